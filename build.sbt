@@ -1,0 +1,123 @@
+import SparkLines.{all => sparkLines}
+
+ThisBuild / organization := "io.github.spark-zorder"
+ThisBuild / version := IO.read(file("VERSION")).trim
+ThisBuild / versionScheme := Some("early-semver")
+ThisBuild / licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0"))
+Global / concurrentRestrictions += Tags.limit(Tags.Test, 1)
+Global / excludeLintKeys ++= Set(sourceDirectory)
+
+/** Warnings are errors; the few that cross-building makes unavoidable are named here. */
+def compilerFlags(scalaBinary: String, release: Int): Seq[String] = Seq(
+  "-encoding", "utf8", "-deprecation", "-feature", "-unchecked", "-Xlint:-missing-interpolator,_",
+  "-Xfatal-warnings", "-release", release.toString,
+  // JavaConverters is the one spelling that 2.12 and 2.13 share without a library
+  "-Wconf:cat=deprecation&msg=JavaConverters:s") ++
+  (if (scalaBinary == "2.13") Seq("-Wunused:imports,privates,locals,patvars", "-Wconf:cat=lint-infer-any:s")
+   else Seq("-Ywarn-unused:imports,privates,locals,patvars", "-Wconf:cat=lint-infer-any:s"))
+
+val scalatest = Seq(
+  "org.scalatest" %% "scalatest" % "3.2.19" % Test,
+  "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test)
+
+/** What Spark itself adds on Java 17; the tests run in a forked JVM with the same list. */
+val sparkJavaOptions = Seq(
+  "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
+  "java.base/java.net", "java.base/java.nio", "java.base/java.util", "java.base/java.util.concurrent",
+  "java.base/java.util.concurrent.atomic", "java.base/jdk.internal.ref", "java.base/sun.nio.ch",
+  "java.base/sun.nio.cs", "java.base/sun.security.action", "java.base/sun.util.calendar")
+  .flatMap(p => Seq("--add-opens", s"$p=ALL-UNNAMED")) ++
+  Seq("-Xmx2g", "-Dspark.testing=1", "-Dspark.ui.enabled=false", "-Duser.timezone=UTC")
+
+def repo(path: String): File = file(path).getAbsoluteFile
+
+/** The curve mathematics: no Spark on its class path, Java 8 byte code, one build per Scala binary version. */
+def curveProject(scalaFull: String): Project = {
+  val binary = scalaFull.split('.').take(2).mkString(".")
+  Project(s"curve_${binary.replace(".", "")}", file(s"target/sbt/curve_$binary")).settings(
+    name := "spark-zorder-curve",
+    scalaVersion := scalaFull,
+    scalacOptions ++= compilerFlags(binary, 8),
+    javacOptions ++= Seq("--release", "8"),
+    publish / skip := true,
+    Compile / unmanagedSourceDirectories := Seq(repo("jvm/curve/src/main/scala")),
+    Test / unmanagedSourceDirectories := Seq(repo("tests/jvm/curve")),
+    Test / unmanagedResourceDirectories := Seq(repo("tests/shared")),
+    Test / fork := true,
+    Test / baseDirectory := repo("."),
+    libraryDependencies ++= scalatest)
+}
+
+lazy val curve_212 = curveProject("2.12.18")
+lazy val curve_213 = curveProject("2.13.8")
+
+/** Jars of the pyspark that `make` installed for a line which Maven Central has not got. */
+def pysparkJars(line: SparkLine): Seq[File] = {
+  val found = (repo(s"target/venv/${line.line}") ** "pyspark" / "jars" * "*.jar").get
+  if (found.isEmpty) sys.error(s"No pyspark ${line.spark} under target/venv/${line.line}: run `make venv-${line.line}` first.")
+  found
+}
+
+def sparkProject(line: SparkLine): Project = {
+  val curve = if (line.scalaBinary == "2.12") curve_212 else curve_213
+  val full = line.tests == "full"
+  Project(line.id, file(s"target/sbt/${line.id}"))
+    .dependsOn(curve % Provided)
+    .settings(
+      name := s"spark-zorder-spark${line.line}",
+      scalaVersion := line.scala,
+      scalacOptions ++= compilerFlags(line.scalaBinary, line.release),
+      javacOptions ++= Seq("--release", line.release.toString),
+      Compile / unmanagedSourceDirectories :=
+        (Seq("scala", "java") ++ line.shims).map(d => repo(s"jvm/spark/src/main/$d")),
+      Compile / unmanagedResourceDirectories := Seq(repo("jvm/spark/src/main/resources")),
+      Compile / resourceGenerators += Def.task {
+        val out = (Compile / resourceManaged).value / "spark-zorder.properties"
+        IO.write(out, s"version=${version.value}\nspark=${line.line}\nscala=${line.scalaBinary}\nartifact=${line.artifact}\n")
+        Seq(out)
+      }.taskValue,
+      Test / unmanagedSourceDirectories :=
+        (Seq("smoke") ++ (if (full) Seq("spark") else Nil)).map(d => repo(s"tests/jvm/$d")),
+      Test / unmanagedResourceDirectories := Seq(repo("tests/shared"), repo("tests/jvm/resources")),
+      Test / fork := true,
+      Test / baseDirectory := repo("."),
+      Test / javaOptions ++= sparkJavaOptions,
+      Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
+      // one small jar a line: ours and the curve's classes, nothing of anybody else
+      Compile / packageBin / mappings ++= (curve / Compile / packageBin / mappings).value
+        .filterNot(_._2.startsWith("META-INF")),
+      Compile / packageBin / artifactPath := repo(s"target/jars/${line.artifact}-${version.value}.jar"),
+      libraryDependencies ++= scalatest,
+      libraryDependencies ++= (line.source match {
+        case Maven => Seq("org.apache.spark" %% "spark-sql" % line.spark % Provided)
+        case PySpark => Nil
+      }),
+      libraryDependencies ++= (if (full)
+        
+        Seq("core", "catalyst", "sql").map { module =>
+          ("org.apache.spark" %% s"spark-$module" % line.spark % Test classifier "tests").intransitive()
+        }
+      else Nil),
+      Compile / unmanagedJars ++= (line.source match {
+        case Maven => Nil
+        case PySpark => Attributed.blankSeq(pysparkJars(line))
+      }))
+}
+
+lazy val lines: CompositeProject = new CompositeProject {
+  override def componentProjects: Seq[Project] = sparkLines.map(sparkProject)
+}
+
+lazy val root = (project in file(".")).settings(
+  name := "spark-zorder-build",
+  publish / skip := true,
+  Compile / unmanagedSourceDirectories := Nil,
+  Test / unmanagedSourceDirectories := Nil,
+  commands += Command.command("exportSparkLines") { state =>
+    val rows = sparkLines.map { l =>
+      s"""  {"line": "${l.line}", "spark": "${l.spark}", "scala": "${l.scalaBinary}", "id": "${l.id}", """ +
+        s""""artifact": "${l.artifact}", "tests": "${l.tests}"}"""
+    }
+    IO.write(file("target/spark-lines.json"), rows.mkString("[\n", ",\n", "\n]\n"))
+    state
+  })

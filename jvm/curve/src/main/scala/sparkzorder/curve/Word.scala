@@ -1,0 +1,47 @@
+package sparkzorder.curve
+
+/**
+ * One value of a column in the form that everything here compares: a signed 64-bit number or a byte
+ * string (unsigned, bytewise, a prefix below its extensions). The order of words is Spark's own order of
+ * the column's type; two words of one column are always of the same kind. NULL is not a word.
+ */
+sealed trait Word extends Ordered[Word] with Serializable
+
+final case class LongWord(value: Long) extends Word {
+  override def compare(that: Word): Int = that match {
+    case LongWord(other) => java.lang.Long.compare(value, other)
+    case _: BytesWord => throw new IllegalArgumentException("a number is not compared with a byte string")
+  }
+}
+
+final case class BytesWord(bytes: Array[Byte]) extends Word {
+  override def compare(that: Word): Int = that match {
+    case BytesWord(other) => BytesWord.compareBytes(bytes, other)
+    case _: LongWord => throw new IllegalArgumentException("a byte string is not compared with a number")
+  }
+
+  override def equals(that: Any): Boolean = that match {
+    case BytesWord(other) => java.util.Arrays.equals(bytes, other)
+    case _ => false
+  }
+
+  override def hashCode(): Int = java.util.Arrays.hashCode(bytes)
+
+  override def toString: String = bytes.map(b => f"${b & 0xff}%02x").mkString("BytesWord(", "", ")")
+}
+
+object BytesWord {
+
+  /** Unsigned bytewise order, the shorter of two strings with a common prefix first. */
+  def compareBytes(a: Array[Byte], b: Array[Byte]): Int = {
+    val n = math.min(a.length, b.length)
+    var i = 0
+    while (i < n) {
+      val x = a(i) & 0xff
+      val y = b(i) & 0xff
+      if (x != y) return if (x < y) -1 else 1
+      i += 1
+    }
+    Integer.compare(a.length, b.length)
+  }
+}

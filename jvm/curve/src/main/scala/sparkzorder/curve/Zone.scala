@@ -1,0 +1,26 @@
+package sparkzorder.curve
+
+/** What the statistics of one block (file, row group or page) say about one column. */
+sealed trait Zone extends Serializable
+
+object Zone {
+
+  /** No value but NULL: no look-up on the column reads the block. */
+  case object OnlyNulls extends Zone
+
+  /** Nothing is known: every look-up must read the block. */
+  case object Unknown extends Zone
+
+  /** Every non-NULL value lies in `[min, max]`. */
+  final case class Between(min: Word, max: Word) extends Zone
+}
+
+/**
+ * One block as the cost model sees it.
+ *
+ * @param rows
+ *   number of rows, NULLs included
+ * @param zones
+ *   one zone per column of interest, in the caller's order
+ */
+final case class Block(rows: Long, zones: IndexedSeq[Zone])

@@ -1,0 +1,29 @@
+package org.apache.spark.sql.zorder.shims
+
+import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.sql.zorder.expr.WordType
+
+/** What differs between Spark 3.5 and 4: every private Spark access that a version could move is here. */
+object Shims {
+
+  /** The session class with `sessionState`: moved to its own package in Spark 4. */
+  type ClassicSession = SparkSession
+
+  def classic(session: SparkSession): ClassicSession = session
+
+  def ofRows(session: ClassicSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
+
+  /** A word type for a collated string; None where the bytes are the order. */
+  def stringWordType(dataType: StringType): Option[WordType] = {
+    val _ = dataType
+    None
+  }
+
+  /** Word types of data types that only some Spark lines have. */
+  def extraWordType(dataType: DataType): Option[WordType] = {
+    val _ = dataType
+    None
+  }
+}

@@ -1,0 +1,36 @@
+package org.apache.spark.sql.zorder.shims
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.util.CollationFactory
+import org.apache.spark.sql.classic.Dataset
+import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.sql.zorder.expr.{BytesWordType, LongWordType, WordType}
+import org.apache.spark.unsafe.types.UTF8String
+
+/** What differs between Spark 3.5 and 4: every private Spark access that a version could move is here. */
+object Shims {
+
+  /** The session class with `sessionState`: moved to its own package in Spark 4. */
+  type ClassicSession = org.apache.spark.sql.classic.SparkSession
+
+  def classic(session: SparkSession): ClassicSession = session.asInstanceOf[ClassicSession]
+
+  def ofRows(session: ClassicSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
+
+  /** A word type for a collated string; None where the bytes are the order. */
+  def stringWordType(dataType: StringType): Option[WordType] =
+    if (dataType.isUTF8BinaryCollation) None
+    else {
+      val id = dataType.collationId
+      val factory = "org.apache.spark.sql.catalyst.util.CollationFactory"
+      Some(BytesWordType(
+        128,
+        v => CollationFactory.getCollationKeyBytes(v.asInstanceOf[UTF8String], id),
+        v => s"$factory.getCollationKeyBytes($v, $id)"))
+    }
+
+  /** Word types of data types that only some Spark lines have: TIME (4.1 and later), by its name. */
+  def extraWordType(dataType: DataType): Option[WordType] =
+    if (dataType.typeName.startsWith("time(")) Some(LongWordType(64, _.asInstanceOf[Long], v => v)) else None
+}

@@ -1,0 +1,13 @@
+package org.apache.spark.sql.zorder
+
+import org.apache.spark.sql.AnalysisException
+
+/** What a user asked for cannot be done: one sentence that says what is wrong and what to do instead. */
+class ZOrderException(sentence: String) extends AnalysisException(sentence)
+
+/** The table changed under a run in a way that the run must not paper over. Nothing was changed. */
+class ZOrderConflictException(sentence: String) extends ZOrderException(sentence)
+
+object ZOrderException {
+  def refuse(sentence: String): Nothing = throw new ZOrderException(sentence)
+}

@@ -1,0 +1,18 @@
+package org.apache.spark.sql.zorder.conf
+
+/**
+ * The options of one run, merged: statement over table property over session over default.
+ * None means that the default depends on the table (its own codec, row-group size, number of files).
+ */
+final case class RunOptions(
+    targetFileSize: Option[Long] = None,
+    fileCount: Option[Int] = None,
+    rowGroupSize: Option[Long] = None,
+    codec: Option[String] = None,
+    pageRowLimit: Int = 20000,
+    timestampType: String = "keep",
+    verify: String = "count",
+    minGain: Double = 0.1,
+    force: Boolean = false,
+    overlap: String = "exclude",
+    retentionMs: Long = 7L * 24 * 3600 * 1000)

@@ -1,0 +1,52 @@
+package org.apache.spark.sql.zorder.table
+
+/**
+ * A file that a run wrote.
+ *
+ * @param path
+ *   relative to the table root
+ * @param level
+ *   0 = written into one file number of the layout
+ * @param fileNumber
+ *   the leaf of the layout, counted within the partition
+ */
+final case class RecordedFile(path: String, length: Long, level: Int, fileNumber: Int)
+
+/**
+ * One entry of a table's history, kept as `_zorder/runs/<n>.json`.
+ *
+ * @param number
+ *   1, 2, ... in the order of the commits; set by the commit
+ * @param columns
+ *   the clustering columns as SQL
+ * @param layoutIds
+ *   the layout of each partition directory (key "" when unpartitioned)
+ * @param report
+ *   the result row as JSON, for `zorder_history`
+ */
+final case class RunRecord(
+    number: Int,
+    runId: String,
+    startedMs: Long,
+    finishedMs: Long,
+    operation: String,
+    statement: String,
+    columns: Seq[String],
+    curve: String,
+    layoutIds: Map[String, String],
+    files: Seq[RecordedFile],
+    rewritten: Seq[DataFile],
+    report: String)
+
+/** The `_zorder/` directory of a table: layouts and runs. It may vanish at any time: then there is no state. */
+trait TableState {
+
+  /** All runs, oldest first. Unreadable files are passed over. */
+  def runs(): Seq[RunRecord]
+
+  /** The newest run, if any. */
+  def latest(): Option[RunRecord] = runs().lastOption
+
+  /** The body of a stored layout. */
+  def layout(id: String): Option[String]
+}

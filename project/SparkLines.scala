@@ -1,0 +1,50 @@
+/** Where the Spark jars of a line come from. */
+sealed trait SparkSource
+case object Maven extends SparkSource
+case object PySpark extends SparkSource
+
+/**
+ * One Spark line that a jar is built for.
+ *
+ * @param line
+ *   major.minor of Spark; also the shim folder `scala-spark-<line>` that only this line compiles
+ * @param spark
+ *   full Spark version to compile and test against
+ * @param scala
+ *   full Scala version, exactly the one that Spark line was built with
+ * @param source
+ *   Maven Central, or the jars of an installed pyspark where Maven has not got the version
+ * @param shims
+ *   shim folders under `jvm/spark/src/main`, narrowest last
+ * @param release
+ *   class-file release of the jar (8 where Spark itself still runs on Java 8)
+ * @param tests
+ *   `full` runs every suite, `smoke` loads the extension, checks golden keys and runs one OPTIMIZE
+ */
+final case class SparkLine(
+    line: String,
+    spark: String,
+    scala: String,
+    source: SparkSource,
+    shims: Seq[String],
+    release: Int,
+    tests: String) {
+  val scalaBinary: String = scala.split('.').take(2).mkString(".")
+
+  /** Artifact name, e.g. `spark-zorder-spark3.5_2.12`. */
+  val artifact: String = s"spark-zorder-spark${line}_$scalaBinary"
+
+  /** sbt project id, e.g. `spark35_212`. */
+  val id: String = s"spark${line}_$scalaBinary".replace(".", "")
+}
+
+/** The one table of Spark lines: the build, the wheel, the tests and CI read it from here. */
+object SparkLines {
+  val all: Seq[SparkLine] = Seq(
+    SparkLine("3.5", "3.5.9", "2.12.18", Maven, Seq("scala-spark-3", "scala-spark-3.5-4.2"), 8, "full"),
+    SparkLine("3.5", "3.5.8", "2.13.8", Maven, Seq("scala-spark-3", "scala-spark-3.5-4.2"), 8, "smoke"),
+    SparkLine("4.0", "4.0.2", "2.13.16", Maven, Seq("scala-spark-4", "scala-spark-3.5-4.2"), 17, "smoke"),
+    SparkLine("4.1", "4.1.2", "2.13.17", Maven, Seq("scala-spark-4", "scala-spark-3.5-4.2"), 17, "full"),
+    SparkLine("4.2", "4.2.0", "2.13.18", Maven, Seq("scala-spark-4", "scala-spark-3.5-4.2"), 17, "smoke"),
+    SparkLine("4.3", "4.3.0", "2.13.18", PySpark, Seq("scala-spark-4", "scala-spark-4.3"), 17, "smoke"))
+}
