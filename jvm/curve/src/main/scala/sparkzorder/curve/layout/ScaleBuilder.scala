@@ -5,7 +5,8 @@ import sparkzorder.curve.BytesWord
 /**
  * Fits a scale on a sample: values with many rows become points, the rest is cut into bins of about equal
  * mass. At most `MaxBins` bins whatever the sample (mid-rank normalisation: Conover's "average ranks" of
- * ties; duplicates are kept, so a heavy value keeps its mass).
+ * ties; duplicates are kept, so a heavy value keeps its mass). A column of NULLs has one empty bin, which
+ * tells a value that turns up later from NULL.
  */
 object ScaleBuilder {
   val MaxBins = 4096
@@ -21,7 +22,7 @@ object ScaleBuilder {
 
   /** @param words non-NULL words, ascending, duplicates kept */
   def ofLongs(words: Array[Long], nulls: Int): Scale = {
-    if (words.isEmpty) return empty(nulls)
+    if (words.isEmpty) return longScale(Array(0L, 1L), Array(0), nulls)
     // the greatest long has no successor; it shares a bin with the one before it
     val sorted = words.map(math.min(_, Long.MaxValue - 1))
     val cuts = bins(sorted.length, nulls, i => sorted(i) == sorted(i - 1))
@@ -57,7 +58,7 @@ object ScaleBuilder {
 
   /** @param sorted non-NULL byte strings, ascending, duplicates kept */
   def ofBytes(sorted: Array[Array[Byte]], nulls: Int): Scale = {
-    if (sorted.isEmpty) return empty(nulls)
+    if (sorted.isEmpty) return bytesScale(Array(Array.emptyByteArray), Array(false), Array(0), nulls)
     val cuts = bins(sorted.length, nulls, i => java.util.Arrays.equals(sorted(i), sorted(i - 1)))
     val starts = Array.newBuilder[Array[Byte]]
     val points = Array.newBuilder[Boolean]
@@ -84,9 +85,6 @@ object ScaleBuilder {
     if (afterPoint) add(successor(sorted(sorted.length - 1)), point = false, 0)
     bytesScale(starts.result(), points.result(), rows.result(), nulls)
   }
-
-  /** All rows NULL: one bin above them, so that a value that turns up later is told from NULL. */
-  private def empty(nulls: Int): Scale = longScale(Array(0L, 1L), Array(0), nulls)
 
   /** The least string above `s`. */
   private def successor(s: Array[Byte]): Array[Byte] = java.util.Arrays.copyOf(s, s.length + 1)
