@@ -33,6 +33,19 @@ sealed trait SampleColumn extends Serializable {
   }
 }
 
+object SampleColumn {
+
+  /** Columns of one kind, end to end. */
+  def concat(parts: Seq[SampleColumn]): SampleColumn = {
+    val isNull = parts.iterator.flatMap(_.isNull).toArray
+    parts.head match {
+      case _: LongSample => LongSample(parts.iterator.collect { case p: LongSample => p.words.iterator }.flatten.toArray, isNull)
+      case _: BytesSample =>
+        BytesSample(parts.iterator.collect { case p: BytesSample => p.words.iterator }.flatten.toArray, isNull)
+    }
+  }
+}
+
 final case class LongSample(words: Array[Long], isNull: Array[Boolean]) extends SampleColumn {
   override protected def word(row: Int): Word = LongWord(words(row))
 
@@ -121,4 +134,9 @@ final case class Sample(columns: IndexedSeq[SampleColumn]) {
     val (even, odd) = Array.range(0, rows).partition(_ % 2 == 0)
     (take(even), take(odd))
   }
+}
+
+object Sample {
+  def concat(parts: IndexedSeq[Sample]): Sample =
+    Sample(parts.head.columns.indices.map(c => SampleColumn.concat(parts.map(_.columns(c)))))
 }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.run
 import org.apache.spark.sql.{AnalysisException, Column}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.sql.zorder.ZOrderException.refuse
@@ -12,6 +12,7 @@ import org.apache.spark.sql.zorder.expr.WordType
 import org.apache.spark.sql.zorder.fit.FitColumn
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.ClusterTable
 
 /**
  * A clustering column, resolved.
@@ -29,15 +30,14 @@ final case class ClusterColumn(sql: String, expression: Expression, path: Option
 /** Looks the list of `BY (...)` up in a table; every error is one sentence. */
 object ClusterColumns {
 
-  def resolve(
-      session: ClassicSession,
-      table: String,
-      relation: LogicalPlan,
-      schema: StructType,
-      partitionSchema: StructType,
-      by: Seq[String]): Seq[ClusterColumn] = {
-    by.foreach(checkNames(session, table, schema, partitionSchema, _))
-    val columns = by.map(sql => one(session, table, relation, sql))
+  /** Against the table's schema, before any file is read. */
+  def resolve(session: ClassicSession, table: ClusterTable, by: Seq[String]): Seq[ClusterColumn] =
+    on(session, table, LocalRelation(table.schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())), by)
+
+  /** Against the rows of a relation with the table's columns. */
+  def on(session: ClassicSession, table: ClusterTable, relation: LogicalPlan, by: Seq[String]): Seq[ClusterColumn] = {
+    by.foreach(checkNames(session, table.name, table.schema, table.partitionSchema, _))
+    val columns = by.map(sql => one(session, table.name, relation, sql))
     columns.combinations(2).collectFirst {
       case Seq(a, b) if a.expression.semanticEquals(b.expression) =>
         refuse(s"Column ${b.sql} is named twice in the list of clustering columns: name it once.")
@@ -65,8 +65,7 @@ object ClusterColumns {
           "cluster by other columns.")
       if (!schema.exists(f => same(f.name, name))) {
         val names = schema.fieldNames.toSeq.diff(partitionSchema.fieldNames.toSeq)
-        val hint = Nearest.to(name, names).map(n => s" Did you mean $n?").getOrElse("")
-        refuse(s"$table has no column $name.$hint Its columns are ${names.take(20).mkString(", ")}" +
+        refuse(s"$table has no column $name.${Nearest.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
           (if (names.length > 20) ", ..." else "") + ".")
       }
     }
