@@ -30,13 +30,13 @@ final case class ClusterColumn(sql: String, expression: Expression, path: Option
 /** Looks the list of `BY (...)` up in a table; every error is one sentence. */
 object ClusterColumns {
 
-  /** Against the table's schema, before any file is read. */
-  def resolve(session: ClassicSession, table: ClusterTable, by: Seq[String]): Seq[ClusterColumn] =
-    on(session, table, LocalRelation(table.schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())), by)
+  /** Against a schema, before any row is read. */
+  def resolve(session: ClassicSession, table: ClusterTable, schema: StructType, by: Seq[String]): Seq[ClusterColumn] =
+    on(session, table, LocalRelation(schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())), by)
 
   /** Against the rows of a relation with the table's columns. */
   def on(session: ClassicSession, table: ClusterTable, relation: LogicalPlan, by: Seq[String]): Seq[ClusterColumn] = {
-    by.foreach(checkNames(session, table.name, table.schema, table.partitionSchema, _))
+    by.foreach(checkNames(session, table.name, relation.schema, table.partitionSchema, _))
     val columns = by.map(sql => one(session, table.name, relation, sql))
     columns.combinations(2).collectFirst {
       case Seq(a, b) if a.expression.semanticEquals(b.expression) =>
@@ -64,7 +64,7 @@ object ClusterColumns {
         refuse(s"$name is a partition column of $table: its values are in separate directories already, so " +
           "cluster by other columns.")
       if (!schema.exists(f => same(f.name, name))) {
-        val names = schema.fieldNames.toSeq.diff(partitionSchema.fieldNames.toSeq)
+        val names = schema.fieldNames.toSeq.diff(partitionSchema.fieldNames :+ PinnedFiles.RouteColumn)
         refuse(s"$table has no column $name.${Nearest.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
           (if (names.length > 20) ", ..." else "") + ".")
       }

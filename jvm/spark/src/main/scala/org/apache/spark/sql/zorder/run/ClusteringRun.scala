@@ -6,9 +6,11 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.stats.{Footers, SchemaUnion}
 import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, TableResolver}
 
 /**
@@ -38,9 +40,9 @@ final private class ClusteringRun(
   private val by = ClusteredBy.of(request, table)
 
   def report(): RunReport = {
-    val named = ClusterColumns.resolve(user, table, by)
     val all = table.files()
     if (all.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
+    val named = resolved(all)
     val (selected, kept) = progress.step("select") {
       Selection(user, table, all, request.where, options)
     } { case (in, out) => s"${Said.files(in)} to cluster, ${out.length} left alone" }
@@ -56,8 +58,21 @@ final private class ClusteringRun(
     else cluster(named, selected, considered)
   }
 
+  /**
+   * The clustering columns in the table's schema. A path's schema is that of one of its files: a column that
+   * it lacks may be in others.
+   */
+  private def resolved(files: Seq[DataFile]): Seq[ClusterColumn] =
+    try ClusterColumns.resolve(user, table, table.schema, by)
+    catch {
+      case e: ZOrderException if table.declared.isEmpty =>
+        val union = SchemaUnion.of(Footers.read(user, files), None, caseSensitive = true)
+        if (union.schema.fieldNames.forall(table.schema.fieldNames.contains)) throw e
+        ClusterColumns.resolve(user, table, StructType(union.schema ++ table.partitionSchema), by)
+    }
+
   private def cluster(named: Seq[ClusterColumn], selected: Seq[DataFile], considered: RunMetrics): RunReport = {
-    val pinned = PinnedSession.of(user, options.timestampType)
+    val pinned = PinnedSession.of(user)
     val input = progress.step("footers")(Inspection(pinned, table, selected, named, options))(_.said)
     val plan = FilePlan(input.partitions, table.partitionSchema.nonEmpty, options, request.into.isDefined)
     if (plan.partitions.isEmpty) ended(RunStatus.TooSmall, plan.tooSmall, considered)

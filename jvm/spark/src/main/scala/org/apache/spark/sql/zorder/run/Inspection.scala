@@ -14,8 +14,24 @@ final class Inspection(
     columns: Seq[ClusterColumn],
     val footers: Seq[FileFooter],
     val statColumns: Seq[StatColumn],
-    val dataSchema: StructType,
+    union: SchemaUnion,
     val traits: InputTraits) {
+
+  /** The columns of all files together. */
+  val dataSchema: StructType = union.schema
+
+  /** Columns that may come back with another type: what was asked for, and losses that were forced. */
+  def mayChange: Set[String] = {
+    val leaves = footers.map(_.schema).distinct.flatMap(_.leaves)
+    if (union.losses.nonEmpty) leaves.map(_.name).toSet
+    else leaves.filter(l => l.physical == "INT96" || l.logical.startsWith("TIMESTAMP")).map(_.name).toSet
+  }
+
+  /** Bytes of a row group to write: what the input has, else Parquet's own default. */
+  def rowGroupBytes: Long = traits.rowGroupBytes.getOrElse(128L << 20)
+
+  /** Codec to write: what the input has, else the session's. */
+  def codec: Option[String] = traits.codec
 
   val partitions: IndexedSeq[PinnedPartition] =
     footers.map(_.file).groupBy(_.partition).toIndexedSeq.sortBy(_._1).map { case (directory, files) =>
@@ -62,17 +78,22 @@ object Inspection {
     val statColumns = columns.flatMap(_.path).map(StatColumn.in(table.schema, _).copy(overlookNaN = true))
     val footers = Footers.read(session, files, statColumns)
     val traits = InputTraits.of(footers)
-    traits.refusal.foreach(refuse)
-    val catalog = StructType(table.schema.filterNot(f => table.partitionSchema.exists(_.name == f.name)))
-    val union = SchemaUnion.of(footers, catalog, options.timestampType)
-    if (union.losses.nonEmpty && !options.force)
-      refuse(union.losses.head + (if (union.losses.length > 1) s" (and ${union.losses.length - 1} more like it)" else ""))
+    (traits.refusals).headOption.foreach(refuse)
+    val union = SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType)
+    first(union.refusals).foreach(refuse)
+    if (!options.force) first(union.losses).foreach { sentence =>
+      refuse(s"$sentence WITH (force = true) accepts it.")
+    }
+    session.conf.set(PinnedSession.TimestampType, union.timestamps)
     if (footers.map(_.rows).sum == 0) refuse(s"${table.name} has no rows: there is nothing to cluster.")
-    val int96 = statColumns.filter(c => traits.int96Columns.contains(c.path.mkString(".")))
-    if (options.timestampType == "keep") int96.headOption.foreach { c =>
+    val int96 = statColumns.filter(c => traits.int96.contains(c.path.mkString(".")))
+    if (union.timestamps == "INT96") int96.headOption.foreach { c =>
       refuse(s"Timestamp column ${c.path.mkString(".")} is stored as INT96, which has no statistics, so nothing " +
         "could skip by it: add WITH (timestampType = 'micros').")
     }
-    new Inspection(session, table, columns, footers, statColumns, union.schema, traits)
+    new Inspection(session, table, columns, footers, statColumns, union, traits)
   }
+
+  private def first(sentences: Seq[String]): Option[String] =
+    sentences.headOption.map(_ + (if (sentences.length > 1) s" (And ${sentences.length - 1} more like it.)" else ""))
 }

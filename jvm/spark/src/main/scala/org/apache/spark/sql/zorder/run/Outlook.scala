@@ -80,7 +80,7 @@ object Outlook {
       footers: Seq[FileFooter],
       rows: Long): Double = {
     val bytes = footers.flatMap(_.rowGroups).map(_.compressedBytes).sum
-    val size = options.rowGroupSize.getOrElse(input.traits.rowGroupSize)
+    val size = options.rowGroupSize.getOrElse(input.rowGroupBytes)
     if (bytes == 0) Double.MaxValue else math.max(1.0, size.toDouble * rows / bytes)
   }
 }

@@ -32,11 +32,12 @@ object PinnedSession {
     ("spark.sql.sources.bucketing.enabled", "true", "default"),
     ("spark.sql.sources.useV1SourceList", "avro,csv,json,kafka,orc,parquet,text", "the write path that is tested"))
 
-  /** @param timestampType `keep` leaves the session's type, `micros` writes TIMESTAMP_MICROS */
-  def of(session: ClassicSession, timestampType: String): ClassicSession = {
+  /** The type of written timestamps is pinned later, when the footers have said what the input has. */
+  val TimestampType = "spark.sql.parquet.outputTimestampType"
+
+  def of(session: ClassicSession): ClassicSession = {
     val pinned = Shims.cloneSession(session)
     settings.foreach { case (key, value, _) => pinned.conf.set(key, value) }
-    if (timestampType == "micros") pinned.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
     pinned
   }
 

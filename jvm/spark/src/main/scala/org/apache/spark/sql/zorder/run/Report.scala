@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.table.DataFile
 
@@ -106,7 +107,11 @@ final case class RunReport(
     layoutChosen: String,
     metrics: RunMetrics,
     columns: Seq[ColumnReport]) {
-  def row: Row = Row(path, status.name, reason, runId, layoutChosen, metrics.row, columns.map(_.row))
+  def row: Row = new GenericRowWithSchema(
+    Array[Any](path, status.name, reason, runId, layoutChosen, metrics.row, columns.map(_.row)),
+    RunReport.schema)
+
+  def json: String = row.json
 }
 
 object RunReport {

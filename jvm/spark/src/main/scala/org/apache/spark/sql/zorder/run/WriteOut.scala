@@ -7,7 +7,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.fit.LayoutJson
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, PageIndex, Verification}
+import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, Footers, PageIndex, Verification}
 import org.apache.spark.sql.zorder.table._
 import sparkzorder.curve.cost.ShareRead
 
@@ -68,23 +68,22 @@ final private[run] class WriteOut(
     val route = if (work.plan.partitions.length == 1) None else Some(work.source.route)
     val plan = Rewrite.plan(
       work.source.plan, output, partitionColumns, work.columns.map(_.expression), route, work.fitted.routes)
-    val traits = work.input.traits
     val write = Map(
-      "compression" -> options.codec.getOrElse(traits.codec),
-      "parquet.block.size" -> options.rowGroupSize.getOrElse(traits.rowGroupSize).toString,
-      "parquet.page.row.count.limit" -> options.pageRowLimit.toString)
+      "parquet.block.size" -> options.rowGroupSize.getOrElse(work.input.rowGroupBytes).toString,
+      "parquet.page.row.count.limit" -> options.pageRowLimit.toString) ++
+      options.codec.orElse(work.input.codec).map("compression" -> _)
     PinnedSession.active(session)(Rewrite.write(session, plan, partitionNames, write, staging))
   }
 
   private def verify(work: Work, files: Seq[DataFile], staging: Path): Seq[FileFooter] = {
     val footers = Footers.read(session, files, work.input.statColumns)
-    val problems = Verification.compare(work.input.footersOf(work.plan), footers)
+    val problems = Verification.compare(work.input.footersOf(work.plan), footers, work.input.mayChange)
     if (problems.nonEmpty)
       throw new ZOrderException(s"The rewritten files do not hold what the table holds: ${problems.head} Nothing " +
         "was changed; please report this with the run id " + progress.runId + ".")
     if (options.verify == "checksum") {
-      val before = Verification.checksum(Shims.ofRows(session, work.source.plan).drop(PinnedFiles.RouteColumn))
-      val after = Verification.checksum(StagedFiles.read(session, table, work.input.dataSchema, files, staging))
+      val before = Checksum.of(Shims.ofRows(session, work.source.plan).drop(PinnedFiles.RouteColumn))
+      val after = Checksum.of(StagedFiles.read(session, table, work.input.dataSchema, files, staging))
       if (before != after)
         throw new ZOrderException(s"The checksum of the rewritten rows is $after and that of the table's is $before: " +
           s"nothing was changed; please report this with the run id ${progress.runId}.")
@@ -138,7 +137,7 @@ final private[run] class WriteOut(
           StagedFiles.number(f) - firstFile.getOrElse(f.partition, 0))
       },
       rewritten = work.plan.files,
-      report = Shims.rowJson(report.row, RunReport.schema))
+      report = report.json)
     Replacement(
       progress.runId, work.plan.files, staging, record,
       routes.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)

@@ -40,6 +40,9 @@ trait ClusterTable {
 
   def partitionSchema: StructType
 
+  /** The data columns that a catalog declares; None where only the files know. */
+  def declared: Option[StructType] = None
+
   /** Table properties; empty for a path. */
   def properties: Map[String, String]
 
