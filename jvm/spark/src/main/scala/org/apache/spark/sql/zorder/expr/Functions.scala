@@ -23,7 +23,7 @@ object Functions {
     """
     Examples:
       > SELECT hex(_FUNC_(1, 2));
-       F00000000000000240
+       F00000000000000180
       > SELECT * FROM t ORDER BY _FUNC_(a, s.b);
     """)(ZOrder(_))
 
@@ -38,7 +38,7 @@ object Functions {
     """
     Examples:
       > SELECT hex(_FUNC_(1, 2));
-       A000000000000001C0
+       A00000000000000340
     """)(HilbertOrder(_))
 
   private val compare = entry(

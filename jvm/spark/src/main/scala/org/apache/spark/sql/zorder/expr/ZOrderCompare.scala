@@ -65,7 +65,7 @@ case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeRep
 
   private def cast(e: Expression, to: DataType): Expression =
     if (DataType.equalsStructurally(e.dataType, to, ignoreNullability = true)) e
-    else Cast(e, to, Some(SQLConf.get.sessionLocalTimeZone))
+    else Cast(e, to, Some(SQLConf.get.sessionLocalTimeZone), SQLConf.get.ansiEnabled)
 
   override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): ZOrderCompare =
     copy(left = newChildren(0), right = newChildren(1))
