@@ -9,6 +9,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 import scala.util.Random
+import sparkzorder.curve.BytesWord
 
 /** The comparison of two structs: the sign of their keys, NULLs, types, and no struct on the way. */
 class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
@@ -60,8 +61,8 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
     def refs(ordinal: Int) = types.indices.map(i => GetStructField(BoundReference(ordinal, t, nullable = true), i))
     for (_ <- 0 until 40) {
       val row = InternalRow(InternalRow.fromSeq(types.map(value)), InternalRow.fromSeq(types.map(value)))
-      val Seq(a, b) = Seq(0, 1).map(i => ZOrder(refs(i)).eval(row).asInstanceOf[Array[Byte]])
-      val expected = Integer.signum(sparkzorder.curve.BytesWord.compareBytes(a, b))
+      def key(ordinal: Int): Array[Byte] = ZOrder(refs(ordinal)).eval(row).asInstanceOf[Array[Byte]]
+      val expected = Integer.signum(BytesWord.compareBytes(key(0), key(1)))
       checkEvaluation(ZOrderCompare(BoundReference(0, t, nullable = true), BoundReference(1, t, nullable = true)), expected, row)
       checkEvaluation(ZOrderCompare(CreateStruct(refs(0)), CreateStruct(refs(1))), expected, row)
     }
