@@ -1,0 +1,121 @@
+package org.apache.spark.sql.zorder.stats
+
+import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.types._
+import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.curve.{LongWord, Zone}
+
+class FootersSuite extends AnyFunSuite with StatsFixture {
+
+  private def allTypes(rows: Int): DataFrame = {
+    val values = Seq(
+      "id % 3 = 0 as bool", "cast(id % 200 - 100 as byte) as i8", "cast(id * 7 - 500 as short) as i16",
+      "cast(id * 1000003 - 900000 as int) as i32", "id * 10000000019 - 17 as i64",
+      "cast(id / 3 - 99 as float) as f32", "if(id % 5 = 0, -0.0d, id / 7 - 50) as f64",
+      "cast(id - 300 as decimal(7, 2)) as d7", "cast(id * 100003 - 300 as decimal(18, 4)) as d18",
+      "cast(id * 100003 - 300 as decimal(38, 10)) as d38", "concat('é', repeat('x', 70), id) as s",
+      "cast(concat('b', id) as binary) as bin", "date_add(date'1999-12-30', cast(id as int)) as day",
+      "timestamp_micros(id * 1234567891 - 5) as ts",
+      "cast(timestamp_micros(id * 1234567891) as timestamp_ntz) as ntz",
+      "make_ym_interval(cast(id as int) - 50, 3) as ym", "make_dt_interval(cast(id as int) - 50, 1, 2, 3.5) as dt")
+    val nulled = values.map { v =>
+      val Array(expression, name) = v.split(" as (?=\\w+$)")
+      s"if(id % 7 = 0, null, $expression) as $name"
+    }
+    spark.range(rows).selectExpr((nulled :+ "id as k" :+ "struct(id - 4 as f) as st"): _*)
+  }
+
+  test("the zones of all types are Spark's own min and max, in files and over row groups") {
+    inTempDir { dir =>
+      setting("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS") {
+        allTypes(3000).repartitionByRange(6, org.apache.spark.sql.functions.col("k"))
+          .write.option("parquet.block.size", 20000).option("parquet.page.size", 2000).parquet(dir.resolve("t").toString)
+      }
+      val schema = spark.read.parquet(dir.resolve("t").toString).schema
+      val paths = schema.fieldNames.filterNot(_ == "st").map(Seq(_)).toSeq :+ Seq("st", "f")
+      val columns = paths.map(StatColumn.in(schema, _))
+      val read = footers(dir.resolve("t"), columns: _*)
+      assert(read.size == 6)
+      assert(read.map(_.rows).sum == 3000)
+      read.foreach { footer =>
+        val df = spark.read.parquet(footer.file.path)
+        columns.zipWithIndex.foreach { case (c, i) =>
+          assert(footer.zone(i) == trueZone(df, c.path.mkString("."), c.dataType), c.path)
+        }
+        assert(footer.rowGroups.map(_.rows).sum == footer.rows)
+        val byName = footer.schema.leaves.map(_.name).zip(footer.nulls).toMap
+        assert(byName("i32") == df.where("i32 is null").count())
+      }
+    }
+  }
+
+  test("footers come in the order of the files, from one job; a handful needs none") {
+    inTempDir { dir =>
+      spark.range(0, 90, 1, 9).write.parquet(dir.resolve("t").toString)
+      val files = parquetFiles(dir).reverse
+      var descriptions = Seq.empty[String]
+      val listener = new SparkListener {
+        override def onJobStart(start: SparkListenerJobStart): Unit =
+          descriptions :+= start.properties.getProperty("spark.job.description")
+      }
+      spark.sparkContext.addSparkListener(listener)
+      spark.sparkContext.setJobDescription("the caller's")
+      try {
+        assert(Footers.read(session, files, Seq(StatColumn(Seq("id"), LongType))).map(_.file) == files)
+        Footers.read(session, files.take(4))
+        spark.sparkContext.listenerBus.waitUntilEmpty()
+        assert(descriptions == Seq("spark-zorder: footers of 9 files"))
+        assert(spark.sparkContext.getLocalProperty("spark.job.description") == "the caller's")
+      } finally {
+        spark.sparkContext.setJobDescription(null)
+        spark.sparkContext.removeSparkListener(listener)
+      }
+    }
+  }
+
+  test("NULL-only, empty and absent columns") {
+    inTempDir { dir =>
+      spark.range(10).selectExpr("id", "cast(null as int) as n").coalesce(1).write.parquet(dir.resolve("t").toString)
+      spark.range(0).selectExpr("id", "cast(null as int) as n").coalesce(1).write.parquet(dir.resolve("none").toString)
+      val columns = Seq(StatColumn(Seq("n"), IntegerType), StatColumn(Seq("x"), IntegerType),
+        StatColumn(Seq("x"), IntegerType, absent = Zone.OnlyNulls))
+      val Seq(full) = footers(dir.resolve("t"), columns: _*)
+      assert(full.block(3).zones == IndexedSeq(Zone.OnlyNulls, Zone.Unknown, Zone.OnlyNulls))
+      footers(dir.resolve("none"), columns: _*).foreach(f => assert(f.rows == 0 && f.zone(0) == Zone.OnlyNulls))
+    }
+  }
+
+  test("names are compared as the session compares them") {
+    inTempDir { dir =>
+      spark.range(10).selectExpr("id as ID").coalesce(1).write.parquet(dir.resolve("t").toString)
+      val column = StatColumn(Seq("id"), LongType)
+      assert(footers(dir, column).head.zone(0) == Zone.Between(LongWord(0), LongWord(9)))
+      setting("spark.sql.caseSensitive" -> "true")(assert(footers(dir, column).head.zone(0) == Zone.Unknown))
+    }
+  }
+
+  test("what is in doubt is unknown: INT96, NaN, another type, old calendars, repeated columns") {
+    inTempDir { dir =>
+      def zones(name: String, types: (String, DataType)*): IndexedSeq[Zone] =
+        footers(dir.resolve(name), types.map { case (n, t) => StatColumn(Seq(n), t) }: _*).head.block(types.size).zones
+      setting("spark.sql.parquet.outputTimestampType" -> "INT96") {
+        spark.range(1, 9).selectExpr("timestamp_micros(id) as t", "if(id = 3, double('NaN'), id) as x",
+          "if(id = 3, float('NaN'), id) as y", "array(id) as a", "id")
+          .coalesce(1).write.parquet(dir.resolve("t").toString)
+      }
+      assert(zones("t", "t" -> TimestampType, "x" -> DoubleType, "y" -> FloatType, "a" -> LongType, "id" -> StringType,
+        "id" -> IntegerType).toSet == Set(Zone.Unknown))
+      def dates(mode: String, first: String): Zone = {
+        setting("spark.sql.parquet.datetimeRebaseModeInWrite" -> mode) {
+          spark.range(9).selectExpr(s"date_add(date'$first', cast(id as int)) as d").coalesce(1)
+            .write.mode("overwrite").parquet(dir.resolve("d").toString)
+        }
+        zones("d", "d" -> DateType).head
+      }
+      assert(dates("LEGACY", "1500-01-01") == Zone.Unknown)
+      assert(dates("LEGACY", "1970-01-01") == Zone.Between(LongWord(0), LongWord(8)))
+      assert(dates("CORRECTED", "1500-01-01").isInstanceOf[Zone.Between])
+    }
+  }
+}

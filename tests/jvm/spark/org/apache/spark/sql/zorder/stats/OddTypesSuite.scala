@@ -1,0 +1,107 @@
+package org.apache.spark.sql.zorder.stats
+
+import org.apache.parquet.io.api.Binary
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.types._
+import sparkzorder.curve.{BytesWord, LongWord, OrderedWord, Zone}
+
+/** Files that Spark does not write itself, by Parquet's own writer. */
+class OddTypesSuite extends AnyFunSuite with StatsFixture {
+  private val odd =
+    """message m {
+      |  optional int64 u64 (INTEGER(64,false));
+      |  optional int32 u8 (INTEGER(8,false));
+      |  optional int64 nanos (TIMESTAMP(NANOS,true));
+      |  optional int64 millis (TIMESTAMP(MILLIS,true));
+      |  optional int64 ntz_millis (TIMESTAMP(MILLIS,false));
+      |  optional fixed_len_byte_array(16) uuid (UUID);
+      |  optional binary kind (ENUM);
+      |  optional binary doc (JSON);
+      |  optional fixed_len_byte_array(3) fixed;
+      |  optional fixed_len_byte_array(4) dec (DECIMAL(9,2));
+      |  optional int32 plain (INTEGER(32,true));
+      |}""".stripMargin
+
+  private def writeOdd(dir: java.nio.file.Path): Unit = exampleFile(dir.resolve("odd.parquet"), odd) { (g, i) =>
+    g.append("u64", -1L - i).append("u8", 200 + i).append("nanos", 5L + i).append("millis", 7L + i)
+      .append("ntz_millis", 7L + i)
+    g.append("uuid", Binary.fromConstantByteArray(Array.fill(16)(i.toByte))).append("kind", "k" + i)
+      .append("doc", "{}").append("fixed", Binary.fromConstantByteArray(Array(1, 2, i.toByte)))
+      .append("dec", Binary.fromConstantByteArray(Array[Byte](-1, -1, -1, (-1 - i).toByte))).append("plain", i)
+  }
+
+  test("zones of types that Spark reads but does not write") {
+    inTempDir { dir =>
+      writeOdd(dir)
+      val zones = footers(dir, StatColumn(Seq("u64"), DecimalType(20, 0)), StatColumn(Seq("u8"), ShortType),
+        StatColumn(Seq("nanos"), TimestampType), StatColumn(Seq("millis"), TimestampType),
+        StatColumn(Seq("fixed"), BinaryType), StatColumn(Seq("dec"), DecimalType(9, 2)),
+        StatColumn(Seq("dec"), DecimalType(9, 3)), StatColumn(Seq("dec"), DecimalType(20, 2)),
+        StatColumn(Seq("plain"), LongType), StatColumn(Seq("kind"), StringType)).head.block(10).zones
+      def wide(v: Long) = BytesWord(OrderedWord.ofBigInteger(java.math.BigInteger.valueOf(v)))
+      assert(zones(0) == Zone.Unknown && zones(1) == Zone.Unknown && zones(2) == Zone.Unknown)
+      // not written by Spark 3: before 1900 in doubt, but 1970 is not
+      assert(zones(3) == Zone.Between(LongWord(7000), LongWord(9000)))
+      assert(zones(4) == Zone.Between(BytesWord(Array(1, 2, 0)), BytesWord(Array(1, 2, 2))))
+      assert(zones(5) == Zone.Between(LongWord(-3), LongWord(-1)))
+      assert(zones(6) == Zone.Unknown)
+      assert(zones(7) == Zone.Between(wide(-3), wide(-1)))
+      assert(zones(8) == Zone.Between(LongWord(0), LongWord(2)))
+      assert(zones(9) == Zone.Between(BytesWord("k0".getBytes), BytesWord("k2".getBytes)))
+    }
+  }
+
+  test("SPEC 4, types that would not come back are named with file and column") {
+    inTempDir { dir =>
+      writeOdd(dir)
+      val union = SchemaUnion.of(footers(dir), None, caseSensitive = false)
+      val all = union.refusals ++ union.losses
+      Seq("u64", "u8", "nanos", "ntz_millis", "uuid", "kind", "doc", "fixed").foreach { c =>
+        assert(all.exists(s => s.startsWith(s"Column $c of file ") && s.contains("odd.parquet")), s"$c: $all")
+      }
+      Seq("dec", "plain", "millis").foreach(c => assert(!all.exists(_.startsWith(s"Column $c ")), s"$c: $all"))
+      assert(union.timestamps == "TIMESTAMP_MILLIS")
+      val micros = SchemaUnion.of(footers(dir), None, caseSensitive = false, timestampType = "micros")
+      assert(micros.timestamps == "TIMESTAMP_MICROS")
+      assert(!micros.losses.exists(_.startsWith("Column millis ")))
+    }
+  }
+
+  test("old list shapes are a loss, other names of the three levels are none") {
+    inTempDir { dir =>
+      exampleFile(dir.resolve("l.parquet"), """message m {
+        |  optional group old (LIST) { repeated int32 array; }
+        |  optional group arrow (LIST) { repeated group list { optional int32 item; } }
+        |  repeated int32 bare;
+        |}""".stripMargin) { (g, i) =>
+        g.addGroup("old").append("array", i)
+        g.addGroup("arrow").addGroup("list").append("item", i)
+        g.append("bare", i)
+      }
+      val Seq(footer) = footers(dir)
+      assert(footer.schema.leaves.map(_.name) == Seq("old.element", "arrow.element", "bare.element"))
+      val union = SchemaUnion.of(Seq(footer), None, caseSensitive = false)
+      assert(union.refusals.isEmpty)
+      assert(union.losses.map(_.takeWhile(_ != '/')).map(_.split(" ")(1)) == Seq("old.element", "bare.element"))
+      assert(union.schema("arrow").dataType == ArrayType(IntegerType))
+    }
+  }
+
+  test("field ids are kept where Spark has a place for them") {
+    inTempDir { dir =>
+      exampleFile(dir.resolve("i.parquet"), """message m {
+        |  optional int32 a = 4;
+        |  optional group s = 5 { optional int32 f = 6; }
+        |  optional group l (LIST) = 7 { repeated group list { optional int32 element = 8; } }
+        |}""".stripMargin)((g, i) => g.append("a", i).addGroup("s").append("f", i))
+      val union = SchemaUnion.of(footers(dir), None, caseSensitive = false)
+      assert(union.schema("a").metadata.getLong("parquet.field.id") == 4)
+      assert(union.schema("s").dataType.asInstanceOf[StructType]("f").metadata.getLong("parquet.field.id") == 6)
+      assert(union.losses.size == 1 && union.losses.head.startsWith("The field id of l.element of file "))
+      spark.read.schema(union.schema).parquet(dir.toString).write.parquet(dir.resolve("out").toString)
+      val ids = footers(dir.resolve("out")).head.schema.leaves.map(l => l.name -> l.fieldId).toMap
+      assert(ids == Map("a" -> Some(4), "s.f" -> Some(6), "l.element" -> None))
+    }
+  }
+}

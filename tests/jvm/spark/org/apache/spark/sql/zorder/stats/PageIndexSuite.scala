@@ -1,0 +1,47 @@
+package org.apache.spark.sql.zorder.stats
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.types._
+import sparkzorder.curve.{BytesWord, LongWord, Zone}
+
+class PageIndexSuite extends AnyFunSuite with StatsFixture {
+
+  test("pages have the rows and bounds that the row limit makes") {
+    inTempDir { dir =>
+      spark.range(10500).selectExpr("id", "if(id < 4000, null, id) as n", "concat(repeat('p', 100), id) as s")
+        .coalesce(1).write.option("parquet.page.row.count.limit", 2000).parquet(dir.resolve("t").toString)
+      val columns = Seq(StatColumn(Seq("id"), LongType), StatColumn(Seq("n"), LongType), StatColumn(Seq("s"), StringType),
+        StatColumn(Seq("absent"), LongType))
+      val Seq(pages) = PageIndex.read(session, parquetFiles(dir), columns)
+      val ids = (0 until 6).map(p => (math.min(2000L, 10500L - p * 2000), Zone.Between(LongWord(p * 2000L),
+        LongWord(math.min(10499L, p * 2000L + 1999)))))
+      assert(pages.pages(0) == ids)
+      assert(pages.pages(1) == ids.zipWithIndex.map { case ((r, z), i) => (r, if (i < 2) Zone.OnlyNulls else z) })
+      assert(pages.columns(2).map(_.rows).sum == 10500)
+      // 64 bytes kept of 100 and more: still bounds
+      val text = BytesWord(("p" * 100 + "5").getBytes)
+      assert(pages.pages(2).forall { case (_, Zone.Between(low, high)) => low <= text && text <= high; case _ => false })
+      assert(pages.pages(2).forall {
+        case (_, Zone.Between(BytesWord(low), BytesWord(high))) => low.length <= 64 && high.length <= 64
+        case _ => false
+      })
+      assert(pages.pages(3) == Seq((10500L, Zone.Unknown)))
+    }
+  }
+
+  test("without a page index a row group is one page") {
+    inTempDir { dir =>
+      setting("spark.sql.parquet.outputTimestampType" -> "INT96") {
+        spark.range(0, 7000, 1, 7).selectExpr("id", "timestamp_micros(id) as t", "cast(id as double) as x")
+          .write.option("parquet.page.row.count.limit", 100).option("parquet.columnindex.enabled", "false")
+          .parquet(dir.resolve("t").toString)
+      }
+      val columns = Seq(StatColumn(Seq("id"), LongType), StatColumn(Seq("t"), TimestampType))
+      val read = PageIndex.read(session, parquetFiles(dir), columns)
+      assert(read.map(_.file) == parquetFiles(dir))
+      assert(read.forall(_.columns(0).map(_.rows).sum == 1000))
+      assert(read.forall(_.pages(1).forall(_._2 == Zone.Unknown)))
+    }
+  }
+}

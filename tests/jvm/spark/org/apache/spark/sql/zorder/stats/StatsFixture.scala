@@ -1,0 +1,82 @@
+package org.apache.spark.sql.zorder.stats
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{Path => HadoopPath}
+import org.apache.parquet.example.data.Group
+import org.apache.parquet.example.data.simple.SimpleGroupFactory
+import org.apache.parquet.hadoop.example.ExampleParquetWriter
+import org.apache.parquet.schema.MessageTypeParser
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.functions.{col, max, min}
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.expr.WordType
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.util.Utils
+import sparkzorder.curve.Zone
+
+/** Real Parquet files, by Spark and by Parquet's own writer, and the truth about them as Spark reads them. */
+trait StatsFixture {
+  protected lazy val spark: SparkSession = SparkSession.builder().master("local[2]").appName("stats tests")
+    .config("spark.sql.shuffle.partitions", "4").config("spark.ui.enabled", "false")
+    .config("spark.sql.session.timeZone", "UTC")
+    .config("spark.sql.warehouse.dir", Files.createTempDirectory("stats-warehouse-").toUri.toString)
+    .getOrCreate()
+
+  protected def session: Shims.ClassicSession = Shims.classic(spark)
+
+  protected def inTempDir[T](body: Path => T): T = {
+    val dir = Files.createTempDirectory("stats-test-")
+    try body(dir)
+    finally Utils.deleteRecursively(dir.toFile)
+  }
+
+  protected def setting[T](pairs: (String, String)*)(body: => T): T = {
+    val before = pairs.map { case (k, _) => k -> spark.conf.getOption(k) }
+    pairs.foreach { case (k, v) => spark.conf.set(k, v) }
+    try body
+    finally before.foreach {
+      case (k, Some(v)) => spark.conf.set(k, v)
+      case (k, None) => spark.conf.unset(k)
+    }
+  }
+
+  protected def parquetFiles(dir: Path): Seq[DataFile] =
+    Files.walk(dir).iterator().asScala.filter(_.toString.endsWith(".parquet")).toSeq.sortBy(_.toString).map { p =>
+      DataFile("file:" + p, Files.size(p), Files.getLastModifiedTime(p).toMillis, "")
+    }
+
+  protected def footers(dir: Path, columns: StatColumn*): Seq[FileFooter] =
+    Footers.read(session, parquetFiles(dir), columns)
+
+  /** One file by Parquet's own writer; `fill` sets the fields of row `i`. */
+  protected def exampleFile(path: Path, schema: String, rows: Int = 3)(fill: (Group, Int) => Unit): Unit = {
+    val message = MessageTypeParser.parseMessageType(schema)
+    val writer = ExampleParquetWriter.builder(new HadoopPath(path.toUri)).withType(message)
+      .withConf(new Configuration(false)).build()
+    val groups = new SimpleGroupFactory(message)
+    try {
+      (0 until rows).foreach { i =>
+        val group = groups.newGroup()
+        fill(group, i)
+        writer.write(group)
+      }
+    } finally writer.close()
+  }
+
+  /** The zone as Spark's own min and max have it. */
+  protected def trueZone(df: DataFrame, column: String, dataType: DataType): Zone = {
+    val row: InternalRow = df.agg(min(col(column)), max(col(column))).queryExecution.executedPlan.executeCollect().head
+    if (row.isNullAt(0)) Zone.OnlyNulls
+    else {
+      val wordType = WordType.of(dataType).get
+      Zone.Between(wordType.word(row.get(0, dataType)), wordType.word(row.get(1, dataType)))
+    }
+  }
+}
