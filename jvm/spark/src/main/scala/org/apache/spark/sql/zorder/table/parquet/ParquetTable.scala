@@ -9,6 +9,13 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   def store: JournalStore
 
+  /** What the journals of this very table say in `table`. */
+  def identity: String
+
+  /** Finished commits of this table whose old files may still be there, oldest first. */
+  def doneJournals(): Seq[Journal] =
+    store.all().filter(j => j.state == JournalState.Done && j.table == identity)
+
   override def state: StateDir
 
   /** Where the data of each partition is now, by the partition's directories ("" when unpartitioned). */

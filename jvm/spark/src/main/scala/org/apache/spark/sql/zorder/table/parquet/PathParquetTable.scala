@@ -13,10 +13,12 @@ private[zorder] final class PathParquetTable(
     override val name: String,
     fs: FileSystem,
     override val root: Path,
-    override val properties: Map[String, String] = Map.empty)
+    override val properties: Map[String, String] = Map.empty,
+    afterCommit: () => Unit = () => ())
   extends ParquetTable {
 
   val store: JournalStore = JournalStore.beside(fs, root)
+  override def identity: String = ""
   private var late = 0
   private lazy val content = PathContent.read(session, root)
 
@@ -61,6 +63,7 @@ private[zorder] final class PathParquetTable(
     new PathSwap(store, WaitMs.of(session))
       .commit(draft(txn, replacement.runId, replacement.staging, units), record, replacement.layouts)
     session.catalog.refreshByPath(root.toString)
+    afterCommit()
   }
 
   /** Where the present data of a unit of an earlier commit is. */
@@ -68,7 +71,7 @@ private[zorder] final class PathParquetTable(
     Map("" -> root) ++ content.actual.values.map(p => p -> (if (p.isEmpty) root else new Path(root, p)))
 
   private def draft(txn: String, runId: String, staging: Path, units: Seq[SwapUnit]): Journal =
-    Journal(txn, "path", "OPTIMIZE", JournalState.Staging, Journal.thisJvm, runId,
+    Journal(txn, "path", "OPTIMIZE", JournalState.Staging, Journal.thisJvm, identity, runId,
       System.currentTimeMillis, root, staging, units, Nil)
 
   private def txnOf(staging: Path): Option[String] = {
