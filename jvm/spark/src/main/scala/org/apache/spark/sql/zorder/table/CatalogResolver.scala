@@ -87,8 +87,7 @@ private[table] object CatalogResolver {
         s"run MSCK REPAIR TABLE $name first (with spark.sql.hive.manageFilesourcePartitions).")
     TableResolver.checked(fs, root)
     refuseOverlap(session, root, Some(meta.identifier))
-    new PathParquetTable(session, name, fs, root, meta.properties,
-      () => session.catalog.refreshTable(meta.identifier.quotedString))
+    new PathParquetTable(session, name, fs, root, meta.properties, Some(meta.identifier))
   }
 
   private def identifier(session: ClassicSession, parts: Seq[String]): TableIdentifier = {

@@ -33,6 +33,7 @@ private[zorder] final class CatalogParquetTable(
   override def state: StateDir = new StateDir(fs, root)
   override def carriedOver: Int = late
 
+  private[parquet] def external: Boolean = meta.tableType == CatalogTableType.EXTERNAL
   private[parquet] def partitioned: Boolean = meta.partitionColumnNames.nonEmpty
 
   /** The directory's name before the first run; the later ones are made from it. */

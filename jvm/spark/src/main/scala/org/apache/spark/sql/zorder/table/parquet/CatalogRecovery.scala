@@ -14,7 +14,7 @@ private[parquet] final class CatalogRecovery(table: CatalogParquetTable) {
   def settle(txn: String): Unit =
     store.get(txn).filter(_.state != JournalState.Done).foreach { j =>
       val live = liveDirs()
-      if (j.units.nonEmpty && j.units.forall(u => live(path(u.target)))) {
+      if (j.units.exists(u => live(path(u.target)))) {
         finish(j)
         ()
       } else abandon(j)
@@ -46,22 +46,13 @@ private[parquet] final class CatalogRecovery(table: CatalogParquetTable) {
   def abandon(journal: Journal): Unit = {
     val live = liveDirs()
     def free(dir: Path): Boolean = !live.exists(l => l == path(dir) || l.startsWith(s"${path(dir)}/"))
-    if (journal.operation == "ROLLBACK") unborrow(journal)
-    else (journal.units.flatMap(u => Seq(u.target, u.staged)) :+ journal.staging).distinct
-      .filter(free).foreach(dir => fs.delete(dir, true))
+    val prepared = if (journal.operation == "ROLLBACK") {
+      journal.units.foreach(u => Borrowed.giveBack(store, journal, u.target, u.old))
+      Nil // the old directories of an earlier run, not ours to delete
+    } else journal.units.flatMap(u => Seq(u.target, u.staged))
+    (prepared :+ journal.staging).distinct.filter(free).foreach(dir => fs.delete(dir, true))
     CrashPoint.hit("abandoned")
     store.delete(journal)
-  }
-
-  private def unborrow(journal: Journal): Unit = {
-    val earlier = store.all().filter(_.txn != journal.txn)
-    for (unit <- journal.units; j <- earlier; before <- j.units if before.old == unit.target) {
-      val theirs = before.named.map(_.rel).toSet ++
-        j.carried.map(_.rel.stripPrefix(s"${unit.target}/"))
-      unit.kept.filterNot(k => theirs(k.rel)).foreach(k => fs.delete(new Path(unit.target, k.rel), false))
-    }
-    if (journal.staging.getName.contains(".z")) fs.delete(journal.staging, true)
-    ()
   }
 
   private def moveState(journal: Journal): Unit = {

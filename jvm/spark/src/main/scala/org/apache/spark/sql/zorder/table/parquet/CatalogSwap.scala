@@ -32,8 +32,13 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
     commit(journal.copy(units = units), UnitPlan.inPlace(r.record, actual), r.layouts)
   }
 
+  /** Puts the old locations of an earlier run back. */
+  def rollback(journal: Journal, record: RunRecord): Unit = guarded(journal) {
+    commit(store.write(journal), record, Map.empty)
+  }
+
   /** The draft's units say which directories take the place of which. */
-  def commit(draft: Journal, record: RunRecord, layouts: Map[String, String]): Unit = {
+  private def commit(draft: Journal, record: RunRecord, layouts: Map[String, String]): Unit = {
     draft.units.foreach(u => Writers.await(fs, u.old, waitMs))
     checkBase()
     val synced = draft.units.map(refresh)
@@ -133,6 +138,13 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
       })
     }
     catalog.alterTable(before)
+    // an append that already found the new place
+    journal.units.foreach { u =>
+      val ours = (u.outputs ++ u.kept).map(_.rel).toSet
+      Tree.walk(fs, u.target).data.filterNot(f => ours(f.rel)).foreach { f =>
+        Moves.copy(fs, new Path(u.target, f.rel), new Path(u.old, f.rel), f.modified)
+      }
+    }
     table.session.catalog.refreshTable(table.ident.quotedString)
   }
 

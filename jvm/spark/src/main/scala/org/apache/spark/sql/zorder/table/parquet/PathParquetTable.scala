@@ -2,19 +2,25 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
 
-/** Parquet files under a directory of a local disk or of HDFS. */
+/**
+ * Parquet files under a directory of a local disk or of HDFS.
+ *
+ * @param ident
+ *   a table of the catalog whose partitions are not in the catalog
+ */
 private[zorder] final class PathParquetTable(
     session: ClassicSession,
     override val name: String,
     fs: FileSystem,
     override val root: Path,
     override val properties: Map[String, String] = Map.empty,
-    afterCommit: () => Unit = () => ())
+    val ident: Option[TableIdentifier] = None)
   extends ParquetTable {
 
   val store: JournalStore = JournalStore.beside(fs, root)
@@ -63,7 +69,7 @@ private[zorder] final class PathParquetTable(
     new PathSwap(store, WaitMs.of(session))
       .commit(draft(txn, replacement.runId, replacement.staging, units), record, replacement.layouts)
     session.catalog.refreshByPath(root.toString)
-    afterCommit()
+    ident.foreach(i => session.catalog.refreshTable(i.quotedString))
   }
 
   /** Where the present data of a unit of an earlier commit is. */
