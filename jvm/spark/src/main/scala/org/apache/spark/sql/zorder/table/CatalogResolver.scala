@@ -14,7 +14,8 @@ import org.apache.spark.sql.zorder.table.parquet._
 private[table] object CatalogResolver {
 
   private val sessionCatalog = "spark_catalog"
-  private val pathFormats = Set("delta", "iceberg", "hudi", "orc", "csv", "json", "text", "avro", "binaryfile")
+  private val pathFormats =
+    Set("delta", "iceberg", "hudi", "orc", "csv", "json", "text", "avro", "binaryfile")
 
   def open(session: ClassicSession, parts: Seq[String]): ParquetTable = parts match {
     case Seq(format, path) if path.contains("/") && format.equalsIgnoreCase("parquet") =>
@@ -66,6 +67,7 @@ private[table] object CatalogResolver {
     val tracked = meta.tracksPartitionsInCatalog && session.sessionState.conf.manageFilesourcePartitions
     if (meta.partitionColumnNames.nonEmpty && !tracked) untracked(session, name, meta, fs, root)
     else {
+      Recovery.recover(fs, root)
       val table = new CatalogParquetTable(session, name, meta.identifier, fs)
       CatalogRecovery.recover(table)
       if (!fs.exists(table.root) && meta.partitionColumnNames.isEmpty)
@@ -73,7 +75,8 @@ private[table] object CatalogResolver {
       PathRefusals.foreign(fs, table.root)
       if (meta.partitionColumnNames.isEmpty) PathRefusals.shape(table.root, Tree.walk(fs, table.root))
       else FormatRefusals.partitions(name, table.liveDirs())
-      if (!ObjectStores.isOne(fs.getUri.getScheme)) PathRefusals.writable(fs, table.root.getParent, table.root)
+      if (!ObjectStores.isOne(fs.getUri.getScheme))
+        PathRefusals.writable(fs, table.root.getParent, table.root)
       refuseOverlap(session, table.root, Some(meta.identifier))
       table
     }
@@ -93,8 +96,8 @@ private[table] object CatalogResolver {
   private def identifier(session: ClassicSession, parts: Seq[String]): TableIdentifier = {
     val manager = session.sessionState.catalogManager
     def other(catalog: String): Nothing =
-      refuse(s"${parts.mkString(".")} is in the catalog $catalog, not in Spark's own; if it is an Iceberg table, " +
-        s"run CALL $catalog.system.rewrite_data_files(table => '...', strategy => 'sort', " +
+      refuse(s"${parts.mkString(".")} is in the catalog $catalog, not in Spark's own; " +
+        s"if it is an Iceberg table, run CALL $catalog.system.rewrite_data_files(table => '...', strategy => 'sort', " +
         "sort_order => 'zorder(...)').")
     val current = manager.currentCatalog.name
     val local =
@@ -115,7 +118,9 @@ private[table] object CatalogResolver {
     val catalog = session.sessionState.catalog
     val databases = (self.flatMap(_.database).toSeq :+ catalog.getCurrentDatabase).distinct
     val others = try {
-      databases.flatMap(db => catalog.getTablesByName(catalog.listTables(db).filter(_.database.isDefined)))
+      databases.flatMap { db =>
+        catalog.getTablesByName(catalog.listTables(db).filter(_.database.isDefined))
+      }
     } catch { case NonFatal(_) => Nil } // a catalog that cannot tell forbids nothing
     val mine = path(root)
     for {

@@ -33,13 +33,17 @@ object Maintenance {
     .add("statement", StringType).add("report", StringType)
 
   /**
-   * Deletes files that runs have rewritten and that are older than the retention; one row for each old directory,
-   * or one row NOTHING_TO_DO.
+   * Deletes files that runs have rewritten and that are older than the retention; one row for each old
+   * directory, or one row NOTHING_TO_DO.
    *
    * @param retainHours
    *   over the property `zorder.retention`, over `spark.zorder.retention`, over 7 days
    */
-  def vacuum(session: ClassicSession, ref: TableRef, retainHours: Option[Double], dryRun: Boolean): Seq[Row] = {
+  def vacuum(
+      session: ClassicSession,
+      ref: TableRef,
+      retainHours: Option[Double],
+      dryRun: Boolean): Seq[Row] = {
     retainHours.filterNot(h => h >= 0 && !h.isInfinite).foreach { h =>
       refuse(s"The retention of $h hours is not a length of time; give 0 or more hours.")
     }
@@ -78,7 +82,8 @@ object Maintenance {
 
   private def retention(session: ClassicSession, table: ClusterTable): Long = {
     val conf = session.sessionState.conf
-    val text = table.properties.getOrElse(RetentionProperty, conf.getConfString(s"spark.$RetentionProperty", "7d"))
+    val default = conf.getConfString(s"spark.$RetentionProperty", "7d")
+    val text = table.properties.getOrElse(RetentionProperty, default)
     Try(JavaUtils.timeStringAsMs(text.trim)).getOrElse(
       refuse(s"The retention '$text' is not a length of time; write it as 7d or 12h."))
   }

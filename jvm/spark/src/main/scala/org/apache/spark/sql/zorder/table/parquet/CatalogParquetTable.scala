@@ -3,7 +3,8 @@ package org.apache.spark.sql.zorder.table.parquet
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTablePartition, CatalogTableType, SessionCatalog}
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTablePartition, CatalogTableType}
+import org.apache.spark.sql.catalyst.catalog.SessionCatalog
 import org.apache.spark.sql.execution.datasources.PartitioningUtils
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession

@@ -25,6 +25,7 @@ private[zorder] final class PathParquetTable(
 
   val store: JournalStore = JournalStore.beside(fs, root)
   override def identity: String = ""
+  override def owns(journal: Journal): Boolean = journal.kind == "path"
   private var late = 0
   private lazy val content = PathContent.read(session, root)
 

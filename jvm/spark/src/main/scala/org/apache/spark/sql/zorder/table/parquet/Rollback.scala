@@ -14,7 +14,8 @@ private[zorder] object Rollback {
   /** @return the id of the run that was undone */
   def run(session: ClassicSession, table: ParquetTable): String = {
     LateFiles.carry(table)
-    val last = table.doneJournals().filter(_.operation == "OPTIMIZE").lastOption.getOrElse(
+    val kind = if (table.isInstanceOf[CatalogParquetTable]) "catalog" else "path"
+    val last = table.doneJournals().filter(j => j.operation == "OPTIMIZE" && j.kind == kind).lastOption.getOrElse(
       refuse(s"There is no run of ${table.name} to roll back: none was made, or its old files were vacuumed."))
     last.units.foreach(u => checkOld(table, u))
     checkPlace(table, last)
@@ -49,8 +50,8 @@ private[zorder] object Rollback {
     val there = Tree.walk(table.store.fs, unit.old).files.toSet
     val data = unit.named.filter(_.isData)
     if (!data.forall(there))
-      refuse(s"The last run of ${table.name} cannot be rolled back: its old files in ${unit.old} were vacuumed " +
-        "or changed.")
+      refuse(s"The last run of ${table.name} cannot be rolled back: its old files in ${unit.old} " +
+        "were vacuumed or changed.")
   }
 
   /** The data must be where the run put it, and its files as it wrote them. */
@@ -68,7 +69,8 @@ private[zorder] object Rollback {
   /** The history goes on from the record before the run, so that its layout counts again. */
   private def recordOf(table: ParquetTable, last: Journal): RunRecord = {
     val runs = table.state.runs()
-    val before = runs.take(runs.lastIndexWhere(r => r.runId == last.runId && r.operation == "OPTIMIZE") max 0).lastOption
+    val undone = runs.lastIndexWhere(r => r.runId == last.runId && r.operation == "OPTIMIZE")
+    val before = runs.take(math.max(0, undone)).lastOption
     val now = System.currentTimeMillis
     RunRecord(
       number = 0,

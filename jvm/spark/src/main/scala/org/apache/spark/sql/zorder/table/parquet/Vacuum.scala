@@ -28,11 +28,17 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
     if (!dryRun) LateFiles.carry(table)
     val inUse = table.files().map(_.path).toSet
     val purged = for {
-      j <- store.all() if j.state == JournalState.Done
+      j <- done()
       u <- j.units if !live(path(u.old)) && fs.exists(u.old)
     } yield purge(j, u, late.getOrElse(u.old, 0L), inUse)
     if (!dryRun) forget()
     abandoned ++ purged ++ unexplained()
+  }
+
+  /** Also those of a dropped table of the same name: their old files are named as well. */
+  private def done(): Seq[Journal] = {
+    val kinds = if (table.isInstanceOf[CatalogParquetTable]) Set("path", "catalog") else Set("path")
+    store.all().filter(j => j.state == JournalState.Done && kinds(j.kind))
   }
 
   private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): VacuumResult = {
@@ -53,7 +59,8 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
         if (stay.isEmpty && !keepsDirectory(unit)) Moves.deleteEmptyDirs(fs, unit.old)
       }
       val left = if (dryRun) stay.size > carried else stay.nonEmpty
-      VacuumResult(unit.old, go.size.toLong, go.map(_.length).sum, carried, if (left) "FILES_LEFT" else "DELETED")
+      val status = if (left) "FILES_LEFT" else "DELETED"
+      VacuumResult(unit.old, go.size.toLong, go.map(_.length).sum, carried, status)
     }
   }
 
@@ -76,7 +83,7 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
   }
 
   /** Journals whose old directories are gone have nothing more to say. */
-  private def forget(): Unit = store.all().filter(_.state == JournalState.Done).foreach { j =>
+  private def forget(): Unit = done().foreach { j =>
     val left = j.units.filter(u => fs.exists(u.old) && !live(path(u.old)) && !onlyEmptyDirs(u))
     if (left.isEmpty) {
       Moves.deleteEmptyDirs(fs, store.retired(j.txn))
