@@ -34,9 +34,10 @@ class PathSwapSuite extends AnyFunSuite with TableFixture {
 
   test("files that are not inputs keep name, time and content; summaries go") {
     val path = plain("part")
-    write(s"$path/_common_metadata", "x")
     write(s"$path/_notes/readme.txt", "mine")
     val table = open(path)
+    assert(table.schema.fieldNames.toSeq == Seq("id", "v", "p"))
+    write(s"$path/_common_metadata", "x")
     val (inputs, others) = table.files().splitAt(2)
     rewrite(table, inputs)
     val now = open(path).files()

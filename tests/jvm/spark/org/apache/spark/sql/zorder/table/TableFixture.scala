@@ -22,11 +22,13 @@ trait TableFixture extends BeforeAndAfterAll { this: Suite =>
 
   lazy val spark: SparkSession = {
     SparkSession.getActiveSession.foreach(_.stop())
-    SparkSession.builder().master("local[2]").appName(getClass.getSimpleName)
+    val session = SparkSession.builder().master("local[2]").appName(getClass.getSimpleName)
       .config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "4")
       .config("spark.sql.warehouse.dir", temp.resolve("warehouse").toUri.toString)
       .config("spark.zorder.commit.waitSeconds", "0.3")
       .getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    session
   }
   def classic: Shims.ClassicSession = Shims.classic(spark)
   lazy val fs: FileSystem = new Path(temp.toUri).getFileSystem(spark.sessionState.newHadoopConf())

@@ -1,17 +1,145 @@
 package org.apache.spark.sql.zorder.table
 
-import org.apache.hadoop.fs.Path
+import scala.util.control.NonFatal
 
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.parquet._
 
+/** Opens a table of Spark's own catalog. */
 private[table] object CatalogResolver {
-  def open(session: ClassicSession, parts: Seq[String]): parquet.ParquetTable = {
-    val _ = session
-    refuse(s"Cannot open the table ${parts.mkString(".")} by name yet.")
+
+  private val sessionCatalog = "spark_catalog"
+  private val pathFormats =
+    Set("delta", "iceberg", "hudi", "orc", "csv", "json", "text", "avro", "binaryfile")
+
+  def open(session: ClassicSession, parts: Seq[String]): ParquetTable = parts match {
+    case Seq(format, path) if path.contains("/") && format.equalsIgnoreCase("parquet") =>
+      TableResolver.byPath(session, path)
+    case Seq(format, path) if path.contains("/") && pathFormats(format.toLowerCase) =>
+      FormatRefusals.provider(s"$format.`$path`", format)
+    case _ => byName(session, parts)
   }
 
-  def refuseOverlap(session: ClassicSession, root: Path, except: Option[String]): Unit = {
-    val _ = (session, root, except)
+  private def byName(session: ClassicSession, parts: Seq[String]): ParquetTable = {
+    val name = parts.mkString(".")
+    val catalog = session.sessionState.catalog
+    if (catalog.isTempView(parts))
+      refuse(s"$name is a temporary view; name the table that it reads.")
+    val ident = identifier(session, parts)
+    if (!catalog.databaseExists(ident.database.get)) {
+      val hint = NearestName.hint(ident.database.get, catalog.listDatabases())
+      refuse(s"There is no database ${ident.database.get}, so no table $name.$hint")
+    }
+    if (!catalog.tableExists(ident)) {
+      val known = catalog.listTables(ident.database.get).map(_.table)
+      refuse(s"There is no table $name.${NearestName.hint(ident.table, known)}")
+    }
+    val meta = catalog.getTableMetadata(ident)
+    checkKind(session, name, meta)
+    checkPlan(session, name, ident)
+    locate(session, name, meta)
   }
+
+  private def checkKind(session: ClassicSession, name: String, meta: CatalogTable): Unit = {
+    if (meta.tableType == CatalogTableType.VIEW) refuse(s"$name is a view; name the table that it reads.")
+    meta.provider.map(_.toLowerCase).getOrElse("hive") match {
+      case "parquet" | "org.apache.spark.sql.parquet" =>
+      case "hive" => FormatRefusals.hive(session, name, meta)
+      case other => FormatRefusals.provider(name, other)
+    }
+    if (meta.bucketSpec.isDefined)
+      refuse(s"$name is bucketed, and a clustered rewrite would break its buckets; " +
+        "write a clustered copy with INTO 'path', or recreate it without CLUSTERED BY ... INTO n BUCKETS.")
+  }
+
+  private def checkPlan(session: ClassicSession, name: String, ident: TableIdentifier): Unit =
+    FormatRefusals.plan(name, session.table(ident.quotedString).queryExecution.analyzed)
+
+  private def locate(session: ClassicSession, name: String, meta: CatalogTable): ParquetTable = {
+    val given = new Path(meta.location)
+    val fs = given.getFileSystem(session.sessionState.newHadoopConf())
+    val root = fs.makeQualified(given)
+    val tracked = meta.tracksPartitionsInCatalog && session.sessionState.conf.manageFilesourcePartitions
+    if (meta.partitionColumnNames.nonEmpty && !tracked) untracked(session, name, meta, fs, root)
+    else {
+      Recovery.recover(fs, root)
+      val table = new CatalogParquetTable(session, name, meta.identifier, fs)
+      CatalogRecovery.recover(table)
+      if (!fs.exists(table.root) && meta.partitionColumnNames.isEmpty)
+        refuse(s"The directory of $name, ${table.root}, is gone; restore it, or drop the table.")
+      PathRefusals.foreign(fs, table.root)
+      if (meta.partitionColumnNames.isEmpty) PathRefusals.shape(table.root, Tree.walk(fs, table.root))
+      else FormatRefusals.partitions(name, table.liveDirs())
+      if (!ObjectStores.isOne(fs.getUri.getScheme))
+        PathRefusals.writable(fs, table.root.getParent, table.root)
+      refuseOverlap(session, table.root, Some(meta.identifier))
+      table
+    }
+  }
+
+  /** Spark lists the directories of such a table, so they are exchanged as those of a path are. */
+  private def untracked(
+      session: ClassicSession, name: String, meta: CatalogTable, fs: FileSystem, root: Path): ParquetTable = {
+    if (ObjectStores.isOne(fs.getUri.getScheme))
+      refuse(s"The partitions of $name are not in the catalog and it is on an object store; " +
+        s"run MSCK REPAIR TABLE $name first (with spark.sql.hive.manageFilesourcePartitions).")
+    TableResolver.checked(fs, root)
+    refuseOverlap(session, root, Some(meta.identifier))
+    new PathParquetTable(session, name, fs, root, meta.properties, Some(meta.identifier))
+  }
+
+  private def identifier(session: ClassicSession, parts: Seq[String]): TableIdentifier = {
+    val manager = session.sessionState.catalogManager
+    def other(catalog: String): Nothing =
+      refuse(s"${parts.mkString(".")} is in the catalog $catalog, not in Spark's own; " +
+        s"if it is an Iceberg table, run CALL $catalog.system.rewrite_data_files(table => '...', strategy => 'sort', " +
+        "sort_order => 'zorder(...)').")
+    val current = manager.currentCatalog.name
+    val local =
+      if (parts.head.equalsIgnoreCase(sessionCatalog) && parts.size > 1) parts.tail
+      else if (parts.size > 1 && !session.sessionState.catalog.databaseExists(parts.head) &&
+        manager.isCatalogRegistered(parts.head)) other(parts.head)
+      else if (!current.equalsIgnoreCase(sessionCatalog)) other(current)
+      else parts
+    local match {
+      case Seq(table) => TableIdentifier(table, Some(session.sessionState.catalog.getCurrentDatabase))
+      case Seq(db, table) => TableIdentifier(table, Some(db))
+      case _ => refuse(s"${parts.mkString(".")} is not the name of a table; give database.table.")
+    }
+  }
+
+  /** No other table of the database may lie inside, around, or (for a table) at the same place. */
+  def refuseOverlap(session: ClassicSession, root: Path, self: Option[TableIdentifier]): Unit = {
+    val catalog = session.sessionState.catalog
+    val databases = (self.flatMap(_.database).toSeq :+ catalog.getCurrentDatabase).distinct
+    val others = try {
+      databases.flatMap { db =>
+        catalog.getTablesByName(catalog.listTables(db).filter(_.database.isDefined))
+      }
+    } catch { case NonFatal(_) => Nil } // a catalog that cannot tell forbids nothing
+    val mine = path(root)
+    for {
+      t <- others
+      if t.tableType != CatalogTableType.VIEW && !self.exists(same(_, t.identifier))
+      at <- t.storage.locationUri.map(uri => path(new Path(uri)))
+    } {
+      val name = t.identifier.unquotedString
+      if (at.startsWith(s"$mine/"))
+        refuse(s"The table $name lies inside $root; a rewrite would take its files along: name $name itself.")
+      if (mine.startsWith(s"$at/"))
+        refuse(s"$root lies inside the table $name; name $name, and pick its part by WHERE.")
+      if (at == mine && self.isDefined)
+        refuse(s"The tables ${self.get.unquotedString} and $name share the directory $root; drop one of them.")
+    }
+  }
+
+  private def same(a: TableIdentifier, b: TableIdentifier): Boolean =
+    a.table.equalsIgnoreCase(b.table) && a.database.map(_.toLowerCase) == b.database.map(_.toLowerCase)
+
+  private def path(p: Path): String = p.toUri.getPath.stripSuffix("/")
 }

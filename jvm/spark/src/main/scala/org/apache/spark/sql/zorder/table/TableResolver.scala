@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.parquet.{PathParquetTable, Recovery, Tree}
+import org.apache.spark.sql.zorder.table.parquet.{JournalState, JournalStore, PathParquetTable, Recovery, Tree}
 
 /** Finds the table that a statement names. What forbids a rewrite is said here, before any work. */
 object TableResolver {
@@ -31,6 +31,19 @@ object TableResolver {
     val fs = given.getFileSystem(hadoopConf)
     val root = fs.makeQualified(given)
     PathRefusals.inPlace(root, scheme)
+    checked(fs, root)
+    CatalogResolver.refuseOverlap(session, root, None)
+    val moved = JournalStore.beside(fs, root).all()
+      .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))
+    moved.foreach { j =>
+      refuse(s"$root holds the files that the table ${j.table.takeWhile(_ != '@')} had before its last run; " +
+        "name the table.")
+    }
+    new PathParquetTable(session, text, fs, root)
+  }
+
+  /** Everything that the directories themselves can forbid, after recovery. */
+  private[table] def checked(fs: FileSystem, root: Path): Unit = {
     Recovery.recover(fs, root)
     directory(fs, root)
     PathRefusals.foreign(fs, root)
@@ -38,8 +51,6 @@ object TableResolver {
     val tree = Tree.walk(fs, root)
     PathRefusals.shape(root, tree)
     if (tree.data.exists(_.rel.contains('/'))) PathRefusals.writable(fs, root, root)
-    CatalogResolver.refuseOverlap(session, root, None)
-    new PathParquetTable(session, text, fs, root)
   }
 
   private def directory(fs: FileSystem, root: Path): Unit =

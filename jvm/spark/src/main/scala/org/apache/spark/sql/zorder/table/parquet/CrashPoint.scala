@@ -11,7 +11,11 @@ private[zorder] object CrashPoint {
   /** Not an Exception, so that no handler tidies up what a real crash would leave. */
   final class Crash(name: String) extends Error(s"crash point $name")
 
+  /** What a test wants to happen at a place, as somebody else would do it. */
+  @volatile private[zorder] var meanwhile: String => Unit = (_: String) => ()
+
   def hit(name: String): Unit = {
+    meanwhile(name)
     val wanted = System.getProperty(Property)
     if (wanted != null) {
       if (wanted == name) throw new Crash(name)

@@ -37,22 +37,12 @@ private[parquet] final class Finish(store: JournalStore) {
 
   /** Takes away what a commit that never touched the table had prepared. */
   def abandon(journal: Journal): Unit = {
-    unborrow(journal)
+    if (journal.operation == "ROLLBACK")
+      journal.units.foreach(u => Borrowed.giveBack(store, journal, u.staged, u.target))
     tidy(journal)
     CrashPoint.hit("abandoned")
     store.delete(journal)
   }
-
-  /** A rollback stages the old directories themselves: only what it copied into them goes. */
-  private def unborrow(journal: Journal): Unit = if (journal.operation == "ROLLBACK") {
-    val earlier = store.all().filter(_.txn != journal.txn)
-    for (unit <- journal.units; j <- earlier; before <- j.units if before.old == unit.staged) {
-      val theirs = (before.named ++ j.carried).map(_.rel).toSet ++ j.carried.map(c => relative(unit.staged, c.rel))
-      unit.kept.filterNot(k => theirs(k.rel)).foreach(k => fs.delete(new Path(unit.staged, k.rel), false))
-    }
-  }
-
-  private def relative(dir: Path, full: String): String = full.stripPrefix(s"$dir/")
 
   private def moveState(journal: Journal): Unit = {
     val from = new StateDir(fs, journal.staging)

@@ -65,6 +65,8 @@ private[zorder] final case class SwapUnit(
  *   `OPTIMIZE` or `ROLLBACK`
  * @param owner
  *   the JVM that is at it
+ * @param table
+ *   which table of the catalog, told apart from a dropped one of that name; "" for a path
  * @param home
  *   where `_zorder/` is; the table root
  * @param carried
@@ -76,6 +78,7 @@ private[zorder] final case class Journal(
     operation: String,
     state: String,
     owner: String,
+    table: String,
     runId: String,
     changedMs: Long,
     home: Path,

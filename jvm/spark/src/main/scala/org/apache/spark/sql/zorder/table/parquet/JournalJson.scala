@@ -14,7 +14,8 @@ private[parquet] object JournalJson {
   def write(j: Journal): String = {
     val node = mapper.createObjectNode()
     node.put("version", 1).put("txn", j.txn).put("kind", j.kind).put("operation", j.operation)
-    node.put("state", j.state).put("owner", j.owner).put("runId", j.runId).put("changedMs", j.changedMs)
+    node.put("state", j.state).put("owner", j.owner).put("table", j.table)
+    node.put("runId", j.runId).put("changedMs", j.changedMs)
     node.put("home", j.home.toString).put("staging", j.staging.toString)
     val units = node.putArray("units")
     j.units.foreach { u =>
@@ -42,6 +43,7 @@ private[parquet] object JournalJson {
     operation = node.path("operation").asText,
     state = node.path("state").asText,
     owner = node.path("owner").asText,
+    table = node.path("table").asText,
     runId = node.path("runId").asText,
     changedMs = node.path("changedMs").asLong,
     home = new Path(node.path("home").asText),

@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.ZOrderConflictException
 private[zorder] object Kept {
 
   /** Not taken along: summaries of files that are gone, and scratch of jobs and of ourselves. */
-  private def stale(rel: String): Boolean = {
+  def stale(rel: String): Boolean = {
     val name = rel.substring(rel.lastIndexOf('/') + 1)
     name == "_metadata" || name == "_common_metadata" ||
       (name.startsWith(".zorder-") && name.endsWith(".tmp"))

@@ -12,7 +12,7 @@ private[zorder] object LateFiles {
   def find(table: ParquetTable): Seq[(Journal, SwapUnit, TreeFile)] = {
     val live = table.liveDirs().values.map(_.toUri.getPath).toSet
     for {
-      j <- table.store.all() if j.state == JournalState.Done
+      j <- table.doneJournals()
       u <- j.units if !live(u.old.toUri.getPath)
       f <- inOld(table, j, u)
     } yield (j, u, f)

@@ -45,6 +45,11 @@ private[zorder] object Moves {
     status(fs, dir).forall { s =>
       val children = fs.listStatus(dir)
       s.isDirectory && children.map(c => c.isDirectory && deleteEmptyDirs(fs, c.getPath)).forall(identity) &&
-        fs.delete(dir, false)
+        deleteDir(fs, dir)
     }
+
+  /** False when something came into it after all. */
+  private def deleteDir(fs: FileSystem, dir: Path): Boolean =
+    try fs.delete(dir, false)
+    catch { case _: IOException => false }
 }

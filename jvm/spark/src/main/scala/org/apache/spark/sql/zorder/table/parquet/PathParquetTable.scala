@@ -2,21 +2,30 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
 
-/** Parquet files under a directory of a local disk or of HDFS. */
+/**
+ * Parquet files under a directory of a local disk or of HDFS.
+ *
+ * @param ident
+ *   a table of the catalog whose partitions are not in the catalog
+ */
 private[zorder] final class PathParquetTable(
     session: ClassicSession,
     override val name: String,
     fs: FileSystem,
     override val root: Path,
-    override val properties: Map[String, String] = Map.empty)
+    override val properties: Map[String, String] = Map.empty,
+    val ident: Option[TableIdentifier] = None)
   extends ParquetTable {
 
   val store: JournalStore = JournalStore.beside(fs, root)
+  override def identity: String = ""
+  override def owns(journal: Journal): Boolean = journal.kind == "path"
   private var late = 0
   private lazy val content = PathContent.read(session, root)
 
@@ -61,6 +70,7 @@ private[zorder] final class PathParquetTable(
     new PathSwap(store, WaitMs.of(session))
       .commit(draft(txn, replacement.runId, replacement.staging, units), record, replacement.layouts)
     session.catalog.refreshByPath(root.toString)
+    ident.foreach(i => session.catalog.refreshTable(i.quotedString))
   }
 
   /** Where the present data of a unit of an earlier commit is. */
@@ -68,7 +78,7 @@ private[zorder] final class PathParquetTable(
     Map("" -> root) ++ content.actual.values.map(p => p -> (if (p.isEmpty) root else new Path(root, p)))
 
   private def draft(txn: String, runId: String, staging: Path, units: Seq[SwapUnit]): Journal =
-    Journal(txn, "path", "OPTIMIZE", JournalState.Staging, Journal.thisJvm, runId,
+    Journal(txn, "path", "OPTIMIZE", JournalState.Staging, Journal.thisJvm, identity, runId,
       System.currentTimeMillis, root, staging, units, Nil)
 
   private def txnOf(staging: Path): Option[String] = {

@@ -1,0 +1,40 @@
+package org.apache.spark.sql.zorder.table.parquet
+
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/** Takes away every trace of this project from a table; its data stays as it is. */
+private[zorder] object Remove {
+
+  def run(session: ClassicSession, table: ParquetTable): Unit = {
+    val late = LateFiles.find(table)
+    if (late.nonEmpty)
+      refuse(s"${late.size} files came late into old directories of ${table.name} (${late.head._2.old}); " +
+        "run ZORDER VACUUM first, which carries them over.")
+    table.store.all().find(j => j.state != JournalState.Done).foreach { j =>
+      refuse(s"The run ${j.runId} is working on ${table.name}, or died; let it end, or run ZORDER VACUUM first.")
+    }
+    val left = new Vacuum(table, 0L, dryRun = true).run().find(r => r.status != "DELETED")
+    left.foreach { r =>
+      refuse(s"${r.path} holds files that no run of ${table.name} has written (${r.status}); " +
+        "move them away first.")
+    }
+    new Vacuum(table, 0L, dryRun = false).run()
+    table.store.all().filter(_.table == table.identity).foreach(table.store.delete)
+    table.store.fs.delete(table.state.dir, true)
+    CrashPoint.hit("removed-state")
+    table match {
+      case t: CatalogParquetTable => dropProperties(session, t.ident)
+      case t: PathParquetTable => t.ident.foreach(dropProperties(session, _))
+      case _ =>
+    }
+  }
+
+  private def dropProperties(session: ClassicSession, ident: TableIdentifier): Unit = {
+    val meta = session.sessionState.catalog.getTableMetadata(ident)
+    val (ours, others) = meta.properties.partition(_._1.toLowerCase.startsWith("zorder."))
+    if (ours.nonEmpty) session.sessionState.catalog.alterTable(meta.copy(properties = others))
+    session.catalog.refreshTable(ident.quotedString)
+  }
+}

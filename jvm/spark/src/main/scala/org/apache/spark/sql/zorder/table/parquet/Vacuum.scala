@@ -1,0 +1,118 @@
+package org.apache.spark.sql.zorder.table.parquet
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.table.TextFiles
+
+/**
+ * What vacuum did with one directory.
+ *
+ * @param status
+ *   DELETED, KEPT (younger than the retention), WRITER_IN_FLIGHT, FILES_LEFT (files that no journal names),
+ *   ABANDONED (staging of a run that died), NO_JOURNAL (ours by name, but nothing tells what it is)
+ */
+private[zorder] final case class VacuumResult(
+    path: Path, files: Long, bytes: Long, carried: Long, status: String)
+
+/** Deletes files that a journal names as rewritten or copied, and nothing else. */
+private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRun: Boolean) {
+
+  private val store: JournalStore = table.store
+  private val fs: FileSystem = store.fs
+  private val live: Set[String] = table.liveDirs().values.map(path).toSet
+  private val now = System.currentTimeMillis
+
+  def run(): Seq[VacuumResult] = {
+    val abandoned = unfinished()
+    val late = LateFiles.find(table).groupBy(_._2.old).map { case (old, found) => old -> found.size.toLong }
+    if (!dryRun) LateFiles.carry(table)
+    val inUse = table.files().map(_.path).toSet
+    val purged = for {
+      j <- done()
+      u <- j.units if !live(path(u.old)) && fs.exists(u.old)
+    } yield purge(j, u, late.getOrElse(u.old, 0L), inUse)
+    if (!dryRun) forget()
+    abandoned ++ purged ++ unexplained()
+  }
+
+  /** Also those of a dropped table of the same name: their old files are named as well. */
+  private def done(): Seq[Journal] = {
+    val kinds = if (table.isInstanceOf[CatalogParquetTable]) Set("path", "catalog") else Set("path")
+    store.all().filter(j => j.state == JournalState.Done && kinds(j.kind))
+  }
+
+  private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): VacuumResult = {
+    val tree = Tree.walk(fs, unit.old)
+    val named = unit.named.toSet
+    val copied = store.get(journal.txn).toSeq.flatMap(_.carried).toSet
+    def mayGo(f: TreeFile): Boolean = !inUse(s"${tree.root}/${f.rel}") &&
+      (named(f) || Kept.stale(f.rel) || copied(f.copy(rel = new Path(unit.old, f.rel).toString)))
+    val (go, stay) = tree.files.partition(mayGo)
+    if (now - journal.changedMs < retentionMs) VacuumResult(unit.old, 0, 0, carried, "KEPT")
+    else if (tree.writer.isDefined) VacuumResult(unit.old, 0, 0, carried, "WRITER_IN_FLIGHT")
+    else {
+      if (!dryRun) {
+        go.foreach { f =>
+          fs.delete(new Path(unit.old, f.rel), false)
+          CrashPoint.hit("vacuum-deleted")
+        }
+        if (stay.isEmpty && !keepsDirectory(unit)) Moves.deleteEmptyDirs(fs, unit.old)
+      }
+      val left = if (dryRun) stay.size > carried else stay.nonEmpty
+      val status = if (left) "FILES_LEFT" else "DELETED"
+      VacuumResult(unit.old, go.size.toLong, go.map(_.length).sum, carried, status)
+    }
+  }
+
+  /** The directory of an external table is its owner's, who may write there by path. */
+  private def keepsDirectory(unit: SwapUnit): Boolean = table match {
+    case t: CatalogParquetTable => t.external && unit.old.getName == t.base
+    case _ => false
+  }
+
+  /** Commits that died: finished or withdrawn when they are old enough. */
+  private def unfinished(): Seq[VacuumResult] = {
+    val patience = math.min(retentionMs, Recovery.StagingMs)
+    val before = store.all().filter(j => j.state != JournalState.Done && !j.active)
+      .filter(j => j.owner == Journal.thisJvm || now - j.changedMs >= patience)
+    if (!dryRun) table match {
+      case t: CatalogParquetTable => CatalogRecovery.recover(t, patience)
+      case _ => Recovery.recover(fs, table.root, stagingMs = patience)
+    }
+    before.map(j => VacuumResult(j.staging, 0, 0, 0, "ABANDONED"))
+  }
+
+  /** Journals whose old directories are gone have nothing more to say. */
+  private def forget(): Unit = done().foreach { j =>
+    val left = j.units.filter(u => fs.exists(u.old) && !live(path(u.old)) && !onlyEmptyDirs(u))
+    if (left.isEmpty) {
+      Moves.deleteEmptyDirs(fs, store.retired(j.txn))
+      if (j.kind == "catalog") emptyParents(j)
+      store.delete(j)
+    } else if (left.size < j.units.size) store.write(j.copy(units = left))
+  }
+
+  private def onlyEmptyDirs(unit: SwapUnit): Boolean =
+    keepsDirectory(unit) && Tree.walk(fs, unit.old).files.isEmpty
+
+  /** What held the partitions of an earlier run: `t.z<txn>`. */
+  private def emptyParents(journal: Journal): Unit = journal.units.foreach { u =>
+    topOf(u.old)
+      .filter(p => p.getParent == store.parent && p.getName.startsWith(s"${store.base}.z"))
+      .filterNot(p => live.exists(l => l == path(p) || l.startsWith(s"${path(p)}/")))
+      .foreach(p => Moves.deleteEmptyDirs(fs, p))
+  }
+
+  private def topOf(dir: Path): Option[Path] =
+    Iterator.iterate(dir)(_.getParent).takeWhile(_ != null).find(_.getParent == store.parent)
+
+  private def unexplained(): Seq[VacuumResult] = {
+    val known = store.all().flatMap(j => Seq(store.retired(j.txn), store.staging(j.txn)).map(_.getName) ++
+      j.units.indices.map(i => Finish.stray(store, j, i).getName)).toSet
+    TextFiles.children(fs, store.parent)
+      .filter(s => s.isDirectory && store.isOurs(s.getPath.getName) && !known(s.getPath.getName))
+      .map(s => VacuumResult(s.getPath, 0, 0, 0, "NO_JOURNAL"))
+  }
+
+  private def path(p: Path): String = p.toUri.getPath.stripSuffix("/")
+}

@@ -1,0 +1,138 @@
+package org.apache.spark.sql.zorder.table
+
+import java.io.File
+
+import org.scalatest.BeforeAndAfterEach
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+
+/** SPEC 5: recovery from the journal alone, forward or back, idempotent. */
+class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
+
+  private val forward =
+    Seq("synced", "prepared", "swapping", "moved-old", "checked-old", "moved-new", "state-moved", "done")
+
+  override def afterEach(): Unit = CrashPoint.meanwhile = _ => ()
+
+  private def vacuum(path: String): Unit = {
+    Maintenance.vacuum(classic, TableRef.Location(path), Some(0.0), dryRun = false)
+    ()
+  }
+
+  private def checkWhole(path: String, n: Int, clue: String): Unit = {
+    open(path)
+    assert(ids(path) == (0L until n.toLong), clue)
+    open(path) // idempotent
+    assert(ids(path) == (0L until n.toLong), clue)
+    vacuum(path)
+    assert(traces(path).isEmpty, clue)
+    assert(ids(path) == (0L until n.toLong), clue)
+    rewriteAll(open(path), "again")
+    assert(ids(path) == (0L until n.toLong), clue)
+  }
+
+  forward.foreach { point =>
+    test(s"unpartitioned, the crash at $point") {
+      val path = plain("crash")
+      val table = open(path)
+      val r = stage(table, table.files().take(3), "r1")
+      assert(crashAt(point)(table.commit(r)), "the point was not reached")
+      checkWhole(path, 40, point)
+    }
+
+    test(s"partitioned, the crash at $point") {
+      val path = partitioned("crashp")
+      val table = open(path)
+      val r = stage(table, table.files(), "r1")
+      assert(crashAt(point)(table.commit(r)), "the point was not reached")
+      checkWhole(path, 40, point)
+    }
+
+    test(s"a second crash in the recovery from a crash at $point") {
+      val path = partitioned("crash2")
+      val table = open(path)
+      val r = stage(table, table.files(), "r1")
+      assert(crashAt(point)(table.commit(r)))
+      Seq("moved-old", "moved-new", "state-moved", "abandoned", "done").foreach(p => crashAt(p)(open(path)))
+      checkWhole(path, 40, point)
+    }
+  }
+
+  test("the root is missing: open brings it back, and rows appended in between stay") {
+    val path = plain("gone")
+    val table = open(path)
+    val r = stage(table, table.files(), "r1")
+    assert(crashAt("moved-old")(table.commit(r)))
+    assert(!new File(path).exists)
+    rows(40, 45).write.mode("append").parquet(path)
+    checkWhole(path, 45, "append to the missing root")
+  }
+
+  test("recovery leaves a partition alone whose files were changed after the crash") {
+    val path = partitioned("changed")
+    val table = open(path)
+    val r = stage(table, table.files(), "r1")
+    assert(crashAt("swapping")(table.commit(r)))
+    rows(0, 10).where("p = 1").drop("p").write.mode("overwrite").parquet(s"$path/p=1")
+    open(path)
+    assert(ids(path) == ((0L until 40L by 2L) ++ (1L until 10L by 2L)).sorted)
+    vacuum(path)
+    assert(traces(path).isEmpty)
+  }
+
+  private val undo = Seq("undo-carried", "undo-moved-new", "undo-moved-old", "abandoned")
+
+  /** A job turns up in the last partition just after its rename: all partitions go back. */
+  private def writerAtLastPartition(path: String): Unit = CrashPoint.meanwhile = {
+    case "moved-new" =>
+      CrashPoint.meanwhile = {
+        case "moved-old" =>
+          CrashPoint.meanwhile = _ => ()
+          val old = traces(path).find(_.contains(".old-")).get
+          new File(s"${new File(path).getParent}/$old/p=1/_temporary").mkdirs()
+          ()
+        case _ =>
+      }
+    case _ =>
+  }
+
+  test("a job found right after the rename undoes all renames") {
+    val path = partitioned("undo")
+    val before = open(path).files()
+    val table = open(path)
+    val r = stage(table, table.files(), "r1")
+    writerAtLastPartition(path)
+    val e = intercept[ZOrderConflictException](table.commit(r))
+    assert(e.getMessage.contains("_temporary"))
+    assert(traces(path).isEmpty && open(path).files() == before)
+  }
+
+  undo.foreach { point =>
+    test(s"a crash at $point while the renames are undone") {
+      val path = partitioned("undocrash")
+      val before = open(path).files()
+      val table = open(path)
+      val r = stage(table, table.files(), "r1")
+      writerAtLastPartition(path)
+      assert(crashAt(point)(table.commit(r)), "the point was not reached")
+      new File(s"$path/p=1/_temporary").delete()
+      open(path)
+      assert(open(path).files() == before)
+      assert(traces(path).isEmpty)
+    }
+  }
+
+  test("a crash between the copy of a late file and the note of it does not double it") {
+    val path = plain("latecrash")
+    rewriteAll(open(path))
+    val extra = dir("extra")
+    rows(40, 45).write.parquet(extra)
+    val file = listed(extra).find(_.getName.endsWith(".parquet")).get
+    val old = traces(path).find(_.contains(".old-")).get
+    copyFile(file.getPath, s"${new File(path).getParent}/$old/${file.getName}")
+    assert(crashAt("late-copied")(open(path).newStaging("r2")))
+    checkWhole(path, 45, "late")
+  }
+}
