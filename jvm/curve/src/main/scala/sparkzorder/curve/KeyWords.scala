@@ -6,7 +6,7 @@ package sparkzorder.curve
  * Called from generated code; nothing is allocated.
  */
 object KeyWords {
-  private final val Present = Long.MinValue
+  private val Present = Long.MinValue
 
   /** NULL: all bits 0, so it lies below every value. */
   def putNull(words: Array[Long], at: Int, width: Int): Unit = {

@@ -51,21 +51,29 @@ class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
     try {
       val row = spark.range(1).selectExpr(golden.map(g => s"hex(${g.get("sql").asText})"): _*).head()
       for ((g, i) <- golden.zipWithIndex)
-        assert(row.getString(i).toLowerCase(java.util.Locale.ROOT) === g.get("key").asText, g.get("name").asText)
+        assert(
+          row.getString(i).toLowerCase(java.util.Locale.ROOT) === g.get("key").asText,
+          g.get("name").asText)
     } finally settings.foreach { case (k, _) => spark.conf.unset(k) }
   }
 
-  private val noFolding = "spark.sql.optimizer.excludedRules" -> Seq("ConstantFolding", "ConvertToLocalRelation")
-    .map(r => s"org.apache.spark.sql.catalyst.optimizer.$r").mkString(",")
+  private val noFolding =
+    "spark.sql.optimizer.excludedRules" -> Seq("ConstantFolding", "ConvertToLocalRelation")
+      .map(r => s"org.apache.spark.sql.catalyst.optimizer.$r").mkString(",")
 
   test("golden keys, folded")(keys())
 
   test("golden keys, generated code")(keys(noFolding))
 
-  test("golden keys, generated code without whole stages")(keys(noFolding, "spark.sql.codegen.wholeStage" -> "false"))
+  test("golden keys, generated code without whole stages")(keys(
+    noFolding,
+    "spark.sql.codegen.wholeStage" -> "false"))
 
   test("golden keys, interpreted") {
-    keys(noFolding, "spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+    keys(
+      noFolding,
+      "spark.sql.codegen.wholeStage" -> "false",
+      "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
   }
 
   test("golden keys, with ANSI on and off") {
@@ -75,7 +83,8 @@ class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
   test("the examples of the function table give what they say") {
     for (f <- Functions.all; example <- f.info.getExamples.split("> ").drop(1)) {
       val lines = example.split("\n").map(_.trim).filter(_.nonEmpty)
-      if (lines.length > 1) assert(spark.sql(lines.head.stripSuffix(";")).head().get(0).toString === lines(1), lines.head)
+      if (lines.length > 1)
+        assert(spark.sql(lines.head.stripSuffix(";")).head().get(0).toString === lines(1), lines.head)
     }
   }
 
@@ -88,13 +97,17 @@ class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   private def rows = spark.range(0, 300).selectExpr(
-    "cast(id % 17 - 8 as int) a", "if(id % 5 = 0, null, id * 4294967297) b", "cast(id % 3 as string) s",
+    "cast(id % 17 - 8 as int) a",
+    "if(id % 5 = 0, null, id * 4294967297) b",
+    "cast(id % 3 as string) s",
     "named_struct('f', cast(id % 11 as smallint)) n")
 
   test("as columns, in ORDER BY, and with the fields of a struct: the comparator agrees with the order") {
-    val sorted = rows.orderBy(F.zorder(col("a"), col("b"), col("n.f"))).select(struct("a", "b", "n.f").as("r")).collect()
+    val sorted =
+      rows.orderBy(F.zorder(col("a"), col("b"), col("n.f"))).select(struct("a", "b", "n.f").as("r")).collect()
     val pairs = sorted.zip(sorted.tail).map { case (x, y) => (x.getStruct(0), y.getStruct(0)) }
-    val schema = StructType.fromDDL(Seq("x", "y").map(_ + " struct<a: int, b: bigint, f: smallint>").mkString(", "))
+    val schema =
+      StructType.fromDDL(Seq("x", "y").map(_ + " struct<a: int, b: bigint, f: smallint>").mkString(", "))
     val df = spark.createDataFrame(pairs.toSeq.map(p => Row(p._1, p._2)).asJava, schema)
     assert(df.where(F.zorder_compare(col("x"), col("y")) > 0).count() === 0)
     assert(df.where(expr("zorder_compare(struct(x.a, x.b, x.f), struct(y.a, y.b, y.f)) > 0")).count() === 0)
@@ -104,7 +117,9 @@ class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
   test("120 columns") {
     val wide = spark.range(3).selectExpr((0 until 120).map(i => s"id + $i as c$i"): _*)
     val columns = wide.columns.toSeq.map(col)
-    assert(wide.select(F.zorder(columns: _*).as("z"), F.hilbert(columns: _*).as("h")).distinct().count() === 3)
+    assert(wide.select(
+      F.zorder(columns: _*).as("z"),
+      F.hilbert(columns: _*).as("h")).distinct().count() === 3)
   }
 
   test("an argument without an order is refused at analysis, in a sentence") {
