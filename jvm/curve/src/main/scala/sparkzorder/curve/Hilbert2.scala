@@ -6,11 +6,14 @@ package sparkzorder.curve
  * two look-ups waits for the one before: half the time of the general tables.
  */
 private[curve] object Hilbert2 {
-  private val Levels = 5
-  private val Mask = (1 << Levels) - 1
+  // scalafix:off DisableSyntax
+  // final: the compiler folds them into the loop, where a plain val is a field of the object
+  private final val Levels = 5
+  private final val Mask = (1 << Levels) - 1
 
   // index: five bits of the first coordinate, then five of the second
-  private val Cells = 1 << (2 * Levels)
+  private final val Cells = 1 << (2 * Levels)
+  // scalafix:on DisableSyntax
 
   // four bits a state: four times the next state, which is the shift that reads the next number
   private val next = new Array[Char](Cells)

@@ -1,15 +1,13 @@
 package org.apache.spark.sql.zorder.expr
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import java.nio.file.Files
+import java.util.Locale
+
 import org.apache.spark.SPARK_VERSION
-import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
-import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.functions.{col, expr, struct}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.{functions => F}
-import org.apache.spark.sql.zorder.shims.Shims
-import org.scalatest.BeforeAndAfterAll
+import org.apache.spark.sql.zorder.{functions => F, ZOrderSession}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.JavaConverters._
 
@@ -17,22 +15,7 @@ import scala.collection.JavaConverters._
  * The golden keys, which were derived from the rules and not from this code, on every Spark line; and the
  * functions as SQL and as columns of a DataFrame.
  */
-class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
-  private lazy val spark = SparkSession.builder().master("local[2]").appName("GoldenKeysSuite")
-    .config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "4")
-    .config("spark.sql.warehouse.dir", Files.createTempDirectory("golden").toString)
-    .config("spark.sql.timeType.enabled", "true").getOrCreate()
-
-  override def beforeAll(): Unit = {
-    super.beforeAll()
-    val registry = Shims.classic(spark).sessionState.functionRegistry
-    Functions.all.foreach(f => registry.registerFunction(FunctionIdentifier(f.name), f.info, f.builder))
-  }
-
-  override def afterAll(): Unit =
-    try spark.stop()
-    finally super.afterAll()
-
+class GoldenKeysSuite extends AnyFunSuite with ZOrderSession {
   private val since = SPARK_VERSION.split('.').take(2).map(_.toInt).toSeq
 
   private def known(row: JsonNode): Boolean = !row.has("since") || {
@@ -46,16 +29,12 @@ class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
     finally file.close()
   }
 
-  private def keys(settings: (String, String)*): Unit = {
-    settings.foreach { case (k, v) => spark.conf.set(k, v) }
-    try {
+  private def keys(settings: (String, String)*): Unit =
+    withConf(settings :+ ("spark.sql.timeType.enabled" -> "true"): _*) {
       val row = spark.range(1).selectExpr(golden.map(g => s"hex(${g.get("sql").asText})"): _*).head()
       for ((g, i) <- golden.zipWithIndex)
-        assert(
-          row.getString(i).toLowerCase(java.util.Locale.ROOT) === g.get("key").asText,
-          g.get("name").asText)
-    } finally settings.foreach { case (k, _) => spark.conf.unset(k) }
-  }
+        assert(row.getString(i).toLowerCase(Locale.ROOT) === g.get("key").asText, g.get("name").asText)
+    }
 
   private val noFolding =
     "spark.sql.optimizer.excludedRules" -> Seq("ConstantFolding", "ConvertToLocalRelation")
@@ -130,5 +109,33 @@ class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(message("zorder()").contains("needs at least one argument"))
     assert(message("zorder_compare(n, a)").contains("compares two structs"))
     assert(message("zorder_compare(n)").contains("zorder_compare takes two structs, not 1 arguments"))
+  }
+
+  private def hexOf(sql: String): String = spark.range(1).selectExpr(s"hex($sql)").head().getString(0)
+
+  test("char and varchar columns are strings, a char with its blanks") {
+    withTable("golden_char") {
+      spark.sql("CREATE TABLE golden_char (c CHAR(4), v VARCHAR(4)) USING parquet")
+      spark.sql("INSERT INTO golden_char VALUES ('a', 'a')")
+      val row = spark.table("golden_char").selectExpr("hex(zorder(c, v))", "hex(hilbert(v, c))").head()
+      assert(row.getString(0) === hexOf("zorder('a   ', 'a')"))
+      assert(row.getString(1) === hexOf("hilbert('a', 'a   ')"))
+    }
+  }
+
+  test("a collated string is ordered by its collation key (Spark 4)") {
+    assume(since.head >= 4)
+    assert(hexOf("zorder('B')") < hexOf("zorder('a')"))
+    assert(hexOf("zorder('a' COLLATE UTF8_LCASE)") === hexOf("zorder('A' COLLATE UTF8_LCASE)"))
+    assert(hexOf("zorder('a' COLLATE UTF8_LCASE)") < hexOf("zorder('B' COLLATE UTF8_LCASE)"))
+    assert(hexOf("zorder('a' COLLATE UNICODE)") < hexOf("zorder('B' COLLATE UNICODE)"))
+    val compare = "zorder_compare(struct('A' COLLATE UTF8_LCASE), struct('a' COLLATE UTF8_LCASE))"
+    assert(spark.range(1).selectExpr(compare).head().getInt(0) === 0)
+  }
+
+  test("a variant is refused by name and type (Spark 4)") {
+    assume(since.head >= 4)
+    val e = intercept[AnalysisException](spark.sql("SELECT zorder(parse_json('1'))"))
+    assert(e.getMessage.contains("of type VARIANT"))
   }
 }
