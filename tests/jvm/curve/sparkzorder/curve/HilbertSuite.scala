@@ -3,12 +3,34 @@ package sparkzorder.curve
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Random
 
-/** The curve is a bijection of unit steps, is refined level by level, and is the one that HilbertRule names. */
+/** The curve is a bijection of unit steps, refined level by level, and the one that HilbertRule names. */
 class HilbertSuite extends AnyFunSuite {
   // as many levels as keep an exhaustive walk short
   private val exhaustive = Seq(
-    1 -> 10, 2 -> 1, 2 -> 2, 2 -> 4, 2 -> 5, 2 -> 6, 2 -> 8, 3 -> 1, 3 -> 2, 3 -> 3, 3 -> 4, 3 -> 5, 4 -> 1,
-    4 -> 2, 4 -> 3, 4 -> 4, 5 -> 1, 5 -> 2, 5 -> 3, 6 -> 1, 6 -> 2, 7 -> 2, 8 -> 1, 8 -> 2)
+    1 -> 10,
+    2 -> 1,
+    2 -> 2,
+    2 -> 4,
+    2 -> 5,
+    2 -> 6,
+    2 -> 8,
+    3 -> 1,
+    3 -> 2,
+    3 -> 3,
+    3 -> 4,
+    3 -> 5,
+    4 -> 1,
+    4 -> 2,
+    4 -> 3,
+    4 -> 4,
+    5 -> 1,
+    5 -> 2,
+    5 -> 3,
+    6 -> 1,
+    6 -> 2,
+    7 -> 2,
+    8 -> 1,
+    8 -> 2)
 
   for ((d, bits) <- exhaustive) test(s"d=$d, $bits levels: bijective, unit steps, round trip") {
     val n = 1L << (d * bits)
@@ -27,7 +49,11 @@ class HilbertSuite extends AnyFunSuite {
   }
 
   test("one level in two dimensions is (0,0) (0,1) (1,1) (1,0)") {
-    assert(Seq((0, 0), (0, 1), (1, 1), (1, 0)).map(p => Hilbert.index(Array(p._1, p._2), 2, 1)) === Seq(0, 1, 2, 3))
+    assert(Seq((0, 0), (0, 1), (1, 1), (1, 0)).map(p => Hilbert.index(Array(p._1, p._2), 2, 1)) === Seq(
+      0,
+      1,
+      2,
+      3))
   }
 
   test("two dimensions equal Skilling's curve, for every number of levels") {
@@ -58,11 +84,14 @@ class HilbertSuite extends AnyFunSuite {
 
   test("the first levels of an index depend on the first levels of the coordinates only") {
     val random = new Random(2)
-    for (d <- 1 to 31; bits <- Seq(2, 63 / d).filter(b => b >= 1 && b <= 32 && b * d <= 63); _ <- 0 until 50) {
+    for (d <- 1 to 31; bits <- Seq(2, 63 / d).filter(b => b >= 1 && b <= 32 && b * d <= 63);
+      _ <- 0 until 50) {
       val p = Array.fill(d)(random.nextInt() & (-1 >>> (32 - bits)))
       val deep = Hilbert.index(p, d, bits)
       for (k <- 1 until bits)
-        assert(Hilbert.index(p.map(_ >>> (bits - k)), d, k) === deep >>> (d * (bits - k)), s"d=$d $k of $bits")
+        assert(
+          Hilbert.index(p.map(_ >>> (bits - k)), d, k) === deep >>> (d * (bits - k)),
+          s"d=$d $k of $bits")
     }
   }
 

@@ -12,7 +12,8 @@ class KeyWordsSuite extends AnyFunSuite {
     words.toSeq
   }
 
-  private def expected(width: Int, value: Option[BigInteger]): Seq[Long] = Reference.words(Seq(Cell(width, value)))._2.toSeq
+  private def expected(width: Int, value: Option[BigInteger]): Seq[Long] =
+    Reference.words(Seq(Cell(width, value)))._2.toSeq
 
   for (width <- Seq(8, 16, 32, 64)) test(s"signed numbers of $width bits and their neighbours") {
     val max = BigInteger.ONE.shiftLeft(width - 1).subtract(BigInteger.ONE).longValueExact
@@ -55,7 +56,16 @@ class KeyWordsSuite extends AnyFunSuite {
   }
 
   test("numbers of up to 128 bits, negative ones of unlike length") {
-    val values = Seq("-99999999999999999999999999999999999999", "-256", "-129", "-128", "-1", "0", "1", "127", "128",
+    val values = Seq(
+      "-99999999999999999999999999999999999999",
+      "-256",
+      "-129",
+      "-128",
+      "-1",
+      "0",
+      "1",
+      "127",
+      "128",
       "99999999999999999999999999999999999999").map(new BigInteger(_))
     for ((a, b) <- values.zip(values.tail))
       assert(BytesWord.compareBytes(OrderedWord.ofBigInteger(a), OrderedWord.ofBigInteger(b)) < 0, s"$a < $b")

@@ -20,9 +20,11 @@ class RawKeySuite extends AnyFunSuite {
 
   /** Every shape of 1 to `columns` columns of 1 to 4 bits. */
   private def shapes(columns: Int): Seq[Seq[Int]] =
-    (1 to columns).flatMap(n => (1 to n).foldLeft(Seq(Seq.empty[Int]))((s, _) => s.flatMap(w => (1 to 4).map(w :+ _))))
+    (1 to columns).flatMap(n =>
+      (1 to n).foldLeft(Seq(Seq.empty[Int]))((s, _) => s.flatMap(w => (1 to 4).map(w :+ _))))
 
-  private def values(width: Int): Seq[Cell] = Cell(width, None) +: (0 until (1 << width)).map(v => cell(width, v.toLong))
+  private def values(width: Int): Seq[Cell] =
+    Cell(width, None) +: (0 until (1 << width)).map(v => cell(width, v.toLong))
 
   test("all values of all shapes of up to 3 columns of up to 4 bits, and of 4 columns of 4 bits at random") {
     for (shape <- shapes(3)) {
@@ -81,12 +83,14 @@ class RawKeySuite extends AnyFunSuite {
     }
     // all pairs by transitivity: every pair of neighbours in key order, and 2 million pairs at random
     val order = words.indices.sortBy(keys(_))
-    for (i <- 1 until order.length) assert(MsdOrder.compare(shape, words(order(i - 1)), words(order(i))) === -1)
+    for (i <- 1 until order.length)
+      assert(MsdOrder.compare(shape, words(order(i - 1)), words(order(i))) === -1)
     val random = new Random(6)
     var i = 0
     while (i < 2000000) {
       val (a, b) = (random.nextInt(1 << 16), random.nextInt(1 << 16))
-      if (MsdOrder.compare(shape, words(a), words(b)) != java.lang.Long.compare(keys(a), keys(b))) fail(s"$a, $b")
+      if (MsdOrder.compare(shape, words(a), words(b)) != java.lang.Long.compare(keys(a), keys(b)))
+        fail(s"$a, $b")
       i += 1
     }
   }
@@ -115,7 +119,8 @@ class RawKeySuite extends AnyFunSuite {
     val random = new Random(8)
     for (_ <- 0 until 20000) {
       val shape = Seq.fill(1 + random.nextInt(5))(widths(random.nextInt(widths.size)))
-      val a = shape.map(w => Cell(w, if (random.nextInt(5) == 0) None else Some(new BigInteger(w, random.self))))
+      val a =
+        shape.map(w => Cell(w, if (random.nextInt(5) == 0) None else Some(new BigInteger(w, random.self))))
       val b = a.map { c =>
         val top = BigInteger.ONE.shiftLeft(c.width).subtract(BigInteger.ONE)
         random.nextInt(5) match {
@@ -127,7 +132,8 @@ class RawKeySuite extends AnyFunSuite {
       }
       val (keyShape, x) = Reference.words(a)
       val (_, y) = Reference.words(b)
-      val byKey = Integer.signum(BytesWord.compareBytes(Interleave.key(keyShape, x), Interleave.key(keyShape, y)))
+      val byKey =
+        Integer.signum(BytesWord.compareBytes(Interleave.key(keyShape, x), Interleave.key(keyShape, y)))
       assert(MsdOrder.compare(keyShape, x, y) === byKey, s"$a, $b")
       assert(MsdOrder.compare(keyShape, y, x) === -byKey)
       assert(MsdOrder.compare(keyShape, x, x) === 0)
@@ -143,6 +149,7 @@ class RawKeySuite extends AnyFunSuite {
   }
 
   test("a shape without columns, or with a column of no or too many bits, is refused") {
-    for (bad <- Seq(Array.empty[Int], Array(0), Array(129))) assertThrows[IllegalArgumentException](new KeyShape(bad))
+    for (bad <- Seq(Array.empty[Int], Array(0), Array(129)))
+      assertThrows[IllegalArgumentException](new KeyShape(bad))
   }
 }

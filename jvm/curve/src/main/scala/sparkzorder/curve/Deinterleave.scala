@@ -5,7 +5,9 @@ object Deinterleave {
 
   /** The words that [[Interleave.key]] made `key` from. */
   def words(shape: KeyShape, key: Array[Byte]): Array[Long] = {
-    require(key.length == shape.zorderBytes, s"a key of this shape has ${shape.zorderBytes} bytes, not ${key.length}")
+    require(
+      key.length == shape.zorderBytes,
+      s"a key of this shape has ${shape.zorderBytes} bytes, not ${key.length}")
     val out = new Array[Long](shape.words)
     var position = 0
     for (level <- 0 until shape.levels; i <- 0 until shape.columns if level <= shape.widths(i)) {

@@ -10,7 +10,7 @@ package sparkzorder.curve
 object Hilbert {
 
   /**
-   * Place on the curve of the point whose coordinates are the low `bits` bits of `coords(0)` .. `coords(d-1)`.
+   * Place on the curve of the point whose coordinates are the low `bits` bits of `coords(0)` and so on.
    *
    * @param d
    *   dimensions, at least 1
@@ -19,12 +19,14 @@ object Hilbert {
    * @return
    *   0 to `2^(d * bits) - 1`
    */
-  def index(coords: Array[Int], d: Int, bits: Int): Long = {
-    val cells = Morton.interleave(coords, d, bits)
-    if (d == 1) cells
-    else if (d <= HilbertTables.MaxD) byTable(HilbertTables(d), cells, bits, forward = true)
-    else indexByRule(cells, d, bits)
-  }
+  def index(coords: Array[Int], d: Int, bits: Int): Long =
+    if (d == 2) Hilbert2.index(coords(0), coords(1), bits)
+    else {
+      val cells = Morton.interleave(coords, d, bits)
+      if (d == 1) cells
+      else if (d <= HilbertTables.MaxD) byTable(HilbertTables(d), cells, bits, forward = true)
+      else indexByRule(cells, d, bits)
+    }
 
   /** The way back: fills `out(0)` .. `out(d - 1)` with the coordinates of the point at `index`. */
   def point(index: Long, d: Int, bits: Int, out: Array[Int]): Unit = {

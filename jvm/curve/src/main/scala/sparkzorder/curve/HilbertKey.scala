@@ -9,7 +9,7 @@ import java.math.BigInteger
 object HilbertKey {
 
   // a digit and the bits read too many must fit one long
-  private final val MaxStreamed = 56
+  private val MaxStreamed = 56
 
   /** The key of one row, whose words are laid out as `shape` says; only the result is allocated. */
   def key(shape: KeyShape, words: Array[Long]): Array[Byte] = {

@@ -44,9 +44,12 @@ private[curve] object HilbertRule {
     var v = x ^ (x >>> 1)
     v ^= v >>> 2
     v ^= v >>> 4
-    v ^= v >>> 8
-    v ^= v >>> 16
-    v ^ (v >>> 32)
+    if (x >>> 8 == 0) v
+    else {
+      v ^= v >>> 8
+      v ^= v >>> 16
+      v ^ (v >>> 32)
+    }
   }
 
   private def rotateLeft(x: Long, by: Int, d: Int): Long =

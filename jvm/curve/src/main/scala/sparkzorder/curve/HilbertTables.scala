@@ -33,7 +33,8 @@ private[curve] final class HilbertTables(val d: Int, val levels: Int) {
     while (i < found.length) {
       val (entry, axis) = found(i)
       val next = (0 until (1 << d)).map { w =>
-        (HilbertRule.nextEntry(w.toLong, entry.toLong, axis, d).toInt, HilbertRule.nextAxis(w.toLong, axis, d))
+        val enter = HilbertRule.nextEntry(w.toLong, entry.toLong, axis, d).toInt
+        (enter, HilbertRule.nextAxis(w.toLong, axis, d))
       }
       found = found ++ next.distinct.filterNot(found.contains(_))
       i += 1
@@ -63,7 +64,8 @@ private[curve] final class HilbertTables(val d: Int, val levels: Int) {
 }
 
 private[curve] object HilbertTables {
-  private val all: Array[HilbertTables] = Array(null, null, new HilbertTables(2, 5), new HilbertTables(3, 3), new HilbertTables(4, 2))
+  private val all: Array[HilbertTables] =
+    Array(null, null, new HilbertTables(2, 5), new HilbertTables(3, 3), new HilbertTables(4, 2))
 
   /** Dimensions that have tables. */
   val MaxD = 4

@@ -6,7 +6,7 @@ package sparkzorder.curve
  * Called from generated code; nothing is allocated.
  */
 object KeyWords {
-  private final val Present = Long.MinValue
+  // the NULL bit is the top bit of the first long: a value has it set, by `Long.MinValue`
 
   /** NULL: all bits 0, so it lies below every value. */
   def putNull(words: Array[Long], at: Int, width: Int): Unit = {
@@ -23,12 +23,12 @@ object KeyWords {
    */
   def putLong(words: Array[Long], at: Int, width: Int, value: Long): Unit =
     if (width == 64) {
-      words(at) = Present | ((value ^ Long.MinValue) >>> 1)
+      words(at) = Long.MinValue | ((value ^ Long.MinValue) >>> 1)
       words(at + 1) = value << 63
-    } else if (width == 1) words(at) = Present | (value << 62)
+    } else if (width == 1) words(at) = Long.MinValue | (value << 62)
     else {
       // shifting to the top cuts the sign extension off; the flip makes signed order unsigned
-      words(at) = Present | (((value << (64 - width)) ^ Long.MinValue) >>> 1)
+      words(at) = Long.MinValue | (((value << (64 - width)) ^ Long.MinValue) >>> 1)
     }
 
   /** The first 16 bytes of `bytes`, padded with zeros: a column of 128 bits. */
@@ -37,7 +37,7 @@ object KeyWords {
 
   /** 128 bits given as two longs. */
   def putHighLow(words: Array[Long], at: Int, high: Long, low: Long): Unit = {
-    words(at) = Present | (high >>> 1)
+    words(at) = Long.MinValue | (high >>> 1)
     words(at + 1) = (high << 63) | (low >>> 1)
     words(at + 2) = low << 63
   }

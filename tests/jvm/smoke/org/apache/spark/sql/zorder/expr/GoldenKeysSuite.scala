@@ -1,15 +1,13 @@
 package org.apache.spark.sql.zorder.expr
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
-import java.nio.file.Files
+import java.util.Locale
+
 import org.apache.spark.SPARK_VERSION
-import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
-import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.functions.{col, expr, struct}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.{functions => F}
-import org.apache.spark.sql.zorder.shims.Shims
-import org.scalatest.BeforeAndAfterAll
+import org.apache.spark.sql.zorder.{functions => F, ZOrderSession}
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.JavaConverters._
 
@@ -17,22 +15,7 @@ import scala.collection.JavaConverters._
  * The golden keys, which were derived from the rules and not from this code, on every Spark line; and the
  * functions as SQL and as columns of a DataFrame.
  */
-class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
-  private lazy val spark = SparkSession.builder().master("local[2]").appName("GoldenKeysSuite")
-    .config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "4")
-    .config("spark.sql.warehouse.dir", Files.createTempDirectory("golden").toString)
-    .config("spark.sql.timeType.enabled", "true").getOrCreate()
-
-  override def beforeAll(): Unit = {
-    super.beforeAll()
-    val registry = Shims.classic(spark).sessionState.functionRegistry
-    Functions.all.foreach(f => registry.registerFunction(FunctionIdentifier(f.name), f.info, f.builder))
-  }
-
-  override def afterAll(): Unit =
-    try spark.stop()
-    finally super.afterAll()
-
+class GoldenKeysSuite extends AnyFunSuite with ZOrderSession {
   private val since = SPARK_VERSION.split('.').take(2).map(_.toInt).toSeq
 
   private def known(row: JsonNode): Boolean = !row.has("since") || {
@@ -46,26 +29,30 @@ class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
     finally file.close()
   }
 
-  private def keys(settings: (String, String)*): Unit = {
-    settings.foreach { case (k, v) => spark.conf.set(k, v) }
-    try {
+  private def keys(settings: (String, String)*): Unit =
+    withConf(settings :+ ("spark.sql.timeType.enabled" -> "true"): _*) {
       val row = spark.range(1).selectExpr(golden.map(g => s"hex(${g.get("sql").asText})"): _*).head()
       for ((g, i) <- golden.zipWithIndex)
-        assert(row.getString(i).toLowerCase(java.util.Locale.ROOT) === g.get("key").asText, g.get("name").asText)
-    } finally settings.foreach { case (k, _) => spark.conf.unset(k) }
-  }
+        assert(row.getString(i).toLowerCase(Locale.ROOT) === g.get("key").asText, g.get("name").asText)
+    }
 
-  private val noFolding = "spark.sql.optimizer.excludedRules" -> Seq("ConstantFolding", "ConvertToLocalRelation")
-    .map(r => s"org.apache.spark.sql.catalyst.optimizer.$r").mkString(",")
+  private val noFolding =
+    "spark.sql.optimizer.excludedRules" -> Seq("ConstantFolding", "ConvertToLocalRelation")
+      .map(r => s"org.apache.spark.sql.catalyst.optimizer.$r").mkString(",")
 
   test("golden keys, folded")(keys())
 
   test("golden keys, generated code")(keys(noFolding))
 
-  test("golden keys, generated code without whole stages")(keys(noFolding, "spark.sql.codegen.wholeStage" -> "false"))
+  test("golden keys, generated code without whole stages")(keys(
+    noFolding,
+    "spark.sql.codegen.wholeStage" -> "false"))
 
   test("golden keys, interpreted") {
-    keys(noFolding, "spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+    keys(
+      noFolding,
+      "spark.sql.codegen.wholeStage" -> "false",
+      "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
   }
 
   test("golden keys, with ANSI on and off") {
@@ -75,7 +62,8 @@ class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
   test("the examples of the function table give what they say") {
     for (f <- Functions.all; example <- f.info.getExamples.split("> ").drop(1)) {
       val lines = example.split("\n").map(_.trim).filter(_.nonEmpty)
-      if (lines.length > 1) assert(spark.sql(lines.head.stripSuffix(";")).head().get(0).toString === lines(1), lines.head)
+      if (lines.length > 1)
+        assert(spark.sql(lines.head.stripSuffix(";")).head().get(0).toString === lines(1), lines.head)
     }
   }
 
@@ -88,13 +76,17 @@ class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   private def rows = spark.range(0, 300).selectExpr(
-    "cast(id % 17 - 8 as int) a", "if(id % 5 = 0, null, id * 4294967297) b", "cast(id % 3 as string) s",
+    "cast(id % 17 - 8 as int) a",
+    "if(id % 5 = 0, null, id * 4294967297) b",
+    "cast(id % 3 as string) s",
     "named_struct('f', cast(id % 11 as smallint)) n")
 
   test("as columns, in ORDER BY, and with the fields of a struct: the comparator agrees with the order") {
-    val sorted = rows.orderBy(F.zorder(col("a"), col("b"), col("n.f"))).select(struct("a", "b", "n.f").as("r")).collect()
+    val sorted =
+      rows.orderBy(F.zorder(col("a"), col("b"), col("n.f"))).select(struct("a", "b", "n.f").as("r")).collect()
     val pairs = sorted.zip(sorted.tail).map { case (x, y) => (x.getStruct(0), y.getStruct(0)) }
-    val schema = StructType.fromDDL(Seq("x", "y").map(_ + " struct<a: int, b: bigint, f: smallint>").mkString(", "))
+    val schema =
+      StructType.fromDDL(Seq("x", "y").map(_ + " struct<a: int, b: bigint, f: smallint>").mkString(", "))
     val df = spark.createDataFrame(pairs.toSeq.map(p => Row(p._1, p._2)).asJava, schema)
     assert(df.where(F.zorder_compare(col("x"), col("y")) > 0).count() === 0)
     assert(df.where(expr("zorder_compare(struct(x.a, x.b, x.f), struct(y.a, y.b, y.f)) > 0")).count() === 0)
@@ -104,7 +96,9 @@ class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
   test("120 columns") {
     val wide = spark.range(3).selectExpr((0 until 120).map(i => s"id + $i as c$i"): _*)
     val columns = wide.columns.toSeq.map(col)
-    assert(wide.select(F.zorder(columns: _*).as("z"), F.hilbert(columns: _*).as("h")).distinct().count() === 3)
+    assert(wide.select(
+      F.zorder(columns: _*).as("z"),
+      F.hilbert(columns: _*).as("h")).distinct().count() === 3)
   }
 
   test("an argument without an order is refused at analysis, in a sentence") {
@@ -115,5 +109,33 @@ class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(message("zorder()").contains("needs at least one argument"))
     assert(message("zorder_compare(n, a)").contains("compares two structs"))
     assert(message("zorder_compare(n)").contains("zorder_compare takes two structs, not 1 arguments"))
+  }
+
+  private def hexOf(sql: String): String = spark.range(1).selectExpr(s"hex($sql)").head().getString(0)
+
+  test("char and varchar columns are strings, a char with its blanks") {
+    withTable("golden_char") {
+      spark.sql("CREATE TABLE golden_char (c CHAR(4), v VARCHAR(4)) USING parquet")
+      spark.sql("INSERT INTO golden_char VALUES ('a', 'a')")
+      val row = spark.table("golden_char").selectExpr("hex(zorder(c, v))", "hex(hilbert(v, c))").head()
+      assert(row.getString(0) === hexOf("zorder('a   ', 'a')"))
+      assert(row.getString(1) === hexOf("hilbert('a', 'a   ')"))
+    }
+  }
+
+  test("a collated string is ordered by its collation key (Spark 4)") {
+    assume(since.head >= 4)
+    assert(hexOf("zorder('B')") < hexOf("zorder('a')"))
+    assert(hexOf("zorder('a' COLLATE UTF8_LCASE)") === hexOf("zorder('A' COLLATE UTF8_LCASE)"))
+    assert(hexOf("zorder('a' COLLATE UTF8_LCASE)") < hexOf("zorder('B' COLLATE UTF8_LCASE)"))
+    assert(hexOf("zorder('a' COLLATE UNICODE)") < hexOf("zorder('B' COLLATE UNICODE)"))
+    val compare = "zorder_compare(struct('A' COLLATE UTF8_LCASE), struct('a' COLLATE UTF8_LCASE))"
+    assert(spark.range(1).selectExpr(compare).head().getInt(0) === 0)
+  }
+
+  test("a variant is refused by name and type (Spark 4)") {
+    assume(since.head >= 4)
+    val e = intercept[AnalysisException](spark.sql("SELECT zorder(parse_json('1'))"))
+    assert(e.getMessage.contains("of type VARIANT"))
   }
 }

@@ -17,7 +17,8 @@ class ArgumentCheckSuite extends SparkFunSuite {
   private val functions = Seq[Seq[Expression] => Expression](ZOrder(_), HilbertOrder(_))
 
   test("no argument") {
-    for (f <- functions) assert(sentence(f(Nil)).endsWith("needs at least one argument: name the columns to order by."))
+    for (f <- functions)
+      assert(sentence(f(Nil)).endsWith("needs at least one argument: name the columns to order by."))
   }
 
   test("a struct: its fields are to be named") {
@@ -27,8 +28,10 @@ class ArgumentCheckSuite extends SparkFunSuite {
   }
 
   test("arrays, maps and calendar intervals, by name and type") {
-    for (f <- functions; (t, sql) <- Seq(
-        ArrayType(IntegerType) -> "ARRAY<INT>", MapType(StringType, IntegerType) -> "MAP<STRING, INT>",
+    for (f <- functions;
+      (t, sql) <- Seq(
+        ArrayType(IntegerType) -> "ARRAY<INT>",
+        MapType(StringType, IntegerType) -> "MAP<STRING, INT>",
         CalendarIntervalType -> "INTERVAL")) {
       val message = sentence(f(Seq(column("c", t))))
       assert(message.contains(s"cannot order c of type $sql: ") && message.contains("s.f"))
@@ -40,7 +43,10 @@ class ArgumentCheckSuite extends SparkFunSuite {
   }
 
   test("every sentence is one sentence and ends in a full stop") {
-    val bad = Seq(Seq.empty, Seq(Literal(null)), Seq(column("a", ArrayType(IntegerType))),
+    val bad = Seq(
+      Seq.empty,
+      Seq(Literal(null)),
+      Seq(column("a", ArrayType(IntegerType))),
       Seq(column("s", new StructType().add("f", IntegerType))))
     for (f <- functions; args <- bad) assert(sentence(f(args)).endsWith("."))
   }

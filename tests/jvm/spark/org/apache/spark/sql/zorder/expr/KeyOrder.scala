@@ -13,7 +13,9 @@ trait KeyOrder extends Assertions {
     val row = RowWords(types)
     def words(values: Seq[Any]): Array[Long] = {
       val out = row.scratch()
-      values.zip(types).zipWithIndex.foreach { case ((v, t), i) => row.put(out, i, Literal.create(v, t).value) }
+      values.zip(types).zipWithIndex.foreach { case ((v, t), i) =>
+        row.put(out, i, Literal.create(v, t).value)
+      }
       out
     }
     val (x, y) = (words(a), words(b))

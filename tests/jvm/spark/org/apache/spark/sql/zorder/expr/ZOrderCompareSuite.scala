@@ -24,7 +24,11 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
 
   test("literals: Impala's signs, as struct(...) and as struct values") {
     for ((a, b, c, d, sign) <- Seq[(Integer, Integer, Integer, Integer, Int)](
-        (2, 4, 1, 7, 1), (3, 7, 4, 0, -1), (5, 5, 5, 5, 0), (null, 0, Int.MinValue, 0, -1), (null, null, null, null, 0))) {
+        (2, 4, 1, 7, 1),
+        (3, 7, 4, 0, -1),
+        (5, 5, 5, 5, 0),
+        (null, 0, Int.MinValue, 0, -1),
+        (null, null, null, null, 0))) {
       val (l, r) = (struct(int(a), int(b)), struct(int(c), int(d)))
       checkEvaluation(ZOrderCompare(l, r), sign)
       val t = new StructType().add("x", IntegerType).add("y", IntegerType)
@@ -50,7 +54,8 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
     val types = Seq(IntegerType, LongType, StringType, DoubleType, DecimalType(20, 2), BooleanType)
     val t = StructType(types.zipWithIndex.map { case (f, i) => StructField(s"f$i", f) })
     val random = new Random(11)
-    def value(dataType: DataType): Any = if (random.nextInt(5) == 0) null else dataType match {
+    def value(dataType: DataType): Any = if (random.nextInt(5) == 0) null
+    else dataType match {
       case IntegerType => random.nextInt(4) - 2
       case LongType => random.nextLong()
       case StringType => UTF8String.fromString("ab".take(random.nextInt(3)) + "c" * random.nextInt(18))
@@ -58,12 +63,16 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
       case _: DecimalType => Decimal(BigDecimal(random.nextInt()), 20, 2)
       case _ => random.nextBoolean()
     }
-    def refs(ordinal: Int) = types.indices.map(i => GetStructField(BoundReference(ordinal, t, nullable = true), i))
+    def refs(ordinal: Int) =
+      types.indices.map(i => GetStructField(BoundReference(ordinal, t, nullable = true), i))
     for (_ <- 0 until 40) {
       val row = InternalRow(InternalRow.fromSeq(types.map(value)), InternalRow.fromSeq(types.map(value)))
       def key(ordinal: Int): Array[Byte] = ZOrder(refs(ordinal)).eval(row).asInstanceOf[Array[Byte]]
       val expected = Integer.signum(BytesWord.compareBytes(key(0), key(1)))
-      checkEvaluation(ZOrderCompare(BoundReference(0, t, nullable = true), BoundReference(1, t, nullable = true)), expected, row)
+      checkEvaluation(
+        ZOrderCompare(BoundReference(0, t, nullable = true), BoundReference(1, t, nullable = true)),
+        expected,
+        row)
       checkEvaluation(ZOrderCompare(CreateStruct(refs(0)), CreateStruct(refs(1))), expected, row)
     }
   }
@@ -72,12 +81,15 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
     // -1 of a BIGINT is below 0 of an INT only once both are BIGINT
     checkEvaluation(ZOrderCompare(struct(Literal(-1L)), struct(int(0))), -1)
     checkEvaluation(ZOrderCompare(struct(int(3)), struct(Literal(3L))), 0)
-    checkEvaluation(ZOrderCompare(struct(Literal(2.toByte), Literal(1.5f)), struct(int(2), Literal(1.25d))), 1)
+    checkEvaluation(
+      ZOrderCompare(struct(Literal(2.toByte), Literal(1.5f)), struct(int(2), Literal(1.25d))),
+      1)
     checkEvaluation(ZOrderCompare(struct(Literal(Decimal("1.10"))), struct(Literal(Decimal("1.1")))), 0)
     checkEvaluation(ZOrderCompare(struct(Literal(null)), struct(int(0))), -1)
     val (s, t) = (new StructType().add("a", IntegerType), new StructType().add("b", LongType))
     checkEvaluation(
-      ZOrderCompare(BoundReference(0, s, nullable = true), BoundReference(1, t, nullable = true)), -1,
+      ZOrderCompare(BoundReference(0, s, nullable = true), BoundReference(1, t, nullable = true)),
+      -1,
       InternalRow(InternalRow(5), InternalRow(6L)))
   }
 
@@ -89,11 +101,17 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
   }
 
   test("what cannot be compared is refused in one sentence") {
-    assert(refused(ZOrderCompare(struct(int(1)), int(1))) === "zorder_compare compares two structs, and 1 is of type INT: write struct(...).")
+    assert(refused(ZOrderCompare(
+      struct(int(1)),
+      int(1))) === "zorder_compare compares two structs, and 1 is of type INT: write struct(...).")
     assert(refused(ZOrderCompare(struct(int(1)), struct(int(1), int(2)))).contains("same number of fields"))
     assert(refused(ZOrderCompare(struct(), struct())).contains("at least one field"))
-    assert(refused(ZOrderCompare(struct(Literal(true)), struct(Literal(java.sql.Date.valueOf("2026-01-01"))))).contains("no common type"))
-    assert(refused(ZOrderCompare(struct(Literal(null)), struct(Literal(null)))).contains("write cast(NULL AS <type>)"))
+    assert(refused(ZOrderCompare(
+      struct(Literal(true)),
+      struct(Literal(java.sql.Date.valueOf("2026-01-01"))))).contains("no common type"))
+    assert(refused(ZOrderCompare(
+      struct(Literal(null)),
+      struct(Literal(null)))).contains("write cast(NULL AS <type>)"))
     val array = Literal.create(Seq(1), ArrayType(IntegerType))
     assert(refused(ZOrderCompare(struct(array), struct(array))).contains("cannot order field"))
   }
@@ -105,10 +123,14 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
       val value = e.replacement.genCode(context)
       value.code.toString + context.declareAddedFunctions()
     }
-    assert(!code(ZOrderCompare(struct(refs(0), refs(1)), struct(refs(2), refs(3)))).contains("GenericInternalRow"))
+    assert(!code(ZOrderCompare(
+      struct(refs(0), refs(1)),
+      struct(refs(2), refs(3)))).contains("GenericInternalRow"))
     // nor where a cast is needed
     val wide = BoundReference(2, LongType, nullable = true)
-    assert(!code(ZOrderCompare(struct(refs(0), refs(1)), struct(wide, refs(3)))).contains("GenericInternalRow"))
+    assert(!code(ZOrderCompare(
+      struct(refs(0), refs(1)),
+      struct(wide, refs(3)))).contains("GenericInternalRow"))
   }
 
   test("a side that is not struct(...) is evaluated once") {

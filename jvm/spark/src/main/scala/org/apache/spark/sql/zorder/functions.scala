@@ -24,8 +24,10 @@ object functions {
    * @param layout
    *   the layout's JSON, or `table:db.t` or `path:/x`
    */
-  def zorder_file(layout: String, columns: Column*): Column = call_function("zorder_file", lit(layout) +: columns: _*)
+  def zorder_file(layout: String, columns: Column*): Column =
+    call_function("zorder_file", lit(layout) +: columns: _*)
 
   /** Place of a row in a layout: BIGINT, at least 0; file number first, then the order in the file. */
-  def zorder_key(layout: String, columns: Column*): Column = call_function("zorder_key", lit(layout) +: columns: _*)
+  def zorder_key(layout: String, columns: Column*): Column =
+    call_function("zorder_key", lit(layout) +: columns: _*)
 }

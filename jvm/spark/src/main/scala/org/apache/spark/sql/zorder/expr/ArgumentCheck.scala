@@ -10,14 +10,15 @@ object ArgumentCheck {
 
   /** The check of a function of one or more columns. */
   def all(function: String, arguments: Seq[Expression]): TypeCheckResult =
-    if (arguments.isEmpty) TypeCheckFailure(s"$function needs at least one argument: name the columns to order by.")
+    if (arguments.isEmpty)
+      TypeCheckFailure(s"$function needs at least one argument: name the columns to order by.")
     else arguments.flatMap(a => refusal(function, a.sql, a.dataType)).headOption
       .map(TypeCheckFailure(_)).getOrElse(TypeCheckSuccess)
 
   /** Why a value of `dataType`, written `sql`, cannot take part, as one sentence; None where it can. */
   def refusal(function: String, sql: String, dataType: DataType): Option[String] = dataType match {
     case NullType =>
-      Some(s"$function cannot tell the type of $sql: write cast(NULL AS <type>) so that the key has a known length.")
+      Some(s"$function cannot tell the type of $sql: write cast(NULL AS <type>), so that the key has a length.")
     case t if WordType.of(t).isDefined => None
     case s: StructType =>
       val first = s.fieldNames.headOption.map(f => s", for example $sql.$f").getOrElse("")

@@ -46,7 +46,8 @@ case class CompareByMsd(left: Expression, right: Expression) extends BinaryExpre
     val leftScratch = layout.scratchCode(ctx, "leftWords")
     val rightScratch = layout.scratchCode(ctx, "rightWords")
     val compare = s"${ev.value} = sparkzorder.curve.MsdOrder.compare($shape, $leftScratch, $rightScratch);"
-    val both = side(ctx, left, leftScratch, side(ctx, right, rightScratch, s"${ev.isNull} = false;\n$compare"))
+    val both =
+      side(ctx, left, leftScratch, side(ctx, right, rightScratch, s"${ev.isNull} = false;\n$compare"))
     ev.copy(code = code"""
       boolean ${ev.isNull} = true;
       int ${ev.value} = 0;
@@ -64,7 +65,11 @@ case class CompareByMsd(left: Expression, right: Expression) extends BinaryExpre
     case other =>
       val row = other.genCode(ctx)
       val puts = fieldTypes.zipWithIndex.map { case (t, i) =>
-        layout.putCode(words, i, s"${row.value}.isNullAt($i)", CodeGenerator.getValue(row.value.toString, t, i.toString))
+        layout.putCode(
+          words,
+          i,
+          s"${row.value}.isNullAt($i)",
+          CodeGenerator.getValue(row.value.toString, t, i.toString))
       }
       s"${row.code}\nif (!${row.isNull}) {\n${puts.mkString("\n")}\n$next\n}"
   }

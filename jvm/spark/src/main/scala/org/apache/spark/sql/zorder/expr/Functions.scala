@@ -15,36 +15,38 @@ object Functions {
   private val zorder = entry(
     classOf[ZOrder].getName,
     "zorder",
-    "_FUNC_(expr, ...) - Returns the key of the row on the Z-order curve through its arguments: BINARY, never NULL.",
+    "_FUNC_(expr, ...) - Returns the key of a row on the Z-order curve of its arguments: BINARY, never NULL.",
     """
     Arguments:
-      * expr - any number of expressions of atomic types, NULLs allowed; the fields of a struct are named one by one.
+      * expr - any number of expressions of atomic types, NULLs allowed; a struct is named field by field.
     """,
     """
     Examples:
       > SELECT hex(_FUNC_(1, 2));
        F00000000000000180
       > SELECT * FROM t ORDER BY _FUNC_(a, s.b);
-    """)(ZOrder(_))
+    """
+  )(ZOrder(_))
 
   private val hilbert = entry(
     classOf[HilbertOrder].getName,
     "hilbert",
-    "_FUNC_(expr, ...) - Returns the key of the row on the Hilbert curve through its arguments: BINARY, never NULL.",
+    "_FUNC_(expr, ...) - Returns the key of a row on the Hilbert curve of its arguments: BINARY, never NULL.",
     """
     Arguments:
-      * expr - any number of expressions of atomic types, NULLs allowed; the fields of a struct are named one by one.
+      * expr - any number of expressions of atomic types, NULLs allowed; a struct is named field by field.
     """,
     """
     Examples:
       > SELECT hex(_FUNC_(1, 2));
        A00000000000000340
-    """)(HilbertOrder(_))
+    """
+  )(HilbertOrder(_))
 
   private val compare = entry(
     classOf[ZOrderCompare].getName,
     "zorder_compare",
-    "_FUNC_(left, right) - Returns -1, 0 or 1 as the zorder keys of two structs compare; NULL if a struct is NULL.",
+    "_FUNC_(left, right) - Returns -1, 0 or 1, as the zorder keys of two structs compare; NULL if one is NULL.",
     """
     Arguments:
       * left, right - structs with the same number of fields; names are ignored, a NULL field is a value.
@@ -53,7 +55,8 @@ object Functions {
     Examples:
       > SELECT _FUNC_(struct(2, 4), struct(1, 7));
        1
-    """) {
+    """
+  ) {
     case Seq(left, right) => ZOrderCompare(left, right)
     case other =>
       ZOrderException.refuse(s"zorder_compare takes two structs, not ${other.length} arguments: " +
@@ -67,7 +70,17 @@ object Functions {
       builder: Seq[Expression] => Expression): FunctionEntry = {
     // database, note and deprecation are empty; Spark checks group and source against lists of its own
     val info = new ExpressionInfo(
-      className, null, name, usage, arguments, examples, "", "misc_funcs", First, "", "built-in")
+      className,
+      null,
+      name,
+      usage,
+      arguments,
+      examples,
+      "",
+      "misc_funcs",
+      First,
+      "",
+      "built-in")
     FunctionEntry(name, info, builder)
   }
 }

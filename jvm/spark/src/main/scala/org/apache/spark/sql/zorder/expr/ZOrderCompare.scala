@@ -29,15 +29,17 @@ case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeRep
 
   private def common: Option[Seq[DataType]] = (left.dataType, right.dataType) match {
     case (l: StructType, r: StructType) if l.length == r.length =>
-      val types = l.fields.toSeq.zip(r.fields.toSeq).flatMap(p => ZOrderCompare.widest(p._1.dataType, p._2.dataType))
+      val types =
+        l.fields.toSeq.zip(r.fields.toSeq).flatMap(p => ZOrderCompare.widest(p._1.dataType, p._2.dataType))
       if (types.length == l.length) Some(types) else None
     case _ => None
   }
 
   private def checkFields(l: StructType, r: StructType): TypeCheckResult =
     if (l.length != r.length)
-      TypeCheckFailure(s"$prettyName needs structs with the same number of fields: ${left.sql} has ${l.length}, " +
-        s"${right.sql} has ${r.length}.")
+      TypeCheckFailure(
+        s"$prettyName needs structs with the same number of fields: ${left.sql} has ${l.length}, " +
+          s"${right.sql} has ${r.length}.")
     else if (l.isEmpty) TypeCheckFailure(s"$prettyName needs structs with at least one field.")
     else {
       val failures = l.fields.toSeq.zip(r.fields.toSeq).flatMap { case (a, b) =>
@@ -52,12 +54,15 @@ case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeRep
     }
 
   private def notAStruct(e: Expression, dataType: DataType): TypeCheckResult =
-    TypeCheckFailure(s"$prettyName compares two structs, and ${e.sql} is of type ${dataType.sql}: write struct(...).")
+    TypeCheckFailure(
+      s"$prettyName compares two structs, and ${e.sql} is of type ${dataType.sql}: write struct(...).")
 
   /** Casts inside a `struct(...)`, so that it need not be built; a struct from elsewhere as a whole. */
   private def brought(side: Expression, types: Seq[DataType]): Expression = side match {
     case s: CreateNamedStruct =>
-      CreateNamedStruct(s.nameExprs.zip(s.valExprs.zip(types)).flatMap { case (n, (v, t)) => Seq(n, cast(v, t)) })
+      CreateNamedStruct(s.nameExprs.zip(s.valExprs.zip(types)).flatMap { case (n, (v, t)) =>
+        Seq(n, cast(v, t))
+      })
     case other =>
       val fields = other.dataType.asInstanceOf[StructType].fields.toSeq.zip(types)
       cast(other, StructType(fields.map { case (f, t) => StructField(f.name, t, f.nullable) }))
