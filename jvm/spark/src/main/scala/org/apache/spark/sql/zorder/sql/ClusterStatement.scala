@@ -75,7 +75,10 @@ object ClusterStatement {
   private def options(syntax: Syntax, clause: ClauseBody): Map[String, String] = {
     val body = notEmpty(syntax, clause)
     val inner = unbracketed(body)
-    if (inner eq body) syntax.found(body.head, "where WITH needs a list in brackets, as in (fileCount = 64)")
+    if (inner eq body) {
+      if (!body.head.isSymbol("(")) syntax.found(body.head, "where WITH needs a list in brackets: (fileCount = 64)")
+      syntax.found(body(closing(body) + 1), "behind WITH and its list")
+    }
     val pairs = (if (inner.isEmpty) Nil else commaSeparated(inner)).map(option(syntax, clause, _))
     pairs.groupBy(_._1).find(_._2.size > 1).foreach { case (name, _) =>
       syntax.fail(clause.head.start, s"the option $name stands there a second time")
@@ -108,10 +111,13 @@ object ClusterStatement {
 
   /** What stands between the brackets if one pair encloses everything; else the tokens themselves. */
   private def unbracketed(tokens: IndexedSeq[Token]): IndexedSeq[Token] = {
-    val opens = tokens.head.isSymbol("(")
-    val closing = tokens.indexWhere(t => t.isSymbol(")") && t.depth == tokens.head.depth)
-    if (opens && closing == tokens.size - 1) tokens.slice(1, closing) else tokens
+    val all = tokens.head.isSymbol("(") && closing(tokens) == tokens.size - 1
+    if (all) tokens.slice(1, tokens.size - 1) else tokens
   }
+
+  /** Where the bracket that opens these tokens is closed. */
+  private def closing(tokens: IndexedSeq[Token]): Int =
+    tokens.indexWhere(t => t.isSymbol(")") && t.depth == tokens.head.depth)
 
   private def commaSeparated(tokens: IndexedSeq[Token]): Seq[IndexedSeq[Token]] = {
     val depth = tokens.map(_.depth).min

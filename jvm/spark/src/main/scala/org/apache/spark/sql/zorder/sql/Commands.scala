@@ -1,12 +1,11 @@
 package org.apache.spark.sql.zorder.sql
 
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.run.{ClusteringRun, ClusterRequest}
-import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{Maintenance, TableRef}
 
 /** A statement of ours as Spark runs it: rows of a fixed schema, and a name that people can read in plans. */
@@ -41,7 +40,7 @@ final case class OptimizeCommand(request: ClusterRequest)
     s"${show(request.target)}$where$by$curve$options$into$flags"
   }
 
-  override def run(session: Shims.ClassicSession): Seq[Row] = Seq(ClusteringRun.run(session, request))
+  override def run(session: SparkSession): Seq[Row] = Seq(ClusteringRun.run(session, request))
 }
 
 /** `ZORDER VACUUM`: one row a place that was looked at. */
@@ -50,7 +49,7 @@ final case class VacuumCommand(table: TableRef, retainHours: Option[Double], dry
   override protected def detail: String =
     show(table) + retainHours.fold("")(h => s" retain $h hours") + (if (dryRun) " dry run" else "")
 
-  override def run(session: Shims.ClassicSession): Seq[Row] =
+  override def run(session: SparkSession): Seq[Row] =
     Maintenance.vacuum(session, table, retainHours, dryRun)
 }
 
@@ -59,12 +58,12 @@ final case class RollbackCommand(table: TableRef)
     extends ZOrderCommand("ZOrderRollback", Maintenance.rollbackSchema) {
   override protected def detail: String = show(table)
 
-  override def run(session: Shims.ClassicSession): Seq[Row] = Seq(Maintenance.rollback(session, table))
+  override def run(session: SparkSession): Seq[Row] = Seq(Maintenance.rollback(session, table))
 }
 
 /** `ZORDER REMOVE`: the table stays as it is, our state goes. */
 final case class RemoveCommand(table: TableRef) extends ZOrderCommand("ZOrderRemove", Maintenance.removeSchema) {
   override protected def detail: String = show(table)
 
-  override def run(session: Shims.ClassicSession): Seq[Row] = Seq(Maintenance.remove(session, table))
+  override def run(session: SparkSession): Seq[Row] = Seq(Maintenance.remove(session, table))
 }
