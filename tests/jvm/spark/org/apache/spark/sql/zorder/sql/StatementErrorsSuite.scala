@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.sql
 
+import scala.util.Try
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
@@ -86,6 +88,11 @@ class StatementErrorsSuite extends AnyFunSuite {
     assert(refused("OPTIMIZE t WHERE a = ?").contains("take no parameter markers, and this statement has ?"))
     assert(refused("OPTIMIZE t WHERE a BETWEEN :lo AND 3").contains("this statement has :lo"))
     assert(refused("ZORDER VACUUM :t").contains("this statement has :t"))
-    new StatementParser(CatalystSqlParser).parse("OPTIMIZE t WHERE a::int = 1 AND b = ':x ?'")
+    new StatementParser(CatalystSqlParser).parse("OPTIMIZE t WHERE a = ':x ?' -- :y ?")
+    // Spark 4 reads a::int; Spark 3.5 says what it does not read, and that is no marker
+    Seq("a::int = 1", "a:b = 1").foreach { where =>
+      val outcome = Try(new StatementParser(CatalystSqlParser).parse(s"OPTIMIZE t WHERE $where"))
+      assert(outcome.failed.toOption.forall(!_.getMessage.contains("parameter markers")), where)
+    }
   }
 }

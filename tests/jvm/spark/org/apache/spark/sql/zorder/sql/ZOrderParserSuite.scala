@@ -4,7 +4,7 @@ import java.nio.file.Files
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.{Row, SparkSessionExtensions}
+import org.apache.spark.sql.{AnalysisException, Row, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation}
 import org.apache.spark.sql.zorder.{Bridge, Registered, ZOrderException, ZOrderExtensions, ZOrderSession}
@@ -133,9 +133,9 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
   test("the history function takes a name or a path and says so otherwise") {
     Seq("SELECT * FROM zorder_history()", "SELECT * FROM zorder_history(1)", "SELECT * FROM zorder_history('a', 'b')",
       "SELECT * FROM zorder_history(NULL)").foreach { sql =>
-      assert(intercept[ZOrderException](spark.sql(sql)).getMessage.contains("zorder_history takes one string"), sql)
+      assert(intercept[AnalysisException](spark.sql(sql)).getMessage.contains("zorder_history takes one string"), sql)
     }
-    assert(intercept[ZOrderException](spark.sql("SELECT * FROM zorder_history('a b')")).getMessage
+    assert(intercept[AnalysisException](spark.sql("SELECT * FROM zorder_history('a b')")).getMessage
       .contains("found 'b' behind the table name"))
   }
 

@@ -17,13 +17,13 @@ object SessionKeys {
     "Whether a plain OPTIMIZE of a Delta table is ours. By default it stays Delta's own.")
 
   /** Switches for each part of the extension; read once, when a session is made. */
-  def inject(part: String): Setting = Setting(
+  private def inject(part: String, words: String): Setting = Setting(
     s"spark.zorder.inject.$part", "true, false", "true",
-    s"Whether the extension installs its $part. Set it before the session is made.")
+    s"Whether the extension installs its $words. Set it before the session is made.")
 
-  val injectParser: Setting = inject("parser")
-  val injectFunctions: Setting = inject("functions")
-  val injectTableFunctions: Setting = inject("tableFunctions")
+  val injectParser: Setting = inject("parser", "parser: without it, no OPTIMIZE and ZORDER statements")
+  val injectFunctions: Setting = inject("functions", "functions")
+  val injectTableFunctions: Setting = inject("tableFunctions", "table functions")
 
   val settings: Seq[Setting] = Seq(TakeOverDelta, injectParser, injectFunctions, injectTableFunctions)
 

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.zorder.sql
 
-import java.util.Locale
-
 import org.apache.spark.sql.zorder.conf.{Nearest, ZOrderOption}
 import org.apache.spark.sql.zorder.run.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
@@ -105,7 +103,7 @@ object ClusterStatement {
     tokens.head.kind match {
       case TokenKind.Text if tokens.size == 1 => syntax.string(tokens.head, what)
       case TokenKind.Quoted if tokens.size == 1 => tokens.head.text.drop(1).dropRight(1)
-      case _ => syntax.slice(tokens).toLowerCase(Locale.ROOT)
+      case _ => syntax.slice(tokens)
     }
   }
 
