@@ -6,7 +6,7 @@ import java.util.Locale
 private[conf] object OptionMerge {
 
   /** Table properties of ours that are no options: what to cluster by, and what a commit notes down. */
-  private val ownProperties = Seq("by", "curve", "txn", "layout", "run", "root", "location", "previous")
+  private val ownProperties = Seq("by", "curve", "txn", "base", "layout")
 
   def merge(
       statement: Map[String, String],

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.run.{ClusteringRun, ClusterRequest}
+import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{Maintenance, TableRef}
 
 /** A statement of ours as Spark runs it: rows of a fixed schema, and a name that people can read in plans. */
@@ -50,7 +51,7 @@ final case class VacuumCommand(table: TableRef, retainHours: Option[Double], dry
     show(table) + retainHours.fold("")(h => s" retain $h hours") + (if (dryRun) " dry run" else "")
 
   override def run(session: SparkSession): Seq[Row] =
-    Maintenance.vacuum(session, table, retainHours, dryRun)
+    Maintenance.vacuum(Shims.classic(session), table, retainHours, dryRun)
 }
 
 /** `ZORDER ROLLBACK`: the state before the newest run. */
@@ -58,12 +59,12 @@ final case class RollbackCommand(table: TableRef)
     extends ZOrderCommand("ZOrderRollback", Maintenance.rollbackSchema) {
   override protected def detail: String = show(table)
 
-  override def run(session: SparkSession): Seq[Row] = Seq(Maintenance.rollback(session, table))
+  override def run(session: SparkSession): Seq[Row] = Seq(Maintenance.rollback(Shims.classic(session), table))
 }
 
 /** `ZORDER REMOVE`: the table stays as it is, our state goes. */
 final case class RemoveCommand(table: TableRef) extends ZOrderCommand("ZOrderRemove", Maintenance.removeSchema) {
   override protected def detail: String = show(table)
 
-  override def run(session: SparkSession): Seq[Row] = Seq(Maintenance.remove(session, table))
+  override def run(session: SparkSession): Seq[Row] = Seq(Maintenance.remove(Shims.classic(session), table))
 }

@@ -22,7 +22,7 @@ object HistoryFunction {
   /** Reads the history while the query is analysed: it is small, and rows of a query cannot change under it. */
   def build(arguments: Seq[Expression]): LogicalPlan = {
     val session = SparkSession.active
-    val rows = Maintenance.history(session, reference(session, argument(arguments)))
+    val rows = Maintenance.history(Shims.classic(session), reference(session, argument(arguments)))
     LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(Maintenance.historySchema), rows)
   }
 
