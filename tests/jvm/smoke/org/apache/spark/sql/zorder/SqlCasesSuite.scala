@@ -10,7 +10,9 @@ class SqlCasesSuite extends AnyFunSuite with ZOrderSession {
 
   /** The paragraphs of a file behind its first one, which says what the file is. */
   private def paragraphs(file: String): Seq[String] =
-    new String(Files.readAllBytes(Paths.get("tests/shared/sql", file)), UTF_8).split("\n\n").toSeq.drop(1).map(_.trim)
+    new String(
+      Files.readAllBytes(Paths.get("tests/shared/sql", file)),
+      UTF_8).split("\n\n").toSeq.drop(1).map(_.trim)
 
   paragraphs("ours.sql").foreach { statement =>
     test(s"ours: ${statement.replace('\n', ' ').take(90)}") {

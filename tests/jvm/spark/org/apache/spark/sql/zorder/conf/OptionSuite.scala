@@ -16,9 +16,17 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
 
   test("statement over table property over session over default") {
     val session = Map(
-      "spark.zorder.fileCount" -> "3", "spark.zorder.minGain" -> "0.3", "spark.zorder.codec" -> "gzip",
-      "spark.sql.zorder.x" -> "1", "spark.zorder.delta.takeOver" -> "true")
-    val table = Map("zorder.fileCount" -> "2", "zorder.minGain" -> "0.2", "zorder.by" -> "a", "owner" -> "me",
+      "spark.zorder.fileCount" -> "3",
+      "spark.zorder.minGain" -> "0.3",
+      "spark.zorder.codec" -> "gzip",
+      "spark.sql.zorder.x" -> "1",
+      "spark.zorder.delta.takeOver" -> "true"
+    )
+    val table = Map(
+      "zorder.fileCount" -> "2",
+      "zorder.minGain" -> "0.2",
+      "zorder.by" -> "a",
+      "owner" -> "me",
       "zorder.txn" -> "7")
     val options = RunOptions.merge(Map("fileCount" -> "1"), table, session)
     assert(options == RunOptions(fileCount = Some(1), minGain = 0.2, codec = Some("gzip")))
@@ -27,7 +35,9 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
 
   test("names in any case, in every place") {
     val options = RunOptions.merge(
-      Map("FORCE" -> "true"), Map("ZORDER.FILECOUNT" -> "5"), Map("spark.zorder.mingain" -> "0"))
+      Map("FORCE" -> "true"),
+      Map("ZORDER.FILECOUNT" -> "5"),
+      Map("spark.zorder.mingain" -> "0"))
     assert(options == RunOptions(force = true, fileCount = Some(5), minGain = 0))
   }
 
@@ -44,13 +54,21 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
 
   test("sizes") {
     def size(v: String): Option[Long] = merged("targetFileSize" -> v).targetFileSize
-    Seq("1" -> 1L, "1048576" -> 1048576L, "4k" -> 4096L, "256m" -> (256L << 20), "256MB" -> (256L << 20),
-      "1.5 GiB" -> (3L << 29), "1g" -> (1L << 30), "2T" -> (2L << 40)).foreach { case (v, n) =>
+    Seq(
+      "1" -> 1L,
+      "1048576" -> 1048576L,
+      "4k" -> 4096L,
+      "256m" -> (256L << 20),
+      "256MB" -> (256L << 20),
+      "1.5 GiB" -> (3L << 29),
+      "1g" -> (1L << 30),
+      "2T" -> (2L << 40)).foreach { case (v, n) =>
       assert(size(v) == Some(n), v)
     }
     Seq("", "0", "-1", "m", "1x", "0.1", "99999999999t", "1e3").foreach { v =>
       assert(refused(size(v)) ==
-        s"The option targetFileSize takes a size of at least one byte, such as 256m, 1g or 1048576, not '$v'.")
+        "The option targetFileSize takes a size of at least one byte, such as 256m, 1g or 1048576, " +
+          s"not '$v'.")
     }
   }
 
@@ -64,19 +82,39 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("numbers, words and truth values") {
-    assert(merged("pageRowLimit" -> "1000", "verify" -> "Checksum", "overlap" -> "include", "force" -> "TRUE",
-      "timestampType" -> "micros", "rowGroupSize" -> "64m") ==
-      RunOptions(pageRowLimit = 1000, verify = "checksum", overlap = "include", force = true,
-        timestampType = "micros", rowGroupSize = Some(64L << 20)))
-    Seq("fileCount" -> "0", "fileCount" -> "1.5", "pageRowLimit" -> "3000000000", "minGain" -> "1.1",
-      "minGain" -> "NaN", "force" -> "yes", "codec" -> "rar", "overlap" -> "", "timestampType" -> "int96")
+    assert(merged(
+      "pageRowLimit" -> "1000",
+      "verify" -> "Checksum",
+      "overlap" -> "include",
+      "force" -> "TRUE",
+      "timestampType" -> "micros",
+      "rowGroupSize" -> "64m") ==
+      RunOptions(
+        pageRowLimit = 1000,
+        verify = "checksum",
+        overlap = "include",
+        force = true,
+        timestampType = "micros",
+        rowGroupSize = Some(64L << 20)))
+    Seq(
+      "fileCount" -> "0",
+      "fileCount" -> "1.5",
+      "pageRowLimit" -> "3000000000",
+      "minGain" -> "1.1",
+      "minGain" -> "NaN",
+      "force" -> "yes",
+      "codec" -> "rar",
+      "overlap" -> "",
+      "timestampType" -> "int96"
+    )
       .foreach { case (name, value) =>
         assert(refused(merged(name -> value)).matches(s"The option $name takes .+, not '$value'\\."))
       }
   }
 
   test("every default in words is the default in fact") {
-    val words = ZOrderOption.all.filterNot(o => Set("targetFileSize", "fileCount", "rowGroupSize", "codec")(o.name))
+    val words =
+      ZOrderOption.all.filterNot(o => Set("targetFileSize", "fileCount", "rowGroupSize", "codec")(o.name))
     words.foreach(o => assert(o.set(RunOptions(), o.default) == RunOptions(), o.name))
   }
 
@@ -96,7 +134,8 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
     val fresh = Paths.get("target/options.md")
     Files.createDirectories(fresh.getParent)
     Files.write(fresh, OptionsPage.markdown.getBytes(UTF_8))
-    assert(new String(Files.readAllBytes(page), UTF_8) == OptionsPage.markdown,
+    assert(
+      new String(Files.readAllBytes(page), UTF_8) == OptionsPage.markdown,
       "the new page is target/options.md: copy it to docs/guide/options.md")
   }
 

@@ -9,17 +9,34 @@ class GateSuite extends AnyFunSuite with ZOrderSession {
 
   test("statements of others are left alone") {
     Seq(
-      "SELECT optimize FROM zorder", "SELECT zorder(a, b) FROM t", "(SELECT 1)", "SET spark.zorder.force=true",
-      "SET optimize=1", "EXPLAIN SELECT optimize", "EXPLAIN EXTENDED SELECT 1", "-- OPTIMIZE t\nSELECT 1", "",
-      "/* OPTIMIZE t */ SELECT 1", "optimized t", "`OPTIMIZE` t", "'OPTIMIZE t'", "CREATE TABLE optimize (zorder INT)",
-      "/* OPTIMIZE", "'unclosed", "EXPLAIN", "EXPLAIN EXTENDED", "ALTER TABLE t ZORDER BY (a)").foreach { sql =>
+      "SELECT optimize FROM zorder",
+      "SELECT zorder(a, b) FROM t",
+      "(SELECT 1)",
+      "SET spark.zorder.force=true",
+      "SET optimize=1",
+      "EXPLAIN SELECT optimize",
+      "EXPLAIN EXTENDED SELECT 1",
+      "-- OPTIMIZE t\nSELECT 1",
+      "",
+      "/* OPTIMIZE t */ SELECT 1",
+      "optimized t",
+      "`OPTIMIZE` t",
+      "'OPTIMIZE t'",
+      "CREATE TABLE optimize (zorder INT)",
+      "/* OPTIMIZE",
+      "'unclosed",
+      "EXPLAIN",
+      "EXPLAIN EXTENDED",
+      "ALTER TABLE t ZORDER BY (a)"
+    ).foreach { sql =>
       assert(Gate(sql) == Gate.NotOurs, sql)
     }
   }
 
   test("ours in any case, behind comments, blanks and EXPLAIN") {
     assert(Gate("OPTIMIZE t") == Gate.Ours("OPTIMIZE t"))
-    assert(Gate("  -- why\n/* and how */ zOrDeR table t") == Gate.Ours("  -- why\n/* and how */ zOrDeR table t"))
+    assert(
+      Gate("  -- why\n/* and how */ zOrDeR table t") == Gate.Ours("  -- why\n/* and how */ zOrDeR table t"))
     assert(Gate("explain optimize t") == Gate.Explain("", "optimize t"))
     assert(Gate("EXPLAIN formatted ZORDER TABLE t") == Gate.Explain("FORMATTED", "ZORDER TABLE t"))
     // not well-formed, but begins like ours: so it is ours to say what is wrong

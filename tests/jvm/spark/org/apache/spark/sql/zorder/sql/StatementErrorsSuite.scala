@@ -59,14 +59,16 @@ class StatementErrorsSuite extends AnyFunSuite {
     "ZORDER VACUUM t RETAIN -1 HOURS" -> "RETAIN takes a number of hours",
     "ZORDER VACUUM t DRY RUN RETAIN 7 HOURS" -> "RETAIN must stand before DRY RUN",
     "ZORDER ROLLBACK t now" -> "found 'now' behind the table",
-    "ZORDER REMOVE" -> "it names no table")
+    "ZORDER REMOVE" -> "it names no table"
+  )
 
   notUnderstood.foreach { case (sql, words) =>
     test(s"not understood: ${sql.replace('\n', ' ')}") {
       val sentence = refused(sql)
       assert(sentence.contains(words))
       assert(sentence.startsWith("This statement is not understood at line "))
-      val form = if (sql.startsWith("OPTIMIZE") || sql.startsWith("ZORDER ")) sql.split("[ ;]").head else "ZORDER"
+      val form =
+        if (sql.startsWith("OPTIMIZE") || sql.startsWith("ZORDER ")) sql.split("[ ;]").head else "ZORDER"
       assert(sentence.contains(s"; expected $form"), "what would parse")
       assert(!sentence.contains("\n"))
     }
@@ -75,13 +77,15 @@ class StatementErrorsSuite extends AnyFunSuite {
   test("unknown option: the nearest one is named, or all of them") {
     assert(refused("OPTIMIZE t WITH (targetFilSize = 1g)") ==
       "There is no option targetFilSize; did you mean targetFileSize?")
-    assert(refused("OPTIMIZE t WITH (zzzzzzzzzzzzzzzzzzz = 1)").contains("the options are targetFileSize, fileCount,"))
+    assert(refused(
+      "OPTIMIZE t WITH (zzzzzzzzzzzzzzzzzzz = 1)").contains("the options are targetFileSize, fileCount,"))
   }
 
   test("bad option value: the accepted form is shown") {
     assert(refused("OPTIMIZE t WITH (fileCount = 0)") ==
       "The option fileCount takes a whole number from 1 to 1000000, not '0'.")
-    assert(refused("OPTIMIZE t WITH (verify = maybe)") == "The option verify takes one of count, checksum, not 'maybe'.")
+    assert(refused(
+      "OPTIMIZE t WITH (verify = maybe)") == "The option verify takes one of count, checksum, not 'maybe'.")
   }
 
   test("parameter markers are refused, casts and field access are not") {

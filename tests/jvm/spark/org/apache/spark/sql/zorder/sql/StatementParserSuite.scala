@@ -19,9 +19,15 @@ class StatementParserSuite extends AnyFunSuite {
   test("every clause, in both spellings") {
     val clauses = "USING CURVE Hilbert WITH (targetFileSize = 256m, force = TRUE) INTO '/data/out' DRY RUN"
     val wanted = t.copy(
-      target = Name(Seq("c", "db", "t")), by = Seq("a", "b.c"), full = true, where = Some("day >= '2026-01-01'"),
-      curve = Some("hilbert"), options = Map("targetFileSize" -> "256m", "force" -> "TRUE"),
-      into = Some("/data/out"), dryRun = true)
+      target = Name(Seq("c", "db", "t")),
+      by = Seq("a", "b.c"),
+      full = true,
+      where = Some("day >= '2026-01-01'"),
+      curve = Some("hilbert"),
+      options = Map("targetFileSize" -> "256m", "force" -> "TRUE"),
+      into = Some("/data/out"),
+      dryRun = true
+    )
     assert(bare(s"OPTIMIZE c.db.t FULL WHERE day >= '2026-01-01' ZORDER BY (a, b.c) $clauses") == wanted)
     assert(bare(s"optimize c.db.t full where day >= '2026-01-01' zorder by a, b.c $clauses") == wanted)
     assert(bare(s"ZORDER TABLE c.db.t FULL WHERE day >= '2026-01-01' BY (a, b.c) $clauses") == wanted)
@@ -59,10 +65,12 @@ class StatementParserSuite extends AnyFunSuite {
   test("clauses are found outside quotes, brackets and comments only") {
     val where = "a = 'x ZORDER BY y' AND `DRY RUN` = \"WITH (\" AND b IN (SELECT into FROM u WHERE dry = 1)"
     assert(request(s"OPTIMIZE t WHERE $where ZORDER BY a").where == Some(where))
-    val commented = request("OPTIMIZE t -- WHERE x\n WHERE a /* ZORDER BY */ = 1 /* ' */ ZORDER BY -- b\n a DRY RUN --")
+    val commented =
+      request("OPTIMIZE t -- WHERE x\n WHERE a /* ZORDER BY */ = 1 /* ' */ ZORDER BY -- b\n a DRY RUN --")
     assert(commented.where == Some("a /* ZORDER BY */ = 1"))
     assert(commented.by == Seq("a") && commented.dryRun)
-    assert(request("OPTIMIZE t WHERE s.where = 1 AND zorder(a) > x'00'").where == Some("s.where = 1 AND zorder(a) > x'00'"))
+    assert(request("OPTIMIZE t WHERE s.where = 1 AND zorder(a) > x'00'").where == Some(
+      "s.where = 1 AND zorder(a) > x'00'"))
     assert(request("OPTIMIZE t WHERE CASE WHEN a THEN b ELSE c END ZORDER BY a").by == Seq("a"))
     assert(request("OPTIMIZE t WHERE full = 1 AND dry = 2").where == Some("full = 1 AND dry = 2"))
   }
@@ -77,7 +85,8 @@ class StatementParserSuite extends AnyFunSuite {
   }
 
   test("option values: words, numbers, strings; names in any case") {
-    assert(request("OPTIMIZE t WITH (TARGETFILESIZE=1g, 'mingain' = 0.25, `codec` = 'ZSTD', retention = 7d)").options ==
+    assert(request(
+      "OPTIMIZE t WITH (TARGETFILESIZE=1g, 'mingain' = 0.25, `codec` = 'ZSTD', retention = 7d)").options ==
       Map("targetFileSize" -> "1g", "minGain" -> "0.25", "codec" -> "ZSTD", "retention" -> "7d"))
   }
 
@@ -88,15 +97,25 @@ class StatementParserSuite extends AnyFunSuite {
   test("only a plain OPTIMIZE is Delta's syntax too") {
     def delta(sql: String): Boolean = parse(sql).asInstanceOf[Statement.Cluster].deltaSyntax
     assert(delta("OPTIMIZE t FULL WHERE a = 1 ZORDER BY (a)") && delta("OPTIMIZE t"))
-    Seq("OPTIMIZE t DRY RUN", "OPTIMIZE t WITH (force = true)", "OPTIMIZE t USING CURVE hilbert",
-      "OPTIMIZE t INTO '/p'", "ZORDER TABLE t BY (a)").foreach(sql => assert(!delta(sql), sql))
+    Seq(
+      "OPTIMIZE t DRY RUN",
+      "OPTIMIZE t WITH (force = true)",
+      "OPTIMIZE t USING CURVE hilbert",
+      "OPTIMIZE t INTO '/p'",
+      "ZORDER TABLE t BY (a)").foreach(sql => assert(!delta(sql), sql))
   }
 
   test("maintenance") {
     val name = Name(Seq("db", "t"))
     assert(parse("ZORDER VACUUM db.t") == Statement.Vacuum(name, None, dryRun = false))
-    assert(parse("zorder vacuum db.t retain 1.5 hours dry run;") == Statement.Vacuum(name, Some(1.5), dryRun = true))
-    assert(parse("ZORDER VACUUM '/p' RETAIN 0 HOURS") == Statement.Vacuum(Location("/p"), Some(0), dryRun = false))
+    assert(parse("zorder vacuum db.t retain 1.5 hours dry run;") == Statement.Vacuum(
+      name,
+      Some(1.5),
+      dryRun = true))
+    assert(parse("ZORDER VACUUM '/p' RETAIN 0 HOURS") == Statement.Vacuum(
+      Location("/p"),
+      Some(0),
+      dryRun = false))
     assert(parse("ZORDER ROLLBACK db.t") == Statement.Rollback(name))
     assert(parse("ZORDER REMOVE parquet.`/p`") == Statement.Remove(Location("/p")))
   }

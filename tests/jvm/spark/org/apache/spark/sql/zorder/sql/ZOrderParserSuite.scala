@@ -35,11 +35,14 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
 
   test("EXPLAIN shows the command in readable words and does not run it") {
     Seq("", "EXTENDED", "FORMATTED", "COST").foreach { mode =>
-      val text = spark.sql(s"EXPLAIN $mode OPTIMIZE no.t FULL WHERE a > 1 ZORDER BY (a, b) USING CURVE hilbert " +
-        "WITH (minGain = 0.2, fileCount = 4) INTO '/p' DRY RUN").head().getString(0)
+      val text =
+        spark.sql(s"EXPLAIN $mode OPTIMIZE no.t FULL WHERE a > 1 ZORDER BY (a, b) USING CURVE hilbert " +
+          "WITH (minGain = 0.2, fileCount = 4) INTO '/p' DRY RUN").head().getString(0)
       assert(text.contains("ZOrderTable"), mode)
-      if (mode != "FORMATTED") assert(text.contains("ZOrderTable no.t where a > 1 by (a, b) using hilbert " +
-        "with (fileCount=4, minGain=0.2) into '/p' full dry run"), mode)
+      if (mode != "FORMATTED") assert(
+        text.contains("ZOrderTable no.t where a > 1 by (a, b) using hilbert " +
+          "with (fileCount=4, minGain=0.2) into '/p' full dry run"),
+        mode)
     }
     assert(spark.sql("EXPLAIN ZORDER VACUUM '/p' RETAIN 1 HOURS DRY RUN").head().getString(0)
       .contains("ZOrderVacuum '/p' retain 1.0 hours dry run"))
@@ -100,7 +103,8 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("other extensions find their parser below ours through a declared field") {
-    val fields = classOf[ZOrderParser].getDeclaredFields.filter(f => classOf[ParserInterface].isAssignableFrom(f.getType))
+    val fields = classOf[ZOrderParser].getDeclaredFields.filter(f =>
+      classOf[ParserInterface].isAssignableFrom(f.getType))
     assert(fields.length == 1)
   }
 
@@ -131,9 +135,14 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("the history function takes a name or a path and says so otherwise") {
-    Seq("SELECT * FROM zorder_history()", "SELECT * FROM zorder_history(1)", "SELECT * FROM zorder_history('a', 'b')",
+    Seq(
+      "SELECT * FROM zorder_history()",
+      "SELECT * FROM zorder_history(1)",
+      "SELECT * FROM zorder_history('a', 'b')",
       "SELECT * FROM zorder_history(NULL)").foreach { sql =>
-      assert(intercept[AnalysisException](spark.sql(sql)).getMessage.contains("zorder_history takes one string"), sql)
+      assert(
+        intercept[AnalysisException](spark.sql(sql)).getMessage.contains("zorder_history takes one string"),
+        sql)
     }
     assert(intercept[AnalysisException](spark.sql("SELECT * FROM zorder_history('a b')")).getMessage
       .contains("found 'b' behind the table name"))
@@ -142,7 +151,9 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
   test("the bridge parses what the parser parses") {
     val refused = intercept[ZOrderException](Bridge.run(spark, "OPTIMIZE t WITH (fileCont = 3)"))
     assert(refused.getMessage.contains("did you mean fileCount?"))
-    assert(intercept[ZOrderException](Bridge.run(spark, "DROP TABLE t")).getMessage.contains("statements only"))
+    assert(intercept[ZOrderException](Bridge.run(
+      spark,
+      "DROP TABLE t")).getMessage.contains("statements only"))
     assert(Bridge.run(spark, "EXPLAIN ZORDER REMOVE t").head().getString(0).contains("ZOrderRemove t"))
   }
 }

@@ -15,7 +15,8 @@ private[conf] object OptionMerge {
     val layers = Seq(
       known(session, ZOrderOption.SessionPrefix, _.contains('.')),
       known(tableProperties, ZOrderOption.TablePrefix, n => n.contains('.') || ownProperties.contains(n)),
-      known(statement, "", _ => false))
+      known(statement, "", _ => false)
+    )
     layers.flatten.foldLeft(RunOptions()) { case (options, (option, value)) => option.set(options, value) }
   }
 
@@ -27,7 +28,9 @@ private[conf] object OptionMerge {
     pairs.toSeq.sorted.filter(_._1.toLowerCase(Locale.ROOT).startsWith(prefix)).flatMap { case (key, value) =>
       val name = key.substring(prefix.length)
       if (passedOver(name.toLowerCase(Locale.ROOT))) None
-      else Some((ZOrderOption.find(name).getOrElse(
-        ZOrderOption.unknown(key, name, ZOrderOption.all.map(_.name))), value))
+      else Some((
+        ZOrderOption.find(name).getOrElse(
+          ZOrderOption.unknown(key, name, ZOrderOption.all.map(_.name))),
+        value))
     }
 }

@@ -13,9 +13,11 @@ object OptionsPage {
   }
 
   private val intro = Seq(
-    "The same names work in a statement, `WITH (fileCount = 64)`; as a table property, `zorder.fileCount`; as a",
-    "session default, `spark.zorder.fileCount`; and on the builders. The statement wins over the table property,",
-    "the table property over the session. Upper and lower case do not matter. An unknown name is an error.")
+    "The same names work in a statement, `WITH (fileCount = 64)`; as a table property, `zorder.fileCount`;",
+    "as a session default, `spark.zorder.fileCount`; and on the builders. The statement wins over the table",
+    "property, the table property over the session. Upper and lower case do not matter. An unknown name is an",
+    "error."
+  )
 
   private val head = Seq(row("name", "unit", "default", "what it does"), row("---", "---", "---", "---"))
 

@@ -28,7 +28,8 @@ object ClusterStatement {
       options = clause(Clause.With).fold(Map.empty[String, String])(options(syntax, _)),
       into = clause(Clause.Into).map(into(syntax, _)),
       dryRun = clause(Clause.DryRun).isDefined,
-      statement = statement)
+      statement = statement
+    )
     val more = Seq(Clause.UsingCurve, Clause.With, Clause.Into, Clause.DryRun)
     Statement.Cluster(request, deltaSyntax = isOptimize && clause(more: _*).isEmpty)
   }
@@ -50,7 +51,8 @@ object ClusterStatement {
     val inner = unbracketed(body)
     if (inner.isEmpty) syntax.fail(clause.head.start, s"the list of ${clause.clause.name} is empty")
     commaSeparated(inner).map { item =>
-      if (item.isEmpty) syntax.fail(clause.head.start, s"the list of ${clause.clause.name} has an empty place")
+      if (item.isEmpty)
+        syntax.fail(clause.head.start, s"the list of ${clause.clause.name} has an empty place")
       syntax.expression(item, "the column")
     }
   }
@@ -74,7 +76,8 @@ object ClusterStatement {
     val body = notEmpty(syntax, clause)
     val inner = unbracketed(body)
     if (inner eq body) {
-      if (!body.head.isSymbol("(")) syntax.found(body.head, "where WITH needs a list in brackets: (fileCount = 64)")
+      if (!body.head.isSymbol("("))
+        syntax.found(body.head, "where WITH needs a list in brackets: (fileCount = 64)")
       syntax.found(body(closing(body) + 1), "behind WITH and its list")
     }
     val pairs = (if (inner.isEmpty) Nil else commaSeparated(inner)).map(option(syntax, clause, _))

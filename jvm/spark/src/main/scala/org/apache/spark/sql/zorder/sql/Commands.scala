@@ -63,7 +63,8 @@ final case class RollbackCommand(table: TableRef)
 }
 
 /** `ZORDER REMOVE`: the table stays as it is, our state goes. */
-final case class RemoveCommand(table: TableRef) extends ZOrderCommand("ZOrderRemove", Maintenance.removeSchema) {
+final case class RemoveCommand(table: TableRef)
+    extends ZOrderCommand("ZOrderRemove", Maintenance.removeSchema) {
   override protected def detail: String = show(table)
 
   override def run(session: SparkSession): Seq[Row] = Seq(Maintenance.remove(Shims.classic(session), table))
