@@ -28,7 +28,8 @@ class SmokeSuite extends AnyFunSuite with ZOrderSession {
   test("functions are listed and described") {
     assert(spark.sql("SHOW FUNCTIONS LIKE 'zorder_version'").collect().map(_.getString(0)).toSeq ==
       Seq("zorder_version"))
-    assert(spark.sql("DESCRIBE FUNCTION zorder_version").collect().mkString.contains("The version of spark-zorder"))
+    assert(spark.sql(
+      "DESCRIBE FUNCTION zorder_version").collect().mkString.contains("The version of spark-zorder"))
   }
 
   test("ordinary statements pass, with and without parameters") {
@@ -38,7 +39,8 @@ class SmokeSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("a statement of ours is recognised and explained without being run") {
-    val plan = spark.sql("EXPLAIN ZORDER TABLE no.such.t BY (a, b) WITH (fileCount = 8) DRY RUN").head().getString(0)
+    val plan =
+      spark.sql("EXPLAIN ZORDER TABLE no.such.t BY (a, b) WITH (fileCount = 8) DRY RUN").head().getString(0)
     assert(plan.contains("ZOrderTable no.such.t by (a, b) with (fileCount=8) dry run"))
   }
 

@@ -6,7 +6,10 @@ import org.apache.spark.sql.zorder.expr.{FunctionEntry, Functions}
 import org.apache.spark.sql.zorder.sql.{HistoryFunction, ZOrderVersion}
 
 /** A function that stands in FROM. */
-final case class TableFunctionEntry(name: String, info: ExpressionInfo, builder: Seq[Expression] => LogicalPlan)
+final case class TableFunctionEntry(
+    name: String,
+    info: ExpressionInfo,
+    builder: Seq[Expression] => LogicalPlan)
 
 /** Every function that a session gets, by the extension or by the bridge. */
 object Registered {

@@ -38,6 +38,7 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
   private def guarded(what: String)(install: => Unit): Unit =
     try install
     catch {
-      case e: LinkageError => logWarning(s"spark-zorder goes on without $what, which this Spark cannot load", e)
+      case e: LinkageError =>
+        logWarning(s"spark-zorder goes on without $what, which this Spark cannot load", e)
     }
 }

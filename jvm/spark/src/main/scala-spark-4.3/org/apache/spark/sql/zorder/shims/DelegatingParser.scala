@@ -3,7 +3,11 @@ package org.apache.spark.sql.zorder.shims
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.parser.{
-  ParameterContext, ParserInterface, SqlStatementSplitResult, TemporalIdentifier}
+  ParameterContext,
+  ParserInterface,
+  SqlStatementSplitResult,
+  TemporalIdentifier
+}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{DataType, StructType}
 

@@ -6,7 +6,7 @@ import java.util.Locale
 private[conf] object OptionMerge {
 
   /** Table properties of ours that are no options: what to cluster by, and what a commit notes down. */
-  private val ownProperties = Seq("by", "curve", "txn", "layout", "run", "root", "location", "previous")
+  private val ownProperties = Seq("by", "curve", "txn", "base", "layout")
 
   def merge(
       statement: Map[String, String],
@@ -15,7 +15,8 @@ private[conf] object OptionMerge {
     val layers = Seq(
       known(session, ZOrderOption.SessionPrefix, _.contains('.')),
       known(tableProperties, ZOrderOption.TablePrefix, n => n.contains('.') || ownProperties.contains(n)),
-      known(statement, "", _ => false))
+      known(statement, "", _ => false)
+    )
     layers.flatten.foldLeft(RunOptions()) { case (options, (option, value)) => option.set(options, value) }
   }
 
@@ -27,7 +28,9 @@ private[conf] object OptionMerge {
     pairs.toSeq.sorted.filter(_._1.toLowerCase(Locale.ROOT).startsWith(prefix)).flatMap { case (key, value) =>
       val name = key.substring(prefix.length)
       if (passedOver(name.toLowerCase(Locale.ROOT))) None
-      else Some((ZOrderOption.find(name).getOrElse(
-        ZOrderOption.unknown(key, name, ZOrderOption.all.map(_.name))), value))
+      else Some((
+        ZOrderOption.find(name).getOrElse(
+          ZOrderOption.unknown(key, name, ZOrderOption.all.map(_.name))),
+        value))
     }
 }

@@ -13,17 +13,21 @@ object SessionKeys {
   private val since = "0.1.0"
 
   val TakeOverDelta: Setting = Setting(
-    "spark.zorder.delta.takeOver", "true, false", "false",
+    "spark.zorder.delta.takeOver",
+    "true, false",
+    "false",
     "Whether a plain OPTIMIZE of a Delta table is ours. By default it stays Delta's own.")
 
   /** Switches for each part of the extension; read once, when a session is made. */
-  def inject(part: String): Setting = Setting(
-    s"spark.zorder.inject.$part", "true, false", "true",
-    s"Whether the extension installs its $part. Set it before the session is made.")
+  private def inject(part: String, words: String): Setting = Setting(
+    s"spark.zorder.inject.$part",
+    "true, false",
+    "true",
+    s"Whether the extension installs its $words. Set it before the session is made.")
 
-  val injectParser: Setting = inject("parser")
-  val injectFunctions: Setting = inject("functions")
-  val injectTableFunctions: Setting = inject("tableFunctions")
+  val injectParser: Setting = inject("parser", "parser: without it, no OPTIMIZE and ZORDER statements")
+  val injectFunctions: Setting = inject("functions", "functions")
+  val injectTableFunctions: Setting = inject("tableFunctions", "table functions")
 
   val settings: Seq[Setting] = Seq(TakeOverDelta, injectParser, injectFunctions, injectTableFunctions)
 
@@ -36,7 +40,8 @@ object SessionKeys {
         .checkValue(v => Try(o.check(v)).isSuccess, s"The value must be: ${o.unit}.").createOptional)
     }
     settings.foreach { s =>
-      once(SQLConf.buildConf(s.key).doc(s.doc).version(since).booleanConf.createWithDefault(s.default.toBoolean))
+      once(
+        SQLConf.buildConf(s.key).doc(s.doc).version(since).booleanConf.createWithDefault(s.default.toBoolean))
     }
   }
 
@@ -52,6 +57,7 @@ object SessionKeys {
   /** A setting that must be known before there is a session: system property over Spark's own conf. */
   def isOnAtStart(setting: Setting): Boolean = {
     val spark = Option(SparkEnv.get).flatMap(_.conf.getOption(setting.key))
-    Option(System.getProperty(setting.key)).orElse(spark).getOrElse(setting.default).trim.equalsIgnoreCase("true")
+    Option(
+      System.getProperty(setting.key)).orElse(spark).getOrElse(setting.default).trim.equalsIgnoreCase("true")
   }
 }

@@ -11,7 +11,8 @@ object Value {
   private val Size = """(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?""".r
   private val Time = """(\d+(?:\.\d+)?)\s*(ms|s|m|min|h|d)""".r
 
-  private val sizeUnits = Map("" -> 1L, "k" -> (1L << 10), "m" -> (1L << 20), "g" -> (1L << 30), "t" -> (1L << 40))
+  private val sizeUnits =
+    Map("" -> 1L, "k" -> (1L << 10), "m" -> (1L << 20), "g" -> (1L << 30), "t" -> (1L << 40))
   private val timeUnits =
     Map("ms" -> 1L, "s" -> 1000L, "m" -> 60000L, "min" -> 60000L, "h" -> 3600000L, "d" -> 86400000L)
 
@@ -21,7 +22,10 @@ object Value {
       case Size(number, unit) => scaled(number, sizeUnits(unit))
       case _ => None
     }
-    read.filter(_ >= 1).getOrElse(bad(name, value, "a size of at least one byte, such as 256m, 1g or 1048576"))
+    read.filter(_ >= 1).getOrElse(bad(
+      name,
+      value,
+      "a size of at least one byte, such as 256m, 1g or 1048576"))
   }
 
   /** A time in milliseconds, zero or more: `90s`, `30m`, `36h`, `7d`. A bare number has no meaning. */

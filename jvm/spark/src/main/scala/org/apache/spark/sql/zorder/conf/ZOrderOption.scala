@@ -39,52 +39,85 @@ object ZOrderOption {
   /** Every option there is, in the order of the documentation. */
   val all: Seq[ZOrderOption] = Seq(
     ZOrderOption(
-      "targetFileSize", "bytes, or with k, m, g", "256m",
-      "Size that the files should have. Where 256m gives fewer than 16 files, the default is a sixteenth of " +
-        "the table but at least 8m.",
-      (o, v) => o.copy(targetFileSize = Some(Value.bytes("targetFileSize", v)))),
+      "targetFileSize",
+      "bytes, or with k, m, g",
+      "256m",
+      "Size that the files should have. Where 256m gives fewer than 16 files, the default is a " +
+        "sixteenth of the table but at least 8m.",
+      (o, v) => o.copy(targetFileSize = Some(Value.bytes("targetFileSize", v)))
+    ),
     ZOrderOption(
-      "fileCount", "number", "from targetFileSize",
+      "fileCount",
+      "number",
+      "from targetFileSize",
       "Number of files of the table, or of each partition; wins over targetFileSize.",
-      (o, v) => o.copy(fileCount = Some(Value.whole("fileCount", v, 1, 1000000).toInt))),
+      (o, v) => o.copy(fileCount = Some(Value.whole("fileCount", v, 1, 1000000).toInt))
+    ),
     ZOrderOption(
-      "rowGroupSize", "bytes, or with k, m, g", "what the input files have",
+      "rowGroupSize",
+      "bytes, or with k, m, g",
+      "what the input files have",
       "Size of a Parquet row group before compression.",
-      (o, v) => o.copy(rowGroupSize = Some(Value.bytes("rowGroupSize", v)))),
+      (o, v) => o.copy(rowGroupSize = Some(Value.bytes("rowGroupSize", v)))
+    ),
     ZOrderOption(
-      "codec", codecs.mkString(", "), "what the input files have",
+      "codec",
+      codecs.mkString(", "),
+      "what the input files have",
       "Compression of the new files.",
       (o, v) => o.copy(codec = Some(Value.oneOf("codec", v, codecs)))),
     ZOrderOption(
-      "pageRowLimit", "rows", "20000",
+      "pageRowLimit",
+      "rows",
+      "20000",
       "Most rows that a Parquet page holds: smaller pages let a look-up skip more.",
-      (o, v) => o.copy(pageRowLimit = Value.whole("pageRowLimit", v, 1, Int.MaxValue).toInt)),
+      (o, v) => o.copy(pageRowLimit = Value.whole("pageRowLimit", v, 1, Int.MaxValue).toInt)
+    ),
     ZOrderOption(
-      "timestampType", "keep, micros", "keep",
-      "How timestamps are written: as the input files have them, or in microseconds. INT96 has no statistics, " +
-        "so clustering by such a column needs micros.",
-      (o, v) => o.copy(timestampType = Value.oneOf("timestampType", v, Seq("keep", "micros")))),
+      "timestampType",
+      "keep, micros",
+      "keep",
+      "How timestamps are written: as the input files have them, or in microseconds. INT96 has no " +
+        "statistics, so clustering by such a column needs micros.",
+      (o, v) => o.copy(timestampType = Value.oneOf("timestampType", v, Seq("keep", "micros")))
+    ),
     ZOrderOption(
-      "verify", "count, checksum", "count",
+      "verify",
+      "count, checksum",
+      "count",
       "How the new files are compared with the old ones before they take their place: rows and NULLs by " +
         "footers, or all values by one more job.",
-      (o, v) => o.copy(verify = Value.oneOf("verify", v, Seq("count", "checksum")))),
+      (o, v) => o.copy(verify = Value.oneOf("verify", v, Seq("count", "checksum")))
+    ),
     ZOrderOption(
-      "minGain", "share, 0 to 1", "0.1",
+      "minGain",
+      "share, 0 to 1",
+      "0.1",
       "A run that would lower the mean share read by less than this part of it does nothing.",
-      (o, v) => o.copy(minGain = Value.share("minGain", v))),
+      (o, v) => o.copy(minGain = Value.share("minGain", v))
+    ),
     ZOrderOption(
-      "force", "true, false", "false",
+      "force",
+      "true, false",
+      "false",
       "Run without regard to minGain, and accept the losses that a refusal listed.",
-      (o, v) => o.copy(force = Value.bool("force", v))),
+      (o, v) => o.copy(force = Value.bool("force", v))
+    ),
     ZOrderOption(
-      "overlap", "exclude, include", "exclude",
+      "overlap",
+      "exclude, include",
+      "exclude",
       "What WHERE does with files that lie partly inside the predicate: leave them, or rewrite them too.",
-      (o, v) => o.copy(overlap = Value.oneOf("overlap", v, Seq("exclude", "include")))),
+      (o, v) => o.copy(overlap = Value.oneOf("overlap", v, Seq("exclude", "include")))
+    ),
     ZOrderOption(
-      "retention", "time with s, m, h, d", "7d",
+      "retention",
+      "time with s, m, h, d",
+      "7d",
       "How long ZORDER VACUUM keeps the files that a run replaced.",
-      (o, v) => o.copy(retentionMs = Value.millis("retention", v))))
+      (o, v) => o.copy(retentionMs = Value.millis("retention", v))
+    )
+  )
 
   /** The option of that name, case ignored; an unknown name is refused, naming the nearest one. */
   def named(name: String): ZOrderOption = find(name).getOrElse(unknown(name, name, all.map(_.name)))

@@ -54,7 +54,9 @@ object Clause {
   private def checkWords(syntax: Syntax, tokens: IndexedSeq[Token], i: Int, clause: Clause): Unit =
     clause.words.zipWithIndex.drop(1).foreach { case (word, k) =>
       if (!tokens.lift(i + k).exists(_.is(word)))
-        syntax.fail(tokens(i).start, s"${clause.words.head} must be followed by $word, as in ${clause.name} hilbert")
+        syntax.fail(
+          tokens(i).start,
+          s"${clause.words.head} must be followed by $word, as in ${clause.name} hilbert")
     }
 
   private def notAClause(syntax: Syntax, token: Token, grammar: Seq[Clause]): Nothing = {

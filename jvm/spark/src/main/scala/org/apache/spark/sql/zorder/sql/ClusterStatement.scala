@@ -1,7 +1,5 @@
 package org.apache.spark.sql.zorder.sql
 
-import java.util.Locale
-
 import org.apache.spark.sql.zorder.conf.{Nearest, ZOrderOption}
 import org.apache.spark.sql.zorder.run.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
@@ -30,7 +28,8 @@ object ClusterStatement {
       options = clause(Clause.With).fold(Map.empty[String, String])(options(syntax, _)),
       into = clause(Clause.Into).map(into(syntax, _)),
       dryRun = clause(Clause.DryRun).isDefined,
-      statement = statement)
+      statement = statement
+    )
     val more = Seq(Clause.UsingCurve, Clause.With, Clause.Into, Clause.DryRun)
     Statement.Cluster(request, deltaSyntax = isOptimize && clause(more: _*).isEmpty)
   }
@@ -52,7 +51,8 @@ object ClusterStatement {
     val inner = unbracketed(body)
     if (inner.isEmpty) syntax.fail(clause.head.start, s"the list of ${clause.clause.name} is empty")
     commaSeparated(inner).map { item =>
-      if (item.isEmpty) syntax.fail(clause.head.start, s"the list of ${clause.clause.name} has an empty place")
+      if (item.isEmpty)
+        syntax.fail(clause.head.start, s"the list of ${clause.clause.name} has an empty place")
       syntax.expression(item, "the column")
     }
   }
@@ -75,7 +75,11 @@ object ClusterStatement {
   private def options(syntax: Syntax, clause: ClauseBody): Map[String, String] = {
     val body = notEmpty(syntax, clause)
     val inner = unbracketed(body)
-    if (inner eq body) syntax.found(body.head, "where WITH needs a list in brackets, as in (fileCount = 64)")
+    if (inner eq body) {
+      if (!body.head.isSymbol("("))
+        syntax.found(body.head, "where WITH needs a list in brackets: (fileCount = 64)")
+      syntax.found(body(closing(body) + 1), "behind WITH and its list")
+    }
     val pairs = (if (inner.isEmpty) Nil else commaSeparated(inner)).map(option(syntax, clause, _))
     pairs.groupBy(_._1).find(_._2.size > 1).foreach { case (name, _) =>
       syntax.fail(clause.head.start, s"the option $name stands there a second time")
@@ -102,16 +106,19 @@ object ClusterStatement {
     tokens.head.kind match {
       case TokenKind.Text if tokens.size == 1 => syntax.string(tokens.head, what)
       case TokenKind.Quoted if tokens.size == 1 => tokens.head.text.drop(1).dropRight(1)
-      case _ => syntax.slice(tokens).toLowerCase(Locale.ROOT)
+      case _ => syntax.slice(tokens)
     }
   }
 
   /** What stands between the brackets if one pair encloses everything; else the tokens themselves. */
   private def unbracketed(tokens: IndexedSeq[Token]): IndexedSeq[Token] = {
-    val opens = tokens.head.isSymbol("(")
-    val closing = tokens.indexWhere(t => t.isSymbol(")") && t.depth == tokens.head.depth)
-    if (opens && closing == tokens.size - 1) tokens.slice(1, closing) else tokens
+    val all = tokens.head.isSymbol("(") && closing(tokens) == tokens.size - 1
+    if (all) tokens.slice(1, tokens.size - 1) else tokens
   }
+
+  /** Where the bracket that opens these tokens is closed. */
+  private def closing(tokens: IndexedSeq[Token]): Int =
+    tokens.indexWhere(t => t.isSymbol(")") && t.depth == tokens.head.depth)
 
   private def commaSeparated(tokens: IndexedSeq[Token]): Seq[IndexedSeq[Token]] = {
     val depth = tokens.map(_.depth).min

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.sql
 
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
@@ -41,7 +41,7 @@ final case class OptimizeCommand(request: ClusterRequest)
     s"${show(request.target)}$where$by$curve$options$into$flags"
   }
 
-  override def run(session: Shims.ClassicSession): Seq[Row] = Seq(ClusteringRun.run(session, request))
+  override def run(session: SparkSession): Seq[Row] = Seq(ClusteringRun.run(session, request))
 }
 
 /** `ZORDER VACUUM`: one row a place that was looked at. */
@@ -50,8 +50,8 @@ final case class VacuumCommand(table: TableRef, retainHours: Option[Double], dry
   override protected def detail: String =
     show(table) + retainHours.fold("")(h => s" retain $h hours") + (if (dryRun) " dry run" else "")
 
-  override def run(session: Shims.ClassicSession): Seq[Row] =
-    Maintenance.vacuum(session, table, retainHours, dryRun)
+  override def run(session: SparkSession): Seq[Row] =
+    Maintenance.vacuum(Shims.classic(session), table, retainHours, dryRun)
 }
 
 /** `ZORDER ROLLBACK`: the state before the newest run. */
@@ -59,12 +59,13 @@ final case class RollbackCommand(table: TableRef)
     extends ZOrderCommand("ZOrderRollback", Maintenance.rollbackSchema) {
   override protected def detail: String = show(table)
 
-  override def run(session: Shims.ClassicSession): Seq[Row] = Seq(Maintenance.rollback(session, table))
+  override def run(session: SparkSession): Seq[Row] = Seq(Maintenance.rollback(Shims.classic(session), table))
 }
 
 /** `ZORDER REMOVE`: the table stays as it is, our state goes. */
-final case class RemoveCommand(table: TableRef) extends ZOrderCommand("ZOrderRemove", Maintenance.removeSchema) {
+final case class RemoveCommand(table: TableRef)
+    extends ZOrderCommand("ZOrderRemove", Maintenance.removeSchema) {
   override protected def detail: String = show(table)
 
-  override def run(session: Shims.ClassicSession): Seq[Row] = Seq(Maintenance.remove(session, table))
+  override def run(session: SparkSession): Seq[Row] = Seq(Maintenance.remove(Shims.classic(session), table))
 }

@@ -13,12 +13,14 @@ import org.apache.spark.sql.zorder.table.TableRef
 object DeltaTables {
 
   /** Does the table belong to Delta? A table that cannot be looked up does not. */
-  def owns(session: SparkSession, table: TableRef): Boolean = try table match {
-    case TableRef.Location(path) => hasLog(session, path)
-    case TableRef.Name(parts) => provider(session, parts).exists(_.equalsIgnoreCase("delta"))
-  } catch {
-    case NonFatal(_) => false
-  }
+  def owns(session: SparkSession, table: TableRef): Boolean =
+    try table match {
+        case TableRef.Location(path) => hasLog(session, path)
+        case TableRef.Name(parts) => provider(session, parts).exists(_.equalsIgnoreCase("delta"))
+      }
+    catch {
+      case NonFatal(_) => false
+    }
 
   private def hasLog(session: SparkSession, path: String): Boolean = {
     val log = new Path(path, "_delta_log")
@@ -33,7 +35,9 @@ object DeltaTables {
     val namespace = if (path.size > 1) path.init.toArray else catalogs.currentNamespace
     catalog match {
       case tables: TableCatalog =>
-        Option(tables.loadTable(Identifier.of(namespace, path.last)).properties.get(TableCatalog.PROP_PROVIDER))
+        Option(tables.loadTable(Identifier.of(
+          namespace,
+          path.last)).properties.get(TableCatalog.PROP_PROVIDER))
       case _ => None
     }
   }

@@ -25,14 +25,14 @@ object Form {
   private val tail = "[USING CURVE name] [WITH (option = value, ...)] [INTO 'path'] [DRY RUN]"
 
   case object Optimize extends Form(
-      "OPTIMIZE",
-      Seq(Full, Where, ZOrderBy, UsingCurve, With, Into, DryRun),
-      s" [FULL] [WHERE predicate] [ZORDER BY (a, b)] $tail")
+        "OPTIMIZE",
+        Seq(Full, Where, ZOrderBy, UsingCurve, With, Into, DryRun),
+        s" [FULL] [WHERE predicate] [ZORDER BY (a, b)] $tail")
 
   case object ZOrderTable extends Form(
-      "ZORDER TABLE",
-      Seq(Full, Where, By, UsingCurve, With, Into, DryRun),
-      s" [FULL] [WHERE predicate] [BY (a, b)] $tail")
+        "ZORDER TABLE",
+        Seq(Full, Where, By, UsingCurve, With, Into, DryRun),
+        s" [FULL] [WHERE predicate] [BY (a, b)] $tail")
 
   case object Vacuum extends Form("ZORDER VACUUM", Seq(Retain, DryRun), " [RETAIN n HOURS] [DRY RUN]")
 

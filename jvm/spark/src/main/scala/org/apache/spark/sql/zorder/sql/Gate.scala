@@ -13,20 +13,21 @@ object Gate {
   final case class Explain(mode: String, statement: String) extends Verdict
 
   /** Looks at no more than three words; variables are substituted only where the statement may be ours. */
-  def apply(sql: String): Verdict = try {
-    if (!opensLikeOurs(firstWord(sql))) NotOurs
-    else {
-      val text = new VariableSubstitution().substitute(sql)
-      val lexer = new Lexer(text)
-      val first = lexer.next()
-      if (first.exists(isOurs)) Ours(text)
-      else if (first.exists(_.is("EXPLAIN"))) explained(text, lexer)
-      else NotOurs
+  def apply(sql: String): Verdict =
+    try {
+      if (!opensLikeOurs(firstWord(sql))) NotOurs
+      else {
+        val text = new VariableSubstitution().substitute(sql)
+        val lexer = new Lexer(text)
+        val first = lexer.next()
+        if (first.exists(isOurs)) Ours(text)
+        else if (first.exists(_.is("EXPLAIN"))) explained(text, lexer)
+        else NotOurs
+      }
+    } catch {
+      // not even the first words can be read: the parser that owns the rest of SQL says why
+      case _: UnreadableStatement => NotOurs
     }
-  } catch {
-    // not even the first words can be read: the parser that owns the rest of SQL says why
-    case _: UnreadableStatement => NotOurs
-  }
 
   private def explained(text: String, lexer: Lexer): Verdict = {
     val second = lexer.next()

@@ -9,27 +9,37 @@ import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{Maintenance, TableRef}
 
-/** `SELECT * FROM zorder_history('t')`: one row a run. The argument is a table name or a path, as a string. */
+/** `SELECT * FROM zorder_history('t')`: one row a run. The argument is a name or a path, as a string. */
 object HistoryFunction {
   val name = "zorder_history"
 
   val info: ExpressionInfo = new ExpressionInfo(
-    "org.apache.spark.sql.zorder.sql.HistoryFunction", null, name,
+    "org.apache.spark.sql.zorder.sql.HistoryFunction",
+    null,
+    name,
     "_FUNC_(table) - The clustering runs of a table, oldest first.",
     "\n    Arguments:\n      * table - a table name or a path, as a string\n",
-    "\n    Examples:\n      > SELECT * FROM _FUNC_('db.t');\n", "", "generator_funcs", "3.5.0", "", "scala_udf")
+    "\n    Examples:\n      > SELECT * FROM _FUNC_('db.t');\n",
+    "",
+    "generator_funcs",
+    "3.5.0",
+    "",
+    "scala_udf"
+  )
 
-  /** Reads the history while the query is analysed: it is small, and rows of a query cannot change under it. */
+  /** Reads the history while the query is analysed: it is small, and stays one for the query. */
   def build(arguments: Seq[Expression]): LogicalPlan = {
     val session = SparkSession.active
-    val rows = Maintenance.history(session, reference(session, argument(arguments)))
+    val rows = Maintenance.history(Shims.classic(session), reference(session, argument(arguments)))
     LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(Maintenance.historySchema), rows)
   }
 
   private def argument(arguments: Seq[Expression]): String = arguments match {
-    case Seq(one) if one.resolved && one.foldable && one.dataType.isInstanceOf[StringType] && one.eval() != null =>
+    case Seq(one)
+        if one.resolved && one.foldable && one.dataType.isInstanceOf[StringType] && one.eval() != null =>
       one.eval().toString
-    case _ => ZOrderException.refuse(s"$name takes one string, a table or a path, as in SELECT * FROM $name('db.t').")
+    case _ =>
+      ZOrderException.refuse(s"$name takes one string, a table or a path, as in SELECT * FROM $name('db.t').")
   }
 
   /** A string with a slash is a path, or ``format.`path` `` as in a statement; anything else is a name. */

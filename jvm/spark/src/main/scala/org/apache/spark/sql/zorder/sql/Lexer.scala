@@ -86,7 +86,8 @@ final class Lexer(sql: String) {
     }
   }
 
-  private def isBlank(c: Char): Boolean = Character.isWhitespace(c) || Character.isSpaceChar(c) || c == '\ufeff'
+  private def isBlank(c: Char): Boolean =
+    Character.isWhitespace(c) || Character.isSpaceChar(c) || c == '\ufeff'
 
   private def skipLine(): Unit = {
     while (at < sql.length && sql(at) != '\n' && sql(at) != '\r') {

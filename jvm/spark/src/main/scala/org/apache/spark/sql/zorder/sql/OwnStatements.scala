@@ -20,7 +20,8 @@ final class OwnStatements(session: SparkSession, delegate: ParserInterface) exte
     case Gate.NotOurs => None
     case Gate.Ours(statement) => Some(command(statement))
     case Gate.Explain(mode, statement) =>
-      val explain = ExplainMode.fromString(if (mode.isEmpty) "simple" else mode.toLowerCase(java.util.Locale.ROOT))
+      val explain =
+        ExplainMode.fromString(if (mode.isEmpty) "simple" else mode.toLowerCase(java.util.Locale.ROOT))
       Some(ExplainCommand(command(statement), explain))
   }
 
@@ -32,13 +33,14 @@ final class OwnStatements(session: SparkSession, delegate: ParserInterface) exte
     case Statement.Remove(table) => RemoveCommand(table)
   }
 
-  /** Delta's plan, where Delta's parser is below us, the table is Delta's and nobody asked us to take over. */
+  /** Delta's plan, where its parser is below us, the table is Delta's and nobody asked us to take over. */
   private def deltasOwn(sql: String, request: ClusterRequest): Option[LogicalPlan] = {
     val takeOver = SessionKeys.isOn(Shims.classic(session).sessionState.conf, SessionKeys.TakeOverDelta)
     val theirs = if (takeOver) None else parsedBelow(sql)
     theirs.filter(_ => DeltaTables.owns(session, request.target)).map { plan =>
       val by = if (request.by.isEmpty) "" else request.by.mkString(" BY (", ", ", ")")
-      logInfo(s"OPTIMIZE of a Delta table runs as Delta's own; the clustering of spark-zorder is ZORDER TABLE ...$by")
+      logInfo(
+        s"OPTIMIZE of a Delta table runs as Delta's own; spark-zorder takes it as ZORDER TABLE <table>$by")
       plan
     }
   }

@@ -46,7 +46,8 @@ final class StatementParser(delegate: ParserInterface) {
       val syntax = new Syntax(sql, Form.zorderForms.map(_.opening).mkString(" or "), delegate)
       val second = tokens.lift(1).getOrElse(syntax.fail(sql.length, "it ends after ZORDER"))
       val form = Form.zorderForms.find(f => second.is(f.second)).getOrElse {
-        val hint = Nearest.to(second.text, Form.zorderForms.map(_.second)).fold("")(w => s" (did you mean $w?)")
+        val hint =
+          Nearest.to(second.text, Form.zorderForms.map(_.second)).fold("")(w => s" (did you mean $w?)")
         syntax.found(second, s"behind ZORDER$hint")
       }
       (form, 2)

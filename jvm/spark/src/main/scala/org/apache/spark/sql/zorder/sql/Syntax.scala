@@ -24,7 +24,8 @@ final class Syntax(val sql: String, val usage: String, delegate: ParserInterface
   def fail(position: Int, what: String): Nothing =
     ZOrderException.refuse(s"This statement is not understood at ${place(position)}: $what; expected $usage.")
 
-  def found(token: Token, where: String): Nothing = fail(token.start, s"found '${shorten(token.text)}' $where")
+  def found(token: Token, where: String): Nothing =
+    fail(token.start, s"found '${shorten(token.text)}' $where")
 
   /** The value of a string in quotes. */
   def string(token: Token, what: String): String = parsed(token.text) match {

@@ -27,13 +27,25 @@ object ZOrderVersion {
   lazy val text: String = {
     val properties = new Properties()
     val stream = getClass.getResourceAsStream("/spark-zorder.properties")
-    if (stream != null) try properties.load(stream) finally stream.close()
+    if (stream != null)
+      try properties.load(stream)
+      finally stream.close()
     properties.getProperty("version", "unknown")
   }
 
   val info: ExpressionInfo = new ExpressionInfo(
-    classOf[ZOrderVersion].getName, null, name, "_FUNC_() - The version of spark-zorder.", "",
-    "\n    Examples:\n      > SELECT _FUNC_();\n", "", "misc_funcs", "3.5.0", "", "scala_udf")
+    classOf[ZOrderVersion].getName,
+    null,
+    name,
+    "_FUNC_() - The version of spark-zorder.",
+    "",
+    "\n    Examples:\n      > SELECT _FUNC_();\n",
+    "",
+    "misc_funcs",
+    "3.5.0",
+    "",
+    "scala_udf"
+  )
 
   def build(arguments: Seq[Expression]): Expression =
     if (arguments.isEmpty) ZOrderVersion()

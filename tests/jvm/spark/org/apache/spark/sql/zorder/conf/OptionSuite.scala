@@ -1,0 +1,148 @@
+package org.apache.spark.sql.zorder.conf
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.{ZOrderException, ZOrderSession}
+
+class OptionSuite extends AnyFunSuite with ZOrderSession {
+  private val none = Map.empty[String, String]
+
+  private def refused(body: => Any): String = intercept[ZOrderException](body).getMessage
+
+  private def merged(pairs: (String, String)*): RunOptions = RunOptions.merge(pairs.toMap, none, none)
+
+  test("statement over table property over session over default") {
+    val session = Map(
+      "spark.zorder.fileCount" -> "3",
+      "spark.zorder.minGain" -> "0.3",
+      "spark.zorder.codec" -> "gzip",
+      "spark.sql.zorder.x" -> "1",
+      "spark.zorder.delta.takeOver" -> "true"
+    )
+    val table = Map(
+      "zorder.fileCount" -> "2",
+      "zorder.minGain" -> "0.2",
+      "zorder.by" -> "a",
+      "owner" -> "me",
+      "zorder.txn" -> "7")
+    val options = RunOptions.merge(Map("fileCount" -> "1"), table, session)
+    assert(options == RunOptions(fileCount = Some(1), minGain = 0.2, codec = Some("gzip")))
+    assert(RunOptions.merge(none, none, none) == RunOptions())
+  }
+
+  test("names in any case, in every place") {
+    val options = RunOptions.merge(
+      Map("FORCE" -> "true"),
+      Map("ZORDER.FILECOUNT" -> "5"),
+      Map("spark.zorder.mingain" -> "0"))
+    assert(options == RunOptions(force = true, fileCount = Some(5), minGain = 0))
+  }
+
+  test("an unknown name is refused in every place, as it was written, with the nearest one") {
+    assert(refused(merged("fileCont" -> "1")) == "There is no option fileCont; did you mean fileCount?")
+    assert(refused(RunOptions.merge(none, Map("zorder.codek" -> "zstd"), none)) ==
+      "There is no option zorder.codek; did you mean zorder.codec?")
+    assert(refused(RunOptions.merge(none, none, Map("spark.zorder.minGian" -> "1"))) ==
+      "There is no option spark.zorder.minGian; did you mean spark.zorder.minGain?")
+    Seq("bloom", "queryLog", "maxInputBytes", "maxDuration", "maxBytesInFlight").foreach { later =>
+      assert(refused(merged(later -> "1")).startsWith(s"There is no option $later;"))
+    }
+  }
+
+  test("sizes") {
+    def size(v: String): Option[Long] = merged("targetFileSize" -> v).targetFileSize
+    Seq(
+      "1" -> 1L,
+      "1048576" -> 1048576L,
+      "4k" -> 4096L,
+      "256m" -> (256L << 20),
+      "256MB" -> (256L << 20),
+      "1.5 GiB" -> (3L << 29),
+      "1g" -> (1L << 30),
+      "2T" -> (2L << 40)).foreach { case (v, n) =>
+      assert(size(v) == Some(n), v)
+    }
+    Seq("", "0", "-1", "m", "1x", "0.1", "99999999999t", "1e3").foreach { v =>
+      assert(refused(size(v)) ==
+        "The option targetFileSize takes a size of at least one byte, such as 256m, 1g or 1048576, " +
+          s"not '$v'.")
+    }
+  }
+
+  test("times") {
+    Seq("0s" -> 0L, "90s" -> 90000L, "30m" -> 1800000L, "36H" -> 129600000L, "7d" -> 604800000L, "5ms" -> 5L)
+      .foreach { case (v, n) => assert(merged("retention" -> v).retentionMs == n, v) }
+    Seq("7", "d", "-1d", "1w").foreach { v =>
+      assert(refused(merged("retention" -> v)) ==
+        s"The option retention takes a time with its unit, such as 7d, 36h, 90m or 30s, not '$v'.")
+    }
+  }
+
+  test("numbers, words and truth values") {
+    assert(merged(
+      "pageRowLimit" -> "1000",
+      "verify" -> "Checksum",
+      "overlap" -> "include",
+      "force" -> "TRUE",
+      "timestampType" -> "micros",
+      "rowGroupSize" -> "64m") ==
+      RunOptions(
+        pageRowLimit = 1000,
+        verify = "checksum",
+        overlap = "include",
+        force = true,
+        timestampType = "micros",
+        rowGroupSize = Some(64L << 20)))
+    Seq(
+      "fileCount" -> "0",
+      "fileCount" -> "1.5",
+      "pageRowLimit" -> "3000000000",
+      "minGain" -> "1.1",
+      "minGain" -> "NaN",
+      "force" -> "yes",
+      "codec" -> "rar",
+      "overlap" -> "",
+      "timestampType" -> "int96"
+    )
+      .foreach { case (name, value) =>
+        assert(refused(merged(name -> value)).matches(s"The option $name takes .+, not '$value'\\."))
+      }
+  }
+
+  test("every default in words is the default in fact") {
+    val words =
+      ZOrderOption.all.filterNot(o => Set("targetFileSize", "fileCount", "rowGroupSize", "codec")(o.name))
+    words.foreach(o => assert(o.set(RunOptions(), o.default) == RunOptions(), o.name))
+  }
+
+  test("SET -v shows every key with its text, and SET checks the value") {
+    val rows = spark.sql("SET -v").collect().map(r => r.getString(0) -> r).toMap
+    ZOrderOption.all.foreach { o =>
+      assert(rows(o.sessionKey).getString(2).startsWith(o.doc))
+      assert(rows(o.sessionKey).getString(3) == "0.1.0")
+    }
+    SessionKeys.settings.foreach(s => assert(rows(s.key).getString(1) == s.default))
+    val bad = intercept[Exception](spark.sql("SET spark.zorder.fileCount=none"))
+    assert(bad.getMessage.contains("spark.zorder.fileCount"))
+  }
+
+  test("the documentation is what the code generates") {
+    val page = Paths.get("docs/guide/options.md")
+    val fresh = Paths.get("target/options.md")
+    Files.createDirectories(fresh.getParent)
+    Files.write(fresh, OptionsPage.markdown.getBytes(UTF_8))
+    assert(
+      new String(Files.readAllBytes(page), UTF_8) == OptionsPage.markdown,
+      "the new page is target/options.md: copy it to docs/guide/options.md")
+  }
+
+  test("nearest names") {
+    assert(Nearest.distance("abc", "acb") == 1 && Nearest.distance("", "abc") == 3)
+    assert(Nearest.to("customer_sk", Seq("ss_customer_sk", "ss_cdemo_sk")) == Some("ss_customer_sk"))
+    assert(Nearest.to("xyz", Seq("ss_customer_sk")).isEmpty && Nearest.to("x", Nil).isEmpty)
+    assert(Nearest.hint("AEG", Seq("age", "name")) == " Did you mean age?")
+  }
+}

@@ -1,0 +1,34 @@
+-- Statements that begin like ours and are refused: one a paragraph. The comment in front of each holds words of the sentence.
+
+-- it names no table
+OPTIMIZE
+
+-- did you mean ZORDER BY?
+OPTIMIZE t ZORDERBY (a)
+
+-- WHERE must stand before ZORDER BY
+OPTIMIZE t ZORDER BY (a) WHERE b = 1
+
+-- more than one plain expression
+OPTIMIZE t ZORDER BY (a DESC)
+
+-- did you mean hilbert?
+OPTIMIZE t ZORDER BY (a) USING CURVE hilber
+
+-- did you mean targetFileSize?
+ZORDER TABLE t BY (a) WITH (targetSize = 1g)
+
+-- takes a whole number from 1 to 1000000, not 'many'
+ZORDER TABLE t BY (a) WITH (fileCount = many)
+
+-- take no parameter markers
+ZORDER TABLE t WHERE a = ? BY (b)
+
+-- the quote ' is never closed
+ZORDER TABLE t WHERE a = 'x BY (b)
+
+-- RETAIN takes a number of hours
+ZORDER VACUUM t RETAIN 7 DAYS
+
+-- found 'BACK' behind ZORDER
+ZORDER BACK t
