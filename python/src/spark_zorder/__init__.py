@@ -1,12 +1,12 @@
 """Cluster Spark tables by several columns, and see in numbers what it gained."""
 
 from . import functions
-from ._layouts import Layout, cluster, fit
-from ._version import __version__
 from ._doctor import doctor
-from .functions import hilbert, zorder, zorder_compare, zorder_file, zorder_key
 from ._install import attach, configure
+from ._layouts import Layout, cluster, fit
 from ._table import ZOrderTable
+from ._version import __version__
+from .functions import hilbert, zorder, zorder_compare, zorder_file, zorder_key
 
 __all__ = [
     "Layout",

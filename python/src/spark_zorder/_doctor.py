@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import _jars, _session, _text
 from ._version import __version__
@@ -45,7 +45,7 @@ class Report:
         return f"<spark_zorder doctor: {len(self.facts)} facts, {missing} to do>"
 
 
-def doctor(spark: SparkSession, show: Optional[Callable[[str], Any]] = print) -> Report:
+def doctor(spark: SparkSession, show: Callable[[str], Any] | None = print) -> Report:
     """Prints the facts about spark-zorder in this session, and returns them. Changes nothing."""
     report = Report(_facts(spark))
     if show is not None:
@@ -64,7 +64,8 @@ def _facts(spark: SparkSession) -> list[Fact]:
         Fact("session", "Spark Connect" if connect else "classic"),
         _wheel(connect),
     ]
-    return facts + ([] if connect else _classic(spark)) + [_functions(spark, connect), _statements(spark, connect)]
+    ours = [_functions(spark, connect), _statements(spark, connect)]
+    return [*facts, *([] if connect else _classic(spark)), *ours]
 
 
 def _wheel(connect: bool) -> Fact:
@@ -109,6 +110,6 @@ def _statements(spark: SparkSession, connect: bool) -> Fact:
     advice = (
         "the server needs the extension when it starts"
         if connect
-        else "ZOrderTable works after attach; for statements in spark.sql build the session with spark_zorder.configure"
+        else "ZOrderTable works after attach; for spark.sql build the session with spark_zorder.configure"
     )
     return Fact("OPTIMIZE and ZORDER in spark.sql", "not understood", advice)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from . import _session
 from ._errors import SetupError
@@ -99,16 +99,16 @@ def _check_server(spark: SparkSession) -> None:
         )
 
 
-def _split(value: Optional[str]) -> list[str]:
+def _split(value: str | None) -> list[str]:
     return [part.strip() for part in (value or "").split(",") if part.strip()]
 
 
-def _option(builder: Any, key: str) -> Optional[str]:
+def _option(builder: Any, key: str) -> str | None:
     value = getattr(builder, "_options", {}).get(key)
     return None if value is None else str(value)
 
 
-def _existing(builder: Any, key: str) -> Optional[str]:
+def _existing(builder: Any, key: str) -> str | None:
     """The value that this key would have without us: the first place that Spark itself would take it from."""
     for value in (_option(builder, key), _of_running_jvm(key), _of_submit_args(key), _of_defaults(key)):
         if value:
@@ -116,7 +116,7 @@ def _existing(builder: Any, key: str) -> Optional[str]:
     return None
 
 
-def _of_running_jvm(key: str) -> Optional[str]:
+def _of_running_jvm(key: str) -> str | None:
     """The configuration of a driver JVM that runs already: under spark-submit, or an earlier session's."""
     from pyspark import SparkConf, SparkContext
 
@@ -125,14 +125,14 @@ def _of_running_jvm(key: str) -> Optional[str]:
     return SparkConf().get(key)
 
 
-def _of_submit_args(key: str) -> Optional[str]:
+def _of_submit_args(key: str) -> str | None:
     words = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
     values = [second for first, second in zip(words, words[1:]) if first == "--conf"]
     pairs = (value.split("=", 1) for value in values if "=" in value)
     return next((value for name, value in pairs if name == key), None)
 
 
-def _of_defaults(key: str) -> Optional[str]:
+def _of_defaults(key: str) -> str | None:
     folder = os.environ.get("SPARK_CONF_DIR") or str(jars_folder().parent / "conf")
     file = Path(folder) / "spark-defaults.conf"
     if not file.is_file():

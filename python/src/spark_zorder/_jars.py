@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
-from typing import Iterable, NamedTuple, Optional
+from typing import NamedTuple
 
 from ._errors import SetupError
 
@@ -27,8 +28,8 @@ class Jar(NamedTuple):
 class Found(NamedTuple):
     """The Spark (full version) and Scala (binary version) of this machine; None where nothing tells."""
 
-    spark: Optional[str]
-    scala: Optional[str]
+    spark: str | None
+    scala: str | None
     where: str
 
 
@@ -59,8 +60,8 @@ def jars_folder() -> Path:
     return Path(pyspark.__file__).parent / "jars"
 
 
-def found(folder: Optional[Path] = None) -> Found:
-    """Reads Spark and Scala from the names of Spark's own jars, and Spark from pyspark where they are silent."""
+def found(folder: Path | None = None) -> Found:
+    """Spark and Scala by the names of Spark's own jars; Spark from pyspark where they are silent."""
     folder = jars_folder() if folder is None else folder
     names = sorted(p.name for p in folder.glob("*.jar")) if folder.is_dir() else []
     scala = next((m.group(1) for m in map(_SCALA.match, names) if m), None)
@@ -73,24 +74,24 @@ def found(folder: Optional[Path] = None) -> Found:
 
 
 def choose(here: Found, jars: list[Jar]) -> Jar:
-    """The jar for what was found; otherwise one sentence that names what was found and what the wheel holds."""
+    """The jar for what was found; otherwise one sentence that names what was found and what is held."""
     if not jars:
         raise SetupError(
-            "This installation of spark-zorder holds no jars: install the wheel (make wheel, python/dist/*.whl) "
-            "instead of the source folder."
+            "This installation of spark-zorder holds no jars: install the wheel (make wheel makes "
+            "python/dist/*.whl) instead of the source folder."
         )
     held = "; ".join(f"Spark {j.spark} with Scala {j.scala}" for j in jars)
     if here.spark is None or here.scala is None:
         raise SetupError(
-            f"No scala-library-*.jar was found in {here.where}, so the jar for Spark {here.spark} cannot be chosen: "
-            f"add one of the wheel's jars to spark.jars yourself ({held})."
+            f"No scala-library-*.jar was found in {here.where}, so the jar for Spark {here.spark} "
+            f"cannot be chosen: add one of the wheel's jars to spark.jars yourself ({held})."
         )
     for jar in jars:
         if (jar.spark, jar.scala) == (line_of(here.spark), here.scala):
             return jar
     raise SetupError(
-        f"There is no spark-zorder jar for Spark {here.spark} with Scala {here.scala} (found in {here.where}); "
-        f"this wheel holds jars for: {held}."
+        f"There is no spark-zorder jar for Spark {here.spark} with Scala {here.scala} "
+        f"(found in {here.where}); this wheel holds jars for: {held}."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from . import _session, _sql, functions
 from ._errors import SetupError
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Layout:
-    """Boundaries and cuts for some columns, as JSON. It holds boundary values of the data: treat it as data."""
+    """Boundaries and cuts for some columns, as JSON. It holds values of the data: treat it as data."""
 
     json: str
 
     @property
-    def id(self) -> Optional[str]:
+    def id(self) -> str | None:
         """The layout's own name, a hash of its content; None where the JSON has none."""
         body: dict[str, Any] = json.loads(self.json)
         return body.get("id")
@@ -51,10 +51,10 @@ def cluster(df: DataFrame, *cols: str, files: int) -> DataFrame:
     return _session.dataframe(df.sparkSession, bridge.cluster(_java(df), names, files))
 
 
-def stored(spark: SparkSession, target: _sql.Target) -> Optional[Layout]:
+def stored(spark: SparkSession, target: _sql.Target) -> Layout | None:
     """The layout of the newest run of a table, where the session can read it."""
     if _session.is_connect(spark):
-        raise SetupError("layout() needs a classic session: a Spark Connect client cannot read the stored file.")
+        raise SetupError("layout() needs a classic session: a Spark Connect client cannot read the file.")
     session: Any = spark
     body = _session.require_bridge(spark).layout(session._jsparkSession, target.sql)
     return None if body is None else Layout(str(body))

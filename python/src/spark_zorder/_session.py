@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -16,7 +16,7 @@ def is_connect(spark: SparkSession) -> bool:
     return ".connect." in type(spark).__module__
 
 
-def jvm_class(spark: SparkSession, name: str) -> Optional[Any]:
+def jvm_class(spark: SparkSession, name: str) -> Any | None:
     """The class ``org.apache.spark.sql.zorder.<name>`` of the driver, or None where no jar has it."""
     found = _lookup(spark, name)
     if found is None:
@@ -28,7 +28,7 @@ def jvm_class(spark: SparkSession, name: str) -> Optional[Any]:
     return found
 
 
-def _lookup(spark: SparkSession, name: str) -> Optional[Any]:
+def _lookup(spark: SparkSession, name: str) -> Any | None:
     from py4j.java_gateway import JavaClass
 
     at: Any = spark
@@ -58,7 +58,7 @@ def has_functions(spark: SparkSession) -> bool:
     return version_of(spark) is not None
 
 
-def version_of(spark: SparkSession) -> Optional[str]:
+def version_of(spark: SparkSession) -> str | None:
     """The version of spark-zorder that the session runs, or None where its functions are missing."""
     try:
         return str(spark.sql("SELECT zorder_version()").collect()[0][0])

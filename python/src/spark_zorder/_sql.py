@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Optional, Union
+from typing import Union
 
 _OPTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 
@@ -62,11 +62,11 @@ class Clustering:
 
     target: Target
     by: tuple[str, ...] = ()
-    where: Optional[str] = None
+    where: str | None = None
     full: bool = False
-    curve: Optional[str] = None
+    curve: str | None = None
     options: dict[str, Value] = field(default_factory=dict)
-    into: Optional[str] = None
+    into: str | None = None
     dry_run: bool = False
 
     @property
@@ -110,13 +110,13 @@ def history(target: Target) -> str:
     return f"SELECT * FROM zorder_history({target.argument})"
 
 
-def vacuum(target: Target, retention_hours: Optional[float]) -> str:
+def vacuum(target: Target, retention_hours: float | None) -> str:
     """Removes what runs have left behind."""
     if retention_hours is None:
         return f"ZORDER VACUUM {target.sql}"
     if retention_hours < 0:
         raise ValueError("retention_hours is a number of hours, 0 or more.")
-    hours = f"{retention_hours:.6f}".rstrip("0").rstrip(".")
+    hours = f"{retention_hours:.6f}".rstrip("0").rstrip(".") or "0"
     return f"ZORDER VACUUM {target.sql} RETAIN {hours} HOURS"
 
 

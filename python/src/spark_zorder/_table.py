@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Optional, Union
+from typing import TYPE_CHECKING
 
 from . import _session, _sql
 from ._layouts import Layout, stored
@@ -42,7 +42,7 @@ class ZOrderTable:
         """The clustering runs of the table, oldest first."""
         return self._spark.sql(_sql.history(self._target))
 
-    def vacuum(self, retention_hours: Optional[float] = None) -> DataFrame:
+    def vacuum(self, retention_hours: float | None = None) -> DataFrame:
         """Deletes old files that runs have replaced, once they are older than the retention time."""
         return _session.run(self._spark, _sql.vacuum(self._target, retention_hours))
 
@@ -54,7 +54,7 @@ class ZOrderTable:
         """Deletes everything that spark-zorder keeps beside the table. The table's data stay as they are."""
         return _session.run(self._spark, _sql.remove(self._target))
 
-    def layout(self) -> Optional[Layout]:
+    def layout(self) -> Layout | None:
         """The layout that the newest run stored, or None where there is none."""
         return stored(self._spark, self._target)
 
@@ -78,7 +78,7 @@ class OptimizeBuilder:
         return self._with(replace(self._clustering, curve=curve))
 
     def option(self, name: str, value: _sql.Value) -> OptimizeBuilder:
-        """One option by the name that ``WITH (...)`` has for it, e.g. ``option("targetFileSize", "256m")``."""
+        """One option by the name that ``WITH (...)`` has for it: ``option("targetFileSize", "256m")``."""
         return self.options(**{name: value})
 
     def options(self, **values: _sql.Value) -> OptimizeBuilder:
@@ -97,7 +97,7 @@ class OptimizeBuilder:
         """Forecast only: writes nothing."""
         return self._with(replace(self._clustering, dry_run=True))
 
-    def executeZOrderBy(self, *cols: Union[str, list[str], tuple[str, ...]]) -> DataFrame:
+    def executeZOrderBy(self, *cols: str | list[str] | tuple[str, ...]) -> DataFrame:
         """Runs it by these columns, given one by one or as one list, and returns the result row."""
         by = cols[0] if len(cols) == 1 and isinstance(cols[0], (list, tuple)) else cols
         names: list[str] = []
@@ -110,7 +110,7 @@ class OptimizeBuilder:
         return self._with(replace(self._clustering, by=tuple(names))).execute()
 
     def execute(self) -> DataFrame:
-        """Runs it by the columns that the table itself names (``zorder.by``, its stored layout, CLUSTER BY)."""
+        """Runs it by the columns that the table names itself (``zorder.by``, stored layout, CLUSTER BY)."""
         return _session.run(self._spark, self._clustering.sql)
 
     def _with(self, clustering: _sql.Clustering) -> OptimizeBuilder:
