@@ -63,7 +63,7 @@ def test_doctor_is_content_with_a_configured_session(main, capsys):
     assert "Nothing is missing." in capsys.readouterr().out
 
 
-class Conflict(Exception):
+class ConflictError(Exception):
     """An error as pyspark raises it for a Java exception."""
 
     class _origin:  # noqa: N801
@@ -76,7 +76,7 @@ class Conflict(Exception):
 
 def test_a_conflict_is_exit_code_4(monkeypatch, capsys):
     def raises():
-        raise Conflict("The table changed under the run; nothing was changed.")
+        raise ConflictError("The table changed under the run; nothing was changed.")
 
     monkeypatch.setattr(cli, "_session", raises)
     assert cli.main(["history", "t"]) == 4

@@ -56,9 +56,10 @@ def attach(spark: SparkSession) -> SparkSession:
     if _session.is_connect(spark):
         _check_server(spark)
         return spark
-    if _session.jvm_class(spark, "Bridge") is None:
+    # BuildInfo is plain Java: it is found whatever line a jar was built for
+    if _session.jvm_class(spark, "BuildInfo") is None:
         spark.sql(f"ADD JAR {literal(jar_path())}").collect()
-        if _session.jvm_class(spark, "Bridge") is None:
+        if _session.jvm_class(spark, "BuildInfo") is None:
             raise SetupError(
                 f"{jar_path()} was added to the session, but its classes are not visible: start the session "
                 "with spark_zorder.configure(SparkSession.builder) instead."
