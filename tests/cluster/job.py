@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 
+import spark_zorder
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
-
-import spark_zorder
 
 
 def main(path: str) -> int:
@@ -45,7 +44,9 @@ def key_on_executors(spark: SparkSession) -> dict[str, bool]:
 
         done = sum(1 for _ in rows)
         time.sleep(1)
-        return iter([(os.environ.get("SPARK_EXECUTOR_DIRS", str(os.getppid())), done, bool(ours.__version__))])
+        return iter(
+            [(os.environ.get("SPARK_EXECUTOR_DIRS", str(os.getppid())), done, bool(ours.__version__))]
+        )
 
     keyed = spark.range(0, 4000, 1, 4).select(spark_zorder.zorder("id", sf.col("id") % 7).alias("k"))
     found = keyed.where("length(k) > 0").rdd.mapPartitions(where).collect()

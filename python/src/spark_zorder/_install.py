@@ -66,7 +66,7 @@ def attach(spark: SparkSession) -> SparkSession:
             )
     _check_jar(spark)
     session: Any = spark
-    if not _session.has_functions(spark):
+    if _session.version_of(spark) is None:
         _session.require_bridge(spark).install(session._jsparkSession)
     return spark
 

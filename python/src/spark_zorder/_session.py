@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,32 +40,32 @@ def _lookup(spark: SparkSession, name: str) -> Any | None:
 
 def understands(spark: SparkSession) -> bool:
     """Whether the session's own parser knows our statements. Nothing is run and nothing is read."""
+    if is_connect(spark):
+        # a client cannot ask the parser alone; the probe is a dry run on a path that does not exist
+        return _parses(lambda: spark.sql(_PROBE))
     session: Any = spark
+    parser = session._jsparkSession.sessionState().sqlParser()
+    if str(parser.getClass().getName()).startswith(_PACKAGE):
+        return True
+    # another extension may stand before ours; without ours in the list the probe would only fill the log
+    listed = f"{_PACKAGE}.ZOrderExtensions" in (spark.conf.get("spark.sql.extensions", None) or "")
+    return listed and _parses(lambda: parser.parsePlan(_PROBE))
+
+
+def _parses(probe: Callable[[], Any]) -> bool:
     try:
-        if is_connect(spark):
-            # a client cannot ask the parser alone; the probe is a dry run on a path that does not exist
-            spark.sql(_PROBE)
-        else:
-            session._jsparkSession.sessionState().sqlParser().parsePlan(_PROBE)
+        probe()
     except Exception as error:
-        kinds = [kind.__name__ for kind in type(error).__mro__]
-        return "ParseException" not in kinds and is_connect(spark)
+        # any other error comes after the parser, which has then understood
+        return "ParseException" not in [kind.__name__ for kind in type(error).__mro__]
     return True
-
-
-def has_functions(spark: SparkSession) -> bool:
-    """Whether ``zorder`` and the others can be called in SQL."""
-    return version_of(spark) is not None
 
 
 def version_of(spark: SparkSession) -> str | None:
     """The version of spark-zorder that the session runs, or None where its functions are missing."""
-    try:
-        return str(spark.sql("SELECT zorder_version()").collect()[0][0])
-    except Exception as error:
-        if "zorder_version" in str(error):
-            return None
-        raise
+    if not spark.catalog.functionExists("zorder_version"):
+        return None
+    return str(spark.sql("SELECT zorder_version()").collect()[0][0])
 
 
 def run(spark: SparkSession, statement: str) -> DataFrame:
