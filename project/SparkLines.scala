@@ -7,7 +7,7 @@ case object PySpark extends SparkSource
  * One Spark line that a jar is built for.
  *
  * @param line
- *   major.minor of Spark; also the shim folder `scala-spark-<line>` that only this line compiles
+ *   major.minor of Spark; also the shim folder `scala-spark-<line>` where a line needs one of its own
  * @param spark
  *   full Spark version to compile and test against
  * @param scala
@@ -41,10 +41,10 @@ final case class SparkLine(
 /** The one table of Spark lines: the build, the wheel, the tests and CI read it from here. */
 object SparkLines {
   val all: Seq[SparkLine] = Seq(
-    SparkLine("3.5", "3.5.9", "2.12.18", Maven, Seq("scala-spark-3", "scala-spark-3.5-4.2"), 8, "full"),
-    SparkLine("3.5", "3.5.8", "2.13.8", Maven, Seq("scala-spark-3", "scala-spark-3.5-4.2"), 8, "smoke"),
-    SparkLine("4.0", "4.0.2", "2.13.16", Maven, Seq("scala-spark-4", "scala-spark-3.5-4.2"), 17, "smoke"),
-    SparkLine("4.1", "4.1.2", "2.13.17", Maven, Seq("scala-spark-4", "scala-spark-3.5-4.2"), 17, "full"),
-    SparkLine("4.2", "4.2.0", "2.13.18", Maven, Seq("scala-spark-4", "scala-spark-3.5-4.2"), 17, "smoke"),
+    SparkLine("3.5", "3.5.9", "2.12.18", Maven, Seq("scala-spark-3"), 8, "full"),
+    SparkLine("3.5", "3.5.8", "2.13.8", Maven, Seq("scala-spark-3"), 8, "smoke"),
+    SparkLine("4.0", "4.0.2", "2.13.16", Maven, Seq("scala-spark-4", "scala-spark-4.0"), 17, "smoke"),
+    SparkLine("4.1", "4.1.2", "2.13.17", Maven, Seq("scala-spark-4", "scala-spark-4.1-4.2"), 17, "full"),
+    SparkLine("4.2", "4.2.0", "2.13.18", Maven, Seq("scala-spark-4", "scala-spark-4.1-4.2"), 17, "smoke"),
     SparkLine("4.3", "4.3.0", "2.13.18", PySpark, Seq("scala-spark-4", "scala-spark-4.3"), 17, "smoke"))
 }

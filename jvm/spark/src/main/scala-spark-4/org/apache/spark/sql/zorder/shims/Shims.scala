@@ -18,6 +18,11 @@ object Shims {
 
   def ofRows(session: ClassicSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
 
+  /** A session of its own settings and the same catalog, functions and temporary views. */
+  def cloneSession(session: ClassicSession): ClassicSession = session.cloneSession()
+
+  def setActive(session: ClassicSession): Unit = SparkSession.setActiveSession(session)
+
   /** A word type for a collated string; None where the bytes are the order. */
   def stringWordType(dataType: StringType): Option[WordType] =
     if (dataType.isUTF8BinaryCollation) None

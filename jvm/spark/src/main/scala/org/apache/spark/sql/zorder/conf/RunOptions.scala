@@ -16,3 +16,21 @@ final case class RunOptions(
     force: Boolean = false,
     overlap: String = "exclude",
     retentionMs: Long = 7L * 24 * 3600 * 1000)
+
+object RunOptions {
+
+  /**
+   * Merges the options of one run. Names are compared without regard to case; an unknown one is refused.
+   *
+   * @param statement
+   *   from `WITH (...)` or a builder, names without prefix
+   * @param tableProperties
+   *   all properties of the table; those that begin with `zorder.` count
+   * @param session
+   *   all keys of the session; those that begin with `spark.zorder.` count
+   */
+  def merge(
+      statement: Map[String, String],
+      tableProperties: Map[String, String],
+      session: Map[String, String]): RunOptions = OptionMerge.merge(statement, tableProperties, session)
+}

@@ -40,6 +40,9 @@ trait ClusterTable {
 
   def partitionSchema: StructType
 
+  /** The data columns that a catalog declares; None where only the files know. */
+  def declared: Option[StructType] = None
+
   /** Table properties; empty for a path. */
   def properties: Map[String, String]
 
@@ -49,12 +52,19 @@ trait ClusterTable {
   /** The table's own state under `_zorder/`. */
   def state: TableState
 
-  /** A fresh directory beside the root that a run writes to; nobody lists it. */
+  /** A fresh, empty directory beside the root that a run writes to (mode append); nobody lists it. */
   def newStaging(runId: String): Path
 
+  /** Takes a staging directory away whose run failed before its commit; harmless after one. */
+  def discard(staging: Path): Unit
+
+  /** How many files `newStaging` found in an old directory of the table and copied into it. */
+  def carriedOver: Int
+
   /**
-   * Makes the staged files the table's files in place of `inputs`, or throws and changes nothing.
-   * Files of the snapshot that are not inputs stay part of the table.
+   * Makes the staged files the table's files in place of `inputs`, or throws and changes nothing; the staging
+   * directory is gone then. Files of the snapshot that are not inputs stay part of the table. In the staging
+   * directory, partitions are spelt as Spark writes them.
    */
   def commit(replacement: Replacement): Unit
 }

@@ -1,0 +1,86 @@
+package sparkzorder.curve
+
+/**
+ * The Hilbert curve in any number of dimensions, both ways. Indexes that fit one long are here
+ * (ranks inside a layout), the key over raw values in [[HilbertKey]]. Nothing is allocated.
+ *
+ * The curve is refined level by level from a fixed start: the first `d * k` bits of an index depend on the
+ * first `k` bits of each coordinate only.
+ */
+object Hilbert {
+
+  /**
+   * Place on the curve of the point whose coordinates are the low `bits` bits of `coords(0)` .. `coords(d-1)`.
+   *
+   * @param d
+   *   dimensions, at least 1
+   * @param bits
+   *   bits a coordinate, 1 to 32, with `d * bits <= 63`
+   * @return
+   *   0 to `2^(d * bits) - 1`
+   */
+  def index(coords: Array[Int], d: Int, bits: Int): Long = {
+    val cells = Morton.interleave(coords, d, bits)
+    if (d == 1) cells
+    else if (d <= HilbertTables.MaxD) byTable(HilbertTables(d), cells, bits, forward = true)
+    else indexByRule(cells, d, bits)
+  }
+
+  /** The way back: fills `out(0)` .. `out(d - 1)` with the coordinates of the point at `index`. */
+  def point(index: Long, d: Int, bits: Int, out: Array[Int]): Unit = {
+    val cells =
+      if (d == 1) index
+      else if (d <= HilbertTables.MaxD) byTable(HilbertTables(d), index, bits, forward = false)
+      else pointByRule(index, d, bits)
+    Morton.deinterleave(cells, d, bits, out)
+  }
+
+  private def byTable(tables: HilbertTables, in: Long, bits: Int, forward: Boolean): Long = {
+    val table = if (forward) tables.toIndex else tables.toPoint
+    val step = tables.step
+    val mask = tables.mask
+    val steps = (bits + tables.levels - 1) / tables.levels
+    var state = tables.start(steps * tables.levels - bits)
+    var shift = (steps - 1) * step
+    var out = 0L
+    while (shift >= 0) {
+      val entry = table(state | ((in >>> shift).toInt & mask)).toInt
+      state = entry & ~mask
+      out = (out << step) | (entry & mask)
+      shift -= step
+    }
+    out
+  }
+
+  private def indexByRule(cells: Long, d: Int, bits: Int): Long = {
+    val mask = -1L >>> (64 - d)
+    var entry = 0L
+    var axis = HilbertRule.startAxis(d)
+    var out = 0L
+    var level = bits - 1
+    while (level >= 0) {
+      val digit = HilbertRule.digit((cells >>> (level * d)) & mask, entry, axis, d)
+      entry = HilbertRule.nextEntry(digit, entry, axis, d)
+      axis = HilbertRule.nextAxis(digit, axis, d)
+      out = (out << d) | digit
+      level -= 1
+    }
+    out
+  }
+
+  private def pointByRule(index: Long, d: Int, bits: Int): Long = {
+    val mask = -1L >>> (64 - d)
+    var entry = 0L
+    var axis = HilbertRule.startAxis(d)
+    var out = 0L
+    var level = bits - 1
+    while (level >= 0) {
+      val digit = (index >>> (level * d)) & mask
+      out = (out << d) | HilbertRule.cell(digit, entry, axis, d)
+      entry = HilbertRule.nextEntry(digit, entry, axis, d)
+      axis = HilbertRule.nextAxis(digit, axis, d)
+      level -= 1
+    }
+    out
+  }
+}

@@ -1,0 +1,72 @@
+package sparkzorder.curve
+
+/**
+ * State tables of the Hilbert curve in 2, 3 and 4 dimensions, made once from [[HilbertRule]].
+ * One step takes several levels: an entry is the next state (already shifted into place) over the digits.
+ *
+ * @param d
+ *   dimensions
+ * @param levels
+ *   levels a step takes
+ */
+private[curve] final class HilbertTables(val d: Int, val levels: Int) {
+
+  /** Bits of one step: index of the table below the state. */
+  val step: Int = d * levels
+  val mask: Int = (1 << step) - 1
+
+  // state numbers: 0 .. d-1 are those that reach the start after so many levels of zeros
+  private val states: IndexedSeq[(Int, Int)] = reachable()
+
+  /** `toIndex(state << step | cells)` = next state `<< step | digits`. */
+  val toIndex: Array[Char] = build(forward = true)
+
+  /** `toPoint(state << step | digits)` = next state `<< step | cells`. */
+  val toPoint: Array[Char] = build(forward = false)
+
+  /** The state, shifted into place, from which `zeros` levels of zeros lead to the start of the curve. */
+  def start(zeros: Int): Int = (zeros % d) << step
+
+  private def reachable(): IndexedSeq[(Int, Int)] = {
+    var found = Vector.tabulate(d)(p => (0, (HilbertRule.startAxis(d) - p + d) % d))
+    var i = 0
+    while (i < found.length) {
+      val (entry, axis) = found(i)
+      val next = (0 until (1 << d)).map { w =>
+        (HilbertRule.nextEntry(w.toLong, entry.toLong, axis, d).toInt, HilbertRule.nextAxis(w.toLong, axis, d))
+      }
+      found = found ++ next.distinct.filterNot(found.contains(_))
+      i += 1
+    }
+    found
+  }
+
+  private def build(forward: Boolean): Array[Char] = {
+    val number = states.zipWithIndex.toMap
+    val out = new Array[Char](states.length << step)
+    for (s <- states.indices; in <- 0 to mask) {
+      var (entry, axis) = states(s)
+      var digits = 0
+      for (level <- levels - 1 to 0 by -1) {
+        val part = ((in >>> (level * d)) & ((1 << d) - 1)).toLong
+        val w = if (forward) HilbertRule.digit(part, entry.toLong, axis, d) else part
+        val emitted = if (forward) w else HilbertRule.cell(w, entry.toLong, axis, d)
+        digits = (digits << d) | emitted.toInt
+        val nextEntry = HilbertRule.nextEntry(w, entry.toLong, axis, d).toInt
+        axis = HilbertRule.nextAxis(w, axis, d)
+        entry = nextEntry
+      }
+      out((s << step) | in) = ((number((entry, axis)) << step) | digits).toChar
+    }
+    out
+  }
+}
+
+private[curve] object HilbertTables {
+  private val all: Array[HilbertTables] = Array(null, null, new HilbertTables(2, 5), new HilbertTables(3, 3), new HilbertTables(4, 2))
+
+  /** Dimensions that have tables. */
+  val MaxD = 4
+
+  def apply(d: Int): HilbertTables = all(d)
+}

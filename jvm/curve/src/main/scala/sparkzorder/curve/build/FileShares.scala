@@ -1,0 +1,39 @@
+package sparkzorder.curve.build
+
+/**
+ * How the files of a cell are shared between the two sides of a cut. Halves are preferred, since they keep
+ * the cells alike; a side may have 0.7 to 1.4 times the table's mean rows per file.
+ */
+private[build] object FileShares {
+  private val Least = 0.7
+  private val Most = 1.4
+
+  /** A side with fewer rows than this share of a file is not cut off: the file would be too small. */
+  val SmallestFile = 0.25
+
+  /** Files of the left side, or None if no share keeps both sides within bounds. */
+  def within(cell: SampleCell, leftRows: Int): Option[Int] = {
+    val rightRows = cell.rows - leftRows
+    val m = cell.files
+    val half = if (leftRows <= rightRows) m / 2 else m - m / 2
+    Seq(half, m - half, byMass(cell, leftRows)).find { left =>
+      val a = cell.load(leftRows, left)
+      val b = cell.load(rightRows, m - left)
+      a >= Least && a <= Most && b >= Least && b <= Most
+    }
+  }
+
+  /** Files of the left side in proportion to its rows, at least one for each side. */
+  def byMass(cell: SampleCell, leftRows: Int): Int = {
+    val share = math.round(cell.files.toDouble * leftRows / cell.rows).toInt
+    math.max(1, math.min(cell.files - 1, share))
+  }
+
+  /** How far the worse side is from the mean, as a ratio >= 1. */
+  def imbalance(cell: SampleCell, leftRows: Int, leftFiles: Int): Double = {
+    def off(load: Double) = math.max(load, 1.0 / load)
+    math.max(
+      off(cell.load(leftRows, leftFiles)),
+      off(cell.load(cell.rows - leftRows, cell.files - leftFiles)))
+  }
+}

@@ -1,0 +1,31 @@
+package sparkzorder.curve.build
+
+/** Cuts between two values so that the sides hold the rows of their files. */
+private[build] object QuantileCuts {
+
+  /** The cuts on either side of the value that stands where half of the files end. */
+  def of(cell: SampleCell, column: Int): Seq[(Proposal, Double)] = {
+    val sorted = cell.sortedRanks(column)
+    val n = sorted.length
+    val middle = sorted((n.toLong * (cell.files / 2) / cell.files).toInt)
+    Seq(firstAt(sorted, middle), firstAt(sorted, middle + 1)).distinct.collect {
+      case below if below > 0 && below < n =>
+        val files = FileShares.byMass(cell, below)
+        (Proposal(column, sorted(below), files), FileShares.imbalance(cell, below, files))
+    }.filter { case (p, _) => bigEnough(cell, cell.rowsBelow(p.column, p.rank)) }
+  }
+
+  private def bigEnough(cell: SampleCell, below: Int): Boolean =
+    math.min(below, cell.rows - below) >= FileShares.SmallestFile * cell.target
+
+  /** Index of the first element >= value. */
+  private def firstAt(sorted: Array[Int], value: Int): Int = {
+    var lo = 0
+    var hi = sorted.length
+    while (lo < hi) {
+      val mid = (lo + hi) >>> 1
+      if (sorted(mid) < value) lo = mid + 1 else hi = mid
+    }
+    lo
+  }
+}

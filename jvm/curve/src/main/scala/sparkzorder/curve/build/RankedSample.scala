@@ -1,0 +1,17 @@
+package sparkzorder.curve.build
+
+import sparkzorder.curve.layout.{RankSpan, Scale}
+
+/**
+ * The sampled rows as ranks, one array a column, with the scales they were ranked by.
+ *
+ * @param ranks
+ *   `ranks(c)(i)` is the rank of column c in row i; 0 for NULL
+ */
+final class RankedSample(val scales: IndexedSeq[Scale], val ranks: Array[Array[Int]]) {
+  val columns: Int = ranks.length
+  val rows: Int = if (columns == 0) 0 else ranks(0).length
+
+  /** Spans of single values (and NULL) too heavy to share a cell, when the table becomes `files` files. */
+  def heavy(files: Int): IndexedSeq[Array[RankSpan]] = scales.map(_.heavy(1.0 / (2.0 * files)))
+}

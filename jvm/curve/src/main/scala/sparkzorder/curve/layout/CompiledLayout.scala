@@ -1,0 +1,94 @@
+package sparkzorder.curve.layout
+
+/**
+ * A layout as flat arrays, evaluated row by row without allocation. The caller owns the array of ranks and
+ * the scratch array: one per task, never shared between threads.
+ */
+final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOrder) extends Serializable {
+  val columns: Int = scales.length
+  val files: Int = tree.files
+
+  private[this] val longScales: Array[LongScale] =
+    scales.map { case s: LongScale => s; case _ => null }
+  private[this] val bytesScales: Array[BytesScale] =
+    scales.map { case s: BytesScale => s; case _ => null }
+
+  // node i: rank of column(i) below cut(i) goes to left(i), else right(i); a negative child is leaf -1 - child
+  private[this] val nodes = CompiledLayout.flatten(tree)
+  private[this] val column: Array[Int] = nodes.map(_._1)
+  private[this] val cut: Array[Int] = nodes.map(_._2)
+  private[this] val left: Array[Int] = nodes.map(_._3)
+  private[this] val right: Array[Int] = nodes.map(_._4)
+
+  private[this] val cells: Array[Cell] = CutTree.cells(tree, columns).toArray
+  private[this] val firstFile: Array[Int] = cells.map(_.firstFile)
+  private[this] val spread: Array[Int] = cells.map(_.files)
+
+  private[this] val fileBits = 32 - Integer.numberOfLeadingZeros(math.max(1, files - 1))
+  private[this] val inFileBits = 63 - fileBits
+  private[this] val insides: Array[CellOrder] = cells.map(CellOrder.of(_, scales, inFileBits, inFile))
+
+  /** Whether column `i` takes numbers (else byte strings). */
+  def takesLongs(i: Int): Boolean = longScales(i) != null
+
+  def rank(i: Int, value: Long): Int = longScales(i).rank(value)
+
+  def rank(i: Int, value: Array[Byte]): Int = bytesScales(i).rank(value)
+
+  /** The cell of a row, counted from the left of the tree. Ranks are in column order; NULL is 0. */
+  def cell(ranks: Array[Int]): Int = {
+    if (column.length == 0) return 0
+    var node = 0
+    while (node >= 0) node = if (ranks(column(node)) < cut(node)) left(node) else right(node)
+    -1 - node
+  }
+
+  /** First file of a cell. */
+  def fileOf(cell: Int): Int = firstFile(cell)
+
+  /** Number of files that a cell is spread over; above 1 only where all its keys are equal. */
+  def spreadOf(cell: Int): Int = spread(cell)
+
+  /** The file of a row of `cell`; `hash` decides only where the cell is spread over several. */
+  def file(cell: Int, hash: Int): Int = {
+    val files = spread(cell)
+    if (files == 1) firstFile(cell) else firstFile(cell) + Math.floorMod(hash, files)
+  }
+
+  /**
+   * File number, then the place inside the file: never negative.
+   *
+   * @param file
+   *   as `file(cell, hash)` gave it
+   * @param scratch
+   *   at least `columns` ints, overwritten
+   */
+  def key(cell: Int, file: Int, ranks: Array[Int], scratch: Array[Int]): Long =
+    (file.toLong << inFileBits) | insides(cell).place(ranks, scratch)
+
+  /** The file number in a key. */
+  def fileOfKey(key: Long): Int = (key >>> inFileBits).toInt
+}
+
+object CompiledLayout {
+
+  /** (column, cut, left, right) of every inner node in preorder. */
+  private def flatten(tree: CutTree): Array[(Int, Int, Int, Int)] = {
+    val out = scala.collection.mutable.ArrayBuffer.empty[(Int, Int, Int, Int)]
+    var leaves = 0
+    def walk(node: CutTree): Int = node match {
+      case _: Leaf =>
+        leaves += 1
+        -leaves
+      case Cut(column, rank, l, r) =>
+        val me = out.length
+        out += ((column, rank, 0, 0))
+        val a = walk(l)
+        val b = walk(r)
+        out(me) = (column, rank, a, b)
+        me
+    }
+    walk(tree)
+    out.toArray
+  }
+}

@@ -1,0 +1,40 @@
+package org.apache.spark.sql.zorder
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.sql.{OwnStatements, ZOrderVersion}
+
+/**
+ * What Python calls on a session that was started without the extension. Flat, with types that py4j can pass.
+ * A session that has the extension needs none of it.
+ */
+object Bridge {
+
+  /** Registers the functions with this session (not with others of the application). May be called again. */
+  def install(session: SparkSession): Unit = {
+    Option(StartCheck.problem()).foreach(problem => throw new IllegalStateException(problem))
+    SessionKeys.register()
+    val state = Shims.classic(session).sessionState
+    // the one spelling that means the same on every Spark line
+    Registered.functions.foreach { f =>
+      state.functionRegistry.createOrReplaceTempFunction(f.name, f.builder, "scala_udf")
+    }
+    Registered.tableFunctions.foreach { f =>
+      state.tableFunctionRegistry.createOrReplaceTempFunction(f.name, f.builder, "scala_udf")
+    }
+  }
+
+  /** Runs an `OPTIMIZE` or `ZORDER` statement, which the parser of such a session does not know. */
+  def run(session: SparkSession, sqlText: String): DataFrame = {
+    val classic = Shims.classic(session)
+    val plan = session.withActive(new OwnStatements(session, classic.sessionState.sqlParser).plan(sqlText))
+    Shims.ofRows(
+      classic,
+      plan.getOrElse(ZOrderException.refuse(
+        "The bridge runs OPTIMIZE and ZORDER statements only: use spark.sql for everything else.")))
+  }
+
+  /** The version of this package. */
+  def version(): String = ZOrderVersion.text
+}

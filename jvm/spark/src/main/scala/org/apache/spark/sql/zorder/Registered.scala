@@ -1,0 +1,18 @@
+package org.apache.spark.sql.zorder
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.zorder.expr.{FunctionEntry, Functions}
+import org.apache.spark.sql.zorder.sql.{HistoryFunction, ZOrderVersion}
+
+/** A function that stands in FROM. */
+final case class TableFunctionEntry(name: String, info: ExpressionInfo, builder: Seq[Expression] => LogicalPlan)
+
+/** Every function that a session gets, by the extension or by the bridge. */
+object Registered {
+  val functions: Seq[FunctionEntry] =
+    Functions.all :+ FunctionEntry(ZOrderVersion.name, ZOrderVersion.info, ZOrderVersion.build)
+
+  val tableFunctions: Seq[TableFunctionEntry] =
+    Seq(TableFunctionEntry(HistoryFunction.name, HistoryFunction.info, HistoryFunction.build))
+}

@@ -1,0 +1,43 @@
+package org.apache.spark.sql.zorder
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
+import org.apache.spark.sql.zorder.sql.ZOrderParser
+
+/**
+ * What Spark loads: `spark.sql.extensions=org.apache.spark.sql.zorder.ZOrderExtensions`, best listed last.
+ * Spark also finds it by the service file in the jar, so it may be applied twice; that changes nothing.
+ */
+class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
+
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    Option(StartCheck.problem()).foreach(problem => throw new IllegalStateException(problem))
+    guarded("session keys")(SessionKeys.register())
+    part(SessionKeys.injectFunctions) {
+      Registered.functions.foreach { f =>
+        extensions.injectFunction((FunctionIdentifier(f.name), f.info, f.builder))
+      }
+    }
+    part(SessionKeys.injectTableFunctions) {
+      Registered.tableFunctions.foreach { f =>
+        extensions.injectTableFunction((FunctionIdentifier(f.name), f.info, f.builder))
+      }
+    }
+    part(SessionKeys.injectParser) {
+      extensions.injectParser((session, delegate) => ZOrderParser.over(session, delegate))
+    }
+  }
+
+  private def part(switch: Setting)(install: => Unit): Unit =
+    if (SessionKeys.isOnAtStart(switch)) guarded(switch.key)(install)
+    else logInfo(s"${switch.key} is false: this part of spark-zorder is not installed")
+
+  /** A part that a changed Spark cannot load must not take the others with it. */
+  private def guarded(what: String)(install: => Unit): Unit =
+    try install
+    catch {
+      case e: LinkageError => logWarning(s"spark-zorder goes on without $what, which this Spark cannot load", e)
+    }
+}

@@ -1,0 +1,30 @@
+package org.apache.spark.sql.zorder.conf
+
+/** The page `docs/guide/options.md`, made from the one table of options; a test compares the two. */
+object OptionsPage {
+
+  def markdown: String = {
+    val options = ZOrderOption.all.map(o => row(s"`${o.name}`", o.unit, o.default, o.doc))
+    val settings = SessionKeys.settings.map(s => row(s"`${s.key}`", s.unit, s.default, s.doc))
+    s"""# Options
+       |
+       |The same names work in a statement, `WITH (fileCount = 64)`; as a table property, `zorder.fileCount`; as a
+       |session default, `spark.zorder.fileCount`; and on the builders. The statement wins over the table property,
+       |the table property over the session. Upper and lower case do not matter. An unknown name is an error.
+       |
+       |${row("name", "unit", "default", "what it does")}
+       |${row("---", "---", "---", "---")}
+       |${options.mkString("\n")}
+       |
+       |Settings of the session alone:
+       |
+       |${row("name", "unit", "default", "what it does")}
+       |${row("---", "---", "---", "---")}
+       |${settings.mkString("\n")}
+       |
+       |This page is generated from the code.
+       |""".stripMargin
+  }
+
+  private def row(cells: String*): String = cells.mkString("| ", " | ", " |")
+}

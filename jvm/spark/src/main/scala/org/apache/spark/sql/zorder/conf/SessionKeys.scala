@@ -1,0 +1,57 @@
+package org.apache.spark.sql.zorder.conf
+
+import scala.util.Try
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.sql.internal.SQLConf
+
+/** A setting that is no option of a run. */
+final case class Setting(key: String, unit: String, default: String, doc: String)
+
+/** The `spark.zorder.*` keys of a session. Registered with Spark, so that `SET -v` shows and checks them. */
+object SessionKeys {
+  private val since = "0.1.0"
+
+  val TakeOverDelta: Setting = Setting(
+    "spark.zorder.delta.takeOver", "true, false", "false",
+    "Whether a plain OPTIMIZE of a Delta table is ours. By default it stays Delta's own.")
+
+  /** Switches for each part of the extension; read once, when a session is made. */
+  def inject(part: String): Setting = Setting(
+    s"spark.zorder.inject.$part", "true, false", "true",
+    s"Whether the extension installs its $part. Set it before the session is made.")
+
+  val injectParser: Setting = inject("parser")
+  val injectFunctions: Setting = inject("functions")
+  val injectTableFunctions: Setting = inject("tableFunctions")
+
+  val settings: Seq[Setting] = Seq(TakeOverDelta, injectParser, injectFunctions, injectTableFunctions)
+
+  /** Makes the keys known to Spark; once for the whole JVM, further calls do nothing. */
+  def register(): Unit = registered
+
+  private lazy val registered: Unit = {
+    ZOrderOption.all.foreach { o =>
+      once(SQLConf.buildConf(o.sessionKey).doc(s"${o.doc} Default: ${o.default}.").version(since).stringConf
+        .checkValue(v => Try(o.check(v)).isSuccess, s"The value must be: ${o.unit}.").createOptional)
+    }
+    settings.foreach { s =>
+      once(SQLConf.buildConf(s.key).doc(s.doc).version(since).booleanConf.createWithDefault(s.default.toBoolean))
+    }
+  }
+
+  /** A second copy of our classes (a jar added to a running session) finds the keys already registered. */
+  private def once(entry: => Any): Unit =
+    try { val _ = entry }
+    catch { case _: IllegalArgumentException => () }
+
+  /** A true/false setting as a session has it. */
+  def isOn(conf: SQLConf, setting: Setting): Boolean =
+    conf.getConfString(setting.key, setting.default).trim.equalsIgnoreCase("true")
+
+  /** A setting that must be known before there is a session: system property over Spark's own conf. */
+  def isOnAtStart(setting: Setting): Boolean = {
+    val spark = Option(SparkEnv.get).flatMap(_.conf.getOption(setting.key))
+    Option(System.getProperty(setting.key)).orElse(spark).getOrElse(setting.default).trim.equalsIgnoreCase("true")
+  }
+}

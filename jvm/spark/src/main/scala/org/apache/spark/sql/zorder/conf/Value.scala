@@ -1,0 +1,59 @@
+package org.apache.spark.sql.zorder.conf
+
+import java.util.Locale
+
+import scala.util.Try
+
+import org.apache.spark.sql.zorder.ZOrderException
+
+/** Reads the values of options; a bad one is refused with one sentence that shows the accepted form. */
+object Value {
+  private val Size = """(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?""".r
+  private val Time = """(\d+(?:\.\d+)?)\s*(ms|s|m|min|h|d)""".r
+
+  private val sizeUnits = Map("" -> 1L, "k" -> (1L << 10), "m" -> (1L << 20), "g" -> (1L << 30), "t" -> (1L << 40))
+  private val timeUnits =
+    Map("ms" -> 1L, "s" -> 1000L, "m" -> 60000L, "min" -> 60000L, "h" -> 3600000L, "d" -> 86400000L)
+
+  /** A size of at least one byte: a number of bytes, or `512k`, `256m`, `1.5g`, `1t` (powers of 1024). */
+  def bytes(name: String, value: String): Long = {
+    val read = tidy(value) match {
+      case Size(number, unit) => scaled(number, sizeUnits(unit))
+      case _ => None
+    }
+    read.filter(_ >= 1).getOrElse(bad(name, value, "a size of at least one byte, such as 256m, 1g or 1048576"))
+  }
+
+  /** A time in milliseconds, zero or more: `90s`, `30m`, `36h`, `7d`. A bare number has no meaning. */
+  def millis(name: String, value: String): Long = {
+    val read = tidy(value) match {
+      case Time(number, unit) => scaled(number, timeUnits(unit))
+      case _ => None
+    }
+    read.getOrElse(bad(name, value, "a time with its unit, such as 7d, 36h, 90m or 30s"))
+  }
+
+  /** A whole number from `low` to `high`. */
+  def whole(name: String, value: String, low: Long, high: Long): Long =
+    Try(tidy(value).toLong).toOption.filter(n => n >= low && n <= high)
+      .getOrElse(bad(name, value, s"a whole number from $low to $high"))
+
+  /** A number from 0 to 1. */
+  def share(name: String, value: String): Double =
+    Try(BigDecimal(tidy(value)).toDouble).toOption.filter(d => d >= 0 && d <= 1)
+      .getOrElse(bad(name, value, "a number from 0 to 1, such as 0.1"))
+
+  /** One of a few words, case ignored. */
+  def oneOf(name: String, value: String, words: Seq[String]): String =
+    words.find(_ == tidy(value)).getOrElse(bad(name, value, "one of " + words.mkString(", ")))
+
+  def bool(name: String, value: String): Boolean = oneOf(name, value, Seq("true", "false")) == "true"
+
+  private def tidy(value: String): String = value.trim.toLowerCase(Locale.ROOT)
+
+  private def scaled(number: String, unit: Long): Option[Long] =
+    Some(BigDecimal(number) * unit).filter(_ <= Long.MaxValue).map(_.toLong)
+
+  private def bad(name: String, value: String, accepted: String): Nothing =
+    ZOrderException.refuse(s"The option $name takes $accepted, not '$value'.")
+}

@@ -1,0 +1,104 @@
+package org.apache.spark.sql.zorder.conf
+
+import java.util.Locale
+
+import org.apache.spark.sql.zorder.ZOrderException
+
+/**
+ * One option of a run. The same entry makes the key of `WITH (...)`, the session key `spark.zorder.<name>`,
+ * the table property `zorder.<name>` and the line in the documentation.
+ *
+ * @param unit
+ *   what the value is, in the words of the documentation
+ * @param default
+ *   as people would write it, or a phrase where the default depends on the table
+ * @param set
+ *   puts the value into the options; refuses a bad one with one sentence
+ */
+final case class ZOrderOption(
+    name: String,
+    unit: String,
+    default: String,
+    doc: String,
+    set: (RunOptions, String) => RunOptions) {
+
+  def sessionKey: String = ZOrderOption.SessionPrefix + name
+
+  def tableProperty: String = ZOrderOption.TablePrefix + name
+
+  /** Refuses a value that this option does not take. */
+  def check(value: String): Unit = { val _ = set(RunOptions(), value) }
+}
+
+object ZOrderOption {
+  val SessionPrefix = "spark.zorder."
+  val TablePrefix = "zorder."
+
+  private val codecs = Seq("none", "uncompressed", "snappy", "gzip", "zstd", "lz4", "lz4_raw")
+
+  /** Every option there is, in the order of the documentation. */
+  val all: Seq[ZOrderOption] = Seq(
+    ZOrderOption(
+      "targetFileSize", "bytes, or with k, m, g", "256m",
+      "Size that the files should have. Where 256m gives fewer than 16 files, the default is a sixteenth of " +
+        "the table but at least 8m.",
+      (o, v) => o.copy(targetFileSize = Some(Value.bytes("targetFileSize", v)))),
+    ZOrderOption(
+      "fileCount", "number", "from targetFileSize",
+      "Number of files of the table, or of each partition; wins over targetFileSize.",
+      (o, v) => o.copy(fileCount = Some(Value.whole("fileCount", v, 1, 1000000).toInt))),
+    ZOrderOption(
+      "rowGroupSize", "bytes, or with k, m, g", "what the input files have",
+      "Size of a Parquet row group before compression.",
+      (o, v) => o.copy(rowGroupSize = Some(Value.bytes("rowGroupSize", v)))),
+    ZOrderOption(
+      "codec", codecs.mkString(", "), "what the input files have",
+      "Compression of the new files.",
+      (o, v) => o.copy(codec = Some(Value.oneOf("codec", v, codecs)))),
+    ZOrderOption(
+      "pageRowLimit", "rows", "20000",
+      "Most rows that a Parquet page holds: smaller pages let a look-up skip more.",
+      (o, v) => o.copy(pageRowLimit = Value.whole("pageRowLimit", v, 1, Int.MaxValue).toInt)),
+    ZOrderOption(
+      "timestampType", "keep, micros", "keep",
+      "How timestamps are written: as the input files have them, or in microseconds. INT96 has no statistics, " +
+        "so clustering by such a column needs micros.",
+      (o, v) => o.copy(timestampType = Value.oneOf("timestampType", v, Seq("keep", "micros")))),
+    ZOrderOption(
+      "verify", "count, checksum", "count",
+      "How the new files are compared with the old ones before they take their place: rows and NULLs by " +
+        "footers, or all values by one more job.",
+      (o, v) => o.copy(verify = Value.oneOf("verify", v, Seq("count", "checksum")))),
+    ZOrderOption(
+      "minGain", "share, 0 to 1", "0.1",
+      "A run that would lower the mean share read by less than this part of it does nothing.",
+      (o, v) => o.copy(minGain = Value.share("minGain", v))),
+    ZOrderOption(
+      "force", "true, false", "false",
+      "Run without regard to minGain, and accept the losses that a refusal listed.",
+      (o, v) => o.copy(force = Value.bool("force", v))),
+    ZOrderOption(
+      "overlap", "exclude, include", "exclude",
+      "What WHERE does with files that lie partly inside the predicate: leave them, or rewrite them too.",
+      (o, v) => o.copy(overlap = Value.oneOf("overlap", v, Seq("exclude", "include")))),
+    ZOrderOption(
+      "retention", "time with s, m, h, d", "7d",
+      "How long ZORDER VACUUM keeps the files that a run replaced.",
+      (o, v) => o.copy(retentionMs = Value.millis("retention", v))))
+
+  /** The option of that name, case ignored; an unknown name is refused, naming the nearest one. */
+  def named(name: String): ZOrderOption = find(name).getOrElse(unknown(name, name, all.map(_.name)))
+
+  def find(name: String): Option[ZOrderOption] = {
+    val wanted = name.toLowerCase(Locale.ROOT)
+    all.find(_.name.toLowerCase(Locale.ROOT) == wanted)
+  }
+
+  /** Refuses a key as it was written, proposing the nearest of `known`. */
+  def unknown(written: String, name: String, known: Seq[String]): Nothing = {
+    val prefix = written.dropRight(name.length)
+    val meant = Nearest.to(name, known).fold("")(n => s"; did you mean $prefix$n?")
+    val end = if (meant.isEmpty) s"; the options are ${known.mkString(", ")}." else meant
+    ZOrderException.refuse(s"There is no option $written$end")
+  }
+}

@@ -1,0 +1,73 @@
+package org.apache.spark.sql.zorder.expr
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
+import org.apache.spark.sql.zorder.ZOrderException
+
+/** One SQL function: what the session extension injects. */
+final case class FunctionEntry(name: String, info: ExpressionInfo, builder: Seq[Expression] => Expression)
+
+/** The SQL functions, in the order in which the guide lists them. */
+object Functions {
+
+  /** Version of this project in which the first functions came. */
+  private val First = "0.1.0"
+
+  private val zorder = entry(
+    classOf[ZOrder].getName,
+    "zorder",
+    "_FUNC_(expr, ...) - Returns the key of the row on the Z-order curve through its arguments: BINARY, never NULL.",
+    """
+    Arguments:
+      * expr - any number of expressions of atomic types, NULLs allowed; the fields of a struct are named one by one.
+    """,
+    """
+    Examples:
+      > SELECT hex(_FUNC_(1, 2));
+       F00000000000000180
+      > SELECT * FROM t ORDER BY _FUNC_(a, s.b);
+    """)(ZOrder(_))
+
+  private val hilbert = entry(
+    classOf[HilbertOrder].getName,
+    "hilbert",
+    "_FUNC_(expr, ...) - Returns the key of the row on the Hilbert curve through its arguments: BINARY, never NULL.",
+    """
+    Arguments:
+      * expr - any number of expressions of atomic types, NULLs allowed; the fields of a struct are named one by one.
+    """,
+    """
+    Examples:
+      > SELECT hex(_FUNC_(1, 2));
+       A00000000000000340
+    """)(HilbertOrder(_))
+
+  private val compare = entry(
+    classOf[ZOrderCompare].getName,
+    "zorder_compare",
+    "_FUNC_(left, right) - Returns -1, 0 or 1 as the zorder keys of two structs compare; NULL if a struct is NULL.",
+    """
+    Arguments:
+      * left, right - structs with the same number of fields; names are ignored, a NULL field is a value.
+    """,
+    """
+    Examples:
+      > SELECT _FUNC_(struct(2, 4), struct(1, 7));
+       1
+    """) {
+    case Seq(left, right) => ZOrderCompare(left, right)
+    case other =>
+      ZOrderException.refuse(s"zorder_compare takes two structs, not ${other.length} arguments: " +
+        "write zorder_compare(struct(a, b), struct(c, d)).")
+  }
+
+  /** Every function, each to be injected once into a session. */
+  val all: Seq[FunctionEntry] = Seq(zorder, hilbert, compare)
+
+  private def entry(className: String, name: String, usage: String, arguments: String, examples: String)(
+      builder: Seq[Expression] => Expression): FunctionEntry = {
+    // database, note and deprecation are empty; Spark checks group and source against lists of its own
+    val info = new ExpressionInfo(
+      className, null, name, usage, arguments, examples, "", "misc_funcs", First, "", "built-in")
+    FunctionEntry(name, info, builder)
+  }
+}

@@ -1,0 +1,80 @@
+package org.apache.spark.sql.zorder.expr
+
+import org.apache.spark.sql.catalyst.analysis.{AnsiTypeCoercion, TypeCheckResult, TypeCoercion}
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.{TypeCheckFailure, TypeCheckSuccess}
+import org.apache.spark.sql.catalyst.expressions.{Cast, CreateNamedStruct, Expression, RuntimeReplaceable}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{DataType, StructField, StructType}
+
+/**
+ * `zorder_compare(left, right)`: -1, 0 or 1, as the `zorder` keys of the fields of the two structs compare.
+ * Field names are ignored; the types of each position are brought to the one that Spark finds for the two.
+ * NULL if a struct is NULL; a NULL field is a value. Becomes [[CompareByMsd]].
+ */
+case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeReplaceable {
+  override def prettyName: String = "zorder_compare"
+
+  override def children: Seq[Expression] = Seq(left, right)
+
+  override def checkInputDataTypes(): TypeCheckResult = (left.dataType, right.dataType) match {
+    case (l: StructType, r: StructType) => checkFields(l, r)
+    case (_: StructType, other) => notAStruct(right, other)
+    case (other, _) => notAStruct(left, other)
+  }
+
+  override lazy val replacement: Expression = common match {
+    case Some(types) => CompareByMsd(brought(left, types), brought(right, types))
+    case None => CompareByMsd(left, right) // not to be run: checkInputDataTypes refuses it
+  }
+
+  private def common: Option[Seq[DataType]] = (left.dataType, right.dataType) match {
+    case (l: StructType, r: StructType) if l.length == r.length =>
+      val types = l.fields.toSeq.zip(r.fields.toSeq).flatMap(p => ZOrderCompare.widest(p._1.dataType, p._2.dataType))
+      if (types.length == l.length) Some(types) else None
+    case _ => None
+  }
+
+  private def checkFields(l: StructType, r: StructType): TypeCheckResult =
+    if (l.length != r.length)
+      TypeCheckFailure(s"$prettyName needs structs with the same number of fields: ${left.sql} has ${l.length}, " +
+        s"${right.sql} has ${r.length}.")
+    else if (l.isEmpty) TypeCheckFailure(s"$prettyName needs structs with at least one field.")
+    else {
+      val failures = l.fields.toSeq.zip(r.fields.toSeq).flatMap { case (a, b) =>
+        ZOrderCompare.widest(a.dataType, b.dataType) match {
+          case None =>
+            Some(s"$prettyName finds no common type for field ${a.name} of type ${a.dataType.sql} and " +
+              s"field ${b.name} of type ${b.dataType.sql}: cast one of them.")
+          case Some(t) => ArgumentCheck.refusal(prettyName, s"field ${a.name}", t)
+        }
+      }
+      failures.headOption.map(TypeCheckFailure(_)).getOrElse(TypeCheckSuccess)
+    }
+
+  private def notAStruct(e: Expression, dataType: DataType): TypeCheckResult =
+    TypeCheckFailure(s"$prettyName compares two structs, and ${e.sql} is of type ${dataType.sql}: write struct(...).")
+
+  /** Casts inside a `struct(...)`, so that it need not be built; a struct from elsewhere as a whole. */
+  private def brought(side: Expression, types: Seq[DataType]): Expression = side match {
+    case s: CreateNamedStruct =>
+      CreateNamedStruct(s.nameExprs.zip(s.valExprs.zip(types)).flatMap { case (n, (v, t)) => Seq(n, cast(v, t)) })
+    case other =>
+      val fields = other.dataType.asInstanceOf[StructType].fields.toSeq.zip(types)
+      cast(other, StructType(fields.map { case (f, t) => StructField(f.name, t, f.nullable) }))
+  }
+
+  private def cast(e: Expression, to: DataType): Expression =
+    if (DataType.equalsStructurally(e.dataType, to, ignoreNullability = true)) e
+    else Cast(e, to, Some(SQLConf.get.sessionLocalTimeZone), SQLConf.get.ansiEnabled)
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): ZOrderCompare =
+    copy(left = newChildren(0), right = newChildren(1))
+}
+
+object ZOrderCompare {
+
+  /** The common type of two by the session's own rules (ANSI or not). */
+  private def widest(a: DataType, b: DataType): Option[DataType] =
+    if (SQLConf.get.ansiEnabled) AnsiTypeCoercion.findWiderTypeForTwo(a, b)
+    else TypeCoercion.findWiderTypeForTwo(a, b)
+}

@@ -1,0 +1,100 @@
+package org.apache.spark.sql.zorder.fit
+
+import scala.collection.mutable.ArrayBuffer
+
+import sparkzorder.curve.Block
+import sparkzorder.curve.cost.{Bound, ShareRead, SortedWords}
+import sparkzorder.curve.layout.{CompiledLayout, Layout}
+
+/** What a layout would give, told from sampled rows that it was not fitted on. */
+object Forecast {
+
+  /** Blocks of the rewritten table at the three levels, in sampled rows. */
+  final case class Blocks(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Block]) {
+    def ++(that: Blocks): Blocks =
+      Blocks(files ++ that.files, rowGroups ++ that.rowGroups, pages ++ that.pages)
+  }
+
+  /**
+   * @param tableRows
+   *   rows that the sample stands for
+   * @param rowGroupRows
+   *   rows of a full row group
+   * @param pageRows
+   *   rows of a full page
+   */
+  def blocks(sample: Sample, layout: Layout, tableRows: Long, rowGroupRows: Double, pageRows: Double): Blocks = {
+    val placed = place(sample, layout)
+    val perSampled = tableRows.toDouble / math.max(1, sample.rows)
+    Blocks(
+      cut(sample, placed, Double.MaxValue),
+      cut(sample, placed, rowGroupRows / perSampled),
+      cut(sample, placed, pageRows / perSampled))
+  }
+
+  def shares(blocks: Seq[Block], values: IndexedSeq[SortedWords]): IndexedSeq[Double] =
+    ShareRead.ofColumns(blocks, values)
+
+  /** The bound per column for so many blocks; rows beyond `BoundRows` would not change its third digit. */
+  def bound(sample: Sample, blocks: Double): Array[Double] = {
+    val step = math.max(1, sample.rows / BoundRows)
+    val rows = Array.range(0, sample.rows, step)
+    val mass = sample.columns.map { c =>
+      val all = c.mass
+      rows.map(all(_))
+    }
+    Bound.perColumn(mass.toArray, sample.columns.map(c => rows.map(c.isNull(_))).toArray, blocks)
+  }
+
+  private val BoundRows = 10000
+
+  /** Rows in layout order, and the file of each. */
+  private final case class Placed(order: Array[Int], file: Array[Int])
+
+  private def place(sample: Sample, layout: Layout): Placed = {
+    val compiled = layout.compiled
+    val ranks = sample.columns.zip(layout.columns).map { case (c, l) => c.ranks(l.scale) }
+    val row = new Array[Int](ranks.length)
+    val scratch = new Array[Int](ranks.length)
+    val keys = Array.tabulate(sample.rows)(i => keyOf(compiled, ranks, i, row, scratch))
+    val order = Array.range(0, sample.rows).map(Integer.valueOf)
+    java.util.Arrays.sort(order, Ordering.by[Integer, Long](i => keys(i)))
+    Placed(order.map(_.intValue), keys.map(compiled.fileOfKey))
+  }
+
+  private def keyOf(
+      layout: CompiledLayout,
+      ranks: IndexedSeq[Array[Int]],
+      i: Int,
+      row: Array[Int],
+      scratch: Array[Int]): Long = {
+    var c = 0
+    while (c < row.length) {
+      row(c) = ranks(c)(i)
+      c += 1
+    }
+    val cell = layout.cell(row)
+    // the row's number stands for the hash that spreads cells of equal keys
+    layout.key(cell, layout.file(cell, i), row, scratch)
+  }
+
+  /** Cuts each file into blocks of at most `size` sampled rows. */
+  private def cut(sample: Sample, placed: Placed, size: Double): Seq[Block] = {
+    val out = ArrayBuffer.empty[Block]
+    val n = placed.order.length
+    var from = 0
+    while (from < n) {
+      val file = placed.file(placed.order(from))
+      var end = from
+      while (end < n && placed.file(placed.order(end)) == file) end += 1
+      var blockEnd = from + size
+      while (from < end) {
+        val until = math.max(from + 1, math.min(end, math.round(math.min(blockEnd, Int.MaxValue.toDouble)).toInt))
+        out += Block(until - from, sample.columns.map(_.zone(placed.order, from, until)))
+        from = until
+        blockEnd += size
+      }
+    }
+    out.toSeq
+  }
+}

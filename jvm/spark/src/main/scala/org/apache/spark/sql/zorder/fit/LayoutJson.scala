@@ -1,0 +1,119 @@
+package org.apache.spark.sql.zorder.fit
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.security.MessageDigest
+import java.util.Base64
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+import org.apache.spark.sql.zorder.ZOrderException
+import sparkzorder.curve.layout._
+
+/**
+ * A layout as JSON and back. Numbers are stored as differences, byte strings without what they share with
+ * their predecessor, the tree in preorder (`column, rank` of a cut, minus the number of files of a leaf):
+ * four columns and 10,000 files stay below 1 MB.
+ */
+object LayoutJson {
+  private val Version = 1
+  private val mapper = new ObjectMapper()
+
+  def write(layout: Layout): String = {
+    val root = mapper.createObjectNode()
+    root.put("version", Version).put("curve", layout.curve).put("inFile", layout.inFile.name)
+    root.put("files", layout.files)
+    val columns = root.putArray("columns")
+    layout.columns.foreach(writeColumn(columns.addObject(), _))
+    writeTree(root.putArray("tree"), layout.tree)
+    mapper.writeValueAsString(root)
+  }
+
+  /** Errors: a sentence where the text is not a layout of a version that this jar reads. */
+  def read(json: String): Layout =
+    try {
+      val root = mapper.readTree(json)
+      val version = root.path("version").asInt(0)
+      if (version != Version)
+        ZOrderException.refuse(s"The layout has version $version and this spark-zorder reads version $Version: " +
+          "use the version that wrote it or fit a new layout.")
+      Layout(
+        root.get("columns").elements().asScala.map(readColumn).toIndexedSeq,
+        readTree(root.get("tree").elements().asScala.map(_.asInt)),
+        root.get("curve").asText,
+        InFileOrder.named(root.get("inFile").asText))
+    } catch {
+      case e: ZOrderException => throw e
+      case e @ (_: java.io.IOException | _: RuntimeException) =>
+        ZOrderException.refuse(s"The text is not a layout (${e.getMessage}): pass the JSON that fit() returned " +
+          "or the name of a clustered table, 'table:db.t' or 'path:/data/t'.")
+    }
+
+  /** Eight hex digits that stand for the layout in plans, properties and logs. */
+  def id(json: String): String =
+    MessageDigest.getInstance("SHA-256").digest(json.getBytes(UTF_8)).take(4).map(b => f"${b & 0xff}%02x").mkString
+
+  private def writeColumn(node: ObjectNode, column: LayoutColumn): Unit = {
+    node.put("sql", column.sql).put("type", column.dataType)
+    val scale = column.scale
+    node.put("nulls", scale.nulls)
+    val rows = node.putArray("rows")
+    scale.rows.foreach(rows.add(_))
+    scale match {
+      case s: LongScale =>
+        val starts = node.putArray("numbers")
+        s.starts.indices.foreach(i => starts.add(if (i == 0) s.starts(0) else s.starts(i) - s.starts(i - 1)))
+      case s: BytesScale =>
+        val starts = node.putArray("strings")
+        s.starts.indices.foreach { i =>
+          val shared = if (i == 0) 0 else BytesScale.commonPrefix(s.starts(i - 1), s.starts(i))
+          starts.add(shared).add(Base64.getEncoder.encodeToString(s.starts(i).drop(shared)))
+        }
+        val points = node.putArray("points")
+        s.point.indices.filter(s.point(_)).foreach(points.add(_))
+    }
+  }
+
+  private def readColumn(node: JsonNode): LayoutColumn = {
+    val rows = ints(node.get("rows"))
+    val nulls = node.get("nulls").asInt
+    val scale =
+      if (node.has("numbers")) {
+        val differences = node.get("numbers").elements().asScala.map(_.asLong).toArray
+        ScaleBuilder.longScale(differences.scanLeft(0L)(_ + _).tail, rows, nulls)
+      } else {
+        val points = ints(node.get("points")).toSet
+        ScaleBuilder.bytesScale(readStrings(node.get("strings")), rows.indices.map(points).toArray, rows, nulls)
+      }
+    LayoutColumn(node.get("sql").asText, node.get("type").asText, scale)
+  }
+
+  private def readStrings(node: JsonNode): Array[Array[Byte]] = {
+    val out = Array.newBuilder[Array[Byte]]
+    var last = Array.emptyByteArray
+    node.elements().asScala.grouped(2).foreach { pair =>
+      last = last.take(pair(0).asInt) ++ Base64.getDecoder.decode(pair(1).asText)
+      out += last
+    }
+    out.result()
+  }
+
+  private def ints(node: JsonNode): Array[Int] = node.elements().asScala.map(_.asInt).toArray
+
+  private def writeTree(out: ArrayNode, tree: CutTree): Unit = tree match {
+    case Leaf(files) => out.add(-files)
+    case Cut(column, rank, left, right) =>
+      out.add(column).add(rank)
+      writeTree(out, left)
+      writeTree(out, right)
+  }
+
+  private def readTree(tokens: Iterator[Int]): CutTree = tokens.next() match {
+    case leaf if leaf < 0 => Leaf(-leaf)
+    case column =>
+      val rank = tokens.next()
+      val left = readTree(tokens)
+      Cut(column, rank, left, readTree(tokens))
+  }
+}

@@ -1,0 +1,142 @@
+package org.apache.spark.sql.zorder.fit
+
+import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
+import sparkzorder.curve.cost.SortedWords
+import sparkzorder.curve.layout.{BytesScale, LongScale, Scale, ScaleBuilder}
+
+/** The sampled words of one column; row i is NULL where `isNull(i)`. */
+sealed trait SampleColumn extends Serializable {
+  def isNull: Array[Boolean]
+
+  def take(rows: Array[Int]): SampleColumn
+
+  /** A scale fitted on all rows. */
+  def scale: Scale
+
+  /** The rank of every row. */
+  def ranks(scale: Scale): Array[Int]
+
+  /** The non-NULL words, ascending. */
+  def sorted: SortedWords
+
+  /** The narrowest zone that holds the given rows. */
+  def zone(rows: Array[Int], from: Int, until: Int): Zone
+
+  protected def word(row: Int): Word
+
+  /** Per row, the share of all rows that hold its value; NULL counts as a value. */
+  final def mass: Array[Double] = {
+    val all = sorted
+    val rows = isNull.length
+    val nullShare = (rows - all.size).toDouble / math.max(1, rows)
+    Array.tabulate(rows)(i => if (isNull(i)) nullShare else all.countBetween(word(i), word(i)).toDouble / rows)
+  }
+}
+
+object SampleColumn {
+
+  /** Columns of one kind, end to end. */
+  def concat(parts: Seq[SampleColumn]): SampleColumn = {
+    val isNull = parts.iterator.flatMap(_.isNull).toArray
+    parts.head match {
+      case _: LongSample => LongSample(parts.iterator.collect { case p: LongSample => p.words.iterator }.flatten.toArray, isNull)
+      case _: BytesSample =>
+        BytesSample(parts.iterator.collect { case p: BytesSample => p.words.iterator }.flatten.toArray, isNull)
+    }
+  }
+}
+
+final case class LongSample(words: Array[Long], isNull: Array[Boolean]) extends SampleColumn {
+  override protected def word(row: Int): Word = LongWord(words(row))
+
+  override def take(rows: Array[Int]): SampleColumn = LongSample(rows.map(words(_)), rows.map(isNull(_)))
+
+  private lazy val values: Array[Long] = {
+    val nonNull = words.indices.iterator.filterNot(isNull(_)).map(words(_)).toArray
+    java.util.Arrays.sort(nonNull)
+    nonNull
+  }
+
+  override def sorted: SortedWords = SortedWords.ofLongs(values)
+
+  override def scale: Scale = ScaleBuilder.ofLongs(values, words.length - values.length)
+
+  override def zone(rows: Array[Int], from: Int, until: Int): Zone = {
+    var min = Long.MaxValue
+    var max = Long.MinValue
+    var i = from
+    while (i < until) {
+      if (!isNull(rows(i))) {
+        min = math.min(min, words(rows(i)))
+        max = math.max(max, words(rows(i)))
+      }
+      i += 1
+    }
+    if (min > max) Zone.OnlyNulls else Zone.Between(LongWord(min), LongWord(max))
+  }
+
+  override def ranks(scale: Scale): Array[Int] = {
+    val numbers = scale.asInstanceOf[LongScale]
+    Array.tabulate(words.length)(i => if (isNull(i)) 0 else numbers.rank(words(i)))
+  }
+}
+
+final case class BytesSample(words: Array[Array[Byte]], isNull: Array[Boolean]) extends SampleColumn {
+  override protected def word(row: Int): Word = BytesWord(words(row))
+
+  override def take(rows: Array[Int]): SampleColumn = BytesSample(rows.map(words(_)), rows.map(isNull(_)))
+
+  private lazy val values: Array[Array[Byte]] = {
+    val nonNull = words.indices.iterator.filterNot(isNull(_)).map(words(_)).toArray
+    java.util.Arrays.sort(nonNull, BytesSample.order)
+    nonNull
+  }
+
+  override def sorted: SortedWords = SortedWords.ofBytes(values)
+
+  override def scale: Scale = ScaleBuilder.ofBytes(values, words.length - values.length)
+
+  override def zone(rows: Array[Int], from: Int, until: Int): Zone = {
+    var min: Array[Byte] = null
+    var max: Array[Byte] = null
+    var i = from
+    while (i < until) {
+      if (!isNull(rows(i))) {
+        val word = words(rows(i))
+        if (min == null || BytesWord.compareBytes(word, min) < 0) min = word
+        if (max == null || BytesWord.compareBytes(word, max) > 0) max = word
+      }
+      i += 1
+    }
+    if (min == null) Zone.OnlyNulls else Zone.Between(BytesWord(min), BytesWord(max))
+  }
+
+  override def ranks(scale: Scale): Array[Int] = {
+    val strings = scale.asInstanceOf[BytesScale]
+    Array.tabulate(words.length)(i => if (isNull(i)) 0 else strings.rank(words(i)))
+  }
+}
+
+object BytesSample {
+  private val order: java.util.Comparator[Array[Byte]] = new java.util.Comparator[Array[Byte]] {
+    override def compare(a: Array[Byte], b: Array[Byte]): Int = BytesWord.compareBytes(a, b)
+  }
+}
+
+/** Sampled rows: the clustering columns as words. */
+final case class Sample(columns: IndexedSeq[SampleColumn]) {
+  def rows: Int = columns.head.isNull.length
+
+  def take(indices: Array[Int]): Sample = Sample(columns.map(_.take(indices)))
+
+  /** Every second row and the others: one half to fit on, one to forecast with. */
+  def halves: (Sample, Sample) = {
+    val (even, odd) = Array.range(0, rows).partition(_ % 2 == 0)
+    (take(even), take(odd))
+  }
+}
+
+object Sample {
+  def concat(parts: IndexedSeq[Sample]): Sample =
+    Sample(parts.head.columns.indices.map(c => SampleColumn.concat(parts.map(_.columns(c)))))
+}

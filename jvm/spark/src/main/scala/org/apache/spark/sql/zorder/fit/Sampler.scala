@@ -1,0 +1,92 @@
+package org.apache.spark.sql.zorder.fit
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.expr.{BytesWordType, LongWordType, WordType}
+
+/** Turns rows of clustering columns into words, in one job. */
+object Sampler {
+
+  /**
+   * Runs `rows` and groups its rows by route.
+   *
+   * @param rows
+   *   the clustering columns, then one INT column with the route (0 where there is one)
+   * @param routes
+   *   number of routes
+   * @param keep
+   *   a test of (task, row within the task) for rows that are not filtered yet; must depend on nothing else,
+   *   so that a task that is run again gives the same rows
+   */
+  def collect(rows: DataFrame, routes: Int, keep: (Int, Long) => Boolean): IndexedSeq[Sample] = {
+    val types = rows.schema.fields.init.map(_.dataType)
+    val chunks = rows.queryExecution.toRdd
+      .mapPartitionsWithIndex((task, in) => Iterator(chunk(in, types, task, keep)))
+      .collect()
+    val whole = Sample(types.indices.map(c => SampleColumn.concat(chunks.map(_.columns(c)).toSeq)))
+    val route = chunks.flatMap(_.routes)
+    if (routes == 1) IndexedSeq(whole)
+    else {
+      val byRoute = Array.range(0, route.length).groupBy(route(_))
+      (0 until routes).map(r => whole.take(byRoute.getOrElse(r, Array.emptyIntArray)))
+    }
+  }
+
+  /** A share of the rows by a hash of their place: the same rows at every try, whatever their order. */
+  def byPlace(share: Double): (Int, Long) => Boolean = {
+    val limit = (share * (1L << 32)).toLong
+    (task, row) => (mix(row + (task.toLong << 40)) >>> 32) < limit
+  }
+
+  /** The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+  private def mix(x: Long): Long = {
+    var z = x + 0x9e3779b97f4a7c15L
+    z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L
+    z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL
+    z ^ (z >>> 31)
+  }
+
+  final private case class Chunk(columns: IndexedSeq[SampleColumn], routes: Array[Int])
+
+  private def chunk(
+      in: Iterator[InternalRow],
+      types: Array[DataType],
+      task: Int,
+      keep: (Int, Long) => Boolean): Chunk = {
+    val writers = types.map(t => new ColumnWriter(WordType.of(t).get))
+    val routes = Array.newBuilder[Int]
+    var place = 0L
+    in.foreach { row =>
+      if (keep(task, place)) {
+        var c = 0
+        while (c < types.length) {
+          writers(c).add(if (row.isNullAt(c)) null else row.get(c, types(c)))
+          c += 1
+        }
+        routes += row.getInt(types.length)
+      }
+      place += 1
+    }
+    Chunk(writers.map(_.result()).toIndexedSeq, routes.result())
+  }
+
+  final private class ColumnWriter(wordType: WordType) {
+    private[this] val longs = Array.newBuilder[Long]
+    private[this] val bytes = Array.newBuilder[Array[Byte]]
+    private[this] val nulls = Array.newBuilder[Boolean]
+
+    def add(value: Any): Unit = {
+      nulls += value == null
+      wordType match {
+        case t: LongWordType => longs += (if (value == null) 0L else t.toLong(value))
+        case t: BytesWordType => bytes += (if (value == null) Array.emptyByteArray else t.toBytes(value))
+      }
+    }
+
+    def result(): SampleColumn = wordType match {
+      case _: LongWordType => LongSample(longs.result(), nulls.result())
+      case _: BytesWordType => BytesSample(bytes.result(), nulls.result())
+    }
+  }
+}

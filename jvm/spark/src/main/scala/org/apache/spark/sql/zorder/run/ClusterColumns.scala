@@ -1,0 +1,107 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.{AnalysisException, Column}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.expr.WordType
+import org.apache.spark.sql.zorder.fit.FitColumn
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.ClusterTable
+
+/**
+ * A clustering column, resolved.
+ *
+ * @param sql
+ *   as the user wrote it
+ * @param path
+ *   where its statistics are in a file: the column and the fields below it; None for an expression
+ */
+final case class ClusterColumn(sql: String, expression: Expression, path: Option[Seq[String]]) {
+  def dataType: DataType = expression.dataType
+  def fit: FitColumn = FitColumn(sql, dataType.sql)
+}
+
+/** Looks the list of `BY (...)` up in a table; every error is one sentence. */
+object ClusterColumns {
+
+  /** Against a schema, before any row is read. */
+  def resolve(session: ClassicSession, table: ClusterTable, schema: StructType, by: Seq[String]): Seq[ClusterColumn] =
+    on(session, table, LocalRelation(schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())), by)
+
+  /** Against the rows of a relation with the table's columns. */
+  def on(session: ClassicSession, table: ClusterTable, relation: LogicalPlan, by: Seq[String]): Seq[ClusterColumn] = {
+    by.foreach(checkNames(session, table.name, relation.schema, table.partitionSchema, _))
+    val columns = by.map(sql => one(session, table.name, relation, sql))
+    columns.combinations(2).collectFirst {
+      case Seq(a, b) if a.expression.semanticEquals(b.expression) =>
+        refuse(s"Column ${b.sql} is named twice in the list of clustering columns: name it once.")
+    }
+    columns
+  }
+
+  /** Names first: the commonest mistakes get a sentence of their own, not Spark's. */
+  private def checkNames(
+      session: ClassicSession,
+      table: String,
+      schema: StructType,
+      partitionSchema: StructType,
+      sql: String): Unit = {
+    val parsed =
+      try session.sessionState.sqlParser.parseExpression(sql)
+      catch {
+        case e: AnalysisException =>
+          refuse(s"'$sql' is not a column or an expression that can be parsed: ${firstLine(e)}.")
+      }
+    val same = session.sessionState.conf.resolver
+    parsed.collect { case a: UnresolvedAttribute => a.nameParts.head }.foreach { name =>
+      if (partitionSchema.exists(f => same(f.name, name)))
+        refuse(s"$name is a partition column of $table: its values are in separate directories already, so " +
+          "cluster by other columns.")
+      if (!schema.exists(f => same(f.name, name))) {
+        val names = schema.fieldNames.toSeq.diff(partitionSchema.fieldNames :+ PinnedFiles.RouteColumn)
+        refuse(s"$table has no column $name.${Nearest.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
+          (if (names.length > 20) ", ..." else "") + ".")
+      }
+    }
+  }
+
+  private def one(session: ClassicSession, table: String, relation: LogicalPlan, sql: String): ClusterColumn = {
+    val column: Column = expr(sql)
+    val resolved =
+      try Shims.ofRows(session, relation).select(column).queryExecution.analyzed
+      catch {
+        case e: AnalysisException => refuse(s"Clustering column $sql of $table cannot be resolved: ${firstLine(e)}.")
+      }
+    val expression = resolved match {
+      case Project(Seq(Alias(child, _)), _) => child
+      case Project(Seq(only), _) => only
+      case _ => refuse(s"Clustering column $sql of $table is not an expression over one row: name a column.")
+    }
+    if (!expression.deterministic)
+      refuse(s"Clustering column $sql gives another value at every run: cluster by a deterministic expression.")
+    if (WordType.of(expression.dataType).isEmpty) {
+      val hint = expression.dataType match {
+        case s: StructType if s.nonEmpty => s" Name one of its fields, such as $sql.${s.head.name}."
+        case _ => " Leave it out, or name an expression over it that has an order."
+      }
+      refuse(s"Column $sql of $table is of type ${expression.dataType.sql}, which has no order that a " +
+        s"curve can follow.$hint")
+    }
+    ClusterColumn(sql, expression, path(expression))
+  }
+
+  private def path(e: Expression): Option[Seq[String]] = e match {
+    case a: AttributeReference => Some(Seq(a.name))
+    case g: GetStructField => path(g.child).map(_ :+ g.childSchema(g.ordinal).name)
+    case _ => None
+  }
+
+  private def firstLine(e: Throwable): String =
+    e.getMessage.split('\n').head.trim.stripSuffix(".")
+}

@@ -1,0 +1,123 @@
+package org.apache.spark.sql.zorder.run
+
+import java.util.UUID
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.stats.{Footers, SchemaUnion}
+import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, TableResolver}
+
+/**
+ * One clustering run from statement to result row: select, sample, fit, forecast, rewrite, verify, commit,
+ * report. Nothing of the table changes before the commit; whatever fails before it leaves no trace.
+ */
+object ClusteringRun {
+  val resultSchema: StructType = RunReport.schema
+
+  def run(session: SparkSession, request: ClusterRequest): Row = {
+    val user = Shims.classic(session)
+    val table = TableResolver.open(user, request.target)
+    val options = RunOptions.merge(request.options, table.properties, user.conf.getAll)
+    val runId = UUID.randomUUID().toString.take(8)
+    new ClusteringRun(user, request, table, options, new Progress(user, runId, table.name)).report().row
+  }
+}
+
+final private class ClusteringRun(
+    user: Shims.ClassicSession,
+    request: ClusterRequest,
+    table: ClusterTable,
+    options: RunOptions,
+    progress: Progress) {
+  private val started = System.currentTimeMillis()
+  private val builder = Curves.builder(request.curve)
+  private val by = ClusteredBy.of(request, table)
+
+  def report(): RunReport = {
+    val all = table.files()
+    if (all.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
+    val named = resolved(all)
+    val (selected, kept) = progress.step("select") {
+      Selection(user, table, all, request.where, options)
+    } { case (in, out) => s"${Said.files(in)} to cluster, ${out.length} left alone" }
+    val considered =
+      RunMetrics(filesConsidered = all.length.toLong, filesSkipped = kept.length.toLong, startTimeMs = started)
+    if (selected.isEmpty)
+      ended(RunStatus.NothingToDo, "No file lies wholly inside the WHERE condition.", considered)
+    else if (!request.full && request.into.isEmpty && InPlace(table, by, builder.name, options, selected))
+      ended(
+        RunStatus.NothingToDo,
+        s"All ${selected.length} files are in this layout already; FULL rewrites them all the same.",
+        considered.copy(filesSkipped = all.length.toLong))
+    else cluster(named, selected, considered)
+  }
+
+  /**
+   * The clustering columns in the table's schema. A path's schema is that of one of its files: a column that
+   * it lacks may be in others.
+   */
+  private def resolved(files: Seq[DataFile]): Seq[ClusterColumn] =
+    try ClusterColumns.resolve(user, table, table.schema, by)
+    catch {
+      case e: ZOrderException if table.declared.isEmpty =>
+        val union = SchemaUnion.of(Footers.read(user, files), None, caseSensitive = true)
+        if (union.schema.fieldNames.forall(table.schema.fieldNames.contains)) throw e
+        ClusterColumns.resolve(user, table, StructType(union.schema ++ table.partitionSchema), by)
+    }
+
+  private def cluster(named: Seq[ClusterColumn], selected: Seq[DataFile], considered: RunMetrics): RunReport = {
+    val pinned = PinnedSession.of(user)
+    val input = progress.step("footers")(Inspection(pinned, table, selected, named, options))(_.said)
+    val plan = FilePlan(input.partitions, table.partitionSchema.nonEmpty, options, request.into.isDefined)
+    if (plan.partitions.isEmpty) ended(RunStatus.TooSmall, plan.tooSmall, considered)
+    else {
+      val source = input.relation(plan)
+      val columns = ClusterColumns.on(user, table, source.plan, by)
+      val sampled = progress.step("sample") {
+        Sampling(pinned, source, columns, plan, input.rows(plan))
+      }(_.said)
+      val fitted = progress.step("fit")(Fitted(sampled, columns, plan, builder))(_.said)
+      val outlook = progress.step("forecast")(Outlook(pinned, input, plan, fitted, options))(_.said)
+      val metrics = considered.copy(
+        partitionsOptimized = if (table.partitionSchema.isEmpty) 0 else plan.partitions.length.toLong,
+        filesSkipped = considered.filesConsidered - plan.files.length,
+        rows = input.rows(plan),
+        inputBytes = plan.files.map(_.length).sum,
+        targetFileSize = plan.target,
+        targetFiles = fitted.routes.files.toLong,
+        sampledRows = sampled.rows.toLong)
+      if (request.dryRun) ended(RunStatus.DryRun, outlook.said, metrics, fitted.said, outlook.columns)
+      else if (!options.force && request.into.isEmpty && outlook.gain < options.minGain)
+        ended(RunStatus.NoGain, outlook.noGain(options.minGain), metrics, fitted.said, outlook.columns)
+      else {
+        val work = Work(input, plan, source, columns, fitted, outlook)
+        val written = new WriteOut(pinned, table, request, options, progress, started)(work, metrics)
+        ended(RunStatus.Done, written.said, written.metrics, fitted.said, written.columns, written.root)
+      }
+    }
+  }
+
+  private def ended(
+      status: RunStatus,
+      reason: String,
+      metrics: RunMetrics,
+      layout: String = "",
+      columns: Seq[ColumnReport] = Nil,
+      root: Path = table.root): RunReport = {
+    progress.say(s"${status.name.toLowerCase(java.util.Locale.ROOT)}: $reason")
+    RunReport(
+      root.toString,
+      status,
+      reason,
+      progress.runId,
+      layout,
+      metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs),
+      columns)
+  }
+}

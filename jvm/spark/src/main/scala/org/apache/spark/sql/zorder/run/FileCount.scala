@@ -1,0 +1,26 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+
+/** How many files a table (or one partition of it) becomes (SPEC 2). */
+object FileCount {
+  private val DefaultTarget = 256L << 20
+  private val SmallestTarget = 8L << 20
+  private val WantedFiles = 16
+
+  /** Below so many target files, cutting by several columns gains next to nothing. */
+  val TooSmall = 4
+
+  /** Bytes that a file should have: as asked, or 256 MB, or less where that gives under 16 files. */
+  def target(bytes: Long, asked: Option[Long]): Long = asked.getOrElse {
+    if (bytes / DefaultTarget >= WantedFiles) DefaultTarget
+    else math.min(DefaultTarget, math.max(SmallestTarget, bytes / WantedFiles))
+  }
+
+  /** A power of two within 0.75 .. 1.5 of bytes / target where there is one. */
+  def of(bytes: Long, target: Long, options: RunOptions): Int = options.fileCount.getOrElse {
+    val n = math.max(1, math.round(bytes.toDouble / target).toInt)
+    val below = Integer.highestOneBit(n)
+    Seq(below, below * 2).find(p => p >= 0.75 * n && p <= 1.5 * n).getOrElse(n)
+  }
+}

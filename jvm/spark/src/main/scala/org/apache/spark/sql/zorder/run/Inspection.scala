@@ -1,0 +1,99 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputTraits, SchemaUnion, StatColumn}
+import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile}
+
+/** What the footers of the selected files say: schema, sizes, statistics. Read once, in one job. */
+final class Inspection(
+    session: ClassicSession,
+    table: ClusterTable,
+    columns: Seq[ClusterColumn],
+    val footers: Seq[FileFooter],
+    val statColumns: Seq[StatColumn],
+    union: SchemaUnion,
+    val traits: InputTraits) {
+
+  /** The columns of all files together. */
+  val dataSchema: StructType = union.schema
+
+  /** Columns that may come back with another type: what was asked for, and losses that were forced. */
+  def mayChange: Set[String] = {
+    val leaves = footers.map(_.schema).distinct.flatMap(_.leaves)
+    if (union.losses.nonEmpty) leaves.map(_.name).toSet
+    else leaves.filter(l => l.physical == "INT96" || l.logical.startsWith("TIMESTAMP")).map(_.name).toSet
+  }
+
+  /** Bytes of a row group to write: what the input has, else Parquet's own default. */
+  def rowGroupBytes: Long = traits.rowGroupBytes.getOrElse(128L << 20)
+
+  /** Codec to write: what the input has, else the session's. */
+  def codec: Option[String] = traits.codec
+
+  val partitions: IndexedSeq[PinnedPartition] =
+    footers.map(_.file).groupBy(_.partition).toIndexedSeq.sortBy(_._1).map { case (directory, files) =>
+      PinnedPartition(directory, files.sortBy(_.path))
+    }
+
+  /** Number of the statistics of clustering column `c`; None for an expression. */
+  def statColumnOf(c: Int): Option[Int] =
+    if (columns(c).path.isEmpty) None else Some(columns.take(c).count(_.path.nonEmpty))
+
+  private lazy val rowsByPath: Map[String, Long] = footers.map(f => f.file.path -> f.rows).toMap
+
+  def rows(plan: FilePlan): Long = plan.files.map(f => rowsByPath(f.path)).sum
+
+  def rows(partition: PinnedPartition): Long = partition.files.map(f => rowsByPath(f.path)).sum
+
+  def footersOf(plan: FilePlan): Seq[FileFooter] = {
+    val chosen = plan.files.map(_.path).toSet
+    footers.filter(f => chosen(f.file.path))
+  }
+
+  /** The rows of the planned partitions, numbered in the plan's order. */
+  def relation(plan: FilePlan): InputRelation = {
+    val pinned = new PinnedFiles(
+      table.root,
+      plan.partitions.map(_.partition),
+      table.partitionSchema,
+      session.sessionState.conf.sessionLocalTimeZone)
+    InputRelation(session, pinned, dataSchema)
+  }
+
+  def said: String =
+    s"${Said.count(footers.map(_.rows).sum, "row")} in ${Said.count(footers.length.toLong, "file")}, " +
+      Said.count(dataSchema.length.toLong, "column")
+}
+
+object Inspection {
+  def apply(
+      session: ClassicSession,
+      table: ClusterTable,
+      files: Seq[DataFile],
+      columns: Seq[ClusterColumn],
+      options: RunOptions): Inspection = {
+    val statColumns = columns.flatMap(_.path).map(StatColumn.in(table.schema, _).copy(overlookNaN = true))
+    val footers = Footers.read(session, files, statColumns)
+    val traits = InputTraits.of(footers)
+    (traits.refusals).headOption.foreach(refuse)
+    val union = SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType)
+    first(union.refusals).foreach(refuse)
+    if (!options.force) first(union.losses).foreach { sentence =>
+      refuse(s"$sentence WITH (force = true) accepts it.")
+    }
+    session.conf.set(PinnedSession.TimestampType, union.timestamps)
+    if (footers.map(_.rows).sum == 0) refuse(s"${table.name} has no rows: there is nothing to cluster.")
+    val int96 = statColumns.filter(c => traits.int96.contains(c.path.mkString(".")))
+    if (union.timestamps == "INT96") int96.headOption.foreach { c =>
+      refuse(s"Timestamp column ${c.path.mkString(".")} is stored as INT96, which has no statistics, so nothing " +
+        "could skip by it: add WITH (timestampType = 'micros').")
+    }
+    new Inspection(session, table, columns, footers, statColumns, union, traits)
+  }
+
+  private def first(sentences: Seq[String]): Option[String] =
+    sentences.headOption.map(_ + (if (sentences.length > 1) s" (And ${sentences.length - 1} more like it.)" else ""))
+}

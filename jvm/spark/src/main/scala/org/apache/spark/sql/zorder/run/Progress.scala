@@ -1,0 +1,45 @@
+package org.apache.spark.sql.zorder.run
+
+import scala.collection.mutable
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/**
+ * What a run says while it works: one log line and one Spark job description per step, with the run id,
+ * and the same lines on standard error where somebody is looking (`spark.zorder.progress`).
+ */
+final class Progress(session: ClassicSession, val runId: String, table: String) extends Logging {
+  private val millis = mutable.LinkedHashMap.empty[String, Long]
+
+  def stepMs: Map[String, Long] = millis.toMap
+
+  /** Runs one step; `said` makes the sentence about its outcome. */
+  def step[A](name: String)(body: => A)(said: A => String): A = {
+    val context = session.sparkContext
+    val before = Progress.JobProperties.map(p => p -> context.getLocalProperty(p))
+    context.setJobGroup(runId, s"zorder $table: $name", interruptOnCancel = true)
+    val start = System.nanoTime()
+    try {
+      val out = body
+      val took = (System.nanoTime() - start) / 1000000
+      millis(name) = millis.getOrElse(name, 0L) + took
+      say(f"$name%-8s ${said(out)} (${took / 1000.0}%.1f s)")
+      out
+    } finally before.foreach { case (key, value) => context.setLocalProperty(key, value) }
+  }
+
+  def say(line: String): Unit = {
+    logInfo(s"[zorder $runId] $table: $line")
+    if (shown) System.err.println(s"zorder $runId  $line")
+  }
+
+  private def shown: Boolean =
+    session.conf.getOption(Progress.Key).map(_.toBoolean).getOrElse(System.console() != null)
+}
+
+object Progress {
+  val Key = "spark.zorder.progress"
+
+  private val JobProperties = Seq("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+}

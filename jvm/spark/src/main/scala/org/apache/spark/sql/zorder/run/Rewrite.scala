@@ -1,0 +1,63 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.{DataFrame, SaveMode}
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
+import org.apache.spark.sql.types.{DataType, MapType}
+import org.apache.spark.sql.zorder.expr.{PreImages, Routes, ToPartition, ZOrderFile, ZOrderKey}
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/** The one full scan: every row straight to the task that writes its file, sorted there, written. */
+object Rewrite {
+
+  /**
+   * Rows in layout order: shuffle partition p holds exactly the rows of file p.
+   *
+   * @param output
+   *   columns to keep
+   * @param partitionColumns
+   *   those of `output` that become directories; the write would sort by them, so the order starts with them
+   */
+  def plan(
+      child: LogicalPlan,
+      output: Seq[Attribute],
+      partitionColumns: Seq[Attribute],
+      columns: Seq[Expression],
+      route: Option[Expression],
+      routes: Routes): LogicalPlan = {
+    val spread = ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType)))
+    val file = ZOrderFile(routes, route, columns, spread)
+    val shuffled =
+      RepartitionByExpression(Seq(ToPartition(file, new PreImages(routes.files))), child, routes.files)
+    val key = ZOrderKey(routes, route, columns)
+    if (partitionColumns.isEmpty) Project(output, Sort(Seq(ascending(key)), global = false, shuffled))
+    else {
+      // behind partition columns SortExec would compute the key anew at every comparison: compute it once
+      val named = Alias(key, "_zorder_key")()
+      val keyed = Project(output :+ named, shuffled)
+      val order = (partitionColumns :+ named.toAttribute).map(ascending)
+      Project(output, Sort(order, global = false, keyed))
+    }
+  }
+
+  private def ascending(e: Expression): SortOrder = SortOrder(e, Ascending)
+
+  /** Spark's hash refuses maps, because equal maps may be stored in unlike order. */
+  private def canBeHashed(t: DataType): Boolean = !t.existsRecursively {
+    case _: MapType => true
+    case other => other.typeName.startsWith("variant")
+  }
+
+  def write(
+      session: ClassicSession,
+      plan: LogicalPlan,
+      partitionColumns: Seq[String],
+      options: Map[String, String],
+      staging: Path): Unit = {
+    val rows: DataFrame = Shims.ofRows(session, plan)
+    rows.write.mode(SaveMode.ErrorIfExists).options(options).partitionBy(partitionColumns: _*).parquet(staging.toString)
+  }
+}

@@ -1,0 +1,121 @@
+package org.apache.spark.sql.zorder.sql
+
+import java.util.Locale
+
+import org.apache.spark.sql.zorder.conf.{Nearest, ZOrderOption}
+import org.apache.spark.sql.zorder.run.ClusterRequest
+import org.apache.spark.sql.zorder.table.TableRef
+
+/** Reads the clauses of `OPTIMIZE` and `ZORDER TABLE`. */
+object ClusterStatement {
+
+  /** The names that `USING CURVE` takes. */
+  val curves: Seq[String] = Seq("auto", "zorder", "hilbert", "lexical", "tree")
+
+  def build(
+      syntax: Syntax,
+      target: TableRef,
+      clauses: Seq[ClauseBody],
+      statement: String,
+      isOptimize: Boolean): Statement.Cluster = {
+    def clause(wanted: Clause*): Option[ClauseBody] = clauses.find(c => wanted.contains(c.clause))
+    clause(Clause.Full).foreach(isEmpty(syntax, _))
+    clause(Clause.DryRun).foreach(isEmpty(syntax, _))
+    val request = ClusterRequest(
+      target = target,
+      by = clause(Clause.ZOrderBy, Clause.By).fold(Seq.empty[String])(list(syntax, _)),
+      full = clause(Clause.Full).isDefined,
+      where = clause(Clause.Where).map(c => syntax.expression(notEmpty(syntax, c), "the predicate")),
+      curve = clause(Clause.UsingCurve).map(curve(syntax, _)),
+      options = clause(Clause.With).fold(Map.empty[String, String])(options(syntax, _)),
+      into = clause(Clause.Into).map(into(syntax, _)),
+      dryRun = clause(Clause.DryRun).isDefined,
+      statement = statement)
+    val more = Seq(Clause.UsingCurve, Clause.With, Clause.Into, Clause.DryRun)
+    Statement.Cluster(request, deltaSyntax = isOptimize && clause(more: _*).isEmpty)
+  }
+
+  private def isEmpty(syntax: Syntax, clause: ClauseBody): Unit =
+    clause.body.headOption.foreach(syntax.found(_, s"behind ${clause.clause.name}"))
+
+  private def notEmpty(syntax: Syntax, clause: ClauseBody): IndexedSeq[Token] =
+    if (clause.body.nonEmpty) clause.body
+    else syntax.fail(clause.head.start, s"nothing follows ${clause.clause.name}")
+
+  private def single(syntax: Syntax, clause: ClauseBody): Token = {
+    notEmpty(syntax, clause).lift(1).foreach(syntax.found(_, s"behind ${clause.clause.name} and its value"))
+    clause.body.head
+  }
+
+  private def list(syntax: Syntax, clause: ClauseBody): Seq[String] = {
+    val body = notEmpty(syntax, clause)
+    val inner = unbracketed(body)
+    if (inner.isEmpty) syntax.fail(clause.head.start, s"the list of ${clause.clause.name} is empty")
+    commaSeparated(inner).map { item =>
+      if (item.isEmpty) syntax.fail(clause.head.start, s"the list of ${clause.clause.name} has an empty place")
+      syntax.expression(item, "the column")
+    }
+  }
+
+  private def curve(syntax: Syntax, clause: ClauseBody): String = {
+    val token = single(syntax, clause)
+    curves.find(token.is).getOrElse {
+      val hint = Nearest.to(token.text, curves).fold("")(c => s" (did you mean $c?)")
+      syntax.found(token, s"where a curve belongs$hint, one of ${curves.mkString(", ")}")
+    }
+  }
+
+  private def into(syntax: Syntax, clause: ClauseBody): String = {
+    val token = single(syntax, clause)
+    val path = syntax.string(token, "a path")
+    if (path.trim.isEmpty) syntax.found(token, "where a path belongs")
+    path
+  }
+
+  private def options(syntax: Syntax, clause: ClauseBody): Map[String, String] = {
+    val body = notEmpty(syntax, clause)
+    val inner = unbracketed(body)
+    if (inner eq body) syntax.found(body.head, "where WITH needs a list in brackets, as in (fileCount = 64)")
+    val pairs = (if (inner.isEmpty) Nil else commaSeparated(inner)).map(option(syntax, clause, _))
+    pairs.groupBy(_._1).find(_._2.size > 1).foreach { case (name, _) =>
+      syntax.fail(clause.head.start, s"the option $name stands there a second time")
+    }
+    pairs.toMap
+  }
+
+  private def option(syntax: Syntax, clause: ClauseBody, tokens: IndexedSeq[Token]): (String, String) = {
+    val equals = tokens.indexWhere(_.isSymbol("="))
+    if (equals < 1 || equals == tokens.size - 1) {
+      val start = tokens.headOption.getOrElse(clause.head).start
+      syntax.fail(start, "an option is written name = value")
+    }
+    val option = ZOrderOption.named(plain(syntax, tokens.take(equals), "a name"))
+    val value = plain(syntax, tokens.drop(equals + 1), "a value")
+    option.check(value)
+    (option.name, value)
+  }
+
+  /** One string in quotes, or words and signs without a gap such as `256m`, `0.1` and `zstd`. */
+  private def plain(syntax: Syntax, tokens: IndexedSeq[Token], what: String): String = {
+    val gap = tokens.zip(tokens.drop(1)).find { case (a, b) => a.end != b.start }
+    gap.foreach { case (_, b) => syntax.found(b, s"behind $what '${syntax.slice(tokens.take(1))}'") }
+    tokens.head.kind match {
+      case TokenKind.Text if tokens.size == 1 => syntax.string(tokens.head, what)
+      case TokenKind.Quoted if tokens.size == 1 => tokens.head.text.drop(1).dropRight(1)
+      case _ => syntax.slice(tokens).toLowerCase(Locale.ROOT)
+    }
+  }
+
+  /** What stands between the brackets if one pair encloses everything; else the tokens themselves. */
+  private def unbracketed(tokens: IndexedSeq[Token]): IndexedSeq[Token] = {
+    val opens = tokens.head.isSymbol("(")
+    val closing = tokens.indexWhere(t => t.isSymbol(")") && t.depth == tokens.head.depth)
+    if (opens && closing == tokens.size - 1) tokens.slice(1, closing) else tokens
+  }
+
+  private def commaSeparated(tokens: IndexedSeq[Token]): Seq[IndexedSeq[Token]] = {
+    val depth = tokens.map(_.depth).min
+    val commas = tokens.indices.filter(i => tokens(i).isSymbol(",") && tokens(i).depth == depth)
+    (-1 +: commas).zip(commas :+ tokens.size).map { case (from, to) => tokens.slice(from + 1, to) }
+  }
+}

@@ -1,0 +1,70 @@
+package org.apache.spark.sql.zorder.sql
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.execution.command.LeafRunnableCommand
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.run.{ClusteringRun, ClusterRequest}
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.{Maintenance, TableRef}
+
+/** A statement of ours as Spark runs it: rows of a fixed schema, and a name that people can read in plans. */
+sealed abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunnableCommand {
+  override val output: Seq[Attribute] = DataTypeUtils.toAttributes(schema)
+
+  override def nodeName: String = title
+
+  override def simpleString(maxFields: Int): String = s"$title $detail"
+
+  /** What is behind the title in a plan. */
+  protected def detail: String
+
+  protected def show(table: TableRef): String = table match {
+    case TableRef.Name(parts) => parts.mkString(".")
+    case TableRef.Location(path) => s"'$path'"
+  }
+}
+
+/** `OPTIMIZE ...` and `ZORDER TABLE ...`: one row. */
+final case class OptimizeCommand(request: ClusterRequest)
+    extends ZOrderCommand("ZOrderTable", ClusteringRun.resultSchema) {
+
+  override protected def detail: String = {
+    val by = if (request.by.isEmpty) "" else request.by.mkString(" by (", ", ", ")")
+    val where = request.where.fold("")(p => s" where $p")
+    val curve = request.curve.fold("")(c => s" using $c")
+    val into = request.into.fold("")(p => s" into '$p'")
+    val flags = (if (request.full) " full" else "") + (if (request.dryRun) " dry run" else "")
+    val options = if (request.options.isEmpty) ""
+    else request.options.toSeq.sorted.map { case (k, v) => s"$k=$v" }.mkString(" with (", ", ", ")")
+    s"${show(request.target)}$where$by$curve$options$into$flags"
+  }
+
+  override def run(session: Shims.ClassicSession): Seq[Row] = Seq(ClusteringRun.run(session, request))
+}
+
+/** `ZORDER VACUUM`: one row a place that was looked at. */
+final case class VacuumCommand(table: TableRef, retainHours: Option[Double], dryRun: Boolean)
+    extends ZOrderCommand("ZOrderVacuum", Maintenance.vacuumSchema) {
+  override protected def detail: String =
+    show(table) + retainHours.fold("")(h => s" retain $h hours") + (if (dryRun) " dry run" else "")
+
+  override def run(session: Shims.ClassicSession): Seq[Row] =
+    Maintenance.vacuum(session, table, retainHours, dryRun)
+}
+
+/** `ZORDER ROLLBACK`: the state before the newest run. */
+final case class RollbackCommand(table: TableRef)
+    extends ZOrderCommand("ZOrderRollback", Maintenance.rollbackSchema) {
+  override protected def detail: String = show(table)
+
+  override def run(session: Shims.ClassicSession): Seq[Row] = Seq(Maintenance.rollback(session, table))
+}
+
+/** `ZORDER REMOVE`: the table stays as it is, our state goes. */
+final case class RemoveCommand(table: TableRef) extends ZOrderCommand("ZOrderRemove", Maintenance.removeSchema) {
+  override protected def detail: String = show(table)
+
+  override def run(session: Shims.ClassicSession): Seq[Row] = Seq(Maintenance.remove(session, table))
+}

@@ -1,0 +1,26 @@
+package org.apache.spark.sql.zorder.sql
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.parser.ParserInterface
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.zorder.shims.DelegatingParser
+
+/**
+ * Takes `OPTIMIZE` and `ZORDER` statements and hands everything else, untouched, to the parser below.
+ * The delegate is an ordinary field: other extensions find their own parser by looking through such fields.
+ */
+final class ZOrderParser(session: SparkSession, override val delegate: ParserInterface)
+    extends DelegatingParser {
+
+  override protected def ours(sqlText: String): Option[LogicalPlan] =
+    new OwnStatements(session, delegate).plan(sqlText)
+}
+
+object ZOrderParser {
+
+  /** Puts our parser on top, unless it is there already (the extension may be applied twice). */
+  def over(session: SparkSession, delegate: ParserInterface): ParserInterface = delegate match {
+    case already: ZOrderParser => already
+    case other => new ZOrderParser(session, other)
+  }
+}

@@ -1,0 +1,94 @@
+package org.apache.spark.sql.zorder.stats
+
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.table.DataFile
+import sparkzorder.curve.{Block, Zone}
+
+/**
+ * The type of one leaf column of a Parquet file.
+ *
+ * @param path
+ *   as the file has it, e.g. `a.list.element`
+ * @param column
+ *   as Spark sees it, whatever shape the file gives its lists and maps: `a.element`, `m.key`, `s.f`
+ * @param physical
+ *   e.g. `INT64` or `FIXED_LEN_BYTE_ARRAY(16)`
+ * @param logical
+ *   the annotation, e.g. `DECIMAL(5,2)`; empty where it says nothing beyond the physical type
+ * @param legacyShape
+ *   the file writes a list or map around it in another than the three-level shape
+ */
+final case class LeafColumn(
+    path: Seq[String],
+    column: Seq[String],
+    physical: String,
+    logical: String,
+    repetition: String,
+    fieldId: Option[Int],
+    maxDefinition: Int,
+    maxRepetition: Int,
+    legacyShape: Boolean) {
+  def typeText: String = if (logical.isEmpty) physical else s"$physical $logical"
+
+  def name: String = column.mkString(".")
+}
+
+/**
+ * What a file says about its columns; one instance is shared by the files of a task that agree.
+ *
+ * @param spark
+ *   the columns that Spark can read, names in the file's case, field ids in the metadata, all nullable
+ * @param unreadable
+ *   top-level columns that this Spark has no type for, with Spark's reason
+ * @param lostIds
+ *   columns whose field ids Spark's schema has no place for
+ */
+final case class FileSchema(
+    leaves: IndexedSeq[LeafColumn],
+    spark: StructType,
+    unreadable: Seq[(String, String)],
+    lostIds: Seq[String])
+
+/**
+ * @param start
+ *   offset in the file
+ * @param zones
+ *   one per requested column
+ */
+final case class RowGroup(rows: Long, compressedBytes: Long, start: Long, zones: IndexedSeq[Zone])
+
+/**
+ * One file's footer, as small as a driver can hold many thousands of.
+ *
+ * @param keyValues
+ *   without Spark's own description of the row, which `schema` has
+ * @param nulls
+ *   NULLs per leaf, -1 where a row group does not say; values that are absent inside lists count too
+ * @param values
+ *   values per leaf, NULLs included: the rows, unless the leaf is repeated
+ * @param codecBytes
+ *   compressed bytes per codec, codec names as Parquet has them
+ * @param encrypted
+ *   nothing else is known of such a file
+ */
+final case class FileFooter(
+    file: DataFile,
+    rows: Long,
+    createdBy: String,
+    keyValues: Map[String, String],
+    schema: FileSchema,
+    nulls: IndexedSeq[Long],
+    values: IndexedSeq[Long],
+    codecBytes: Map[String, Long],
+    rowGroups: IndexedSeq[RowGroup],
+    encrypted: Boolean) {
+
+  /** The zone of the whole file for the requested column number `column`. */
+  def zone(column: Int): Zone = Zones.union(rowGroups.map(_.zones(column)))
+
+  /** The file as the cost model sees it, `columns` zones long. */
+  def block(columns: Int): Block = Block(rows, (0 until columns).map(zone))
+
+  /** The file's row groups as the cost model sees them. */
+  def rowGroupBlocks: Seq[Block] = rowGroups.map(g => Block(g.rows, g.zones))
+}

@@ -1,0 +1,107 @@
+package org.apache.spark.sql.zorder.stats
+
+import scala.collection.JavaConverters._
+import scala.collection.mutable
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.HadoopReadOptions
+import org.apache.parquet.crypto.ParquetCryptoRuntimeException
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, FileMetaData}
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.parquet.schema.MessageType
+
+import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.table.DataFile
+import sparkzorder.curve.Zone
+
+/** Reads footers one by one; schemas that recur are kept once. Lives inside one task. */
+private[stats] final class FooterReader(conf: Configuration, columns: Seq[StatColumn], caseSensitive: Boolean) {
+  private val schemas = mutable.HashMap.empty[(MessageType, Option[String]), FileSchema]
+
+  def read(file: DataFile): FileFooter =
+    try FooterReader.open(conf, file)(reader => footer(file, reader))
+    catch { case _: ParquetCryptoRuntimeException => FooterReader.encrypted(file, "", 0L) }
+
+  private def footer(file: DataFile, reader: ParquetFileReader): FileFooter = {
+    val meta = reader.getFooter.getFileMetaData
+    val createdBy = Option(meta.getCreatedBy).getOrElse("")
+    val blocks = reader.getFooter.getBlocks.asScala.toIndexedSeq
+    val rows = blocks.map(_.getRowCount).sum
+    if (meta.getEncryptionType != FileMetaData.EncryptionType.UNENCRYPTED)
+      FooterReader.encrypted(file, createdBy, rows)
+    else {
+      val keyValues = meta.getKeyValueMetaData.asScala.toMap
+      val rowKey = keyValues.get(ParquetReadSupport.SPARK_METADATA_KEY)
+      val schema = schemas.getOrElseUpdate((meta.getSchema, rowKey), SchemaReader.read(meta.getSchema, keyValues))
+      val origin = FileOrigin(createdBy, keyValues)
+      val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive))
+      val chunks = blocks.map(_.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap)
+      val byLeaf = schema.leaves.map(leaf => chunks.map(_.get(leaf.path)))
+      val groups = blocks.indices.map { i =>
+        RowGroup(blocks(i).getRowCount, blocks(i).getCompressedSize, blocks(i).getStartingPos,
+          wanted.map(_.of(chunks(i))).toIndexedSeq)
+      }
+      val codecs = blocks.flatMap(_.getColumns.asScala).groupBy(_.getCodec.name)
+        .map { case (codec, all) => codec -> all.map(_.getTotalSize).sum }
+      FileFooter(file, rows, createdBy, keyValues - ParquetReadSupport.SPARK_METADATA_KEY, schema,
+        byLeaf.map(FooterReader.nulls), byLeaf.map(_.flatten.map(_.getValueCount).sum), codecs, groups,
+        encrypted = false)
+    }
+  }
+}
+
+/** How one requested column is found among a file's chunks, and its zone read. */
+private[stats] final case class ChunkZone(path: Option[Seq[String]], decoder: Option[ZoneDecoder], absent: Zone) {
+
+  def chunk(chunks: Map[Seq[String], ColumnChunkMetaData]): Option[ColumnChunkMetaData] = path.flatMap(chunks.get)
+
+  def of(chunks: Map[Seq[String], ColumnChunkMetaData]): Zone =
+    if (path.isEmpty) absent
+    else chunk(chunks).map(ParquetZones.ofChunk(_, decoder)).getOrElse(Zone.Unknown)
+}
+
+private[stats] object ChunkZone {
+  def apply(
+      column: StatColumn,
+      schema: FileSchema,
+      message: MessageType,
+      origin: FileOrigin,
+      caseSensitive: Boolean): ChunkZone = {
+    def folded(path: Seq[String]): Seq[String] = path.map(_.toLowerCase(java.util.Locale.ROOT))
+    val found =
+      if (caseSensitive) schema.leaves.filter(_.column == column.path)
+      else schema.leaves.filter(l => folded(l.column) == folded(column.path))
+    found match {
+      case Seq(leaf) if leaf.maxRepetition == 0 =>
+        val stored = message.getType(leaf.path: _*).asPrimitiveType
+        ChunkZone(Some(leaf.path), ParquetZones.decoder(stored, column, origin), column.absent)
+      case Seq() if !schema.leaves.exists(l => folded(l.column.take(column.path.size)) == folded(column.path)) =>
+        ChunkZone(None, None, column.absent)
+      case _ => ChunkZone(None, None, Zone.Unknown)
+    }
+  }
+}
+
+private[stats] object FooterReader {
+
+  /** Opens a file for its footer and indexes only; sets aside settings that would trust wrongly ordered bounds. */
+  def open[T](conf: Configuration, file: DataFile)(body: ParquetFileReader => T): T = {
+    val path = new Path(file.path)
+    val options = HadoopReadOptions.builder(conf, path).useSignedStringMinMax(false).build()
+    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(path, conf), options)
+    try body(reader)
+    finally reader.close()
+  }
+
+  def encrypted(file: DataFile, createdBy: String, rows: Long): FileFooter = FileFooter(
+    file, rows, createdBy, Map.empty, FileSchema(IndexedSeq.empty, new StructType(), Nil, Nil), IndexedSeq.empty,
+    IndexedSeq.empty, Map.empty, IndexedSeq.empty, encrypted = true)
+
+  private def nulls(chunks: Seq[Option[ColumnChunkMetaData]]): Long = {
+    val counts = chunks.map(_.map(_.getStatistics).filter(s => s != null && s.isNumNullsSet).map(_.getNumNulls))
+    if (counts.forall(_.isDefined)) counts.flatten.sum else -1L
+  }
+}

@@ -1,0 +1,24 @@
+package org.apache.spark.sql.zorder.stats
+
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.DataFile
+
+/** The footers of a table's files. */
+object Footers {
+
+  /**
+   * Reads every footer once, in one Spark job (none for a handful of files).
+   *
+   * @param columns
+   *   whose zones each row group shall have; names compared as the session compares names
+   * @return
+   *   in the order of `files`. A file that cannot be read fails the call; an encrypted one is marked.
+   */
+  def read(session: ClassicSession, files: Seq[DataFile], columns: Seq[StatColumn] = Nil): Seq[FileFooter] = {
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    FooterJob.run(session, files, "footers") { (conf, slice) =>
+      val reader = new FooterReader(conf, columns, caseSensitive)
+      slice.map(reader.read)
+    }
+  }
+}

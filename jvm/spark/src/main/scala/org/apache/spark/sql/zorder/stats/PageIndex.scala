@@ -1,0 +1,71 @@
+package org.apache.spark.sql.zorder.stats
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, FileMetaData}
+
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.DataFile
+import sparkzorder.curve.{Block, Zone}
+
+/**
+ * The pages of one file. Pages of different columns do not begin at the same rows, so each column has its own.
+ *
+ * @param columns
+ *   per requested column its pages in order, each a block with one zone. A row group without page index is
+ *   one page with the row group's zone.
+ */
+final case class FilePages(file: DataFile, columns: IndexedSeq[IndexedSeq[Block]]) {
+
+  /** Rows and zone of each page of the requested column number `column`. */
+  def pages(column: Int): Seq[(Long, Zone)] = columns(column).map(b => (b.rows, b.zones.head))
+}
+
+/** Page statistics from the column and offset indexes. */
+object PageIndex {
+
+  /**
+   * Reads the indexes of the wanted columns only, in one Spark job (none for a handful of files); results in
+   * the order of `files`. An encrypted file has one unknown page a column.
+   */
+  def read(session: ClassicSession, files: Seq[DataFile], columns: Seq[StatColumn]): Seq[FilePages] = {
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    FooterJob.run(session, files, "page indexes") { (conf, slice) =>
+      slice.map(ofFile(conf, _, columns, caseSensitive))
+    }
+  }
+
+  private def ofFile(
+      conf: Configuration,
+      file: DataFile,
+      columns: Seq[StatColumn],
+      caseSensitive: Boolean): FilePages =
+    FooterReader.open(conf, file) { reader =>
+      val meta = reader.getFooter.getFileMetaData
+      val blocks = reader.getFooter.getBlocks.asScala.toIndexedSeq
+      if (meta.getEncryptionType != FileMetaData.EncryptionType.UNENCRYPTED) {
+        val unknown = Block(blocks.map(_.getRowCount).sum, IndexedSeq(Zone.Unknown))
+        FilePages(file, columns.map(_ => IndexedSeq(unknown)).toIndexedSeq)
+      } else {
+        val keyValues = meta.getKeyValueMetaData.asScala.toMap
+        val schema = SchemaReader.read(meta.getSchema, keyValues)
+        val origin = FileOrigin(Option(meta.getCreatedBy).getOrElse(""), keyValues)
+        val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive))
+        FilePages(file, wanted.map(w => blocks.flatMap(b => ofRowGroup(reader, b, w))).toIndexedSeq)
+      }
+    }
+
+  private def ofRowGroup(reader: ParquetFileReader, block: BlockMetaData, wanted: ChunkZone): IndexedSeq[Block] = {
+    val chunks = block.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap
+    val pages = for {
+      chunk <- wanted.chunk(chunks)
+      columnIndex <- Option(reader.readColumnIndex(chunk))
+      offsets <- Option(reader.readOffsetIndex(chunk))
+      found <- ParquetZones.ofPages(columnIndex, offsets, block.getRowCount, wanted.decoder)
+    } yield found
+    pages.getOrElse(IndexedSeq((block.getRowCount, wanted.of(chunks))))
+      .map { case (rows, zone) => Block(rows, IndexedSeq(zone)) }
+  }
+}

@@ -1,0 +1,168 @@
+package org.apache.spark.sql.zorder.stats
+
+import java.math.BigInteger
+import java.nio.{ByteBuffer, ByteOrder}
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
+import org.apache.parquet.internal.column.columnindex.{ColumnIndex, OffsetIndex}
+import org.apache.parquet.schema.LogicalTypeAnnotation._
+import org.apache.parquet.schema.PrimitiveType
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+
+import org.apache.spark.sql.catalyst.util.RebaseDateTime
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.shims.Shims
+import sparkzorder.curve.{BytesWord, LongWord, OrderedWord, Word, Zone}
+
+/**
+ * Bounds of one column of one file in the words that [[org.apache.spark.sql.zorder.expr.WordType]] gives
+ * Spark's values. `word` is the value of a bound in Parquet's plain encoding, None where it has no word.
+ */
+final class ZoneDecoder private[stats] (word: Array[Byte] => Option[Word], adjust: Zone => Zone) {
+
+  def zone(min: Array[Byte], max: Array[Byte]): Zone =
+    if (min == null || max == null) Zone.Unknown else adjust(Zones.between(word(min), word(max)))
+}
+
+/** Parquet statistics as zones. Whatever is in doubt is unknown, and unknown never prunes. */
+object ParquetZones {
+
+  /** Row-group statistics; `decoder` is None where the file's type tells nothing of the table's. */
+  def ofChunk(chunk: ColumnChunkMetaData, decoder: Option[ZoneDecoder]): Zone = {
+    val statistics: Statistics[_] = chunk.getStatistics
+    if (statistics == null || statistics.isEmpty) Zone.Unknown
+    else if (!statistics.hasNonNullValue) {
+      val onlyNulls = statistics.isNumNullsSet && statistics.getNumNulls == chunk.getValueCount
+      if (onlyNulls) Zone.OnlyNulls else Zone.Unknown
+    } else decoder.map(_.zone(statistics.getMinBytes, statistics.getMaxBytes)).getOrElse(Zone.Unknown)
+  }
+
+  /** Rows and zone of every page of a chunk; None where the indexes disagree. */
+  def ofPages(
+      columnIndex: ColumnIndex,
+      offsets: OffsetIndex,
+      rows: Long,
+      decoder: Option[ZoneDecoder]): Option[IndexedSeq[(Long, Zone)]] = {
+    val nullPages = columnIndex.getNullPages.asScala
+    val mins = columnIndex.getMinValues
+    val maxs = columnIndex.getMaxValues
+    if (nullPages.size != offsets.getPageCount) None
+    else Some(nullPages.indices.map { i =>
+      val zone =
+        if (nullPages(i)) Zone.OnlyNulls
+        else decoder.map(_.zone(bytes(mins.get(i)), bytes(maxs.get(i)))).getOrElse(Zone.Unknown)
+      (offsets.getLastRowIndex(i, rows) - offsets.getFirstRowIndex(i) + 1, zone)
+    })
+  }
+
+  /** How to read the bounds of a file's column of type `stored` as the table's `column`, if they can be. */
+  def decoder(stored: PrimitiveType, column: StatColumn, origin: FileOrigin): Option[ZoneDecoder] = {
+    val annotation = stored.getLogicalTypeAnnotation
+    val physical = stored.getPrimitiveTypeName
+    def signed: Boolean = annotation match {
+      case null => true
+      case i: IntLogicalTypeAnnotation => i.isSigned
+      case _ => false
+    }
+    def plain(word: Array[Byte] => Option[Word]) = Some(new ZoneDecoder(word, identity))
+    def number(value: Array[Byte] => Option[Long]) = plain(value(_).map(LongWord))
+    (column.dataType, physical, annotation) match {
+      case (BooleanType, BOOLEAN, _) => number(b => if (b.length == 1) Some(b(0).toLong & 1L) else None)
+      case (ByteType | ShortType | IntegerType | LongType, INT32, _) if signed => number(int)
+      case (_: YearMonthIntervalType, INT32, null) => number(int)
+      case (LongType, INT64, _) if signed => number(long)
+      case (_: DayTimeIntervalType, INT64, null) => number(long)
+      case (DateType, INT32, _: DateLogicalTypeAnnotation) =>
+        calendar(int, RebaseDateTime.lastSwitchJulianDay.toLong, origin)
+      case (TimestampType, INT64, t: TimestampLogicalTypeAnnotation) if t.isAdjustedToUTC =>
+        micros(t.getUnit).flatMap(f => calendar(f, RebaseDateTime.lastSwitchJulianTs, origin))
+      case (TimestampNTZType, INT64, t: TimestampLogicalTypeAnnotation) if !t.isAdjustedToUTC =>
+        micros(t.getUnit).flatMap(f => number(f))
+      case (d: DecimalType, _, a: DecimalLogicalTypeAnnotation)
+          if a.getScale == d.scale && a.getPrecision <= d.precision =>
+        plain(unscaled(physical)(_).map(decimalWord(d)))
+      case (FloatType, FLOAT, null) => floating(float(_).map(v => (v.toDouble, OrderedWord.ofFloat(v))), column, origin,
+          OrderedWord.ofFloat(Float.NaN))
+      case (DoubleType, DOUBLE | FLOAT, null) =>
+        val value = if (physical == FLOAT) (b: Array[Byte]) => float(b).map(_.toDouble) else double _
+        floating(value(_).map(v => (v, OrderedWord.ofDouble(v))), column, origin, OrderedWord.ofDouble(Double.NaN))
+      case (_: CharType, _, _) => None
+      case (s: StringType, BINARY, _) if Shims.stringWordType(s).isEmpty && bytewise(stored) => plain(string)
+      case (_: VarcharType, BINARY, _) if bytewise(stored) => plain(string)
+      case (BinaryType, BINARY | FIXED_LEN_BYTE_ARRAY, _) if bytewise(stored) => plain(string)
+      case (time, INT64, t: TimeLogicalTypeAnnotation) if time.typeName.startsWith("time(") =>
+        nanosOfDay(t.getUnit).flatMap(f => number(f))
+      case _ => None
+    }
+  }
+
+  private def bytes(buffer: ByteBuffer): Array[Byte] = {
+    val copy = new Array[Byte](buffer.remaining())
+    buffer.duplicate().get(copy)
+    copy
+  }
+
+  private def little(b: Array[Byte]): ByteBuffer = ByteBuffer.wrap(b).order(ByteOrder.LITTLE_ENDIAN)
+  private def int(b: Array[Byte]): Option[Long] = if (b.length == 4) Some(little(b).getInt.toLong) else None
+  private def long(b: Array[Byte]): Option[Long] = if (b.length == 8) Some(little(b).getLong) else None
+  private def float(b: Array[Byte]): Option[Float] = if (b.length == 4) Some(little(b).getFloat) else None
+  private def double(b: Array[Byte]): Option[Double] = if (b.length == 8) Some(little(b).getDouble) else None
+  private def string(b: Array[Byte]): Option[Word] = Some(BytesWord(b))
+
+  /** A number times `factor`, if the product is one. */
+  private def times(factor: Long)(b: Array[Byte]): Option[Long] =
+    long(b).filter(v => math.abs(v / (Long.MaxValue / factor)) == 0L).map(_ * factor)
+
+  private def micros(unit: TimeUnit): Option[Array[Byte] => Option[Long]] = unit match {
+    case TimeUnit.MICROS => Some(long)
+    case TimeUnit.MILLIS => Some(times(1000L))
+    case TimeUnit.NANOS => None
+  }
+
+  /** Spark counts the time of day in nanoseconds. */
+  private def nanosOfDay(unit: TimeUnit): Option[Array[Byte] => Option[Long]] = unit match {
+    case TimeUnit.MICROS => Some(times(1000L))
+    case TimeUnit.NANOS => Some(long)
+    case TimeUnit.MILLIS => None
+  }
+
+  /** Days or microseconds, unknown where an old calendar might have been meant. */
+  private def calendar(value: Array[Byte] => Option[Long], switch: Long, origin: FileOrigin): Option[ZoneDecoder] =
+    Some(new ZoneDecoder(value(_).map(LongWord), {
+      case Zone.Between(LongWord(min), _) if min < switch && !origin.prolepticCalendar => Zone.Unknown
+      case zone => zone
+    }))
+
+  /** -0.0 and 0.0 are one word, so that the sign which a bound may hide does not matter. */
+  private def floating(
+      value: Array[Byte] => Option[(Double, Long)],
+      column: StatColumn,
+      origin: FileOrigin,
+      nan: Long): Option[ZoneDecoder] =
+    Some(new ZoneDecoder(value(_).collect { case (v, word) if !v.isNaN => LongWord(word) }, {
+      case Zone.Between(min, _) if !origin.boundsShowNaN && !column.overlookNaN => Zone.Between(min, LongWord(nan))
+      case zone => zone
+    }))
+
+  private def unscaled(physical: PrimitiveType.PrimitiveTypeName)(b: Array[Byte]): Option[BigInteger] =
+    physical match {
+      case INT32 => int(b).map(BigInteger.valueOf)
+      case INT64 => long(b).map(BigInteger.valueOf)
+      case BINARY | FIXED_LEN_BYTE_ARRAY if b.nonEmpty => Some(new BigInteger(b)).filter(_.bitLength < 128)
+      case _ => None
+    }
+
+  private def decimalWord(d: DecimalType)(value: BigInteger): Word =
+    if (d.precision <= Decimal.MAX_LONG_DIGITS) LongWord(value.longValue) else BytesWord(OrderedWord.ofBigInteger(value))
+
+  /** Types whose bounds Parquet orders by unsigned bytes. */
+  private def bytewise(stored: PrimitiveType): Boolean = stored.getLogicalTypeAnnotation match {
+    case null => true
+    case _: StringLogicalTypeAnnotation | _: EnumLogicalTypeAnnotation | _: JsonLogicalTypeAnnotation |
+        _: BsonLogicalTypeAnnotation => true
+    case _ => false
+  }
+}

@@ -1,0 +1,132 @@
+package org.apache.spark.sql.zorder.stats
+
+import scala.collection.JavaConverters._
+import scala.util.{Failure, Success, Try}
+
+import org.apache.parquet.schema.{GroupType, MessageType, Type}
+import org.apache.parquet.schema.LogicalTypeAnnotation._
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{FIXED_LEN_BYTE_ARRAY, INT32, INT64}
+
+import org.apache.spark.sql.execution.datasources.parquet.{ParquetReadSupport, ParquetToSparkSchemaConverter}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+
+/** The schema of a Parquet file, column by column, and as Spark sees it. */
+private[stats] object SchemaReader {
+
+  /** Metadata key under which Spark's Parquet writer looks for a field's id. */
+  val FieldIdKey = "parquet.field.id"
+
+  def read(message: MessageType, keyValues: Map[String, String]): FileSchema = {
+    val nodes = message.getFields.asScala.toSeq.flatMap(f => walk(f, Seq(f.getName), Seq(f.getName), legacy = false))
+    val ids = nodes.flatMap(n => Option(n.tpe.getId).map(id => n.column -> id.intValue)).toMap
+    val converter = new ParquetToSparkSchemaConverter(conversionConf)
+    val written = rowMetadata(keyValues)
+    val converted = message.getFields.asScala.toSeq.map { f =>
+      f.getName -> Try(converter.convert(new MessageType("spark_schema", f)).head)
+    }
+    val fields = converted.collect { case (name, Success(field)) =>
+      val declared = written.flatMap(_.fields.find(_.name == name)).getOrElse(field)
+      withIds(declared.copy(nullable = true), Seq(name), ids)
+    }
+    val lost = ids.keys.filter(c => !nodes.exists(n => n.column == c && n.isField)).map(_.mkString(".")).toSeq.sorted
+    FileSchema(
+      leaves(message),
+      DataTypes.createStructType(fields.toArray).asNullable,
+      converted.collect { case (name, Failure(e)) => (name, e.getMessage.takeWhile(_ != '\n')) },
+      lost)
+  }
+
+  /** The leaf columns in the file's order. */
+  def leaves(message: MessageType): IndexedSeq[LeafColumn] =
+    message.getFields.asScala.toIndexedSeq
+      .flatMap(f => walk(f, Seq(f.getName), Seq(f.getName), legacy = false))
+      .filter(_.tpe.isPrimitive)
+      .map { n =>
+        val p = n.tpe.asPrimitiveType
+        val length = if (p.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY) s"(${p.getTypeLength})" else ""
+        val logical = p.getLogicalTypeAnnotation match {
+          case null => ""
+          case i: IntLogicalTypeAnnotation if i.isSigned && i.getBitWidth == 32 && p.getPrimitiveTypeName == INT32 => ""
+          case i: IntLogicalTypeAnnotation if i.isSigned && i.getBitWidth == 64 && p.getPrimitiveTypeName == INT64 => ""
+          case other => other.toString
+        }
+        LeafColumn(n.raw, n.column, p.getPrimitiveTypeName.name + length, logical, p.getRepetition.name,
+          Option(p.getId).map(_.intValue), message.getMaxDefinitionLevel(n.raw: _*),
+          message.getMaxRepetitionLevel(n.raw: _*), n.legacy)
+      }
+
+  /** `isField`: Spark has a struct field for it, not only an element, key or value. */
+  private final case class Node(raw: Seq[String], column: Seq[String], tpe: Type, legacy: Boolean, isField: Boolean)
+
+  private def walk(
+      tpe: Type,
+      raw: Seq[String],
+      column: Seq[String],
+      legacy: Boolean,
+      isField: Boolean = true,
+      isElement: Boolean = false): Seq[Node] = {
+    val bareRepeated = tpe.isRepetition(Type.Repetition.REPEATED) && !isElement
+    if (bareRepeated) walk(tpe, raw, column :+ "element", legacy = true, isField = false, isElement = true)
+    else {
+      val node = Node(raw, column, tpe, legacy, isField)
+      if (tpe.isPrimitive) Seq(node) else node +: children(tpe.asGroupType, raw, column, legacy)
+    }
+  }
+
+  private def children(group: GroupType, raw: Seq[String], column: Seq[String], legacy: Boolean): Seq[Node] = {
+    def inner(t: Type, via: Seq[String], name: String, legacyHere: Boolean): Seq[Node] =
+      walk(t, raw ++ via, column :+ name, legacy || legacyHere, isField = false, isElement = true)
+    val only = if (group.getFieldCount == 1) Some(group.getType(0)) else None
+    (group.getLogicalTypeAnnotation, only) match {
+      case (_: ListLogicalTypeAnnotation, Some(list)) if list.isRepetition(Type.Repetition.REPEATED) =>
+        val element = if (isElementItself(list, group.getName)) None else Some(list.asGroupType.getType(0))
+        element match {
+          case Some(e) => inner(e, Seq(list.getName, e.getName), "element", legacyHere = false)
+          case None => inner(list, Seq(list.getName), "element", legacyHere = true)
+        }
+      case (_: MapLogicalTypeAnnotation | _: MapKeyValueTypeAnnotation, Some(entries))
+          if !entries.isPrimitive && entries.asGroupType.getFieldCount == 2 =>
+        val Seq(key, value) = entries.asGroupType.getFields.asScala.toSeq
+        inner(key, Seq(entries.getName, key.getName), "key", legacyHere = false) ++
+          inner(value, Seq(entries.getName, value.getName), "value", legacyHere = false)
+      case _ =>
+        group.getFields.asScala.toSeq.flatMap(f => walk(f, raw :+ f.getName, column :+ f.getName, legacy))
+    }
+  }
+
+  /** The rules of the Parquet format for lists that old writers wrote in two levels. */
+  private def isElementItself(repeated: Type, parent: String): Boolean =
+    repeated.isPrimitive || repeated.asGroupType.getFieldCount > 1 || repeated.getName == "array" ||
+      repeated.getName == parent + "_tuple"
+
+  private def withIds(field: StructField, column: Seq[String], ids: Map[Seq[String], Int]): StructField = {
+    val dataType = inside(field.dataType, column, ids)
+    val kept = new MetadataBuilder().withMetadata(field.metadata).remove(FieldIdKey)
+    ids.get(column).foreach(id => kept.putLong(FieldIdKey, id.toLong))
+    field.copy(dataType = dataType, metadata = kept.build())
+  }
+
+  private def inside(dataType: DataType, column: Seq[String], ids: Map[Seq[String], Int]): DataType = dataType match {
+    case s: StructType => StructType(s.fields.map(f => withIds(f, column :+ f.name, ids)))
+    case a: ArrayType => a.copy(elementType = inside(a.elementType, column :+ "element", ids))
+    case m: MapType => m.copy(keyType = inside(m.keyType, column :+ "key", ids),
+        valueType = inside(m.valueType, column :+ "value", ids))
+    case other => other
+  }
+
+  /** What Spark noted about the row when it wrote the file: intervals and the like show only there. */
+  private def rowMetadata(keyValues: Map[String, String]): Option[StructType] =
+    keyValues.get(ParquetReadSupport.SPARK_METADATA_KEY)
+      .flatMap(json => Try(DataType.fromJson(json)).toOption)
+      .collect { case s: StructType => s }
+
+  private def conversionConf: SQLConf = {
+    val conf = new SQLConf
+    conf.setConfString(SQLConf.CASE_SENSITIVE.key, "true")
+    conf.setConfString(SQLConf.PARQUET_BINARY_AS_STRING.key, "false")
+    conf.setConfString(SQLConf.PARQUET_INT96_AS_TIMESTAMP.key, "true")
+    conf.setConfString(SQLConf.LEGACY_PARQUET_NANOS_AS_LONG.key, "false")
+    conf
+  }
+}

@@ -1,0 +1,83 @@
+package org.apache.spark.sql.zorder.stats
+
+import java.util.Locale
+
+/** Checks of what a run wrote against what it read, from footers alone. */
+object Verification {
+
+  /**
+   * @param accepted
+   *   columns (as `LeafColumn.name`) whose type may differ: losses that were forced, timestamps on request
+   * @return
+   *   sentences about what does not agree; empty when all is well
+   */
+  def compare(
+      inputs: Seq[FileFooter],
+      outputs: Seq[FileFooter],
+      accepted: Set[String] = Set.empty): Seq[String] = {
+    val (before, after) = (inputs.map(_.rows).sum, outputs.map(_.rows).sum)
+    val rows = if (before == after) Nil else Seq(s"The files read hold $before rows and the files written $after.")
+    val read = Leaves.of(inputs)
+    val written = Leaves.of(outputs)
+    // without rows a run may write no file at all
+    val columns = if (outputs.isEmpty && before == 0) Nil else read.flatMap { in =>
+      written.find(_.key == in.key) match {
+        case None => Seq(s"Column ${in.name} of file ${in.file} is in none of the files written.")
+        case Some(out) => types(in, out, accepted) ++ nulls(in, out)
+      }
+    }
+    rows ++ columns
+  }
+
+  private def types(in: Leaves, out: Leaves, accepted: Set[String]): Seq[String] =
+    if (accepted(in.name)) Nil
+    else in.types.diff(out.types).map { t =>
+      s"Column ${in.name} of file ${in.file} is $t in the files read and ${out.types.mkString(" or ")} in those written."
+    }
+
+  /** Rows of files that lack a column count as NULL at most: the column may have a default for them. */
+  private def nulls(in: Leaves, out: Leaves): Seq[String] =
+    (in.nulls, out.nulls) match {
+      case (Some(before), Some(after)) if !in.repeated || (in.absentRows == 0 && out.absentRows == 0) =>
+        val spare = if (in.repeated) 0L else in.absentRows
+        val given = after + (if (in.repeated) 0L else out.absentRows)
+        val nullsAgree = before <= given && given <= before + spare
+        val valuesAgree = !in.repeated || in.values == out.values
+        if (nullsAgree && valuesAgree) Nil
+        else Seq(s"Column ${in.name} has ${before + spare} NULLs of ${in.values + spare} values in the files read " +
+          s"and $given of ${out.values} in those written.")
+      case _ => Nil
+    }
+}
+
+/** One leaf column over several files. `nulls` is None where a file does not say. */
+private[stats] final case class Leaves(
+    key: Seq[String],
+    name: String,
+    file: String,
+    types: Seq[String],
+    repeated: Boolean,
+    nulls: Option[Long],
+    values: Long,
+    absentRows: Long)
+
+private[stats] object Leaves {
+  def of(footers: Seq[FileFooter]): Seq[Leaves] = {
+    val allRows = footers.map(_.rows).sum
+    val all = for {
+      footer <- footers
+      (leaf, i) <- footer.schema.leaves.zipWithIndex
+    } yield (leaf.column.map(_.toLowerCase(Locale.ROOT)), leaf, footer, i)
+    all.groupBy(_._1).toSeq.sortBy(_._1.mkString(".")).map { case (key, found) =>
+      val (_, first, firstFile, _) = found.head
+      val nulls = found.map { case (_, _, footer, i) => footer.nulls(i) }
+      Leaves(key, first.name, firstFile.file.path, found.map { case (_, leaf, _, _) => sameType(leaf) }.distinct,
+        found.exists(_._2.maxRepetition > 0), if (nulls.contains(-1L)) None else Some(nulls.sum),
+        found.map { case (_, _, footer, i) => footer.values(i) }.sum, allRows - found.map(_._3.rows).sum)
+    }
+  }
+
+  /** A decimal is the same in whatever physical type it is stored. */
+  private def sameType(leaf: LeafColumn): String =
+    if (leaf.logical.startsWith("DECIMAL(")) leaf.logical else leaf.typeText
+}

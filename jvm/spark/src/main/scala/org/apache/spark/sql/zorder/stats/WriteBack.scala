@@ -1,0 +1,62 @@
+package org.apache.spark.sql.zorder.stats
+
+import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+
+/** What Spark's Parquet writer would make of the columns that it read. */
+private[stats] object WriteBack {
+  private val Micros = "TIMESTAMP_MICROS"
+  private val Millis = "TIMESTAMP_MILLIS"
+  private val Int96 = "INT96"
+
+  /** The one way to write timestamps: as all files have it, if that is asked for and they agree. */
+  def timestamps(footers: Seq[FileFooter], timestampType: String): String = timestampType match {
+    case "int96" => Int96
+    case "keep" =>
+      footers.flatMap(_.schema.leaves).flatMap(timestampKind).distinct match {
+        case Seq(one) => one
+        case _ => Micros
+      }
+    case _ => Micros
+  }
+
+  private def timestampKind(leaf: LeafColumn): Option[String] = leaf.typeText match {
+    case "INT96" => Some(Int96)
+    case "INT64 TIMESTAMP(MICROS,true)" => Some(Micros)
+    case "INT64 TIMESTAMP(MILLIS,true)" => Some(Millis)
+    case _ => None
+  }
+
+  /** The leaves that Spark writes for `schema`, by column. */
+  def leaves(schema: StructType, timestamps: String): Map[Seq[String], LeafColumn] = {
+    val conf = new SQLConf
+    conf.setConfString(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key, timestamps)
+    conf.setConfString(SQLConf.PARQUET_WRITE_LEGACY_FORMAT.key, "false")
+    conf.setConfString(SQLConf.PARQUET_FIELD_ID_WRITE_ENABLED.key, "true")
+    SchemaReader.leaves(new SparkToParquetSchemaConverter(conf).convert(schema)).map(l => l.column -> l).toMap
+  }
+
+  /** Subjects and complaints about the leaves of a file that would not come back as they are. */
+  def changes(
+      footer: FileFooter,
+      written: Map[Seq[String], LeafColumn],
+      keepTimestamps: Boolean): Seq[(String, String)] = {
+    val byName = written.map { case (column, leaf) => column.map(_.toLowerCase(java.util.Locale.ROOT)) -> leaf }
+    val types = footer.schema.leaves.flatMap { leaf =>
+      written.get(leaf.column).orElse(byName.get(leaf.column.map(_.toLowerCase(java.util.Locale.ROOT))))
+        .toSeq.flatMap(now => change(leaf, now, keepTimestamps)).map(s"Column ${leaf.name}" -> _)
+    }
+    val ids = footer.schema.lostIds.map(c => s"The field id of $c" -> "has no place in Spark's schema and would go")
+    types ++ ids
+  }
+
+  private def change(leaf: LeafColumn, now: LeafColumn, keepTimestamps: Boolean): Option[String] = {
+    val bothTimestamps = timestampKind(leaf).isDefined && timestampKind(now).isDefined
+    val bothDecimals = leaf.logical.startsWith("DECIMAL(") && leaf.logical == now.logical
+    if (leaf.legacyShape)
+      Some("is, or lies in, a list of an old shape; Spark would write it in three levels (list, element)")
+    else if (leaf.typeText == now.typeText || bothDecimals || (bothTimestamps && !keepTimestamps)) None
+    else Some(s"is ${leaf.typeText}, which Spark would write back as ${now.typeText}")
+  }
+}

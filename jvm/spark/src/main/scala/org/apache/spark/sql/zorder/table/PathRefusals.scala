@@ -1,0 +1,74 @@
+package org.apache.spark.sql.zorder.table
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.permission.FsAction
+import org.apache.hadoop.security.AccessControlException
+
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.parquet.Tree
+
+/** Directories that must not be rewritten as plain Parquet. */
+private[table] object PathRefusals {
+
+  /** Things that the text of a path shows. */
+  def text(path: String): Unit = {
+    if (path.trim.isEmpty) refuse("The path is empty; give the directory of a Parquet table.")
+    if (path.exists("*?[{".indexOf(_) >= 0))
+      refuse(s"The path $path is a pattern; give one directory, and pick partitions by WHERE.")
+  }
+
+  def inPlace(root: Path, scheme: String): Unit = {
+    if (ObjectStores.isOne(scheme))
+      refuse(s"$root is on an object store, where a directory cannot be exchanged in one step; write a copy " +
+        "with INTO 'path', or register it (CREATE TABLE t USING parquet LOCATION ...) and name the table.")
+    if (root.getParent == null) refuse(s"$root is the root of its file system; give the directory of a table.")
+  }
+
+  /** Directories that belong to another format or to a stream. */
+  def foreign(fs: FileSystem, root: Path): Unit = {
+    def has(name: String): Boolean = fs.exists(new Path(root, name))
+    if (has("_delta_log"))
+      refuse(s"$root is a Delta table and there is no Delta adapter yet; " +
+        s"run Delta's own OPTIMIZE delta.`$root` ZORDER BY (...).")
+    if (has(".hoodie"))
+      refuse(s"$root is a Hudi table and there is no Hudi adapter yet; run Hudi's own " +
+        s"CALL run_clustering(path => '$root', order => '...').")
+    val metadata = TextFiles.children(fs, new Path(root, "metadata")).map(_.getPath.getName)
+    if (metadata.exists(_.endsWith(".metadata.json")))
+      refuse(s"$root is an Iceberg table and there is no Iceberg adapter yet; run Iceberg's own " +
+        "CALL <catalog>.system.rewrite_data_files(table => '...', strategy => 'sort', " +
+        "sort_order => 'zorder(...)').")
+    if (has("_spark_metadata"))
+      refuse(s"$root is written by a streaming query (_spark_metadata lists its files); " +
+        "write a clustered copy with INTO 'path'.")
+  }
+
+  def writable(fs: FileSystem, dir: Path, root: Path): Unit =
+    try fs.access(dir, FsAction.WRITE_EXECUTE)
+    catch {
+      case _: AccessControlException =>
+        refuse(s"The directory $dir is not writable for this user, so the data of $root cannot be exchanged; " +
+          "ask for write access, or write a copy with INTO 'path'.")
+    }
+
+  /** Layouts of directories that a swap would not get right. */
+  def shape(root: Path, tree: Tree): Unit = {
+    val visible = tree.files.filter(f => f.length > 0 && !f.rel.split('/').exists(Tree.isHidden))
+    visible.find(!_.isData).foreach { f =>
+      refuse(s"${f.rel.take(f.rel.lastIndexOf('/'))} in $root is not a partition directory but holds files, " +
+        "perhaps of another table; move it away, or name that table.")
+    }
+    val (top, below) = visible.partition(!_.rel.contains('/'))
+    if (top.nonEmpty && below.nonEmpty)
+      refuse(s"$root has partition directories and also files beside them (${top.head.rel}), which Spark does " +
+        "not read; move these files into partitions or away.")
+    below.find(_.rel.split('/').init.map(_.takeWhile(_ != '=')).toSeq !=
+      below.head.rel.split('/').init.map(_.takeWhile(_ != '=')).toSeq).foreach { f =>
+      refuse(s"The partition directories of $root do not have the same columns (${below.head.rel}, ${f.rel}); " +
+        "move one of them away.")
+    }
+    tree.dirs.find(d => d.split('/').last == "_delta_log" || d.split('/').last == ".hoodie").foreach { d =>
+      refuse(s"$root holds a table of another format ($d); move it away, or name that table.")
+    }
+  }
+}

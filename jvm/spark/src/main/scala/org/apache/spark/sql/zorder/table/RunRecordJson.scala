@@ -1,0 +1,72 @@
+package org.apache.spark.sql.zorder.table
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+
+/** [[RunRecord]] as JSON and back; fields that an older version did not write read as empty. */
+object RunRecordJson {
+
+  private val mapper = new ObjectMapper()
+
+  def write(record: RunRecord): String = {
+    val node = mapper.createObjectNode()
+    node.put("version", 1).put("number", record.number).put("runId", record.runId)
+    node.put("startedMs", record.startedMs).put("finishedMs", record.finishedMs)
+    node.put("operation", record.operation).put("statement", record.statement).put("curve", record.curve)
+    val columns = node.putArray("columns")
+    record.columns.foreach(c => columns.add(c))
+    val layouts = node.putObject("layoutIds")
+    record.layoutIds.toSeq.sorted.foreach { case (partition, id) => layouts.put(partition, id) }
+    val files = node.putArray("files")
+    record.files.foreach(f => file(files.addObject(), f))
+    val rewritten = node.putArray("rewritten")
+    record.rewritten.foreach(f => dataFile(rewritten.addObject(), f))
+    node.put("report", record.report)
+    mapper.writeValueAsString(node)
+  }
+
+  /** None when the text is not a record. */
+  def read(text: String): Option[RunRecord] =
+    try {
+      val node = mapper.readTree(text)
+      if (node == null || !node.hasNonNull("number") || !node.hasNonNull("runId")) None
+      else Some(record(node))
+    } catch { case _: java.io.IOException => None }
+
+  private def record(node: JsonNode): RunRecord = RunRecord(
+    number = node.path("number").asInt,
+    runId = node.path("runId").asText,
+    startedMs = node.path("startedMs").asLong,
+    finishedMs = node.path("finishedMs").asLong,
+    operation = node.path("operation").asText,
+    statement = node.path("statement").asText,
+    columns = each(node, "columns").map(_.asText),
+    curve = node.path("curve").asText,
+    layoutIds = node.path("layoutIds").fields.asScala.map(e => e.getKey -> e.getValue.asText).toMap,
+    files = each(node, "files").map { f =>
+      RecordedFile(f.path("path").asText, f.path("length").asLong, f.path("level").asInt, f.path("file").asInt)
+    },
+    rewritten = each(node, "rewritten").map(readDataFile),
+    report = node.path("report").asText)
+
+  private def file(node: ObjectNode, f: RecordedFile): Unit = {
+    node.put("path", f.path).put("length", f.length).put("level", f.level).put("file", f.fileNumber)
+    ()
+  }
+
+  private def dataFile(node: ObjectNode, f: DataFile): Unit = {
+    node.put("path", f.path).put("length", f.length).put("modified", f.modified)
+    node.put("partition", f.partition)
+    ()
+  }
+
+  private def readDataFile(f: JsonNode): DataFile = DataFile(
+    f.path("path").asText, f.path("length").asLong, f.path("modified").asLong, f.path("partition").asText)
+
+  private def each(node: JsonNode, name: String): Seq[JsonNode] = node.path(name) match {
+    case array: ArrayNode => array.elements.asScala.toVector
+    case _ => Nil
+  }
+}

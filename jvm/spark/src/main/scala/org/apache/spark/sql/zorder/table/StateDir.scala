@@ -1,0 +1,39 @@
+package org.apache.spark.sql.zorder.table
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+/** `_zorder/` under `root`. It may be gone, half there or unreadable: then there is that much less state. */
+final class StateDir(fs: FileSystem, root: Path) extends TableState {
+
+  val dir: Path = new Path(root, StateDir.Name)
+  private val runsDir = new Path(dir, "runs")
+  private val layoutsDir = new Path(dir, "layouts")
+
+  override def runs(): Seq[RunRecord] =
+    StateDir.numbers(fs, runsDir)
+      .flatMap(n => TextFiles.read(fs, new Path(runsDir, s"$n.json")).flatMap(RunRecordJson.read))
+
+  override def layout(id: String): Option[String] =
+    if (id.isEmpty || !id.forall(_.isLetterOrDigit)) None
+    else TextFiles.read(fs, new Path(layoutsDir, s"$id.json"))
+
+  /** The number that the next run gets: one above the highest, readable or not. */
+  def nextNumber(): Int = StateDir.numbers(fs, runsDir).lastOption.getOrElse(0) + 1
+
+  /** Layouts first: a record never names a layout that is not there. */
+  def write(record: RunRecord, layouts: Map[String, String]): Unit = {
+    layouts.toSeq.sorted.foreach { case (id, body) =>
+      TextFiles.createOnce(fs, new Path(layoutsDir, s"$id.json"), body)
+    }
+    TextFiles.createOnce(fs, new Path(runsDir, s"${record.number}.json"), RunRecordJson.write(record))
+    ()
+  }
+}
+
+object StateDir {
+  val Name = "_zorder"
+
+  private def numbers(fs: FileSystem, dir: Path): Seq[Int] =
+    TextFiles.children(fs, dir).map(_.getPath.getName)
+      .filter(_.matches("[0-9]{1,9}\\.json")).map(_.stripSuffix(".json").toInt).sorted
+}

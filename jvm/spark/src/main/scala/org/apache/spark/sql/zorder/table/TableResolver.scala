@@ -1,0 +1,53 @@
+package org.apache.spark.sql.zorder.table
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.parquet.{PathParquetTable, Recovery, Tree}
+
+/** Finds the table that a statement names. What forbids a rewrite is said here, before any work. */
+object TableResolver {
+
+  /**
+   * Finishes or undoes what a crashed commit left, then opens the table.
+   *
+   * @throws org.apache.spark.sql.zorder.ZOrderException
+   *   one sentence: what is wrong with the table and what to do
+   */
+  def open(session: ClassicSession, ref: TableRef): ClusterTable = openParquet(session, ref)
+
+  private[zorder] def openParquet(session: ClassicSession, ref: TableRef): parquet.ParquetTable = ref match {
+    case TableRef.Location(path) => byPath(session, path)
+    case TableRef.Name(parts) => CatalogResolver.open(session, parts)
+  }
+
+  private[table] def byPath(session: ClassicSession, text: String): parquet.ParquetTable = {
+    PathRefusals.text(text)
+    val given = new Path(text)
+    val hadoopConf = session.sessionState.newHadoopConf()
+    val scheme = Option(given.toUri.getScheme).getOrElse(FileSystem.getDefaultUri(hadoopConf).getScheme)
+    PathRefusals.inPlace(given, scheme)
+    val fs = given.getFileSystem(hadoopConf)
+    val root = fs.makeQualified(given)
+    PathRefusals.inPlace(root, scheme)
+    Recovery.recover(fs, root)
+    directory(fs, root)
+    PathRefusals.foreign(fs, root)
+    PathRefusals.writable(fs, root.getParent, root)
+    val tree = Tree.walk(fs, root)
+    PathRefusals.shape(root, tree)
+    if (tree.data.exists(_.rel.contains('/'))) PathRefusals.writable(fs, root, root)
+    CatalogResolver.refuseOverlap(session, root, None)
+    new PathParquetTable(session, text, fs, root)
+  }
+
+  private def directory(fs: FileSystem, root: Path): Unit =
+    if (!fs.exists(root)) {
+      val siblings = TextFiles.children(fs, root.getParent).filter(_.isDirectory).map(_.getPath)
+        .filterNot(p => Tree.isHidden(p.getName))
+      val hint = NearestName.hint(root.getName, siblings.map(_.getName))
+      refuse(s"There is nothing at $root.$hint")
+    } else if (!fs.getFileStatus(root).isDirectory)
+      refuse(s"$root is a file; give the directory of the table, ${root.getParent}.")
+}

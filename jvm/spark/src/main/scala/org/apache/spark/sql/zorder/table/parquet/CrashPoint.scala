@@ -1,0 +1,21 @@
+package org.apache.spark.sql.zorder.table.parquet
+
+/**
+ * Places where a test lets a commit die. Nothing happens unless the system property
+ * `spark.zorder.test.crash` names the place (`name`, or `name:halt` to stop the JVM).
+ */
+private[zorder] object CrashPoint {
+
+  val Property = "spark.zorder.test.crash"
+
+  /** Not an Exception, so that no handler tidies up what a real crash would leave. */
+  final class Crash(name: String) extends Error(s"crash point $name")
+
+  def hit(name: String): Unit = {
+    val wanted = System.getProperty(Property)
+    if (wanted != null) {
+      if (wanted == name) throw new Crash(name)
+      if (wanted == s"$name:halt") Runtime.getRuntime.halt(99)
+    }
+  }
+}

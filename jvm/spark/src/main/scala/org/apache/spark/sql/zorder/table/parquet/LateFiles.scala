@@ -1,0 +1,50 @@
+package org.apache.spark.sql.zorder.table.parquet
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * Files that came into a directory after its data had moved on, from a writer that had opened them before or
+ * that knows the table by its old path. They are rows of the table: they are copied to where it is now.
+ */
+private[zorder] object LateFiles {
+
+  /** Late files of all finished commits, not copied yet: (journal, where the data is now, the file). */
+  def find(table: ParquetTable): Seq[(Journal, SwapUnit, TreeFile)] = {
+    val live = table.liveDirs().values.map(_.toUri.getPath).toSet
+    for {
+      j <- table.store.all() if j.state == JournalState.Done
+      u <- j.units if !live(u.old.toUri.getPath)
+      f <- inOld(table, j, u)
+    } yield (j, u, f)
+  }
+
+  private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[TreeFile] = {
+    val known = unit.named.map(_.rel).toSet
+    val carried = journal.carried.map(_.rel).toSet
+    Tree.walk(table.store.fs, unit.old).data
+      .filterNot(f => known(f.rel) || carried(new Path(unit.old, f.rel).toString))
+  }
+
+  /** Copies them and notes that in their journals; how many there were. */
+  def carry(table: ParquetTable): Int = {
+    val live = table.liveDirs()
+    find(table).groupBy(_._1.txn).map { case (txn, found) =>
+      val carried = found.flatMap { case (_, unit, file) =>
+        live.get(unit.partition).filter(_ => Tree.walk(table.store.fs, unit.old).writer.isEmpty).map { dir =>
+          copy(table, unit, file, dir)
+          file.copy(rel = new Path(unit.old, file.rel).toString)
+        }
+      }
+      CrashPoint.hit("late-copied")
+      table.store.get(txn).foreach(j => table.store.write(j.copy(carried = j.carried ++ carried)))
+      carried.size
+    }.sum
+  }
+
+  /** A file of that name and length is the same file, copied before a crash. */
+  private def copy(table: ParquetTable, unit: SwapUnit, file: TreeFile, dir: Path): Unit = {
+    val to = new Path(dir, file.rel)
+    if (!Moves.status(table.store.fs, to).exists(_.getLen == file.length))
+      Moves.copy(table.store.fs, new Path(unit.old, file.rel), to, file.modified)
+  }
+}

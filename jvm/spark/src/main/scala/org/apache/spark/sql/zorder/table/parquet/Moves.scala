@@ -1,0 +1,50 @@
+package org.apache.spark.sql.zorder.table.parquet
+
+import java.io.{FileNotFoundException, IOException}
+import java.util.UUID
+
+import org.apache.hadoop.fs.{FileStatus, FileSystem, FileUtil, Path}
+
+/** Renames and copies that either happen as meant or fail. */
+private[zorder] object Moves {
+
+  /** Hadoop moves a directory INTO an existing one; here that is a failure. */
+  def rename(fs: FileSystem, from: Path, to: Path): Unit = {
+    if (fs.exists(to)) throw new IOException(s"$to is there already, so $from cannot become it")
+    fs.mkdirs(to.getParent)
+    if (!fs.rename(from, to)) throw new IOException(s"Cannot rename $from to $to")
+    val nested = new Path(to, from.getName)
+    if (!fs.exists(from) && fs.exists(nested) && nested.getName.contains(".zorder-")) {
+      fs.rename(nested, from)
+      throw new IOException(s"$to was created by somebody while $from was being renamed to it")
+    }
+  }
+
+  /** A whole copy under its final name or nothing; keeps modification time, owner and mode. */
+  def copy(fs: FileSystem, from: Path, to: Path, modified: Long): Unit = {
+    fs.mkdirs(to.getParent)
+    val hidden = new Path(to.getParent, s".zorder-${UUID.randomUUID}.tmp")
+    try {
+      if (!FileUtil.copy(fs, from, fs, hidden, false, true, fs.getConf))
+        throw new IOException(s"Cannot copy $from to $to")
+      fs.setTimes(hidden, modified, -1)
+      if (!org.apache.spark.sql.zorder.table.ObjectStores.isOne(fs.getUri.getScheme))
+        Attributes.copy(fs, from, hidden)
+      if (fs.exists(to)) fs.delete(to, false)
+      if (!fs.rename(hidden, to)) throw new IOException(s"Cannot rename $hidden to $to")
+    } finally fs.delete(hidden, false)
+    ()
+  }
+
+  def status(fs: FileSystem, path: Path): Option[FileStatus] =
+    try Some(fs.getFileStatus(path))
+    catch { case _: FileNotFoundException => None }
+
+  /** Takes away directories that hold nothing, from the deepest up; the root of them too. */
+  def deleteEmptyDirs(fs: FileSystem, dir: Path): Boolean =
+    status(fs, dir).forall { s =>
+      val children = fs.listStatus(dir)
+      s.isDirectory && children.map(c => c.isDirectory && deleteEmptyDirs(fs, c.getPath)).forall(identity) &&
+        fs.delete(dir, false)
+    }
+}

@@ -1,0 +1,91 @@
+package org.apache.spark.sql.zorder.table.parquet
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
+
+/**
+ * The commit of a table that is known by its path: directories change places under one journal.
+ *
+ * @param waitMs
+ *   how long a job that is writing is waited for
+ */
+private[zorder] final class PathSwap(store: JournalStore, waitMs: Long) {
+
+  private val fs: FileSystem = store.fs
+
+  /**
+   * Puts the staged directories of `draft` in place. The draft's units need no `kept` yet.
+   *
+   * @throws ZOrderConflictException
+   *   when the table changed under the run; then nothing was changed
+   */
+  def commit(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
+    Journal.begin(draft.txn)
+    try {
+      val done = swap(prepare(draft, record, layouts))
+      new Finish(store).finish(done)
+    } catch {
+      case crash: CrashPoint.Crash => throw crash
+      case NonFatal(e) =>
+        // the table must not stay half done until the next run comes
+        Journal.end(draft.txn)
+        try Recovery.settle(store, draft.txn, waitMs)
+        catch { case NonFatal(again) => e.addSuppressed(again) }
+        throw e
+    } finally Journal.end(draft.txn)
+  }
+
+  private def prepare(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
+    Writers.await(fs, draft.home, waitMs)
+    val units = draft.units.map(refresh)
+    CrashPoint.hit("synced")
+    units.foreach(copyAttributes)
+    val stateHome = units.find(_.target == draft.home).map(_.staged).getOrElse(draft.staging)
+    val number = new StateDir(fs, draft.home).nextNumber()
+    new StateDir(fs, stateHome).write(record.copy(number = number), layouts)
+    val prepared = store.write(draft.copy(units = units).at(JournalState.Prepared))
+    CrashPoint.hit("prepared")
+    prepared
+  }
+
+  private def swap(prepared: Journal): Journal = {
+    Writers.await(fs, prepared.home, waitMs)
+    val swapping = store.write(prepared.copy(units = prepared.units.map(refresh)).at(JournalState.Swapping))
+    CrashPoint.hit("swapping")
+    val swap = new UnitSwap(fs, waitMs)
+    var done = Vector.empty[SwapUnit]
+    swapping.units.zipWithIndex.foreach { case (unit, i) =>
+      swap.forward(unit, Finish.stray(store, swapping, i)) match {
+        case UnitSwap.Swapped(ready) => done :+= ready
+        case UnitSwap.Refused(why) =>
+          val undoing = store.write(swapping.copy(units = done ++ swapping.units.drop(i)).at(JournalState.Undoing))
+          new Finish(store).undo(undoing, waitMs)
+          throw why
+      }
+    }
+    swapping.copy(units = done)
+  }
+
+  /** What is beside the inputs now, staged. */
+  private def refresh(unit: SwapUnit): SwapUnit = {
+    val now = Tree.walk(fs, unit.target)
+    Kept.checkInputs(unit, now)
+    if (!unit.outputs.forall(o => fs.exists(new Path(unit.staged, o.rel))))
+      throw new ZOrderConflictException(
+        s"The new files in ${unit.staged} were deleted by somebody else; nothing was changed, run it again.")
+    Kept.sync(fs, unit, now)
+  }
+
+  private def copyAttributes(unit: SwapUnit): Unit = {
+    Attributes.copy(fs, unit.target, unit.staged)
+    unit.inputs.headOption.foreach { model =>
+      unit.outputs.foreach { o =>
+        Attributes.copy(fs, new Path(unit.target, model.rel), new Path(unit.staged, o.rel))
+      }
+    }
+  }
+}

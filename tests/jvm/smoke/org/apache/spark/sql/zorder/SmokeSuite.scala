@@ -1,0 +1,53 @@
+package org.apache.spark.sql.zorder
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.sql.ZOrderParser
+import org.apache.spark.sql.zorder.shims.Shims
+
+/** What every Spark line must do. */
+class SmokeSuite extends AnyFunSuite with ZOrderSession {
+
+  test("the extension loads: our parser is outermost") {
+    assert(Shims.classic(spark).sessionState.sqlParser.isInstanceOf[ZOrderParser])
+  }
+
+  test("zorder_version() answers, folded, interpreted and generated") {
+    assert(spark.sql("SELECT zorder_version()").head().getString(0) == Bridge.version())
+    assert(Bridge.version().matches("""\d+\.\d+\.\d+.*"""))
+    val query = "SELECT zorder_version() AS v FROM range(3)"
+    Seq("CODEGEN_ONLY", "NO_CODEGEN").foreach { mode =>
+      withConf(
+        "spark.sql.codegen.factoryMode" -> mode,
+        "spark.sql.optimizer.excludedRules" -> "org.apache.spark.sql.catalyst.optimizer.ConstantFolding") {
+        assert(spark.sql(query).collect().map(_.getString(0)).toSeq == Seq.fill(3)(Bridge.version()))
+      }
+    }
+  }
+
+  test("functions are listed and described") {
+    assert(spark.sql("SHOW FUNCTIONS LIKE 'zorder_version'").collect().map(_.getString(0)).toSeq ==
+      Seq("zorder_version"))
+    assert(spark.sql("DESCRIBE FUNCTION zorder_version").collect().mkString.contains("The version of spark-zorder"))
+  }
+
+  test("ordinary statements pass, with and without parameters") {
+    assert(spark.sql("SELECT 1 AS optimize").head().getInt(0) == 1)
+    assert(spark.sql("SELECT :x + 1", Map[String, Any]("x" -> 1)).head().getInt(0) == 2)
+    assert(spark.sql("SELECT ? + 1", Array[Any](41)).head().getInt(0) == 42)
+  }
+
+  test("a statement of ours is recognised and explained without being run") {
+    val plan = spark.sql("EXPLAIN ZORDER TABLE no.such.t BY (a, b) WITH (fileCount = 8) DRY RUN").head().getString(0)
+    assert(plan.contains("ZOrderTable no.such.t by (a, b) with (fileCount=8) dry run"))
+  }
+
+  test("a session that was started without the extension gets the functions from the bridge") {
+    val late = spark.newSession()
+    Bridge.install(late)
+    Bridge.install(late)
+    assert(late.sql("SELECT zorder_version()").head().getString(0) == Bridge.version())
+    val refused = intercept[ZOrderException](Bridge.run(late, "SELECT 1"))
+    assert(refused.getMessage.contains("OPTIMIZE and ZORDER statements only"))
+  }
+}

@@ -1,0 +1,119 @@
+package org.apache.spark.sql.zorder.expr
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import java.nio.file.Files
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
+import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.functions.{col, expr, struct}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.{functions => F}
+import org.apache.spark.sql.zorder.shims.Shims
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.funsuite.AnyFunSuite
+import scala.collection.JavaConverters._
+
+/**
+ * The golden keys, which were derived from the rules and not from this code, on every Spark line; and the
+ * functions as SQL and as columns of a DataFrame.
+ */
+class GoldenKeysSuite extends AnyFunSuite with BeforeAndAfterAll {
+  private lazy val spark = SparkSession.builder().master("local[2]").appName("GoldenKeysSuite")
+    .config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "4")
+    .config("spark.sql.warehouse.dir", Files.createTempDirectory("golden").toString)
+    .config("spark.sql.timeType.enabled", "true").getOrCreate()
+
+  override def beforeAll(): Unit = {
+    super.beforeAll()
+    val registry = Shims.classic(spark).sessionState.functionRegistry
+    Functions.all.foreach(f => registry.registerFunction(FunctionIdentifier(f.name), f.info, f.builder))
+  }
+
+  override def afterAll(): Unit =
+    try spark.stop()
+    finally super.afterAll()
+
+  private val since = SPARK_VERSION.split('.').take(2).map(_.toInt).toSeq
+
+  private def known(row: JsonNode): Boolean = !row.has("since") || {
+    val first = row.get("since").asText.split('.').map(_.toInt)
+    since.head > first(0) || (since.head == first(0) && since(1) >= first(1))
+  }
+
+  private lazy val golden: Seq[JsonNode] = {
+    val file = getClass.getClassLoader.getResourceAsStream("golden/raw_keys.json")
+    try new ObjectMapper().readTree(file).asScala.toSeq.filter(known)
+    finally file.close()
+  }
+
+  private def keys(settings: (String, String)*): Unit = {
+    settings.foreach { case (k, v) => spark.conf.set(k, v) }
+    try {
+      val row = spark.range(1).selectExpr(golden.map(g => s"hex(${g.get("sql").asText})"): _*).head()
+      for ((g, i) <- golden.zipWithIndex)
+        assert(row.getString(i).toLowerCase(java.util.Locale.ROOT) === g.get("key").asText, g.get("name").asText)
+    } finally settings.foreach { case (k, _) => spark.conf.unset(k) }
+  }
+
+  private val noFolding = "spark.sql.optimizer.excludedRules" -> Seq("ConstantFolding", "ConvertToLocalRelation")
+    .map(r => s"org.apache.spark.sql.catalyst.optimizer.$r").mkString(",")
+
+  test("golden keys, folded")(keys())
+
+  test("golden keys, generated code")(keys(noFolding))
+
+  test("golden keys, generated code without whole stages")(keys(noFolding, "spark.sql.codegen.wholeStage" -> "false"))
+
+  test("golden keys, interpreted") {
+    keys(noFolding, "spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+  }
+
+  test("golden keys, with ANSI on and off") {
+    for (ansi <- Seq("true", "false")) keys(noFolding, "spark.sql.ansi.enabled" -> ansi)
+  }
+
+  test("the examples of the function table give what they say") {
+    for (f <- Functions.all; example <- f.info.getExamples.split("> ").drop(1)) {
+      val lines = example.split("\n").map(_.trim).filter(_.nonEmpty)
+      if (lines.length > 1) assert(spark.sql(lines.head.stripSuffix(";")).head().get(0).toString === lines(1), lines.head)
+    }
+  }
+
+  test("the functions are described, and named as they are called") {
+    for (f <- Functions.all) {
+      assert(f.info.getName === f.name && f.info.getUsage.nonEmpty && f.info.getSince.nonEmpty)
+      assert(f.info.getExamples.contains("SELECT") && f.info.getArguments.contains("*"))
+      assert(spark.sql(s"DESCRIBE FUNCTION ${f.name}").collect().nonEmpty)
+    }
+  }
+
+  private def rows = spark.range(0, 300).selectExpr(
+    "cast(id % 17 - 8 as int) a", "if(id % 5 = 0, null, id * 4294967297) b", "cast(id % 3 as string) s",
+    "named_struct('f', cast(id % 11 as smallint)) n")
+
+  test("as columns, in ORDER BY, and with the fields of a struct: the comparator agrees with the order") {
+    val sorted = rows.orderBy(F.zorder(col("a"), col("b"), col("n.f"))).select(struct("a", "b", "n.f").as("r")).collect()
+    val pairs = sorted.zip(sorted.tail).map { case (x, y) => (x.getStruct(0), y.getStruct(0)) }
+    val schema = StructType.fromDDL(Seq("x", "y").map(_ + " struct<a: int, b: bigint, f: smallint>").mkString(", "))
+    val df = spark.createDataFrame(pairs.toSeq.map(p => Row(p._1, p._2)).asJava, schema)
+    assert(df.where(F.zorder_compare(col("x"), col("y")) > 0).count() === 0)
+    assert(df.where(expr("zorder_compare(struct(x.a, x.b, x.f), struct(y.a, y.b, y.f)) > 0")).count() === 0)
+    assert(rows.select(F.hilbert(col("a"), col("b"), col("s"))).distinct().count() > 150)
+  }
+
+  test("120 columns") {
+    val wide = spark.range(3).selectExpr((0 until 120).map(i => s"id + $i as c$i"): _*)
+    val columns = wide.columns.toSeq.map(col)
+    assert(wide.select(F.zorder(columns: _*).as("z"), F.hilbert(columns: _*).as("h")).distinct().count() === 3)
+  }
+
+  test("an argument without an order is refused at analysis, in a sentence") {
+    def message(sql: String): String = intercept[AnalysisException](rows.selectExpr(sql)).getMessage
+    assert(message("zorder(a, n)").contains("name its fields (s.f), for example n.f"))
+    assert(message("zorder(array(a))").contains("cannot order array(a) of type ARRAY<INT>"))
+    assert(message("hilbert(null)").contains("cast(NULL AS <type>)"))
+    assert(message("zorder()").contains("needs at least one argument"))
+    assert(message("zorder_compare(n, a)").contains("compares two structs"))
+    assert(message("zorder_compare(n)").contains("zorder_compare takes two structs, not 1 arguments"))
+  }
+}

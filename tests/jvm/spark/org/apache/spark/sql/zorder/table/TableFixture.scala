@@ -1,0 +1,127 @@
+package org.apache.spark.sql.zorder.table
+
+import java.io.File
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path => JPath}
+import java.util.UUID
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.scalatest.{BeforeAndAfterAll, Suite}
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+
+/** A session, temp directories, and a rewrite that merges all files of each partition into one. */
+trait TableFixture extends BeforeAndAfterAll { this: Suite =>
+
+  val temp: JPath = Files.createTempDirectory("zorder-table")
+
+  lazy val spark: SparkSession = {
+    SparkSession.getActiveSession.foreach(_.stop())
+    SparkSession.builder().master("local[2]").appName(getClass.getSimpleName)
+      .config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "4")
+      .config("spark.sql.warehouse.dir", temp.resolve("warehouse").toUri.toString)
+      .config("spark.zorder.commit.waitSeconds", "0.3")
+      .getOrCreate()
+  }
+  def classic: Shims.ClassicSession = Shims.classic(spark)
+  lazy val fs: FileSystem = new Path(temp.toUri).getFileSystem(spark.sessionState.newHadoopConf())
+
+  override def afterAll(): Unit = {
+    System.clearProperty(CrashPoint.Property)
+    spark.stop()
+    delete(temp.toFile)
+    super.afterAll()
+  }
+
+  def delete(file: File): Unit = {
+    Option(file.listFiles).toSeq.flatten.foreach(delete)
+    file.delete()
+    ()
+  }
+
+  def dir(name: String): String = temp.resolve(s"${name}_${UUID.randomUUID.toString.take(8)}").toString
+
+  /** `files` files with ids from..until-1; `p` = id % 2 for partitioned ones. */
+  def rows(from: Int, until: Int, files: Int = 1): DataFrame =
+    spark.range(from.toLong, until.toLong, 1, files).selectExpr("id", "id * 7 % 100 AS v", "id % 2 AS p")
+
+  def plain(name: String, n: Int = 40, files: Int = 4): String = {
+    val path = dir(name)
+    rows(0, n, files).write.parquet(path)
+    path
+  }
+
+  def partitioned(name: String, n: Int = 40): String = {
+    val path = dir(name)
+    rows(0, n, 2).write.partitionBy("p").parquet(path)
+    path
+  }
+
+  def ids(path: String): Seq[Long] =
+    spark.read.parquet(path).select("id").collect().map(_.getLong(0)).toSeq.sorted
+
+  def tableIds(table: String): Seq[Long] =
+    spark.table(table).select("id").collect().map(_.getLong(0)).toSeq.sorted
+
+  def open(path: String): ClusterTable = TableResolver.open(classic, TableRef.Location(path))
+  def openName(name: String): ClusterTable = TableResolver.open(classic, TableRef.Name(name.split('.').toSeq))
+
+  def record(runId: String, files: Seq[RecordedFile] = Nil, rewritten: Seq[DataFile] = Nil): RunRecord =
+    RunRecord(0, runId, 1000L, 2000L, "OPTIMIZE", "OPTIMIZE t ZORDER BY (id, v)", Seq("id", "v"), "zorder",
+      Map("" -> "abcd1234"), files, rewritten, "{}")
+
+  /** What a run stages for these inputs: one file a partition. */
+  def stage(table: ClusterTable, inputs: Seq[DataFile], runId: String): Replacement = {
+    val staging = table.newStaging(runId)
+    val partitions = table.partitionSchema.fieldNames.toSeq
+    val data = spark.read.option("basePath", table.root.toString).schema(table.schema)
+      .parquet(inputs.map(_.path): _*).coalesce(1)
+    val writer = data.write.mode("append")
+    (if (partitions.isEmpty) writer else writer.partitionBy(partitions: _*)).parquet(staging.toString)
+    Replacement(runId, inputs, staging, record(runId, rewritten = inputs), Map("abcd1234" -> "{\"layout\":1}"))
+  }
+
+  def rewrite(table: ClusterTable, inputs: Seq[DataFile], runId: String = "r1"): Unit =
+    table.commit(stage(table, inputs, runId))
+
+  def rewriteAll(table: ClusterTable, runId: String = "r1"): Unit = rewrite(table, table.files(), runId)
+
+  def listed(path: String): Seq[File] = Option(new File(path).listFiles).toSeq.flatten.sortBy(_.getName)
+
+  /** Every name beside and of the table; ours begin with a dot. */
+  def traces(path: String): Seq[String] = {
+    val file = new File(path)
+    listed(file.getParent).map(_.getName).filter(n => n.startsWith(s".${file.getName}.")).filterNot(_.endsWith(".crc"))
+  }
+
+  def write(path: String, text: String): Unit = {
+    Files.createDirectories(new File(path).toPath.getParent)
+    Files.write(new File(path).toPath, text.getBytes(UTF_8))
+    ()
+  }
+
+  def crashAt(point: String)(body: => Unit): Boolean = {
+    System.setProperty(CrashPoint.Property, point)
+    try { body; false }
+    catch { case _: CrashPoint.Crash => true }
+    finally System.clearProperty(CrashPoint.Property)
+  }
+
+  def refused(body: => Any): String =
+    try { body; throw new AssertionError("not refused") }
+    catch { case e: ZOrderException => e.getMessage }
+
+  def copyFile(from: String, to: String): Unit = {
+    Files.createDirectories(new File(to).toPath.getParent)
+    Files.copy(new File(from).toPath, new File(to).toPath)
+    ()
+  }
+
+  def modes(path: String): String =
+    Files.getPosixFilePermissions(new File(path).toPath).asScala.map(_.toString).toSeq.sorted.mkString(",")
+}
