@@ -31,6 +31,19 @@ val sparkJavaOptions = Seq(
 
 def repo(path: String): File = file(path).getAbsoluteFile
 
+/** Short lines on the terminal, one JUnit file a suite for the summary that ends `make test`. */
+def reports(id: String): Seq[TestOption] = Seq(
+  Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
+  Tests.Argument(TestFrameworks.ScalaTest, "-u", repo(s"target/test-reports/$id").getPath))
+
+lazy val scalafixCheck = taskKey[Unit]("Syntactic scalafix rules on main and test sources; changes nothing")
+
+/** As a plain task, so that it can stand in one list with the tests. */
+def scalafixChecked: Setting[_] = scalafixCheck := {
+  (Compile / scalafix).toTask(" --check").value
+  (Test / scalafix).toTask(" --check").value
+}
+
 /** The curve mathematics: no Spark on its class path, Java 8 byte code, one build per Scala binary version. */
 def curveProject(scalaFull: String): Project = {
   val binary = scalaFull.split('.').take(2).mkString(".")
@@ -45,6 +58,9 @@ def curveProject(scalaFull: String): Project = {
     Test / unmanagedResourceDirectories := Seq(repo("tests/shared")),
     Test / fork := true,
     Test / baseDirectory := repo("."),
+    Test / javaOptions += "-Xmx2g",
+    Test / testOptions ++= reports(s"curve_${binary.replace(".", "")}"),
+    scalafixChecked,
     libraryDependencies ++= scalatest)
 }
 
@@ -73,7 +89,13 @@ def sparkProject(line: SparkLine): Project = {
       Compile / unmanagedResourceDirectories := Seq(repo("jvm/spark/src/main/resources")),
       Compile / resourceGenerators += Def.task {
         val out = (Compile / resourceManaged).value / "spark-zorder.properties"
-        IO.write(out, s"version=${version.value}\nspark=${line.line}\nscala=${line.scalaBinary}\nartifact=${line.artifact}\n")
+        val facts = Seq(
+          "version" -> version.value,
+          "spark" -> line.line,
+          "scala" -> line.scalaBinary,
+          "artifact" -> line.artifact,
+          "artifacts" -> sparkLines.map(_.artifact).mkString(","))
+        IO.write(out, facts.map { case (k, v) => s"$k=$v\n" }.mkString)
         Seq(out)
       }.taskValue,
       Test / unmanagedSourceDirectories :=
@@ -82,7 +104,8 @@ def sparkProject(line: SparkLine): Project = {
       Test / fork := true,
       Test / baseDirectory := repo("."),
       Test / javaOptions ++= sparkJavaOptions,
-      Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
+      Test / testOptions ++= reports(line.id),
+      scalafixChecked,
       // one small jar a line: ours and the curve's classes, nothing of anybody else
       Compile / packageBin / mappings ++= (curve / Compile / packageBin / mappings).value
         .filterNot(_._2.startsWith("META-INF")),
@@ -93,7 +116,6 @@ def sparkProject(line: SparkLine): Project = {
         case PySpark => Nil
       }),
       libraryDependencies ++= (if (full)
-        
         Seq("core", "catalyst", "sql").map { module =>
           ("org.apache.spark" %% s"spark-$module" % line.spark % Test classifier "tests").intransitive()
         }
@@ -107,6 +129,25 @@ def sparkProject(line: SparkLine): Project = {
 lazy val lines: CompositeProject = new CompositeProject {
   override def componentProjects: Seq[Project] = sparkLines.map(sparkProject)
 }
+
+/** Projects whose sources together are all sources once: shared, Spark 3 and Spark 4 shims, tests. */
+val linted = Seq("curve_213", "spark35_212", "spark43_213")
+
+def inAll(ids: Seq[String], task: String): Seq[String] = ids.map(id => s"$id/$task")
+
+val jarTasks = inAll(sparkLines.map(_.id), "package")
+val testTasks = inAll(Seq("curve_212", "curve_213") ++ sparkLines.map(_.id), "test")
+val lintTasks = "scalafmtSbtCheck" +: linted.flatMap { id =>
+  Seq(s"$id/Compile/scalafmtCheck", s"$id/Test/scalafmtCheck", s"$id/scalafixCheck")
+}
+
+addCommandAlias("jars", ("all" +: jarTasks).mkString(" "))
+addCommandAlias("testAll", ("all" +: testTasks).mkString(" "))
+addCommandAlias("lint", ("all" +: lintTasks).mkString(" "))
+addCommandAlias("fmt", ("scalafmtSbt" +: inAll(linted, "scalafmtAll")).mkString("; "))
+
+/** Everything of `make test` that sbt does. One list of tasks: a failure in one does not hide the others. */
+addCommandAlias("verify", ("all" +: (jarTasks ++ testTasks ++ lintTasks)).mkString(" "))
 
 lazy val root = (project in file(".")).settings(
   name := "spark-zorder-build",

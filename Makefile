@@ -1,0 +1,88 @@
+# The one way to build, test and try spark-zorder. Everything made lies under target/ and python/dist.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+# Python that makes the virtual environments, 3.11 or newer
+PYTHON ?= python3
+# a Spark or a package path of the caller must not get into builds and tests
+unexport SPARK_HOME PYTHONPATH
+
+VERSION := $(shell cat VERSION)
+SOURCES := VERSION build.sbt $(shell find project jvm -type f -not -path '*/target/*' -not -path 'project/project/*')
+PACKAGE := LICENSE python/pyproject.toml $(shell find python/src -type f -not -name '*.pyc')
+WHEEL := python/dist/spark_zorder-$(VERSION)-py3-none-any.whl
+DEV_WHEEL := target/dev-wheel/spark_zorder-$(VERSION)-py3-none-any.whl
+TOOLS := target/venv/tools/bin
+
+.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt bench cluster-test clean \
+  venv-3.5 venv-4.3 venv-tools
+
+help: ## shows this list
+	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+
+prerequisites:
+	@tools/prerequisites.sh $(PYTHON)
+
+demo: $(DEV_WHEEL) ## the main job on real data, from nothing: look-ups before and after ZORDER TABLE
+	tools/install_wheel.sh 4.3 target/dev-wheel
+	target/venv/4.3/bin/python benchmarks/demo/demo.py
+
+test: prerequisites venv-3.5 venv-4.3 venv-tools ## everything that CI runs
+	@$(PYTHON) tools/run_tests.py
+
+jars: target/jars/.built ## one small jar for each Spark line, in target/jars
+
+wheel: $(WHEEL) ## the wheel with all jars, in python/dist
+
+lint: lint-python lint-jvm ## scalafmt, scalafix, ruff and mypy; changes nothing
+
+lint-python: venv-4.3 venv-tools
+	$(TOOLS)/ruff check --config python/pyproject.toml python tests tools
+	$(TOOLS)/ruff format --check --config python/pyproject.toml python tests tools
+	$(TOOLS)/mypy --config-file python/pyproject.toml --python-executable target/venv/4.3/bin/python \
+	  --cache-dir target/mypy python/src/spark_zorder
+
+lint-jvm: venv-4.3
+	tools/sbt.sh lint
+
+fmt: venv-4.3 venv-tools ## formats Scala and Python sources
+	$(TOOLS)/ruff check --fix --config python/pyproject.toml python tests tools
+	$(TOOLS)/ruff format --config python/pyproject.toml python tests tools
+	tools/sbt.sh fmt
+
+bench: $(DEV_WHEEL) ## end-to-end measurements, results under benchmarks/results
+	tools/install_wheel.sh 4.3 target/dev-wheel
+	@for script in benchmarks/spark/*.py; do \
+	  [ -f "$$script" ] || { echo "There is nothing in benchmarks/spark to run." >&2; exit 1; }; \
+	  echo "=== $$script"; target/venv/4.3/bin/python "$$script"; \
+	done
+
+cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two workers, spark-submit
+	tools/install_wheel.sh 4.3 python/dist
+	target/venv/4.3/bin/python tests/cluster/run.py --wheel $(WHEEL) \
+	  --jar target/jars/spark-zorder-spark4.3_2.13-$(VERSION).jar
+
+clean: ## removes all that was built, but not the virtual environments and tools
+	rm -rf target/jars target/sbt target/wheel target/dev-wheel target/test-reports target/mypy \
+	  target/spark-lines.json python/dist
+
+venv-3.5 venv-4.3 venv-tools: venv-%: prerequisites
+	@tools/venv.sh $(PYTHON) $*
+
+# stamps: the folder holds what these sources give
+target/jars/.built: $(SOURCES) | prerequisites venv-4.3
+	tools/sbt.sh exportSparkLines jars
+	@touch target/jars/.built-4.3 $@
+
+target/jars/.built-4.3: $(SOURCES) | prerequisites venv-4.3
+	tools/sbt.sh exportSparkLines spark43_213/package
+	@touch $@
+
+$(WHEEL): target/jars/.built $(PACKAGE) tools/build_wheel.py | venv-tools
+	$(TOOLS)/python tools/build_wheel.py --out python/dist
+
+$(DEV_WHEEL): target/jars/.built-4.3 $(PACKAGE) tools/build_wheel.py | venv-tools
+	$(TOOLS)/python tools/build_wheel.py --out target/dev-wheel --lines 4.3

@@ -1,0 +1,26 @@
+"""Cluster Spark tables by several columns, and see in numbers what it gained."""
+
+from . import functions
+from ._doctor import doctor
+from ._install import attach, configure
+from ._layouts import Layout, cluster, fit
+from ._table import ZOrderTable
+from ._version import __version__
+from .functions import hilbert, zorder, zorder_compare, zorder_file, zorder_key
+
+__all__ = [
+    "Layout",
+    "ZOrderTable",
+    "__version__",
+    "attach",
+    "cluster",
+    "configure",
+    "doctor",
+    "fit",
+    "functions",
+    "hilbert",
+    "zorder",
+    "zorder_compare",
+    "zorder_file",
+    "zorder_key",
+]

@@ -1,0 +1,143 @@
+"""The same from a shell: ``python -m spark_zorder optimize PATH --by a,b``.
+
+Exit codes: 0 done, or nothing to do; 1 failure; 2 wrong usage; 4 the table changed under the run (CONFLICT).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable
+
+from . import _text
+from ._errors import is_conflict, sentence
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+    from ._table import ZOrderTable
+
+    _Command = Callable[[argparse.Namespace], int]
+    _Call = Callable[[ZOrderTable, argparse.Namespace], DataFrame]
+
+DONE, FAILED, USAGE, CONFLICT = 0, 1, 2, 4
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code."""
+    arguments = _parser().parse_args(argv)
+    command: _Command = arguments.command
+    try:
+        return command(arguments)
+    except KeyboardInterrupt:
+        print("Interrupted: the table is as it was, or as last committed.", file=sys.stderr)
+        return FAILED
+    except Exception as error:
+        print(sentence(error), file=sys.stderr)
+        return CONFLICT if is_conflict(error) else FAILED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m spark_zorder", description="Cluster Spark tables.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    optimize = _add(commands, "optimize", _optimize, "cluster a table, or forecast it with --dry-run")
+    optimize.add_argument("--by", metavar="A,B", help="clustering columns; default: those of the table")
+    optimize.add_argument("--where", metavar="PREDICATE", help="only the files inside this SQL predicate")
+    optimize.add_argument("--curve", help="auto, zorder, hilbert, lexical or tree")
+    optimize.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="as in WITH")
+    optimize.add_argument("--into", metavar="PATH", help="write a clustered copy there instead")
+    optimize.add_argument("--full", action="store_true", help="also the files that are in place")
+    optimize.add_argument("--dry-run", action="store_true", help="forecast only, write nothing")
+
+    _add(commands, "history", _rows(lambda table, _: table.history()), "the runs of a table")
+    vacuum = _add(commands, "vacuum", _rows(_vacuum), "delete old files that runs have replaced")
+    vacuum.add_argument("--retain-hours", type=float, metavar="N", help="keep what is younger")
+    _add(commands, "rollback", _rows(lambda table, _: table.rollback()), "the state before the newest run")
+    _add(commands, "remove", _rows(lambda table, _: table.remove()), "delete our state beside a table")
+    _add(commands, "doctor", _doctor, "what is installed, what is missing", table=False)
+    _add(commands, "demo", _demo, "a small demonstration on generated data, about a minute", table=False)
+    return parser
+
+
+def _add(commands: Any, name: str, run: _Command, text: str, table: bool = True) -> argparse.ArgumentParser:
+    made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    made.set_defaults(command=run)
+    if table:
+        made.add_argument("table", metavar="PATH|TABLE", help="a directory (with a slash), or a catalog name")
+        made.add_argument("--json", action="store_true", help="rows as JSON, one a line")
+    return made
+
+
+def _optimize(arguments: argparse.Namespace) -> int:
+    names = [n.strip() for n in (arguments.by or "").split(",") if n.strip()]
+    pairs = [option.partition("=") for option in arguments.option]
+    wrong = next((name for name, equals, _ in pairs if not equals or not name), None)
+    if wrong is not None:
+        print(f"--option takes NAME=VALUE, not {wrong!r}.", file=sys.stderr)
+        return USAGE
+    run = _table(arguments).optimize().options(**{name.strip(): value for name, _, value in pairs})
+    run = run.where(arguments.where) if arguments.where else run
+    run = run.usingCurve(arguments.curve) if arguments.curve else run
+    run = run.into(arguments.into) if arguments.into else run
+    run = run.full() if arguments.full else run
+    run = run.dryRun() if arguments.dry_run else run
+    row = (run.executeZOrderBy(names) if names else run.execute()).collect()[0]
+    print(_text.as_json(row) if arguments.json else _text.result(row))
+    return CONFLICT if row["status"] == "CONFLICT" else DONE
+
+
+def _rows(call: _Call) -> _Command:
+    def run(arguments: argparse.Namespace) -> int:
+        rows: list[Row] = call(_table(arguments), arguments).collect()
+        if arguments.json:
+            for row in rows:
+                print(_text.as_json(row))
+        else:
+            print(_text.grid([_text.flat(row.asDict(recursive=True)) for row in rows]))
+        return DONE
+
+    return run
+
+
+def _vacuum(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
+    return table.vacuum(arguments.retain_hours)
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    from ._doctor import doctor
+
+    return DONE if doctor(_session()).ok else FAILED
+
+
+def _demo(_: argparse.Namespace) -> int:
+    from .demo import run
+
+    return run(_session())
+
+
+def _table(arguments: argparse.Namespace) -> ZOrderTable:
+    from ._table import ZOrderTable
+
+    name: str = arguments.table
+    path = "/" in name or "\\" in name or Path(name).is_dir()
+    return ZOrderTable.forPath(_session(), name) if path else ZOrderTable.forName(_session(), name)
+
+
+def _session() -> SparkSession:
+    """A session with spark-zorder: under spark-submit the one of its configuration, else a local one."""
+    from pyspark.sql import SparkSession
+
+    from ._install import attach, configure
+
+    builder = configure(SparkSession.builder.appName("spark-zorder"))
+    return attach(builder.getOrCreate())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

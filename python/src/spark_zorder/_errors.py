@@ -1,0 +1,25 @@
+"""What goes wrong on the Python side, in one sentence each."""
+
+from __future__ import annotations
+
+
+class SetupError(RuntimeError):
+    """Spark, Scala, the jar or the session do not fit together: one sentence that says what to do."""
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Whether the table changed under a run, so that the run gave up (exit code 4 of the shell)."""
+    origin = getattr(error, "_origin", None) or getattr(error, "java_exception", None)
+    name = str(origin.getClass().getName()) if origin is not None else ""
+    return name.endswith("ZOrderConflictException") or "ZOrderConflictException" in str(error)
+
+
+def sentence(error: BaseException) -> str:
+    """The message of an error without the Java stack trace that some pyspark errors carry."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    kept = []
+    for line in lines:
+        if line.lstrip().startswith(("at ", "JVM stacktrace:", "Caused by:")):
+            break
+        kept.append(line)
+    return "\n".join(kept) or type(error).__name__

@@ -1,0 +1,145 @@
+"""Getting spark-zorder into a session: before it starts (``configure``) and after (``attach``)."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _session
+from ._errors import SetupError
+from ._jars import jar_path, jars_folder
+from ._sql import literal
+from ._version import __version__
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EXTENSION = "org.apache.spark.sql.zorder.ZOrderExtensions"
+
+
+def configure(builder: Any) -> Any:
+    """Adds the right jar and the extension to a ``SparkSession.builder`` and returns the builder.
+
+    What is set already stays: jars and extensions are appended to those of the builder, of a running JVM,
+    of ``PYSPARK_SUBMIT_ARGS`` and of ``spark-defaults.conf``. Our extension comes last, so that its parser
+    sees a statement first. A builder of a remote server (``sc://...``) is returned as it is: jars and
+    extensions are the server's own matter there.
+
+    Raises an error of one sentence when no jar fits the Spark and Scala that are there.
+
+    >>> spark = spark_zorder.configure(SparkSession.builder.appName("x")).getOrCreate()
+    """
+    remote = str(_option(builder, "spark.remote") or os.environ.get("SPARK_REMOTE") or "")
+    if remote.startswith("sc://"):
+        return builder
+    jar = jar_path()
+    jars = _split(_existing(builder, "spark.jars"))
+    if Path(jar).name not in {j.rsplit("/", 1)[-1] for j in jars}:
+        jars.append(jar)
+    extensions = [e for e in _split(_existing(builder, "spark.sql.extensions")) if e != EXTENSION]
+    builder.config("spark.jars", ",".join(jars))
+    builder.config("spark.sql.extensions", ",".join([*extensions, EXTENSION]))
+    return builder
+
+
+def attach(spark: SparkSession) -> SparkSession:
+    """Installs spark-zorder into a session that already runs, and returns the session.
+
+    Classic session: the jar is added from this wheel unless it is loaded, and the functions are registered
+    with this session. The parser of a running session cannot be exchanged: there ``OPTIMIZE`` and ``ZORDER``
+    statements do not work in ``spark.sql``, while everything of this package does. Spark Connect: nothing
+    can be installed from a client, so this checks that the server has the extension and says what it
+    needs if not. Calling it again changes nothing.
+    """
+    if _session.is_connect(spark):
+        _check_server(spark)
+        return spark
+    # BuildInfo is plain Java: it is found whatever line a jar was built for
+    if _session.jvm_class(spark, "BuildInfo") is None:
+        spark.sql(f"ADD JAR {literal(jar_path())}").collect()
+        if _session.jvm_class(spark, "BuildInfo") is None:
+            raise SetupError(
+                f"{jar_path()} was added to the session, but its classes are not visible: start the session "
+                "with spark_zorder.configure(SparkSession.builder) instead."
+            )
+    _check_jar(spark)
+    session: Any = spark
+    if _session.version_of(spark) is None:
+        _session.require_bridge(spark).install(session._jsparkSession)
+    return spark
+
+
+def _check_jar(spark: SparkSession) -> None:
+    """The start check of the jar, then its version against that of this package."""
+    check = _session.jvm_class(spark, "StartCheck")
+    problem = check.problem() if check is not None else None
+    if problem is not None:
+        raise SetupError(str(problem))
+    facts = _session.jvm_class(spark, "BuildInfo")
+    version = str(facts.version()) if facts is not None else "unknown"
+    if version != __version__:
+        raise SetupError(
+            f"The session has the spark-zorder jar {version}, but this Python package is {__version__}: "
+            "use the jar of the same version, and only one of them."
+        )
+
+
+def _check_server(spark: SparkSession) -> None:
+    version = _session.version_of(spark)
+    if version is None:
+        raise SetupError(
+            "The Spark Connect server has no spark-zorder: start it with --jars <jar of this wheel for the "
+            f"server's Spark and Scala> and --conf spark.sql.extensions={EXTENSION}."
+        )
+    if version != __version__:
+        raise SetupError(
+            f"The Spark Connect server has spark-zorder {version}, but this Python package is {__version__}: "
+            "use the same version on both sides."
+        )
+
+
+def _split(value: str | None) -> list[str]:
+    return [part.strip() for part in (value or "").split(",") if part.strip()]
+
+
+def _option(builder: Any, key: str) -> str | None:
+    value = getattr(builder, "_options", {}).get(key)
+    return None if value is None else str(value)
+
+
+def _existing(builder: Any, key: str) -> str | None:
+    """The value that this key would have without us: the first place that Spark itself would take it from."""
+    for value in (_option(builder, key), _of_running_jvm(key), _of_submit_args(key), _of_defaults(key)):
+        if value:
+            return value
+    return None
+
+
+def _of_running_jvm(key: str) -> str | None:
+    """The configuration of a driver JVM that runs already: under spark-submit, or an earlier session's."""
+    from pyspark import SparkConf, SparkContext
+
+    if getattr(SparkContext, "_jvm", None) is None:
+        return None
+    return SparkConf().get(key)
+
+
+def _of_submit_args(key: str) -> str | None:
+    words = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", ""))
+    values = [second for first, second in zip(words, words[1:]) if first == "--conf"]
+    pairs = (value.split("=", 1) for value in values if "=" in value)
+    return next((value for name, value in pairs if name == key), None)
+
+
+def _of_defaults(key: str) -> str | None:
+    folder = os.environ.get("SPARK_CONF_DIR") or str(jars_folder().parent / "conf")
+    file = Path(folder) / "spark-defaults.conf"
+    if not file.is_file():
+        return None
+    for line in file.read_text(encoding="utf-8").splitlines():
+        words = line.strip().replace("=", " ", 1).split(None, 1) if not line.lstrip().startswith("#") else []
+        if len(words) == 2 and words[0] == key:
+            return words[1].strip()
+    return None

@@ -1,0 +1,123 @@
+"""Which of the jars in this wheel fits the Spark and the Scala that are really there."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from ._errors import SetupError
+
+_OURS = re.compile(r"(?P<artifact>spark-zorder-spark(?P<spark>\d+\.\d+)_(?P<scala>\d+\.\d+))-.+\.jar$")
+_SCALA = re.compile(r"scala-library-(\d+\.\d+)\.\d+.*\.jar$")
+_SPARK = re.compile(r"spark-core_(\d+\.\d+)-(\d+\.\d+[^/]*)\.jar$")
+
+
+class Jar(NamedTuple):
+    """One jar of the wheel: the Spark line and the Scala binary version that it is built for."""
+
+    name: str
+    spark: str
+    scala: str
+
+
+class Found(NamedTuple):
+    """The Spark (full version) and Scala (binary version) of this machine; None where nothing tells."""
+
+    spark: str | None
+    scala: str | None
+    where: str
+
+
+def line_of(version: str) -> str:
+    """The first two numbers of a version: ``4.1.2`` gives ``4.1``."""
+    return ".".join(re.split(r"[.\-]", version)[:2])
+
+
+def packaged() -> list[Jar]:
+    """The jars inside this installation, by name."""
+    folder = files(__package__).joinpath("jars")
+    return jars_in(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+
+
+def jars_in(names: Iterable[str]) -> list[Jar]:
+    """The jars of ours among some file names."""
+    matches = ((name, _OURS.search(name)) for name in sorted(names))
+    return [Jar(name, m.group("spark"), m.group("scala")) for name, m in matches if m]
+
+
+def jars_folder() -> Path:
+    """The folder of Spark's own jars: SPARK_HOME before the pyspark package, as pyspark itself decides."""
+    home = os.environ.get("SPARK_HOME")
+    if home:
+        return Path(home) / "jars"
+    import pyspark
+
+    return Path(pyspark.__file__).parent / "jars"
+
+
+def found(folder: Path | None = None) -> Found:
+    """Spark and Scala by the names of Spark's own jars; Spark from pyspark where they are silent."""
+    folder = jars_folder() if folder is None else folder
+    names = sorted(p.name for p in folder.glob("*.jar")) if folder.is_dir() else []
+    scala = next((m.group(1) for m in map(_SCALA.match, names) if m), None)
+    core = next((m for m in map(_SPARK.match, names) if m), None)
+    if core is not None:
+        return Found(core.group(2), scala or core.group(1), str(folder))
+    import pyspark
+
+    return Found(pyspark.__version__, scala, str(folder))
+
+
+def choose(here: Found, jars: list[Jar]) -> Jar:
+    """The jar for what was found; otherwise one sentence that names what was found and what is held."""
+    if not jars:
+        raise SetupError(
+            "This installation of spark-zorder holds no jars: install the wheel (make wheel makes "
+            "python/dist/*.whl) instead of the source folder."
+        )
+    held = "; ".join(f"Spark {j.spark} with Scala {j.scala}" for j in jars)
+    if here.spark is None or here.scala is None:
+        raise SetupError(
+            f"No scala-library-*.jar was found in {here.where}, so the jar for Spark {here.spark} "
+            f"cannot be chosen: add one of the wheel's jars to spark.jars yourself ({held})."
+        )
+    for jar in jars:
+        if (jar.spark, jar.scala) == (line_of(here.spark), here.scala):
+            return jar
+    raise SetupError(
+        f"There is no spark-zorder jar for Spark {here.spark} with Scala {here.scala} "
+        f"(found in {here.where}); this wheel holds jars for: {held}."
+    )
+
+
+def check_pairing(here: Found, pyspark_version: str) -> None:
+    """Refuses a pyspark of another line than the Spark that it would start."""
+    if here.spark is not None and line_of(here.spark) != line_of(pyspark_version):
+        raise SetupError(
+            f"pyspark is {pyspark_version} but the Spark jars in {here.where} are {here.spark}: install "
+            f"pyspark {line_of(here.spark)} or point SPARK_HOME to a Spark {line_of(pyspark_version)}."
+        )
+
+
+def path_of(jar: Jar) -> str:
+    """A real file with the jar's content, also where the package itself is imported from a zip."""
+    inside = files(__package__).joinpath("jars").joinpath(jar.name)
+    if isinstance(inside, Path):
+        return str(inside)
+    target = Path(tempfile.mkdtemp(prefix="spark-zorder-")) / jar.name
+    target.write_bytes(inside.read_bytes())
+    return str(target)
+
+
+def jar_path() -> str:
+    """The path of the jar for the Spark of this machine."""
+    import pyspark
+
+    here = found()
+    check_pairing(here, pyspark.__version__)
+    return path_of(choose(here, packaged()))

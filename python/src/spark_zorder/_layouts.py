@@ -1,0 +1,87 @@
+"""Layouts as values: fitted to a DataFrame, or stored beside a table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import _session, _sql, functions
+from ._errors import SetupError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Boundaries and cuts for some columns, as JSON. It holds values of the data: treat it as data."""
+
+    json: str
+
+    @property
+    def id(self) -> str | None:
+        """The layout's own name, a hash of its content; None where the JSON has none."""
+        body: dict[str, Any] = json.loads(self.json)
+        return body.get("id")
+
+    def file(self, *cols: functions.ColumnOrName) -> Column:
+        """The number of the file that a row belongs to (INT); columns in the layout's order."""
+        return functions.zorder_file(self.json, *cols)
+
+    def key(self, *cols: functions.ColumnOrName) -> Column:
+        """The place of a row in the layout (BIGINT); columns in the layout's order."""
+        return functions.zorder_key(self.json, *cols)
+
+
+def fit(df: DataFrame, *cols: str, files: int) -> Layout:
+    """Fits a layout of so many files to a sample of the DataFrame. One job; nothing is written."""
+    bridge, names = _prepare(df, cols, files, "fit")
+    return Layout(str(bridge.fit(_java(df), names, files)))
+
+
+def cluster(df: DataFrame, *cols: str, files: int) -> DataFrame:
+    """The DataFrame in ``files`` partitions, ordered for clustering: write it with any writer.
+
+    Fits a layout to a sample first (one job). NULLs have a place of their own.
+
+    >>> spark_zorder.cluster(df, "a", "b", files=64).write.parquet(path)
+    """
+    bridge, names = _prepare(df, cols, files, "cluster")
+    return _session.dataframe(df.sparkSession, bridge.cluster(_java(df), names, files))
+
+
+def stored(spark: SparkSession, target: _sql.Target) -> Layout | None:
+    """The layout of the newest run of a table, where the session can read it."""
+    if _session.is_connect(spark):
+        raise SetupError("layout() needs a classic session: a Spark Connect client cannot read the file.")
+    session: Any = spark
+    body = _session.require_bridge(spark).layout(session._jsparkSession, target.sql)
+    return None if body is None else Layout(str(body))
+
+
+def _prepare(df: DataFrame, cols: tuple[str, ...], files: int, name: str) -> tuple[Any, Any]:
+    if not cols:
+        raise ValueError(f"{name} takes at least one column.")
+    for col in cols:
+        if not isinstance(col, str):
+            raise TypeError("Z-order column must be str")
+    if not isinstance(files, int) or isinstance(files, bool) or files < 1:
+        raise ValueError("files is a whole number, 1 or more.")
+    spark = df.sparkSession
+    if _session.is_connect(spark):
+        raise SetupError(
+            f"{name} needs a classic session; on Spark Connect write the table first and run "
+            "ZOrderTable.forPath(spark, path).optimize().executeZOrderBy(...)."
+        )
+    bridge = _session.require_bridge(spark)
+    session: Any = spark
+    names = session._sc._gateway.new_array(session._jvm.java.lang.String, len(cols))
+    for i, col in enumerate(cols):
+        names[i] = _sql.identifier(col)
+    return bridge, names
+
+
+def _java(df: DataFrame) -> Any:
+    frame: Any = df
+    return frame._jdf

@@ -1,0 +1,130 @@
+"""The text of our statements: every name and value in quotes, the one spelling that is always ours."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Union
+
+_OPTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
+
+Value = Union[str, int, float, bool]
+
+
+def literal(text: str) -> str:
+    """A SQL string literal."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def quoted(part: str) -> str:
+    """One part of a name in backquotes."""
+    return "`" + part.replace("`", "``") + "`"
+
+
+def parts(name: str) -> list[str]:
+    """Splits ``db.t`` or ``s.`a.b``` at the dots that are not inside backquotes, and takes the quotes off."""
+    found = re.findall(r"`((?:[^`]|``)*)`|([^.`]+)|(\.)", name)
+    rest = re.sub(r"`(?:[^`]|``)*`|[^.`]+|\.", "", name)
+    words = [(plain or back.replace("``", "`")) for back, plain, dot in found if not dot]
+    dots = sum(1 for _, _, dot in found if dot)
+    if rest or not words or "" in words or dots != len(words) - 1:
+        raise ValueError(f"{name!r} is no name: write parts with dots between them, as in db.t or s.`a.b`.")
+    return words
+
+
+def identifier(name: str) -> str:
+    """A name with dots, each part in backquotes."""
+    return ".".join(quoted(part) for part in parts(name))
+
+
+@dataclass(frozen=True)
+class Target:
+    """The table of a statement: a catalog name in parts, or a path."""
+
+    text: str
+    is_path: bool
+
+    @property
+    def sql(self) -> str:
+        """As it stands in a statement."""
+        return literal(self.text) if self.is_path else identifier(self.text)
+
+    @property
+    def argument(self) -> str:
+        """As the string argument of a table function."""
+        return literal(f"parquet.{quoted(self.text)}" if self.is_path else identifier(self.text))
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """One clustering run, as the builder of ``ZOrderTable.optimize()`` collects it."""
+
+    target: Target
+    by: tuple[str, ...] = ()
+    where: str | None = None
+    full: bool = False
+    curve: str | None = None
+    options: dict[str, Value] = field(default_factory=dict)
+    into: str | None = None
+    dry_run: bool = False
+
+    @property
+    def sql(self) -> str:
+        """The statement. Clauses stand in the one order that the grammar has."""
+        clauses = [
+            f"ZORDER TABLE {self.target.sql}",
+            "FULL" if self.full else "",
+            f"WHERE ({_predicate(self.where)})" if self.where is not None else "",
+            f"BY ({', '.join(identifier(c) for c in self.by)})" if self.by else "",
+            f"USING CURVE {_curve(self.curve)}" if self.curve is not None else "",
+            f"WITH ({', '.join(_pair(k, v) for k, v in self.options.items())})" if self.options else "",
+            f"INTO {literal(self.into)}" if self.into is not None else "",
+            "DRY RUN" if self.dry_run else "",
+        ]
+        return " ".join(clause for clause in clauses if clause)
+
+
+def _predicate(text: str) -> str:
+    if not text.strip():
+        raise ValueError("where() takes a SQL predicate, as in where(\"day >= '2026-01-01'\").")
+    # a comment to the end of the line would swallow the bracket
+    return f"{text}\n" if "--" in text else text
+
+
+def _curve(name: str) -> str:
+    if not _OPTION.match(name):
+        raise ValueError(f"{name!r} is no curve: use auto, zorder, hilbert, lexical or tree.")
+    return name
+
+
+def _pair(name: str, value: Value) -> str:
+    if not _OPTION.match(name):
+        raise ValueError(f"{name!r} is no option name: it is a word such as targetFileSize.")
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"{name} = {literal(text)}"
+
+
+def history(target: Target) -> str:
+    """All runs of a table, oldest first."""
+    return f"SELECT * FROM zorder_history({target.argument})"
+
+
+def vacuum(target: Target, retention_hours: float | None) -> str:
+    """Removes what runs have left behind."""
+    if retention_hours is None:
+        return f"ZORDER VACUUM {target.sql}"
+    if retention_hours < 0:
+        raise ValueError("retention_hours is a number of hours, 0 or more.")
+    hours = f"{retention_hours:.6f}".rstrip("0").rstrip(".") or "0"
+    return f"ZORDER VACUUM {target.sql} RETAIN {hours} HOURS"
+
+
+def rollback(target: Target) -> str:
+    """Back to the state before the newest run."""
+    return f"ZORDER ROLLBACK {target.sql}"
+
+
+def remove(target: Target) -> str:
+    """Our state goes, the table stays."""
+    return f"ZORDER REMOVE {target.sql}"

@@ -1,0 +1,117 @@
+"""A table to be clustered, under the names that Delta users know."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from . import _session, _sql
+from ._layouts import Layout, stored
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class ZOrderTable:
+    """A catalog table or a directory of data files. Making one reads nothing and checks nothing."""
+
+    def __init__(self, spark: SparkSession, target: _sql.Target) -> None:
+        """Use ``forName`` or ``forPath``."""
+        self._spark = spark
+        self._target = target
+
+    @classmethod
+    def forName(cls, spark: SparkSession, name: str) -> ZOrderTable:
+        """A table of the catalog: ``t``, ``db.t``, parts with unusual characters in backquotes."""
+        target = _sql.Target(name, is_path=False)
+        _sql.parts(name)
+        return cls(spark, target)
+
+    @classmethod
+    def forPath(cls, spark: SparkSession, path: str) -> ZOrderTable:
+        """A table by its directory."""
+        if not path.strip():
+            raise ValueError("forPath takes the directory of a table.")
+        return cls(spark, _sql.Target(path, is_path=True))
+
+    def optimize(self) -> OptimizeBuilder:
+        """A clustering run, to be described further and started by ``executeZOrderBy`` or ``execute``."""
+        return OptimizeBuilder(self._spark, _sql.Clustering(self._target))
+
+    def history(self) -> DataFrame:
+        """The clustering runs of the table, oldest first."""
+        return self._spark.sql(_sql.history(self._target))
+
+    def vacuum(self, retention_hours: float | None = None) -> DataFrame:
+        """Deletes old files that runs have replaced, once they are older than the retention time."""
+        return _session.run(self._spark, _sql.vacuum(self._target, retention_hours))
+
+    def rollback(self) -> DataFrame:
+        """Brings back the state before the newest run, as long as its files are kept."""
+        return _session.run(self._spark, _sql.rollback(self._target))
+
+    def remove(self) -> DataFrame:
+        """Deletes everything that spark-zorder keeps beside the table. The table's data stay as they are."""
+        return _session.run(self._spark, _sql.remove(self._target))
+
+    def layout(self) -> Layout | None:
+        """The layout that the newest run stored, or None where there is none."""
+        return stored(self._spark, self._target)
+
+
+class OptimizeBuilder:
+    """A clustering run. Every method but the executing ones returns a new builder and runs nothing."""
+
+    def __init__(self, spark: SparkSession, clustering: _sql.Clustering) -> None:
+        """Use ``ZOrderTable.optimize()``."""
+        self._spark = spark
+        self._clustering = clustering
+
+    def where(self, predicate: str) -> OptimizeBuilder:
+        """Only the files that lie wholly inside a SQL predicate; calls add up (AND)."""
+        before = self._clustering.where
+        both = predicate if before is None else f"({before}) AND ({predicate})"
+        return self._with(replace(self._clustering, where=both))
+
+    def usingCurve(self, curve: str) -> OptimizeBuilder:
+        """``auto`` (default), ``zorder``, ``hilbert``, ``lexical`` or ``tree``."""
+        return self._with(replace(self._clustering, curve=curve))
+
+    def option(self, name: str, value: _sql.Value) -> OptimizeBuilder:
+        """One option by the name that ``WITH (...)`` has for it: ``option("targetFileSize", "256m")``."""
+        return self.options(**{name: value})
+
+    def options(self, **values: _sql.Value) -> OptimizeBuilder:
+        """Several options at once."""
+        return self._with(replace(self._clustering, options={**self._clustering.options, **values}))
+
+    def into(self, path: str) -> OptimizeBuilder:
+        """Writes a clustered copy to a path and leaves the table alone."""
+        return self._with(replace(self._clustering, into=path))
+
+    def full(self) -> OptimizeBuilder:
+        """Also the files that are in their place already."""
+        return self._with(replace(self._clustering, full=True))
+
+    def dryRun(self) -> OptimizeBuilder:
+        """Forecast only: writes nothing."""
+        return self._with(replace(self._clustering, dry_run=True))
+
+    def executeZOrderBy(self, *cols: str | list[str] | tuple[str, ...]) -> DataFrame:
+        """Runs it by these columns, given one by one or as one list, and returns the result row."""
+        by = cols[0] if len(cols) == 1 and isinstance(cols[0], (list, tuple)) else cols
+        names: list[str] = []
+        for col in by:
+            if not isinstance(col, str):
+                raise TypeError("Z-order column must be str")
+            names.append(col)
+        if not names:
+            raise ValueError("executeZOrderBy takes at least one column; execute() takes those of the table.")
+        return self._with(replace(self._clustering, by=tuple(names))).execute()
+
+    def execute(self) -> DataFrame:
+        """Runs it by the columns that the table names itself (``zorder.by``, stored layout, CLUSTER BY)."""
+        return _session.run(self._spark, self._clustering.sql)
+
+    def _with(self, clustering: _sql.Clustering) -> OptimizeBuilder:
+        return OptimizeBuilder(self._spark, clustering)

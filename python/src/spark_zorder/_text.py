@@ -1,0 +1,67 @@
+"""Result rows as text that people can read, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Row
+
+
+def as_json(row: Row) -> str:
+    """One row as one line of JSON; dates, times and decimals as text."""
+    return json.dumps(row.asDict(recursive=True), default=str)
+
+
+def grid(rows: Sequence[dict[str, Any]]) -> str:
+    """Rows of the same keys as a table: numbers to the right, text to the left."""
+    if not rows:
+        return "(no rows)"
+    names = list(rows[0])
+    numeric = {n: all(isinstance(r.get(n), (int, float, type(None))) for r in rows) for n in names}
+    cells = [names] + [[_cell(row.get(name)) for name in names] for row in rows]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(names))]
+    lines = [
+        "  ".join(c.rjust(w) if numeric[n] else c.ljust(w) for c, w, n in zip(line, widths, names)).rstrip()
+        for line in cells
+    ]
+    return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:]])
+
+
+def result(row: Row) -> str:
+    """The result row of a clustering run: status and reason, counts, and one line for each column."""
+    fields = row.asDict(recursive=True)
+    head = f"{fields.get('status')}: {fields.get('path')}"
+    lines = [head + (f" ({fields['reason']})" if fields.get("reason") else "")]
+    lines += [f"{name}: {fields[name]}" for name in ("layout_chosen", "run_id") if fields.get(name)]
+    metrics = {k: v for k, v in flat(fields.get("metrics") or {}).items() if v is not None}
+    if metrics:
+        lines += ["", grid([{"metric": k, "value": _cell(v)} for k, v in metrics.items()])]
+    columns = [flat(column) for column in fields.get("columns") or []]
+    if columns:
+        shown = [k for k in columns[0] if any(column.get(k) is not None for column in columns)]
+        lines += ["", "Share of the table that a point look-up reads:"]
+        lines += [grid([{k: column.get(k) for k in shown} for column in columns])]
+    return "\n".join(lines)
+
+
+def flat(fields: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested fields side by side, named ``outer.inner``."""
+    out: dict[str, Any] = {}
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            out.update(flat(value, f"{prefix}{name}."))
+        else:
+            out[f"{prefix}{name}"] = value
+    return out
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return str(value)

@@ -1,0 +1,52 @@
+"""Run as a program by test_attach: a plain session, then attach, then all that must work without a parser."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+
+import spark_zorder
+from spark_zorder import _session
+from support import digest, plain_builder, write_table
+
+FOLDER = sys.argv[1]
+
+
+def main():
+    spark = plain_builder(FOLDER).getOrCreate()
+    before = spark_zorder.doctor(spark, show=None)
+    path = write_table(spark, f"{FOLDER}/t")
+    rows = digest(spark, path)
+    spark_zorder.attach(spark_zorder.attach(spark))
+    after = spark_zorder.doctor(spark, show=None)
+    table = spark_zorder.ZOrderTable.forPath(spark, path)
+    run = table.optimize().option("fileCount", 4).option("force", True)
+    dry = run.dryRun().executeZOrderBy("a", "b").collect()[0]
+    row = run.executeZOrderBy("a", "b").collect()[0]
+    in_thread = []
+    thread = threading.Thread(
+        target=lambda: in_thread.append(_session.jvm_class(spark, "Bridge") is not None)
+    )
+    thread.start()
+    thread.join()
+    facts = {
+        "ok_before": before.ok,
+        "advice_before": [f.advice for f in before.facts if f.advice],
+        "understood": _session.understands(spark),
+        "functions": _session.version_of(spark),
+        "advice_after": [f.name for f in after.facts if f.advice],
+        "ordered": spark.range(4).orderBy(spark_zorder.zorder("id")).count(),
+        "dry": dry["status"],
+        "status": row["status"],
+        "same": digest(spark, path) == rows,
+        "history": table.history().count(),
+        "cluster": spark_zorder.cluster(spark.read.parquet(path), "a", "b", files=4).rdd.getNumPartitions(),
+        "in_thread": in_thread == [True],
+    }
+    spark.stop()
+    print("FACTS " + json.dumps(facts))
+
+
+if __name__ == "__main__":
+    main()

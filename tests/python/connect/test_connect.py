@@ -1,0 +1,60 @@
+"""The same package on Spark Connect: functions by name, statements as SQL, no JVM in reach."""
+
+from __future__ import annotations
+
+import pytest
+import spark_zorder
+from pyspark.sql import functions as sf
+from spark_zorder import ZOrderTable, _session
+from spark_zorder import functions as zf
+from spark_zorder._errors import SetupError
+from support import digest, golden_keys, write_table
+
+
+def test_it_is_connect(connect):
+    assert _session.is_connect(connect)
+    assert not hasattr(connect, "_jsparkSession") or _session.is_connect(connect)
+
+
+def test_golden_keys(connect):
+    golden = golden_keys()
+    query = "SELECT " + ", ".join(f"lower(hex({row['sql']})) AS k{i}" for i, row in enumerate(golden))
+    found = list(connect.sql(query).collect()[0])
+    assert [(g["name"], g["key"]) for g in golden] == [(g["name"], f) for g, f in zip(golden, found)]
+
+
+def test_functions_on_columns(connect):
+    df = connect.range(20).selectExpr("cast(id as int) a", "cast(20 - id as bigint) b")
+    both = df.select(zf.zorder("a", "b").alias("x"), zf.zorder(sf.col("a"), sf.col("b")).alias("y"))
+    assert both.where("x <> y").count() == 0
+    assert df.orderBy(zf.hilbert("a", "b")).count() == 20
+
+
+def test_attach_finds_the_server_in_order(connect):
+    assert spark_zorder.attach(connect) is connect
+
+
+def test_the_doctor(connect):
+    report = spark_zorder.doctor(connect, show=None)
+    assert report.ok, str(report)
+    assert ("session", "Spark Connect") in [(f.name, f.value) for f in report.facts]
+
+
+def test_a_table_from_optimize_to_remove(connect, tmp_path):
+    path = write_table(connect, tmp_path / "t")
+    rows = digest(connect, path)
+    table = ZOrderTable.forPath(connect, path)
+    run = table.optimize().option("fileCount", 8).option("force", True)
+    assert run.executeZOrderBy("a", "b").collect()[0]["status"] == "DONE"
+    assert digest(connect, path) == rows
+    assert table.history().count() == 1
+    table.rollback().collect()
+    table.remove().collect()
+    assert digest(connect, path) == rows
+
+
+def test_what_needs_a_jvm_is_refused_in_one_sentence(connect):
+    df = connect.range(10)
+    for call in (spark_zorder.cluster, spark_zorder.fit):
+        with pytest.raises(SetupError, match="needs a classic session"):
+            call(df, "id", files=2)

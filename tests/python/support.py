@@ -1,0 +1,47 @@
+"""What several test files use: sessions to build, small tables, golden keys."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent.parent
+SHARED = TOP / "tests" / "shared"
+
+
+def plain_builder(folder):
+    """A local session without spark-zorder: small, quiet, with everything in a temporary folder."""
+    from pyspark.sql import SparkSession
+
+    return (
+        SparkSession.builder.master("local[2]")
+        .appName("spark-zorder-tests")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.driver.memory", "1g")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.sql.warehouse.dir", str(Path(folder) / "warehouse"))
+    )
+
+
+def write_table(spark, path, rows=20_000, files=4):
+    """Two columns that have nothing to do with the order of the rows, and a third that has."""
+    spark.range(0, rows, 1, files).selectExpr(
+        "cast(pmod(hash(id, 1), 1000) as int) as a", "cast(pmod(hash(id, 2), 1000) as int) as b", "id"
+    ).write.parquet(str(path))
+    return str(path)
+
+
+def digest(spark, path):
+    """Number of rows and an order-independent sum over all columns."""
+    row = spark.read.parquet(path).selectExpr("count(*)", "sum(xxhash64(a, b, id) % 1000003)").collect()[0]
+    return tuple(row)
+
+
+def golden_keys():
+    """All golden rows with an expression in SQL and its key in hexadecimal."""
+    files = sorted((SHARED / "golden").glob("*.json"))
+    rows = [row for file in files for row in json.loads(file.read_text())]
+    return [row for row in rows if isinstance(row, dict) and "sql" in row and "key" in row]

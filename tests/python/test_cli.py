@@ -1,0 +1,99 @@
+"""The shell: exit codes, JSON, text. In this process, with the session of the tests."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from spark_zorder import __main__ as cli
+from spark_zorder import _errors, _text
+
+
+@pytest.fixture
+def main(spark, monkeypatch):
+    monkeypatch.setattr(cli, "_session", lambda: spark)
+    return cli.main
+
+
+OPTIONS = ["--option", "fileCount=8", "--option", "force=true"]
+
+
+def test_optimize_as_json_then_history_and_the_rest(main, table, capsys):
+    assert main(["optimize", table, "--by", "a, b", "--json", *OPTIONS]) == 0
+    row = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
+    assert row["status"] == "DONE" and row["columns"][0]["name"] == "a"
+    assert main(["history", table, "--json"]) == 0
+    assert len(capsys.readouterr().out.strip().splitlines()) == 1
+    assert main(["vacuum", table, "--retain-hours", "1"]) == 0
+    assert main(["rollback", table]) == 0
+    assert main(["remove", table]) == 0
+
+
+def test_a_dry_run_as_text(main, table, capsys):
+    assert main(["optimize", table, "--by", "a,b", "--dry-run", *OPTIONS]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("DRY_RUN") and "point look-up" in out
+
+
+def test_a_failure_is_one_sentence_and_exit_code_1(main, table, capsys):
+    assert main(["optimize", table, "--by", "nosuch"]) == 1
+    err = capsys.readouterr().err
+    assert "nosuch" in err and "Traceback" not in err and "\n\tat " not in err
+
+
+def test_a_path_that_is_not_there(main, tmp_path):
+    assert main(["optimize", str(tmp_path / "none"), "--by", "a"]) == 1
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["optimise", "t"], ["optimize"], ["vacuum", "t", "--retain-hours", "x"]]
+)
+def test_wrong_usage_is_exit_code_2(words, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(words)
+    assert caught.value.code == 2
+
+
+def test_an_option_without_a_value_is_exit_code_2(main, table):
+    assert main(["optimize", table, "--by", "a", "--option", "force"]) == 2
+
+
+def test_doctor_is_content_with_a_configured_session(main, capsys):
+    assert main(["doctor"]) == 0
+    assert "Nothing is missing." in capsys.readouterr().out
+
+
+class ConflictError(Exception):
+    """An error as pyspark raises it for a Java exception."""
+
+    class _origin:  # noqa: N801
+        @staticmethod
+        def getClass():  # noqa: N802
+            return type(
+                "C", (), {"getName": lambda self: "org.apache.spark.sql.zorder.ZOrderConflictException"}
+            )()
+
+
+def test_a_conflict_is_exit_code_4(monkeypatch, capsys):
+    def raises():
+        raise ConflictError("The table changed under the run; nothing was changed.")
+
+    monkeypatch.setattr(cli, "_session", raises)
+    assert cli.main(["history", "t"]) == 4
+    assert "changed under the run" in capsys.readouterr().err
+
+
+def test_sentences_have_no_stack_trace():
+    error = RuntimeError("What is wrong.\n\nJVM stacktrace:\norg.x.Y\n\tat a.b(C.java:1)")
+    assert _errors.sentence(error) == "What is wrong."
+
+
+def test_a_grid_lines_numbers_up():
+    rows = [
+        {"name": "a", "files": {"now": 1.0, "after": None}},
+        {"name": "bbb", "files": {"now": 0.25, "after": 2}},
+    ]
+    text = _text.grid([_text.flat(row) for row in rows]).splitlines()
+    assert text[0].split() == ["name", "files.now", "files.after"]
+    assert text[2].split() == ["a", "1.000", "-"]
+    assert text[3].endswith("2") and len(text[3]) == len(text[0])

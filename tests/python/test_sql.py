@@ -1,0 +1,76 @@
+"""The text of statements. Needs no Spark."""
+
+from __future__ import annotations
+
+import pytest
+from spark_zorder import _sql
+
+
+def statement(**fields):
+    return _sql.Clustering(_sql.Target("db.t", is_path=False), **fields).sql
+
+
+def test_shortest():
+    assert statement() == "ZORDER TABLE `db`.`t`"
+
+
+def test_all_clauses_in_the_order_of_the_grammar():
+    text = statement(
+        by=("a", "s.f"),
+        where="day >= '2026-01-01'",
+        full=True,
+        curve="hilbert",
+        options={"targetFileSize": "256m", "force": True, "fileCount": 64},
+        into="/data/copy",
+        dry_run=True,
+    )
+    assert text == (
+        "ZORDER TABLE `db`.`t` FULL WHERE (day >= '2026-01-01') BY (`a`, `s`.`f`) USING CURVE hilbert "
+        "WITH (targetFileSize = '256m', force = 'true', fileCount = '64') INTO '/data/copy' DRY RUN"
+    )
+
+
+def test_a_comment_in_a_predicate_does_not_swallow_the_bracket():
+    assert statement(where="a > 1 -- recent", by=("a",)).splitlines()[1].startswith(") BY")
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("t", "`t`"),
+        ("my-db.t 1", "`my-db`.`t 1`"),
+        ("s.`a.b`", "`s`.`a.b`"),
+        ("`a``b`", "`a``b`"),
+        ("cat.db.t", "`cat`.`db`.`t`"),
+    ],
+)
+def test_names(name, wanted):
+    assert _sql.identifier(name) == wanted
+
+
+@pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b", "`a", "a`b`", "``"])
+def test_what_is_no_name(name):
+    with pytest.raises(ValueError, match="is no name"):
+        _sql.identifier(name)
+
+
+def test_paths_and_quotes():
+    path = _sql.Target("/data/o'brien\\x", is_path=True)
+    assert _sql.rollback(path) == "ZORDER ROLLBACK '/data/o\\'brien\\\\x'"
+    assert _sql.history(path) == "SELECT * FROM zorder_history('parquet.`/data/o\\'brien\\\\x`')"
+
+
+def test_an_option_name_cannot_carry_sql():
+    with pytest.raises(ValueError, match="is no option name"):
+        statement(options={"x = 1) INTO 'y": "1"})
+    with pytest.raises(ValueError, match="is no curve"):
+        statement(curve="z; drop")
+
+
+def test_vacuum_hours():
+    name = _sql.Target("t", is_path=False)
+    assert _sql.vacuum(name, None) == "ZORDER VACUUM `t`"
+    assert _sql.vacuum(name, 0) == "ZORDER VACUUM `t` RETAIN 0 HOURS"
+    assert _sql.vacuum(name, 0.5) == "ZORDER VACUUM `t` RETAIN 0.5 HOURS"
+    with pytest.raises(ValueError, match="0 or more"):
+        _sql.vacuum(name, -1)

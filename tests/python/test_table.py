@@ -1,0 +1,152 @@
+"""ZOrderTable from the first run to leaving, on a small Parquet table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import spark_zorder
+from spark_zorder import ZOrderTable
+from support import digest, write_table
+
+STATUSES = {"DONE", "DRY_RUN", "PARTIAL", "NOTHING_TO_DO", "NO_GAIN", "TOO_SMALL"}
+
+
+def run_of(spark, path):
+    """Small tables are below the sizes that pay, so the tests force the run."""
+    return ZOrderTable.forPath(spark, path).optimize().option("fileCount", 16).option("force", True)
+
+
+def files(path):
+    return sorted(p.name for p in Path(path).glob("*.parquet"))
+
+
+def mean_files_read(spark, path, column):
+    """Files whose range holds a value, mean over some values; from the data themselves."""
+    by_file = spark.read.parquet(path).selectExpr("input_file_name() f", column).groupBy("f")
+    ranges = [
+        tuple(r) for r in by_file.agg({column: "min"}).join(by_file.agg({column: "max"}), "f").collect()
+    ]
+    values = range(0, 1000, 25)
+    return sum(low <= v <= high for v in values for _, low, high in ranges) / len(values)
+
+
+def test_a_dry_run_changes_nothing_and_has_the_one_result_row(spark, table):
+    before = files(table)
+    result = run_of(spark, table).dryRun().executeZOrderBy("a", "b")
+    assert result.columns == ["path", "status", "reason", "run_id", "layout_chosen", "metrics", "columns"]
+    row = result.collect()[0]
+    assert row["status"] == "DRY_RUN"
+    assert [column["name"] for column in row["columns"]][:2] == ["a", "b"]
+    assert files(table) == before
+
+
+def test_from_the_first_run_to_leaving(spark, table):
+    rows = digest(spark, table)
+    original = files(table)
+    row = run_of(spark, table).executeZOrderBy("a", "b").collect()[0]
+    assert (row["status"], row["run_id"] is not None) == ("DONE", True)
+    assert digest(spark, table) == rows
+    # 16 files, two columns: 4 of 16 is what any layout can reach, a random order reads all
+    assert mean_files_read(spark, table, "a") <= 6
+    assert mean_files_read(spark, table, "b") <= 6
+
+    handle = ZOrderTable.forPath(spark, table)
+    assert handle.history().count() == 1
+    assert handle.layout().json
+
+    handle.rollback().collect()
+    assert digest(spark, table) == rows
+    assert files(table) == original
+
+    assert run_of(spark, table).executeZOrderBy("a", "b").collect()[0]["status"] == "DONE"
+    handle.vacuum(retention_hours=0).collect()
+    assert digest(spark, table) == rows
+    handle.remove().collect()
+    assert digest(spark, table) == rows
+    assert not (Path(table) / "_zorder").exists()
+
+
+def test_again_there_is_nothing_to_do(spark, table):
+    spark_run = ZOrderTable.forPath(spark, table).optimize().option("fileCount", 16)
+    run_of(spark, table).executeZOrderBy("a", "b").collect()
+    after = files(table)
+    assert spark_run.executeZOrderBy("a", "b").collect()[0]["status"] == "NOTHING_TO_DO"
+    assert files(table) == after
+
+
+def test_a_list_is_the_same_as_names(spark, table):
+    row = run_of(spark, table).dryRun().executeZOrderBy(["a", "b"]).collect()[0]
+    assert row["status"] == "DRY_RUN"
+
+
+def test_into_writes_a_copy_and_leaves_the_table_alone(spark, table, tmp_path):
+    before = files(table)
+    copy = str(tmp_path / "copy")
+    run_of(spark, table).into(copy).executeZOrderBy("a", "b").collect()
+    assert files(table) == before
+    assert digest(spark, copy) == digest(spark, table)
+
+
+def test_a_catalog_table(spark, tmp_path):
+    path = write_table(spark, tmp_path / "named")
+    spark.sql("CREATE DATABASE IF NOT EXISTS zorder_tests")
+    spark.sql(f"CREATE TABLE zorder_tests.t USING parquet LOCATION '{path}'")
+    try:
+        handle = ZOrderTable.forName(spark, "zorder_tests.t")
+        run = handle.optimize().option("fileCount", 8).option("force", True)
+        assert run.executeZOrderBy("a", "b").collect()[0]["status"] == "DONE"
+        assert spark.table("zorder_tests.t").count() == 20_000
+        assert handle.history().count() == 1
+    finally:
+        spark.sql("DROP DATABASE zorder_tests CASCADE")
+
+
+def test_status_is_one_of_those_documented(spark, table):
+    plain = ZOrderTable.forPath(spark, table).optimize().executeZOrderBy("a", "b").collect()[0]
+    assert plain["status"] in STATUSES
+
+
+def test_cluster_on_the_first_write(spark, tmp_path):
+    df = spark.range(0, 20_000, 1, 4).selectExpr(
+        "cast(pmod(hash(id, 1), 1000) as int) as a", "cast(pmod(hash(id, 2), 1000) as int) as b", "id"
+    )
+    path = str(tmp_path / "written")
+    spark_zorder.cluster(df, "a", "b", files=16).write.parquet(path)
+    assert len(files(path)) == 16
+    assert digest(spark, path)[0] == 20_000
+    assert mean_files_read(spark, path, "a") <= 6
+
+
+def test_fit_gives_a_layout_as_a_value(spark, table):
+    df = spark.read.parquet(table)
+    layout = spark_zorder.fit(df, "a", "b", files=16)
+    numbers = {row[0] for row in df.select(layout.file("a", "b")).distinct().collect()}
+    assert numbers <= set(range(16)) and len(numbers) >= 12
+    assert df.select(layout.key("a", "b").alias("k")).schema["k"].dataType.typeName() in ("long", "bigint")
+
+
+@pytest.mark.parametrize("wrong", [1, None, ["a", 2]])
+def test_a_column_that_is_no_string(spark, table, wrong):
+    with pytest.raises(TypeError, match="Z-order column must be str"):
+        run_of(spark, table).executeZOrderBy(wrong)
+
+
+def test_no_column_at_all(spark, table):
+    with pytest.raises(ValueError, match="at least one column"):
+        run_of(spark, table).executeZOrderBy()
+
+
+@pytest.mark.parametrize(
+    ("build", "named"),
+    [
+        (lambda run: run.executeZOrderBy("a", "nosuch"), "nosuch"),
+        (lambda run: run.option("targetFileSise", "1m").executeZOrderBy("a"), "targetFileSize"),
+        (lambda run: run.usingCurve("peano").executeZOrderBy("a"), "peano"),
+    ],
+)
+def test_bad_input_changes_nothing_and_is_named(spark, table, build, named):
+    before = files(table)
+    with pytest.raises(Exception, match=named):
+        build(run_of(spark, table)).collect()
+    assert files(table) == before
