@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.run.ClusterDataFrame
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.sql.{OwnStatements, ZOrderVersion}
 
@@ -34,6 +35,13 @@ object Bridge {
       plan.getOrElse(ZOrderException.refuse(
         "The bridge runs OPTIMIZE and ZORDER statements only: use spark.sql for everything else.")))
   }
+
+  /** A DataFrame with its rows partitioned into `files` partitions and ordered in them, for any writer. */
+  def cluster(df: DataFrame, by: Array[String], files: Int): DataFrame =
+    ClusterDataFrame.cluster(df, by.toSeq, files)
+
+  /** The JSON of a layout fitted on a DataFrame. */
+  def fit(df: DataFrame, by: Array[String], files: Int): String = ClusterDataFrame.fit(df, by.toSeq, files)
 
   /** The version of this package. */
   def version(): String = ZOrderVersion.text

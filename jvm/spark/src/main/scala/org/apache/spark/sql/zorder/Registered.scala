@@ -3,6 +3,8 @@ package org.apache.spark.sql.zorder
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.zorder.expr.{FunctionEntry, Functions}
+import org.apache.spark.sql.zorder.fit.LayoutLookUp
+import org.apache.spark.sql.zorder.run.StoredLayout
 import org.apache.spark.sql.zorder.sql.{HistoryFunction, ZOrderVersion}
 
 /** A function that stands in FROM. */
@@ -13,6 +15,8 @@ final case class TableFunctionEntry(
 
 /** Every function that a session gets, by the extension or by the bridge. */
 object Registered {
+  LayoutLookUp.register(StoredLayout.json)
+
   val functions: Seq[FunctionEntry] =
     Functions.all :+ FunctionEntry(ZOrderVersion.name, ZOrderVersion.info, ZOrderVersion.build)
 

@@ -18,6 +18,12 @@ object SessionKeys {
     "false",
     "Whether a plain OPTIMIZE of a Delta table is ours. By default it stays Delta's own.")
 
+  val ShowProgress: Setting = Setting(
+    "spark.zorder.progress.show",
+    "true, false",
+    "false",
+    "Whether a run says its steps on standard error, too; on a terminal it always does.")
+
   /** Switches for each part of the extension; read once, when a session is made. */
   private def inject(part: String, words: String): Setting = Setting(
     s"spark.zorder.inject.$part",
@@ -29,7 +35,7 @@ object SessionKeys {
   val injectFunctions: Setting = inject("functions", "functions")
   val injectTableFunctions: Setting = inject("tableFunctions", "table functions")
 
-  val settings: Seq[Setting] = Seq(TakeOverDelta, injectParser, injectFunctions, injectTableFunctions)
+  val settings: Seq[Setting] = Seq(TakeOverDelta, ShowProgress, injectParser, injectFunctions, injectTableFunctions)
 
   /** Makes the keys known to Spark; once for the whole JVM, further calls do nothing. */
   def register(): Unit = registered

@@ -63,8 +63,36 @@ object Functions {
         "write zorder_compare(struct(a, b), struct(c, d)).")
   }
 
+  private val file = entry(
+    classOf[ZOrderFile].getName,
+    "zorder_file",
+    "_FUNC_(layout, expr, ...) - Returns the number of the file that a layout gives the row: INT from 0, never NULL.",
+    """
+    Arguments:
+      * layout - a literal: the JSON that fit() returned, or 'table:db.t' or 'path:/data/t' of a clustered table.
+      * expr - the layout's columns in its order; further ones spread rows whose keys are all equal over files.
+    """,
+    """
+    Examples:
+      > SELECT _FUNC_('path:/data/t', a, b), count(*) FROM t GROUP BY 1;
+    """)(LayoutArgument.file)
+
+  private val key = entry(
+    classOf[ZOrderKey].getName,
+    "zorder_key",
+    "_FUNC_(layout, expr, ...) - Returns the place of the row in a layout: BIGINT from 0, never NULL.",
+    """
+    Arguments:
+      * layout - a literal: the JSON that fit() returned, or 'table:db.t' or 'path:/data/t' of a clustered table.
+      * expr - the layout's columns in its order.
+    """,
+    """
+    Examples:
+      > SELECT * FROM t ORDER BY _FUNC_('path:/data/t', a, b);
+    """)(LayoutArgument.key)
+
   /** Every function, each to be injected once into a session. */
-  val all: Seq[FunctionEntry] = Seq(zorder, hilbert, compare)
+  val all: Seq[FunctionEntry] = Seq(zorder, hilbert, compare, file, key)
 
   private def entry(className: String, name: String, usage: String, arguments: String, examples: String)(
       builder: Seq[Expression] => Expression): FunctionEntry = {

@@ -39,6 +39,45 @@ object Sampler {
     (task, row) => (mix(row + (task.toLong << 40)) >>> 32) < limit
   }
 
+  /**
+   * At most about `perTask` rows of each task, all tasks at the same rate, of rows whose number nobody knows:
+   * a task that has too many keeps the half with the smaller hashes of their places.
+   */
+  def collectBounded(rows: DataFrame, perTask: Int): Sample = {
+    val types = rows.schema.fields.map(_.dataType)
+    val chunks = rows.queryExecution.toRdd
+      .mapPartitionsWithIndex((task, in) => Iterator(bounded(in, types, task, perTask)))
+      .collect()
+    val limit = chunks.map(_.limit).min
+    Sample(types.indices.map { c =>
+      SampleColumn.concat(chunks.map(k => k.columns(c).take(k.hashes.indices.filter(k.hashes(_) <= limit).toArray)).toSeq)
+    })
+  }
+
+  final private case class BoundedChunk(columns: IndexedSeq[SampleColumn], hashes: Array[Long], limit: Long)
+
+  private def bounded(in: Iterator[InternalRow], types: Array[DataType], task: Int, perTask: Int): BoundedChunk = {
+    var held = Vector.empty[(Long, InternalRow)]
+    var limit = Long.MaxValue
+    var place = 0L
+    in.foreach { row =>
+      val hash = mix(place + (task.toLong << 40)) >>> 1
+      place += 1
+      if (hash <= limit) {
+        held = held :+ ((hash, row.copy()))
+        if (held.length > 2 * perTask) {
+          limit = held.map(_._1).sorted.apply(perTask - 1)
+          held = held.filter(_._1 <= limit)
+        }
+      }
+    }
+    val writers = types.map(t => new ColumnWriter(WordType.of(t).get))
+    held.foreach { case (_, row) =>
+      types.indices.foreach(c => writers(c).add(if (row.isNullAt(c)) null else row.get(c, types(c))))
+    }
+    BoundedChunk(writers.map(_.result()).toIndexedSeq, held.map(_._1).toArray, limit)
+  }
+
   /** The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
   private def mix(x: Long): Long = {
     var z = x + 0x9e3779b97f4a7c15L

@@ -32,12 +32,27 @@ object ClusterColumns {
 
   /** Against a schema, before any row is read. */
   def resolve(session: ClassicSession, table: ClusterTable, schema: StructType, by: Seq[String]): Seq[ClusterColumn] =
-    on(session, table, LocalRelation(schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())), by)
+    on(
+      session,
+      table.name,
+      LocalRelation(schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())),
+      table.partitionSchema.fieldNames.toSeq,
+      by)
 
-  /** Against the rows of a relation with the table's columns. */
-  def on(session: ClassicSession, table: ClusterTable, relation: LogicalPlan, by: Seq[String]): Seq[ClusterColumn] = {
-    by.foreach(checkNames(session, table.name, relation.schema, table.partitionSchema, _))
-    val columns = by.map(sql => one(session, table.name, relation, sql))
+  /**
+   * Against the rows of a relation.
+   *
+   * @param what
+   *   what messages call the table
+   */
+  def on(
+      session: ClassicSession,
+      what: String,
+      relation: LogicalPlan,
+      partitionColumns: Seq[String],
+      by: Seq[String]): Seq[ClusterColumn] = {
+    by.foreach(checkNames(session, what, relation.schema, partitionColumns, _))
+    val columns = by.map(sql => one(session, what, relation, sql))
     columns.combinations(2).collectFirst {
       case Seq(a, b) if a.expression.semanticEquals(b.expression) =>
         refuse(s"Column ${b.sql} is named twice in the list of clustering columns: name it once.")
@@ -50,7 +65,7 @@ object ClusterColumns {
       session: ClassicSession,
       table: String,
       schema: StructType,
-      partitionSchema: StructType,
+      partitionColumns: Seq[String],
       sql: String): Unit = {
     val parsed =
       try session.sessionState.sqlParser.parseExpression(sql)
@@ -60,11 +75,11 @@ object ClusterColumns {
       }
     val same = session.sessionState.conf.resolver
     parsed.collect { case a: UnresolvedAttribute => a.nameParts.head }.foreach { name =>
-      if (partitionSchema.exists(f => same(f.name, name)))
+      if (partitionColumns.exists(same(_, name)))
         refuse(s"$name is a partition column of $table: its values are in separate directories already, so " +
           "cluster by other columns.")
       if (!schema.exists(f => same(f.name, name))) {
-        val names = schema.fieldNames.toSeq.diff(partitionSchema.fieldNames :+ PinnedFiles.RouteColumn)
+        val names = schema.fieldNames.toSeq.diff(partitionColumns :+ PinnedFiles.RouteColumn)
         refuse(s"$table has no column $name.${Nearest.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
           (if (names.length > 20) ", ..." else "") + ".")
       }

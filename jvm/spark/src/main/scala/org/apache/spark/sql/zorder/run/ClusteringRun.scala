@@ -78,7 +78,8 @@ final private class ClusteringRun(
     if (plan.partitions.isEmpty) ended(RunStatus.TooSmall, plan.tooSmall, considered)
     else {
       val source = input.relation(plan)
-      val columns = ClusterColumns.on(user, table, source.plan, by)
+      val columns = ClusterColumns.on(
+        user, table.name, source.plan, table.partitionSchema.fieldNames.toSeq, by)
       val sampled = progress.step("sample") {
         Sampling(pinned, source, columns, plan, input.rows(plan))
       }(_.said)

@@ -17,7 +17,7 @@ private[run] object Destination {
   def apply(session: ClassicSession, table: ClusterTable, into: Option[String]): Destination =
     into match {
       case None => new InPlaceDestination(table)
-      case Some(path) => new CopyDestination(session, IntoTarget.open(session, path, table.root))
+      case Some(path) => new CopyDestination(session, IntoTarget.open(session, path, table))
     }
 
   final private class InPlaceDestination(table: ClusterTable) extends Destination {
@@ -28,11 +28,9 @@ private[run] object Destination {
   }
 
   final private class CopyDestination(session: ClassicSession, path: Path) extends Destination {
-    private val fs = path.getFileSystem(session.sessionState.newHadoopConf())
-
     override def root: Path = path
-    override def newStaging(runId: String): Path = new Path(path.getParent, s".${path.getName}.zorder-$runId.new")
-    override def discard(staging: Path): Unit = fs.delete(staging, true)
+    override def newStaging(runId: String): Path = IntoTarget.newStaging(session, path, runId)
+    override def discard(staging: Path): Unit = IntoTarget.discard(session, staging)
     override def commit(replacement: Replacement): Unit =
       IntoTarget.commit(session, replacement.staging, path, replacement.record, replacement.layouts)
   }

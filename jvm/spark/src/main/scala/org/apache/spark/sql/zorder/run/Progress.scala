@@ -3,11 +3,12 @@ package org.apache.spark.sql.zorder.run
 import scala.collection.mutable
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /**
  * What a run says while it works: one log line and one Spark job description per step, with the run id,
- * and the same lines on standard error where somebody is looking (`spark.zorder.progress`).
+ * and the same lines on standard error where somebody is looking (`spark.zorder.progress.show`).
  */
 final class Progress(session: ClassicSession, val runId: String, table: String) extends Logging {
   private val millis = mutable.LinkedHashMap.empty[String, Long]
@@ -35,11 +36,9 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
   }
 
   private def shown: Boolean =
-    session.conf.getOption(Progress.Key).map(_.toBoolean).getOrElse(System.console() != null)
+    System.console() != null || SessionKeys.isOn(session.sessionState.conf, SessionKeys.ShowProgress)
 }
 
 object Progress {
-  val Key = "spark.zorder.progress"
-
   private val JobProperties = Seq("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 }

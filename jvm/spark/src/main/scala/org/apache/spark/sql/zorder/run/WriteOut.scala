@@ -36,8 +36,10 @@ final private[run] class WriteOut(
     val target = Destination(session, table, request.into)
     val staging = target.newStaging(progress.runId)
     try {
+      // a staging directory may hold late files already, which are no work of ours
+      val before = StagedFiles.list(session, staging).map(_.path).toSet
       progress.step("rewrite")(rewrite(work, staging))(_ => s"${Said.count(work.fitted.routes.files.toLong, "file")} written")
-      val files = StagedFiles.list(session, staging)
+      val files = StagedFiles.list(session, staging).filterNot(f => before(f.path))
       val footers = progress.step("verify")(verify(work, files, staging)) { f =>
         s"${Said.count(f.map(_.rows).sum, "row")}, every column's type and NULLs as before"
       }

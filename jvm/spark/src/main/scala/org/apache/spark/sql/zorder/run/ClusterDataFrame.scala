@@ -1,0 +1,53 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes}
+import org.apache.spark.sql.zorder.fit.{Fit, LayoutJson, Sampler}
+import org.apache.spark.sql.zorder.shims.Shims
+import sparkzorder.curve.build.AlignedZ
+
+/** Clustering on the first write: a layout fitted on any DataFrame, and its rows in that layout. */
+object ClusterDataFrame {
+  private val SampledRows = 400000
+  private val AtLeastPerTask = 2000
+
+  /**
+   * The same rows, partition p holding file p of a fitted layout, in order.
+   *
+   * @param files
+   *   number of partitions, so of files that `write` makes
+   * @return
+   *   runs one pruned sampling job at once; the rest is lazy
+   */
+  def cluster(df: DataFrame, by: Seq[String], files: Int): DataFrame = {
+    val columns = resolve(df, by)
+    val ref = fitted(df, columns, files)
+    val plan = df.queryExecution.analyzed
+    Shims.ofRows(
+      Shims.classic(df.sparkSession),
+      Rewrite.plan(plan, plan.output, Nil, columns.map(_.expression), None, Routes(IndexedSeq(ref))))
+  }
+
+  /** The layout's JSON. */
+  def fit(df: DataFrame, by: Seq[String], files: Int): String =
+    LayoutJson.write(fitted(df, resolve(df, by), files).layout)
+
+  private def resolve(df: DataFrame, by: Seq[String]): Seq[ClusterColumn] = {
+    if (by.isEmpty) refuse("No clustering columns are named: name at least one.")
+    ClusterColumns.on(
+      Shims.classic(df.sparkSession), "The DataFrame", df.queryExecution.analyzed, Nil, by)
+  }
+
+  private def fitted(df: DataFrame, columns: Seq[ClusterColumn], files: Int): LayoutRef = {
+    if (files < 1) refuse(s"files = $files is not a number of files: give 1 or more.")
+    val session = Shims.classic(df.sparkSession)
+    val list = columns.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() }
+    val pruned = Shims.ofRows(session, Project(list, df.queryExecution.analyzed))
+    val tasks = math.max(1, pruned.rdd.getNumPartitions)
+    val sample = Sampler.collectBounded(pruned, math.max(AtLeastPerTask, SampledRows / tasks))
+    Fit.ref(Fit.layout(sample, columns.map(_.fit), files, AlignedZ))
+  }
+}

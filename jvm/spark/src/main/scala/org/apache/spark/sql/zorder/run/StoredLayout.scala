@@ -1,0 +1,34 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.{TableRef, TableResolver}
+
+/** The layout that a clustered table keeps: `table:db.t`, `path:/data/t`, with `#id` or `#partition` behind. */
+object StoredLayout {
+
+  /** The JSON of the layout; the table's newest unless an id is given. */
+  def json(text: String): String = {
+    val session = Shims.classic(SparkSession.active)
+    val (name, id) = text.split("#", 2) match {
+      case Array(n, i) => (n, Some(i))
+      case _ => (text, None)
+    }
+    val ref =
+      if (name.startsWith("table:"))
+        TableRef.Name(session.sessionState.sqlParser.parseMultipartIdentifier(name.stripPrefix("table:")))
+      else if (name.startsWith("path:")) TableRef.Location(name.stripPrefix("path:"))
+      else
+        refuse(s"'${text.take(40)}' is not a layout: pass the JSON that fit() returned, 'table:db.t' or 'path:/data/t'.")
+    val state = TableResolver.open(session, ref).state
+    val run = state.latest().getOrElse(refuse(s"$name has no layout: cluster it first, with ZORDER TABLE ... BY (...)."))
+    val wanted = id.getOrElse {
+      val ids = run.layoutIds.values.toSeq.distinct
+      if (ids.length > 1)
+        refuse(s"$name has one layout in each of its ${ids.length} partitions: name one, such as $name#${ids.head}.")
+      ids.head
+    }
+    state.layout(wanted).getOrElse(refuse(s"$name has no layout $wanted: leave #$wanted out for its newest."))
+  }
+}
