@@ -2,9 +2,9 @@ package org.apache.spark.sql.zorder
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.sql.ZOrderParser
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.sql.ZOrderParser
 
 /** What every Spark line must do. */
 class SmokeSuite extends AnyFunSuite with ZOrderSession {
