@@ -2,8 +2,9 @@ package org.apache.spark.sql.zorder
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.sql.ZOrderParser
+import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.sql.ZOrderParser
 
 /** What every Spark line must do. */
 class SmokeSuite extends AnyFunSuite with ZOrderSession {
@@ -44,12 +45,33 @@ class SmokeSuite extends AnyFunSuite with ZOrderSession {
     assert(plan.contains("ZOrderTable no.such.t by (a, b) with (fileCount=8) dry run"))
   }
 
-  test("a session that was started without the extension gets the functions from the bridge") {
-    val late = spark.newSession()
+  test("a session that was started without the extension gets it from the bridge") {
+    val late = withoutExtension()
+    assert(!Shims.classic(late).sessionState.sqlParser.isInstanceOf[ZOrderParser])
+    intercept[AnalysisException](late.sql("SELECT zorder_version()").collect())
     Bridge.install(late)
     Bridge.install(late)
     assert(late.sql("SELECT zorder_version()").head().getString(0) == Bridge.version())
+    val wrong = intercept[AnalysisException](late.sql("SELECT * FROM zorder_history(1)"))
+    assert(wrong.getMessage.contains("zorder_history takes one string"))
+    val plan = Bridge.run(late, "EXPLAIN ZORDER TABLE no.such.t BY (a)").head().getString(0)
+    assert(plan.contains("ZOrderTable no.such.t by (a)"))
     val refused = intercept[ZOrderException](Bridge.run(late, "SELECT 1"))
     assert(refused.getMessage.contains("OPTIMIZE and ZORDER statements only"))
+  }
+
+  /** A second session on the same Spark, with every part of the extension switched off at its start. */
+  private def withoutExtension(): SparkSession = {
+    val shared = spark
+    val switches = Seq("parser", "functions", "tableFunctions").map("spark.zorder.inject." + _)
+    switches.foreach(System.setProperty(_, "false"))
+    SparkSession.clearActiveSession()
+    SparkSession.clearDefaultSession()
+    try SparkSession.builder().getOrCreate()
+    finally {
+      switches.foreach(System.clearProperty)
+      SparkSession.setDefaultSession(shared)
+      SparkSession.setActiveSession(shared)
+    }
   }
 }
