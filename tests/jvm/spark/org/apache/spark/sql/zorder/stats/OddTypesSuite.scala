@@ -28,7 +28,8 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
       .append("ntz_millis", 7L + i)
     g.append("uuid", Binary.fromConstantByteArray(Array.fill(16)(i.toByte))).append("kind", "k" + i)
       .append("doc", "{}").append("fixed", Binary.fromConstantByteArray(Array(1, 2, i.toByte)))
-      .append("dec", Binary.fromConstantByteArray(Array[Byte](-1, -1, -1, (-1 - i).toByte))).append("plain", i)
+      .append("dec", Binary.fromConstantByteArray(Array[Byte](-1, -1, -1, (-1 - i).toByte)))
+      .append("plain", i)
   }
 
   test("zones of types that Spark reads but does not write") {
@@ -79,7 +80,7 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
         g.addGroup("arrow").addGroup("list").append("item", i)
         g.append("bare", i)
       }
-      val Seq(footer) = footers(dir)
+      val footer = footers(dir).head
       assert(footer.schema.leaves.map(_.name) == Seq("old.element", "arrow.element", "bare.element"))
       val union = SchemaUnion.of(Seq(footer), None, caseSensitive = false)
       assert(union.refusals.isEmpty)

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.stats
 
+import java.util.Locale
+
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
@@ -42,12 +44,15 @@ private[stats] object WriteBack {
       footer: FileFooter,
       written: Map[Seq[String], LeafColumn],
       keepTimestamps: Boolean): Seq[(String, String)] = {
-    val byName = written.map { case (column, leaf) => column.map(_.toLowerCase(java.util.Locale.ROOT)) -> leaf }
+    def folded(column: Seq[String]): Seq[String] = column.map(_.toLowerCase(Locale.ROOT))
+    val byName = written.map { case (column, leaf) => folded(column) -> leaf }
     val types = footer.schema.leaves.flatMap { leaf =>
-      written.get(leaf.column).orElse(byName.get(leaf.column.map(_.toLowerCase(java.util.Locale.ROOT))))
-        .toSeq.flatMap(now => change(leaf, now, keepTimestamps)).map(s"Column ${leaf.name}" -> _)
+      val now = written.get(leaf.column).orElse(byName.get(folded(leaf.column)))
+      now.toSeq.flatMap(change(leaf, _, keepTimestamps)).map(s"Column ${leaf.name}" -> _)
     }
-    val ids = footer.schema.lostIds.map(c => s"The field id of $c" -> "has no place in Spark's schema and would go")
+    val ids = footer.schema.lostIds.map { c =>
+      s"The field id of $c" -> "has no place in Spark's schema and would go"
+    }
     types ++ ids
   }
 
