@@ -13,8 +13,11 @@ import sparkzorder.curve.{LongWord, OrderedWord, Zone}
 /** Bounds by writers that no test can run. */
 class DecoderSuite extends AnyFunSuite {
   private val arrow = FileOrigin("parquet-cpp-arrow version 14.0.0", Map.empty)
-  private val spark3 = FileOrigin("parquet-mr version 1.13.1 (build abc)", Map("org.apache.spark.version" -> "3.5.9"))
-  private val spark2 = FileOrigin("parquet-mr version 1.8.3 (build abc)", Map("org.apache.spark.version" -> "2.4.8"))
+  private val spark3 = origin("1.13.1", "3.5.9")
+  private val spark2 = origin("1.8.3", "2.4.8")
+
+  private def origin(parquet: String, spark: String): FileOrigin =
+    FileOrigin(s"parquet-mr version $parquet (build abc)", Map("org.apache.spark.version" -> spark))
 
   private def long(v: Long) = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(v).array
   private def double(v: Double) = long(java.lang.Double.doubleToRawLongBits(v))
@@ -22,7 +25,12 @@ class DecoderSuite extends AnyFunSuite {
   private def timestamp(unit: TimeUnit): PrimitiveType =
     Types.optional(INT64).as(LogicalTypeAnnotation.timestampType(true, unit)).named("t")
 
-  private def zone(stored: PrimitiveType, column: StatColumn, origin: FileOrigin, min: Array[Byte], max: Array[Byte]) =
+  private def zone(
+      stored: PrimitiveType,
+      column: StatColumn,
+      origin: FileOrigin,
+      min: Array[Byte],
+      max: Array[Byte]): Zone =
     ParquetZones.decoder(stored, column, origin).map(_.zone(min, max)).getOrElse(Zone.Unknown)
 
   test("an upper bound hides NaN unless parquet-mr of 1.10 and later wrote it") {

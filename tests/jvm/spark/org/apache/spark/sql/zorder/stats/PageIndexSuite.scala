@@ -17,7 +17,7 @@ class PageIndexSuite extends AnyFunSuite with StatsFixture {
       val ids = (0 until 6).map(p => (math.min(2000L, 10500L - p * 2000), Zone.Between(LongWord(p * 2000L),
         LongWord(math.min(10499L, p * 2000L + 1999)))))
       assert(pages.pages(0) == ids)
-      assert(pages.pages(1) == ids.zipWithIndex.map { case ((r, z), i) => (r, if (i < 2) Zone.OnlyNulls else z) })
+      assert(pages.pages(1) == ids.take(2).map(_._1 -> Zone.OnlyNulls) ++ ids.drop(2))
       assert(pages.columns(2).map(_.rows).sum == 10500)
       // 64 bytes kept of 100 and more: still bounds
       val text = BytesWord(("p" * 100 + "5").getBytes)

@@ -48,16 +48,18 @@ trait StatsFixture {
   }
 
   protected def parquetFiles(dir: Path): Seq[DataFile] =
-    Files.walk(dir).iterator().asScala.filter(_.toString.endsWith(".parquet")).toSeq.sortBy(_.toString).map { p =>
-      DataFile("file:" + p, Files.size(p), Files.getLastModifiedTime(p).toMillis, "")
-    }
+    Files.walk(dir).iterator().asScala.filter(_.toString.endsWith(".parquet")).toSeq.sortBy(_.toString)
+      .map(p => DataFile("file:" + p, Files.size(p), Files.getLastModifiedTime(p).toMillis, ""))
 
   protected def footers(dir: Path, columns: StatColumn*): Seq[FileFooter] =
     Footers.read(session, parquetFiles(dir), columns)
 
   /** One file by Parquet's own writer; `fill` sets the fields of row `i`. */
-  protected def exampleFile(path: Path, schema: String, rows: Int = 3, encryption: Option[FileEncryptionProperties] = None)(
-      fill: (Group, Int) => Unit): Unit = {
+  protected def exampleFile(
+      path: Path,
+      schema: String,
+      rows: Int = 3,
+      encryption: Option[FileEncryptionProperties] = None)(fill: (Group, Int) => Unit): Unit = {
     val message = MessageTypeParser.parseMessageType(schema)
     val writer = ExampleParquetWriter.builder(new HadoopPath(path.toUri)).withType(message)
       .withConf(new Configuration(false)).withEncryption(encryption.orNull).build()
@@ -77,7 +79,8 @@ trait StatsFixture {
       val value = col(c.path.mkString("."))
       Seq(min(value), max(value))
     }
-    val row: InternalRow = df.agg(bounds.head, bounds.tail: _*).queryExecution.executedPlan.executeCollect().head
+    val plan = df.agg(bounds.head, bounds.tail: _*).queryExecution.executedPlan
+    val row: InternalRow = plan.executeCollect().head
     columns.indices.map { i =>
       val dataType = columns(i).dataType
       val wordType = WordType.of(dataType).get

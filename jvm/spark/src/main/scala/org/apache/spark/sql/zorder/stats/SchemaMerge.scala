@@ -60,7 +60,7 @@ private[stats] final class SchemaMerge(caseSensitive: Boolean) {
     val at = path :+ a.name
     if (a.name != b.name)
       conflictNotes += s"Column ${(path :+ b.name).mkString(".")} of file $file is spelled ${a.name} in " +
-        "other files: rewrite them under one spelling, or set spark.sql.caseSensitive to true to have two columns."
+        "other files: bring them to one spelling, or set spark.sql.caseSensitive to true for two columns."
     val idKey = SchemaReader.FieldIdKey
     val ids = Seq(a, b).map(_.metadata).filter(_.contains(idKey)).map(_.getLong(idKey))
     if (ids.distinct.size > 1)

@@ -49,8 +49,8 @@ object Verification {
         val nullsAgree = before <= found && found <= before + spare
         val valuesAgree = !in.repeated || in.values == out.values
         if (nullsAgree && valuesAgree) Nil
-        else Seq(s"Column ${in.name} has ${before + spare} NULLs of ${in.values + spare} values in the files " +
-          s"read and $found of ${out.values} in those written.")
+        else Seq(s"Column ${in.name} has ${before + spare} NULLs of ${in.values + spare} values in the " +
+          s"files read and $found of ${out.values} in those written.")
       case _ => Nil
     }
 }
