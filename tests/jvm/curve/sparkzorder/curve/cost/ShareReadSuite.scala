@@ -57,13 +57,16 @@ class ShareReadSuite extends AnyFunSuite {
         case Zone.OnlyNulls => false
         case Zone.Between(min, max) => min <= LongWord(v) && LongWord(v) <= max
       }
-      val slow = values.map(v => blocks.collect { case (r, z) if holds(z, v) => r }.sum / rows).sum / values.size
+      def read(v: Long): Double = blocks.collect { case (r, z) if holds(z, v) => r }.sum / rows
+      val slow = values.map(read).sum / values.size
       assert(math.abs(ShareRead.of(blocks, longs(values: _*)) - slow) < 1e-12)
     }
   }
 
   test("columns of the same blocks") {
-    val blocks = Seq(Block(1, IndexedSeq(between(0, 1), between(0, 0))), Block(1, IndexedSeq(between(0, 1), between(1, 1))))
+    val blocks = Seq(
+      Block(1, IndexedSeq(between(0, 1), between(0, 0))),
+      Block(1, IndexedSeq(between(0, 1), between(1, 1))))
     assert(ShareRead.ofColumns(blocks, IndexedSeq(longs(0, 1), longs(0, 1))) == IndexedSeq(1.0, 0.5))
   }
 

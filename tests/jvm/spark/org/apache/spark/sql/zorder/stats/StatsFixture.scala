@@ -6,6 +6,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{Path => HadoopPath}
+import org.apache.parquet.crypto.FileEncryptionProperties
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
 import org.apache.parquet.hadoop.example.ExampleParquetWriter
@@ -14,7 +15,6 @@ import org.apache.parquet.schema.MessageTypeParser
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.functions.{col, max, min}
-import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.expr.WordType
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.DataFile
@@ -48,18 +48,21 @@ trait StatsFixture {
   }
 
   protected def parquetFiles(dir: Path): Seq[DataFile] =
-    Files.walk(dir).iterator().asScala.filter(_.toString.endsWith(".parquet")).toSeq.sortBy(_.toString).map { p =>
-      DataFile("file:" + p, Files.size(p), Files.getLastModifiedTime(p).toMillis, "")
-    }
+    Files.walk(dir).iterator().asScala.filter(_.toString.endsWith(".parquet")).toSeq.sortBy(_.toString)
+      .map(p => DataFile("file:" + p, Files.size(p), Files.getLastModifiedTime(p).toMillis, ""))
 
   protected def footers(dir: Path, columns: StatColumn*): Seq[FileFooter] =
     Footers.read(session, parquetFiles(dir), columns)
 
   /** One file by Parquet's own writer; `fill` sets the fields of row `i`. */
-  protected def exampleFile(path: Path, schema: String, rows: Int = 3)(fill: (Group, Int) => Unit): Unit = {
+  protected def exampleFile(
+      path: Path,
+      schema: String,
+      rows: Int = 3,
+      encryption: Option[FileEncryptionProperties] = None)(fill: (Group, Int) => Unit): Unit = {
     val message = MessageTypeParser.parseMessageType(schema)
     val writer = ExampleParquetWriter.builder(new HadoopPath(path.toUri)).withType(message)
-      .withConf(new Configuration(false)).build()
+      .withConf(new Configuration(false)).withEncryption(encryption.orNull).build()
     val groups = new SimpleGroupFactory(message)
     try {
       (0 until rows).foreach { i =>
@@ -70,13 +73,19 @@ trait StatsFixture {
     } finally writer.close()
   }
 
-  /** The zone as Spark's own min and max have it. */
-  protected def trueZone(df: DataFrame, column: String, dataType: DataType): Zone = {
-    val row: InternalRow = df.agg(min(col(column)), max(col(column))).queryExecution.executedPlan.executeCollect().head
-    if (row.isNullAt(0)) Zone.OnlyNulls
-    else {
+  /** The zones of the columns as Spark's own min and max have them. */
+  protected def trueZones(df: DataFrame, columns: Seq[StatColumn]): IndexedSeq[Zone] = {
+    val bounds = columns.flatMap { c =>
+      val value = col(c.path.mkString("."))
+      Seq(min(value), max(value))
+    }
+    val plan = df.agg(bounds.head, bounds.tail: _*).queryExecution.executedPlan
+    val row: InternalRow = plan.executeCollect().head
+    columns.indices.map { i =>
+      val dataType = columns(i).dataType
       val wordType = WordType.of(dataType).get
-      Zone.Between(wordType.word(row.get(0, dataType)), wordType.word(row.get(1, dataType)))
+      if (row.isNullAt(2 * i)) Zone.OnlyNulls
+      else Zone.Between(wordType.word(row.get(2 * i, dataType)), wordType.word(row.get(2 * i + 1, dataType)))
     }
   }
 }

@@ -18,7 +18,10 @@ import org.apache.spark.sql.zorder.table.DataFile
 import sparkzorder.curve.Zone
 
 /** Reads footers one by one; schemas that recur are kept once. Lives inside one task. */
-private[stats] final class FooterReader(conf: Configuration, columns: Seq[StatColumn], caseSensitive: Boolean) {
+private[stats] final class FooterReader(
+    conf: Configuration,
+    columns: Seq[StatColumn],
+    caseSensitive: Boolean) {
   private val schemas = mutable.HashMap.empty[(MessageType, Option[String]), FileSchema]
 
   def read(file: DataFile): FileFooter =
@@ -34,29 +37,41 @@ private[stats] final class FooterReader(conf: Configuration, columns: Seq[StatCo
       FooterReader.encrypted(file, createdBy, rows)
     else {
       val keyValues = meta.getKeyValueMetaData.asScala.toMap
-      val rowKey = keyValues.get(ParquetReadSupport.SPARK_METADATA_KEY)
-      val schema = schemas.getOrElseUpdate((meta.getSchema, rowKey), SchemaReader.read(meta.getSchema, keyValues))
+      val recurring = (meta.getSchema, keyValues.get(ParquetReadSupport.SPARK_METADATA_KEY))
+      val schema = schemas.getOrElseUpdate(recurring, SchemaReader.read(meta.getSchema, keyValues))
       val origin = FileOrigin(createdBy, keyValues)
       val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive))
       val chunks = blocks.map(_.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap)
       val byLeaf = schema.leaves.map(leaf => chunks.map(_.get(leaf.path)))
       val groups = blocks.indices.map { i =>
-        RowGroup(blocks(i).getRowCount, blocks(i).getCompressedSize, blocks(i).getStartingPos,
-          wanted.map(_.of(chunks(i))).toIndexedSeq)
+        val zones = wanted.map(_.of(chunks(i))).toIndexedSeq
+        RowGroup(blocks(i).getRowCount, blocks(i).getCompressedSize, blocks(i).getStartingPos, zones)
       }
       val codecs = blocks.flatMap(_.getColumns.asScala).groupBy(_.getCodec.name)
         .map { case (codec, all) => codec -> all.map(_.getTotalSize).sum }
-      FileFooter(file, rows, createdBy, keyValues - ParquetReadSupport.SPARK_METADATA_KEY, schema,
-        byLeaf.map(FooterReader.nulls), byLeaf.map(_.flatten.map(_.getValueCount).sum), codecs, groups,
+      FileFooter(
+        file,
+        rows,
+        createdBy,
+        keyValues - ParquetReadSupport.SPARK_METADATA_KEY,
+        schema,
+        nulls = byLeaf.map(FooterReader.nulls),
+        values = byLeaf.map(_.flatten.map(_.getValueCount).sum),
+        codecs,
+        groups,
         encrypted = false)
     }
   }
 }
 
 /** How one requested column is found among a file's chunks, and its zone read. */
-private[stats] final case class ChunkZone(path: Option[Seq[String]], decoder: Option[ZoneDecoder], absent: Zone) {
+private[stats] final case class ChunkZone(
+    path: Option[Seq[String]],
+    decoder: Option[ZoneDecoder],
+    absent: Zone) {
 
-  def chunk(chunks: Map[Seq[String], ColumnChunkMetaData]): Option[ColumnChunkMetaData] = path.flatMap(chunks.get)
+  def chunk(chunks: Map[Seq[String], ColumnChunkMetaData]): Option[ColumnChunkMetaData] =
+    path.flatMap(chunks.get)
 
   def of(chunks: Map[Seq[String], ColumnChunkMetaData]): Zone =
     if (path.isEmpty) absent
@@ -78,8 +93,9 @@ private[stats] object ChunkZone {
       case Seq(leaf) if leaf.maxRepetition == 0 =>
         val stored = message.getType(leaf.path: _*).asPrimitiveType
         ChunkZone(Some(leaf.path), ParquetZones.decoder(stored, column, origin), column.absent)
-      case Seq() if !schema.leaves.exists(l => folded(l.column.take(column.path.size)) == folded(column.path)) =>
-        ChunkZone(None, None, column.absent)
+      case Seq() =>
+        val otherwiseThere = schema.leaves.exists(l => folded(l.column).startsWith(folded(column.path)))
+        ChunkZone(None, None, if (otherwiseThere) Zone.Unknown else column.absent)
       case _ => ChunkZone(None, None, Zone.Unknown)
     }
   }
@@ -87,7 +103,7 @@ private[stats] object ChunkZone {
 
 private[stats] object FooterReader {
 
-  /** Opens a file for its footer and indexes only; sets aside settings that would trust wrongly ordered bounds. */
+  /** Opens a file for its footer and indexes; no setting makes it trust wrongly ordered bounds. */
   def open[T](conf: Configuration, file: DataFile)(body: ParquetFileReader => T): T = {
     val path = new Path(file.path)
     val options = HadoopReadOptions.builder(conf, path).useSignedStringMinMax(false).build()
@@ -96,12 +112,25 @@ private[stats] object FooterReader {
     finally reader.close()
   }
 
-  def encrypted(file: DataFile, createdBy: String, rows: Long): FileFooter = FileFooter(
-    file, rows, createdBy, Map.empty, FileSchema(IndexedSeq.empty, new StructType(), Nil, Nil), IndexedSeq.empty,
-    IndexedSeq.empty, Map.empty, IndexedSeq.empty, encrypted = true)
+  def encrypted(file: DataFile, createdBy: String, rows: Long): FileFooter = {
+    val nothing = FileSchema(IndexedSeq.empty, new StructType(), Nil, Nil)
+    FileFooter(
+      file,
+      rows,
+      createdBy,
+      Map.empty,
+      nothing,
+      nulls = IndexedSeq.empty,
+      values = IndexedSeq.empty,
+      codecBytes = Map.empty,
+      rowGroups = IndexedSeq.empty,
+      encrypted = true)
+  }
 
   private def nulls(chunks: Seq[Option[ColumnChunkMetaData]]): Long = {
-    val counts = chunks.map(_.map(_.getStatistics).filter(s => s != null && s.isNumNullsSet).map(_.getNumNulls))
+    val counts = chunks.map { chunk =>
+      chunk.map(_.getStatistics).filter(s => s != null && s.isNumNullsSet).map(_.getNumNulls)
+    }
     if (counts.forall(_.isDefined)) counts.flatten.sum else -1L
   }
 }

@@ -10,8 +10,8 @@ import org.apache.spark.sql.internal.SQLConf
  * What the input files have in common and their rewrite should keep.
  *
  * @param codec
- *   the codec of most compressed bytes, as `spark.sql.parquet.compression.codec` spells it; None without bytes
- *   or where this Spark has no such codec
+ *   the codec of most compressed bytes, as `spark.sql.parquet.compression.codec` spells it; None without
+ *   bytes or where this Spark has no such codec
  * @param rowGroupBytes
  *   the usual compressed size of a full row group; None while no file has two
  * @param keyValues
@@ -29,24 +29,29 @@ final case class InputTraits(
     refusals: Seq[String])
 
 object InputTraits {
-  private val WritersOwn = Set("writer.model.name", "writer.date", "writer.time.zone", "pandas", "ARROW:schema",
-    "avro.schema", "parquet.avro.schema", "parquet.proto.class", "parquet.proto.descriptor", "thrift.class",
+  private val WritersOwn = Set(
+    "writer.model.name", "writer.date", "writer.time.zone", "pandas", "ARROW:schema", "avro.schema",
+    "parquet.avro.schema", "parquet.proto.class", "parquet.proto.descriptor", "thrift.class",
     "thrift.descriptor", "iceberg.schema", "delta.schema")
 
   def of(footers: Seq[FileFooter]): InputTraits = {
-    val codecBytes = footers.flatMap(_.codecBytes).groupBy(_._1).map { case (c, all) => c -> all.map(_._2).sum }
-    val codec = if (codecBytes.isEmpty) None else sparkName(codecBytes.toSeq.sortBy { case (c, n) => (-n, c) }.head._1)
+    val codecBytes = footers.flatMap(_.codecBytes).groupBy(_._1).toSeq
+      .map { case (name, all) => (-all.map(_._2).sum, name) }
+    val codec = codecBytes.sorted.headOption.flatMap { case (_, name) => sparkName(name) }
     // the last row group of a file is what was left over
     val full = footers.flatMap(_.rowGroups.dropRight(1)).map(_.compressedBytes).sorted
     val common = footers.map(_.keyValues.toSet).reduceOption(_ intersect _).getOrElse(Set.empty)
     val extra = common.filterNot { case (k, _) => WritersOwn(k) || k.startsWith("org.apache.spark.") }
-    val int96 = footers.map(_.schema).distinct.flatMap(_.leaves).filter(_.physical == "INT96").map(_.name).distinct
-    val encrypted = footers.filter(_.encrypted).map(_.file.path)
-    val refusals = encrypted.headOption.map { path =>
-      s"File $path is encrypted${if (encrypted.size > 1) s" and so are ${encrypted.size - 1} more" else ""}: " +
-        "encrypted tables are not rewritten; leave it, or write an unencrypted copy first."
-    }
-    InputTraits(codec, if (full.isEmpty) None else Some(full(full.size / 2)), extra.toMap, int96, refusals.toSeq)
+    val leaves = footers.map(_.schema).distinct.flatMap(_.leaves)
+    val int96 = leaves.filter(_.physical == "INT96").map(_.name).distinct
+    val usual = if (full.isEmpty) None else Some(full(full.size / 2))
+    InputTraits(codec, usual, extra.toMap, int96, refusals(footers.filter(_.encrypted)))
+  }
+
+  private def refusals(encrypted: Seq[FileFooter]): Seq[String] = encrypted.headOption.toSeq.map { first =>
+    val others = if (encrypted.size > 1) s" and so are ${encrypted.size - 1} more" else ""
+    s"File ${first.file.path} is encrypted$others: encrypted tables are not rewritten; leave it, " +
+      "or write an unencrypted copy first."
   }
 
   /** LZ4_RAW changed its spelling between Spark 3.5 and 4. */

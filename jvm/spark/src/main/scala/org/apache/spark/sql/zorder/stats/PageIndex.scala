@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.table.DataFile
 import sparkzorder.curve.{Block, Zone}
 
 /**
- * The pages of one file. Pages of different columns do not begin at the same rows, so each column has its own.
+ * The pages of one file. Pages of different columns do not begin at the same rows: each column has its own.
  *
  * @param columns
  *   per requested column its pages in order, each a block with one zone. A row group without page index is
@@ -57,7 +57,10 @@ object PageIndex {
       }
     }
 
-  private def ofRowGroup(reader: ParquetFileReader, block: BlockMetaData, wanted: ChunkZone): IndexedSeq[Block] = {
+  private def ofRowGroup(
+      reader: ParquetFileReader,
+      block: BlockMetaData,
+      wanted: ChunkZone): IndexedSeq[Block] = {
     val chunks = block.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap
     val pages = for {
       chunk <- wanted.chunk(chunks)

@@ -84,11 +84,13 @@ object ParquetZones {
       case (d: DecimalType, _, a: DecimalLogicalTypeAnnotation)
           if a.getScale == d.scale && a.getPrecision <= d.precision =>
         plain(unscaled(physical)(_).map(decimalWord(d)))
-      case (FloatType, FLOAT, null) => floating(float(_).map(v => (v.toDouble, OrderedWord.ofFloat(v))), column, origin,
-          OrderedWord.ofFloat(Float.NaN))
+      case (FloatType, FLOAT, null) =>
+        val nan = OrderedWord.ofFloat(Float.NaN)
+        floating(float(_).filterNot(_.isNaN).map(OrderedWord.ofFloat), nan, column, origin)
       case (DoubleType, DOUBLE | FLOAT, null) =>
         val value = if (physical == FLOAT) (b: Array[Byte]) => float(b).map(_.toDouble) else double _
-        floating(value(_).map(v => (v, OrderedWord.ofDouble(v))), column, origin, OrderedWord.ofDouble(Double.NaN))
+        val nan = OrderedWord.ofDouble(Double.NaN)
+        floating(value(_).filterNot(_.isNaN).map(OrderedWord.ofDouble), nan, column, origin)
       case (_: CharType, _, _) => None
       case (s: StringType, BINARY, _) if Shims.stringWordType(s).isEmpty && bytewise(stored) => plain(string)
       case (_: VarcharType, BINARY, _) if bytewise(stored) => plain(string)
@@ -130,7 +132,10 @@ object ParquetZones {
   }
 
   /** Days or microseconds, unknown where an old calendar might have been meant. */
-  private def calendar(value: Array[Byte] => Option[Long], switch: Long, origin: FileOrigin): Option[ZoneDecoder] =
+  private def calendar(
+      value: Array[Byte] => Option[Long],
+      switch: Long,
+      origin: FileOrigin): Option[ZoneDecoder] =
     Some(new ZoneDecoder(value(_).map(LongWord), {
       case Zone.Between(LongWord(min), _) if min < switch && !origin.prolepticCalendar => Zone.Unknown
       case zone => zone
@@ -138,14 +143,16 @@ object ParquetZones {
 
   /** -0.0 and 0.0 are one word, so that the sign which a bound may hide does not matter. */
   private def floating(
-      value: Array[Byte] => Option[(Double, Long)],
+      value: Array[Byte] => Option[Long],
+      nan: Long,
       column: StatColumn,
-      origin: FileOrigin,
-      nan: Long): Option[ZoneDecoder] =
-    Some(new ZoneDecoder(value(_).collect { case (v, word) if !v.isNaN => LongWord(word) }, {
-      case Zone.Between(min, _) if !origin.boundsShowNaN && !column.overlookNaN => Zone.Between(min, LongWord(nan))
+      origin: FileOrigin): Option[ZoneDecoder] = {
+    val hidesNaN = !origin.boundsShowNaN && !column.overlookNaN
+    Some(new ZoneDecoder(value(_).map(LongWord), {
+      case Zone.Between(min, _) if hidesNaN => Zone.Between(min, LongWord(nan))
       case zone => zone
     }))
+  }
 
   private def unscaled(physical: PrimitiveType.PrimitiveTypeName)(b: Array[Byte]): Option[BigInteger] =
     physical match {
@@ -156,7 +163,8 @@ object ParquetZones {
     }
 
   private def decimalWord(d: DecimalType)(value: BigInteger): Word =
-    if (d.precision <= Decimal.MAX_LONG_DIGITS) LongWord(value.longValue) else BytesWord(OrderedWord.ofBigInteger(value))
+    if (d.precision <= Decimal.MAX_LONG_DIGITS) LongWord(value.longValue)
+    else BytesWord(OrderedWord.ofBigInteger(value))
 
   /** Types whose bounds Parquet orders by unsigned bytes. */
   private def bytewise(stored: PrimitiveType): Boolean = stored.getLogicalTypeAnnotation match {

@@ -34,8 +34,9 @@ private[stats] final class SchemaMerge(caseSensitive: Boolean) {
     val byKey = files.fields.map(f => key(f.name) -> f).toMap
     val first = nullable(catalog).fields.map { c =>
       byKey.get(key(c.name)) match {
-        case Some(f) => f.copy(dataType = types(Seq(c.name), c.dataType, f.dataType, "the files", catalogFirst = true),
-            metadata = new MetadataBuilder().withMetadata(f.metadata).withMetadata(c.metadata).build())
+        case Some(f) =>
+          val dataType = types(Seq(c.name), c.dataType, f.dataType, "the files", catalogFirst = true)
+          f.copy(dataType = dataType, metadata = both(f.metadata, c.metadata))
         case None => c
       }
     }
@@ -58,15 +59,19 @@ private[stats] final class SchemaMerge(caseSensitive: Boolean) {
   private def field(path: Seq[String], a: StructField, b: StructField, file: String): StructField = {
     val at = path :+ a.name
     if (a.name != b.name)
-      conflictNotes += s"Column ${(path :+ b.name).mkString(".")} of file $file is spelled ${a.name} in other " +
-        "files: rewrite them under one spelling, or set spark.sql.caseSensitive to true to have two columns."
-    val ids = Seq(a, b).map(f => if (f.metadata.contains(SchemaReader.FieldIdKey))
-      Some(f.metadata.getLong(SchemaReader.FieldIdKey)) else None)
-    if (ids.flatten.distinct.size > 1)
-      idNotes += s"Column ${at.mkString(".")} of file $file has field id ${ids(1).get} and elsewhere ${ids.head.get}."
-    val metadata = new MetadataBuilder().withMetadata(b.metadata).withMetadata(a.metadata).build()
-    a.copy(dataType = types(at, a.dataType, b.dataType, s"file $file"), metadata = metadata)
+      conflictNotes += s"Column ${(path :+ b.name).mkString(".")} of file $file is spelled ${a.name} in " +
+        "other files: bring them to one spelling, or set spark.sql.caseSensitive to true for two columns."
+    val idKey = SchemaReader.FieldIdKey
+    val ids = Seq(a, b).map(_.metadata).filter(_.contains(idKey)).map(_.getLong(idKey))
+    if (ids.distinct.size > 1)
+      idNotes += s"Column ${at.mkString(".")} of file $file has field id ${ids(1)} and elsewhere ${ids.head}."
+    val dataType = types(at, a.dataType, b.dataType, s"file $file")
+    a.copy(dataType = dataType, metadata = both(b.metadata, a.metadata))
   }
+
+  /** Where both say something, `second` is right. */
+  private def both(first: Metadata, second: Metadata): Metadata =
+    new MetadataBuilder().withMetadata(first).withMetadata(second).build()
 
   private def types(
       path: Seq[String],
@@ -77,10 +82,11 @@ private[stats] final class SchemaMerge(caseSensitive: Boolean) {
     case (x: StructType, y: StructType) =>
       if (catalogFirst) nestedCatalog(path, x, y, where) else structs(path, x, y, where.stripPrefix("file "))
     case (x: ArrayType, y: ArrayType) =>
-      ArrayType(types(path :+ "element", x.elementType, y.elementType, where, catalogFirst), containsNull = true)
+      ArrayType(types(path :+ "element", x.elementType, y.elementType, where, catalogFirst))
     case (x: MapType, y: MapType) =>
-      MapType(types(path :+ "key", x.keyType, y.keyType, where, catalogFirst),
-        types(path :+ "value", x.valueType, y.valueType, where, catalogFirst), valueContainsNull = true)
+      MapType(
+        types(path :+ "key", x.keyType, y.keyType, where, catalogFirst),
+        types(path :+ "value", x.valueType, y.valueType, where, catalogFirst))
     case (x, y) if x == y => a
     case (x: NumericType, y: NumericType) if Cast.canUpCast(y, x) => x
     case (x: NumericType, y: NumericType) if !catalogFirst && Cast.canUpCast(x, y) => y
@@ -88,15 +94,20 @@ private[stats] final class SchemaMerge(caseSensitive: Boolean) {
     case (x: StringType, _: StringType) if catalogFirst => x
     case (x, y) =>
       val elsewhere = if (catalogFirst) "the catalog" else "other files"
-      conflictNotes += s"Column ${path.mkString(".")} is ${y.catalogString} in $where and ${x.catalogString} in " +
-        s"$elsewhere: the files cannot be read together; bring them to one type first."
+      conflictNotes += s"Column ${path.mkString(".")} is ${y.catalogString} in $where and " +
+        s"${x.catalogString} in $elsewhere: the files cannot be read together; bring them to one type first."
       a
   }
 
-  private def nestedCatalog(path: Seq[String], catalog: StructType, files: StructType, where: String): StructType = {
+  private def nestedCatalog(
+      path: Seq[String],
+      catalog: StructType,
+      files: StructType,
+      where: String): StructType = {
     val byKey = files.fields.map(f => key(f.name) -> f).toMap
     val first = catalog.fields.map(c => byKey.get(key(c.name)) match {
-      case Some(f) => f.copy(dataType = types(path :+ c.name, c.dataType, f.dataType, where, catalogFirst = true))
+      case Some(f) =>
+        f.copy(dataType = types(path :+ c.name, c.dataType, f.dataType, where, catalogFirst = true))
       case None => c
     })
     val known = catalog.fields.map(f => key(f.name)).toSet
@@ -106,7 +117,8 @@ private[stats] final class SchemaMerge(caseSensitive: Boolean) {
   private def spelledTwice(path: Seq[String], struct: StructType, file: String): Unit =
     struct.fields.groupBy(f => key(f.name)).values.filter(_.length > 1).foreach { same =>
       val names = same.map(f => (path :+ f.name).mkString(".")).mkString(" and ")
-      conflictNotes += s"File $file has columns $names, which are one name unless spark.sql.caseSensitive is true."
+      conflictNotes += s"File $file has columns $names, which are one name: " +
+        "set spark.sql.caseSensitive to true."
     }
 
   private def nullable(struct: StructType): StructType = struct.asNullable

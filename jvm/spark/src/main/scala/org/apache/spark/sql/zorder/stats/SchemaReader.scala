@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.stats
 import scala.collection.JavaConverters._
 import scala.util.{Failure, Success, Try}
 
-import org.apache.parquet.schema.{GroupType, MessageType, Type}
+import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType, Type}
 import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.{FIXED_LEN_BYTE_ARRAY, INT32, INT64}
 
@@ -18,18 +18,19 @@ private[stats] object SchemaReader {
   val FieldIdKey = "parquet.field.id"
 
   def read(message: MessageType, keyValues: Map[String, String]): FileSchema = {
-    val nodes = message.getFields.asScala.toSeq.flatMap(f => walk(f, Seq(f.getName), Seq(f.getName), legacy = false))
+    val nodes = columns(message).flatMap(f => walk(f, Seq(f.getName), Seq(f.getName), legacy = false))
     val ids = nodes.flatMap(n => Option(n.tpe.getId).map(id => n.column -> id.intValue)).toMap
     val converter = new ParquetToSparkSchemaConverter(conversionConf)
     val written = rowMetadata(keyValues)
-    val converted = message.getFields.asScala.toSeq.map { f =>
+    val converted = columns(message).map { f =>
       f.getName -> Try(converter.convert(new MessageType("spark_schema", f)).head)
     }
     val fields = converted.collect { case (name, Success(field)) =>
       val declared = written.flatMap(_.fields.find(_.name == name)).getOrElse(field)
       withIds(declared.copy(nullable = true), Seq(name), ids)
     }
-    val lost = ids.keys.filter(c => !nodes.exists(n => n.column == c && n.isField)).map(_.mkString(".")).toSeq.sorted
+    val fieldColumns = nodes.filter(_.isField).map(_.column).toSet
+    val lost = ids.keys.filterNot(fieldColumns).map(_.mkString(".")).toSeq.sorted
     FileSchema(
       leaves(message),
       DataTypes.createStructType(fields.toArray).asNullable,
@@ -37,27 +38,44 @@ private[stats] object SchemaReader {
       lost)
   }
 
+  private def columns(message: MessageType): Seq[Type] = message.getFields.asScala.toSeq
+
   /** The leaf columns in the file's order. */
   def leaves(message: MessageType): IndexedSeq[LeafColumn] =
-    message.getFields.asScala.toIndexedSeq
+    columns(message).toIndexedSeq
       .flatMap(f => walk(f, Seq(f.getName), Seq(f.getName), legacy = false))
       .filter(_.tpe.isPrimitive)
       .map { n =>
         val p = n.tpe.asPrimitiveType
         val length = if (p.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY) s"(${p.getTypeLength})" else ""
-        val logical = p.getLogicalTypeAnnotation match {
-          case null => ""
-          case i: IntLogicalTypeAnnotation if i.isSigned && i.getBitWidth == 32 && p.getPrimitiveTypeName == INT32 => ""
-          case i: IntLogicalTypeAnnotation if i.isSigned && i.getBitWidth == 64 && p.getPrimitiveTypeName == INT64 => ""
-          case other => other.toString
-        }
-        LeafColumn(n.raw, n.column, p.getPrimitiveTypeName.name + length, logical, p.getRepetition.name,
-          Option(p.getId).map(_.intValue), message.getMaxDefinitionLevel(n.raw: _*),
-          message.getMaxRepetitionLevel(n.raw: _*), n.legacy)
+        LeafColumn(
+          n.raw,
+          n.column,
+          p.getPrimitiveTypeName.name + length,
+          logical(p),
+          p.getRepetition.name,
+          Option(p.getId).map(_.intValue),
+          message.getMaxDefinitionLevel(n.raw: _*),
+          message.getMaxRepetitionLevel(n.raw: _*),
+          n.legacy)
       }
 
+  /** A signed integer of the full width says nothing that the physical type does not say. */
+  private def logical(leaf: PrimitiveType): String =
+    (leaf.getLogicalTypeAnnotation, leaf.getPrimitiveTypeName) match {
+      case (null, _) => ""
+      case (i: IntLogicalTypeAnnotation, INT32) if i.isSigned && i.getBitWidth == 32 => ""
+      case (i: IntLogicalTypeAnnotation, INT64) if i.isSigned && i.getBitWidth == 64 => ""
+      case (other, _) => other.toString
+    }
+
   /** `isField`: Spark has a struct field for it, not only an element, key or value. */
-  private final case class Node(raw: Seq[String], column: Seq[String], tpe: Type, legacy: Boolean, isField: Boolean)
+  private final case class Node(
+      raw: Seq[String],
+      column: Seq[String],
+      tpe: Type,
+      legacy: Boolean,
+      isField: Boolean)
 
   private def walk(
       tpe: Type,
@@ -74,7 +92,11 @@ private[stats] object SchemaReader {
     }
   }
 
-  private def children(group: GroupType, raw: Seq[String], column: Seq[String], legacy: Boolean): Seq[Node] = {
+  private def children(
+      group: GroupType,
+      raw: Seq[String],
+      column: Seq[String],
+      legacy: Boolean): Seq[Node] = {
     def inner(t: Type, via: Seq[String], name: String, legacyHere: Boolean): Seq[Node] =
       walk(t, raw ++ via, column :+ name, legacy || legacyHere, isField = false, isElement = true)
     val only = if (group.getFieldCount == 1) Some(group.getType(0)) else None
@@ -87,7 +109,8 @@ private[stats] object SchemaReader {
         }
       case (_: MapLogicalTypeAnnotation | _: MapKeyValueTypeAnnotation, Some(entries))
           if !entries.isPrimitive && entries.asGroupType.getFieldCount == 2 =>
-        val Seq(key, value) = entries.asGroupType.getFields.asScala.toSeq
+        val key = entries.asGroupType.getType(0)
+        val value = entries.asGroupType.getType(1)
         inner(key, Seq(entries.getName, key.getName), "key", legacyHere = false) ++
           inner(value, Seq(entries.getName, value.getName), "value", legacyHere = false)
       case _ =>
@@ -107,13 +130,16 @@ private[stats] object SchemaReader {
     field.copy(dataType = dataType, metadata = kept.build())
   }
 
-  private def inside(dataType: DataType, column: Seq[String], ids: Map[Seq[String], Int]): DataType = dataType match {
-    case s: StructType => StructType(s.fields.map(f => withIds(f, column :+ f.name, ids)))
-    case a: ArrayType => a.copy(elementType = inside(a.elementType, column :+ "element", ids))
-    case m: MapType => m.copy(keyType = inside(m.keyType, column :+ "key", ids),
-        valueType = inside(m.valueType, column :+ "value", ids))
-    case other => other
-  }
+  private def inside(dataType: DataType, column: Seq[String], ids: Map[Seq[String], Int]): DataType =
+    dataType match {
+      case s: StructType => StructType(s.fields.map(f => withIds(f, column :+ f.name, ids)))
+      case a: ArrayType => a.copy(elementType = inside(a.elementType, column :+ "element", ids))
+      case m: MapType =>
+        m.copy(
+          keyType = inside(m.keyType, column :+ "key", ids),
+          valueType = inside(m.valueType, column :+ "value", ids))
+      case other => other
+    }
 
   /** What Spark noted about the row when it wrote the file: intervals and the like show only there. */
   private def rowMetadata(keyValues: Map[String, String]): Option[StructType] =

@@ -43,16 +43,18 @@ object SchemaUnion {
     }
     val union = catalogSchema.map(catalog => merge.withCatalog(catalog, files)).getOrElse(files)
     val timestamps = WriteBack.timestamps(perSchema.map(_._1), timestampType)
-    val written = WriteBack.leaves(union, timestamps)
+    val (written, unwritable) = WriteBack.leaves(union, timestamps)
     val extra = catalogSchema.toSeq.flatMap { catalog =>
-      Sentences.collect(perSchema)(f => merge.missing(catalog, f.schema.spark).map(c =>
-        s"Column $c" -> "is not in the catalog: add it with ALTER TABLE, or force the run to keep it in the files"))
+      Sentences.collect(perSchema)(f => merge.missing(catalog, f.schema.spark).map { c =>
+        s"Column $c" -> "is not in the catalog: add it to the table, or force the run to keep it in the files"
+      })
     }
     val unreadable = Sentences.collect(perSchema)(_.schema.unreadable.map { case (column, why) =>
       s"Column $column" -> s"has a type that this Spark cannot read ($why)"
     })
     val changed = Sentences.collect(perSchema)(WriteBack.changes(_, written, timestampType == "keep"))
-    SchemaUnion(union, timestamps, unreadable ++ merge.conflicts, extra ++ changed ++ merge.idConflicts)
+    val refusals = unreadable ++ merge.conflicts ++ unwritable
+    SchemaUnion(union, timestamps, refusals, extra ++ changed ++ merge.idConflicts)
   }
 
   /** The first file of each schema, and how many files share it. */

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.stats
 
-import java.util.Locale
+import org.apache.spark.sql.DataFrame
 
 /** Checks of what a run wrote against what it read, from footers alone. */
 object Verification {
@@ -16,7 +16,8 @@ object Verification {
       outputs: Seq[FileFooter],
       accepted: Set[String] = Set.empty): Seq[String] = {
     val (before, after) = (inputs.map(_.rows).sum, outputs.map(_.rows).sum)
-    val rows = if (before == after) Nil else Seq(s"The files read hold $before rows and the files written $after.")
+    val rows =
+      if (before == after) Nil else Seq(s"The files read hold $before rows and the files written $after.")
     val read = Leaves.of(inputs)
     val written = Leaves.of(outputs)
     // without rows a run may write no file at all
@@ -29,10 +30,14 @@ object Verification {
     rows ++ columns
   }
 
+  /** Order-independent sum over all columns of all rows, by one job. */
+  def checksum(df: DataFrame): Checksum = Checksum.of(df)
+
   private def types(in: Leaves, out: Leaves, accepted: Set[String]): Seq[String] =
     if (accepted(in.name)) Nil
     else in.types.diff(out.types).map { t =>
-      s"Column ${in.name} of file ${in.file} is $t in the files read and ${out.types.mkString(" or ")} in those written."
+      s"Column ${in.name} of file ${in.file} is $t in the files read and ${out.types.mkString(" or ")} in " +
+        "those written."
     }
 
   /** Rows of files that lack a column count as NULL at most: the column may have a default for them. */
@@ -40,12 +45,12 @@ object Verification {
     (in.nulls, out.nulls) match {
       case (Some(before), Some(after)) if !in.repeated || (in.absentRows == 0 && out.absentRows == 0) =>
         val spare = if (in.repeated) 0L else in.absentRows
-        val given = after + (if (in.repeated) 0L else out.absentRows)
-        val nullsAgree = before <= given && given <= before + spare
+        val found = after + (if (in.repeated) 0L else out.absentRows)
+        val nullsAgree = before <= found && found <= before + spare
         val valuesAgree = !in.repeated || in.values == out.values
         if (nullsAgree && valuesAgree) Nil
-        else Seq(s"Column ${in.name} has ${before + spare} NULLs of ${in.values + spare} values in the files read " +
-          s"and $given of ${out.values} in those written.")
+        else Seq(s"Column ${in.name} has ${before + spare} NULLs of ${in.values + spare} values in the " +
+          s"files read and $found of ${out.values} in those written.")
       case _ => Nil
     }
 }
@@ -67,13 +72,19 @@ private[stats] object Leaves {
     val all = for {
       footer <- footers
       (leaf, i) <- footer.schema.leaves.zipWithIndex
-    } yield (leaf.column.map(_.toLowerCase(Locale.ROOT)), leaf, footer, i)
+    } yield (leaf.column, leaf, footer, i)
     all.groupBy(_._1).toSeq.sortBy(_._1.mkString(".")).map { case (key, found) =>
       val (_, first, firstFile, _) = found.head
       val nulls = found.map { case (_, _, footer, i) => footer.nulls(i) }
-      Leaves(key, first.name, firstFile.file.path, found.map { case (_, leaf, _, _) => sameType(leaf) }.distinct,
-        found.exists(_._2.maxRepetition > 0), if (nulls.contains(-1L)) None else Some(nulls.sum),
-        found.map { case (_, _, footer, i) => footer.values(i) }.sum, allRows - found.map(_._3.rows).sum)
+      Leaves(
+        key,
+        first.name,
+        firstFile.file.path,
+        types = found.map { case (_, leaf, _, _) => sameType(leaf) }.distinct,
+        repeated = found.exists(_._2.maxRepetition > 0),
+        nulls = if (nulls.contains(-1L)) None else Some(nulls.sum),
+        values = found.map { case (_, _, footer, i) => footer.values(i) }.sum,
+        absentRows = allRows - found.map(_._3.rows).sum)
     }
   }
 

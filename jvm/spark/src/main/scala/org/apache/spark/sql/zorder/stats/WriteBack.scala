@@ -1,5 +1,9 @@
 package org.apache.spark.sql.zorder.stats
 
+import java.util.Locale
+
+import scala.util.{Failure, Success, Try}
+
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
@@ -28,13 +32,24 @@ private[stats] object WriteBack {
     case _ => None
   }
 
-  /** The leaves that Spark writes for `schema`, by column. */
-  def leaves(schema: StructType, timestamps: String): Map[Seq[String], LeafColumn] = {
+  /**
+   * The leaves that Spark writes for `schema`, by column, and sentences about columns that it cannot write,
+   * such as a catalog's column of no type.
+   */
+  def leaves(schema: StructType, timestamps: String): (Map[Seq[String], LeafColumn], Seq[String]) = {
     val conf = new SQLConf
     conf.setConfString(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key, timestamps)
     conf.setConfString(SQLConf.PARQUET_WRITE_LEGACY_FORMAT.key, "false")
     conf.setConfString(SQLConf.PARQUET_FIELD_ID_WRITE_ENABLED.key, "true")
-    SchemaReader.leaves(new SparkToParquetSchemaConverter(conf).convert(schema)).map(l => l.column -> l).toMap
+    val converter = new SparkToParquetSchemaConverter(conf)
+    val fields = schema.fields.toSeq.map { f =>
+      f -> Try(SchemaReader.leaves(converter.convert(StructType(Seq(f)))))
+    }
+    val leaves = fields.collect { case (_, Success(found)) => found }.flatten
+    val refusals = fields.collect { case (f, Failure(_)) =>
+      s"Column ${f.name} has type ${f.dataType.catalogString}, which Spark cannot write to Parquet."
+    }
+    (leaves.map(l => l.column -> l).toMap, refusals)
   }
 
   /** Subjects and complaints about the leaves of a file that would not come back as they are. */
@@ -42,12 +57,20 @@ private[stats] object WriteBack {
       footer: FileFooter,
       written: Map[Seq[String], LeafColumn],
       keepTimestamps: Boolean): Seq[(String, String)] = {
-    val byName = written.map { case (column, leaf) => column.map(_.toLowerCase(java.util.Locale.ROOT)) -> leaf }
+    def folded(column: Seq[String]): Seq[String] = column.map(_.toLowerCase(Locale.ROOT))
+    val byName = written.map { case (column, leaf) => folded(column) -> leaf }
     val types = footer.schema.leaves.flatMap { leaf =>
-      written.get(leaf.column).orElse(byName.get(leaf.column.map(_.toLowerCase(java.util.Locale.ROOT))))
-        .toSeq.flatMap(now => change(leaf, now, keepTimestamps)).map(s"Column ${leaf.name}" -> _)
+      val now = written.get(leaf.column).orElse(byName.get(folded(leaf.column)))
+      val unreadable = footer.schema.unreadable.exists(_._1 == leaf.column.head)
+      val complaint = now match {
+        case Some(found) => change(leaf, found, keepTimestamps)
+        case None => if (unreadable) None else Some("has no counterpart in what Spark would write")
+      }
+      complaint.map(s"Column ${leaf.name}" -> _)
     }
-    val ids = footer.schema.lostIds.map(c => s"The field id of $c" -> "has no place in Spark's schema and would go")
+    val ids = footer.schema.lostIds.map { c =>
+      s"The field id of $c" -> "has no place in Spark's schema and would go"
+    }
     types ++ ids
   }
 
