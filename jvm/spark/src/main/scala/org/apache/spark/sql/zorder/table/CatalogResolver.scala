@@ -97,8 +97,8 @@ private[table] object CatalogResolver {
     val manager = session.sessionState.catalogManager
     def other(catalog: String): Nothing =
       refuse(s"${parts.mkString(".")} is in the catalog $catalog, not in Spark's own; " +
-        s"if it is an Iceberg table, run CALL $catalog.system.rewrite_data_files(table => '...', strategy => 'sort', " +
-        "sort_order => 'zorder(...)').")
+        s"if it is an Iceberg table, run CALL $catalog.system.rewrite_data_files(table => '...', " +
+        "strategy => 'sort', sort_order => 'zorder(...)').")
     val current = manager.currentCatalog.name
     val local =
       if (parts.head.equalsIgnoreCase(sessionCatalog) && parts.size > 1) parts.tail
@@ -134,7 +134,8 @@ private[table] object CatalogResolver {
       if (mine.startsWith(s"$at/"))
         refuse(s"$root lies inside the table $name; name $name, and pick its part by WHERE.")
       if (at == mine && self.isDefined)
-        refuse(s"The tables ${self.get.unquotedString} and $name share the directory $root; drop one of them.")
+        refuse(s"The tables ${self.get.unquotedString} and $name share the directory $root; " +
+          "drop one of them.")
     }
   }
 

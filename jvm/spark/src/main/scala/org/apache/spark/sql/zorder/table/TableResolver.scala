@@ -31,13 +31,13 @@ object TableResolver {
     val fs = given.getFileSystem(hadoopConf)
     val root = fs.makeQualified(given)
     PathRefusals.inPlace(root, scheme)
-    checked(fs, root)
     CatalogResolver.refuseOverlap(session, root, None)
+    checked(fs, root)
     val moved = JournalStore.beside(fs, root).all()
       .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))
     moved.foreach { j =>
-      refuse(s"$root holds the files that the table ${j.table.takeWhile(_ != '@')} had before its last run; " +
-        "name the table.")
+      val name = j.table.takeWhile(_ != '@')
+      refuse(s"$root holds the files that the table $name had before its last run; name the table.")
     }
     new PathParquetTable(session, text, fs, root)
   }
