@@ -68,7 +68,7 @@ class CatalogSwapSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     assert(tableIds("e") == forty && new File(path).isDirectory)
     rewriteAll(openName("e"), "r2")
     assert(tableIds("e") == forty)
-    assert(vacuum("e").toSet == Set("DELETED"))
+    assert(vacuum("e").toSet == Set("WATCHED", "DELETED"))
     assert(tableIds("e") == forty)
   }
 
@@ -82,7 +82,11 @@ class CatalogSwapSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     rows(45, 50).write.mode("append").parquet(path)
     val table = openName("e")
     rewriteAll(table, "r2")
-    assert(tableIds("e") == (0L until 45L) || tableIds("e") == (0L until 50L))
+    assert(table.carriedOver == 1 && tableIds("e") == (0L until 50L))
+    assert(vacuum("e").sorted == Seq("DELETED", "DELETED"))
+    assert(vacuum("e") == Seq("WATCHED") && tableIds("e") == (0L until 50L))
+    Maintenance.remove(classic, TableRef.Name(Seq("e")))
+    assert(tableIds("e") == (0L until 50L) && traces(path).isEmpty)
   }
 
   test("only partitions with inputs move, in one call") {

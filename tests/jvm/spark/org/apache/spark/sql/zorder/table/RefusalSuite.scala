@@ -74,7 +74,10 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     rows(0, 3).write.parquet(s"$parent/t")
     Files.setPosixFilePermissions(new File(parent).toPath, PosixFilePermissions.fromString("r-xr-xr-x"))
     try says("not writable", "INTO")(open(s"$parent/t"))
-    finally Files.setPosixFilePermissions(new File(parent).toPath, PosixFilePermissions.fromString("rwxr-xr-x"))
+    finally {
+      val open = PosixFilePermissions.fromString("rwxr-xr-x")
+      Files.setPosixFilePermissions(new File(parent).toPath, open)
+    }
   }
 
   test("views, buckets, other providers, misspelt names") {

@@ -87,8 +87,8 @@ trait TableFixture extends BeforeAndAfterAll { this: Suite =>
     val data = inputs.groupBy(_.partition).toSeq.map { case (partition, files) =>
       val part = spark.read.schema(dataSchema).parquet(files.map(_.path): _*)
       partition.split('/').filter(_.nonEmpty).foldLeft(part) { (df, kv) =>
-        val Array(k, v) = kv.split('=')
-        df.withColumn(k, lit(v).cast(table.schema(k).dataType))
+        val k = kv.takeWhile(_ != '=')
+        df.withColumn(k, lit(kv.drop(k.length + 1)).cast(table.schema(k).dataType))
       }
     }.reduce(_ union _).coalesce(1)
     val writer = data.write.mode("append")

@@ -61,9 +61,9 @@ private[table] object CatalogResolver {
     FormatRefusals.plan(name, session.table(ident.quotedString).queryExecution.analyzed)
 
   private def locate(session: ClassicSession, name: String, meta: CatalogTable): ParquetTable = {
-    val given = new Path(meta.location)
-    val fs = given.getFileSystem(session.sessionState.newHadoopConf())
-    val root = fs.makeQualified(given)
+    val asked = new Path(meta.location)
+    val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
+    val root = fs.makeQualified(asked)
     val tracked = meta.tracksPartitionsInCatalog && session.sessionState.conf.manageFilesourcePartitions
     if (meta.partitionColumnNames.nonEmpty && !tracked) untracked(session, name, meta, fs, root)
     else {
@@ -103,7 +103,7 @@ private[table] object CatalogResolver {
     val local =
       if (parts.head.equalsIgnoreCase(sessionCatalog) && parts.size > 1) parts.tail
       else if (parts.size > 1 && !session.sessionState.catalog.databaseExists(parts.head) &&
-        manager.isCatalogRegistered(parts.head)) other(parts.head)
+        session.sessionState.conf.contains(s"spark.sql.catalog.${parts.head}")) other(parts.head)
       else if (!current.equalsIgnoreCase(sessionCatalog)) other(current)
       else parts
     local match {

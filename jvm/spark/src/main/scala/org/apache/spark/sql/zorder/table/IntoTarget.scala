@@ -17,9 +17,9 @@ object IntoTarget {
    */
   def open(session: ClassicSession, path: String, source: ClusterTable): Path = {
     PathRefusals.text(path)
-    val given = new Path(path)
-    val fs = given.getFileSystem(session.sessionState.newHadoopConf())
-    val target = fs.makeQualified(given)
+    val asked = new Path(path)
+    val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
+    val target = fs.makeQualified(asked)
     if (target.getParent == null) refuse(s"$target is the root of its file system; give a new directory.")
     val (mine, theirs) = (text(target), text(source.root))
     if (mine == theirs || mine.startsWith(s"$theirs/"))

@@ -20,7 +20,8 @@ private[table] object PathRefusals {
   def inPlace(root: Path, scheme: String): Unit = {
     if (ObjectStores.isOne(scheme))
       refuse(s"$root is on an object store, where a directory cannot be exchanged in one step; " +
-        "write a copy with INTO 'path', or register it (CREATE TABLE t USING parquet LOCATION ...) and name the table.")
+        "write a copy with INTO 'path', or register it (CREATE TABLE t USING parquet LOCATION ...) " +
+        "and name the table.")
     if (root.getParent == null)
       refuse(s"$root is the root of its file system; give the directory of a table.")
   }
