@@ -119,8 +119,9 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       assert(crashAt(point)(table.commit(r)), "the point was not reached")
       new File(s"$path/p=1/_temporary").delete()
       open(path)
-      assert(open(path).files() == before)
-      assert(traces(path).isEmpty)
+      // a crash before the journal says UNDOING is finished forward, as the job is gone by then
+      if (point != "undo-moved-old") assert(open(path).files() == before && traces(path).isEmpty)
+      checkWhole(path, 40, point)
     }
   }
 

@@ -11,6 +11,8 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.functions.lit
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.parquet.CrashPoint
@@ -81,11 +83,18 @@ trait TableFixture extends BeforeAndAfterAll { this: Suite =>
   def stage(table: ClusterTable, inputs: Seq[DataFile], runId: String): Replacement = {
     val staging = table.newStaging(runId)
     val partitions = table.partitionSchema.fieldNames.toSeq
-    val data = spark.read.option("basePath", table.root.toString).schema(table.schema)
-      .parquet(inputs.map(_.path): _*).coalesce(1)
+    val dataSchema = StructType(table.schema.filterNot(f => partitions.contains(f.name)))
+    val data = inputs.groupBy(_.partition).toSeq.map { case (partition, files) =>
+      val part = spark.read.schema(dataSchema).parquet(files.map(_.path): _*)
+      partition.split('/').filter(_.nonEmpty).foldLeft(part) { (df, kv) =>
+        val k = kv.takeWhile(_ != '=')
+        df.withColumn(k, lit(kv.drop(k.length + 1)).cast(table.schema(k).dataType))
+      }
+    }.reduce(_ union _).coalesce(1)
     val writer = data.write.mode("append")
     (if (partitions.isEmpty) writer else writer.partitionBy(partitions: _*)).parquet(staging.toString)
-    Replacement(runId, inputs, staging, record(runId, rewritten = inputs), Map("abcd1234" -> "{\"layout\":1}"))
+    val layouts = Map("abcd1234" -> "{\"layout\":1}")
+    Replacement(runId, inputs, staging, record(runId, rewritten = inputs), layouts)
   }
 
   def rewrite(table: ClusterTable, inputs: Seq[DataFile], runId: String = "r1"): Unit =
@@ -98,7 +107,8 @@ trait TableFixture extends BeforeAndAfterAll { this: Suite =>
   /** Every name beside and of the table; ours begin with a dot. */
   def traces(path: String): Seq[String] = {
     val file = new File(path)
-    listed(file.getParent).map(_.getName).filter(n => n.startsWith(s".${file.getName}.")).filterNot(_.endsWith(".crc"))
+    listed(file.getParent).map(_.getName)
+      .filter(n => n.startsWith(s".${file.getName}.") && !n.endsWith(".crc"))
   }
 
   def write(path: String, text: String): Unit = {

@@ -61,9 +61,9 @@ private[table] object CatalogResolver {
     FormatRefusals.plan(name, session.table(ident.quotedString).queryExecution.analyzed)
 
   private def locate(session: ClassicSession, name: String, meta: CatalogTable): ParquetTable = {
-    val given = new Path(meta.location)
-    val fs = given.getFileSystem(session.sessionState.newHadoopConf())
-    val root = fs.makeQualified(given)
+    val asked = new Path(meta.location)
+    val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
+    val root = fs.makeQualified(asked)
     val tracked = meta.tracksPartitionsInCatalog && session.sessionState.conf.manageFilesourcePartitions
     if (meta.partitionColumnNames.nonEmpty && !tracked) untracked(session, name, meta, fs, root)
     else {
@@ -97,13 +97,13 @@ private[table] object CatalogResolver {
     val manager = session.sessionState.catalogManager
     def other(catalog: String): Nothing =
       refuse(s"${parts.mkString(".")} is in the catalog $catalog, not in Spark's own; " +
-        s"if it is an Iceberg table, run CALL $catalog.system.rewrite_data_files(table => '...', strategy => 'sort', " +
-        "sort_order => 'zorder(...)').")
+        s"if it is an Iceberg table, run CALL $catalog.system.rewrite_data_files(table => '...', " +
+        "strategy => 'sort', sort_order => 'zorder(...)').")
     val current = manager.currentCatalog.name
     val local =
       if (parts.head.equalsIgnoreCase(sessionCatalog) && parts.size > 1) parts.tail
       else if (parts.size > 1 && !session.sessionState.catalog.databaseExists(parts.head) &&
-        manager.isCatalogRegistered(parts.head)) other(parts.head)
+        session.sessionState.conf.contains(s"spark.sql.catalog.${parts.head}")) other(parts.head)
       else if (!current.equalsIgnoreCase(sessionCatalog)) other(current)
       else parts
     local match {
@@ -134,7 +134,8 @@ private[table] object CatalogResolver {
       if (mine.startsWith(s"$at/"))
         refuse(s"$root lies inside the table $name; name $name, and pick its part by WHERE.")
       if (at == mine && self.isDefined)
-        refuse(s"The tables ${self.get.unquotedString} and $name share the directory $root; drop one of them.")
+        refuse(s"The tables ${self.get.unquotedString} and $name share the directory $root; " +
+          "drop one of them.")
     }
   }
 

@@ -31,14 +31,15 @@ private[table] object FormatRefusals {
   /** A Hive-format table is read by Spark's own Parquet reader, or not at all by us. */
   def hive(session: ClassicSession, name: String, meta: CatalogTable): Unit = {
     val serde = meta.storage.serde.getOrElse("").toLowerCase
-    if (!serde.contains("parquet")) provider(name, s"Hive format (${meta.storage.serde.getOrElse("no serde")})")
+    if (!serde.contains("parquet"))
+      provider(name, s"Hive format (${meta.storage.serde.getOrElse("no serde")})")
     val converts = session.sessionState.conf.getConfString("spark.sql.hive.convertMetastoreParquet", "true")
     if (!converts.trim.equalsIgnoreCase("true"))
       refuse(s"Spark reads the Hive table $name through Hive's reader here; " +
         "set spark.sql.hive.convertMetastoreParquet to true first.")
   }
 
-  /** A filter or a changed column in the plan of a bare table is a row filter or a mask: rows would be lost. */
+  /** A filter or a changed column in the plan of a bare table is a row filter or a mask. */
   def plan(name: String, plan: LogicalPlan): Unit = {
     val padded = CharVarcharUtils.hasCharVarchar(plan.schema) ||
       plan.output.exists(a => CharVarcharUtils.getRawType(a.metadata).isDefined)
@@ -60,9 +61,10 @@ private[table] object FormatRefusals {
   /** Partitions in one another's directories would be rewritten twice. */
   def partitions(name: String, locations: Map[String, Path]): Unit = {
     val sorted = locations.toSeq.map { case (p, dir) => (dir.toUri.getPath.stripSuffix("/") + "/", p) }.sorted
-    sorted.zip(sorted.drop(1)).find { case ((a, _), (b, _)) => b.startsWith(a) }.foreach { case ((a, p), (_, q)) =>
-      refuse(s"The partitions $p and $q of $name lie in one another ($a); " +
-        "give each a directory of its own (ALTER TABLE ... PARTITION ... SET LOCATION).")
+    sorted.zip(sorted.drop(1)).find { case ((a, _), (b, _)) => b.startsWith(a) }.foreach {
+      case ((a, p), (_, q)) =>
+        refuse(s"The partitions $p and $q of $name lie in one another ($a); " +
+          "give each a directory of its own (ALTER TABLE ... PARTITION ... SET LOCATION).")
     }
   }
 }

@@ -17,21 +17,21 @@ object IntoTarget {
    */
   def open(session: ClassicSession, path: String, source: ClusterTable): Path = {
     PathRefusals.text(path)
-    val given = new Path(path)
-    val fs = given.getFileSystem(session.sessionState.newHadoopConf())
-    val target = fs.makeQualified(given)
+    val asked = new Path(path)
+    val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
+    val target = fs.makeQualified(asked)
     if (target.getParent == null) refuse(s"$target is the root of its file system; give a new directory.")
-    Moves.status(fs, target).foreach { s =>
-      if (!s.isDirectory) refuse(s"$target is a file; give a new directory.")
-      if (fs.listStatus(target).nonEmpty)
-        refuse(s"$target is not empty, and INTO never overwrites; give a new directory or empty this one.")
-    }
     val (mine, theirs) = (text(target), text(source.root))
     if (mine == theirs || mine.startsWith(s"$theirs/"))
       refuse(s"$target lies inside the table ${source.name}, which would then read its own copy; " +
         "give a directory outside of it.")
     if (theirs.startsWith(s"$mine/"))
       refuse(s"$target holds the table ${source.name}; give a directory outside of it.")
+    Moves.status(fs, target).foreach { s =>
+      if (!s.isDirectory) refuse(s"$target is a file; give a new directory.")
+      if (fs.listStatus(target).nonEmpty)
+        refuse(s"$target is not empty, and INTO never overwrites; give a new directory or empty this one.")
+    }
     if (!ObjectStores.isOne(fs.getUri.getScheme)) {
       val parent = Iterator.iterate(target.getParent)(_.getParent).dropWhile(p => p != null && !fs.exists(p))
       if (parent.hasNext) Option(parent.next()).foreach(p => PathRefusals.writable(fs, p, target))

@@ -6,7 +6,7 @@ private[table] object NearestName {
   /** ` Did you mean x?`, or nothing when no name is within a third of the letters. */
   def hint(wrong: String, known: Seq[String]): String = {
     val near = known.map(k => (distance(wrong.toLowerCase, k.toLowerCase), k))
-      .filter(_._1 <= math.max(1, wrong.length / 3))
+      .filter(_._1 <= math.max(2, wrong.length / 3))
     if (near.isEmpty) "" else s" Did you mean ${near.min._2}?"
   }
 

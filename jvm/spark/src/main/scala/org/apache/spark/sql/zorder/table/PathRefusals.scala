@@ -19,9 +19,11 @@ private[table] object PathRefusals {
 
   def inPlace(root: Path, scheme: String): Unit = {
     if (ObjectStores.isOne(scheme))
-      refuse(s"$root is on an object store, where a directory cannot be exchanged in one step; write a copy " +
-        "with INTO 'path', or register it (CREATE TABLE t USING parquet LOCATION ...) and name the table.")
-    if (root.getParent == null) refuse(s"$root is the root of its file system; give the directory of a table.")
+      refuse(s"$root is on an object store, where a directory cannot be exchanged in one step; " +
+        "write a copy with INTO 'path', or register it (CREATE TABLE t USING parquet LOCATION ...) " +
+        "and name the table.")
+    if (root.getParent == null)
+      refuse(s"$root is the root of its file system; give the directory of a table.")
   }
 
   /** Directories that belong to another format or to a stream. */
@@ -47,25 +49,25 @@ private[table] object PathRefusals {
     try fs.access(dir, FsAction.WRITE_EXECUTE)
     catch {
       case _: AccessControlException =>
-        refuse(s"The directory $dir is not writable for this user, so the data of $root cannot be exchanged; " +
-          "ask for write access, or write a copy with INTO 'path'.")
+        refuse(s"The directory $dir is not writable for this user, so the data of $root cannot be " +
+          "exchanged; ask for write access, or write a copy with INTO 'path'.")
     }
 
   /** Layouts of directories that a swap would not get right. */
   def shape(root: Path, tree: Tree): Unit = {
     val visible = tree.files.filter(f => f.length > 0 && !f.rel.split('/').exists(Tree.isHidden))
     visible.find(!_.isData).foreach { f =>
-      refuse(s"${f.rel.take(f.rel.lastIndexOf('/'))} in $root is not a partition directory but holds files, " +
-        "perhaps of another table; move it away, or name that table.")
+      refuse(s"${f.rel.take(f.rel.lastIndexOf('/'))} in $root is not a partition directory but holds " +
+        "files, perhaps of another table; move it away, or name that table.")
     }
     val (top, below) = visible.partition(!_.rel.contains('/'))
     if (top.nonEmpty && below.nonEmpty)
-      refuse(s"$root has partition directories and also files beside them (${top.head.rel}), which Spark does " +
-        "not read; move these files into partitions or away.")
+      refuse(s"$root has partition directories and also files beside them (${top.head.rel}), which Spark " +
+        "does not read; move these files into partitions or away.")
     below.find(_.rel.split('/').init.map(_.takeWhile(_ != '=')).toSeq !=
       below.head.rel.split('/').init.map(_.takeWhile(_ != '=')).toSeq).foreach { f =>
-      refuse(s"The partition directories of $root do not have the same columns (${below.head.rel}, ${f.rel}); " +
-        "move one of them away.")
+      refuse(s"The partition directories of $root do not have the same columns " +
+        s"(${below.head.rel}, ${f.rel}); move one of them away.")
     }
     tree.dirs.find(d => d.split('/').last == "_delta_log" || d.split('/').last == ".hoodie").foreach { d =>
       refuse(s"$root holds a table of another format ($d); move it away, or name that table.")

@@ -44,9 +44,11 @@ object RunRecordJson {
     statement = node.path("statement").asText,
     columns = each(node, "columns").map(_.asText),
     curve = node.path("curve").asText,
-    layoutIds = node.path("layoutIds").fields.asScala.map(e => e.getKey -> e.getValue.asText).toMap,
+    layoutIds = node.path("layoutIds").fieldNames.asScala
+      .map(p => p -> node.path("layoutIds").path(p).asText).toMap,
     files = each(node, "files").map { f =>
-      RecordedFile(f.path("path").asText, f.path("length").asLong, f.path("level").asInt, f.path("file").asInt)
+      val (level, number) = (f.path("level").asInt, f.path("file").asInt)
+      RecordedFile(f.path("path").asText, f.path("length").asLong, level, number)
     },
     rewritten = each(node, "rewritten").map(readDataFile),
     report = node.path("report").asText)

@@ -4,7 +4,8 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.parquet.{JournalState, JournalStore, PathParquetTable, Recovery, Tree}
+import org.apache.spark.sql.zorder.table.parquet.{JournalState, JournalStore, PathParquetTable, Recovery}
+import org.apache.spark.sql.zorder.table.parquet.Tree
 
 /** Finds the table that a statement names. What forbids a rewrite is said here, before any work. */
 object TableResolver {
@@ -24,20 +25,20 @@ object TableResolver {
 
   private[table] def byPath(session: ClassicSession, text: String): parquet.ParquetTable = {
     PathRefusals.text(text)
-    val given = new Path(text)
+    val asked = new Path(text)
     val hadoopConf = session.sessionState.newHadoopConf()
-    val scheme = Option(given.toUri.getScheme).getOrElse(FileSystem.getDefaultUri(hadoopConf).getScheme)
-    PathRefusals.inPlace(given, scheme)
-    val fs = given.getFileSystem(hadoopConf)
-    val root = fs.makeQualified(given)
+    val scheme = Option(asked.toUri.getScheme).getOrElse(FileSystem.getDefaultUri(hadoopConf).getScheme)
+    PathRefusals.inPlace(asked, scheme)
+    val fs = asked.getFileSystem(hadoopConf)
+    val root = fs.makeQualified(asked)
     PathRefusals.inPlace(root, scheme)
-    checked(fs, root)
     CatalogResolver.refuseOverlap(session, root, None)
+    checked(fs, root)
     val moved = JournalStore.beside(fs, root).all()
       .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))
     moved.foreach { j =>
-      refuse(s"$root holds the files that the table ${j.table.takeWhile(_ != '@')} had before its last run; " +
-        "name the table.")
+      val name = j.table.takeWhile(_ != '@')
+      refuse(s"$root holds the files that the table $name had before its last run; name the table.")
     }
     new PathParquetTable(session, text, fs, root)
   }

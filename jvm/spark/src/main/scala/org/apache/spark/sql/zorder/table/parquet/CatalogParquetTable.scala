@@ -69,8 +69,8 @@ private[zorder] final class CatalogParquetTable(
     late += LateFiles.carry(this)
     val txn = Journal.newTxn(runId)
     val home = fs.makeQualified(new Path(catalog.defaultTablePath(ident)))
-    val goesHome = meta.tableType == CatalogTableType.MANAGED && !partitioned && home.getParent == root.getParent &&
-      home != root && !fs.exists(home)
+    val goesHome = meta.tableType == CatalogTableType.MANAGED && !partitioned &&
+      home.getParent == root.getParent && home != root && !fs.exists(home)
     val staging = if (goesHome) home else new Path(store.parent, s"$base.z$txn")
     Journal.begin(txn)
     store.write(draft(txn, "OPTIMIZE", runId, staging).at(JournalState.Staging))

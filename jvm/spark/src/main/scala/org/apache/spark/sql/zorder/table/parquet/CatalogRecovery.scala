@@ -76,8 +76,11 @@ private[parquet] final class CatalogRecovery(table: CatalogParquetTable) {
 
 private[zorder] object CatalogRecovery {
 
+  private def unfinished(table: CatalogParquetTable): Seq[Journal] =
+    table.store.all().filter(j => j.kind == "catalog" && j.state != JournalState.Done && !j.active)
+
   def recover(table: CatalogParquetTable, stagingMs: Long = Recovery.StagingMs): Unit =
-    table.store.all().filter(j => j.kind == "catalog" && j.state != JournalState.Done && !j.active).foreach { j =>
+    unfinished(table).foreach { j =>
       val live = table.liveDirs().values.map(_.toUri.getPath).toSet
       val age = System.currentTimeMillis - j.changedMs
       val happened = j.units.exists(u => live(u.target.toUri.getPath))

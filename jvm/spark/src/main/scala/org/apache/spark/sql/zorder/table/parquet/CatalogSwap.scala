@@ -9,8 +9,8 @@ import org.apache.spark.sql.zorder.ZOrderConflictException
 import org.apache.spark.sql.zorder.table._
 
 /**
- * The commit of a table of the catalog: its location, or those of its rewritten partitions, change in one call.
- * The property `zorder.txn` names the last commit; whoever finds another one than at his start stops.
+ * The commit of a table of the catalog: its location, or those of its rewritten partitions, change in one
+ * call. The property `zorder.txn` names the last commit; whoever finds another one than at his start stops.
  */
 private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Long) {
 
@@ -65,7 +65,7 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
 
   /** A partition goes back to its own directory below the table when nothing is there any more. */
   private def home(partition: String, staged: Path, old: Path): Path = {
-    val own = new Path(table.root, partition)
+    val own = UnitPlan.below(table.root, partition)
     if (table.partitioned && atHome && own != old && !fs.exists(own)) own else staged
   }
 
@@ -117,7 +117,7 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
     }
   }
 
-  /** Back to the old locations when a job turns out to be writing there; what came meanwhile is taken along. */
+  /** Back to the old locations when a job turns out to be writing there; what came meanwhile is kept. */
   private def lastLook(before: CatalogTable, journal: Journal): Journal =
     journal.copy(units = journal.units.map { u =>
       val now = Tree.walk(fs, u.old)

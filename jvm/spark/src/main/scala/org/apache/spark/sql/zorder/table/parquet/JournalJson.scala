@@ -57,7 +57,9 @@ private[parquet] object JournalJson {
 
   private def files(node: ObjectNode, name: String, list: Seq[TreeFile]): Unit = {
     val array = node.putArray(name)
-    list.foreach(f => array.addObject().put("path", f.rel).put("length", f.length).put("modified", f.modified))
+    list.foreach { f =>
+      array.addObject().put("path", f.rel).put("length", f.length).put("modified", f.modified)
+    }
   }
 
   private def readFiles(node: JsonNode, name: String): Seq[TreeFile] = each(node, name).map { f =>

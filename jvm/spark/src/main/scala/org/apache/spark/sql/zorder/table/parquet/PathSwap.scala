@@ -62,8 +62,8 @@ private[zorder] final class PathSwap(store: JournalStore, waitMs: Long) {
       swap.forward(unit, Finish.stray(store, swapping, i)) match {
         case UnitSwap.Swapped(ready) => done :+= ready
         case UnitSwap.Refused(why) =>
-          val undoing = store.write(swapping.copy(units = done ++ swapping.units.drop(i)).at(JournalState.Undoing))
-          new Finish(store).undo(undoing, waitMs)
+          val undoing = swapping.copy(units = done ++ swapping.units.drop(i)).at(JournalState.Undoing)
+          new Finish(store).undo(store.write(undoing), waitMs)
           throw why
       }
     }

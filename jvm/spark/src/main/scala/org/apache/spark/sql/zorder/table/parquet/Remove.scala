@@ -13,9 +13,11 @@ private[zorder] object Remove {
       refuse(s"${late.size} files came late into old directories of ${table.name} (${late.head._2.old}); " +
         "run ZORDER VACUUM first, which carries them over.")
     table.store.all().find(j => j.state != JournalState.Done).foreach { j =>
-      refuse(s"The run ${j.runId} is working on ${table.name}, or died; let it end, or run ZORDER VACUUM first.")
+      refuse(s"The run ${j.runId} is working on ${table.name}, or died; " +
+        "let it end, or run ZORDER VACUUM first.")
     }
-    val left = new Vacuum(table, 0L, dryRun = true).run().find(r => r.status != "DELETED")
+    val left = new Vacuum(table, 0L, dryRun = true).run()
+      .find(r => r.status != "DELETED" && r.status != "WATCHED")
     left.foreach { r =>
       refuse(s"${r.path} holds files that no run of ${table.name} has written (${r.status}); " +
         "move them away first.")

@@ -15,8 +15,9 @@ private[zorder] object Rollback {
   def run(session: ClassicSession, table: ParquetTable): String = {
     LateFiles.carry(table)
     val kind = if (table.isInstanceOf[CatalogParquetTable]) "catalog" else "path"
-    val last = table.doneJournals().filter(j => j.operation == "OPTIMIZE" && j.kind == kind).lastOption.getOrElse(
-      refuse(s"There is no run of ${table.name} to roll back: none was made, or its old files were vacuumed."))
+    val runs = table.doneJournals().filter(j => j.operation == "OPTIMIZE" && j.kind == kind)
+    val last = runs.lastOption.getOrElse(refuse(
+      s"There is no run of ${table.name} to roll back: none was made, or its old files were vacuumed."))
     last.units.foreach(u => checkOld(table, u))
     checkPlace(table, last)
     val txn = Journal.newTxn("")
@@ -43,13 +44,14 @@ private[zorder] object Rollback {
   /** Files that are in the old and in the new directory, as they were when they were copied. */
   private def copied(journal: Journal, unit: SwapUnit): Seq[TreeFile] = {
     val base = s"${unit.old}/"
-    unit.kept ++ journal.carried.filter(_.rel.startsWith(base)).map(f => f.copy(rel = f.rel.stripPrefix(base)))
+    unit.kept ++ journal.carried.filter(_.rel.startsWith(base))
+      .map(f => f.copy(rel = f.rel.stripPrefix(base)))
   }
 
   private def checkOld(table: ParquetTable, unit: SwapUnit): Unit = {
     val there = Tree.walk(table.store.fs, unit.old).files.toSet
     val data = unit.named.filter(_.isData)
-    if (!data.forall(there))
+    if (unit.inputs.isEmpty || !data.forall(there))
       refuse(s"The last run of ${table.name} cannot be rolled back: its old files in ${unit.old} " +
         "were vacuumed or changed.")
   }

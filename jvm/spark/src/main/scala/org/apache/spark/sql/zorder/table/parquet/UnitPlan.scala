@@ -31,7 +31,8 @@ private[zorder] object UnitPlan {
     val spelling = actual.map(_.swap)
     val inputs = r.inputs.groupBy(_.partition)
     if (inputs.isEmpty) throw new IllegalArgumentException("A replacement without inputs")
-    val staged = Tree.walk(fs, r.staging).data.map(Tree.partitionOf).toSet.map((p: String) => actual.getOrElse(p, p))
+    val staged = Tree.walk(fs, r.staging).data.map(Tree.partitionOf)
+      .map(p => actual.getOrElse(p, p)).toSet
     (staged -- inputs.keySet).headOption.foreach { p =>
       throw new IllegalStateException(s"The run wrote to the partition '$p', from which it read nothing")
     }

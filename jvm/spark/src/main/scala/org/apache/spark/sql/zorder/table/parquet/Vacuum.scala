@@ -8,8 +8,9 @@ import org.apache.spark.sql.zorder.table.TextFiles
  * What vacuum did with one directory.
  *
  * @param status
- *   DELETED, KEPT (younger than the retention), WRITER_IN_FLIGHT, FILES_LEFT (files that no journal names),
- *   ABANDONED (staging of a run that died), NO_JOURNAL (ours by name, but nothing tells what it is)
+ *   DELETED, WATCHED (empty, the first place of an external table), KEPT (younger than the retention),
+ *   WRITER_IN_FLIGHT, FILES_LEFT (files that no journal names), ABANDONED (staging of a run that died),
+ *   NO_JOURNAL (ours by name, but nothing tells what it is)
  */
 private[zorder] final case class VacuumResult(
     path: Path, files: Long, bytes: Long, carried: Long, status: String)
@@ -46,7 +47,7 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
     val named = unit.named.toSet
     val copied = store.get(journal.txn).toSeq.flatMap(_.carried).toSet
     def mayGo(f: TreeFile): Boolean = !inUse(s"${tree.root}/${f.rel}") &&
-      (named(f) || Kept.stale(f.rel) || copied(f.copy(rel = new Path(unit.old, f.rel).toString)))
+      (named(f) || Kept.stale(f.rel) || marker(f) || copied(f.copy(rel = new Path(unit.old, f.rel).toString)))
     val (go, stay) = tree.files.partition(mayGo)
     if (now - journal.changedMs < retentionMs) VacuumResult(unit.old, 0, 0, carried, "KEPT")
     else if (tree.writer.isDefined) VacuumResult(unit.old, 0, 0, carried, "WRITER_IN_FLIGHT")
@@ -59,10 +60,14 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
         if (stay.isEmpty && !keepsDirectory(unit)) Moves.deleteEmptyDirs(fs, unit.old)
       }
       val left = if (dryRun) stay.size > carried else stay.nonEmpty
-      val status = if (left) "FILES_LEFT" else "DELETED"
+      val status =
+        if (left) "FILES_LEFT" else if (tree.files.isEmpty && watched(unit)) "WATCHED" else "DELETED"
       VacuumResult(unit.old, go.size.toLong, go.map(_.length).sum, carried, status)
     }
   }
+
+  /** What a job that came late has left beside its files, which are carried over. */
+  private def marker(f: TreeFile): Boolean = f.length == 0 && f.rel.split('/').last == "_SUCCESS"
 
   /** The directory of an external table is its owner's, who may write there by path. */
   private def keepsDirectory(unit: SwapUnit): Boolean = table match {
@@ -84,15 +89,17 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
 
   /** Journals whose old directories are gone have nothing more to say. */
   private def forget(): Unit = done().foreach { j =>
-    val left = j.units.filter(u => fs.exists(u.old) && !live(path(u.old)) && !onlyEmptyDirs(u))
+    val left = j.units.filter(u => fs.exists(u.old) && !live(path(u.old)))
+      .map(u => if (watched(u)) u.copy(inputs = Nil, kept = Nil, outputs = Nil) else u)
     if (left.isEmpty) {
       Moves.deleteEmptyDirs(fs, store.retired(j.txn))
       if (j.kind == "catalog") emptyParents(j)
       store.delete(j)
-    } else if (left.size < j.units.size) store.write(j.copy(units = left))
+    } else if (left != j.units) store.write(j.copy(units = left))
   }
 
-  private def onlyEmptyDirs(unit: SwapUnit): Boolean =
+  /** Emptied, but somebody may still write there by path: a journal without files goes on naming it. */
+  private def watched(unit: SwapUnit): Boolean =
     keepsDirectory(unit) && Tree.walk(fs, unit.old).files.isEmpty
 
   /** What held the partitions of an earlier run: `t.z<txn>`. */

@@ -1,0 +1,153 @@
+package org.apache.spark.sql.zorder.table
+
+import java.io.File
+import java.nio.file.Files
+import java.nio.file.attribute.PosixFilePermissions
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.ZOrderException
+
+/** SPEC 4: what is refused, with the statement that is right instead. */
+class RefusalSuite extends AnyFunSuite with TableFixture {
+
+  private def says(parts: String*)(body: => Any): Unit = {
+    val message = refused(body)
+    parts.foreach(p => assert(message.contains(p)))
+    assert(message.trim.endsWith(".") || message.contains("?"))
+  }
+
+  test("a path that is not there, with the nearest name") {
+    val path = plain("orders")
+    val wrong = path.replace("orders", "ordres")
+    says("nothing at", new File(path).getName)(open(wrong))
+  }
+
+  test("a file, a pattern, an empty path, the root") {
+    val path = plain("file")
+    says("is a file", path)(open(listed(path).find(_.getName.endsWith(".parquet")).get.getPath))
+    says("pattern", "WHERE")(open(s"$path/*"))
+    says("empty")(open(" "))
+    says("root")(open("/"))
+  }
+
+  test("other formats by path") {
+    Seq("_delta_log/0.json" -> "Delta's own", ".hoodie/hoodie.properties" -> "run_clustering",
+      "metadata/v1.metadata.json" -> "rewrite_data_files", "_spark_metadata/0" -> "streaming").foreach {
+      case (file, says0) =>
+        val path = plain("format")
+        write(s"$path/$file", "{}")
+        says(says0)(open(path))
+    }
+  }
+
+  test("object stores in place") {
+    Seq("s3a", "s3", "gs", "abfss", "wasbs", "oss", "cosn").foreach { scheme =>
+      says("INTO", "register")(open(s"$scheme://bucket/t"))
+    }
+  }
+
+  test("files beside partitions, directories inside, mixed partition columns") {
+    val path = partitioned("beside")
+    val loose = plain("loose")
+    copyFile(listed(loose).find(_.getName.endsWith(".parquet")).get.getPath, s"$path/x.parquet")
+    says("beside them")(open(path))
+    rows(0, 3).write.parquet(s"$loose/sub")
+    says("not a partition directory")(open(loose))
+    val mixed = partitioned("mixed")
+    rows(0, 3).write.parquet(s"$mixed/q=1/r=2")
+    says("same columns")(open(mixed))
+  }
+
+  test("a partition in two spellings, a partition column in the files") {
+    val two = dir("two")
+    rows(0, 3).drop("p").write.parquet(s"$two/month=1")
+    rows(3, 6).drop("p").write.parquet(s"$two/month=01")
+    says("both the partition")(open(two).schema)
+    val inside = dir("inside")
+    rows(0, 3).write.parquet(s"$inside/p=1")
+    says("also stored in the files")(open(inside).schema)
+  }
+
+  test("a parent that is not writable") {
+    val parent = dir("locked")
+    rows(0, 3).write.parquet(s"$parent/t")
+    Files.setPosixFilePermissions(new File(parent).toPath, PosixFilePermissions.fromString("r-xr-xr-x"))
+    try says("not writable", "INTO")(open(s"$parent/t"))
+    finally {
+      val open = PosixFilePermissions.fromString("rwxr-xr-x")
+      Files.setPosixFilePermissions(new File(parent).toPath, open)
+    }
+  }
+
+  test("views, buckets, other providers, misspelt names") {
+    rows(0, 5).write.format("parquet").saveAsTable("sales")
+    spark.sql("CREATE VIEW sales_view AS SELECT * FROM sales")
+    spark.range(3).createOrReplaceTempView("passing")
+    rows(0, 5).write.format("parquet").bucketBy(2, "id").saveAsTable("buckets")
+    rows(0, 5).write.format("json").saveAsTable("docs")
+    says("view")(openName("sales_view"))
+    says("temporary view")(openName("passing"))
+    says("bucketed", "INTO")(openName("buckets"))
+    says("json", "USING parquet")(openName("docs"))
+    says("Did you mean sales?")(openName("slaes"))
+    says("no database")(openName("defualt.sales"))
+    says("catalog nowhere", "rewrite_data_files") {
+      spark.conf.set("spark.sql.catalog.nowhere", "org.example.Missing")
+      openName("nowhere.db.t")
+    }
+    assert(openName("spark_catalog.default.sales").files().size == 1)
+    says("Delta's own")(TableResolver.open(classic, TableRef.Name(Seq("delta", "/data/t"))))
+    says("orc")(TableResolver.open(classic, TableRef.Name(Seq("orc", "/data/t"))))
+  }
+
+  test("tables inside, around, or at the same place") {
+    val outer = dir("outer")
+    rows(0, 5).write.parquet(s"$outer/inner/t")
+    spark.sql(s"CREATE TABLE nested USING parquet LOCATION '$outer/inner/t'")
+    says("lies inside", "nested")(open(s"$outer/inner"))
+    spark.sql("DROP TABLE nested")
+    rows(0, 5).write.parquet(s"$outer/sub/p=1")
+    spark.sql(s"CREATE TABLE above (id LONG) USING parquet LOCATION '$outer/sub'")
+    says("lies inside the table", "above")(open(s"$outer/sub/p=1"))
+    spark.sql(s"CREATE TABLE twin (id LONG) USING parquet LOCATION '$outer/inner/t'")
+    spark.sql(s"CREATE TABLE twin2 (id LONG) USING parquet LOCATION '$outer/inner/t'")
+    says("share the directory")(openName("twin"))
+  }
+
+  test("partitions in one another's directories") {
+    rows(0, 6).write.format("parquet").partitionBy("p").saveAsTable("lap")
+    val at = openName("lap").root
+    spark.sql(s"ALTER TABLE lap ADD PARTITION (p = 9) LOCATION '$at/p=1/deeper'")
+    says("lie in one another")(openName("lap"))
+  }
+
+  test("the old place of a table that has moved") {
+    val path = dir("moved")
+    rows(0, 5).write.option("path", path).format("parquet").saveAsTable("mover")
+    rewriteAll(openName("mover"))
+    says("mover", "name the table")(open(path))
+  }
+
+  test("a copy: not empty, a file, inside the source") {
+    val table = open(plain("source"))
+    says("not empty")(IntoTarget.open(classic, plain("full"), table))
+    says("inside the table")(IntoTarget.open(classic, s"${table.root}/copy", table))
+    says("holds the table")(IntoTarget.open(classic, table.root.getParent.toString, open(plain("x"))))
+    val file = dir("afile")
+    write(file, "x")
+    says("is a file")(IntoTarget.open(classic, file, table))
+    assert(refused(ZOrderException.refuse("x.")) == "x.")
+  }
+
+  test("a copy is put in place with its state") {
+    val table = open(plain("src"))
+    val path = dir("copy")
+    val target = IntoTarget.open(classic, path, table)
+    val staging = IntoTarget.newStaging(classic, target, "r1")
+    rows(0, 40).write.mode("append").parquet(staging.toString)
+    IntoTarget.commit(classic, staging, target, record("r1"), Map("abcd1234" -> "{}"))
+    assert(ids(path) == (0L until 40L) && open(path).state.latest().map(_.runId).contains("r1"))
+    assert(traces(path).isEmpty)
+  }
+}
