@@ -1,4 +1,4 @@
-"""The shared statements as a Python session meets them: what is ours parses, what is not is refused in words."""
+"""The shared statements as a Python session meets them: ours parse, the others are refused in words."""
 
 from __future__ import annotations
 
