@@ -9,8 +9,15 @@ Global / excludeLintKeys ++= Set(sourceDirectory)
 
 /** Warnings are errors; the few that cross-building makes unavoidable are named here. */
 def compilerFlags(scalaBinary: String, release: Int): Seq[String] = Seq(
-  "-encoding", "utf8", "-deprecation", "-feature", "-unchecked", "-Xlint:-missing-interpolator,_",
-  "-Xfatal-warnings", "-release", release.toString,
+  "-encoding",
+  "utf8",
+  "-deprecation",
+  "-feature",
+  "-unchecked",
+  "-Xlint:-missing-interpolator,_",
+  "-Xfatal-warnings",
+  "-release",
+  release.toString,
   // JavaConverters is the one spelling that 2.12 and 2.13 share without a library
   "-Wconf:cat=deprecation&msg=JavaConverters:s") ++
   (if (scalaBinary == "2.13") Seq("-Wunused:imports,privates,locals,patvars", "-Wconf:cat=lint-infer-any:s")
@@ -22,10 +29,20 @@ val scalatest = Seq(
 
 /** What Spark itself adds on Java 17; the tests run in a forked JVM with the same list. */
 val sparkJavaOptions = Seq(
-  "java.base/java.lang", "java.base/java.lang.invoke", "java.base/java.lang.reflect", "java.base/java.io",
-  "java.base/java.net", "java.base/java.nio", "java.base/java.util", "java.base/java.util.concurrent",
-  "java.base/java.util.concurrent.atomic", "java.base/jdk.internal.ref", "java.base/sun.nio.ch",
-  "java.base/sun.nio.cs", "java.base/sun.security.action", "java.base/sun.util.calendar")
+  "java.base/java.lang",
+  "java.base/java.lang.invoke",
+  "java.base/java.lang.reflect",
+  "java.base/java.io",
+  "java.base/java.net",
+  "java.base/java.nio",
+  "java.base/java.util",
+  "java.base/java.util.concurrent",
+  "java.base/java.util.concurrent.atomic",
+  "java.base/jdk.internal.ref",
+  "java.base/sun.nio.ch",
+  "java.base/sun.nio.cs",
+  "java.base/sun.security.action",
+  "java.base/sun.util.calendar")
   .flatMap(p => Seq("--add-opens", s"$p=ALL-UNNAMED")) ++
   Seq("-Xmx2g", "-Dspark.testing=1", "-Dspark.ui.enabled=false", "-Duser.timezone=UTC")
 
@@ -70,7 +87,8 @@ lazy val curve_213 = curveProject("2.13.8")
 /** Jars of the pyspark that `make` installed for a line which Maven Central has not got. */
 def pysparkJars(line: SparkLine): Seq[File] = {
   val found = (repo(s"target/venv/${line.line}") ** "pyspark" / "jars" * "*.jar").get
-  if (found.isEmpty) sys.error(s"No pyspark ${line.spark} under target/venv/${line.line}: run `make venv-${line.line}` first.")
+  if (found.isEmpty)
+    sys.error(s"No pyspark ${line.spark} under target/venv/${line.line}: run `make venv-${line.line}` first.")
   found
 }
 
@@ -116,10 +134,10 @@ def sparkProject(line: SparkLine): Project = {
         case PySpark => Nil
       }),
       libraryDependencies ++= (if (full)
-        Seq("core", "catalyst", "sql").map { module =>
-          ("org.apache.spark" %% s"spark-$module" % line.spark % Test classifier "tests").intransitive()
-        }
-      else Nil),
+                                 Seq("core", "catalyst", "sql").map { module =>
+                                   ("org.apache.spark" %% s"spark-$module" % line.spark % Test classifier "tests").intransitive()
+                                 }
+                               else Nil),
       Compile / unmanagedJars ++= (line.source match {
         case Maven => Nil
         case PySpark => Attributed.blankSeq(pysparkJars(line))

@@ -22,7 +22,7 @@ def main() -> int:
     """Builds one wheel and prints its path."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", required=True, type=Path)
-    parser.add_argument("--lines", help="Spark lines, comma separated; default: all")
+    parser.add_argument("--lines", help="Spark lines such as 4.3 or 3.5_2.12, comma separated; default: all")
     arguments = parser.parse_args()
     version = (TOP / "VERSION").read_text().strip()
     jars = wanted(version, arguments.lines)
@@ -37,7 +37,8 @@ def main() -> int:
 def wanted(version: str, lines: str | None) -> list[Path]:
     """The jars that belong into the wheel, by the build's one table of Spark lines."""
     table = json.loads((TOP / "target/spark-lines.json").read_text())
-    chosen = [row for row in table if lines is None or row["line"] in lines.split(",")]
+    names = None if lines is None else set(lines.split(","))
+    chosen = [r for r in table if names is None or names & {r["line"], f"{r['line']}_{r['scala']}"}]
     return [TOP / "target/jars" / f"{row['artifact']}-{version}.jar" for row in chosen]
 
 

@@ -41,7 +41,21 @@ def digest(spark, path):
 
 
 def golden_keys():
-    """All golden rows with an expression in SQL and its key in hexadecimal."""
+    """The golden rows that this Spark has the types for: expression in SQL, key in hexadecimal."""
+    import pyspark
+
+    running = version(pyspark.__version__)
     files = sorted((SHARED / "golden").glob("*.json"))
     rows = [row for file in files for row in json.loads(file.read_text())]
-    return [row for row in rows if isinstance(row, dict) and "sql" in row and "key" in row]
+    keyed = [row for row in rows if isinstance(row, dict) and "sql" in row and "key" in row]
+    return [row for row in keyed if version(row.get("since", "3.5")) <= running]
+
+
+def version(text):
+    """Major and minor."""
+    return tuple(int(part) for part in text.split(".")[:2])
+
+
+def paragraphs(name):
+    """The cases of a file of SQL: its paragraphs behind the first one, which says what the file is."""
+    return [text.strip() for text in (SHARED / "sql" / name).read_text().split("\n\n")[1:] if text.strip()]

@@ -41,8 +41,7 @@ def _lookup(spark: SparkSession, name: str) -> Any | None:
 def understands(spark: SparkSession) -> bool:
     """Whether the session's own parser knows our statements. Nothing is run and nothing is read."""
     if is_connect(spark):
-        # a client cannot ask the parser alone; the probe is a dry run on a path that does not exist
-        return _parses(lambda: spark.sql(_PROBE))
+        return _parses(lambda: spark.sql(f"EXPLAIN {_PROBE}").collect())
     session: Any = spark
     parser = session._jsparkSession.sessionState().sqlParser()
     if str(parser.getClass().getName()).startswith(_PACKAGE):
