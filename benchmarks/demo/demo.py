@@ -50,6 +50,7 @@ def session() -> SparkSession:
     settings = {
         "spark.driver.memory": "2g",
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": "4",

@@ -41,6 +41,7 @@ def blocks(spark: SparkSession, table: Path, columns: tuple[str, ...]) -> dict[s
 def _add_file(spark: SparkSession, file: Path, found: dict[str, dict[str, Blocks]]) -> None:
     session: Any = spark
     hadoop, parquet = session._jvm.org.apache.hadoop.fs, session._jvm.org.apache.parquet.hadoop
+    little = session._jvm.java.nio.ByteOrder.LITTLE_ENDIAN
     where = hadoop.Path(str(file))
     reader = parquet.ParquetFileReader.open(
         parquet.util.HadoopInputFile.fromPath(where, session._jsc.hadoopConfiguration())
@@ -50,7 +51,8 @@ def _add_file(spark: SparkSession, file: Path, found: dict[str, dict[str, Blocks
         for column, levels in found.items():
             chunks = [group[column] for group in groups]
             of_chunks = [_of_chunk(chunk) for chunk in chunks]
-            of_pages = [page for chunk in chunks for page in _of_pages(reader.readColumnIndex(chunk))]
+            indexes = [reader.readColumnIndex(chunk) for chunk in chunks]
+            of_pages = [page for index in indexes for page in _of_pages(little, index)]
             for level, ranges in zip(LEVELS, ([_union(of_chunks)], of_chunks, of_pages)):
                 levels[level].total += len(ranges)
                 levels[level].ranges += [r for r in ranges if r is not None]
@@ -69,14 +71,9 @@ def _of_chunk(chunk: Any) -> Range | None:
     return int(statistics.genericGetMin()), int(statistics.genericGetMax())
 
 
-def _of_pages(index: Any) -> Iterator[Range | None]:
+def _of_pages(order: Any, index: Any) -> Iterator[Range | None]:
     for only_nulls, low, high in zip(index.getNullPages(), index.getMinValues(), index.getMaxValues()):
-        yield None if only_nulls else (_int(low), _int(high))
-
-
-def _int(buffer: Any) -> int:
-    """A Parquet INT32: four bytes, the lowest first. Java reads it the other way round."""
-    return int.from_bytes((buffer.getInt(0) & 0xFFFFFFFF).to_bytes(4, "big"), "little", signed=True)
+        yield None if only_nulls else (low.order(order).getInt(0), high.order(order).getInt(0))
 
 
 def _union(ranges: list[Range | None]) -> Range | None:
