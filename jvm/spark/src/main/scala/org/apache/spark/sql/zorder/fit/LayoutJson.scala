@@ -72,6 +72,7 @@ object LayoutJson {
         }
         val points = node.putArray("points")
         s.point.indices.filter(s.point(_)).foreach(points.add(_))
+      case other => throw new IllegalArgumentException(s"no JSON form for ${other.getClass.getName}")
     }
   }
 
