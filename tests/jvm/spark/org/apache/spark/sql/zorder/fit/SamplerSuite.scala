@@ -82,10 +82,10 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
       val whole = all(df)
       val measured = Forecast.blocks(whole, layout, Rows, pageRows * 2, pageRows)
       val told = heldOut.columns.map(_.sorted)
-      val true_ = whole.columns.map(_.sorted)
-      Seq("files" -> (forecast.files, measured.files), "row groups" -> (forecast.rowGroups, measured.rowGroups),
-        "pages" -> (forecast.pages, measured.pages)).foreach { case (level, (f, m)) =>
-        val (x, y) = (Forecast.shares(f, told), Forecast.shares(m, true_))
+      val actual = whole.columns.map(_.sorted)
+      Seq(("files", forecast.files, measured.files), ("row groups", forecast.rowGroups, measured.rowGroups),
+        ("pages", forecast.pages, measured.pages)).foreach { case (level, f, m) =>
+        val (x, y) = (Forecast.shares(f, told), Forecast.shares(m, actual))
         info(s"$level: forecast ${x.map(v => f"$v%.4f").mkString(" ")} measured ${y.map(v => f"$v%.4f").mkString(" ")}")
         x.zip(y).foreach { case (a, b) => assert(math.abs(a - b) <= 0.05 * b + 0.002, level) }
       }
