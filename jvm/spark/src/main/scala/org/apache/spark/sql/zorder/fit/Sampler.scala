@@ -25,7 +25,7 @@ object Sampler {
       .mapPartitionsWithIndex((task, in) => Iterator(chunk(in, types, task, keep)))
       .collect()
     val none = chunk(Iterator.empty, types, 0, keep) // a plan without partitions has no chunk
-    val whole = Sample(types.indices.map(c => concat(none.columns(c) +: chunks.map(_.columns(c)))))
+    val whole = Sample(types.indices.map(c => SampleColumn.concat(none.columns(c) +: chunks.map(_.columns(c)).toSeq)))
     val route = chunks.flatMap(_.routes)
     if (routes == 1) IndexedSeq(whole)
     else {
