@@ -58,6 +58,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     val mixed = partitioned("mixed")
     rows(0, 3).write.parquet(s"$mixed/q=1/r=2")
     says("same columns")(open(mixed))
+    says("WHERE")(open(s"${partitioned("one")}/p=1"))
   }
 
   test("a partition in two spellings, a partition column in the files") {
