@@ -97,6 +97,6 @@ object Sampler {
       LongSample(all.flatMap(_.words), all.flatMap(_.isNull))
     case _: BytesSample =>
       val all = parts.collect { case p: BytesSample => p }
-      BytesSample(all.flatMap(p => p.words: Seq[Array[Byte]]), all.flatMap(_.isNull))
+      BytesSample(all.flatMap(_.words.toSeq), all.flatMap(_.isNull))
   }
 }
