@@ -86,6 +86,7 @@ object LayoutJson {
         }
         val points = node.putArray("points")
         s.point.indices.filter(s.point(_)).foreach(points.add(_))
+      case other => throw new IllegalStateException(s"no JSON form of ${other.getClass.getName}")
     }
   }
 
