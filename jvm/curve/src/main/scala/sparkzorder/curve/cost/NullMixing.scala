@@ -37,7 +37,7 @@ private[cost] object NullMixing {
       val full = cost(Set.empty)
       val share = kinds.map(k => some.map(c => if (k(c)) nullShare(c) else 1 - nullShare(c)).product)
       Caps.map { cap =>
-        val prices = costs.map(math.min(_, cap * full))
+        val prices = kinds.indices.map(k => if (kinds(k).isEmpty) full else math.min(costs(k), cap * full)).toArray
         val mixing = NullMixing(cap, math.min(1.0, leastRatio(nullShare, kinds, prices, 1.0 / blocks)))
         (mixing, mixing.scale * share.indices.map(k => share(k) * prices(k)).sum)
       }.maxBy(_._2)._1

@@ -86,7 +86,7 @@ object LayoutJson {
         }
         val points = node.putArray("points")
         s.point.indices.filter(s.point(_)).foreach(points.add(_))
-      case other => throw new IllegalArgumentException(s"no JSON form for ${other.getClass.getName}")
+      case other => throw new IllegalStateException(s"no JSON form of ${other.getClass.getName}")
     }
   }
 
