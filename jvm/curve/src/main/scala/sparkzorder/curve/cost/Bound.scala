@@ -8,7 +8,8 @@ package sparkzorder.curve.cost
  * table, and is read by a random look-up on column j with probability x_j. Hence the mean over the columns
  * is at least blocks^(-1/d) (arithmetic and geometric mean). A value that alone holds the share p of its
  * column cannot be covered by less than p, which leaves more room for the other columns; a NULL is never
- * looked up. Both are taken into account row by row, so the bound stays true on skewed columns.
+ * looked up (see [[NullMixing]]). Both are taken into account row by row, so the bound stays true on skewed
+ * columns.
  */
 object Bound {
 
@@ -30,19 +31,46 @@ object Bound {
     val nonNull = Array.tabulate(d)(c => isNull(c).count(!_).toDouble)
     // a look-up asks for a non-NULL value, so a share of all rows weighs more where there are NULLs
     val weight = Array.tabulate(d)(c => if (nonNull(c) == 0) 0.0 else rows / nonNull(c))
+    val volume = 1.0 / math.max(1.0, blocks)
     val sum = new Array[Double](d)
     val cover = new Array[Double](d)
+    val nullShare = weight.map(w => if (w == 0) 1.0 else 1 - 1 / w)
+    val mixing = NullMixing.of(nullShare, 1 / volume, ofKind(nullShare, weight, volume, _))
+    val light = Array.tabulate(d)(c => if (rows == 0) Array.emptyDoubleArray else lightened(mass(c), isNull(c), weight(c)))
+    val never = Array.tabulate(d)(c => if (weight(c) == 0) isNull(c) else new Array[Boolean](rows))
     var i = 0
     while (i < rows) {
-      shares(mass, isNull, weight, 1.0 / math.max(1.0, blocks), i, cover)
+      val withNull = (0 until d).exists(c => isNull(c)(i) && weight(c) > 0)
+      var factor = mixing.scale
+      if (withNull) {
+        shares(light, never, weight, volume, i, cover)
+        val asValues = (0 until d).map(c => cover(c) * weight(c)).sum
+        shares(mass, isNull, weight, volume, i, cover)
+        val cost = (0 until d).map(c => if (isNull(c)(i)) 0.0 else cover(c) * weight(c)).sum
+        if (cost > mixing.cap * asValues) factor *= mixing.cap * asValues / cost
+      } else shares(mass, isNull, weight, volume, i, cover)
       var c = 0
       while (c < d) {
-        if (!isNull(c)(i)) sum(c) += cover(c) * weight(c)
+        if (!isNull(c)(i)) sum(c) += factor * cover(c) * weight(c)
         c += 1
       }
       i += 1
     }
     Array.tabulate(d)(c => if (rows == 0) 0.0 else math.min(1.0, sum(c) / rows))
+  }
+
+  /** The masses, with a NULL made a value that is rare. */
+  private def lightened(mass: Array[Double], isNull: Array[Boolean], weight: Double): Array[Double] =
+    if (weight == 0) mass else mass.indices.map(i => if (isNull(i)) 0.0 else mass(i)).toArray
+
+  /** What a row that is NULL in `nulls` costs in a block of such rows, its values being rare ones. */
+  private def ofKind(nullShare: Array[Double], weight: Array[Double], volume: Double, nulls: Set[Int]): Double = {
+    val d = weight.length
+    val isNull = Array.tabulate(d)(c => Array(nulls(c) || weight(c) == 0))
+    val mass = Array.tabulate(d)(c => Array(if (isNull(c)(0)) nullShare(c) else 0.0))
+    val out = new Array[Double](d)
+    shares(mass, isNull, weight, volume, 0, out)
+    (0 until d).map(c => if (isNull(c)(0)) 0.0 else out(c) * weight(c)).sum
   }
 
   /**
@@ -90,7 +118,7 @@ object Bound {
       if (settled) {
         c = 0
         while (c < d) {
-          if (out(c) < 0) out(c) = math.min(1.0, level / weight(c))
+          if (out(c) < 0) out(c) = math.min(1.0, level) / weight(c)
           c += 1
         }
       }

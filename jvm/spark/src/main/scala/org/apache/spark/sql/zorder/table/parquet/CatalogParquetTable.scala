@@ -29,6 +29,7 @@ private[zorder] final class CatalogParquetTable(
   override def store: JournalStore = new JournalStore(fs, root.getParent, base)
   override def identity: String = s"${ident.unquotedString}@${meta.createTime}"
   override def schema: StructType = meta.schema
+  override def declared: Option[StructType] = Some(meta.dataSchema)
   override def partitionSchema: StructType = meta.partitionSchema
   override def properties: Map[String, String] = meta.properties
   override def state: StateDir = new StateDir(fs, root)
