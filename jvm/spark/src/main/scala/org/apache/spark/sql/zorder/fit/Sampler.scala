@@ -129,13 +129,4 @@ object Sampler {
       case _: BytesWordType => BytesSample(bytes.result(), nulls.result())
     }
   }
-
-  private def concat(parts: Array[SampleColumn]): SampleColumn = parts.head match {
-    case _: LongSample =>
-      val all = parts.collect { case p: LongSample => p }
-      LongSample(all.flatMap(_.words), all.flatMap(_.isNull))
-    case _: BytesSample =>
-      val all = parts.collect { case p: BytesSample => p }
-      BytesSample(all.flatMap(_.words.toSeq), all.flatMap(_.isNull))
-  }
 }
