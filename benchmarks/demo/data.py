@@ -15,20 +15,14 @@ TOP = Path(__file__).resolve().parent.parent.parent
 ARTIFACT = "io.trino.tpcds:tpcds:1.4:jar:jar-with-dependencies"
 GENERATOR = TOP / "target/tools/tpcds-1.4-jar-with-dependencies.jar"
 
-KEYS = (
-    "ss_sold_date_sk ss_sold_time_sk ss_item_sk ss_customer_sk ss_cdemo_sk ss_hdemo_sk ss_addr_sk "
-    "ss_store_sk ss_promo_sk"
-).split()
-AMOUNTS = (
-    "ss_wholesale_cost ss_list_price ss_sales_price ss_ext_discount_amt ss_ext_sales_price "
-    "ss_ext_wholesale_cost ss_ext_list_price ss_ext_tax ss_coupon_amt ss_net_paid ss_net_paid_inc_tax "
-    "ss_net_profit"
-).split()
-SCHEMA = ", ".join(
-    [f"{name} INT" for name in KEYS]
-    + ["ss_ticket_number BIGINT", "ss_quantity INT"]
-    + [f"{name} DECIMAL(7,2)" for name in AMOUNTS]
-)
+# the columns in the order of the generator
+SCHEMA = """
+  ss_sold_date_sk INT, ss_sold_time_sk INT, ss_item_sk INT, ss_customer_sk INT, ss_cdemo_sk INT,
+  ss_hdemo_sk INT, ss_addr_sk INT, ss_store_sk INT, ss_promo_sk INT, ss_ticket_number BIGINT, ss_quantity INT,
+  ss_wholesale_cost DECIMAL(7,2), ss_list_price DECIMAL(7,2), ss_sales_price DECIMAL(7,2),
+  ss_ext_discount_amt DECIMAL(7,2), ss_ext_sales_price DECIMAL(7,2), ss_ext_wholesale_cost DECIMAL(7,2),
+  ss_ext_list_price DECIMAL(7,2), ss_ext_tax DECIMAL(7,2), ss_coupon_amt DECIMAL(7,2),
+  ss_net_paid DECIMAL(7,2), ss_net_paid_inc_tax DECIMAL(7,2), ss_net_profit DECIMAL(7,2)"""
 
 
 def folder() -> Path:
@@ -43,7 +37,9 @@ def fetch_generator() -> None:
     try:
         subprocess.run([*command, f"-DoutputDirectory={GENERATOR.parent}"], check=True)
     except FileNotFoundError:
-        raise SystemExit(f"Maven is not on PATH: install it, or put {GENERATOR.name} into target/tools.") from None
+        raise SystemExit(
+            f"Maven is not on PATH: install it, or put {GENERATOR.name} into target/tools."
+        ) from None
 
 
 def generate(scale: int) -> Path:

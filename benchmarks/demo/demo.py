@@ -43,9 +43,8 @@ def stage(text: str) -> Iterator[None]:
 
 def session() -> SparkSession:
     """A local session on two cores with spark-zorder, quiet but for the steps of a run."""
-    from pyspark.sql import SparkSession
-
     import spark_zorder
+    from pyspark.sql import SparkSession
 
     settings = {
         "spark.driver.memory": "2g",

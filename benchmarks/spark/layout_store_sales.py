@@ -1,4 +1,4 @@
-"""What look-ups read of store_sales in several layouts: `make demo`, with its figures kept and put into README.md."""
+"""What look-ups read of store_sales in several layouts: `make demo`, its figures kept and put into README."""
 
 from __future__ import annotations
 

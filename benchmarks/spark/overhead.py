@@ -1,4 +1,4 @@
-"""Time of ZORDER TABLE as a multiple of repartition(n).write.parquet of the same table, paired in one session.
+"""Time of ZORDER TABLE as a multiple of repartition(n).write.parquet of the same table, in pairs.
 
     python benchmarks/spark/overhead.py                 store_sales at scale 1, 5 pairs
     python benchmarks/spark/overhead.py --rows 200000   a part of it, to see that it works
@@ -20,13 +20,18 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-TOP = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TOP / "benchmarks/demo"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
 import data
 import demo
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    # seconds of the run, seconds of the plain rewrite, milliseconds of the run's steps
+    Pair = tuple[float, float, dict[str, int]]
+
+TOP = Path(__file__).resolve().parent.parent.parent
+STEPS = ("select", "footers", "sample", "fit", "forecast", "rewrite", "verify", "measure", "commit")
 
 
 def plain(spark: SparkSession, source: Path, files: int) -> float:
@@ -52,7 +57,7 @@ def clustered(spark: SparkSession, source: Path, files: int) -> tuple[float, dic
     return took, dict(row["metrics"]["stepMs"])
 
 
-def pairs(spark: SparkSession, source: Path, files: int, count: int) -> list[tuple[float, float, dict[str, int]]]:
+def pairs(spark: SparkSession, source: Path, files: int, count: int) -> list[Pair]:
     """Alternating measurements after a warm-up of each; which one goes first changes from pair to pair."""
     made = []
     for i in range(count + 1):
@@ -72,11 +77,12 @@ def pairs(spark: SparkSession, source: Path, files: int, count: int) -> list[tup
     return made
 
 
-def report(spark: SparkSession, source: Path, files: int, made: list[tuple[float, float, dict[str, int]]]) -> str:
+def report(spark: SparkSession, source: Path, files: int, made: list[Pair]) -> str:
     """The result file."""
     import spark_zorder
 
     ratios = sorted(took / floor for took, floor, _ in made)
+    middle = statistics.median(ratios)
     system = spark._jvm.System
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     lines = [
@@ -87,7 +93,7 @@ def report(spark: SparkSession, source: Path, files: int, made: list[tuple[float
         f"`repartition({files}).write.parquet` of the same table, in the same session, alternating, after a "
         "warm-up of each.",
         "",
-        f"**Ratio: {ratios[0]:.2f} least, {statistics.median(ratios):.2f} median, {ratios[-1]:.2f} greatest.**",
+        f"**Ratio: {ratios[0]:.2f} least, {middle:.2f} median, {ratios[-1]:.2f} greatest.**",
         "",
         "| pair | ZORDER TABLE, s | plain, s | ratio |",
         "| --- | --- | --- | --- |",
@@ -97,8 +103,9 @@ def report(spark: SparkSession, source: Path, files: int, made: list[tuple[float
         "| --- | --- |",
         *(f"| {step} | {statistics.median(s[step] for _, _, s in made):.0f} |" for step in in_order(made)),
         "",
-        f"- spark-zorder {spark_zorder.__version__}, Spark {spark.version}, Java "
-        f"{system.getProperty('java.version')}, Python {platform.python_version()}, master {spark.sparkContext.master}",
+        f"- spark-zorder {spark_zorder.__version__}, Spark {spark.version}, "
+        f"Java {system.getProperty('java.version')}, Python {platform.python_version()}, "
+        f"master {spark.sparkContext.master}",
         f"- {os.cpu_count()} cores, {memory:.0f} GiB, {platform.machine()}; driver memory "
         f"{spark.conf.get('spark.driver.memory')}; load average at the end {os.getloadavg()[0]:.1f}",
         f"- {spark.read.parquet(str(source)).count():,} rows, "
@@ -107,11 +114,10 @@ def report(spark: SparkSession, source: Path, files: int, made: list[tuple[float
     return "\n".join(lines) + "\n"
 
 
-def in_order(made: list[tuple[float, float, dict[str, int]]]) -> list[str]:
+def in_order(made: list[Pair]) -> list[str]:
     """The steps as they run; names that are new come last."""
-    known = "select footers sample fit forecast rewrite verify measure commit".split()
     found = set(made[0][2])
-    return [s for s in known if s in found] + sorted(found - set(known))
+    return [s for s in STEPS if s in found] + sorted(found - set(STEPS))
 
 
 def some_rows(spark: SparkSession, rows: int) -> Path:
