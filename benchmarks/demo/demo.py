@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import sys
 import time
@@ -56,6 +57,8 @@ def session() -> SparkSession:
         "spark.zorder.progress.show": "true",
         "spark.log.level": "ERROR",
     }
+    # a local session needs no address of the network, and no warning about it
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.master("local[2]").appName("spark-zorder demo")
     for key, value in settings.items():
         builder.config(key, value)
