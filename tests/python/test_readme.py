@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import spark_zorder
 from support import TOP
 
 README = (TOP / "README.md").read_text()
