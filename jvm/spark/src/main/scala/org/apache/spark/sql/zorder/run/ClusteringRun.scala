@@ -50,7 +50,7 @@ final private class ClusteringRun(
       RunMetrics(filesConsidered = all.length.toLong, filesSkipped = kept.length.toLong, startTimeMs = started)
     if (selected.isEmpty)
       ended(RunStatus.NothingToDo, "No file lies wholly inside the WHERE condition.", considered)
-    else if (!request.full && request.into.isEmpty && InPlace(table, by, builder.name, options, selected))
+    else if (!request.full && request.into.isEmpty && InPlace(table, named.map(_.sql), builder.name, options, selected))
       ended(
         RunStatus.NothingToDo,
         s"All ${selected.length} files are in this layout already; FULL rewrites them all the same.",
