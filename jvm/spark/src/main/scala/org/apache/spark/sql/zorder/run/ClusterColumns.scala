@@ -111,12 +111,13 @@ object ClusterColumns {
     ClusterColumn(sql, expression, path(expression))
   }
 
-  private def path(e: Expression): Option[Seq[String]] = e match {
+  /** The column, or the field of a struct, that an expression is; None for a computed one. */
+  private[run] def path(e: Expression): Option[Seq[String]] = e match {
     case a: AttributeReference => Some(Seq(a.name))
     case g: GetStructField => path(g.child).map(_ :+ g.childSchema(g.ordinal).name)
     case _ => None
   }
 
-  private def firstLine(e: Throwable): String =
+  private[run] def firstLine(e: Throwable): String =
     e.getMessage.split('\n').head.trim.stripSuffix(".")
 }
