@@ -3,7 +3,6 @@ package org.apache.spark.sql.zorder.run
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.execution.FileSourceScanExec
-import org.apache.spark.sql.zorder.sql.OptimizeCommand
 
 /** Runs on small tables, from the statement to the files. */
 class ClusteringRunSuite extends AnyFunSuite with RunFixture {
@@ -21,9 +20,9 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture {
       val path = dir.resolve("t")
       numbers(40000).repartition(6).write.parquet(path.toString)
       val before = Seq("a", "b").map(c => rowsRead(path, s"$c = ${read(path).select(c).head().get(0)}"))
-      val (row, watch) = JobWatch(spark)(done(keepsRowsLater(path)(zorder(path, s"BY (a, b) $small"))))
+      val (row, watch) = JobWatch(spark)(done(zorder(path, s"BY (a, b) $small")))
+      sameRows(numbers(40000), read(path))
       assert(row.schema === ClusteringRun.resultSchema)
-      assert(row.schema === OptimizeCommandSchema)
       assert(row.getAs[String]("path").endsWith(path.toString))
       assert(metric[Long](row, "rows") === 40000 && metric[Long](row, "numFilesAdded") === 16)
       assert(metric[Long](row, "numFilesRemoved") === 6 && metric[Long](row, "totalConsideredFiles") === 6)
@@ -43,17 +42,6 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture {
       assert(watch.jobs.count(j => j.contains("footers") || j.contains("page indexes")) <= 3, watch.jobs)
       assert(watch.jobs.forall(_.nonEmpty))
     }
-  }
-
-  private def OptimizeCommandSchema =
-    OptimizeCommand(ClusterRequest(
-      org.apache.spark.sql.zorder.table.TableRef.Location("x"), Nil, full = false, None, None, Map.empty, None,
-      dryRun = false, "")).schema
-
-  private def keepsRowsLater[T](path: java.nio.file.Path)(body: => T): T = {
-    val out = body
-    sameRows(numbers(40000), read(path))
-    out
   }
 
   test("second run, append, FULL, DRY RUN, another order, force") {
@@ -114,7 +102,7 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture {
       assert(dataFiles(path).size === 32)
       assert(dataFiles(path).groupBy(_._1.split('/').init.mkString("/")).values.forall(_.size == 8))
       val one = read(path).where("p IS NULL")
-      assert(shareRead(one, "a") < 0.45 && shareRead(one, "b") < 0.45)
+      assert(shareRead(one, "a") + shareRead(one, "b") < 0.8) // eight files: 4 x 2
       assert(share(row, 0, "files", "measured") < 1.2 * share(row, 0, "files", "bound") + 0.02)
       assert(status(zorder(path, "BY (a, b) WITH (fileCount = 8, pageRowLimit = 500)")) === "NOTHING_TO_DO")
     }

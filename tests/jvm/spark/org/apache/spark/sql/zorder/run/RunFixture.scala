@@ -6,15 +6,14 @@ import java.util.Locale
 
 import scala.collection.JavaConverters._
 
-import org.scalatest.Assertions._
-import org.scalatest.Suite
+import org.scalatest.{Assertions, Suite}
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{count, input_file_name, lit, max, min}
 import org.apache.spark.sql.zorder.{ZOrderException, ZOrderSession}
 
 /** Small tables, statements on them, and what is in their directories. */
-trait RunFixture extends ZOrderSession { this: Suite =>
+trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
 
   /** `n` rows in no order of a and b, but in the order of id. */
   def numbers(n: Long): DataFrame = spark.range(0, n, 1, 4).selectExpr(
