@@ -36,7 +36,9 @@ class BadInputSuite extends AnyFunSuite with RunFixture {
       no(s"ZORDER TABLE $t BY a USING $options", "USING")
       no(s"OPTIMIZE $t ZORDER BY () $options", "empty")
       no(s"ZORDER TABLE $t BY (a) $options INTO '$path/copy'", "copy")
-      no(s"ZORDER TABLE $t BY (a) $options INTO '$path'", "INTO")
+      no(s"ZORDER TABLE $t BY (a) $options INTO '$path'", "a directory outside of it")
+      val where = s"ZORDER TABLE $t WHERE"
+      no(s"$where BY (a) $options", "WHERE")
       withConf("spark.zorder.minGain" -> "much")(no(s"ZORDER TABLE $t BY (a)", "minGain", "much"))
     }
   }
@@ -64,7 +66,7 @@ class BadInputSuite extends AnyFunSuite with RunFixture {
       }
       val csv = dir.resolve("csv")
       numbers(100).write.csv(csv.toString)
-      refused(csv, s"ZORDER TABLE '$csv' BY (a) $options", "csv")
+      refused(csv, s"ZORDER TABLE '$csv' BY (a) $options", "not Parquet", "csv")
       refused(csv, s"ZORDER TABLE '$dir/*' BY (a) $options", "*")
     }
   }

@@ -59,6 +59,7 @@ class WhereSuite extends AnyFunSuite with RunFixture {
         ("x IS NULL", 1, 2),
         ("x IS NOT NULL", 3, 4),
         ("x IS NULL OR x < 3000", 3, 4),
+        ("S.F < 1000 AND ID >= 0", 1, 1),
         ("x <=> NULL", 1, 2),
         ("x = NULL", 0, 0),
         ("NOT (x <=> 7)", 4, 5),

@@ -25,7 +25,8 @@ object ClusteringRun {
     val table = TableResolver.open(user, request.target)
     val options = RunOptions.merge(request.options, table.properties, user.conf.getAll)
     val runId = UUID.randomUUID().toString.take(8)
-    new ClusteringRun(user, request, table, options, new Progress(user, runId, table.name)).report().row
+    val progress = new Progress(user, runId, table.name)
+    Unreadable.explained(table.name)(new ClusteringRun(user, request, table, options, progress).report().row)
   }
 }
 
