@@ -16,6 +16,7 @@ PACKAGE := LICENSE python/pyproject.toml $(shell find python/src -type f -not -n
 WHEEL := python/dist/spark_zorder-$(VERSION)-py3-none-any.whl
 DEV_WHEEL := target/dev-wheel/spark_zorder-$(VERSION)-py3-none-any.whl
 TOOLS := target/venv/tools/bin
+LINTED := python tests tools $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt bench cluster-test clean \
   venv-3.5 venv-4.3 venv-tools
@@ -40,8 +41,8 @@ wheel: $(WHEEL) ## the wheel with all jars, in python/dist
 lint: lint-python lint-jvm ## scalafmt, scalafix, ruff and mypy; changes nothing
 
 lint-python: venv-4.3 venv-tools
-	$(TOOLS)/ruff check --config python/pyproject.toml python tests tools
-	$(TOOLS)/ruff format --check --config python/pyproject.toml python tests tools
+	$(TOOLS)/ruff check --config python/pyproject.toml $(LINTED)
+	$(TOOLS)/ruff format --check --config python/pyproject.toml $(LINTED)
 	$(TOOLS)/mypy --config-file python/pyproject.toml --python-executable target/venv/4.3/bin/python \
 	  --cache-dir target/mypy python/src/spark_zorder
 
@@ -49,8 +50,8 @@ lint-jvm: venv-4.3
 	tools/sbt.sh lint
 
 fmt: venv-4.3 venv-tools ## formats Scala and Python sources
-	$(TOOLS)/ruff check --fix --config python/pyproject.toml python tests tools
-	$(TOOLS)/ruff format --config python/pyproject.toml python tests tools
+	$(TOOLS)/ruff check --fix --config python/pyproject.toml $(LINTED)
+	$(TOOLS)/ruff format --config python/pyproject.toml $(LINTED)
 	tools/sbt.sh fmt
 
 bench: $(DEV_WHEEL) ## end-to-end measurements, results under benchmarks/results

@@ -6,10 +6,10 @@ package sparkzorder.curve.build
  */
 private[build] object FileShares {
   private val Least = 0.7
-  private val Most = 1.4
+  val Most = 1.4
 
-  /** A side with fewer rows than this share of a file is not cut off: the file would be too small. */
-  val SmallestFile = 0.25
+  /** A side with fewer rows than this share of a file is not cut off; a quarter, with room for sampling. */
+  val SmallestFile = 0.3
 
   /** Files of the left side, or None if no share keeps both sides within bounds. */
   def within(cell: SampleCell, leftRows: Int): Option[Int] = {
@@ -27,6 +27,15 @@ private[build] object FileShares {
   def byMass(cell: SampleCell, leftRows: Int): Int = {
     val share = math.round(cell.files.toDouble * leftRows / cell.rows).toInt
     math.max(1, math.min(cell.files - 1, share))
+  }
+
+  /**
+   * Files that a cell becomes which no cut divides: as many as it was meant for, unless these would be far
+   * too large or too small.
+   */
+  def spread(cell: SampleCell): Int = {
+    val load = cell.load(cell.rows, cell.files)
+    if (load >= 0.6 && load <= Recursion.Overfull) cell.files else math.max(1, math.round(cell.rows / cell.target).toInt)
   }
 
   /** How far the worse side is from the mean, as a ratio >= 1. */

@@ -19,7 +19,7 @@ private[build] object QuantileCuts {
     math.min(below, cell.rows - below) >= FileShares.SmallestFile * cell.target
 
   /** Index of the first element >= value. */
-  private def firstAt(sorted: Array[Int], value: Int): Int = {
+  def firstAt(sorted: Array[Int], value: Int): Int = {
     var lo = 0
     var hi = sorted.length
     while (lo < hi) {

@@ -12,6 +12,21 @@ final class RankedSample(val scales: IndexedSeq[Scale], val ranks: Array[Array[I
   val columns: Int = ranks.length
   val rows: Int = if (columns == 0) 0 else ranks(0).length
 
+  /** The ranks of the values (NULLs left out) of each column, ascending. */
+  private[this] lazy val ascending: Array[Array[Int]] = ranks.map { all =>
+    val values = all.filter(_ > 0)
+    java.util.Arrays.sort(values)
+    values
+  }
+
   /** Spans of single values (and NULL) too heavy to share a cell, when the table becomes `files` files. */
   def heavy(files: Int): IndexedSeq[Array[RankSpan]] = scales.map(_.heavy(1.0 / (2.0 * files)))
+
+  /** Share of a column's values whose rank is in `[span.from, span.until)`. */
+  def shareOfValues(column: Int, span: RankSpan): Double = {
+    val values = ascending(column)
+    if (values.length == 0 || span.width <= 0) 0.0
+    else
+      (QuantileCuts.firstAt(values, span.until) - QuantileCuts.firstAt(values, span.from)).toDouble / values.length
+  }
 }

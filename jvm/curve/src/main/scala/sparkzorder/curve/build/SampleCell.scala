@@ -41,6 +41,27 @@ final private[build] class SampleCell(
     RankSpan(lo, hi + 1)
   }
 
+  /** Least and greatest rank of the values of a column in the cell, NULLs left out; empty without values. */
+  def extentOfValues(column: Int, atLeast: Int, below: Int): RankSpan = {
+    val ranks = sample.ranks(column)
+    var lo = Int.MaxValue
+    var hi = 0
+    var i = from
+    while (i < until) {
+      val r = ranks(order(i))
+      if (r > 0 && r >= atLeast && r < below) {
+        if (r < lo) lo = r
+        if (r > hi) hi = r
+      }
+      i += 1
+    }
+    if (hi == 0) RankSpan(0, 0) else RankSpan(lo, hi + 1)
+  }
+
+  /** Share of a column's values that a file with the cell's rows of these ranks would be read for. */
+  def cover(column: Int, atLeast: Int, below: Int): Double =
+    sample.shareOfValues(column, extentOfValues(column, atLeast, below))
+
   def rowsBelow(column: Int, rank: Int): Int = {
     val ranks = sample.ranks(column)
     var n = 0
@@ -63,8 +84,8 @@ final private[build] class SampleCell(
   /** Rows per file, relative to the table's mean, if `files` of the cell's files get `rows` rows. */
   def load(rows: Int, files: Int): Double = rows / files / target
 
-  /** How many files the cell becomes where no cut divides it: by its rows, at least one. */
-  def spreadFiles: Int = math.max(1, math.min(files, math.round(rows / target).toInt))
+  /** The same rows, to become so many files. */
+  def withFiles(n: Int): SampleCell = new SampleCell(sample, heavy, order, from, until, box, n, target, turn)
 
   /** The two cells on either side of a cut. */
   def part(column: Int, rank: Int, leftFiles: Int): (SampleCell, SampleCell) = {
@@ -93,7 +114,9 @@ private[build] object SampleCell {
       heavy: IndexedSeq[Array[RankSpan]],
       order: Array[Int],
       files: Int,
-      target: Double): SampleCell =
-    new SampleCell(
-      sample, heavy, order, 0, order.length, IndexedSeq.fill(sample.columns)(RankSpan(0, Scale.One)), files, target, 0)
+      target: Double,
+      turn: Int): SampleCell = {
+    val box = IndexedSeq.fill(sample.columns)(RankSpan(0, Scale.One))
+    new SampleCell(sample, heavy, order, 0, order.length, box, files, target, turn)
+  }
 }

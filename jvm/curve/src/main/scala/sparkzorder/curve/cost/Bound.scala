@@ -7,92 +7,61 @@ package sparkzorder.curve.cost
  * A block that covers the shares x_1 .. x_d of the columns' rows can hold at most x_1 * ... * x_d of the
  * table, and is read by a random look-up on column j with probability x_j. Hence the mean over the columns
  * is at least blocks^(-1/d) (arithmetic and geometric mean). A value that alone holds the share p of its
- * column cannot be covered by less than p, which leaves more room for the other columns; a NULL is never
- * looked up. Both are taken into account row by row, so the bound stays true on skewed columns.
+ * column cannot be covered by less than p, which leaves more room for the other columns: this is taken into
+ * account row by row, so the bound stays true on skewed columns.
+ *
+ * Rows with a NULL are left out. A NULL is never looked up and narrows no block, so a layout of a table with
+ * many of them may read less than the bound.
  */
 object Bound {
 
   /**
    * @param mass
-   *   `mass(c)(i)`: the share of all rows that have the same value in column c as sampled row i (NULL
-   *   counts as a value here)
+   *   `mass(c)(i)`: the share of all rows that have the same value in column c as sampled row i
    * @param isNull
    *   whether sampled row i is NULL in column c
    * @param blocks
    *   number of blocks (files, row groups or pages)
    * @return
-   *   share read per column; the mean over the columns is the bound, and each column alone only when
-   *   `blocks` is a power of two to the number of columns
+   *   share read per column, 0 for a column of NULLs; the mean over the columns is the bound, and each column
+   *   alone only when `blocks` is a power of two to the number of columns
    */
   def perColumn(mass: Array[Array[Double]], isNull: Array[Array[Boolean]], blocks: Double): Array[Double] = {
-    val d = mass.length
-    val rows = if (d == 0) 0 else mass(0).length
-    val nonNull = Array.tabulate(d)(c => isNull(c).count(!_).toDouble)
-    // a look-up asks for a non-NULL value, so a share of all rows weighs more where there are NULLs
-    val weight = Array.tabulate(d)(c => if (nonNull(c) == 0) 0.0 else rows / nonNull(c))
-    val sum = new Array[Double](d)
-    val cover = new Array[Double](d)
-    var i = 0
-    while (i < rows) {
-      shares(mass, isNull, weight, 1.0 / math.max(1.0, blocks), i, cover)
-      var c = 0
-      while (c < d) {
-        if (!isNull(c)(i)) sum(c) += cover(c) * weight(c)
-        c += 1
-      }
-      i += 1
+    val rows = if (mass.isEmpty) 0 else mass(0).length
+    val valued = mass.indices.filter(c => isNull(c).exists(!_)).toArray
+    // a share of all rows is a larger share of those that have a value
+    val perValue = valued.map(c => rows.toDouble / isNull(c).count(!_))
+    val whole = (0 until rows).filter(i => valued.forall(c => !isNull(c)(i)))
+    val out = new Array[Double](mass.length)
+    val least = new Array[Double](valued.length)
+    val cover = new Array[Double](valued.length)
+    whole.foreach { i =>
+      valued.indices.foreach(k => least(k) = math.min(1.0, mass(valued(k))(i) * perValue(k)))
+      fill(least, 1.0 / math.max(1.0, blocks), cover)
+      valued.indices.foreach(k => out(valued(k)) += cover(k))
     }
-    Array.tabulate(d)(c => if (rows == 0) 0.0 else math.min(1.0, sum(c) / rows))
+    out.map(sum => if (whole.isEmpty) 0.0 else sum / whole.length)
   }
 
   /**
-   * The cheapest cover of one row: minimise sum weight_c * x_c under prod x_c >= volume and x_c >= mass_c
-   * (water-filling: the free columns cost the same; one that would fall below its mass is fixed there).
+   * The cheapest cover: minimise sum x_k under prod x_k >= volume and least_k <= x_k <= 1 (water-filling: the
+   * free sides are equal; one that would fall below its least is fixed there and the others share the rest).
    */
-  private def shares(
-      mass: Array[Array[Double]],
-      isNull: Array[Array[Boolean]],
-      weight: Array[Double],
-      volume: Double,
-      row: Int,
-      out: Array[Double]): Unit = {
-    val d = out.length
-    var left = volume
-    var free = 0
-    var weights = 1.0
-    var c = 0
-    while (c < d) {
-      if (isNull(c)(row) || mass(c)(row) >= 1.0) {
-        out(c) = mass(c)(row)
-        left /= mass(c)(row)
-      } else {
-        out(c) = -1.0
-        free += 1
-        weights *= weight(c)
-      }
-      c += 1
-    }
+  private def fill(least: Array[Double], volume: Double, out: Array[Double]): Unit = {
+    val fixed = new Array[Boolean](least.length)
     var settled = false
-    while (!settled && free > 0) {
-      val level = math.pow(math.min(1.0, left) * weights, 1.0 / free)
+    while (!settled) {
+      var left = volume
+      var free = 0
+      least.indices.foreach(k => if (fixed(k)) left /= least(k) else free += 1)
+      val side = if (free == 0) 1.0 else math.pow(math.min(1.0, left), 1.0 / free)
       settled = true
-      c = 0
-      while (c < d) {
-        if (out(c) < 0 && level / weight(c) < mass(c)(row)) {
-          out(c) = mass(c)(row)
-          left /= mass(c)(row)
-          weights /= weight(c)
-          free -= 1
+      least.indices.foreach { k =>
+        if (!fixed(k) && side < least(k)) {
+          fixed(k) = true
           settled = false
         }
-        c += 1
-      }
-      if (settled) {
-        c = 0
-        while (c < d) {
-          if (out(c) < 0) out(c) = math.min(1.0, level / weight(c))
-          c += 1
-        }
+        out(k) = if (fixed(k)) least(k) else side
       }
     }
   }

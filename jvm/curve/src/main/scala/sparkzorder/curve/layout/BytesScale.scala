@@ -3,7 +3,8 @@ package sparkzorder.curve.layout
 import sparkzorder.curve.{BytesWord, LongWord, Word}
 
 /**
- * A scale of byte strings: every value of a bin has the rank in the middle of the bin.
+ * A scale of byte strings: every value of a bin has the rank in the middle of the bin's rows, which is both
+ * its `low` and its `high`.
  *
  * @param starts
  *   first string of each bin, ascending; shortest separators, so a start need not be a value
@@ -27,8 +28,8 @@ final class BytesScale(
   /** The eight bytes after the prefix as an unsigned number with its sign flipped. */
   private[this] val heads: Array[Long] = starts.map(BytesScale.head(_, prefix.length))
 
-  private[this] val middle: Array[Int] =
-    Array.tabulate(bins)(i => Scale.clamp(low(i) + (high(i) - low(i)) / 2))
+  private[this] val below = rankBelowAll
+  private[this] val middle: Array[Int] = low.map(Scale.clamp)
 
   override def isPoint(i: Int): Boolean = point(i)
 
@@ -40,11 +41,11 @@ final class BytesScale(
   def rank(value: Array[Byte]): Int = {
     val shared = BytesScale.commonPrefix(value, prefix)
     if (shared < prefix.length) {
-      val below = shared == value.length || (value(shared) & 0xff) < (prefix(shared) & 0xff)
-      if (below) middle(0) else middle(bins - 1)
+      val isBelow = shared == value.length || (value(shared) & 0xff) < (prefix(shared) & 0xff)
+      if (isBelow) below else middle(bins - 1)
     } else {
       val head = BytesScale.head(value, prefix.length)
-      var from = 0
+      var from = -1
       var until = bins - 1
       while (from < until) {
         val mid = (from + until + 1) >>> 1
@@ -52,7 +53,7 @@ final class BytesScale(
         val atOrBelow = order < 0 || (order == 0 && BytesWord.compareBytes(starts(mid), value) <= 0)
         if (atOrBelow) from = mid else until = mid - 1
       }
-      middle(from)
+      if (from < 0) below else middle(from)
     }
   }
 }

@@ -37,6 +37,9 @@ trait Scale extends Serializable {
   /** Whether bin `i` holds one value only. */
   def isPoint(i: Int): Boolean
 
+  /** The rank of a value below all that were sampled: above NULL, not above any other. */
+  final protected def rankBelowAll: Int = Scale.clamp(Scale.rankOf(nulls.toLong, sampled))
+
   /** Rank spans of single values (NULL first) that hold more than `share` of the rows, ascending. */
   final def heavy(share: Double): Array[RankSpan] = {
     val out = Array.newBuilder[RankSpan]
@@ -78,8 +81,11 @@ final case class RankSpan(from: Int, until: Int) {
 
 object Scale {
 
+  /** Ranks have so many bits. */
+  val Bits: Int = 30
+
   /** One more than the greatest rank: 2^30, so that ranks are positive ints with room for sums. */
-  val One: Int = 1 << 30
+  val One: Int = 1 << Bits
 
   /** The rank below which lie `rowsBelow` of `sampled` rows. */
   def rankOf(rowsBelow: Long, sampled: Int): Int = (rowsBelow * One / sampled).toInt
@@ -104,6 +110,10 @@ final class LongScale(
   private[this] val first = starts(0)
   private[this] val last = bins - 1
   private[this] val end = starts(bins)
+  private[this] val below = rankBelowAll
+
+  /** The greatest long has no successor, so it is beyond the end even where it was sampled. */
+  private[this] val above = if (end == Long.MaxValue) Scale.clamp(high(last)) else Scale.One - 1
 
   /** Rank per word inside a bin; a double keeps the map monotone for any width. */
   private[this] val slope: Array[Double] = Array.tabulate(bins) { i =>
@@ -135,8 +145,8 @@ final class LongScale(
   }
 
   def rank(value: Long): Int =
-    if (value < first) Scale.clamp(low(0))
-    else if (value >= end) Scale.clamp(high(last))
+    if (value < first) below
+    else if (value >= end) above
     else {
       val slot = ((value - first) >>> shift).toInt
       var from = top(slot)

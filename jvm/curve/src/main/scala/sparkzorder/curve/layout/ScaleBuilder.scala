@@ -52,7 +52,7 @@ object ScaleBuilder {
 
   /** A scale of byte strings from its bins. */
   def bytesScale(starts: Array[Array[Byte]], point: Array[Boolean], rows: Array[Int], nulls: Int): BytesScale = {
-    val (low, high) = spans(rows, point, nulls)
+    val (low, high) = spans(rows, _ => true, nulls)
     new BytesScale(starts, point, low, high, rows, nulls, math.max(1, rows.sum + nulls))
   }
 
@@ -124,14 +124,14 @@ object ScaleBuilder {
     out.result()
   }
 
-  /** The span of ranks of every bin; a point has its whole mass at the middle. */
-  private def spans(rows: Array[Int], point: Int => Boolean, nulls: Int): (Array[Int], Array[Int]) = {
+  /** The span of ranks of every bin; `atMiddle` says which have their whole mass in the middle. */
+  private def spans(rows: Array[Int], atMiddle: Int => Boolean, nulls: Int): (Array[Int], Array[Int]) = {
     val sampled = math.max(1, rows.sum + nulls)
     val low = new Array[Int](rows.length)
     val high = new Array[Int](rows.length)
     var before = nulls.toLong
     rows.indices.foreach { i =>
-      if (point(i) && rows(i) > 0) {
+      if (atMiddle(i) && rows(i) > 0) {
         low(i) = Scale.rankOf(2 * before + rows(i), 2 * sampled)
         high(i) = low(i)
       } else {

@@ -125,6 +125,32 @@ class CatalogSwapSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     assert(tableIds("mp") == expected && openName("mp").files().size == 3)
   }
 
+  test("a partitioned table whose partitions are not in the catalog is exchanged in place") {
+    spark.conf.set("spark.sql.hive.manageFilesourcePartitions", "false")
+    try {
+      managedPartitioned()
+      val before = location("mp")
+      rewriteAll(openName("mp"))
+      assert(tableIds("mp") == forty && location("mp") == before && openName("mp").files().size == 2)
+      rows(40, 50).write.insertInto("mp")
+      Maintenance.rollback(classic, TableRef.Name(Seq("mp")))
+      assert(tableIds("mp") == (0L until 50L))
+      assert(vacuum("mp").toSet == Set("DELETED"))
+      Maintenance.remove(classic, TableRef.Name(Seq("mp")))
+      assert(tableIds("mp") == (0L until 50L))
+    } finally spark.conf.unset("spark.sql.hive.manageFilesourcePartitions")
+  }
+
+  test("a table that was exchanged by its path can be opened by name after a crash") {
+    val path = external()
+    val table = open(path)
+    val r = stage(table, table.files(), "r1")
+    assert(crashAt("moved-old")(table.commit(r)))
+    assert(openName("e").files().size == 1)
+    spark.catalog.refreshTable("e")
+    assert(tableIds("e") == forty)
+  }
+
   test("of two runs with the same base the second stops") {
     Seq("m", "mp").foreach { t =>
       if (t == "m") managed() else managedPartitioned()

@@ -6,6 +6,7 @@ import java.nio.file.attribute.PosixFilePermissions
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.ZOrderException
 
 /** SPEC 4: what is refused, with the statement that is right instead. */
@@ -57,6 +58,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     val mixed = partitioned("mixed")
     rows(0, 3).write.parquet(s"$mixed/q=1/r=2")
     says("same columns")(open(mixed))
+    says("WHERE")(open(s"${partitioned("one")}/p=1"))
   }
 
   test("a partition in two spellings, a partition column in the files") {
@@ -113,6 +115,29 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     spark.sql(s"CREATE TABLE twin (id LONG) USING parquet LOCATION '$outer/inner/t'")
     spark.sql(s"CREATE TABLE twin2 (id LONG) USING parquet LOCATION '$outer/inner/t'")
     says("share the directory")(openName("twin"))
+  }
+
+  test("row filters and column masks, as the plan shows them") {
+    def analyzed(sql: String) = spark.sql(sql).queryExecution.analyzed
+    Seq("SELECT * FROM range(5) WHERE id > 1", "SELECT 0 AS id FROM range(5)").foreach { sql =>
+      says("row filter or a column mask")(FormatRefusals.plan("t", analyzed(sql)))
+    }
+    FormatRefusals.plan("t", analyzed("SELECT * FROM range(5)"))
+    spark.sql("CREATE TABLE padded (c CHAR(5), v VARCHAR(7)) USING parquet")
+    assert(openName("padded").files().isEmpty)
+  }
+
+  test("Hive formats other than Parquet, and Parquet that Spark does not convert") {
+    rows(0, 5).write.format("parquet").saveAsTable("hive_like")
+    val meta = spark.sessionState.catalog.getTableMetadata(TableIdentifier("hive_like", Some("default")))
+    def serde(s: String) = meta.copy(provider = Some("hive"), storage = meta.storage.copy(serde = Some(s)))
+    val parquet = serde("org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe")
+    FormatRefusals.hive(classic, "t", parquet)
+    val orc = serde("org.apache.hadoop.hive.ql.io.orc.OrcSerde")
+    says("only Parquet")(FormatRefusals.hive(classic, "t", orc))
+    spark.conf.set("spark.sql.hive.convertMetastoreParquet", "false")
+    try says("convertMetastoreParquet")(FormatRefusals.hive(classic, "t", parquet))
+    finally spark.conf.unset("spark.sql.hive.convertMetastoreParquet")
   }
 
   test("partitions in one another's directories") {

@@ -2,9 +2,9 @@ package org.apache.spark.sql.zorder
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.run.ClusterDataFrame
+import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.sql.{OwnStatements, ZOrderVersion}
+import org.apache.spark.sql.zorder.sql.{OwnStatements, Target, ZOrderVersion}
 
 /**
  * What Python calls on a session that was started without the extension. Flat, with types that py4j can pass.
@@ -42,6 +42,12 @@ object Bridge {
 
   /** The JSON of a layout fitted on a DataFrame. */
   def fit(df: DataFrame, by: Array[String], files: Int): String = ClusterDataFrame.fit(df, by.toSeq, files)
+
+  /** The JSON of the newest layout that a table keeps, or null; `target` as in a statement. */
+  def layout(session: SparkSession, target: String): String = {
+    val classic = Shims.classic(session)
+    session.withActive(StoredLayout.newest(classic, Target.ofText(session, target)).orNull)
+  }
 
   /** The version of this package. */
   def version(): String = ZOrderVersion.text

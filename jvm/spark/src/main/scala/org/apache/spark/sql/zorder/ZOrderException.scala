@@ -1,9 +1,19 @@
 package org.apache.spark.sql.zorder
 
+import org.apache.spark.QueryContext
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.zorder.shims.Shims
 
 /** What a user asked for cannot be done: one sentence that says what is wrong and what to do instead. */
-class ZOrderException(sentence: String) extends AnalysisException(sentence)
+class ZOrderException(sentence: String)
+    extends AnalysisException(
+      sentence,
+      None,
+      None,
+      None,
+      Shims.userError,
+      if (Shims.userError.isEmpty) Map.empty[String, String] else Map("errorMessage" -> sentence),
+      Array.empty[QueryContext])
 
 /** The table changed under a run in a way that the run must not paper over. Nothing was changed. */
 class ZOrderConflictException(sentence: String) extends ZOrderException(sentence)

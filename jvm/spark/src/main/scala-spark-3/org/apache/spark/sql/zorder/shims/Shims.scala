@@ -15,6 +15,9 @@ object Shims {
 
   def ofRows(session: ClassicSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
 
+  /** The error class whose message is a sentence of ours: pyspark 4 asks every error for its class. */
+  val userError: Option[String] = None
+
   /** A session of its own settings and the same catalog, functions and temporary views. */
   def cloneSession(session: ClassicSession): ClassicSession = session.cloneSession()
 

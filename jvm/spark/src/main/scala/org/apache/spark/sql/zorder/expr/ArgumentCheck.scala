@@ -18,7 +18,8 @@ object ArgumentCheck {
   /** Why a value of `dataType`, written `sql`, cannot take part, as one sentence; None where it can. */
   def refusal(function: String, sql: String, dataType: DataType): Option[String] = dataType match {
     case NullType =>
-      Some(s"$function cannot tell the type of $sql: write cast(NULL AS <type>), so that the key has a length.")
+      Some(
+        s"$function cannot tell the type of $sql: write cast(NULL AS <type>), so that the key has a length.")
     case t if WordType.of(t).isDefined => None
     case s: StructType =>
       val first = s.fieldNames.headOption.map(f => s", for example $sql.$f").getOrElse("")

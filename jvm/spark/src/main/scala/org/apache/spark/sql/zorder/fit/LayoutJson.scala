@@ -9,6 +9,7 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.spark.sql.zorder.ZOrderException
+import sparkzorder.curve.BytesWord
 import sparkzorder.curve.layout._
 
 /**
@@ -30,25 +31,38 @@ object LayoutJson {
     mapper.writeValueAsString(root)
   }
 
-  /** Errors: a sentence where the text is not a layout of a version that this jar reads. */
-  def read(json: String): Layout =
+  /**
+   * Errors: a sentence where the text is not a layout of a version that this jar reads. The sentence never
+   * quotes the text, which holds boundaries, and those are data.
+   */
+  def read(json: String): Layout = {
+    val root =
+      try mapper.readTree(json)
+      catch { case _: java.io.IOException => notALayout("it is not JSON") }
+    if (root == null || !root.isObject || !root.has("version")) notALayout("it has no version")
+    val version = root.get("version")
+    if (!version.isInt || version.asInt != Version)
+      ZOrderException.refuse(s"The layout has a version other than $Version, the one that this spark-zorder reads: " +
+        "use the release that wrote it or fit a new layout.")
     try {
-      val root = mapper.readTree(json)
-      val version = root.path("version").asInt(0)
-      if (version != Version)
-        ZOrderException.refuse(s"The layout has version $version and this spark-zorder reads version $Version: " +
-          "use the version that wrote it or fit a new layout.")
-      Layout(
-        root.get("columns").elements().asScala.map(readColumn).toIndexedSeq,
-        readTree(root.get("tree").elements().asScala.map(_.asInt)),
-        root.get("curve").asText,
-        InFileOrder.named(root.get("inFile").asText))
+      val columns = root.get("columns").elements().asScala.map(readColumn).toIndexedSeq
+      if (columns.isEmpty) notALayout("it has no columns")
+      val tokens = root.get("tree").elements().asScala.map(_.asInt)
+      val tree = readTree(tokens, columns.length, MostDepth)
+      if (tokens.hasNext) notALayout("its tree goes on after its end")
+      Layout(columns, tree, root.get("curve").asText, InFileOrder.named(root.get("inFile").asText))
     } catch {
       case e: ZOrderException => throw e
-      case e @ (_: java.io.IOException | _: RuntimeException) =>
-        ZOrderException.refuse(s"The text is not a layout (${e.getMessage}): pass the JSON that fit() returned " +
-          "or the name of a clustered table, 'table:db.t' or 'path:/data/t'.")
+      case _: RuntimeException => notALayout("a part is missing or damaged")
     }
+  }
+
+  /** Deeper trees than any builder makes; text from outside must not exhaust the stack. */
+  private val MostDepth = 2000
+
+  private def notALayout(why: String): Nothing =
+    ZOrderException.refuse(s"The text is not a layout ($why): pass the JSON that fit() returned " +
+      "or the name of a clustered table, 'table:db.t' or 'path:/data/t'.")
 
   /** Eight hex digits that stand for the layout in plans, properties and logs. */
   def id(json: String): String =
@@ -72,23 +86,33 @@ object LayoutJson {
         }
         val points = node.putArray("points")
         s.point.indices.filter(s.point(_)).foreach(points.add(_))
-      case other => throw new IllegalArgumentException(s"no JSON form for ${other.getClass.getName}")
+      case other => throw new IllegalStateException(s"no JSON form of ${other.getClass.getName}")
     }
   }
 
   private def readColumn(node: JsonNode): LayoutColumn = {
     val rows = ints(node.get("rows"))
     val nulls = node.get("nulls").asInt
+    check(rows.nonEmpty && nulls >= 0 && rows.forall(_ >= 0))
     val scale =
       if (node.has("numbers")) {
         val differences = node.get("numbers").elements().asScala.map(_.asLong).toArray
-        ScaleBuilder.longScale(differences.scanLeft(0L)(_ + _).tail, rows, nulls)
+        val starts = differences.scanLeft(0L)(_ + _).tail
+        check(starts.length == rows.length + 1 && ascending(starts.length)((i, j) => starts(i) < starts(j)))
+        ScaleBuilder.longScale(starts, rows, nulls)
       } else {
         val points = ints(node.get("points")).toSet
-        ScaleBuilder.bytesScale(readStrings(node.get("strings")), rows.indices.map(points).toArray, rows, nulls)
+        val starts = readStrings(node.get("strings"))
+        check(starts.length == rows.length && ascending(starts.length)((i, j) =>
+          BytesWord.compareBytes(starts(i), starts(j)) < 0))
+        ScaleBuilder.bytesScale(starts, rows.indices.map(points).toArray, rows, nulls)
       }
     LayoutColumn(node.get("sql").asText, node.get("type").asText, scale)
   }
+
+  private def check(holds: Boolean): Unit = if (!holds) notALayout("a column's scale is damaged")
+
+  private def ascending(n: Int)(below: (Int, Int) => Boolean): Boolean = (1 until n).forall(i => below(i - 1, i))
 
   private def readStrings(node: JsonNode): Array[Array[Byte]] = {
     val out = Array.newBuilder[Array[Byte]]
@@ -110,11 +134,15 @@ object LayoutJson {
       writeTree(out, right)
   }
 
-  private def readTree(tokens: Iterator[Int]): CutTree = tokens.next() match {
-    case leaf if leaf < 0 => Leaf(-leaf)
-    case column =>
-      val rank = tokens.next()
-      val left = readTree(tokens)
-      Cut(column, rank, left, readTree(tokens))
+  private def readTree(tokens: Iterator[Int], columns: Int, depthLeft: Int): CutTree = {
+    if (depthLeft == 0) notALayout("its tree is too deep")
+    tokens.next() match {
+      case leaf if leaf < 0 => Leaf(-leaf)
+      case column =>
+        val rank = tokens.next()
+        if (column >= columns || rank < 1 || rank >= Scale.One) notALayout("a cut is outside the columns")
+        val left = readTree(tokens, columns, depthLeft - 1)
+        Cut(column, rank, left, readTree(tokens, columns, depthLeft - 1))
+    }
   }
 }

@@ -24,7 +24,8 @@ object Sampler {
     val chunks = rows.queryExecution.toRdd
       .mapPartitionsWithIndex((task, in) => Iterator(chunk(in, types, task, keep)))
       .collect()
-    val whole = Sample(types.indices.map(c => SampleColumn.concat(chunks.map(_.columns(c)).toSeq)))
+    val none = chunk(Iterator.empty, types, 0, keep) // a plan without partitions has no chunk
+    val whole = Sample(types.indices.map(c => SampleColumn.concat(none.columns(c) +: chunks.map(_.columns(c)).toSeq)))
     val route = chunks.flatMap(_.routes)
     if (routes == 1) IndexedSeq(whole)
     else {

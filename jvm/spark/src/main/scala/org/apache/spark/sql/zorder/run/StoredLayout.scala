@@ -3,10 +3,17 @@ package org.apache.spark.sql.zorder.run
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{TableRef, TableResolver}
 
 /** The layout that a clustered table keeps: `table:db.t`, `path:/data/t`, with `#id` or `#partition` behind. */
 object StoredLayout {
+
+  /** The newest layout of a table that is not partitioned, if it has one. */
+  def newest(session: ClassicSession, ref: TableRef): Option[String] = {
+    val state = TableResolver.open(session, ref).state
+    state.latest().flatMap(_.layoutIds.values.headOption).flatMap(state.layout)
+  }
 
   /** The JSON of the layout; the table's newest unless an id is given. */
   def json(text: String): String = {

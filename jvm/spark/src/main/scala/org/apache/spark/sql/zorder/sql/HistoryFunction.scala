@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.{Maintenance, TableRef}
+import org.apache.spark.sql.zorder.table.Maintenance
 
 /** `SELECT * FROM zorder_history('t')`: one row a run. The argument is a name or a path, as a string. */
 object HistoryFunction {
@@ -30,7 +30,7 @@ object HistoryFunction {
   /** Reads the history while the query is analysed: it is small, and stays one for the query. */
   def build(arguments: Seq[Expression]): LogicalPlan = {
     val session = SparkSession.active
-    val rows = Maintenance.history(Shims.classic(session), reference(session, argument(arguments)))
+    val rows = Maintenance.history(Shims.classic(session), Target.ofText(session, argument(arguments)))
     LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(Maintenance.historySchema), rows)
   }
 
@@ -41,15 +41,4 @@ object HistoryFunction {
     case _ =>
       ZOrderException.refuse(s"$name takes one string, a table or a path, as in SELECT * FROM $name('db.t').")
   }
-
-  /** A string with a slash is a path, or ``format.`path` `` as in a statement; anything else is a name. */
-  private def reference(session: SparkSession, text: String): TableRef =
-    if (text.contains("/") && !text.contains("`")) TableRef.Location(text)
-    else {
-      val syntax = new Syntax(text, "a table name or a path", Shims.classic(session).sessionState.sqlParser)
-      val tokens = new Lexer(text).tokens()
-      val (table, next) = Target.read(syntax, tokens, 0)
-      tokens.lift(next).foreach(syntax.found(_, "behind the table name"))
-      table
-    }
 }

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.sql
 
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.TableRef
 
 /** Reads the table of a statement: a name in parts, a path in quotes, or ``format.`path` ``. */
@@ -23,6 +25,17 @@ object Target {
       case TokenKind.Symbol => syntax.found(token, "where a table name or a path in quotes belongs")
     }
   }
+
+  /** A table given as a string: with a slash a path, or as in a statement; anything else is a name. */
+  def ofText(session: SparkSession, text: String): TableRef =
+    if (text.contains("/") && !text.contains("`") && !text.startsWith("'")) TableRef.Location(text)
+    else {
+      val syntax = new Syntax(text, "a table name or a path", Shims.classic(session).sessionState.sqlParser)
+      val tokens = new Lexer(text).tokens()
+      val (table, next) = read(syntax, tokens, 0)
+      tokens.lift(next).foreach(syntax.found(_, "behind the table name"))
+      table
+    }
 
   private def named(syntax: Syntax, tokens: IndexedSeq[Token], from: Int): (TableRef, Int) = {
     var end = from + 1

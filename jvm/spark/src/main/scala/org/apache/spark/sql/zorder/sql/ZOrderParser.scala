@@ -3,14 +3,14 @@ package org.apache.spark.sql.zorder.sql
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.zorder.shims.DelegatingParser
+import org.apache.spark.sql.zorder.shims.LineParser
 
 /**
  * Takes `OPTIMIZE` and `ZORDER` statements and hands everything else, untouched, to the parser below.
  * The delegate is an ordinary field: other extensions find their own parser by looking through such fields.
  */
 final class ZOrderParser(session: SparkSession, override val delegate: ParserInterface)
-    extends DelegatingParser {
+    extends LineParser {
 
   override protected def ours(sqlText: String): Option[LogicalPlan] =
     new OwnStatements(session, delegate).plan(sqlText)

@@ -33,6 +33,8 @@ object TableResolver {
     val root = fs.makeQualified(asked)
     PathRefusals.inPlace(root, scheme)
     CatalogResolver.refuseOverlap(session, root, None)
+    if (root.getName.contains("="))
+      refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
     checked(fs, root)
     val moved = JournalStore.beside(fs, root).all()
       .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))

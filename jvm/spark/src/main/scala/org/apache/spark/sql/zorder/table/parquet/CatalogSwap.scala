@@ -72,6 +72,7 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
   private def refresh(unit: SwapUnit): SwapUnit = {
     val now = Tree.walk(fs, unit.old)
     Kept.checkInputs(unit, now)
+    Kept.checkOutputs(unit, Tree.walk(fs, unit.staged))
     if (atHome) {
       Attributes.copy(fs, unit.old, unit.staged)
       unit.inputs.headOption.foreach { model =>

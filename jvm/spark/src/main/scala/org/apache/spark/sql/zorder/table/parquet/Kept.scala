@@ -26,6 +26,14 @@ private[zorder] object Kept {
     }
   }
 
+  /** @throws ZOrderConflictException when a new file is gone from its staging directory */
+  def checkOutputs(unit: SwapUnit, staged: Tree): Unit = {
+    val there = staged.files.map(_.rel).toSet
+    if (!unit.outputs.forall(o => there(o.rel)))
+      throw new ZOrderConflictException(
+        s"The new files in ${unit.staged} were deleted by somebody else; nothing was changed, run it again.")
+  }
+
   private def conflict(root: Path, rel: String, what: String): Nothing =
     throw new ZOrderConflictException(
       s"The file $root/$rel $what by somebody else during the run; nothing was changed, run it again.")

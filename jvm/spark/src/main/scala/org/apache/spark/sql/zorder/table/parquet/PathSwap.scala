@@ -4,7 +4,6 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
 
 /**
@@ -20,7 +19,7 @@ private[zorder] final class PathSwap(store: JournalStore, waitMs: Long) {
   /**
    * Puts the staged directories of `draft` in place. The draft's units need no `kept` yet.
    *
-   * @throws ZOrderConflictException
+   * @throws org.apache.spark.sql.zorder.ZOrderConflictException
    *   when the table changed under the run; then nothing was changed
    */
   def commit(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
@@ -74,9 +73,7 @@ private[zorder] final class PathSwap(store: JournalStore, waitMs: Long) {
   private def refresh(unit: SwapUnit): SwapUnit = {
     val now = Tree.walk(fs, unit.target)
     Kept.checkInputs(unit, now)
-    if (!unit.outputs.forall(o => fs.exists(new Path(unit.staged, o.rel))))
-      throw new ZOrderConflictException(
-        s"The new files in ${unit.staged} were deleted by somebody else; nothing was changed, run it again.")
+    Kept.checkOutputs(unit, Tree.walk(fs, unit.staged))
     Kept.sync(fs, unit, now)
   }
 
