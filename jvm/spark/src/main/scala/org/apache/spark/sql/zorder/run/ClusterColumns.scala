@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.table.ClusterTable
  * A clustering column, resolved.
  *
  * @param sql
- *   as the user wrote it
+ *   the column by its name in the table, quoted where it must be; an expression as the user wrote it
  * @param path
  *   where its statistics are in a file: the column and the fields below it; None for an expression
  */
@@ -98,6 +98,7 @@ object ClusterColumns {
       case Project(Seq(only), _) => only
       case _ => refuse(s"Clustering column $sql of $table is not an expression over one row: name a column.")
     }
+    val declared = asDeclared(expression, relation.output)
     if (!expression.deterministic)
       refuse(s"Clustering column $sql gives another value at every run: cluster by a deterministic expression.")
     if (WordType.of(expression.dataType).isEmpty) {
@@ -108,15 +109,26 @@ object ClusterColumns {
       refuse(s"Column $sql of $table is of type ${expression.dataType.sql}, which has no order that a " +
         s"curve can follow.$hint")
     }
-    ClusterColumn(sql, expression, path(expression))
+    val where = path(declared)
+    ClusterColumn(where.map(_.map(quoteIfNeeded).mkString(".")).getOrElse(sql), declared, where)
   }
 
-  private def path(e: Expression): Option[Seq[String]] = e match {
+  /** With the columns' own names: Spark gives a resolved column the spelling of the statement. */
+  private[run] def asDeclared(expression: Expression, columns: Seq[Attribute]): Expression =
+    expression.transform { case a: AttributeReference =>
+      columns.find(_.exprId == a.exprId).fold(a)(c => a.withName(c.name))
+    }
+
+  /** The column, or the field of a struct, that an expression is; None for a computed one. */
+  private[run] def path(e: Expression): Option[Seq[String]] = e match {
     case a: AttributeReference => Some(Seq(a.name))
     case g: GetStructField => path(g.child).map(_ :+ g.childSchema(g.ordinal).name)
     case _ => None
   }
 
-  private def firstLine(e: Throwable): String =
+  private def quoteIfNeeded(part: String): String =
+    if (part.matches("[A-Za-z_][A-Za-z0-9_]*")) part else "`" + part.replace("`", "``") + "`"
+
+  private[run] def firstLine(e: Throwable): String =
     e.getMessage.split('\n').head.trim.stripSuffix(".")
 }

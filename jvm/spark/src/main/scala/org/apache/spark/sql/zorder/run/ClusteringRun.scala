@@ -25,7 +25,8 @@ object ClusteringRun {
     val table = TableResolver.open(user, request.target)
     val options = RunOptions.merge(request.options, table.properties, user.conf.getAll)
     val runId = UUID.randomUUID().toString.take(8)
-    new ClusteringRun(user, request, table, options, new Progress(user, runId, table.name)).report().row
+    val progress = new Progress(user, runId, table.name)
+    Unreadable.explained(table.name)(new ClusteringRun(user, request, table, options, progress).report().row)
   }
 }
 
@@ -42,40 +43,62 @@ final private class ClusteringRun(
   def report(): RunReport = {
     val all = table.files()
     if (all.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
-    val named = resolved(all)
-    val (selected, kept) = progress.step("select") {
-      Selection(user, table, all, request.where, options)
-    } { case (in, out) => s"${Said.files(in)} to cluster, ${out.length} left alone" }
-    val considered =
-      RunMetrics(filesConsidered = all.length.toLong, filesSkipped = kept.length.toLong, startTimeMs = started)
-    if (selected.isEmpty)
-      ended(RunStatus.NothingToDo, "No file lies wholly inside the WHERE condition.", considered)
-    else if (!request.full && request.into.isEmpty && InPlace(table, by, builder.name, options, selected))
+    val found = resolved(all)
+    val selected = progress.step("select")(select(all, found)) { s =>
+      s"${Said.files(s.files)} to cluster, ${s.kept.length} left alone"
+    }
+    val considered = RunMetrics(
+      filesConsidered = all.length.toLong,
+      filesSkipped = selected.kept.length.toLong,
+      startTimeMs = started)
+    if (selected.files.isEmpty) {
+      val hint = if (overlap) "" else " WITH (overlap = 'include') takes those too that it overlaps."
+      val which = if (overlap) "overlaps" else "lies wholly inside"
+      ended(RunStatus.NothingToDo, s"No file $which WHERE ${selected.where}.$hint", considered)
+    } else if (!request.full && request.into.isEmpty && InPlace(table, found.columns.map(_.sql), builder.name, options, selected.files))
       ended(
         RunStatus.NothingToDo,
-        s"All ${selected.length} files are in this layout already; FULL rewrites them all the same.",
+        s"${if (selected.kept.isEmpty) "All" else "These"} ${selected.files.length} files are in this layout already; " +
+          s"FULL rewrites them all the same.${selected.said}",
         considered.copy(filesSkipped = all.length.toLong))
-    else cluster(named, selected, considered)
+    else cluster(found, selected, considered)
   }
 
-  /**
-   * The clustering columns in the table's schema. A path's schema is that of one of its files: a column that
-   * it lacks may be in others.
-   */
-  private def resolved(files: Seq[DataFile]): Seq[ClusterColumn] =
-    try ClusterColumns.resolve(user, table, table.schema, by)
+  /** The clustering columns and the condition, and the schema that they were found in. */
+  private case class Found(schema: StructType, columns: Seq[ClusterColumn], where: Option[WhereCondition])
+
+  /** A path's schema is that of one of its files: a column that it lacks may be in others. */
+  private def resolved(files: Seq[DataFile]): Found =
+    try resolved(table.schema)
     catch {
       case e: ZOrderException if table.declared.isEmpty =>
         val union = SchemaUnion.of(Footers.read(user, files), None, caseSensitive = true)
         if (union.schema.fieldNames.forall(table.schema.fieldNames.contains)) throw e
-        ClusterColumns.resolve(user, table, StructType(union.schema ++ table.partitionSchema), by)
+        resolved(StructType(union.schema ++ table.partitionSchema))
     }
 
-  private def cluster(named: Seq[ClusterColumn], selected: Seq[DataFile], considered: RunMetrics): RunReport = {
+  private def resolved(schema: StructType): Found = Found(
+    schema,
+    ClusterColumns.resolve(user, table, schema, by),
+    request.where.map(
+      WhereCondition.resolve(user, table.name, schema, table.partitionSchema.fieldNames.toSeq, _)))
+
+  private def overlap: Boolean = options.overlap == "include"
+
+  private def select(all: Seq[DataFile], found: Found): Selection = found.where match {
+    case None => Selection(all, Nil)
+    case Some(where) =>
+      val statColumns = Inspection.statColumns(found.schema, found.columns)
+      Selection(PinnedSession.of(user), table, found.schema, all, where, overlap, statColumns)
+  }
+
+  private def cluster(found: Found, selected: Selection, considered: RunMetrics): RunReport = {
     val pinned = PinnedSession.of(user)
-    val input = progress.step("footers")(Inspection(pinned, table, selected, named, options))(_.said)
+    val input = progress.step("footers") {
+      Inspection(pinned, table, found.schema, selected, found.columns, options)
+    }(_.said)
     val plan = FilePlan(input.partitions, table.partitionSchema.nonEmpty, options, request.into.isDefined)
-    if (plan.partitions.isEmpty) ended(RunStatus.TooSmall, plan.tooSmall, considered)
+    if (plan.partitions.isEmpty) ended(RunStatus.TooSmall, plan.tooSmall + selected.said, considered)
     else {
       val source = input.relation(plan)
       val columns = ClusterColumns.on(
@@ -93,13 +116,13 @@ final private class ClusteringRun(
         targetFileSize = plan.target,
         targetFiles = fitted.routes.files.toLong,
         sampledRows = sampled.rows.toLong)
-      if (request.dryRun) ended(RunStatus.DryRun, outlook.said, metrics, fitted.said, outlook.columns)
+      if (request.dryRun) ended(RunStatus.DryRun, outlook.said + selected.said, metrics, fitted.said, outlook.columns)
       else if (!options.force && request.into.isEmpty && outlook.gain < options.minGain)
-        ended(RunStatus.NoGain, outlook.noGain(options.minGain), metrics, fitted.said, outlook.columns)
+        ended(RunStatus.NoGain, outlook.noGain(options.minGain) + selected.said, metrics, fitted.said, outlook.columns)
       else {
         val work = Work(input, plan, source, columns, fitted, outlook)
         val written = new WriteOut(pinned, table, request, options, progress, started)(work, metrics)
-        ended(RunStatus.Done, written.said, written.metrics, fitted.said, written.columns, written.root)
+        ended(RunStatus.Done, written.said + selected.said, written.metrics, fitted.said, written.columns, written.root)
       }
     }
   }

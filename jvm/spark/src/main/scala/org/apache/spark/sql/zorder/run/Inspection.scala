@@ -5,7 +5,7 @@ import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputTraits, SchemaUnion, StatColumn}
-import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile}
+import org.apache.spark.sql.zorder.table.ClusterTable
 
 /** What the footers of the selected files say: schema, sizes, statistics. Read once, in one job. */
 final class Inspection(
@@ -69,14 +69,26 @@ final class Inspection(
 }
 
 object Inspection {
+
+  /** Statistics of the clustering columns, good enough for a forecast. */
+  def statColumns(schema: StructType, columns: Seq[ClusterColumn]): Seq[StatColumn] =
+    columns.flatMap(_.path).map(StatColumn.in(schema, _).copy(overlookNaN = true))
+
+  /**
+   * @param schema
+   *   in which the clustering columns were found
+   * @param selected
+   *   its footers, if it has any, hold the zones of the clustering columns first
+   */
   def apply(
       session: ClassicSession,
       table: ClusterTable,
-      files: Seq[DataFile],
+      schema: StructType,
+      selected: Selection,
       columns: Seq[ClusterColumn],
       options: RunOptions): Inspection = {
-    val statColumns = columns.flatMap(_.path).map(StatColumn.in(table.schema, _).copy(overlookNaN = true))
-    val footers = Footers.read(session, files, statColumns)
+    val statColumns = Inspection.statColumns(schema, columns)
+    val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statColumns))
     val traits = InputTraits.of(footers)
     (traits.refusals).headOption.foreach(refuse)
     val union = SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType)

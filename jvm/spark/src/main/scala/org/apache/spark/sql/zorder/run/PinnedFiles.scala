@@ -3,12 +3,10 @@ package org.apache.spark.sql.zorder.run
 import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils.{unescapePathName, DEFAULT_PARTITION_NAME}
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
-import org.apache.spark.sql.types.{IntegerType, StringType, StructType}
+import org.apache.spark.sql.types.{IntegerType, StructType}
 import org.apache.spark.sql.zorder.table.DataFile
-import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * Exactly the files that a run listed at its start: no listing job, no late file. Each partition carries
@@ -39,21 +37,11 @@ final class PinnedFiles(
 
   override def sizeInBytes: Long = partitions.iterator.flatMap(_.files).map(_.length).sum
 
+  private def values(directory: String): Seq[Any] =
+    PartitionValues.of(directory, userPartitionSchema, timeZone).map(_.value)
+
   private def status(file: DataFile): FileStatus =
     new FileStatus(file.length, false, 1, PinnedFiles.BlockSize, file.modified, new Path(file.path))
-
-  /** The partition values in a directory such as `day=2026-01-01/h=3`, as the table types them. */
-  private def values(directory: String): Seq[Any] = {
-    val named = directory.split('/').filter(_.nonEmpty).map { part =>
-      val at = part.indexOf('=')
-      unescapePathName(part.take(at)).toLowerCase(java.util.Locale.ROOT) -> unescapePathName(part.drop(at + 1))
-    }.toMap
-    userPartitionSchema.map { field =>
-      val raw = named(field.name.toLowerCase(java.util.Locale.ROOT))
-      if (raw == DEFAULT_PARTITION_NAME) null
-      else Cast(Literal.create(UTF8String.fromString(raw), StringType), field.dataType, Some(timeZone)).eval()
-    }
-  }
 }
 
 /** The files of one partition directory (empty name when unpartitioned). */

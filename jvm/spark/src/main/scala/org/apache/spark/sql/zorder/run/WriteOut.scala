@@ -7,7 +7,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.fit.LayoutJson
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, Footers, PageIndex, Verification}
+import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, Verification}
 import org.apache.spark.sql.zorder.table._
 import sparkzorder.curve.cost.ShareRead
 
@@ -40,10 +40,10 @@ final private[run] class WriteOut(
       val before = StagedFiles.list(session, staging).map(_.path).toSet
       progress.step("rewrite")(rewrite(work, staging))(_ => s"${Said.count(work.fitted.routes.files.toLong, "file")} written")
       val files = StagedFiles.list(session, staging).filterNot(f => before(f.path))
-      val footers = progress.step("verify")(verify(work, files, staging)) { f =>
+      val (footers, pageIndexes) = progress.step("verify")(verify(work, files, staging)) { case (f, _) =>
         s"${Said.count(f.map(_.rows).sum, "row")}, every column's type and NULLs as before"
       }
-      val (columns, pages) = progress.step("measure")(measure(work, footers)) { case (c, _) =>
+      val (columns, pages) = progress.step("measure")(measure(work, footers, pageIndexes)) { case (c, _) =>
         c.map(r => s"${r.name} ${r.files.measured.map(Said.share).getOrElse("?")}").mkString("files read by ", ", ", "")
       }
       val done = metrics.copy(
@@ -77,8 +77,8 @@ final private[run] class WriteOut(
     PinnedSession.active(session)(Rewrite.write(session, plan, partitionNames, write, staging))
   }
 
-  private def verify(work: Work, files: Seq[DataFile], staging: Path): Seq[FileFooter] = {
-    val footers = Footers.read(session, files, work.input.statColumns)
+  private def verify(work: Work, files: Seq[DataFile], staging: Path): (Seq[FileFooter], Seq[FilePages]) = {
+    val (footers, pages) = Footers.readWithPages(session, files, work.input.statColumns)
     val problems = Verification.compare(work.input.footersOf(work.plan), footers, work.input.mayChange)
     if (problems.nonEmpty)
       throw new ZOrderException(s"The rewritten files do not hold what the table holds: ${problems.head} Nothing " +
@@ -90,11 +90,13 @@ final private[run] class WriteOut(
         throw new ZOrderException(s"The checksum of the rewritten rows is $after and that of the table's is $before: " +
           s"nothing was changed; please report this with the run id ${progress.runId}.")
     }
-    footers
+    (footers, pages)
   }
 
-  private def measure(work: Work, footers: Seq[FileFooter]): (Seq[ColumnReport], Long) = {
-    val pages = PageIndex.read(session, footers.map(_.file), work.input.statColumns)
+  private def measure(
+      work: Work,
+      footers: Seq[FileFooter],
+      pages: Seq[FilePages]): (Seq[ColumnReport], Long) = {
     val values = work.outlook.values
     val columns = work.outlook.columns.zipWithIndex.map { case (report, c) =>
       work.input.statColumnOf(c) match {

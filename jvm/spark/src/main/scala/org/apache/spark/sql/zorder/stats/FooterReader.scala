@@ -28,6 +28,12 @@ private[stats] final class FooterReader(
     try FooterReader.open(conf, file)(reader => footer(file, reader))
     catch { case _: ParquetCryptoRuntimeException => FooterReader.encrypted(file, "", 0L) }
 
+  /** Footer and pages of a file that is opened once; nobody else reads it meanwhile, and it is not encrypted. */
+  def readWithPages(file: DataFile): (FileFooter, FilePages) =
+    FooterReader.open(conf, file) { reader =>
+      (footer(file, reader), PageIndex.of(reader, file, columns, caseSensitive))
+    }
+
   private def footer(file: DataFile, reader: ParquetFileReader): FileFooter = {
     val meta = reader.getFooter.getFileMetaData
     val createdBy = Option(meta.getCreatedBy).getOrElse("")

@@ -21,4 +21,16 @@ object Footers {
       slice.map(reader.read)
     }
   }
+
+  /** Footers and page indexes of files that a run has just written, in one job. */
+  def readWithPages(
+      session: ClassicSession,
+      files: Seq[DataFile],
+      columns: Seq[StatColumn]): (Seq[FileFooter], Seq[FilePages]) = {
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    FooterJob.run(session, files, "footers and page indexes") { (conf, slice) =>
+      val reader = new FooterReader(conf, columns, caseSensitive)
+      slice.map(reader.readWithPages)
+    }.unzip
+  }
 }

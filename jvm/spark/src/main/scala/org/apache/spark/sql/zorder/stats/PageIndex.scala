@@ -42,20 +42,27 @@ object PageIndex {
       file: DataFile,
       columns: Seq[StatColumn],
       caseSensitive: Boolean): FilePages =
-    FooterReader.open(conf, file) { reader =>
-      val meta = reader.getFooter.getFileMetaData
-      val blocks = reader.getFooter.getBlocks.asScala.toIndexedSeq
-      if (meta.getEncryptionType != FileMetaData.EncryptionType.UNENCRYPTED) {
-        val unknown = Block(blocks.map(_.getRowCount).sum, IndexedSeq(Zone.Unknown))
-        FilePages(file, columns.map(_ => IndexedSeq(unknown)).toIndexedSeq)
-      } else {
-        val keyValues = meta.getKeyValueMetaData.asScala.toMap
-        val schema = SchemaReader.read(meta.getSchema, keyValues)
-        val origin = FileOrigin(Option(meta.getCreatedBy).getOrElse(""), keyValues)
-        val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive))
-        FilePages(file, wanted.map(w => blocks.flatMap(b => ofRowGroup(reader, b, w))).toIndexedSeq)
-      }
+    FooterReader.open(conf, file)(of(_, file, columns, caseSensitive))
+
+  /** The pages of a file that is open. */
+  private[stats] def of(
+      reader: ParquetFileReader,
+      file: DataFile,
+      columns: Seq[StatColumn],
+      caseSensitive: Boolean): FilePages = {
+    val meta = reader.getFooter.getFileMetaData
+    val blocks = reader.getFooter.getBlocks.asScala.toIndexedSeq
+    if (meta.getEncryptionType != FileMetaData.EncryptionType.UNENCRYPTED) {
+      val unknown = Block(blocks.map(_.getRowCount).sum, IndexedSeq(Zone.Unknown))
+      FilePages(file, columns.map(_ => IndexedSeq(unknown)).toIndexedSeq)
+    } else {
+      val keyValues = meta.getKeyValueMetaData.asScala.toMap
+      val schema = SchemaReader.read(meta.getSchema, keyValues)
+      val origin = FileOrigin(Option(meta.getCreatedBy).getOrElse(""), keyValues)
+      val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive))
+      FilePages(file, wanted.map(w => blocks.flatMap(b => ofRowGroup(reader, b, w))).toIndexedSeq)
     }
+  }
 
   private def ofRowGroup(
       reader: ParquetFileReader,

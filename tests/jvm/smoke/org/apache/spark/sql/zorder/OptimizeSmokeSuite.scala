@@ -1,0 +1,48 @@
+package org.apache.spark.sql.zorder
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.functions.{count, input_file_name, lit, max, min}
+
+/** One clustering run on every Spark line: the rows stay, and look-ups read what the result row says. */
+class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession {
+
+  private def rows: DataFrame = spark.range(0, 20000, 1, 4).selectExpr(
+    "id",
+    "cast(pmod(xxhash64(id, 1), 1000) as int) a",
+    "pmod(xxhash64(id, 2), 1000000) b",
+    "named_struct('s', cast(id as string)) st",
+    "map(id % 3, array(id)) m")
+
+  /** The share of the rows in files whose bounds hold a value, over all values of the column. */
+  private def shareRead(table: DataFrame, column: String): Double = {
+    val named = table.selectExpr(s"$column AS v").withColumn("f", input_file_name())
+    val files = named.groupBy("f").agg(count(lit(1)).as("n"), min("v").as("lo"), max("v").as("hi"))
+    val read = named.crossJoin(files).where(named("v") >= files("lo") && named("v") <= files("hi")).selectExpr("sum(n)")
+    read.head().getLong(0).toDouble / (20000.0 * 20000.0)
+  }
+
+  test("ZORDER TABLE by path, by WHERE, again, and its history") {
+    withTempDir { dir =>
+      val path = dir.resolve("t").toString
+      rows.repartition(5).write.parquet(path)
+      val statement = s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 16, pageRowLimit = 500, verify = checksum)"
+      val row = spark.sql(statement).head()
+      assert(row.getAs[String]("status") == "DONE", row.getAs[String]("reason"))
+      val (before, after) = (rows.drop("m"), spark.read.parquet(path).drop("m"))
+      assert(after.count() == 20000 && before.exceptAll(after).isEmpty)
+      assert(spark.read.parquet(path).selectExpr("sum(m[id % 3][0])").head() == rows.selectExpr("sum(id)").head())
+      for ((c, i) <- Seq("a", "b").zipWithIndex) {
+        val measured = row.getSeq[Row](row.fieldIndex("columns"))(i).getAs[Row]("files").getAs[Double]("measured")
+        val found = shareRead(spark.read.parquet(path), c)
+        assert(found < 0.3 && math.abs(found - measured) < 0.01, c)
+      }
+      assert(spark.sql(statement).head().getAs[String]("status") == "NOTHING_TO_DO")
+      val where = spark.sql(
+        s"OPTIMIZE '$path' WHERE a BETWEEN 0 AND datediff(current_date(), date'1970-01-01') ZORDER BY (b) DRY RUN")
+      assert(Set("TOO_SMALL", "DRY_RUN")(where.selectExpr("status").head().getString(0)))
+      assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() == 1)
+    }
+  }
+}

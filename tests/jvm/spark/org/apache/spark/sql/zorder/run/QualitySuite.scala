@@ -1,0 +1,62 @@
+package org.apache.spark.sql.zorder.run
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.{DataFrame, Row}
+
+/** Share read against the bound, on the kinds of data that spoil other layouts. */
+class QualitySuite extends AnyFunSuite with RunFixture {
+  private val rows = 200000L
+
+  private def table: DataFrame = {
+    def hash(salt: Int) = s"pmod(xxhash64(id, $salt), 1000000)"
+    spark.range(0, rows, 1, 4).selectExpr(
+      s"cast(${hash(1)} % 1000 as int) small",
+      s"${hash(2)} wide",
+      s"cast(${hash(3)} % 8 as int) eight",
+      s"cast(pow(1 + ${hash(4)} / 1000000.0 * 99999, 2) / 1e4 as int) skewed",
+      s"if(${hash(5)} % 10 < 3, null, ${hash(6)}) holes",
+      s"concat('https://example.org/a/long/common/prefix/of/the/path/', lpad(cast(${hash(7)} as string), 7, '0')) url",
+      s"date_add(date'2015-01-01', cast(${hash(8)} % 3000 as int)) day",
+      s"timestamp_micros(${hash(9)} * 86400000) moment",
+      s"cast(${hash(10)} as decimal(20, 4)) amount")
+  }
+
+  private val pairs =
+    Seq("small, wide", "eight, wide", "skewed, wide", "holes, wide", "url, day", "moment, amount")
+
+  private def against(row: Row, level: String): Seq[Double] = {
+    val columns = row.getSeq[Row](row.fieldIndex("columns")).indices
+    columns.map(c => share(row, c, level, "measured") / share(row, c, level, "bound"))
+  }
+
+  test("64 files: each column within 1.15 of the bound, pages within 1.35; 50 files: mean within 1.12") {
+    withTempDir { dir =>
+      withConf("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS") {
+        val path = dir.resolve("t")
+        table.repartition(4).write.parquet(path.toString)
+        val found = for (by <- pairs) yield {
+          val pages = "pageRowLimit = 1000, force = true"
+          val copy = dir.resolve("c64_" + by.take(5))
+          val r64 = done(zorder(path, s"BY ($by) WITH (fileCount = 64, $pages) INTO '$copy'"))
+          val r50 = done(zorder(path, s"BY ($by) WITH (fileCount = 50, $pages) INTO '${dir.resolve("c50_" + by.take(5))}'"))
+          val checked = by.split(", ").zipWithIndex.map { case (c, i) =>
+            math.abs(share(r64, i, "files", "measured") - shareRead(read(copy), c))
+          }
+          (by, against(r64, "files"), against(r64, "pages"), against(r50, "files"), checked.max)
+        }
+        def text(x: Seq[Double]) = x.map(v => f"$v%.3f").mkString("[", ", ", "]")
+        val said = found.map { case (by, f, p, f50, off) =>
+          s"$by: files ${text(f)} pages ${text(p)} fifty ${text(f50)} off $off"
+        }.mkString("\n")
+        info(said)
+        found.foreach { case (by, f64, p64, f50, off) =>
+          assert(off < 0.005, by)
+          assert(f64.max <= 1.15, said)
+          assert(p64.max <= 1.35, said)
+          assert(f50.sum / f50.length <= 1.12 && f50.max <= 1.35, said)
+        }
+      }
+    }
+  }
+}
