@@ -41,10 +41,8 @@ def test_the_statements_of_readme_run(spark, events, tmp_path):
 
 def test_the_python_of_readme_runs(spark, events, tmp_path):
     for block in blocks("python")[1:]:
-        exec(
-            block.replace("/data/", f"{tmp_path}/"),
-            {"spark": spark, "spark_zorder": sys.modules["spark_zorder"]},
-        )
+        known = {"spark": spark, "spark_zorder": spark_zorder}
+        exec(block.replace("/data/", f"{tmp_path}/"), known)
 
 
 def test_look_and_ask_write_nothing(spark, events):
