@@ -46,7 +46,7 @@ def fetch_generator() -> None:
     where = f"-DoutputDirectory={GENERATOR.parent}"
     call(
         "Fetching the TPC-DS generator",
-        ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={ARTIFACT}", where],
+        ["mvn", "-q", "-B", "-Dstyle.color=never", "dependency:copy", f"-Dartifact={ARTIFACT}", where],
     )
 
 
