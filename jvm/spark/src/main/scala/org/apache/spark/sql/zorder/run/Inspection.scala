@@ -100,12 +100,14 @@ object Inspection {
     if (footers.map(_.rows).sum == 0) refuse(s"${table.name} has no rows: there is nothing to cluster.")
     val int96 = statColumns.filter(c => traits.int96.contains(c.path.mkString(".")))
     if (union.timestamps == "INT96") int96.headOption.foreach { c =>
-      refuse(s"Timestamp column ${c.path.mkString(".")} is stored as INT96, which has no statistics, so nothing " +
-        "could skip by it: add WITH (timestampType = 'micros').")
+      refuse(
+        s"Timestamp column ${c.path.mkString(".")} is stored as INT96, which has no statistics, so nothing " +
+          "could skip by it: add WITH (timestampType = 'micros').")
     }
     new Inspection(session, table, columns, footers, statColumns, union, traits)
   }
 
   private def first(sentences: Seq[String]): Option[String] =
-    sentences.headOption.map(_ + (if (sentences.length > 1) s" (And ${sentences.length - 1} more like it.)" else ""))
+    sentences.headOption.map(_ + (if (sentences.length > 1) s" (And ${sentences.length - 1} more like it.)"
+                                  else ""))
 }
