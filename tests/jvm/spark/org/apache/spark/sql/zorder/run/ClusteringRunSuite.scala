@@ -66,7 +66,7 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture {
         "d").write.mode("append").parquet(path.toString)
       done(keepsRows(path)(zorder(path, s"BY (a, b) $small")))
       assert(read(path).count() === 23000)
-      done(keepsRows(path)(zorder(path, s"FULL BY (a, b) WITH (fileCount = 8, force = true)")))
+      done(keepsRows(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 8, force = true)")))
       assert(dataFiles(path).size === 8)
       val lexical = done(keepsRows(path)(zorder(
         path,

@@ -78,12 +78,12 @@ class OddInputSuite extends AnyFunSuite with RunFixture {
       sameRows(rows, read(path))
       for ((c, i) <- Seq("S.F", "`a.b`", "S.inner.`x y`").zipWithIndex)
         assert(math.abs(share(row, i, "files", "measured") - shareRead(read(path), c)) < 0.01, c)
-      done(zorder(path, s"BY (status = 'OPEN', `Groß``e`) WITH (fileCount = 8, force = true)"))
+      done(zorder(path, "BY (status = 'OPEN', `Groß``e`) WITH (fileCount = 8, force = true)"))
       sameRows(rows, read(path))
       val mixed = read(path).selectExpr("status = 'OPEN' AS o", "input_file_name() AS f").groupBy("f")
         .agg(org.apache.spark.sql.functions.countDistinct("o").as("n"))
       assert(mixed.where("n > 1").count() <= 2)
-      done(zorder(path, s"BY (id % 7, length(status)) WITH (fileCount = 8, force = true)"))
+      done(zorder(path, "BY (id % 7, length(status)) WITH (fileCount = 8, force = true)"))
       sameRows(rows, read(path))
     }
   }
