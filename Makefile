@@ -18,8 +18,8 @@ DEV_WHEEL := target/dev-wheel/spark_zorder-$(VERSION)-py3-none-any.whl
 TOOLS := target/venv/tools/bin
 LINTED := python tests tools $(wildcard benchmarks)
 
-.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt bench cluster-test clean \
-  venv-3.5 venv-4.3 venv-tools
+.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench cluster-test \
+  clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -53,6 +53,10 @@ fmt: venv-4.3 venv-tools ## formats Scala and Python sources
 	$(TOOLS)/ruff check --fix --config python/pyproject.toml $(LINTED)
 	$(TOOLS)/ruff format --config python/pyproject.toml $(LINTED)
 	tools/sbt.sh fmt
+
+readme-table: $(DEV_WHEEL) ## the demo's figures into benchmarks/results and README.md
+	tools/install_wheel.sh 4.3 target/dev-wheel
+	target/venv/4.3/bin/python benchmarks/spark/layout_store_sales.py
 
 bench: $(DEV_WHEEL) ## end-to-end measurements, results under benchmarks/results
 	tools/install_wheel.sh 4.3 target/dev-wheel

@@ -6,60 +6,75 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from . import _text
-from ._table import ZOrderTable
+from ._table import OptimizeBuilder, ZOrderTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 T = TypeVar("T")
 
 ROWS = 300_000
 FILES = 16
+# smaller than the default, so that a small table has pages to skip
+PAGE_ROWS = 2_000
 COLUMNS = ("customer", "product")
 LOOKUPS = 40
+
+Answers = dict[str, list[tuple[int, int, int]]]
 
 
 def run(spark: SparkSession) -> int:
     """Generates a table in a temporary directory, clusters it, shows the same look-ups, removes it."""
     folder = tempfile.mkdtemp(prefix="spark-zorder-demo-")
-    path = str(Path(folder) / "sales")
+    start = time.monotonic()
     try:
-        _show(spark, path)
+        _show(spark, str(Path(folder) / "sales"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    print(f"\n{time.monotonic() - start:.0f} s in all; the table was in {folder} and is gone.")
     return 0
 
 
 def _show(spark: SparkSession, path: str) -> None:
-    what = f"writing {ROWS:,} rows as an ordinary Parquet table of {FILES} files"
+    what = f"1. write {ROWS:,} rows as an ordinary Parquet table of {FILES} files"
     with_time(what, lambda: generate(spark, path))
-    values = {column: lookups(spark, path, column) for column in COLUMNS}
-    before, answers = shares(spark, path, values), counts(spark, path, values)
     table = ZOrderTable.forPath(spark, path)
-    statement = table.optimize().option("fileCount", FILES).option("minGain", 0)
-    row = with_time(
-        f"ZORDER TABLE ... BY ({', '.join(COLUMNS)})",
-        lambda: statement.executeZOrderBy(*COLUMNS).collect()[0],
-    )
-    after = shares(spark, path, values)
-    if counts(spark, path, values) != answers:
+    by = ", ".join(COLUMNS)
+    answers = with_time(f"2. look up {LOOKUPS} values of each of {by}", lambda: look_up(spark, path))
+    ask = _wanted(table).dryRun()
+    forecast = with_time(f"3. ask: ZORDER TABLE ... BY ({by}) ... DRY RUN", lambda: _row(ask))
+    row = with_time(f"4. do: ZORDER TABLE ... BY ({by})", lambda: _row(_wanted(table)))
+    spark.catalog.refreshByPath(path)
+    again = with_time("5. the same look-ups again", lambda: look_up(spark, path))
+    if again != answers:
         raise RuntimeError("The look-ups answer differently after the run: please report this.")
-    print(f"\nFiles that a point look-up must open, mean of {LOOKUPS} look-ups a column (same answers):\n")
-    print(
-        _text.grid(
-            [
-                {"look-up on": c, "before": before[c], "after": after[c], "times fewer": before[c] / after[c]}
-                for c in COLUMNS
-            ]
-        )
-    )
+    print("   the same answers")
+    print("\nShare of the table that a look-up of one value reads, and the least that any layout could:\n")
+    print(_text.grid(table_of(forecast, row)))
     print("\nThe result row of the run:\n")
     print(_text.result(row))
+
+
+def _wanted(table: ZOrderTable) -> OptimizeBuilder:
+    return table.optimize().options(fileCount=FILES, pageRowLimit=PAGE_ROWS)
+
+
+def _row(run: OptimizeBuilder) -> Any:
+    return run.executeZOrderBy(*COLUMNS).collect()[0]
+
+
+def table_of(forecast: Any, row: Any) -> list[dict[str, Any]]:
+    """One line a column and level; ``forecast`` is the row of the dry run, ``row`` that of the run."""
+    lines = []
+    for asked, done in zip(forecast["columns"], row["columns"]):
+        for level in ("files", "pages"):
+            before, after, bound = asked[level]["now"], done[level]["measured"], done[level]["bound"]
+            shares = {"before": before, "after": after, "bound": bound, "times fewer": before / after}
+            lines.append({"look-up on": done["name"].strip("`"), **shares, "of": level})
+    return lines
 
 
 def generate(spark: SparkSession, path: str) -> None:
@@ -69,42 +84,19 @@ def generate(spark: SparkSession, path: str) -> None:
         "cast(floor(5000 * pow(pmod(hash(id, 2), 1000003) / 1000003d, 2)) as int) as product",
         "id as sale",
         "cast(pmod(hash(id, 3), 10000) / 100 as decimal(8, 2)) as price",
-    ).write.parquet(path)
+    ).write.option("parquet.page.row.count.limit", PAGE_ROWS).parquet(path)
 
 
-def lookups(spark: SparkSession, path: str, column: str) -> list[int]:
-    """Values that occur, drawn evenly from the rows."""
-    step = ROWS // LOOKUPS
-    rows = spark.read.parquet(path).where(f"sale % {step} = 7").select(column).collect()
-    return sorted(int(row[0]) for row in rows)
-
-
-def shares(spark: SparkSession, path: str, values: dict[str, list[int]]) -> dict[str, float]:
-    """Mean number of files whose range holds the value, counted from the data themselves."""
-    ranges = [f"{f}({c}) as {f}_{c}" for c in values for f in ("min", "max")]
-    files = spark.read.parquet(path).selectExpr("input_file_name() as file", *values).groupBy("file")
-    rows = files.agg(*_aggregates(ranges)).collect()
-    return {
-        c: sum(1 for v in vs for r in rows if r[f"min_{c}"] <= v <= r[f"max_{c}"]) / len(vs)
-        for c, vs in values.items()
-    }
-
-
-def counts(spark: SparkSession, path: str, values: dict[str, list[int]]) -> list[tuple[str, int, int]]:
-    """The answers of the look-ups."""
-    return [answer for c, vs in values.items() for answer in _answers(spark.read.parquet(path), c, vs)]
-
-
-def _answers(df: DataFrame, column: str, values: list[int]) -> Iterator[tuple[str, int, int]]:
-    wanted = ", ".join(str(v) for v in sorted(set(values)))
-    rows = df.where(f"{column} in ({wanted})").groupBy(column).count().orderBy(column).collect()
-    return ((column, int(row[0]), int(row[1])) for row in rows)
-
-
-def _aggregates(texts: list[str]) -> list[Column]:
-    from pyspark.sql import functions as sf
-
-    return [sf.expr(text) for text in texts]
+def look_up(spark: SparkSession, path: str) -> Answers:
+    """Values of rows spread evenly over the sales; per value the matching rows and the sum of their sales."""
+    rows = spark.read.parquet(path)
+    found: Answers = {}
+    for column in COLUMNS:
+        drawn = rows.where(f"sale % {ROWS // LOOKUPS} = 7").select(column).distinct().collect()
+        wanted = rows.where(f"{column} in ({', '.join(str(row[0]) for row in drawn)})")
+        counted = wanted.groupBy(column).agg({"*": "count", "sale": "sum"}).orderBy(column).collect()
+        found[column] = [(int(row[0]), int(row[1]), int(row[2])) for row in counted]
+    return found
 
 
 def with_time(what: str, action: Callable[[], T]) -> T:
@@ -112,5 +104,5 @@ def with_time(what: str, action: Callable[[], T]) -> T:
     print(f"{what} ...", flush=True)
     start = time.monotonic()
     done = action()
-    print(f"    {time.monotonic() - start:.1f} s", flush=True)
+    print(f"   {time.monotonic() - start:.1f} s", flush=True)
     return done

@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation}
 import org.apache.spark.sql.zorder.{Bridge, Registered, ZOrderException, ZOrderExtensions, ZOrderSession}
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.shims.{DelegatingParser, Shims}
+import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
 import org.apache.spark.sql.zorder.table.TableRef
 
 /** The parser in a session: whose statement it is, what the plan looks like, and what stays Spark's. */
@@ -19,7 +19,7 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
   private def plan(sql: String): LogicalPlan = state.sqlParser.parsePlan(sql)
 
   /** Takes every OPTIMIZE, as Delta's parser does. */
-  private class Greedy(val delegate: ParserInterface) extends DelegatingParser {
+  private class Greedy(val delegate: ParserInterface) extends LineParser {
     override protected def ours(sql: String): Option[LogicalPlan] =
       if (sql.startsWith("OPTIMIZE")) Some(OneRowRelation()) else None
   }

@@ -1,9 +1,12 @@
 package org.apache.spark.sql.zorder.fit
 
+import scala.reflect.ClassTag
+
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.expr.{BytesWordType, LongWordType, WordType}
+import org.apache.spark.util.Utils
 
 /** Turns rows of clustering columns into words, in one job. */
 object Sampler {
@@ -21,9 +24,7 @@ object Sampler {
    */
   def collect(rows: DataFrame, routes: Int, keep: (Int, Long) => Boolean): IndexedSeq[Sample] = {
     val types = rows.schema.fields.init.map(_.dataType)
-    val chunks = rows.queryExecution.toRdd
-      .mapPartitionsWithIndex((task, in) => Iterator(chunk(in, types, task, keep)))
-      .collect()
+    val chunks = perTask(rows)((task, in) => chunk(in, types, task, keep))
     val none = chunk(Iterator.empty, types, 0, keep) // a plan without partitions has no chunk
     val whole = Sample(types.indices.map(c => SampleColumn.concat(none.columns(c) +: chunks.map(_.columns(c)).toSeq)))
     val route = chunks.flatMap(_.routes)
@@ -41,23 +42,28 @@ object Sampler {
   }
 
   /**
-   * At most about `perTask` rows of each task, all tasks at the same rate, of rows whose number nobody knows:
+   * At most about `most` rows of each task, all tasks at the same rate, of rows whose number nobody knows:
    * a task that has too many keeps the half with the smaller hashes of their places.
    */
-  def collectBounded(rows: DataFrame, perTask: Int): Sample = {
+  def collectBounded(rows: DataFrame, most: Int): Sample = {
     val types = rows.schema.fields.map(_.dataType)
-    val chunks = rows.queryExecution.toRdd
-      .mapPartitionsWithIndex((task, in) => Iterator(bounded(in, types, task, perTask)))
-      .collect()
+    val chunks = perTask(rows)((task, in) => bounded(in, types, task, most))
     val limit = chunks.map(_.limit).min
     Sample(types.indices.map { c =>
       SampleColumn.concat(chunks.map(k => k.columns(c).take(k.hashes.indices.filter(k.hashes(_) <= limit).toArray)).toSeq)
     })
   }
 
+  /** One job. Results travel as bytes: where our jar came late, executors have classes of their own. */
+  private def perTask[A <: AnyRef: ClassTag](rows: DataFrame)(body: (Int, Iterator[InternalRow]) => A): Array[A] =
+    rows.queryExecution.toRdd
+      .mapPartitionsWithIndex((task, in) => Iterator(Utils.serialize(body(task, in))))
+      .collect()
+      .map(bytes => Utils.deserialize[A](bytes, getClass.getClassLoader))
+
   final private case class BoundedChunk(columns: IndexedSeq[SampleColumn], hashes: Array[Long], limit: Long)
 
-  private def bounded(in: Iterator[InternalRow], types: Array[DataType], task: Int, perTask: Int): BoundedChunk = {
+  private def bounded(in: Iterator[InternalRow], types: Array[DataType], task: Int, most: Int): BoundedChunk = {
     var held = Vector.empty[(Long, InternalRow)]
     var limit = Long.MaxValue
     var place = 0L
@@ -66,8 +72,8 @@ object Sampler {
       place += 1
       if (hash <= limit) {
         held = held :+ ((hash, row.copy()))
-        if (held.length > 2 * perTask) {
-          limit = held.map(_._1).sorted.apply(perTask - 1)
+        if (held.length > 2 * most) {
+          limit = held.map(_._1).sorted.apply(most - 1)
           held = held.filter(_._1 <= limit)
         }
       }

@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.table.ClusterTable
  * A clustering column, resolved.
  *
  * @param sql
- *   as the user wrote it
+ *   the column by its name in the table, quoted where it must be; an expression as the user wrote it
  * @param path
  *   where its statistics are in a file: the column and the fields below it; None for an expression
  */
@@ -109,7 +109,8 @@ object ClusterColumns {
       refuse(s"Column $sql of $table is of type ${expression.dataType.sql}, which has no order that a " +
         s"curve can follow.$hint")
     }
-    ClusterColumn(sql, declared, path(declared))
+    val where = path(declared)
+    ClusterColumn(where.map(_.map(quoteIfNeeded).mkString(".")).getOrElse(sql), declared, where)
   }
 
   /** With the columns' own names: Spark gives a resolved column the spelling of the statement. */
@@ -124,6 +125,9 @@ object ClusterColumns {
     case g: GetStructField => path(g.child).map(_ :+ g.childSchema(g.ordinal).name)
     case _ => None
   }
+
+  private def quoteIfNeeded(part: String): String =
+    if (part.matches("[A-Za-z_][A-Za-z0-9_]*")) part else "`" + part.replace("`", "``") + "`"
 
   private[run] def firstLine(e: Throwable): String =
     e.getMessage.split('\n').head.trim.stripSuffix(".")

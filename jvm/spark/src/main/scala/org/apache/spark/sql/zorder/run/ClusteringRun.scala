@@ -55,7 +55,7 @@ final private class ClusteringRun(
       val hint = if (overlap) "" else " WITH (overlap = 'include') takes those too that it overlaps."
       val which = if (overlap) "overlaps" else "lies wholly inside"
       ended(RunStatus.NothingToDo, s"No file $which WHERE ${selected.where}.$hint", considered)
-    } else if (!request.full && request.into.isEmpty && InPlace(table, by, builder.name, options, selected.files))
+    } else if (!request.full && request.into.isEmpty && InPlace(table, found.columns.map(_.sql), builder.name, options, selected.files))
       ended(
         RunStatus.NothingToDo,
         s"${if (selected.kept.isEmpty) "All" else "These"} ${selected.files.length} files are in this layout already; " +

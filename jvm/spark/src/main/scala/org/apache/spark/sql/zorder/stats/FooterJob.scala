@@ -27,11 +27,11 @@ private[stats] object FooterJob {
       val tasks = files.grouped(size).map(slice => Utils.serialize(slice.toArray)).toSeq
       described(sc, s"spark-zorder: $what of ${files.size} files") {
         sc.parallelize(tasks, tasks.size).map { bytes =>
-          val slice = Utils.deserialize[Array[DataFile]](bytes, Utils.getContextOrSparkClassLoader)
+          val slice = Utils.deserialize[Array[DataFile]](bytes, classOf[DataFile].getClassLoader)
           Utils.serialize(body(shipped.value, slice.toSeq).toArray[Any])
         }.collect()
       }.toSeq.flatMap { bytes =>
-        Utils.deserialize[Array[Any]](bytes, Utils.getContextOrSparkClassLoader).toSeq.asInstanceOf[Seq[T]]
+        Utils.deserialize[Array[Any]](bytes, classOf[DataFile].getClassLoader).toSeq.asInstanceOf[Seq[T]]
       }
     }
   }

@@ -1,0 +1,87 @@
+"""TPC-DS store_sales as an ordinary Parquet table: generated once, kept outside git."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TOP = Path(__file__).resolve().parent.parent.parent
+ARTIFACT = "io.trino.tpcds:tpcds:1.4:jar:jar-with-dependencies"
+GENERATOR = TOP / "target/tools/tpcds-1.4-jar-with-dependencies.jar"
+
+# the columns in the order of the generator
+SCHEMA = """
+  ss_sold_date_sk INT, ss_sold_time_sk INT, ss_item_sk INT, ss_customer_sk INT, ss_cdemo_sk INT,
+  ss_hdemo_sk INT, ss_addr_sk INT, ss_store_sk INT, ss_promo_sk INT, ss_ticket_number BIGINT, ss_quantity INT,
+  ss_wholesale_cost DECIMAL(7,2), ss_list_price DECIMAL(7,2), ss_sales_price DECIMAL(7,2),
+  ss_ext_discount_amt DECIMAL(7,2), ss_ext_sales_price DECIMAL(7,2), ss_ext_wholesale_cost DECIMAL(7,2),
+  ss_ext_list_price DECIMAL(7,2), ss_ext_tax DECIMAL(7,2), ss_coupon_amt DECIMAL(7,2),
+  ss_net_paid DECIMAL(7,2), ss_net_paid_inc_tax DECIMAL(7,2), ss_net_profit DECIMAL(7,2)"""
+
+
+def folder() -> Path:
+    """Where data are kept between runs: target/demo, or what SPARK_ZORDER_DEMO_DIR names."""
+    return Path(os.environ.get("SPARK_ZORDER_DEMO_DIR") or TOP / "target/demo").resolve()
+
+
+def fetch_generator() -> None:
+    """The TPC-DS data generator, from Maven Central."""
+    GENERATOR.parent.mkdir(parents=True, exist_ok=True)
+    command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={ARTIFACT}"]
+    try:
+        subprocess.run([*command, f"-DoutputDirectory={GENERATOR.parent}"], check=True)
+    except FileNotFoundError:
+        raise SystemExit(
+            f"Maven is not on PATH: install it, or put {GENERATOR.name} into target/tools."
+        ) from None
+
+
+def generate(scale: int) -> Path:
+    """The generator's text files, rows in the order of the sales."""
+    made = folder() / f"text-{scale}"
+    if not made.is_dir():
+        part = folder() / f".text-{scale}"
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        command = ["java", "-Xmx1g", "-jar", str(GENERATOR), "--table", "store_sales", "--parallelism", "2"]
+        subprocess.run([*command, "--scale", str(scale), "--directory", str(part)], check=True)
+        part.rename(made)
+    return made
+
+
+def parquet_path(scale: int) -> Path:
+    """The table that both layouts are made from; it is never changed."""
+    return folder() / f"store_sales-{scale}"
+
+
+def write_parquet(spark: SparkSession, scale: int) -> None:
+    """A plain write: about 24 files, rows as they came. The text files go then."""
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "16m")
+    text = generate(scale)
+    part = parquet_path(scale).with_name(f".store_sales-{scale}")
+    rows = spark.read.schema(SCHEMA).option("sep", "|").csv(str(text))
+    rows.write.mode("overwrite").parquet(str(part))
+    part.rename(parquet_path(scale))
+    shutil.rmtree(text)
+    spark.conf.unset("spark.sql.files.maxPartitionBytes")
+
+
+def fresh(name: str) -> Path:
+    """A place for one run's table, emptied with all that earlier runs left beside it."""
+    run = folder() / f"run-{name}"
+    shutil.rmtree(run, ignore_errors=True)
+    run.mkdir(parents=True)
+    return run / "store_sales"
+
+
+def copy_of(scale: int, name: str) -> Path:
+    """A copy of the table that may be changed."""
+    target = fresh(name)
+    shutil.copytree(parquet_path(scale), target)
+    return target
