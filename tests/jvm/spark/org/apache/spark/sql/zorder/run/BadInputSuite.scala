@@ -44,7 +44,6 @@ class BadInputSuite extends AnyFunSuite with RunFixture {
       no(s"ZORDER TABLE $t BY (a) $options INTO '$path'", "a directory outside of it")
       val where = s"ZORDER TABLE $t WHERE"
       no(s"$where BY (a) $options", "WHERE")
-      withConf("spark.zorder.minGain" -> "much")(no(s"ZORDER TABLE $t BY (a)", "minGain", "much"))
     }
   }
 

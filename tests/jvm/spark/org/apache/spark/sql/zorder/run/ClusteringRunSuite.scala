@@ -42,7 +42,7 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture {
       assert(watch.reads.map(_._1.split(": ").last) === Seq("sample", "rewrite"), watch.jobs)
       assert(watch.reads.map(_._2) === Seq(40000L, 40000L))
       assert(watch.jobs.count(j => j.contains("footers") || j.contains("page indexes")) <= 3, watch.jobs)
-      assert(watch.jobs.forall(_.nonEmpty))
+      assert(watch.jobs.forall(_.nonEmpty), watch.jobs.mkString("|"))
     }
   }
 
@@ -113,7 +113,7 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture {
       assert(dataFiles(path).groupBy(_._1.split('/').init.mkString("/")).values.forall(_.size == 8))
       val one = read(path).where("p IS NULL")
       assert(shareRead(one, "a") + shareRead(one, "b") < 0.8) // eight files: 4 x 2
-      assert(share(row, 0, "files", "measured") < 1.2 * share(row, 0, "files", "bound") + 0.02)
+      assert(math.abs(share(row, 0, "files", "measured") - shareRead(read(path), "a")) < 0.01)
       assert(status(zorder(path, "BY (a, b) WITH (fileCount = 8, pageRowLimit = 500)")) === "NOTHING_TO_DO")
     }
   }

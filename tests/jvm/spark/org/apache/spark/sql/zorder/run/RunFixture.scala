@@ -47,9 +47,9 @@ trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
   def read(path: Path): DataFrame = spark.read.option("mergeSchema", "true").parquet(path.toString)
 
   def sameRows(before: DataFrame, after: DataFrame): Unit = {
-    assert(after.schema.map(f => (f.name, f.dataType)).toSet === before.schema.map(f =>
-      (f.name, f.dataType)).toSet)
-    val columns = before.columns.toSeq.map(c => s"`$c`")
+    def types(df: DataFrame) = df.schema.map(f => (f.name, f.dataType.asNullable)).toSet
+    assert(types(after) === types(before))
+    val columns = before.columns.toSeq.map(c => "`" + c.replace("`", "``") + "`")
     val (x, y) = (before.selectExpr(columns: _*), after.selectExpr(columns: _*))
     assert(x.count() === y.count())
     assert(x.exceptAll(y).isEmpty && y.exceptAll(x).isEmpty)
@@ -76,9 +76,7 @@ trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
   /** The data files of a table, by names relative to its root. */
   def dataFiles(root: Path): Map[String, String] = {
     val prefix = s"${root.getFileName}/"
-    listing(root).collect {
-      case (f, md5) if f.startsWith(prefix) && f.endsWith(".parquet") => f.drop(prefix.length) -> md5
-    }
+    listing(root).collect { case (f, md5) if f.startsWith(prefix) && f.endsWith(".parquet") => f.drop(prefix.length) -> md5 }
   }
 
   /** The share of the rows in files that a look-up on `column` reads, by a query that knows nothing of us. */

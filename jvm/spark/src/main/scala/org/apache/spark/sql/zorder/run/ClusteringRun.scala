@@ -43,7 +43,7 @@ final private class ClusteringRun(
   def report(): RunReport = {
     val all = table.files()
     if (all.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
-    val found = resolved(all)
+    val found = progress.step("schema")(resolved(all))(f => Said.count(f.schema.length.toLong, "column"))
     val selected = progress.step("select")(select(all, found)) { s =>
       s"${Said.files(s.files)} to cluster, ${s.kept.length} left alone"
     }

@@ -89,6 +89,7 @@ object Inspection {
       options: RunOptions): Inspection = {
     val statColumns = Inspection.statColumns(schema, columns)
     val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statColumns))
+    Spelling.problem(footers).foreach(refuse)
     val traits = InputTraits.of(footers)
     (traits.refusals).headOption.foreach(refuse)
     val union = SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType)
