@@ -1,0 +1,59 @@
+"""What README.md shows is true: its statements run, its table is that of the result files."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+import spark_zorder
+from support import TOP
+
+README = (TOP / "README.md").read_text()
+
+
+@pytest.fixture
+def events(spark, tmp_path):
+    """The table of the examples."""
+    spark.sql("DROP DATABASE IF EXISTS db CASCADE")
+    spark.sql(f"CREATE DATABASE db LOCATION '{tmp_path}/db'")
+    spark.range(0, 40_000, 1, 4).selectExpr(
+        "cast(pmod(hash(id, 1), 5000) as int) as customer",
+        "cast(pmod(hash(id, 2), 3000) as int) as product",
+        "id as sale",
+    ).write.format("parquet").saveAsTable("db.events")
+    yield "db.events"
+    spark.sql("DROP DATABASE db CASCADE")
+
+
+def blocks(language):
+    """The fenced blocks of a language."""
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_statements_of_readme_run(spark, events, tmp_path):
+    statements = [s.strip() for block in blocks("sql") for s in block.split(";") if s.strip()]
+    assert len(statements) > 8
+    for statement in statements:
+        spark.sql(statement.replace("/data/", f"{tmp_path}/")).collect()
+
+
+def test_the_python_of_readme_runs(spark, events, tmp_path):
+    for block in blocks("python")[1:]:
+        known = {"spark": spark, "spark_zorder": spark_zorder}
+        exec(block.replace("/data/", f"{tmp_path}/"), known)
+
+
+def test_look_and_ask_write_nothing(spark, events):
+    looks = re.findall(r"^    (ZORDER TABLE .* DRY RUN)$", README, re.MULTILINE)
+    assert len(looks) == 2
+    for statement in looks:
+        assert spark.sql(statement).collect()[0]["status"] in ("DRY_RUN", "TOO_SMALL")
+    assert spark.sql("SELECT * FROM zorder_history('db.events')").collect() == []
+
+
+def test_the_table_of_the_gain_is_that_of_the_results():
+    command = [sys.executable, str(TOP / "benchmarks/demo/readme_table.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
