@@ -34,14 +34,14 @@ class AlignedZFiguresSuite extends AnyFunSuite {
   private def ratios(shares: Seq[Double], bound: Array[Double]): Ratios =
     Ratios(shares.indices.map(c => shares(c) / bound(c)), shares.sum / bound.sum)
 
-  for (table <- Table.named(Rows)) test(s"${table.name}: 64 files, each column <= 1.15 x bound, pages <= 1.35 x") {
+  for (table <- Table.named(Rows)) test(s"${table.name}: 64 files, each column <= ${if (loose(table)) 1.22 else 1.15} x bound, pages <= 1.35 x") {
     val f = figures(table, 64)
     assertCount(table, f, 64)
     assert(f.files.each.max <= (if (loose(table)) 1.22 else 1.15))
     assert(f.pages.each.max <= 1.35)
   }
 
-  for (table <- Table.named(Rows)) test(s"${table.name}: 50 files, mean <= 1.12 x bound, each <= 1.35 x") {
+  for (table <- Table.named(Rows)) test(s"${table.name}: 50 files, mean <= ${if (loose(table)) "1.27 x bound, each <= 1.38 x" else "1.12 x bound, each <= 1.35 x"}") {
     val f = figures(table, 50)
     assertCount(table, f, 50)
     assert(f.files.mean <= (if (loose(table)) 1.27 else 1.12))
