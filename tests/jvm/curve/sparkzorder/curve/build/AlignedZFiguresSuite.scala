@@ -39,7 +39,7 @@ class AlignedZFiguresSuite extends AnyFunSuite {
       assert(f.pages.each.max <= 1.35)
     }
 
-  for (table <- Table.named(Rows)) test(s"${table.name}: 50 files, mean <= ${if (loose(table)) "1.27 x bound, each <= 1.38 x" else "1.12 x bound, each <= 1.35 x"}") {
+  for (table <- Table.named(Rows)) test(s"${table.name}: 50 files, mean <= 1.12 x bound, each <= 1.35 x") {
     val f = figures(table, 50)
     assertCount(table, f, 50)
     assert(f.files.mean <= 1.12)
