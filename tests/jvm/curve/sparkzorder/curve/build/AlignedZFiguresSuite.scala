@@ -31,12 +31,13 @@ class AlignedZFiguresSuite extends AnyFunSuite {
   private def ratios(shares: Seq[Double], bound: Array[Double]): Ratios =
     Ratios(shares.indices.map(c => shares(c) / bound(c)), shares.sum / bound.sum)
 
-  for (table <- Table.named(Rows)) test(s"${table.name}: 64 files, each column <= 1.15 x bound, pages <= 1.35 x") {
-    val f = figures(table, 64)
-    assertCount(table, f, 64)
-    assert(f.files.each.max <= 1.15)
-    assert(f.pages.each.max <= 1.35)
-  }
+  for (table <- Table.named(Rows))
+    test(s"${table.name}: 64 files, each column <= 1.15 x bound, pages <= 1.35 x") {
+      val f = figures(table, 64)
+      assertCount(table, f, 64)
+      assert(f.files.each.max <= 1.15)
+      assert(f.pages.each.max <= 1.35)
+    }
 
   for (table <- Table.named(Rows)) test(s"${table.name}: 50 files, mean <= 1.12 x bound, each <= 1.35 x") {
     val f = figures(table, 50)
@@ -55,8 +56,9 @@ class AlignedZFiguresSuite extends AnyFunSuite {
   }
 
   test("a heavy value, few keys, dependence, many columns: the mean stays near the bound") {
-    Table.hard(60000).filterNot(t => Set("all NULL", "97 % NULL in both", "NULL in both")(t.name)).foreach { table =>
-      assert(figures(table, 64).files.mean <= 1.12, table.name)
+    Table.hard(60000).filterNot(t => Set("all NULL", "97 % NULL in both", "NULL in both")(t.name)).foreach {
+      table =>
+        assert(figures(table, 64).files.mean <= 1.12, table.name)
     }
   }
 }

@@ -44,10 +44,12 @@ final class Placed(table: Table, val layout: Layout) {
   def rankOf(column: Int, row: Int): Int = ranks(column)(row)
 
   private lazy val sorted: Array[SortedWords] = Array.tabulate(table.columns)(c =>
-    SortedWords.ofLongs(table.values(c).indices.filterNot(table.isNull(c)(_)).map(table.values(c)(_)).toArray))
+    SortedWords.ofLongs(
+      table.values(c).indices.filterNot(table.isNull(c)(_)).map(table.values(c)(_)).toArray))
 
   def shares(starts: Array[Int]): IndexedSeq[Double] = {
-    val blocks = starts.sliding(2).map(s => Block(s(1) - s(0), (0 until table.columns).map(zone(_, s(0), s(1))))).toSeq
+    val blocks =
+      starts.sliding(2).map(s => Block(s(1) - s(0), (0 until table.columns).map(zone(_, s(0), s(1))))).toSeq
     ShareRead.ofColumns(blocks, sorted.toIndexedSeq)
   }
 
@@ -85,7 +87,8 @@ object Placed {
   }
 
   def scale(sample: Table, column: Int): Scale = {
-    val values = (0 until sample.rows).filterNot(sample.isNull(column)(_)).map(sample.values(column)(_)).toArray
+    val values =
+      (0 until sample.rows).filterNot(sample.isNull(column)(_)).map(sample.values(column)(_)).toArray
     java.util.Arrays.sort(values)
     ScaleBuilder.ofLongs(values, sample.rows - values.length)
   }

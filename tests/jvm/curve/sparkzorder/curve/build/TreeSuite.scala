@@ -50,7 +50,10 @@ class TreeSuite extends AnyFunSuite {
       val layout =
         if (rows > 0) Placed.fit(sample, 64, builder)
         else {
-          val none = new Table("none", table.values.map(_ => Array.empty[Long]), table.isNull.map(_ => Array.empty[Boolean]))
+          val none = new Table(
+            "none",
+            table.values.map(_ => Array.empty[Long]),
+            table.isNull.map(_ => Array.empty[Boolean]))
           Placed.fit(none, 64, builder)
         }
       val placed = new Placed(table.sample(500), layout)
@@ -60,11 +63,16 @@ class TreeSuite extends AnyFunSuite {
   }
 
   test("a heavy value and NULL have cells of their own") {
-    val table = Table("heavy", Rows)(Table.often(0.4, 500000, Table.often(0.2, Table.Null, Table.below(1000000))), Table.below(1000))
+    val table = Table("heavy", Rows)(
+      Table.often(0.4, 500000, Table.often(0.2, Table.Null, Table.below(1000000))),
+      Table.below(1000))
     val placed = Placed(table, 64)
     val mixed = placed.fileStarts.sliding(2).count { s =>
-      val values = (s(0) until s(1)).map(placed.order(_)).map(i => if (table.isNull(0)(i)) "NULL"
-        else if (table.values(0)(i) == 500000) "heavy" else "light").groupBy(identity).map { case (k, v) => k -> v.size }
+      val values = (s(0) until s(1)).map(placed.order(_)).map(i =>
+        if (table.isNull(0)(i)) "NULL"
+        else if (table.values(0)(i) == 500000) "heavy" else "light").groupBy(identity).map { case (k, v) =>
+        k -> v.size
+      }
       values.contains("heavy") && values("heavy") < 0.99 * (s(1) - s(0)) ||
       values.contains("NULL") && values("NULL") < 0.99 * (s(1) - s(0))
     }

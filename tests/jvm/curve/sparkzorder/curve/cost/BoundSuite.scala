@@ -8,7 +8,10 @@ class BoundSuite extends AnyFunSuite {
   private val Rows = 400
 
   private def bound(blocks: Double, mass: Double*): Array[Double] =
-    Bound.perColumn(mass.map(Array.fill(Rows)(_)).toArray, mass.map(_ => new Array[Boolean](Rows)).toArray, blocks)
+    Bound.perColumn(
+      mass.map(Array.fill(Rows)(_)).toArray,
+      mass.map(_ => new Array[Boolean](Rows)).toArray,
+      blocks)
 
   private def near(a: Double, b: Double): Boolean = math.abs(a - b) < 1e-9
 
@@ -27,7 +30,10 @@ class BoundSuite extends AnyFunSuite {
   }
 
   test("no rows, one block, more blocks than keys") {
-    assert(Bound.perColumn(Array(Array.empty[Double]), Array(Array.empty[Boolean]), 64).sameElements(Array(0.0)))
+    assert(Bound.perColumn(
+      Array(Array.empty[Double]),
+      Array(Array.empty[Boolean]),
+      64).sameElements(Array(0.0)))
     assert(Bound.perColumn(Array.empty, Array.empty, 64).isEmpty)
     assert(near(bound(1, 1e-9, 1e-9)(0), 1.0))
     assert(near(bound(1e9, 0.1)(0), 0.1))
@@ -45,7 +51,7 @@ class BoundSuite extends AnyFunSuite {
 
   test("no layout that was tried reads less than the bound, on the mean over independent columns") {
     for (table <- Table.named(60000) ++ Table.hard(60000)
-        if !table.name.startsWith("correlation") && !table.name.contains("NULL");
+      if !table.name.startsWith("correlation") && !table.name.contains("NULL");
       files <- Seq(16, 64, 100); builder <- Seq(AlignedZ, Lexical)) {
       val placed = Placed(table, files, builder, 30000)
       val read = placed.shares(placed.fileStarts).sum

@@ -18,7 +18,9 @@ class CompiledLayoutSuite extends AnyFunSuite {
     if (depth == 0 || box(c).width < 4 || random.nextInt(8) == 0) Leaf(if (random.nextInt(6) == 0) 3 else 1)
     else {
       val rank = box(c).from + 1 + random.nextInt(box(c).width - 1)
-      Cut(c, rank,
+      Cut(
+        c,
+        rank,
         randomTree(columns, box.updated(c, RankSpan(box(c).from, rank)), depth - 1),
         randomTree(columns, box.updated(c, RankSpan(rank, box(c).until)), depth - 1))
     }
@@ -44,7 +46,8 @@ class CompiledLayoutSuite extends AnyFunSuite {
         val compiled = layout(tree, columns, order)
         val scratch = new Array[Int](columns)
         for (_ <- 0 until 500) {
-          val ranks = Array.fill(columns)(if (random.nextInt(10) == 0) 0 else 1 + random.nextInt(Scale.One - 1))
+          val ranks =
+            Array.fill(columns)(if (random.nextInt(10) == 0) 0 else 1 + random.nextInt(Scale.One - 1))
           val (cell, file, spread) = slowCell(tree, ranks)
           assert(compiled.cell(ranks) == cell)
           assert(compiled.fileOf(cell) == file && compiled.spreadOf(cell) == spread)
@@ -114,7 +117,8 @@ class CompiledLayoutSuite extends AnyFunSuite {
       for (_ <- 0 until 500) {
         val a = Array.fill(columns)(1 + random.nextInt(Scale.One - 1))
         val b = Array.fill(columns)(1 + random.nextInt(Scale.One - 1))
-        val (x, y) = (compiled.key(0, 0, a, new Array[Int](columns)), compiled.key(0, 0, b, new Array[Int](columns)))
+        val (x, y) =
+          (compiled.key(0, 0, a, new Array[Int](columns)), compiled.key(0, 0, b, new Array[Int](columns)))
         assert(x >= 0 && y >= 0)
         if (a(0) - b(0) > 128) assert(x > y)
         if (b(0) - a(0) > 128) assert(x < y)

@@ -19,7 +19,14 @@ class ScaleSuite extends AnyFunSuite {
   private val longSamples: Seq[(String, Array[Long])] = Seq(
     "one value" -> Array(5L),
     "all equal" -> Array.fill(1000)(-3L),
-    "extremes" -> Array(Long.MinValue, Long.MinValue, -1L, 0L, Long.MaxValue - 1, Long.MaxValue, Long.MaxValue),
+    "extremes" -> Array(
+      Long.MinValue,
+      Long.MinValue,
+      -1L,
+      0L,
+      Long.MaxValue - 1,
+      Long.MaxValue,
+      Long.MaxValue),
     "only the greatest" -> Array.fill(10)(Long.MaxValue),
     "only the least" -> Array.fill(10)(Long.MinValue),
     "few values" -> sortedLongs(5000)(random.nextLong(40)),
@@ -27,13 +34,18 @@ class ScaleSuite extends AnyFunSuite {
     "all longs" -> sortedLongs(20000)(random.nextLong()),
     "wide" -> sortedLongs(20000)(random.nextLong(1000000)),
     "skewed" -> sortedLongs(50000)((1.0 / (1e-9 + random.nextDouble() * random.nextDouble())).toLong),
-    "heavy ends" -> sortedLongs(20000)(Seq(Long.MinValue, Long.MaxValue, random.nextLong())(random.nextInt(3))),
-    "many points" -> sortedLongs(60000)(if (random.nextInt(10) < 9) 2 * random.nextLong(900) else random.nextLong(5000)),
+    "heavy ends" -> sortedLongs(20000)(Seq(
+      Long.MinValue,
+      Long.MaxValue,
+      random.nextLong())(random.nextInt(3))),
+    "many points" -> sortedLongs(60000)(if (random.nextInt(10) < 9) 2 * random.nextLong(900)
+    else random.nextLong(5000)),
     "dense" -> Array.range(0, 5000).map(_.toLong))
 
   private def neighbours(starts: Array[Long]): Array[Long] = {
     val all = (starts ++ Array(Long.MinValue, Long.MaxValue, 0L) ++ Array.fill(2000)(random.nextLong()))
-      .flatMap(v => Seq(v, if (v == Long.MinValue) v else v - 1, if (v == Long.MaxValue) v else v + 1)).distinct
+      .flatMap(v =>
+        Seq(v, if (v == Long.MinValue) v else v - 1, if (v == Long.MaxValue) v else v + 1)).distinct
     java.util.Arrays.sort(all)
     all
   }
@@ -62,7 +74,8 @@ class ScaleSuite extends AnyFunSuite {
         val middle = (below + sample.count(_ == v) / 2.0) / sample.length
         val rank = scale.rank(v).toDouble / Scale.One
         val bin = scale.starts.lastIndexWhere(_ <= v)
-        if (bin < scale.bins && scale.isPoint(bin)) assert(math.abs(rank - middle) < 1e-6 || v >= Long.MaxValue - 1, s"$name $v")
+        if (bin < scale.bins && scale.isPoint(bin))
+          assert(math.abs(rank - middle) < 1e-6 || v >= Long.MaxValue - 1, s"$name $v")
         else assert(math.abs(rank - middle) < 3.0 / 1024 + 1.0 / sample.length, s"$name $v")
       }
     }
@@ -77,7 +90,9 @@ class ScaleSuite extends AnyFunSuite {
     val spans = scale.heavy(0.15).map(s => (s.from.toDouble / Scale.One, s.until.toDouble / Scale.One)).toSeq
     val expected = Seq((0.0, 0.5), (0.5, 0.7), (0.8, 1.0))
     assert(spans.length == 3)
-    spans.zip(expected).foreach { case ((a, b), (c, d)) => assert(math.abs(a - c) < 1e-6 && math.abs(b - d) < 1e-6) }
+    spans.zip(expected).foreach { case ((a, b), (c, d)) =>
+      assert(math.abs(a - c) < 1e-6 && math.abs(b - d) < 1e-6)
+    }
   }
 
   test("occupied: only where rows were sampled, NULL included") {
@@ -103,7 +118,9 @@ class ScaleSuite extends AnyFunSuite {
   }
 
   private def word(alphabet: Int, most: Int): Array[Byte] =
-    Array.fill(random.nextInt(most + 1))((random.nextInt(alphabet) * (255 / math.max(1, alphabet - 1))).toByte)
+    Array.fill(random.nextInt(most + 1))((random.nextInt(alphabet) * (255 / math.max(
+      1,
+      alphabet - 1))).toByte)
 
   private val stringSamples: Seq[(String, Array[Array[Byte]])] = Seq(
     "one" -> Array(bytes("a")),
@@ -111,7 +128,8 @@ class ScaleSuite extends AnyFunSuite {
     "empty and one" -> Array(bytes(""), bytes("a")),
     "prefixes of each other" -> Array.tabulate(3000)(n => Array.fill(n % 300)(0.toByte)),
     "few" -> Array.fill(3000)(bytes("k" + random.nextInt(50))),
-    "long common prefix" -> Array.fill(20000)(bytes("https://example.org/a/very/long/path/" + random.nextInt(1000000))),
+    "long common prefix" -> Array.fill(20000)(
+      bytes("https://example.org/a/very/long/path/" + random.nextInt(1000000))),
     "random bytes" -> Array.fill(20000)(word(256, 12)),
     "two letters" -> Array.fill(20000)(word(2, 9)),
     "heavy" -> Array.fill(20000)(if (random.nextInt(3) == 0) bytes("m") else word(256, 5)))

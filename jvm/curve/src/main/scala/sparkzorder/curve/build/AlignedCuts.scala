@@ -13,7 +13,10 @@ import sparkzorder.curve.layout.RankSpan
  * @param atQuantiles
  *   cut where the rows of the cell divide as its files do, and not at the middle of its ranks
  */
-final private[build] class AlignedCuts(override protected val firstTurn: Int, patience: Double, atQuantiles: Boolean)
+final private[build] class AlignedCuts(
+    override protected val firstTurn: Int,
+    patience: Double,
+    atQuantiles: Boolean)
     extends Recursion {
 
   override protected def propose(cell: SampleCell): Option[Proposal] = {

@@ -35,7 +35,8 @@ private[build] object FileShares {
    */
   def spread(cell: SampleCell): Int = {
     val load = cell.load(cell.rows, cell.files)
-    if (load >= 0.6 && load <= Recursion.Overfull) cell.files else math.max(1, math.round(cell.rows / cell.target).toInt)
+    if (load >= 0.6 && load <= Recursion.Overfull) cell.files
+    else math.max(1, math.round(cell.rows / cell.target).toInt)
   }
 
   /** How far the worse side is from the mean, as a ratio >= 1. */

@@ -27,6 +27,8 @@ final class RankedSample(val scales: IndexedSeq[Scale], val ranks: Array[Array[I
     val values = ascending(column)
     if (values.length == 0 || span.width <= 0) 0.0
     else
-      (QuantileCuts.firstAt(values, span.until) - QuantileCuts.firstAt(values, span.from)).toDouble / values.length
+      (QuantileCuts.firstAt(values, span.until) - QuantileCuts.firstAt(
+        values,
+        span.from)).toDouble / values.length
   }
 }

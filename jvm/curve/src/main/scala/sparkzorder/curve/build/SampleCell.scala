@@ -103,8 +103,19 @@ final private[build] class SampleCell(
     }
     val span = box(column)
     def half(a: Int, b: Int, ranks: RankSpan, n: Int) =
-      new SampleCell(sample, heavy, order, a, b, box.updated(column, ranks), n, target, (column + 1) % columns)
-    (half(from, i, RankSpan(span.from, rank), leftFiles), half(i, until, RankSpan(rank, span.until), files - leftFiles))
+      new SampleCell(
+        sample,
+        heavy,
+        order,
+        a,
+        b,
+        box.updated(column, ranks),
+        n,
+        target,
+        (column + 1) % columns)
+    (
+      half(from, i, RankSpan(span.from, rank), leftFiles),
+      half(i, until, RankSpan(rank, span.until), files - leftFiles))
   }
 }
 

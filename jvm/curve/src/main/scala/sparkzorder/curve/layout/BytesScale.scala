@@ -23,7 +23,8 @@ final class BytesScale(
 
   /** What all starts begin with: compared once, so that long common prefixes cost nothing. */
   private[this] val prefix: Array[Byte] =
-    if (bins == 1) Array.emptyByteArray else starts(0).take(BytesScale.commonPrefix(starts(0), starts(bins - 1)))
+    if (bins == 1) Array.emptyByteArray
+    else starts(0).take(BytesScale.commonPrefix(starts(0), starts(bins - 1)))
 
   /** The eight bytes after the prefix as an unsigned number with its sign flipped. */
   private[this] val heads: Array[Long] = starts.map(BytesScale.head(_, prefix.length))

@@ -66,7 +66,8 @@ private[layout] object CellOrder {
     val varying = cell.box.indices.filter(c => tight(c).width > 1).toArray
     order match {
       case InFileOrder.Lexical => lexical(varying, tight, inFileBits)
-      case InFileOrder.Hilbert => hilbert(turned(varying, cell.firstFile).take(inFileBits), tight, scales, inFileBits)
+      case InFileOrder.Hilbert =>
+        hilbert(turned(varying, cell.firstFile).take(inFileBits), tight, scales, inFileBits)
     }
   }
 
@@ -98,8 +99,10 @@ private[layout] object CellOrder {
   private def lexical(varying: Array[Int], tight: Array[RankSpan], inFileBits: Int): CellOrder = {
     val widths = varying.map(c => bitsFor(tight(c).width.toDouble))
     val spare = math.max(0, inFileBits - widths.map(math.min(_, LexicalBits)).sum)
-    val wanted = widths.indices.map(i => if (i == 0) math.min(widths(0), LexicalBits + spare) else
-      math.min(widths(i), LexicalBits))
+    val wanted = widths.indices.map(i =>
+      if (i == 0) math.min(widths(0), LexicalBits + spare)
+      else
+        math.min(widths(i), LexicalBits))
     val before = wanted.scanLeft(0)(_ + _)
     val bits = wanted.indices.map(i => math.min(wanted(i), inFileBits - before(i))).takeWhile(_ > 0).toArray
     val active = varying.take(bits.length)
@@ -108,7 +111,8 @@ private[layout] object CellOrder {
     make(active, tight, factor, bits, lexical = true)
   }
 
-  private def bitsFor(width: Double): Int = math.max(1, 64 - java.lang.Long.numberOfLeadingZeros(math.ceil(width).toLong - 1))
+  private def bitsFor(width: Double): Int =
+    math.max(1, 64 - java.lang.Long.numberOfLeadingZeros(math.ceil(width).toLong - 1))
 
   private def make(
       active: Array[Int],

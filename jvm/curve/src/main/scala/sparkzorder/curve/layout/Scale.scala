@@ -129,7 +129,9 @@ final class LongScale(
     var bin = 0
     var slot = 0
     while (slot < slots) {
-      while (bin < last && java.lang.Long.compareUnsigned((starts(bin + 1) - first) >>> shift, slot.toLong) < 0)
+      while (bin < last && java.lang.Long.compareUnsigned(
+          (starts(bin + 1) - first) >>> shift,
+          slot.toLong) < 0)
         bin += 1
       table(slot) = bin
       slot += 1

@@ -51,7 +51,11 @@ object ScaleBuilder {
   }
 
   /** A scale of byte strings from its bins. */
-  def bytesScale(starts: Array[Array[Byte]], point: Array[Boolean], rows: Array[Int], nulls: Int): BytesScale = {
+  def bytesScale(
+      starts: Array[Array[Byte]],
+      point: Array[Boolean],
+      rows: Array[Int],
+      nulls: Int): BytesScale = {
     val (low, high) = spans(rows, _ => true, nulls)
     new BytesScale(starts, point, low, high, rows, nulls, math.max(1, rows.sum + nulls))
   }
@@ -77,7 +81,8 @@ object ScaleBuilder {
           add(successor(before), point = false, 0) // the gap between two points
         add(value, point = true, bin.size)
       } else {
-        val start = if (before == null) value else if (afterPoint) successor(before) else separator(before, value)
+        val start =
+          if (before == null) value else if (afterPoint) successor(before) else separator(before, value)
         add(start, point = false, bin.size)
       }
       afterPoint = bin.point

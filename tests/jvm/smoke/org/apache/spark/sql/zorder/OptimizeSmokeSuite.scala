@@ -19,7 +19,8 @@ class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession {
   private def shareRead(table: DataFrame, column: String): Double = {
     val named = table.selectExpr(s"$column AS v").withColumn("f", input_file_name())
     val files = named.groupBy("f").agg(count(lit(1)).as("n"), min("v").as("lo"), max("v").as("hi"))
-    val read = named.crossJoin(files).where(named("v") >= files("lo") && named("v") <= files("hi")).selectExpr("sum(n)")
+    val read = named.crossJoin(
+      files).where(named("v") >= files("lo") && named("v") <= files("hi")).selectExpr("sum(n)")
     read.head().getLong(0).toDouble / (20000.0 * 20000.0)
   }
 
@@ -27,14 +28,17 @@ class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession {
     withTempDir { dir =>
       val path = dir.resolve("t").toString
       rows.repartition(5).write.parquet(path)
-      val statement = s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 16, pageRowLimit = 500, verify = checksum)"
+      val statement =
+        s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 16, pageRowLimit = 500, verify = checksum)"
       val row = spark.sql(statement).head()
       assert(row.getAs[String]("status") == "DONE", row.getAs[String]("reason"))
       val (before, after) = (rows.drop("m"), spark.read.parquet(path).drop("m"))
       assert(after.count() == 20000 && before.exceptAll(after).isEmpty)
-      assert(spark.read.parquet(path).selectExpr("sum(m[id % 3][0])").head() == rows.selectExpr("sum(id)").head())
+      assert(
+        spark.read.parquet(path).selectExpr("sum(m[id % 3][0])").head() == rows.selectExpr("sum(id)").head())
       for ((c, i) <- Seq("a", "b").zipWithIndex) {
-        val measured = row.getSeq[Row](row.fieldIndex("columns"))(i).getAs[Row]("files").getAs[Double]("measured")
+        val measured =
+          row.getSeq[Row](row.fieldIndex("columns"))(i).getAs[Row]("files").getAs[Double]("measured")
         val found = shareRead(spark.read.parquet(path), c)
         assert(found < 0.3 && math.abs(found - measured) < 0.01, c)
       }

@@ -68,7 +68,7 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
     Seq("", "0", "-1", "m", "1x", "0.1", "99999999999t", "1e3").foreach { v =>
       assert(refused(size(v)) ==
         "The option targetFileSize takes a size of at least one byte, such as 256m, 1g or 1048576, " +
-          s"not '$v'.")
+        s"not '$v'.")
     }
   }
 

@@ -23,7 +23,8 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
     IntegerType -> (() => random.nextInt()),
     LongType -> (() => random.nextLong()),
     FloatType -> (() => Seq(Float.NaN, -0.0f, 0.0f, random.nextInt().toFloat)(random.nextInt(4))),
-    DoubleType -> (() => Seq(Double.NegativeInfinity, -0.0, random.nextDouble(), Double.NaN)(random.nextInt(4))),
+    DoubleType -> (() =>
+      Seq(Double.NegativeInfinity, -0.0, random.nextDouble(), Double.NaN)(random.nextInt(4))),
     DecimalType(9, 2) -> (() => Decimal(random.nextInt(100000000).toLong, 9, 2)),
     DecimalType(38, 10) -> (() =>
       Decimal(BigDecimal(random.nextLong()) * random.nextLong() / BigDecimal(10).pow(10), 38, 10)),
@@ -63,21 +64,23 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
       if (row(c) == null) 0 else ref.layout.columns(c).scale.rank(WordType.of(types(c)).get.word(row(c)))
     }.toArray
     val cell = ref.compiled.cell(ranks)
-    (ref.compiled.file(cell, hash),
+    (
+      ref.compiled.file(cell, hash),
       ref.compiled.key(cell, ref.compiled.fileOf(cell), ranks, new Array[Int](ranks.length)))
   }
 
-  for ((dataType, generator) <- generators) test(s"zorder_file and zorder_key of ${dataType.sql}, with NULLs") {
-    val types = Seq(dataType, LongType)
-    val rows = values(generator).zip(values(() => random.nextLong(100))).map { case (a, b) => Seq(a, b) }
-    val ref = fit(types, rows, 16)
-    rows.take(12).foreach { row =>
-      val input = InternalRow.fromSeq(row)
-      val (file, key) = expected(ref, types, row, 0)
-      checkEvaluation(ZOrderFile(ref, references(types), Nil), file, input)
-      checkEvaluation(ZOrderKey(ref, references(types)), key, input)
+  for ((dataType, generator) <- generators)
+    test(s"zorder_file and zorder_key of ${dataType.sql}, with NULLs") {
+      val types = Seq(dataType, LongType)
+      val rows = values(generator).zip(values(() => random.nextLong(100))).map { case (a, b) => Seq(a, b) }
+      val ref = fit(types, rows, 16)
+      rows.take(12).foreach { row =>
+        val input = InternalRow.fromSeq(row)
+        val (file, key) = expected(ref, types, row, 0)
+        checkEvaluation(ZOrderFile(ref, references(types), Nil), file, input)
+        checkEvaluation(ZOrderKey(ref, references(types)), key, input)
+      }
     }
-  }
 
   test("rows of a spread cell go by the hash of the further columns, to all of its files") {
     val types = Seq(IntegerType, IntegerType)
@@ -97,12 +100,14 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
 
   test("several layouts: the route chooses, files are counted through") {
     val types = Seq(IntegerType, StringType)
-    val refs = (1 to 3).map(k => fit(types, Seq.fill(Rows)(Seq(random.nextInt(k * 1000), utf8("x" + random.nextInt(50)))), 4 * k))
+    val refs = (1 to 3).map(k =>
+      fit(types, Seq.fill(Rows)(Seq(random.nextInt(k * 1000), utf8("x" + random.nextInt(50)))), 4 * k))
     val routes = Routes(refs)
     assert(routes.files == refs.map(_.layout.files).sum)
     val route = Some(BoundReference(2, IntegerType, nullable = false))
     for (r <- 0 until 3; _ <- 0 until 8) {
-      val row = Seq(if (random.nextInt(4) == 0) null else random.nextInt(3000), utf8("x" + random.nextInt(60)))
+      val row =
+        Seq(if (random.nextInt(4) == 0) null else random.nextInt(3000), utf8("x" + random.nextInt(60)))
       val input = InternalRow.fromSeq(row :+ r)
       val (file, key) = expected(refs(r), types, row, 0)
       checkEvaluation(ZOrderFile(routes, route, references(types), None), routes.firstFile(r) + file, input)
@@ -129,10 +134,12 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
   test("another type or number of columns: one sentence") {
     val types = Seq(IntegerType, StringType)
     val ref = fit(types, Seq.fill(50)(Seq(random.nextInt(), utf8("a"))), 4)
-    val wrong = Seq(BoundReference(0, LongType, nullable = true), BoundReference(1, StringType, nullable = true))
+    val wrong =
+      Seq(BoundReference(0, LongType, nullable = true), BoundReference(1, StringType, nullable = true))
     Seq(ZOrderFile(ref, wrong, Nil), ZOrderKey(ref, wrong)).foreach { e =>
       val message = failure(e)
-      assert(message.contains("BIGINT") && message.contains("INT") && message.contains(ref.id) && message.contains("cast"))
+      assert(message.contains("BIGINT") && message.contains("INT") && message.contains(
+        ref.id) && message.contains("cast"))
     }
     assert(failure(ZOrderKey(ref, wrong.take(1))).contains("has 2 columns (c0, c1), and 1 were given"))
     assert(ZOrderKey(ref, references(types)).checkInputDataTypes().isSuccess)
@@ -143,7 +150,13 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
     val ref = fit(types, Seq.fill(300)(Seq(utf8("secret" + random.nextInt(3)))), 3)
     val c = AttributeReference("c0", StringType)()
     Seq(ZOrderFile(ref, Seq(c), Nil), ZOrderKey(ref, Seq(c))).foreach { e =>
-      Seq(e.toString, e.sql, e.simpleString(1000), e.treeString, e.canonicalized.toString, Alias(e, "x")().toString)
+      Seq(
+        e.toString,
+        e.sql,
+        e.simpleString(1000),
+        e.treeString,
+        e.canonicalized.toString,
+        Alias(e, "x")().toString)
         .foreach { text =>
           assert(text.contains(ref.id) && !text.contains("secret") && text.length < 200, text)
         }
@@ -155,7 +168,8 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
     val types = Seq(IntegerType, IntegerType)
     val ref = fit(types, Seq.fill(50)(Seq(random.nextInt(), random.nextInt())), 4)
     val route = BoundReference(2, IntegerType, nullable = false)
-    val e = ZOrderFile(Routes(Vector(ref, ref)), Some(route), references(types), ZOrderFile.spreadBy(Seq(route)))
+    val e =
+      ZOrderFile(Routes(Vector(ref, ref)), Some(route), references(types), ZOrderFile.spreadBy(Seq(route)))
     assert(e.withNewChildren(e.children) == e)
     val k = ZOrderKey(Routes(Vector(ref, ref)), Some(route), references(types))
     assert(k.withNewChildren(k.children) == k)
@@ -164,15 +178,19 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
   test("to_partition: Spark's hash partitioning sends every number where it should go") {
     for (n <- 1 to 200) {
       val images = new PreImages(n)
-      val hashed = HashPartitioning(Seq(BoundReference(0, IntegerType, nullable = false)), n).partitionIdExpression
+      val hashed =
+        HashPartitioning(Seq(BoundReference(0, IntegerType, nullable = false)), n).partitionIdExpression
       (0 until n).foreach(p => assert(hashed.eval(InternalRow(images.table(p))) == p, s"$p of $n"))
     }
     val images = new PreImages(37)
     val e = ToPartition(BoundReference(0, IntegerType, nullable = true), images)
     (0 until 37).foreach(p => checkEvaluation(e, images.table(p), InternalRow(p)))
     checkEvaluation(e, null, InternalRow(null))
-    checkEvaluation(HashPartitioning(Seq(ToPartition(BoundReference(0, IntegerType, nullable = false), images)), 37)
-      .partitionIdExpression, 11, InternalRow(11))
+    checkEvaluation(
+      HashPartitioning(Seq(ToPartition(BoundReference(0, IntegerType, nullable = false), images)), 37)
+        .partitionIdExpression,
+      11,
+      InternalRow(11))
   }
 
   test("to_partition: ten thousand partitions in little time") {

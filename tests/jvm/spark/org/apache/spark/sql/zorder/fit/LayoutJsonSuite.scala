@@ -22,7 +22,8 @@ class LayoutJsonSuite extends AnyFunSuite {
   private def sample(rows: Int): Sample = Sample(Vector(
     longs(rows)(random.nextLong()),
     strings(rows)("https://example.org/some/path/" + random.nextInt(10000000)),
-    strings(rows)(java.lang.Long.toHexString(random.nextLong()) + "-" + java.lang.Long.toHexString(random.nextLong())),
+    strings(rows)(
+      java.lang.Long.toHexString(random.nextLong()) + "-" + java.lang.Long.toHexString(random.nextLong())),
     longs(rows)(random.nextLong(50))))
 
   private def keys(sample: Sample, layout: Layout): Seq[Long] = {
@@ -69,17 +70,32 @@ class LayoutJsonSuite extends AnyFunSuite {
   test("bad text gives one sentence that quotes none of it") {
     val good = LayoutJson.write(Fit.layout(sample(500), columns(4), 8, AlignedZ))
     val bad = Seq(
-      "", " ", "hello", "[]", "null", "7", "{}", "{\"version\":1}", "{\"version\":\"1\"}", "{\"version\":99}",
+      "",
+      " ",
+      "hello",
+      "[]",
+      "null",
+      "7",
+      "{}",
+      "{\"version\":1}",
+      "{\"version\":\"1\"}",
+      "{\"version\":99}",
       "{\"version\":1,\"columns\":[],\"tree\":[-1],\"curve\":\"zorder\",\"inFile\":\"hilbert\"}",
-      good.dropRight(10), good.replace("\"hilbert\"", "\"peano\""), good.replace("\"tree\":[", "\"tree\":[-1,"),
-      good.replace("\"tree\":[", "\"tree\":[77,5,"), good.replace("\"rows\":[", "\"rows\":[3,"),
-      good.replace("\"numbers\":[", "\"numbers\":[5,0,"), good.replace("\"nulls\":", "\"nulls\":-"),
+      good.dropRight(10),
+      good.replace("\"hilbert\"", "\"peano\""),
+      good.replace("\"tree\":[", "\"tree\":[-1,"),
+      good.replace("\"tree\":[", "\"tree\":[77,5,"),
+      good.replace("\"rows\":[", "\"rows\":[3,"),
+      good.replace("\"numbers\":[", "\"numbers\":[5,0,"),
+      good.replace("\"nulls\":", "\"nulls\":-"),
       good.replace("\"tree\":[", "\"tree\":[" + "0,5," * 100000))
     bad.foreach { text =>
       val e = intercept[ZOrderException](LayoutJson.read(text))
       val message = e.getMessage
       assert(!message.contains('\n') && message.length < 250, message)
-      assert(message.startsWith("The text is not a layout") || message.startsWith("The layout has a version"), message)
+      assert(
+        message.startsWith("The text is not a layout") || message.startsWith("The layout has a version"),
+        message)
     }
   }
 }

@@ -27,7 +27,8 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   test("the same rows at every try") {
     val df = rows("id AS a", "0 AS route")
-    val (x, y) = (Sampler.collect(df, 1, Sampler.byPlace(0.05)), Sampler.collect(df, 1, Sampler.byPlace(0.05)))
+    val (x, y) =
+      (Sampler.collect(df, 1, Sampler.byPlace(0.05)), Sampler.collect(df, 1, Sampler.byPlace(0.05)))
     assert(longs(x.head, 0).sameElements(longs(y.head, 0)))
   }
 
@@ -41,13 +42,17 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   test("routes: every row in its own sample, a route without rows has none") {
-    val samples = Sampler.collect(rows("id AS a", "CAST(id AS STRING) AS b", "CAST(id % 3 AS INT) AS route"), 4, (_, _) => true)
+    val samples = Sampler.collect(
+      rows("id AS a", "CAST(id AS STRING) AS b", "CAST(id % 3 AS INT) AS route"),
+      4,
+      (_, _) => true)
     assert(samples.map(_.rows) == Seq(66667, 66667, 66666, 0))
     (0 until 3).foreach(r => assert(longs(samples(r), 0).forall(_ % 3 == r)))
   }
 
   test("a plan without partitions gives an empty sample, and an empty sample a layout of one file") {
-    val df = spark.emptyDataFrame.selectExpr("CAST(1 AS BIGINT) AS a", "'x' AS b", "0 AS route").where("a = 2")
+    val df =
+      spark.emptyDataFrame.selectExpr("CAST(1 AS BIGINT) AS a", "'x' AS b", "0 AS route").where("a = 2")
     val sample = all(df)
     assert(sample.rows == 0 && sample.columns.length == 2)
     val columns = Seq(FitColumn("a", "BIGINT"), FitColumn("b", "STRING"))
@@ -60,14 +65,17 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
     sample.columns.head match {
       case b: BytesSample =>
         assert(b.isNull.count(identity) == 5)
-        assert(b.words.zip(b.isNull).filterNot(_._2).map(w => new String(w._1, "UTF-8").toInt).forall(_ % 2 == 1))
+        assert(
+          b.words.zip(b.isNull).filterNot(_._2).map(w => new String(w._1, "UTF-8").toInt).forall(_ % 2 == 1))
       case other => fail(s"$other")
     }
   }
 
   private val tables = Seq(
     "wide" -> Seq("hash(id) AS a", "xxhash64(id) AS b"),
-    "skewed" -> Seq("CAST(1 / (1e-6 + pmod(xxhash64(id), 1000000) / 1e6) AS BIGINT) AS a", "pmod(hash(id, 1), 1000) AS b"),
+    "skewed" -> Seq(
+      "CAST(1 / (1e-6 + pmod(xxhash64(id), 1000000) / 1e6) AS BIGINT) AS a",
+      "pmod(hash(id, 1), 1000) AS b"),
     "strings, NULLs" -> Seq(
       "IF(pmod(hash(id, 5), 10) < 3, NULL, CAST(pmod(hash(id), 100000) AS STRING)) AS a",
       "concat('long/common/prefix/', pmod(hash(id, 3), 1000000)) AS b"))
@@ -83,10 +91,13 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
       val measured = Forecast.blocks(whole, layout, Rows, pageRows * 2, pageRows)
       val told = heldOut.columns.map(_.sorted)
       val actual = whole.columns.map(_.sorted)
-      Seq(("files", forecast.files, measured.files), ("row groups", forecast.rowGroups, measured.rowGroups),
+      Seq(
+        ("files", forecast.files, measured.files),
+        ("row groups", forecast.rowGroups, measured.rowGroups),
         ("pages", forecast.pages, measured.pages)).foreach { case (level, f, m) =>
         val (x, y) = (Forecast.shares(f, told), Forecast.shares(m, actual))
-        info(s"$level: forecast ${x.map(v => f"$v%.4f").mkString(" ")} measured ${y.map(v => f"$v%.4f").mkString(" ")}")
+        info(
+          s"$level: forecast ${x.map(v => f"$v%.4f").mkString(" ")} measured ${y.map(v => f"$v%.4f").mkString(" ")}")
         x.zip(y).foreach { case (a, b) => assert(math.abs(a - b) <= 0.05 * b + 0.002, level) }
       }
       assert(measured.files.map(_.rows).sum == Rows && measured.pages.map(_.rows).sum == Rows)

@@ -36,10 +36,12 @@ class QualitySuite extends AnyFunSuite with RunFixture {
         val path = dir.resolve("t")
         table.repartition(4).write.parquet(path.toString)
         val found = for (by <- pairs) yield {
-          val pages = "pageRowLimit = 1000, force = true"
+          val pages = "pageRowLimit = 1400, force = true" // three pages a file, as a real table has
           val copy = dir.resolve("c64_" + by.take(5))
           val r64 = done(zorder(path, s"BY ($by) WITH (fileCount = 64, $pages) INTO '$copy'"))
-          val r50 = done(zorder(path, s"BY ($by) WITH (fileCount = 50, $pages) INTO '${dir.resolve("c50_" + by.take(5))}'"))
+          val r50 = done(zorder(
+            path,
+            s"BY ($by) WITH (fileCount = 50, $pages) INTO '${dir.resolve("c50_" + by.take(5))}'"))
           val checked = by.split(", ").zipWithIndex.map { case (c, i) =>
             math.abs(share(r64, i, "files", "measured") - shareRead(read(copy), c))
           }

@@ -47,8 +47,9 @@ trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
   def read(path: Path): DataFrame = spark.read.option("mergeSchema", "true").parquet(path.toString)
 
   def sameRows(before: DataFrame, after: DataFrame): Unit = {
-    assert(after.schema.map(f => (f.name, f.dataType)).toSet === before.schema.map(f => (f.name, f.dataType)).toSet)
-    val columns = before.columns.toSeq.map(c => s"`$c`")
+    def types(df: DataFrame) = df.schema.map(f => (f.name, f.dataType.asNullable)).toSet
+    assert(types(after) === types(before))
+    val columns = before.columns.toSeq.map(c => "`" + c.replace("`", "``") + "`")
     val (x, y) = (before.selectExpr(columns: _*), after.selectExpr(columns: _*))
     assert(x.count() === y.count())
     assert(x.exceptAll(y).isEmpty && y.exceptAll(x).isEmpty)

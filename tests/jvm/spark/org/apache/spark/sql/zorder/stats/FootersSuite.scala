@@ -12,12 +12,19 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
 
   private def allTypes(rows: Int): DataFrame = {
     val values = Seq(
-      "id % 3 = 0 as bool", "cast(id % 200 - 100 as byte) as i8", "cast(id * 7 - 500 as short) as i16",
-      "cast(id * 700001 - 900000 as int) as i32", "id * 10000000019 - 17 as i64",
-      "cast(id / 3 - 99 as float) as f32", "if(id % 5 = 0, -0.0d, id / 7 - 50) as f64",
-      "cast(id - 300 as decimal(7, 2)) as d7", "cast(id * 100003 - 300 as decimal(18, 4)) as d18",
-      "cast(id * 100003 - 300 as decimal(38, 10)) as d38", "concat('é', repeat('x', 70), id) as s",
-      "cast(concat('b', id) as binary) as bin", "date_add(date'1999-12-30', cast(id as int)) as day",
+      "id % 3 = 0 as bool",
+      "cast(id % 200 - 100 as byte) as i8",
+      "cast(id * 7 - 500 as short) as i16",
+      "cast(id * 700001 - 900000 as int) as i32",
+      "id * 10000000019 - 17 as i64",
+      "cast(id / 3 - 99 as float) as f32",
+      "if(id % 5 = 0, -0.0d, id / 7 - 50) as f64",
+      "cast(id - 300 as decimal(7, 2)) as d7",
+      "cast(id * 100003 - 300 as decimal(18, 4)) as d18",
+      "cast(id * 100003 - 300 as decimal(38, 10)) as d38",
+      "concat('é', repeat('x', 70), id) as s",
+      "cast(concat('b', id) as binary) as bin",
+      "date_add(date'1999-12-30', cast(id as int)) as day",
       "timestamp_micros(id * 1234567891 - 5) as ts",
       "cast(timestamp_micros(id * 1234567891) as timestamp_ntz) as ntz",
       "make_ym_interval(cast(id as int) - 50, 3) as ym",
@@ -94,7 +101,9 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
           .write.parquet(dir.resolve(name).toString)
       write(10, "t")
       write(0, "none")
-      val columns = Seq(StatColumn(Seq("n"), IntegerType), StatColumn(Seq("x"), IntegerType),
+      val columns = Seq(
+        StatColumn(Seq("n"), IntegerType),
+        StatColumn(Seq("x"), IntegerType),
         StatColumn(Seq("x"), IntegerType, absent = Zone.OnlyNulls))
       val full = footers(dir.resolve("t"), columns: _*).head
       assert(full.block(3).zones == IndexedSeq(Zone.OnlyNulls, Zone.Unknown, Zone.OnlyNulls))
@@ -130,7 +139,8 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
   test("types that only Spark 4 has: TIME has zones, a collated string has none") {
     assume(spark.version >= "4.1")
     inTempDir { dir =>
-      spark.range(1, 9).selectExpr("cast(make_time(1, 2, cast(id as decimal(16, 6))) as time(6)) as t",
+      spark.range(1, 9).selectExpr(
+        "cast(make_time(1, 2, cast(id as decimal(16, 6))) as time(6)) as t",
         "cast(id as string) collate UTF8_LCASE as c").coalesce(1).write.parquet(dir.resolve("t").toString)
       val df = spark.read.parquet(dir.resolve("t").toString)
       val columns = Seq("t", "c").map(c => StatColumn.in(df.schema, Seq(c)))
@@ -149,12 +159,22 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
         footers(dir.resolve(name), columns: _*).head.block(types.size).zones
       }
       setting("spark.sql.parquet.outputTimestampType" -> "INT96") {
-        spark.range(1, 9).selectExpr("timestamp_micros(id) as t", "if(id = 3, double('NaN'), id) as x",
-          "if(id = 3, float('NaN'), id) as y", "array(id) as a", "id")
+        spark.range(1, 9).selectExpr(
+          "timestamp_micros(id) as t",
+          "if(id = 3, double('NaN'), id) as x",
+          "if(id = 3, float('NaN'), id) as y",
+          "array(id) as a",
+          "id")
           .coalesce(1).write.parquet(dir.resolve("t").toString)
       }
-      val doubtful = zones("t", "t" -> TimestampType, "x" -> DoubleType, "y" -> FloatType, "a" -> LongType,
-        "id" -> StringType, "id" -> IntegerType)
+      val doubtful = zones(
+        "t",
+        "t" -> TimestampType,
+        "x" -> DoubleType,
+        "y" -> FloatType,
+        "a" -> LongType,
+        "id" -> StringType,
+        "id" -> IntegerType)
       assert(doubtful.toSet == Set(Zone.Unknown))
       def dates(mode: String, first: String): Zone = {
         setting("spark.sql.parquet.datetimeRebaseModeInWrite" -> mode) {

@@ -37,11 +37,18 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
   test("zones of types that Spark reads but does not write") {
     inTempDir { dir =>
       writeOdd(dir)
-      val zones = footers(dir, StatColumn(Seq("u64"), DecimalType(20, 0)), StatColumn(Seq("u8"), ShortType),
-        StatColumn(Seq("nanos"), TimestampType), StatColumn(Seq("millis"), TimestampType),
-        StatColumn(Seq("fixed"), BinaryType), StatColumn(Seq("dec"), DecimalType(9, 2)),
-        StatColumn(Seq("dec"), DecimalType(9, 3)), StatColumn(Seq("dec"), DecimalType(20, 2)),
-        StatColumn(Seq("plain"), LongType), StatColumn(Seq("kind"), StringType)).head.block(10).zones
+      val zones = footers(
+        dir,
+        StatColumn(Seq("u64"), DecimalType(20, 0)),
+        StatColumn(Seq("u8"), ShortType),
+        StatColumn(Seq("nanos"), TimestampType),
+        StatColumn(Seq("millis"), TimestampType),
+        StatColumn(Seq("fixed"), BinaryType),
+        StatColumn(Seq("dec"), DecimalType(9, 2)),
+        StatColumn(Seq("dec"), DecimalType(9, 3)),
+        StatColumn(Seq("dec"), DecimalType(20, 2)),
+        StatColumn(Seq("plain"), LongType),
+        StatColumn(Seq("kind"), StringType)).head.block(10).zones
       def wide(v: Long) = BytesWord(OrderedWord.ofBigInteger(java.math.BigInteger.valueOf(v)))
       assert(zones(0) == Zone.Unknown && zones(1) == Zone.Unknown && zones(2) == Zone.Unknown)
       // not written by Spark 3: before 1900 in doubt, but 1970 is not
@@ -75,11 +82,13 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
 
   test("old list shapes are a loss, other names of the three levels are none") {
     inTempDir { dir =>
-      exampleFile(dir.resolve("l.parquet"), """message m {
-        |  optional group old (LIST) { repeated int32 array; }
-        |  optional group arrow (LIST) { repeated group list { optional int32 item; } }
-        |  repeated int32 bare;
-        |}""".stripMargin) { (g, i) =>
+      exampleFile(
+        dir.resolve("l.parquet"),
+        """message m {
+          |  optional group old (LIST) { repeated int32 array; }
+          |  optional group arrow (LIST) { repeated group list { optional int32 item; } }
+          |  repeated int32 bare;
+          |}""".stripMargin) { (g, i) =>
         g.addGroup("old").append("array", i)
         g.addGroup("arrow").addGroup("list").append("item", i)
         g.append("bare", i)
@@ -95,11 +104,13 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
 
   test("field ids are kept where Spark has a place for them") {
     inTempDir { dir =>
-      exampleFile(dir.resolve("i.parquet"), """message m {
-        |  optional int32 a = 4;
-        |  optional group s = 5 { optional int32 f = 6; }
-        |  optional group l (LIST) = 7 { repeated group list { optional int32 element = 8; } }
-        |}""".stripMargin)((g, i) => g.append("a", i).addGroup("s").append("f", i))
+      exampleFile(
+        dir.resolve("i.parquet"),
+        """message m {
+          |  optional int32 a = 4;
+          |  optional group s = 5 { optional int32 f = 6; }
+          |  optional group l (LIST) = 7 { repeated group list { optional int32 element = 8; } }
+          |}""".stripMargin)((g, i) => g.append("a", i).addGroup("s").append("f", i))
       val union = SchemaUnion.of(footers(dir), None, caseSensitive = false)
       assert(union.schema("a").metadata.getLong("parquet.field.id") == 4)
       val nested = union.schema("s").dataType.asInstanceOf[StructType]("f")

@@ -14,8 +14,12 @@ class PageIndexSuite extends AnyFunSuite with StatsFixture {
       val columns = Seq("id" -> LongType, "n" -> LongType, "s" -> StringType, "absent" -> LongType)
         .map { case (name, dataType) => StatColumn(Seq(name), dataType) }
       val pages = PageIndex.read(session, parquetFiles(dir), columns).head
-      val ids = (0 until 6).map(p => (math.min(2000L, 10500L - p * 2000), Zone.Between(LongWord(p * 2000L),
-        LongWord(math.min(10499L, p * 2000L + 1999)))))
+      val ids = (0 until 6).map(p =>
+        (
+          math.min(2000L, 10500L - p * 2000),
+          Zone.Between(
+            LongWord(p * 2000L),
+            LongWord(math.min(10499L, p * 2000L + 1999)))))
       assert(pages.pages(0) == ids)
       assert(pages.pages(1) == ids.take(2).map(_._1 -> Zone.OnlyNulls) ++ ids.drop(2))
       assert(pages.columns(2).map(_.rows).sum == 10500)

@@ -95,7 +95,11 @@ class SchemaUnionSuite extends AnyFunSuite with StatsFixture {
 
   test("intervals and maps of arrays come back as they are") {
     inTempDir { dir =>
-      write(dir, "a", "make_ym_interval(1, 2) as ym", "make_dt_interval(1, 2) as dt",
+      write(
+        dir,
+        "a",
+        "make_ym_interval(1, 2) as ym",
+        "make_dt_interval(1, 2) as dt",
         "map(id, array(id)) as m")
       val result = union(dir)
       assert(result.refusals.isEmpty && result.losses.isEmpty)

@@ -42,9 +42,9 @@ trait StatsFixture {
     pairs.foreach { case (k, v) => spark.conf.set(k, v) }
     try body
     finally before.foreach {
-      case (k, Some(v)) => spark.conf.set(k, v)
-      case (k, None) => spark.conf.unset(k)
-    }
+        case (k, Some(v)) => spark.conf.set(k, v)
+        case (k, None) => spark.conf.unset(k)
+      }
   }
 
   protected def parquetFiles(dir: Path): Seq[DataFile] =

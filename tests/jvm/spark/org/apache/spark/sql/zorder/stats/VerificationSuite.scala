@@ -4,8 +4,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 class VerificationSuite extends AnyFunSuite with StatsFixture {
   private val columns = Seq(
-    "id", "if(id % 3 = 0, null, id) as n", "if(id % 5 = 0, null, array(id, null)) as a",
-    "struct(id as f) as s", "map(id, 'x', id + 1, null) as m")
+    "id",
+    "if(id % 3 = 0, null, id) as n",
+    "if(id % 5 = 0, null, array(id, null)) as a",
+    "struct(id as f) as s",
+    "map(id, 'x', id + 1, null) as m")
 
   private def written(exprs: String*)(check: Seq[FileFooter] => Unit): Unit = inTempDir { dir =>
     spark.range(100).selectExpr(exprs: _*).repartition(3).write.parquet(dir.resolve("t").toString)
@@ -35,8 +38,12 @@ class VerificationSuite extends AnyFunSuite with StatsFixture {
   }
 
   test("the checksum depends on neither order nor map order, but on every value and on where NULL is") {
-    def rows(map: String) = spark.range(1000).selectExpr("id", "if(id % 3 = 0, null, id) as n", s"$map as m",
-      "array(struct(map('a', id) as inner)) as deep", "cast(id as string) as `a.b`")
+    def rows(map: String) = spark.range(1000).selectExpr(
+      "id",
+      "if(id % 3 = 0, null, id) as n",
+      s"$map as m",
+      "array(struct(map('a', id) as inner)) as deep",
+      "cast(id as string) as `a.b`")
     val df = rows("map(id, 1, -id - 1, 2)")
     val sum = Checksum.of(df)
     assert(sum.rows == 1000 && sum.skipped.isEmpty)

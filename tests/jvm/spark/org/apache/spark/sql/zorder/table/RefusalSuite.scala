@@ -33,8 +33,11 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
   }
 
   test("other formats by path") {
-    Seq("_delta_log/0.json" -> "Delta's own", ".hoodie/hoodie.properties" -> "run_clustering",
-      "metadata/v1.metadata.json" -> "rewrite_data_files", "_spark_metadata/0" -> "streaming").foreach {
+    Seq(
+      "_delta_log/0.json" -> "Delta's own",
+      ".hoodie/hoodie.properties" -> "run_clustering",
+      "metadata/v1.metadata.json" -> "rewrite_data_files",
+      "_spark_metadata/0" -> "streaming").foreach {
       case (file, says0) =>
         val path = plain("format")
         write(s"$path/$file", "{}")

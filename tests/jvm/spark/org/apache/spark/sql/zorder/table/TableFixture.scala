@@ -76,8 +76,19 @@ trait TableFixture extends BeforeAndAfterAll { this: Suite =>
   def openName(name: String): ClusterTable = TableResolver.open(classic, TableRef.Name(name.split('.').toSeq))
 
   def record(runId: String, files: Seq[RecordedFile] = Nil, rewritten: Seq[DataFile] = Nil): RunRecord =
-    RunRecord(0, runId, 1000L, 2000L, "OPTIMIZE", "OPTIMIZE t ZORDER BY (id, v)", Seq("id", "v"), "zorder",
-      Map("" -> "abcd1234"), files, rewritten, "{}")
+    RunRecord(
+      0,
+      runId,
+      1000L,
+      2000L,
+      "OPTIMIZE",
+      "OPTIMIZE t ZORDER BY (id, v)",
+      Seq("id", "v"),
+      "zorder",
+      Map("" -> "abcd1234"),
+      files,
+      rewritten,
+      "{}")
 
   /** What a run stages for these inputs: one file a partition. */
   def stage(table: ClusterTable, inputs: Seq[DataFile], runId: String): Replacement = {

@@ -35,7 +35,8 @@ object SessionKeys {
   val injectFunctions: Setting = inject("functions", "functions")
   val injectTableFunctions: Setting = inject("tableFunctions", "table functions")
 
-  val settings: Seq[Setting] = Seq(TakeOverDelta, ShowProgress, injectParser, injectFunctions, injectTableFunctions)
+  val settings: Seq[Setting] =
+    Seq(TakeOverDelta, ShowProgress, injectParser, injectFunctions, injectTableFunctions)
 
   /** Makes the keys known to Spark; once for the whole JVM, further calls do nothing. */
   def register(): Unit = registered

@@ -37,9 +37,11 @@ object LayoutArgument {
       refuse(s"$function takes a layout and its columns: $function('table:db.t', a, b).")
     val first = arguments.head
     if (!first.resolved || !first.foldable)
-      refuse(s"The layout in $function must be a literal, not ${first.sql}: pass the JSON that fit() returned, " +
-        "'table:db.t' or 'path:/data/t'.")
-    val text = Option(first.eval()).map(_.toString).getOrElse(refuse(s"The layout in $function is NULL: pass a literal."))
+      refuse(
+        s"The layout in $function must be a literal, not ${first.sql}: pass the JSON that fit() returned, " +
+          "'table:db.t' or 'path:/data/t'.")
+    val text = Option(
+      first.eval()).map(_.toString).getOrElse(refuse(s"The layout in $function is NULL: pass a literal."))
     (lookUp(text), arguments.tail)
   }
 }

@@ -29,7 +29,8 @@ abstract class LayoutExpression extends Expression {
 
   @transient protected lazy val ranks: Array[Int] = new Array[Int](columns.length)
   @transient protected lazy val scratch: Array[Int] = new Array[Int](columns.length)
-  @transient private lazy val wordTypes: Array[WordType] = columns.map(c => WordType.of(c.dataType).get).toArray
+  @transient private lazy val wordTypes: Array[WordType] =
+    columns.map(c => WordType.of(c.dataType).get).toArray
 
   override def checkInputDataTypes(): TypeCheckResult = {
     val ref = routes.refs.head
@@ -72,7 +73,8 @@ abstract class LayoutExpression extends Expression {
 
   protected def ranksCode(ctx: CodegenContext): RanksCode = {
     val layoutClass = "sparkzorder.curve.layout.CompiledLayout"
-    val ranks = ctx.addMutableState("int[]", "ranks", v => s"$v = new int[${columns.length}];", forceInline = true)
+    val ranks =
+      ctx.addMutableState("int[]", "ranks", v => s"$v = new int[${columns.length}];", forceInline = true)
     val (choose, layout, firstFile) = route match {
       case None => ("", ctx.addReferenceObj("layout", routes.compiled(0), layoutClass), "0")
       case Some(expression) =>
@@ -91,7 +93,11 @@ abstract class LayoutExpression extends Expression {
       }
       s"${value.code}\n$ranks[$i] = ${value.isNull} ? 0 : $layout.rank($i, $word);\n"
     }
-    RanksCode(choose + ctx.splitExpressionsWithCurrentInputs(parts, "ranksOfLayout"), layout, ranks, firstFile)
+    RanksCode(
+      choose + ctx.splitExpressionsWithCurrentInputs(parts, "ranksOfLayout"),
+      layout,
+      ranks,
+      firstFile)
   }
 
   private def arguments: String = if (routes.refs.length == 1) routes.refs.head.id else routes.toString

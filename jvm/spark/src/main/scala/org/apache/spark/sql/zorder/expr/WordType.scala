@@ -43,9 +43,15 @@ object WordType {
     case LongType | TimestampType | TimestampNTZType | _: DayTimeIntervalType =>
       Some(LongWordType(64, _.asInstanceOf[Long], v => v))
     case FloatType =>
-      Some(LongWordType(32, v => OrderedWord.ofFloat(v.asInstanceOf[Float]), v => s"$OrderedWordClass.ofFloat($v)"))
+      Some(LongWordType(
+        32,
+        v => OrderedWord.ofFloat(v.asInstanceOf[Float]),
+        v => s"$OrderedWordClass.ofFloat($v)"))
     case DoubleType =>
-      Some(LongWordType(64, v => OrderedWord.ofDouble(v.asInstanceOf[Double]), v => s"$OrderedWordClass.ofDouble($v)"))
+      Some(LongWordType(
+        64,
+        v => OrderedWord.ofDouble(v.asInstanceOf[Double]),
+        v => s"$OrderedWordClass.ofDouble($v)"))
     case d: DecimalType if d.precision <= Decimal.MAX_LONG_DIGITS =>
       val width = if (d.precision <= Decimal.MAX_INT_DIGITS) 32 else 64
       Some(LongWordType(width, _.asInstanceOf[Decimal].toUnscaledLong, v => s"$v.toUnscaledLong()"))

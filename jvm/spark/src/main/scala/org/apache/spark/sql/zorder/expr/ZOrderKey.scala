@@ -25,7 +25,8 @@ final case class ZOrderKey(routes: Routes, route: Option[Expression], columns: S
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val RanksCode(fill, layout, ranks, _) = ranksCode(ctx)
-    val scratch = ctx.addMutableState("int[]", "scratch", v => s"$v = new int[${columns.length}];", forceInline = true)
+    val scratch =
+      ctx.addMutableState("int[]", "scratch", v => s"$v = new int[${columns.length}];", forceInline = true)
     val cell = ctx.freshName("cell")
     ev.copy(
       code = code"""
@@ -40,5 +41,6 @@ final case class ZOrderKey(routes: Routes, route: Option[Expression], columns: S
 }
 
 object ZOrderKey {
-  def apply(ref: LayoutRef, columns: Seq[Expression]): ZOrderKey = ZOrderKey(Routes(IndexedSeq(ref)), None, columns)
+  def apply(ref: LayoutRef, columns: Seq[Expression]): ZOrderKey =
+    ZOrderKey(Routes(IndexedSeq(ref)), None, columns)
 }

@@ -16,7 +16,8 @@ object Fit {
 
   def layout(sample: Sample, columns: Seq[FitColumn], files: Int, builder: LayoutBuilder): Layout = {
     val scales = sample.columns.map(_.scale)
-    val ranked = new RankedSample(scales, sample.columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
+    val ranked =
+      new RankedSample(scales, sample.columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
     Layout(
       columns.zip(scales).map { case (c, s) => LayoutColumn(c.sql, c.dataType, s) }.toIndexedSeq,
       builder.build(ranked, files),

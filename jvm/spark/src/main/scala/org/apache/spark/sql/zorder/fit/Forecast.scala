@@ -23,7 +23,12 @@ object Forecast {
    * @param pageRows
    *   rows of a full page
    */
-  def blocks(sample: Sample, layout: Layout, tableRows: Long, rowGroupRows: Double, pageRows: Double): Blocks = {
+  def blocks(
+      sample: Sample,
+      layout: Layout,
+      tableRows: Long,
+      rowGroupRows: Double,
+      pageRows: Double): Blocks = {
     val placed = place(sample, layout)
     val perSampled = tableRows.toDouble / math.max(1, sample.rows)
     Blocks(
@@ -89,7 +94,8 @@ object Forecast {
       while (end < n && placed.file(placed.order(end)) == file) end += 1
       var blockEnd = from + size
       while (from < end) {
-        val until = math.max(from + 1, math.min(end, math.round(math.min(blockEnd, Int.MaxValue.toDouble)).toInt))
+        val until =
+          math.max(from + 1, math.min(end, math.round(math.min(blockEnd, Int.MaxValue.toDouble)).toInt))
         out += Block(until - from, sample.columns.map(_.zone(placed.order, from, until)))
         from = until
         blockEnd += size

@@ -42,8 +42,9 @@ object LayoutJson {
     if (root == null || !root.isObject || !root.has("version")) notALayout("it has no version")
     val version = root.get("version")
     if (!version.isInt || version.asInt != Version)
-      ZOrderException.refuse(s"The layout has a version other than $Version, the one that this spark-zorder reads: " +
-        "use the release that wrote it or fit a new layout.")
+      ZOrderException.refuse(
+        s"The layout has a version other than $Version, the one that this spark-zorder reads: " +
+          "use the release that wrote it or fit a new layout.")
     try {
       val columns = root.get("columns").elements().asScala.map(readColumn).toIndexedSeq
       if (columns.isEmpty) notALayout("it has no columns")
@@ -66,7 +67,8 @@ object LayoutJson {
 
   /** Eight hex digits that stand for the layout in plans, properties and logs. */
   def id(json: String): String =
-    MessageDigest.getInstance("SHA-256").digest(json.getBytes(UTF_8)).take(4).map(b => f"${b & 0xff}%02x").mkString
+    MessageDigest.getInstance("SHA-256").digest(json.getBytes(UTF_8)).take(4).map(b =>
+      f"${b & 0xff}%02x").mkString
 
   private def writeColumn(node: ObjectNode, column: LayoutColumn): Unit = {
     node.put("sql", column.sql).put("type", column.dataType)
@@ -112,7 +114,8 @@ object LayoutJson {
 
   private def check(holds: Boolean): Unit = if (!holds) notALayout("a column's scale is damaged")
 
-  private def ascending(n: Int)(below: (Int, Int) => Boolean): Boolean = (1 until n).forall(i => below(i - 1, i))
+  private def ascending(n: Int)(below: (Int, Int) => Boolean): Boolean =
+    (1 until n).forall(i => below(i - 1, i))
 
   private def readStrings(node: JsonNode): Array[Array[Byte]] = {
     val out = Array.newBuilder[Array[Byte]]

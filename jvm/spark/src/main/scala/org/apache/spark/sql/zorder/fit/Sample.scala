@@ -29,7 +29,8 @@ sealed trait SampleColumn extends Serializable {
     val all = sorted
     val rows = isNull.length
     val nullShare = (rows - all.size).toDouble / math.max(1, rows)
-    Array.tabulate(rows)(i => if (isNull(i)) nullShare else all.countBetween(word(i), word(i)).toDouble / rows)
+    Array.tabulate(rows)(i =>
+      if (isNull(i)) nullShare else all.countBetween(word(i), word(i)).toDouble / rows)
   }
 }
 
@@ -39,9 +40,12 @@ object SampleColumn {
   def concat(parts: Seq[SampleColumn]): SampleColumn = {
     val isNull = parts.iterator.flatMap(_.isNull).toArray
     parts.head match {
-      case _: LongSample => LongSample(parts.iterator.collect { case p: LongSample => p.words.iterator }.flatten.toArray, isNull)
+      case _: LongSample =>
+        LongSample(parts.iterator.collect { case p: LongSample => p.words.iterator }.flatten.toArray, isNull)
       case _: BytesSample =>
-        BytesSample(parts.iterator.collect { case p: BytesSample => p.words.iterator }.flatten.toArray, isNull)
+        BytesSample(
+          parts.iterator.collect { case p: BytesSample => p.words.iterator }.flatten.toArray,
+          isNull)
     }
   }
 }

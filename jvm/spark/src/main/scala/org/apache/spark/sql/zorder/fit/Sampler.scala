@@ -26,7 +26,8 @@ object Sampler {
     val types = rows.schema.fields.init.map(_.dataType)
     val chunks = perTask(rows)((task, in) => chunk(in, types, task, keep))
     val none = chunk(Iterator.empty, types, 0, keep) // a plan without partitions has no chunk
-    val whole = Sample(types.indices.map(c => SampleColumn.concat(none.columns(c) +: chunks.map(_.columns(c)).toSeq)))
+    val whole =
+      Sample(types.indices.map(c => SampleColumn.concat(none.columns(c) +: chunks.map(_.columns(c)).toSeq)))
     val route = chunks.flatMap(_.routes)
     if (routes == 1) IndexedSeq(whole)
     else {
@@ -50,12 +51,15 @@ object Sampler {
     val chunks = perTask(rows)((task, in) => bounded(in, types, task, most))
     val limit = chunks.map(_.limit).min
     Sample(types.indices.map { c =>
-      SampleColumn.concat(chunks.map(k => k.columns(c).take(k.hashes.indices.filter(k.hashes(_) <= limit).toArray)).toSeq)
+      SampleColumn.concat(chunks.map(k =>
+        k.columns(c).take(k.hashes.indices.filter(k.hashes(_) <= limit).toArray)).toSeq)
     })
   }
 
   /** One job. Results travel as bytes: where our jar came late, executors have classes of their own. */
-  private def perTask[A <: AnyRef: ClassTag](rows: DataFrame)(body: (Int, Iterator[InternalRow]) => A): Array[A] =
+  private def perTask[A <: AnyRef: ClassTag](rows: DataFrame)(body: (
+      Int,
+      Iterator[InternalRow]) => A): Array[A] =
     rows.queryExecution.toRdd
       .mapPartitionsWithIndex((task, in) => Iterator(Utils.serialize(body(task, in))))
       .collect()
@@ -63,7 +67,11 @@ object Sampler {
 
   final private case class BoundedChunk(columns: IndexedSeq[SampleColumn], hashes: Array[Long], limit: Long)
 
-  private def bounded(in: Iterator[InternalRow], types: Array[DataType], task: Int, most: Int): BoundedChunk = {
+  private def bounded(
+      in: Iterator[InternalRow],
+      types: Array[DataType],
+      task: Int,
+      most: Int): BoundedChunk = {
     var held = Vector.empty[(Long, InternalRow)]
     var limit = Long.MaxValue
     var place = 0L

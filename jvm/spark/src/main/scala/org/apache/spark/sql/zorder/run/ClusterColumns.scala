@@ -31,7 +31,11 @@ final case class ClusterColumn(sql: String, expression: Expression, path: Option
 object ClusterColumns {
 
   /** Against a schema, before any row is read. */
-  def resolve(session: ClassicSession, table: ClusterTable, schema: StructType, by: Seq[String]): Seq[ClusterColumn] =
+  def resolve(
+      session: ClassicSession,
+      table: ClusterTable,
+      schema: StructType,
+      by: Seq[String]): Seq[ClusterColumn] =
     on(
       session,
       table.name,
@@ -80,18 +84,24 @@ object ClusterColumns {
           "cluster by other columns.")
       if (!schema.exists(f => same(f.name, name))) {
         val names = schema.fieldNames.toSeq.diff(partitionColumns :+ PinnedFiles.RouteColumn)
-        refuse(s"$table has no column $name.${Nearest.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
-          (if (names.length > 20) ", ..." else "") + ".")
+        refuse(
+          s"$table has no column $name.${Nearest.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
+            (if (names.length > 20) ", ..." else "") + ".")
       }
     }
   }
 
-  private def one(session: ClassicSession, table: String, relation: LogicalPlan, sql: String): ClusterColumn = {
+  private def one(
+      session: ClassicSession,
+      table: String,
+      relation: LogicalPlan,
+      sql: String): ClusterColumn = {
     val column: Column = expr(sql)
     val resolved =
       try Shims.ofRows(session, relation).select(column).queryExecution.analyzed
       catch {
-        case e: AnalysisException => refuse(s"Clustering column $sql of $table cannot be resolved: ${firstLine(e)}.")
+        case e: AnalysisException =>
+          refuse(s"Clustering column $sql of $table cannot be resolved: ${firstLine(e)}.")
       }
     val expression = resolved match {
       case Project(Seq(Alias(child, _)), _) => child
@@ -100,7 +110,8 @@ object ClusterColumns {
     }
     val declared = asDeclared(expression, relation.output)
     if (!expression.deterministic)
-      refuse(s"Clustering column $sql gives another value at every run: cluster by a deterministic expression.")
+      refuse(
+        s"Clustering column $sql gives another value at every run: cluster by a deterministic expression.")
     if (WordType.of(expression.dataType).isEmpty) {
       val hint = expression.dataType match {
         case s: StructType if s.nonEmpty => s" Name one of its fields, such as $sql.${s.head.name}."

@@ -38,7 +38,11 @@ object ClusterDataFrame {
   private def resolve(df: DataFrame, by: Seq[String]): Seq[ClusterColumn] = {
     if (by.isEmpty) refuse("No clustering columns are named: name at least one.")
     ClusterColumns.on(
-      Shims.classic(df.sparkSession), "The DataFrame", df.queryExecution.analyzed, Nil, by)
+      Shims.classic(df.sparkSession),
+      "The DataFrame",
+      df.queryExecution.analyzed,
+      Nil,
+      by)
   }
 
   private def fitted(df: DataFrame, columns: Seq[ClusterColumn], files: Int): LayoutRef = {

@@ -20,8 +20,9 @@ private[run] object ClusteredBy {
         .orElse(table.state.latest().map(_.columns))
         .filter(_.nonEmpty)
         .getOrElse(
-          refuse(s"No clustering columns are named and ${table.name} has none of its own: say BY (a, b), or set " +
-            s"the table property '$Property' = 'a, b'."))
+          refuse(
+            s"No clustering columns are named and ${table.name} has none of its own: say BY (a, b), or set " +
+              s"the table property '$Property' = 'a, b'."))
 
   private def fromProperty(table: ClusterTable): Option[Seq[String]] =
     table.properties.get(Property).map(splitTopLevel)

@@ -43,7 +43,7 @@ final private class ClusteringRun(
   def report(): RunReport = {
     val all = table.files()
     if (all.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
-    val found = resolved(all)
+    val found = progress.step("schema")(resolved(all))(f => Said.count(f.schema.length.toLong, "column"))
     val selected = progress.step("select")(select(all, found)) { s =>
       s"${Said.files(s.files)} to cluster, ${s.kept.length} left alone"
     }
@@ -55,7 +55,12 @@ final private class ClusteringRun(
       val hint = if (overlap) "" else " WITH (overlap = 'include') takes those too that it overlaps."
       val which = if (overlap) "overlaps" else "lies wholly inside"
       ended(RunStatus.NothingToDo, s"No file $which WHERE ${selected.where}.$hint", considered)
-    } else if (!request.full && request.into.isEmpty && InPlace(table, found.columns.map(_.sql), builder.name, options, selected.files))
+    } else if (!request.full && request.into.isEmpty && InPlace(
+        table,
+        found.columns.map(_.sql),
+        builder.name,
+        options,
+        selected.files))
       ended(
         RunStatus.NothingToDo,
         s"${if (selected.kept.isEmpty) "All" else "These"} ${selected.files.length} files are in this layout already; " +
@@ -102,7 +107,11 @@ final private class ClusteringRun(
     else {
       val source = input.relation(plan)
       val columns = ClusterColumns.on(
-        user, table.name, source.plan, table.partitionSchema.fieldNames.toSeq, by)
+        user,
+        table.name,
+        source.plan,
+        table.partitionSchema.fieldNames.toSeq,
+        by)
       val sampled = progress.step("sample") {
         Sampling(pinned, source, columns, plan, input.rows(plan))
       }(_.said)
@@ -116,13 +125,25 @@ final private class ClusteringRun(
         targetFileSize = plan.target,
         targetFiles = fitted.routes.files.toLong,
         sampledRows = sampled.rows.toLong)
-      if (request.dryRun) ended(RunStatus.DryRun, outlook.said + selected.said, metrics, fitted.said, outlook.columns)
+      if (request.dryRun)
+        ended(RunStatus.DryRun, outlook.said + selected.said, metrics, fitted.said, outlook.columns)
       else if (!options.force && request.into.isEmpty && outlook.gain < options.minGain)
-        ended(RunStatus.NoGain, outlook.noGain(options.minGain) + selected.said, metrics, fitted.said, outlook.columns)
+        ended(
+          RunStatus.NoGain,
+          outlook.noGain(options.minGain) + selected.said,
+          metrics,
+          fitted.said,
+          outlook.columns)
       else {
         val work = Work(input, plan, source, columns, fitted, outlook)
         val written = new WriteOut(pinned, table, request, options, progress, started)(work, metrics)
-        ended(RunStatus.Done, written.said + selected.said, written.metrics, fitted.said, written.columns, written.root)
+        ended(
+          RunStatus.Done,
+          written.said + selected.said,
+          written.metrics,
+          fitted.said,
+          written.columns,
+          written.root)
       }
     }
   }

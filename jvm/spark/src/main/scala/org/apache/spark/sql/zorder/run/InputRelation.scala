@@ -20,7 +20,13 @@ final class InputRelation(val plan: LogicalPlan, columns: Int) {
 object InputRelation {
   def apply(session: ClassicSession, files: PinnedFiles, dataSchema: StructType): InputRelation = {
     val relation =
-      HadoopFsRelation(files, files.partitionSchema, dataSchema, None, new ParquetFileFormat, Map.empty)(session)
+      HadoopFsRelation(
+        files,
+        files.partitionSchema,
+        dataSchema,
+        None,
+        new ParquetFileFormat,
+        Map.empty)(session)
     new InputRelation(LogicalRelation(relation), dataSchema.length + files.partitionSchema.length - 1)
   }
 }

@@ -89,6 +89,7 @@ object Inspection {
       options: RunOptions): Inspection = {
     val statColumns = Inspection.statColumns(schema, columns)
     val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statColumns))
+    Spelling.problem(footers).foreach(refuse)
     val traits = InputTraits.of(footers)
     (traits.refusals).headOption.foreach(refuse)
     val union = SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType)
@@ -100,12 +101,14 @@ object Inspection {
     if (footers.map(_.rows).sum == 0) refuse(s"${table.name} has no rows: there is nothing to cluster.")
     val int96 = statColumns.filter(c => traits.int96.contains(c.path.mkString(".")))
     if (union.timestamps == "INT96") int96.headOption.foreach { c =>
-      refuse(s"Timestamp column ${c.path.mkString(".")} is stored as INT96, which has no statistics, so nothing " +
-        "could skip by it: add WITH (timestampType = 'micros').")
+      refuse(
+        s"Timestamp column ${c.path.mkString(".")} is stored as INT96, which has no statistics, so nothing " +
+          "could skip by it: add WITH (timestampType = 'micros').")
     }
     new Inspection(session, table, columns, footers, statColumns, union, traits)
   }
 
   private def first(sentences: Seq[String]): Option[String] =
-    sentences.headOption.map(_ + (if (sentences.length > 1) s" (And ${sentences.length - 1} more like it.)" else ""))
+    sentences.headOption.map(_ + (if (sentences.length > 1) s" (And ${sentences.length - 1} more like it.)"
+                                  else ""))
 }

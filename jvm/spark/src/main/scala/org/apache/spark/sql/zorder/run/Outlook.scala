@@ -24,7 +24,8 @@ final case class Outlook(columns: Seq[ColumnReport], values: IndexedSeq[SortedWo
   }
 
   def said: String = columns.map { c =>
-    def pair(s: Shares) = s"${s.now.map(Said.share).getOrElse("?")} -> ${s.forecast.map(Said.share).getOrElse("?")}"
+    def pair(s: Shares) =
+      s"${s.now.map(Said.share).getOrElse("?")} -> ${s.forecast.map(Said.share).getOrElse("?")}"
     s"${c.name}: files ${pair(c.files)}, pages ${pair(c.pages)}"
   }.mkString("a look-up reads, by ", "; by ", "")
 
@@ -49,7 +50,12 @@ object Outlook {
     val rows = footers.map(_.rows).sum
     val rowGroupRows = rowsPerRowGroup(input, options, footers, rows)
     val ahead = fitted.heldOut.zip(fitted.layouts).zip(plan.partitions).map { case ((sample, ref), sized) =>
-      Forecast.blocks(sample, ref.layout, input.rows(sized.partition), rowGroupRows, options.pageRowLimit.toDouble)
+      Forecast.blocks(
+        sample,
+        ref.layout,
+        input.rows(sized.partition),
+        rowGroupRows,
+        options.pageRowLimit.toDouble)
     }.reduce(_ ++ _)
     val all = whole(fitted.heldOut)
     val values = all.columns.map(_.sorted)

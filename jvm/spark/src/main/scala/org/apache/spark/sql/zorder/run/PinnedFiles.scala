@@ -21,10 +21,13 @@ final class PinnedFiles(
 
   override def rootPaths: Seq[Path] = Seq(root)
 
-  override val partitionSchema: StructType = userPartitionSchema.add(PinnedFiles.RouteColumn, IntegerType, nullable = false)
+  override val partitionSchema: StructType =
+    userPartitionSchema.add(PinnedFiles.RouteColumn, IntegerType, nullable = false)
 
   /** Filters are Spark's to apply: a run reads all of its files. */
-  override def listFiles(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
+  override def listFiles(
+      partitionFilters: Seq[Expression],
+      dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
     partitions.zipWithIndex.map { case (partition, number) =>
       PartitionDirectory(
         InternalRow.fromSeq(values(partition.directory) :+ number),

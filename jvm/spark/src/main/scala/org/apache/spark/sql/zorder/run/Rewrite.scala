@@ -58,6 +58,7 @@ object Rewrite {
       options: Map[String, String],
       staging: Path): Unit = {
     val rows: DataFrame = Shims.ofRows(session, plan)
-    rows.write.mode(SaveMode.Append).options(options).partitionBy(partitionColumns: _*).parquet(staging.toString)
+    rows.write.mode(
+      SaveMode.Append).options(options).partitionBy(partitionColumns: _*).parquet(staging.toString)
   }
 }

@@ -14,8 +14,10 @@ private[run] object Said {
 
   def bytes(n: Long): String = {
     val units = Seq("B", "KiB", "MiB", "GiB", "TiB", "PiB")
-    val power = if (n <= 0) 0 else math.min(units.length - 1, (63 - java.lang.Long.numberOfLeadingZeros(n)) / 10)
-    if (power == 0) s"$n B" else String.format(Locale.ROOT, "%.1f %s", Double.box(n / math.pow(1024, power.toDouble)), units(power))
+    val power =
+      if (n <= 0) 0 else math.min(units.length - 1, (63 - java.lang.Long.numberOfLeadingZeros(n)) / 10)
+    if (power == 0) s"$n B"
+    else String.format(Locale.ROOT, "%.1f %s", Double.box(n / math.pow(1024, power.toDouble)), units(power))
   }
 
   def share(x: Double): String = String.format(Locale.ROOT, "%.3f", Double.box(x))

@@ -57,7 +57,8 @@ private[run] object Selection {
       val columns = where.paths.map(StatColumn.in(schema, _))
       val footers = Footers.read(session, candidates, clusterColumns ++ columns)
       val taken = footers.filter { f =>
-        val truth = new WhereFile(held(f, where.paths, clusterColumns.length, _)).truth(rest(f.file.partition))
+        val truth =
+          new WhereFile(held(f, where.paths, clusterColumns.length, _)).truth(rest(f.file.partition))
         if (overlap) truth.mayBeTrue else truth.always
       }
       selection(files, taken.map(_.file), Some(taken), where)

@@ -45,7 +45,10 @@ private[run] object StagedFiles {
       staging: Path): DataFrame = {
     val partitions = files.groupBy(_.partition).toIndexedSeq.map { case (p, fs) => PinnedPartition(p, fs) }
     val pinned = new PinnedFiles(
-      staging, partitions, table.partitionSchema, session.sessionState.conf.sessionLocalTimeZone)
+      staging,
+      partitions,
+      table.partitionSchema,
+      session.sessionState.conf.sessionLocalTimeZone)
     Shims.ofRows(session, InputRelation(session, pinned, dataSchema).plan).drop(PinnedFiles.RouteColumn)
   }
 }

@@ -21,7 +21,11 @@ final private[run] case class Work(
     outlook: Outlook)
 
 /** What came of the rewrite. */
-final private[run] case class Written(root: Path, said: String, metrics: RunMetrics, columns: Seq[ColumnReport])
+final private[run] case class Written(
+    root: Path,
+    said: String,
+    metrics: RunMetrics,
+    columns: Seq[ColumnReport])
 
 /** The second half of a run: rewrite, verify, commit. A failure before the commit takes the staging away. */
 final private[run] class WriteOut(
@@ -38,13 +42,17 @@ final private[run] class WriteOut(
     try {
       // a staging directory may hold late files already, which are no work of ours
       val before = StagedFiles.list(session, staging).map(_.path).toSet
-      progress.step("rewrite")(rewrite(work, staging))(_ => s"${Said.count(work.fitted.routes.files.toLong, "file")} written")
+      progress.step("rewrite")(rewrite(work, staging))(_ =>
+        s"${Said.count(work.fitted.routes.files.toLong, "file")} written")
       val files = StagedFiles.list(session, staging).filterNot(f => before(f.path))
       val (footers, pageIndexes) = progress.step("verify")(verify(work, files, staging)) { case (f, _) =>
         s"${Said.count(f.map(_.rows).sum, "row")}, every column's type and NULLs as before"
       }
       val (columns, pages) = progress.step("measure")(measure(work, footers, pageIndexes)) { case (c, _) =>
-        c.map(r => s"${r.name} ${r.files.measured.map(Said.share).getOrElse("?")}").mkString("files read by ", ", ", "")
+        c.map(r => s"${r.name} ${r.files.measured.map(Said.share).getOrElse("?")}").mkString(
+          "files read by ",
+          ", ",
+          "")
       }
       val done = metrics.copy(
         added = files,
@@ -69,7 +77,12 @@ final private[run] class WriteOut(
     val partitionColumns = partitionNames.map(n => output.find(_.name == n).get)
     val route = if (work.plan.partitions.length == 1) None else Some(work.source.route)
     val plan = Rewrite.plan(
-      work.source.plan, output, partitionColumns, work.columns.map(_.expression), route, work.fitted.routes)
+      work.source.plan,
+      output,
+      partitionColumns,
+      work.columns.map(_.expression),
+      route,
+      work.fitted.routes)
     val write = Map(
       "parquet.block.size" -> options.rowGroupSize.getOrElse(work.input.rowGroupBytes).toString,
       "parquet.page.row.count.limit" -> options.pageRowLimit.toString) ++
@@ -81,14 +94,16 @@ final private[run] class WriteOut(
     val (footers, pages) = Footers.readWithPages(session, files, work.input.statColumns)
     val problems = Verification.compare(work.input.footersOf(work.plan), footers, work.input.mayChange)
     if (problems.nonEmpty)
-      throw new ZOrderException(s"The rewritten files do not hold what the table holds: ${problems.head} Nothing " +
-        "was changed; please report this with the run id " + progress.runId + ".")
+      throw new ZOrderException(
+        s"The rewritten files do not hold what the table holds: ${problems.head} Nothing " +
+          "was changed; please report this with the run id " + progress.runId + ".")
     if (options.verify == "checksum") {
       val before = Checksum.of(Shims.ofRows(session, work.source.plan).drop(PinnedFiles.RouteColumn))
       val after = Checksum.of(StagedFiles.read(session, table, work.input.dataSchema, files, staging))
       if (before != after)
-        throw new ZOrderException(s"The checksum of the rewritten rows is $after and that of the table's is $before: " +
-          s"nothing was changed; please report this with the run id ${progress.runId}.")
+        throw new ZOrderException(
+          s"The checksum of the rewritten rows is $after and that of the table's is $before: " +
+            s"nothing was changed; please report this with the run id ${progress.runId}.")
     }
     (footers, pages)
   }
@@ -123,8 +138,13 @@ final private[run] class WriteOut(
     val layouts = work.plan.partitions.map(_.partition.directory).zip(routes.refs)
     val finished = System.currentTimeMillis()
     val report = RunReport(
-      table.root.toString, RunStatus.Done, "", progress.runId, work.fitted.said,
-      metrics.copy(endTimeMs = finished, stepMs = progress.stepMs), columns)
+      table.root.toString,
+      RunStatus.Done,
+      "",
+      progress.runId,
+      work.fitted.said,
+      metrics.copy(endTimeMs = finished, stepMs = progress.stepMs),
+      columns)
     val record = RunRecord(
       number = 0,
       runId = progress.runId,
@@ -137,13 +157,18 @@ final private[run] class WriteOut(
       layoutIds = layouts.map { case (directory, ref) => directory -> ref.id }.toMap,
       files = files.map { f =>
         RecordedFile(
-          InPlace.relative(staging, f), f.length, 0,
+          InPlace.relative(staging, f),
+          f.length,
+          0,
           StagedFiles.number(f) - firstFile.getOrElse(f.partition, 0))
       },
       rewritten = work.plan.files,
       report = report.json)
     Replacement(
-      progress.runId, work.plan.files, staging, record,
+      progress.runId,
+      work.plan.files,
+      staging,
+      record,
       routes.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
 }

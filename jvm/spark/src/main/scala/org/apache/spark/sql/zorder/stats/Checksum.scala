@@ -53,9 +53,12 @@ object Checksum {
   private def withoutMaps(column: Column, dataType: DataType): Column = dataType match {
     case other if !hasMap(other) => column
     case m: MapType =>
-      val entries = transform(map_entries(column), e => struct(
-        withoutMaps(e.getField("key"), m.keyType).as("key"),
-        withoutMaps(e.getField("value"), m.valueType).as("value")))
+      val entries = transform(
+        map_entries(column),
+        e =>
+          struct(
+            withoutMaps(e.getField("key"), m.keyType).as("key"),
+            withoutMaps(e.getField("value"), m.valueType).as("value")))
       array_sort(entries)
     case a: ArrayType => transform(column, e => withoutMaps(e, a.elementType))
     case s: StructType =>

@@ -30,9 +30,19 @@ final case class InputTraits(
 
 object InputTraits {
   private val WritersOwn = Set(
-    "writer.model.name", "writer.date", "writer.time.zone", "pandas", "ARROW:schema", "avro.schema",
-    "parquet.avro.schema", "parquet.proto.class", "parquet.proto.descriptor", "thrift.class",
-    "thrift.descriptor", "iceberg.schema", "delta.schema")
+    "writer.model.name",
+    "writer.date",
+    "writer.time.zone",
+    "pandas",
+    "ARROW:schema",
+    "avro.schema",
+    "parquet.avro.schema",
+    "parquet.proto.class",
+    "parquet.proto.descriptor",
+    "thrift.class",
+    "thrift.descriptor",
+    "iceberg.schema",
+    "delta.schema")
 
   def of(footers: Seq[FileFooter]): InputTraits = {
     val codecBytes = footers.flatMap(_.codecBytes).groupBy(_._1).toSeq

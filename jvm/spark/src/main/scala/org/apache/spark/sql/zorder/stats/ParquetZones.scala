@@ -136,10 +136,12 @@ object ParquetZones {
       value: Array[Byte] => Option[Long],
       switch: Long,
       origin: FileOrigin): Option[ZoneDecoder] =
-    Some(new ZoneDecoder(value(_).map(LongWord), {
-      case Zone.Between(LongWord(min), _) if min < switch && !origin.prolepticCalendar => Zone.Unknown
-      case zone => zone
-    }))
+    Some(new ZoneDecoder(
+      value(_).map(LongWord),
+      {
+        case Zone.Between(LongWord(min), _) if min < switch && !origin.prolepticCalendar => Zone.Unknown
+        case zone => zone
+      }))
 
   /** -0.0 and 0.0 are one word, so that the sign which a bound may hide does not matter. */
   private def floating(
@@ -148,10 +150,12 @@ object ParquetZones {
       column: StatColumn,
       origin: FileOrigin): Option[ZoneDecoder] = {
     val hidesNaN = !origin.boundsShowNaN && !column.overlookNaN
-    Some(new ZoneDecoder(value(_).map(LongWord), {
-      case Zone.Between(min, _) if hidesNaN => Zone.Between(min, LongWord(nan))
-      case zone => zone
-    }))
+    Some(new ZoneDecoder(
+      value(_).map(LongWord),
+      {
+        case Zone.Between(min, _) if hidesNaN => Zone.Between(min, LongWord(nan))
+        case zone => zone
+      }))
   }
 
   private def unscaled(physical: PrimitiveType.PrimitiveTypeName)(b: Array[Byte]): Option[BigInteger] =

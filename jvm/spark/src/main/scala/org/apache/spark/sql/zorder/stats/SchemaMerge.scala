@@ -105,11 +105,12 @@ private[stats] final class SchemaMerge(caseSensitive: Boolean) {
       files: StructType,
       where: String): StructType = {
     val byKey = files.fields.map(f => key(f.name) -> f).toMap
-    val first = catalog.fields.map(c => byKey.get(key(c.name)) match {
-      case Some(f) =>
-        f.copy(dataType = types(path :+ c.name, c.dataType, f.dataType, where, catalogFirst = true))
-      case None => c
-    })
+    val first = catalog.fields.map(c =>
+      byKey.get(key(c.name)) match {
+        case Some(f) =>
+          f.copy(dataType = types(path :+ c.name, c.dataType, f.dataType, where, catalogFirst = true))
+        case None => c
+      })
     val known = catalog.fields.map(f => key(f.name)).toSet
     StructType(first ++ files.fields.filterNot(f => known(key(f.name))))
   }

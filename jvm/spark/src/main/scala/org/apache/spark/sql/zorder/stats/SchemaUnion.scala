@@ -45,9 +45,10 @@ object SchemaUnion {
     val timestamps = WriteBack.timestamps(perSchema.map(_._1), timestampType)
     val (written, unwritable) = WriteBack.leaves(union, timestamps)
     val extra = catalogSchema.toSeq.flatMap { catalog =>
-      Sentences.collect(perSchema)(f => merge.missing(catalog, f.schema.spark).map { c =>
-        s"Column $c" -> "is not in the catalog: add it to the table, or force the run to keep it in the files"
-      })
+      Sentences.collect(perSchema)(f =>
+        merge.missing(catalog, f.schema.spark).map { c =>
+          s"Column $c" -> "is not in the catalog: add it to the table, or force the run to keep it in the files"
+        })
     }
     val unreadable = Sentences.collect(perSchema)(_.schema.unreadable.map { case (column, why) =>
       s"Column $column" -> s"has a type that this Spark cannot read ($why)"

@@ -21,7 +21,8 @@ object Verification {
     val read = Leaves.of(inputs)
     val written = Leaves.of(outputs)
     // without rows a run may write no file at all
-    val columns = if (outputs.isEmpty && before == 0) Nil else read.flatMap { in =>
+    val columns = if (outputs.isEmpty && before == 0) Nil
+    else read.flatMap { in =>
       written.find(_.key == in.key) match {
         case None => Seq(s"Column ${in.name} of file ${in.file} is in none of the files written.")
         case Some(out) => types(in, out, accepted) ++ nulls(in, out)

@@ -84,7 +84,11 @@ private[table] object CatalogResolver {
 
   /** Spark lists the directories of such a table, so they are exchanged as those of a path are. */
   private def untracked(
-      session: ClassicSession, name: String, meta: CatalogTable, fs: FileSystem, root: Path): ParquetTable = {
+      session: ClassicSession,
+      name: String,
+      meta: CatalogTable,
+      fs: FileSystem,
+      root: Path): ParquetTable = {
     if (ObjectStores.isOne(fs.getUri.getScheme))
       refuse(s"The partitions of $name are not in the catalog and it is on an object store; " +
         s"run MSCK REPAIR TABLE $name first (with spark.sql.hive.manageFilesourcePartitions).")
@@ -117,11 +121,12 @@ private[table] object CatalogResolver {
   def refuseOverlap(session: ClassicSession, root: Path, self: Option[TableIdentifier]): Unit = {
     val catalog = session.sessionState.catalog
     val databases = (self.flatMap(_.database).toSeq :+ catalog.getCurrentDatabase).distinct
-    val others = try {
-      databases.flatMap { db =>
-        catalog.getTablesByName(catalog.listTables(db).filter(_.database.isDefined))
-      }
-    } catch { case NonFatal(_) => Nil } // a catalog that cannot tell forbids nothing
+    val others =
+      try {
+        databases.flatMap { db =>
+          catalog.getTablesByName(catalog.listTables(db).filter(_.database.isDefined))
+        }
+      } catch { case NonFatal(_) => Nil } // a catalog that cannot tell forbids nothing
     val mine = path(root)
     for {
       t <- others

@@ -76,8 +76,18 @@ object Maintenance {
   /** The runs of a table, oldest first. */
   def history(session: ClassicSession, ref: TableRef): Seq[Row] =
     TableResolver.open(session, ref).state.runs().map { r =>
-      Row(r.number, r.runId, r.operation, new Timestamp(r.startedMs), new Timestamp(r.finishedMs), r.columns,
-        r.curve, r.files.size, r.rewritten.size, r.statement, r.report)
+      Row(
+        r.number,
+        r.runId,
+        r.operation,
+        new Timestamp(r.startedMs),
+        new Timestamp(r.finishedMs),
+        r.columns,
+        r.curve,
+        r.files.size,
+        r.rewritten.size,
+        r.statement,
+        r.report)
     }
 
   private def retention(session: ClassicSession, table: ClusterTable): Long = {

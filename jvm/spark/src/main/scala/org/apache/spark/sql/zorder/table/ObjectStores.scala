@@ -4,8 +4,28 @@ package org.apache.spark.sql.zorder.table
 private[zorder] object ObjectStores {
 
   private val schemes = Set(
-    "s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "adl", "oss", "oci", "cos", "cosn",
-    "obs", "ks3", "tos", "swift", "r2", "bos", "ufile", "wasabi")
+    "s3",
+    "s3a",
+    "s3n",
+    "gs",
+    "gcs",
+    "abfs",
+    "abfss",
+    "wasb",
+    "wasbs",
+    "adl",
+    "oss",
+    "oci",
+    "cos",
+    "cosn",
+    "obs",
+    "ks3",
+    "tos",
+    "swift",
+    "r2",
+    "bos",
+    "ufile",
+    "wasabi")
 
   def isOne(scheme: String): Boolean = scheme != null && schemes(scheme.toLowerCase)
 }

@@ -65,7 +65,10 @@ object RunRecordJson {
   }
 
   private def readDataFile(f: JsonNode): DataFile = DataFile(
-    f.path("path").asText, f.path("length").asLong, f.path("modified").asLong, f.path("partition").asText)
+    f.path("path").asText,
+    f.path("length").asLong,
+    f.path("modified").asLong,
+    f.path("partition").asText)
 
   private def each(node: JsonNode, name: String): Seq[JsonNode] = node.path(name) match {
     case array: ArrayNode => array.elements.asScala.toVector

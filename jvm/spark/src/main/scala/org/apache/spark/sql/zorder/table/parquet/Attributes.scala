@@ -21,7 +21,9 @@ private[zorder] object Attributes {
   private def copyLocal(from: Path, to: Path): Unit = {
     val source = Paths.get(from.toUri.getPath)
     val view = Files.getFileAttributeView(
-      Paths.get(to.toUri.getPath), classOf[PosixFileAttributeView], LinkOption.NOFOLLOW_LINKS)
+      Paths.get(to.toUri.getPath),
+      classOf[PosixFileAttributeView],
+      LinkOption.NOFOLLOW_LINKS)
     if (view != null) {
       val wanted = Files.readAttributes(source, classOf[PosixFileAttributes])
       val has = view.readAttributes()

@@ -16,7 +16,7 @@ private[zorder] final class CatalogParquetTable(
     override val name: String,
     val ident: TableIdentifier,
     fs: FileSystem)
-  extends ParquetTable {
+    extends ParquetTable {
 
   private val catalog: SessionCatalog = session.sessionState.catalog
   private var late = 0
@@ -93,12 +93,24 @@ private[zorder] final class CatalogParquetTable(
   }
 
   private[parquet] def draft(txn: String, operation: String, runId: String, staging: Path): Journal =
-    Journal(txn, "catalog", operation, JournalState.Staging, Journal.thisJvm, identity, runId,
-      System.currentTimeMillis, root, staging, Nil, Nil)
+    Journal(
+      txn,
+      "catalog",
+      operation,
+      JournalState.Staging,
+      Journal.thisJvm,
+      identity,
+      runId,
+      System.currentTimeMillis,
+      root,
+      staging,
+      Nil,
+      Nil)
 
   private def journalOf(staging: Path): Option[Journal] = {
     val wanted = fs.makeQualified(staging)
-    store.all().find(j => j.kind == "catalog" && fs.makeQualified(j.staging) == wanted &&
-      (j.state == JournalState.Staging || j.state == JournalState.Prepared))
+    store.all().find(j =>
+      j.kind == "catalog" && fs.makeQualified(j.staging) == wanted &&
+        (j.state == JournalState.Staging || j.state == JournalState.Prepared))
   }
 }

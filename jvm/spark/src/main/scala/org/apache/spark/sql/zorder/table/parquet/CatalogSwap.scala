@@ -24,9 +24,17 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
     val actual = table.actual()
     val live = table.liveDirs()
     val units = UnitPlan.byPartition(fs, r, actual).map { case (partition, staged, inputs) =>
-      val old = live.getOrElse(partition, throw new ZOrderConflictException(
-        s"The partition $partition of ${table.name} was dropped during the run; nothing was changed."))
-      SwapUnit(partition, home(partition, staged, old), staged, old, UnitPlan.relative(fs, old, inputs), Nil,
+      val old = live.getOrElse(
+        partition,
+        throw new ZOrderConflictException(
+          s"The partition $partition of ${table.name} was dropped during the run; nothing was changed."))
+      SwapUnit(
+        partition,
+        home(partition, staged, old),
+        staged,
+        old,
+        UnitPlan.relative(fs, old, inputs),
+        Nil,
         UnitPlan.outputs(fs, staged))
     }
     commit(journal.copy(units = units), UnitPlan.inPlace(r.record, actual), r.layouts)
@@ -108,10 +116,12 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
       }
       catalog.alterTable(tagged)
       CrashPoint.hit("tagged")
-      catalog.alterPartitions(table.ident, journal.units.map { u =>
-        val p = now(u.partition)
-        p.copy(storage = p.storage.copy(locationUri = Some(u.target.toUri)))
-      })
+      catalog.alterPartitions(
+        table.ident,
+        journal.units.map { u =>
+          val p = now(u.partition)
+          p.copy(storage = p.storage.copy(locationUri = Some(u.target.toUri)))
+        })
     } else {
       val to = journal.units.head.target.toUri
       catalog.alterTable(tagged.copy(storage = tagged.storage.copy(locationUri = Some(to))))
@@ -134,9 +144,11 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
   private def alterBack(before: CatalogTable, journal: Journal): Unit = {
     if (table.partitioned) {
       val now = table.partitions()
-      catalog.alterPartitions(table.ident, journal.units.flatMap { u =>
-        now.get(u.partition).map(p => p.copy(storage = p.storage.copy(locationUri = Some(u.old.toUri))))
-      })
+      catalog.alterPartitions(
+        table.ident,
+        journal.units.flatMap { u =>
+          now.get(u.partition).map(p => p.copy(storage = p.storage.copy(locationUri = Some(u.old.toUri))))
+        })
     }
     catalog.alterTable(before)
     // an append that already found the new place

@@ -50,8 +50,13 @@ private[parquet] object JournalJson {
     staging = new Path(node.path("staging").asText),
     units = each(node, "units").map { u =>
       SwapUnit(
-        u.path("partition").asText, new Path(u.path("target").asText), new Path(u.path("staged").asText),
-        new Path(u.path("old").asText), readFiles(u, "inputs"), readFiles(u, "kept"), readFiles(u, "outputs"))
+        u.path("partition").asText,
+        new Path(u.path("target").asText),
+        new Path(u.path("staged").asText),
+        new Path(u.path("old").asText),
+        readFiles(u, "inputs"),
+        readFiles(u, "kept"),
+        readFiles(u, "outputs"))
     },
     carried = readFiles(node, "carried"))
 

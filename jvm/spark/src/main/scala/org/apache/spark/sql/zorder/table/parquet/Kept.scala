@@ -11,7 +11,7 @@ private[zorder] object Kept {
   def stale(rel: String): Boolean = {
     val name = rel.substring(rel.lastIndexOf('/') + 1)
     name == "_metadata" || name == "_common_metadata" ||
-      (name.startsWith(".zorder-") && name.endsWith(".tmp"))
+    (name.startsWith(".zorder-") && name.endsWith(".tmp"))
   }
 
   /** @throws ZOrderConflictException when an input is not as it was */

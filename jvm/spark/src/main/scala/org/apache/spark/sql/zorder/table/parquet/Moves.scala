@@ -45,7 +45,7 @@ private[zorder] object Moves {
     status(fs, dir).forall { s =>
       val children = fs.listStatus(dir)
       s.isDirectory && children.map(c => c.isDirectory && deleteEmptyDirs(fs, c.getPath)).forall(identity) &&
-        deleteDir(fs, dir)
+      deleteDir(fs, dir)
     }
 
   /** False when something came into it after all. */

@@ -21,7 +21,7 @@ private[zorder] final class PathParquetTable(
     override val root: Path,
     override val properties: Map[String, String] = Map.empty,
     val ident: Option[TableIdentifier] = None)
-  extends ParquetTable {
+    extends ParquetTable {
 
   val store: JournalStore = JournalStore.beside(fs, root)
   override def identity: String = ""
@@ -64,8 +64,9 @@ private[zorder] final class PathParquetTable(
   override def commit(replacement: Replacement): Unit = {
     val txn = txnOf(replacement.staging).getOrElse(
       throw new IllegalArgumentException(s"${replacement.staging} is not a staging directory of $name"))
-    val units = try UnitPlan.forPath(fs, root, replacement, content.actual)
-    catch { case e: Throwable => discard(replacement.staging); throw e }
+    val units =
+      try UnitPlan.forPath(fs, root, replacement, content.actual)
+      catch { case e: Throwable => discard(replacement.staging); throw e }
     val record = UnitPlan.inPlace(replacement.record, content.actual)
     new PathSwap(store, WaitMs.of(session))
       .commit(draft(txn, replacement.runId, replacement.staging, units), record, replacement.layouts)
@@ -78,8 +79,19 @@ private[zorder] final class PathParquetTable(
     Map("" -> root) ++ content.actual.values.map(p => p -> (if (p.isEmpty) root else new Path(root, p)))
 
   private def draft(txn: String, runId: String, staging: Path, units: Seq[SwapUnit]): Journal =
-    Journal(txn, "path", "OPTIMIZE", JournalState.Staging, Journal.thisJvm, identity, runId,
-      System.currentTimeMillis, root, staging, units, Nil)
+    Journal(
+      txn,
+      "path",
+      "OPTIMIZE",
+      JournalState.Staging,
+      Journal.thisJvm,
+      identity,
+      runId,
+      System.currentTimeMillis,
+      root,
+      staging,
+      units,
+      Nil)
 
   private def txnOf(staging: Path): Option[String] = {
     val mark = s".${root.getName}.zorder-"

@@ -25,16 +25,36 @@ private[zorder] object Rollback {
     table match {
       case t: CatalogParquetTable =>
         val draft = t.draft(txn, "ROLLBACK", record.runId, new Path(t.store.parent, s"${t.base}.z$txn"))
-        val units = last.units.map(u => u.copy(
-          target = u.old, staged = u.old, old = u.target, inputs = u.outputs, kept = copied(last, u),
-          outputs = u.inputs))
+        val units = last.units.map(u =>
+          u.copy(
+            target = u.old,
+            staged = u.old,
+            old = u.target,
+            inputs = u.outputs,
+            kept = copied(last, u),
+            outputs = u.inputs))
         new CatalogSwap(t, WaitMs.of(session)).rollback(draft.copy(units = units), record)
       case t =>
-        val units = last.units.map(u => u.copy(
-          staged = u.old, old = UnitPlan.below(t.store.retired(txn), u.partition), inputs = u.outputs,
-          kept = copied(last, u), outputs = u.inputs))
-        val draft = Journal(txn, "path", "ROLLBACK", JournalState.Staging, Journal.thisJvm, t.identity,
-          record.runId, System.currentTimeMillis, t.root, t.store.staging(txn), units, Nil)
+        val units = last.units.map(u =>
+          u.copy(
+            staged = u.old,
+            old = UnitPlan.below(t.store.retired(txn), u.partition),
+            inputs = u.outputs,
+            kept = copied(last, u),
+            outputs = u.inputs))
+        val draft = Journal(
+          txn,
+          "path",
+          "ROLLBACK",
+          JournalState.Staging,
+          Journal.thisJvm,
+          t.identity,
+          record.runId,
+          System.currentTimeMillis,
+          t.root,
+          t.store.staging(txn),
+          units,
+          Nil)
         new PathSwap(t.store, WaitMs.of(session)).commit(t.store.write(draft), record, Map.empty)
         session.catalog.refreshByPath(t.root.toString)
     }
@@ -85,8 +105,9 @@ private[zorder] object Rollback {
       curve = before.map(_.curve).getOrElse(""),
       layoutIds = before.map(_.layoutIds).getOrElse(Map.empty),
       files = before.map(_.files).getOrElse(Nil),
-      rewritten = last.units.flatMap(u => u.outputs.map(f =>
-        DataFile(s"${u.target}/${f.rel}", f.length, f.modified, u.partition))),
+      rewritten = last.units.flatMap(u =>
+        u.outputs.map(f =>
+          DataFile(s"${u.target}/${f.rel}", f.length, f.modified, u.partition))),
       report = s"""{"rolled_back":"${last.runId}"}""")
   }
 }

@@ -18,8 +18,14 @@ private[zorder] object UnitPlan {
     val txn = r.staging.getName.stripPrefix(s".${root.getName}.zorder-").stripSuffix(".new")
     byPartition(fs, r, actual).map { case (partition, staged, inputs) =>
       val target = below(root, partition)
-      SwapUnit(partition, target, staged, below(store.retired(txn), partition),
-        relative(fs, target, inputs), Nil, outputs(fs, staged))
+      SwapUnit(
+        partition,
+        target,
+        staged,
+        below(store.retired(txn), partition),
+        relative(fs, target, inputs),
+        Nil,
+        outputs(fs, staged))
     }
   }
 

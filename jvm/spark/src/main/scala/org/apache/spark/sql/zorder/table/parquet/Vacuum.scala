@@ -13,7 +13,11 @@ import org.apache.spark.sql.zorder.table.TextFiles
  *   NO_JOURNAL (ours by name, but nothing tells what it is)
  */
 private[zorder] final case class VacuumResult(
-    path: Path, files: Long, bytes: Long, carried: Long, status: String)
+    path: Path,
+    files: Long,
+    bytes: Long,
+    carried: Long,
+    status: String)
 
 /** Deletes files that a journal names as rewritten or copied, and nothing else. */
 private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRun: Boolean) {
@@ -114,8 +118,9 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
     Iterator.iterate(dir)(_.getParent).takeWhile(_ != null).find(_.getParent == store.parent)
 
   private def unexplained(): Seq[VacuumResult] = {
-    val known = store.all().flatMap(j => Seq(store.retired(j.txn), store.staging(j.txn)).map(_.getName) ++
-      j.units.indices.map(i => Finish.stray(store, j, i).getName)).toSet
+    val known = store.all().flatMap(j =>
+      Seq(store.retired(j.txn), store.staging(j.txn)).map(_.getName) ++
+        j.units.indices.map(i => Finish.stray(store, j, i).getName)).toSet
     TextFiles.children(fs, store.parent)
       .filter(s => s.isDirectory && store.isOurs(s.getPath.getName) && !known(s.getPath.getName))
       .map(s => VacuumResult(s.getPath, 0, 0, 0, "NO_JOURNAL"))
