@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.table.{TableRef, TableResolver}
 class WhereSuite extends AnyFunSuite with RunFixture {
   private val options = "WITH (fileCount = 4, force = true)"
 
-  /** Five files of ids 0..999, 1000..1999 and so on; x is NULL in part of the third and in all of the fourth. */
+  /** Five files of a thousand ids each; x is NULL in part of the third and in all of the fourth. */
   private def ranged(path: Path): Unit = withConf("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS") {
     (0 until 5).foreach(range(path, _))
   }

@@ -77,8 +77,8 @@ private[run] object WhereCondition {
 
   /** Spark's own folding, so that literals mean here what they mean in a query. */
   private def fold(plan: LogicalPlan): LogicalPlan =
-    Seq(ReplaceExpressions, ComputeCurrentTime, ConstantFolding, UnwrapCastInBinaryComparison, ConstantFolding)
-      .foldLeft(plan)((p, rule) => rule(p))
+    Seq(ComputeCurrentTime, ConstantFolding, UnwrapCastInBinaryComparison, ConstantFolding)
+      .foldLeft(Shims.inlined(ReplaceExpressions(plan)))((p, rule) => rule(p))
 
   private def why(
       session: ClassicSession,

@@ -32,7 +32,8 @@ final private[run] class WhereFile(held: Seq[String] => Held) {
     case EqualNullSafe(v: Literal, c @ Column(_)) => truth(EqualNullSafe(c, v))
     case BinaryComparison(c @ Column(path), v: Literal) =>
       WhereFile.test(e).map(compared(c.dataType, held(path), v, _)).getOrElse(WhereTruth.Any)
-    case BinaryComparison(v: Literal, c @ Column(_)) => WhereFile.mirrored(e, c, v).map(truth).getOrElse(WhereTruth.Any)
+    case BinaryComparison(v: Literal, c @ Column(_)) =>
+      WhereFile.mirrored(e, c, v).map(truth).getOrElse(WhereTruth.Any)
     case c @ Column(path) if c.dataType == BooleanType =>
       compared(BooleanType, held(path), Literal(true), WhereFile.equal)
     case _ => WhereTruth.Any
@@ -83,12 +84,13 @@ private[run] object WhereFile {
   }
 
   /** `5 < a` as `a > 5`. */
-  def mirrored(comparison: Expression, column: Expression, value: Literal): Option[Expression] = comparison match {
-    case _: EqualTo => Some(EqualTo(column, value))
-    case _: LessThan => Some(GreaterThan(column, value))
-    case _: LessThanOrEqual => Some(GreaterThanOrEqual(column, value))
-    case _: GreaterThan => Some(LessThan(column, value))
-    case _: GreaterThanOrEqual => Some(LessThanOrEqual(column, value))
-    case _ => None
-  }
+  def mirrored(comparison: Expression, column: Expression, value: Literal): Option[Expression] =
+    comparison match {
+      case _: EqualTo => Some(EqualTo(column, value))
+      case _: LessThan => Some(GreaterThan(column, value))
+      case _: LessThanOrEqual => Some(GreaterThanOrEqual(column, value))
+      case _: GreaterThan => Some(LessThan(column, value))
+      case _: GreaterThanOrEqual => Some(LessThanOrEqual(column, value))
+      case _ => None
+    }
 }
