@@ -30,16 +30,24 @@ def folder() -> Path:
     return Path(os.environ.get("SPARK_ZORDER_DEMO_DIR") or TOP / "target/demo").resolve()
 
 
+def call(what: str, command: list[str]) -> None:
+    """Runs a command whose own output says why it failed."""
+    try:
+        code = subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode
+    except FileNotFoundError:
+        raise SystemExit(f"{what} needs {command[0]}, which is not on PATH: install it.") from None
+    if code:
+        raise SystemExit(f"{what} failed: {command[0]} ended with {code}.")
+
+
 def fetch_generator() -> None:
     """The TPC-DS data generator, from Maven Central."""
     GENERATOR.parent.mkdir(parents=True, exist_ok=True)
-    command = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={ARTIFACT}"]
-    try:
-        subprocess.run([*command, f"-DoutputDirectory={GENERATOR.parent}"], check=True)
-    except FileNotFoundError:
-        raise SystemExit(
-            f"Maven is not on PATH: install it, or put {GENERATOR.name} into target/tools."
-        ) from None
+    where = f"-DoutputDirectory={GENERATOR.parent}"
+    call(
+        "Fetching the TPC-DS generator",
+        ["mvn", "-q", "-B", "-Dstyle.color=never", "dependency:copy", f"-Dartifact={ARTIFACT}", where],
+    )
 
 
 def generate(scale: int) -> Path:
@@ -50,7 +58,7 @@ def generate(scale: int) -> Path:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         command = ["java", "-Xmx1g", "-jar", str(GENERATOR), "--table", "store_sales", "--parallelism", "2"]
-        subprocess.run([*command, "--scale", str(scale), "--directory", str(part)], check=True)
+        call("Generating store_sales", [*command, "--scale", str(scale), "--directory", str(part)])
         part.rename(made)
     return made
 

@@ -49,7 +49,8 @@ def with_bound_of(rows: list[Figure], others: list[Figure]) -> list[Figure]:
 
 def closing_table(rows: list[Figure]) -> str:
     """One line a level, column and layout."""
-    ordered = sorted(rows, key=lambda r: (list(LEVELS).index(r.level), r.column))
+    columns = list(dict.fromkeys(r.column for r in rows))
+    ordered = sorted(rows, key=lambda r: (list(LEVELS).index(r.level), columns.index(r.column)))
     lines = [("level", "look-up on", "layout", "blocks read", "share", "x the bound")]
     for r in ordered:
         read = f"{r.mean_read:.1f} of {r.blocks}"
