@@ -62,7 +62,7 @@ def text() -> str:
         "",
         f"Made by `make readme-table`, {result['date']}, spark-zorder {versions['spark-zorder']} on Spark "
         f"{versions['spark']}: counts,",
-        "the same on any machine. The bound is the least mean of both columns that any layout of so many",
+        "not times. The bound is the least mean of both columns that any layout of so many",
         "files or pages can reach (independent columns, rows without NULL).",
         "† Quoted from our notes: measured once on the same table, columns and number of files. A benchmark",
         "that runs them side by side comes with the adapters for these formats.",

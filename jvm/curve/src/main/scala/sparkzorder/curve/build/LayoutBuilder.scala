@@ -54,8 +54,11 @@ abstract private[build] class Recursion {
 
 private[build] object Recursion {
 
-  /** A single file with more rows than so many times the mean is cut once more. */
-  val Overfull = 1.5
+  /**
+   * A single file with more rows than so many times the mean is cut once more. Files are bounded by twice the
+   * mean; the rest is room for the error of the sample. Less would give more files than were asked for.
+   */
+  val Overfull = 1.75
 }
 
 /** A tree and the share of the files that a look-up on each column reads in the sample. */

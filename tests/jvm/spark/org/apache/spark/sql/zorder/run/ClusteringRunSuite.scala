@@ -102,7 +102,7 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture {
   test("a partitioned path: NULL, odd characters, one job for all, partitions as they were") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      val p = "elt(cast(id % 4 as int) + 1, 'a/b=c', 'x y%z', 'ü:*')"
+      val p = "elt(cast(id % 4 as int) + 1, 'a/b=c', 'x y%z', 'ü:*', null)"
       numbers(24000).selectExpr("*", s"$p AS p", "cast(id % 2 as int) q").repartition(2)
         .write.partitionBy("p", "q").parquet(path.toString)
       val (row, watch) =

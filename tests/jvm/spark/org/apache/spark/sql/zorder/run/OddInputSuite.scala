@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Tables that are not as a rewrite would like them: unlike files, odd names, every type, a hostile session. */
+/** What makes a rewrite hard: unlike files, odd names, every type, a hostile session, failures. */
 class OddInputSuite extends AnyFunSuite with RunFixture {
   private val eight = "WITH (fileCount = 8, pageRowLimit = 500)"
 
@@ -12,7 +12,8 @@ class OddInputSuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       val wide = numbers(8000).selectExpr("id", "a", "b AS only_here", "named_struct('f', a, 'g', s) AS st")
-      val narrow = numbers(8000).selectExpr("id + 8000 AS id", "a", "s AS z_only_there", "named_struct('f', b % 7) AS st2")
+      val narrow = numbers(8000).selectExpr("id + 8000 AS id", "a", "s AS z_only_there",
+        "named_struct('f', b % 7) AS st2")
       narrow.coalesce(1).write.parquet(path.toString)
       wide.coalesce(1).write.mode("append").parquet(path.toString)
       val row = done(keepsRows(path)(zorder(path, s"BY (only_here, z_only_there) $eight")))
@@ -69,7 +70,9 @@ class OddInputSuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       def rows = numbers(16000).selectExpr(
-        "id AS Id", "named_struct('F', a, 'inner', named_struct('x y', b)) AS S", "b AS `a.b`", "s AS `Groß``e`",
+        "id AS Id",
+        "named_struct('F', a, 'inner', named_struct('x y', b)) AS S",
+        "b AS `a.b`", "s AS `Groß``e`",
         "elt(1 + cast(id % 5 as int), 'OPEN', 'DONE', 'LOST', 'HELD', null) status")
       rows.repartition(3).write.parquet(path.toString)
       val row = done(zorder(path, s"BY (s.f, `A.B`, S.inner.`x y`) $eight"))

@@ -35,7 +35,7 @@ trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
   def reason(row: Row): String = row.getAs[String]("reason")
   def metric[T](row: Row, name: String): T = row.getAs[Row]("metrics").getAs[T](name)
 
-  /** A share of the result row: `level` is files, row_groups or pages; `what` is now, forecast, measured, bound. */
+  /** A share of the result row: of files, row_groups or pages; now, forecast, measured or bound. */
   def share(row: Row, column: Int, level: String, what: String): Double =
     row.getSeq[Row](row.fieldIndex("columns"))(column).getAs[Row](level).getAs[Double](what)
 

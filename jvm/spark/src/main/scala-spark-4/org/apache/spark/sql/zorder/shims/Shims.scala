@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.shims
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.{CommonExpressionRef, Expression, With}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.CollationFactory
 import org.apache.spark.sql.classic.Dataset
@@ -41,4 +42,11 @@ object Shims {
   /** Word types of data types that only some Spark lines have: TIME (4.1 and later), by its name. */
   def extraWordType(dataType: DataType): Option[WordType] =
     if (dataType.typeName.startsWith("time(")) Some(LongWordType(64, _.asInstanceOf[Long], v => v)) else None
+
+  /** With what Spark 4 would compute once (BETWEEN's left side) written wherever it is used. */
+  def inlined(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions { case With(child, definitions) =>
+    child.transform { case r: CommonExpressionRef =>
+      definitions.find(_.id == r.id).fold[Expression](r)(_.child)
+    }
+  }
 }

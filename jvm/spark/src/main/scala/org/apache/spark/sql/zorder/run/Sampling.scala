@@ -30,9 +30,10 @@ object Sampling {
       rows: Long): Sampled = {
     val wanted = math.min(AtMost, math.max(AtLeast, plan.outputFiles * RowsPerFile))
     val share = math.min(1.0, wanted.toDouble / rows)
-    // the place and not the value: equal values must be sampled by their numbers; no split sizes, no rand()
-    val place =
-      s"pmod(xxhash64(_metadata.file_name, _metadata.row_index), $Buckets) < ${(share * Buckets).toInt}"
+    // the place and not the value: equal values must be sampled by their numbers. No split sizes, no rand(), and
+    // of the file's name only the part number, so that the same rows written again give the same sample
+    val file = "left(_metadata.file_name, 10), _metadata.file_size"
+    val place = s"pmod(xxhash64($file, _metadata.row_index), $Buckets) < ${(share * Buckets).toInt}"
     val all = Shims.ofRows(session, source.plan)
     val chosen = (if (share >= 1.0) all else all.where(expr(place))).queryExecution.analyzed
     val list: Seq[NamedExpression] =

@@ -29,7 +29,7 @@ final private[run] case class Selection(
     else s" WHERE $where took ${files.length} of ${Said.count(files.length.toLong + kept.length, "file")}."
 }
 
-/** WHERE picks whole files: those that lie wholly inside it, or with `overlap` all that it does not rule out. */
+/** WHERE picks whole files: those wholly inside it, or with `overlap` all that it does not rule out. */
 private[run] object Selection {
 
   /**

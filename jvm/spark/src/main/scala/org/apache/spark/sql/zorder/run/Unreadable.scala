@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 
-/** A file that is no Parquet file is a mistake that people make: it gets a sentence, not a stack of causes. */
+/** A file that is no Parquet file is a common mistake: it gets a sentence, not a stack of causes. */
 private[run] object Unreadable {
   private val NotParquet = "(?s).*?(\\S+) is not a Parquet file.*".r
 
@@ -16,8 +16,8 @@ private[run] object Unreadable {
       case NonFatal(e) =>
         causes(e).flatMap(c => Option(c.getMessage)).foreach {
           case NotParquet(file) =>
-            refuse(s"$table holds a file that is not Parquet, $file: give the directory of a Parquet table, or move " +
-              "the file out of it.")
+            refuse(s"$table holds a file that is not Parquet, $file: give the directory of a Parquet table, " +
+              "or move the file out of it.")
           case _ =>
         }
         throw e

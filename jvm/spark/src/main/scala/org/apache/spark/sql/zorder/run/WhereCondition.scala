@@ -69,22 +69,16 @@ private[run] object WhereCondition {
       case Filter(condition, _) if condition.exists(_.isInstanceOf[SubqueryExpression]) =>
         refuse(s"WHERE $where holds a subquery: put its result in its place.")
       case Filter(condition, _) =>
-        WhereCondition(
-          ClusterColumns.asDeclared(condition, columns),
-          partitionColumns.map(p => columns.find(_.name == p).get))
+        val partitioning = partitionColumns.map(p => columns.find(_.name == p).get)
+        WhereCondition(ClusterColumns.asDeclared(condition, columns), partitioning)
       case _ => refuse(s"WHERE $where is not a condition on the columns of one row.")
     }
   }
 
   /** Spark's own folding, so that literals mean here what they mean in a query. */
   private def fold(plan: LogicalPlan): LogicalPlan =
-    Seq(
-      ReplaceExpressions,
-      ComputeCurrentTime,
-      ConstantFolding,
-      UnwrapCastInBinaryComparison,
-      ConstantFolding)
-      .foldLeft(plan)((p, rule) => rule(p))
+    Seq(ComputeCurrentTime, ConstantFolding, UnwrapCastInBinaryComparison, ConstantFolding)
+      .foldLeft(Shims.inlined(ReplaceExpressions(plan)))((p, rule) => rule(p))
 
   private def why(
       session: ClassicSession,
