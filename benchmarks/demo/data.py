@@ -75,11 +75,6 @@ def write_parquet(spark: SparkSession, scale: int) -> None:
     part = parquet_path(scale).with_name(f".store_sales-{scale}")
     rows = spark.read.schema(SCHEMA).option("sep", "|").csv(str(text))
     rows.write.mode("overwrite").parquet(str(part))
-    for number, file in enumerate(sorted(part.glob("*.parquet"))):
-        # the sample is drawn by file name and row: without Spark's random names it is the same everywhere
-        file.rename(part / f"part-{number:05}.parquet")
-    for checksum in part.glob(".*.crc"):
-        checksum.unlink()
     part.rename(parquet_path(scale))
     shutil.rmtree(text)
     spark.conf.unset("spark.sql.files.maxPartitionBytes")

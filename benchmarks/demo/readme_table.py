@@ -56,7 +56,7 @@ def text() -> str:
         BEGIN,
         "Share of the table that a look-up of one value reads, mean over its rows,",
         f"by `{about['by'][0]}` / by `{about['by'][1]}`; TPC-DS `store_sales` at scale {about['scale']}",
-        f"({about['rows']:,} rows), {about['files']} files wanted, pages of at most 20,000 rows:",
+        f"({about['rows']:,} rows), {about['files']} files, pages of at most 20,000 rows:",
         "",
         table(result, quoted),
         "",
