@@ -12,7 +12,10 @@ class OddInputSuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       val wide = numbers(8000).selectExpr("id", "a", "b AS only_here", "named_struct('f', a, 'g', s) AS st")
-      val narrow = numbers(8000).selectExpr("id + 8000 AS id", "a", "s AS z_only_there",
+      val narrow = numbers(8000).selectExpr(
+        "id + 8000 AS id",
+        "a",
+        "s AS z_only_there",
         "named_struct('f', b % 7) AS st2")
       narrow.coalesce(1).write.parquet(path.toString)
       wide.coalesce(1).write.mode("append").parquet(path.toString)
@@ -29,7 +32,10 @@ class OddInputSuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(2000).selectExpr("id", "a", "named_struct('f', b) s").coalesce(1).write.parquet(path.toString)
-      numbers(2000).selectExpr("ID", "a", "named_struct('F', b) s").coalesce(1).write.mode("append").parquet(path.toString)
+      numbers(2000).selectExpr(
+        "ID",
+        "a",
+        "named_struct('F', b) s").coalesce(1).write.mode("append").parquet(path.toString)
       refused(path, s"ZORDER TABLE '$path' BY (a) WITH (fileCount = 4, force = true)", "is spelt", "alike")
     }
   }
@@ -38,7 +44,10 @@ class OddInputSuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       def rows = numbers(20000).selectExpr(
-        "*", "cast(b as decimal(20, 2)) x", "unhex(hex(s)) y", "date_sub(date'1500-01-01', a) old",
+        "*",
+        "cast(b as decimal(20, 2)) x",
+        "unhex(hex(s)) y",
+        "date_sub(date'1500-01-01', a) old",
         "cast(id % 2 as int) p")
       withConf("spark.sql.parquet.datetimeRebaseModeInWrite" -> "CORRECTED") {
         rows.repartition(3).write.partitionBy("p").parquet(path.toString)
@@ -72,19 +81,20 @@ class OddInputSuite extends AnyFunSuite with RunFixture {
       def rows = numbers(16000).selectExpr(
         "id AS Id",
         "named_struct('F', a, 'inner', named_struct('x y', b)) AS S",
-        "b AS `a.b`", "s AS `Groß``e`",
+        "b AS `a.b`",
+        "s AS `Groß``e`",
         "elt(1 + cast(id % 5 as int), 'OPEN', 'DONE', 'LOST', 'HELD', null) status")
       rows.repartition(3).write.parquet(path.toString)
       val row = done(zorder(path, s"BY (s.f, `A.B`, S.inner.`x y`) $eight"))
       sameRows(rows, read(path))
       for ((c, i) <- Seq("S.F", "`a.b`", "S.inner.`x y`").zipWithIndex)
         assert(math.abs(share(row, i, "files", "measured") - shareRead(read(path), c)) < 0.01, c)
-      done(zorder(path, s"BY (status = 'OPEN', `Groß``e`) WITH (fileCount = 8, force = true)"))
+      done(zorder(path, "BY (status = 'OPEN', `Groß``e`) WITH (fileCount = 8, force = true)"))
       sameRows(rows, read(path))
       val mixed = read(path).selectExpr("status = 'OPEN' AS o", "input_file_name() AS f").groupBy("f")
         .agg(org.apache.spark.sql.functions.countDistinct("o").as("n"))
       assert(mixed.where("n > 1").count() <= 2)
-      done(zorder(path, s"BY (id % 7, length(status)) WITH (fileCount = 8, force = true)"))
+      done(zorder(path, "BY (id % 7, length(status)) WITH (fileCount = 8, force = true)"))
       sameRows(rows, read(path))
     }
   }
@@ -129,7 +139,8 @@ class OddInputSuite extends AnyFunSuite with RunFixture {
   /** Spoils the bytes between two fractions of the file: the pages of some columns, not the footer. */
   private def corrupt(file: Path, from: Double, to: Double): Unit = {
     val bytes = Files.readAllBytes(file)
-    ((bytes.length * from).toInt until (bytes.length * to).toInt).foreach(i => bytes(i) = (bytes(i) ^ 0x5a).toByte)
+    ((bytes.length * from).toInt until (bytes.length * to).toInt).foreach(i =>
+      bytes(i) = (bytes(i) ^ 0x5a).toByte)
     Files.delete(file.resolveSibling(s".${file.getFileName}.crc"))
     Files.write(file, bytes)
     ()

@@ -76,7 +76,9 @@ trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
   /** The data files of a table, by names relative to its root. */
   def dataFiles(root: Path): Map[String, String] = {
     val prefix = s"${root.getFileName}/"
-    listing(root).collect { case (f, md5) if f.startsWith(prefix) && f.endsWith(".parquet") => f.drop(prefix.length) -> md5 }
+    listing(root).collect {
+      case (f, md5) if f.startsWith(prefix) && f.endsWith(".parquet") => f.drop(prefix.length) -> md5
+    }
   }
 
   /** The share of the rows in files that a look-up on `column` reads, by a query that knows nothing of us. */

@@ -13,9 +13,10 @@ class WhereSuite extends AnyFunSuite with RunFixture {
   private val options = "WITH (fileCount = 4, force = true)"
 
   /** Five files of a thousand ids each; x is NULL in part of the third and in all of the fourth. */
-  private def ranged(path: Path): Unit = withConf("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS") {
-    (0 until 5).foreach(range(path, _))
-  }
+  private def ranged(path: Path): Unit =
+    withConf("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS") {
+      (0 until 5).foreach(range(path, _))
+    }
 
   private def range(path: Path, i: Int): Unit = {
     val x = Seq("id", "id", "if(id % 2 = 0, null, id)", "cast(null as bigint)", "id")(i)
@@ -41,7 +42,14 @@ class WhereSuite extends AnyFunSuite with RunFixture {
     val table = TableResolver.open(session, TableRef.Location(path.toString))
     val condition =
       WhereCondition.resolve(session, "t", table.schema, table.partitionSchema.fieldNames.toSeq, where)
-    Selection(PinnedSession.of(session), table, table.schema, table.files(), condition, overlap, Nil).files.length
+    Selection(
+      PinnedSession.of(session),
+      table,
+      table.schema,
+      table.files(),
+      condition,
+      overlap,
+      Nil).files.length
   }
 
   test("files that lie wholly inside, by bounds and NULL counts; overlapping ones by request") {
@@ -129,7 +137,9 @@ class WhereSuite extends AnyFunSuite with RunFixture {
   test("with bounds, footers are still read in three jobs at most") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      numbers(20000).repartitionByRange(12, org.apache.spark.sql.functions.col("id")).write.parquet(path.toString)
+      numbers(20000).repartitionByRange(
+        12,
+        org.apache.spark.sql.functions.col("id")).write.parquet(path.toString)
       val (row, watch) = JobWatch(spark)(
         done(zorder(path, "WHERE id < 15000 BY (a, b) WITH (fileCount = 8, overlap = include)")))
       assert(watch.reads.length === 2, watch.jobs)

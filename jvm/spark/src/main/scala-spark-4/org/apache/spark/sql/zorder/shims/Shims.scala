@@ -44,9 +44,10 @@ object Shims {
     if (dataType.typeName.startsWith("time(")) Some(LongWordType(64, _.asInstanceOf[Long], v => v)) else None
 
   /** With what Spark 4 would compute once (BETWEEN's left side) written wherever it is used. */
-  def inlined(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions { case With(child, definitions) =>
-    child.transform { case r: CommonExpressionRef =>
-      definitions.find(_.id == r.id).fold[Expression](r)(_.child)
-    }
+  def inlined(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions {
+    case With(child, definitions) =>
+      child.transform { case r: CommonExpressionRef =>
+        definitions.find(_.id == r.id).fold[Expression](r)(_.child)
+      }
   }
 }

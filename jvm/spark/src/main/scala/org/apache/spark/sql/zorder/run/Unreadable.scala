@@ -16,8 +16,9 @@ private[run] object Unreadable {
       case NonFatal(e) =>
         causes(e).flatMap(c => Option(c.getMessage)).foreach {
           case NotParquet(file) =>
-            refuse(s"$table holds a file that is not Parquet, $file: give the directory of a Parquet table, " +
-              "or move the file out of it.")
+            refuse(
+              s"$table holds a file that is not Parquet, $file: give the directory of a Parquet table, " +
+                "or move the file out of it.")
           case _ =>
         }
         throw e
