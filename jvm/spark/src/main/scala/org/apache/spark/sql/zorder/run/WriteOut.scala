@@ -63,13 +63,16 @@ final private[run] class WriteOut(
       progress.step("commit")(target.commit(replacement(work, files, staging, done, columns))) { _ =>
         "the new files are the table's"
       }
-      Written(target.root, s"${Said.files(work.plan.files)} became ${Said.files(files)}.", done, columns)
+      Written(target.root, became(work, files), done, columns)
     } catch {
       case e: Throwable =>
         target.discard(staging)
         throw e
     }
   }
+
+  private def became(work: Work, files: Seq[DataFile]): String =
+    s"${Said.files(work.plan.files)} became ${Said.files(files)}."
 
   private def rewrite(work: Work, staging: Path): Unit = {
     val partitionNames = table.partitionSchema.fieldNames.toSeq
@@ -140,7 +143,7 @@ final private[run] class WriteOut(
     val report = RunReport(
       table.root.toString,
       RunStatus.Done,
-      "",
+      became(work, files),
       progress.runId,
       work.fitted.said,
       metrics.copy(endTimeMs = finished, stepMs = progress.stepMs),
