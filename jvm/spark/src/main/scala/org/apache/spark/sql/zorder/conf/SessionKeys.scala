@@ -24,6 +24,15 @@ object SessionKeys {
     "false",
     "Whether a run says its steps on standard error, too; on a terminal it always does.")
 
+  private val seconds = "seconds"
+
+  val CommitWait: Setting = Setting(
+    "spark.zorder.commit.waitSeconds",
+    seconds,
+    "10",
+    "How long a commit to plain Parquet waits for a writer in flight before it gives up; nothing is changed " +
+      "then.")
+
   /** Switches for each part of the extension; read once, when a session is made. */
   private def inject(part: String, words: String): Setting = Setting(
     s"spark.zorder.inject.$part",
@@ -36,7 +45,7 @@ object SessionKeys {
   val injectTableFunctions: Setting = inject("tableFunctions", "table functions")
 
   val settings: Seq[Setting] =
-    Seq(TakeOverDelta, ShowProgress, injectParser, injectFunctions, injectTableFunctions)
+    Seq(TakeOverDelta, ShowProgress, CommitWait, injectParser, injectFunctions, injectTableFunctions)
 
   /** Makes the keys known to Spark; once for the whole JVM, further calls do nothing. */
   def register(): Unit = registered
@@ -47,8 +56,10 @@ object SessionKeys {
         .checkValue(v => Try(o.check(v)).isSuccess, s"The value must be: ${o.unit}.").createOptional)
     }
     settings.foreach { s =>
+      val entry = SQLConf.buildConf(s.key).doc(s.doc).version(since)
       once(
-        SQLConf.buildConf(s.key).doc(s.doc).version(since).booleanConf.createWithDefault(s.default.toBoolean))
+        if (s.unit == seconds) entry.doubleConf.createWithDefault(s.default.toDouble)
+        else entry.booleanConf.createWithDefault(s.default.toBoolean))
     }
   }
 
