@@ -29,7 +29,7 @@ object SessionKeys {
   val CommitWait: Setting = Setting(
     "spark.zorder.commit.waitSeconds",
     seconds,
-    "10",
+    "10.0",
     "How long a commit to plain Parquet waits for a writer in flight before it gives up; nothing is changed " +
       "then.")
 
