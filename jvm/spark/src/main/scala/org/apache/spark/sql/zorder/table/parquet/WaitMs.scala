@@ -11,8 +11,9 @@ private[zorder] object WaitMs {
   val Key: String = SessionKeys.CommitWait.key
 
   def of(session: ClassicSession): Long = {
-    val seconds = Try(session.sessionState.conf.getConfString(Key, SessionKeys.CommitWait.default).trim.toDouble)
-      .getOrElse(SessionKeys.CommitWait.default.toDouble)
+    val seconds =
+      Try(session.sessionState.conf.getConfString(Key, SessionKeys.CommitWait.default).trim.toDouble)
+        .getOrElse(SessionKeys.CommitWait.default.toDouble)
     math.max(0L, (seconds * 1000).toLong)
   }
 }
