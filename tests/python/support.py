@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent.parent
@@ -49,6 +52,23 @@ def golden_keys():
     rows = [row for file in files for row in json.loads(file.read_text())]
     keyed = [row for row in rows if isinstance(row, dict) and "sql" in row and "key" in row]
     return [row for row in keyed if version(row.get("since", "3.5")) <= running]
+
+
+def facts_of(program, folder):
+    """What a program of its own prints behind FACTS: one JVM has one configuration."""
+    here = Path(__file__).resolve().parent
+    done = subprocess.run(
+        [sys.executable, str(here / program), str(folder)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(here)},
+        timeout=400,
+        check=False,
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("FACTS ")]
+    assert done.returncode == 0 and lines, done.stdout[-2000:] + done.stderr[-4000:]
+    return json.loads(lines[0][len("FACTS ") :])
 
 
 def version(text):

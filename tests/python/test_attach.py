@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 import spark_zorder
-
-HERE = Path(__file__).resolve().parent
+from support import facts_of
 
 
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory):
-    """A process of its own: one JVM has one configuration."""
-    folder = tmp_path_factory.mktemp("attach")
-    environment = {**os.environ, "PYTHONPATH": str(HERE)}
-    command = [sys.executable, str(HERE / "attach_session.py"), str(folder)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=folder, env=environment, timeout=300, check=False
-    )
-    lines = [line for line in done.stdout.splitlines() if line.startswith("FACTS ")]
-    assert done.returncode == 0 and lines, done.stdout[-2000:] + done.stderr[-4000:]
-    return json.loads(lines[0][len("FACTS ") :])
+    """A session that was started without us."""
+    return facts_of("attach_session.py", tmp_path_factory.mktemp("attach"))
 
 
 def test_before_attach_the_doctor_says_what_to_do(facts):

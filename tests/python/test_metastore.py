@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
-
-HERE = Path(__file__).resolve().parent
+from support import facts_of
 
 
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory):
-    """A process of its own: the metastore is chosen when a JVM's first session is made."""
-    folder = tmp_path_factory.mktemp("metastore")
-    environment = {**os.environ, "PYTHONPATH": str(HERE)}
-    command = [sys.executable, str(HERE / "metastore_session.py"), str(folder)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=folder, env=environment, timeout=400, check=False
-    )
-    lines = [line for line in done.stdout.splitlines() if line.startswith("FACTS ")]
-    assert done.returncode == 0 and lines, done.stdout[-2000:] + done.stderr[-4000:]
-    return json.loads(lines[0][len("FACTS ") :])
+    """The metastore is chosen when a JVM's first session is made."""
+    return facts_of("metastore_session.py", tmp_path_factory.mktemp("metastore"))
 
 
 @pytest.mark.parametrize("table", ["managed", "parts", "outside"])

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.conf.Nearest
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.parquet.{JournalState, JournalStore, PathParquetTable, Recovery}
 import org.apache.spark.sql.zorder.table.parquet.Tree
@@ -60,7 +61,7 @@ object TableResolver {
     if (!fs.exists(root)) {
       val siblings = TextFiles.children(fs, root.getParent).filter(_.isDirectory).map(_.getPath)
         .filterNot(p => Tree.isHidden(p.getName))
-      val hint = NearestName.hint(root.getName, siblings.map(_.getName))
+      val hint = Nearest.hint(root.getName, siblings.map(_.getName))
       refuse(s"There is nothing at $root.$hint")
     } else if (!fs.getFileStatus(root).isDirectory)
       refuse(s"$root is a file; give the directory of the table, ${root.getParent}.")
