@@ -72,7 +72,13 @@ final private[run] class WriteOut(
   }
 
   private def became(work: Work, files: Seq[DataFile]): String =
-    s"${Said.files(work.plan.files)} became ${Said.files(files)}."
+    s"${Said.files(work.plan.files)} became ${Said.files(files)}." + notKept(work)
+
+  /** Spark's writer has no place for footer entries of other writers: at least it is said. */
+  private def notKept(work: Work): String = {
+    val keys = work.input.traits.keyValues.keys.toSeq.sorted
+    if (keys.isEmpty) "" else s" Footer entries that are not kept: ${keys.mkString(", ")}."
+  }
 
   private def rewrite(work: Work, staging: Path): Unit = {
     val partitionNames = table.partitionSchema.fieldNames.toSeq
