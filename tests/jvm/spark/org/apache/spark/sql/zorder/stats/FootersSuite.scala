@@ -137,7 +137,7 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
   }
 
   test("types that only Spark 4 has: TIME has zones, a collated string has none") {
-    assume(spark.version >= "4.1")
+    assume(spark.version >= "4.1", "TIME exists from Spark 4.1 on")
     inTempDir { dir =>
       spark.range(1, 9).selectExpr(
         "cast(make_time(1, 2, cast(id as decimal(16, 6))) as time(6)) as t",
