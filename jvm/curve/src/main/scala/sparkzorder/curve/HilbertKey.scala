@@ -14,15 +14,21 @@ object HilbertKey {
   /** The key of one row, whose words are laid out as `shape` says; only the result is allocated. */
   def key(shape: KeyShape, words: Array[Long]): Array[Byte] = {
     val out = new Array[Byte](shape.hilbertBytes)
-    Interleave.run(shape.cube, words, out)
-    val d = shape.columns
-    if (d == 1) out
-    else if (d <= HilbertTables.MaxD) byTable(HilbertTables(d), d * shape.levels, out)
-    else if (d <= MaxStreamed) byRule(d, shape.levels, out)
-    else byBigInteger(d, shape.levels, out)
+    write(shape, words, out)
+    out
   }
 
-  private def byTable(tables: HilbertTables, bits: Int, key: Array[Byte]): Array[Byte] = {
+  /** Writes the key into `out`, `shape.hilbertBytes` bytes long; what was in it is overwritten. */
+  def write(shape: KeyShape, words: Array[Long], out: Array[Byte]): Unit = {
+    java.util.Arrays.fill(out, 0.toByte)
+    Interleave.run(shape.cube, words, out)
+    val d = shape.columns
+    if (d > MaxStreamed) byBigInteger(d, shape.levels, out)
+    else if (d > HilbertTables.MaxD) byRule(d, shape.levels, out)
+    else if (d > 1) byTable(HilbertTables(d), d * shape.levels, out)
+  }
+
+  private def byTable(tables: HilbertTables, bits: Int, key: Array[Byte]): Unit = {
     val table = tables.toIndex
     val step = tables.step
     val mask = tables.mask
@@ -57,10 +63,9 @@ object HilbertKey {
       }
     }
     if (made > 0) key(to) = (out << (8 - made)).toByte
-    key
   }
 
-  private def byRule(d: Int, levels: Int, key: Array[Byte]): Array[Byte] = {
+  private def byRule(d: Int, levels: Int, key: Array[Byte]): Unit = {
     val mask = -1L >>> (64 - d)
     var entry = 0L
     var axis = HilbertRule.startAxis(d)
@@ -91,11 +96,10 @@ object HilbertKey {
       level += 1
     }
     if (made > 0) key(to) = (out << (8 - made)).toByte
-    key
   }
 
   /** [[HilbertRule]] for digits of any size: nobody needs it fast. */
-  private def byBigInteger(d: Int, levels: Int, key: Array[Byte]): Array[Byte] = {
+  private def byBigInteger(d: Int, levels: Int, key: Array[Byte]): Unit = {
     val ones = BigInteger.ONE.shiftLeft(d).subtract(BigInteger.ONE)
     def rotateLeft(x: BigInteger, by: Int): BigInteger =
       x.shiftLeft(by % d).or(x.shiftRight(d - by % d)).and(ones)
@@ -118,6 +122,5 @@ object HilbertKey {
     java.util.Arrays.fill(key, 0.toByte)
     val n = math.min(bytes.length, key.length)
     System.arraycopy(bytes, bytes.length - n, key, key.length - n, n)
-    key
   }
 }

@@ -15,7 +15,8 @@ final class KeyShape(val widths: Array[Int]) extends Serializable {
   /** Number of columns. */
   val columns: Int = widths.length
 
-  private val bounds: Array[Int] = widths.scanLeft(0)((at, w) => at + KeyShape.longs(w))
+  /** The longs of column `i` are those from `bounds(i)` until `bounds(i + 1)`. */
+  private[curve] val bounds: Array[Int] = widths.scanLeft(0)((at, w) => at + KeyShape.longs(w))
 
   /** Number of longs that hold the words of one row. */
   val words: Int = bounds(columns)

@@ -42,6 +42,15 @@ object KeyWords {
     words(at + 2) = low << 63
   }
 
+  /** A whole key, left-aligned in the words, with zeros behind. */
+  def putKey(words: Array[Long], key: Array[Byte]): Unit = {
+    var i = 0
+    while (i < words.length) {
+      words(i) = bigEndian(key, 8 * i)
+      i += 1
+    }
+  }
+
   private def bigEndian(bytes: Array[Byte], from: Int): Long = {
     val until = math.min(bytes.length, from + 8)
     var out = 0L

@@ -7,13 +7,17 @@ package sparkzorder.curve
 object MsdOrder {
 
   /** -1, 0 or 1: the comparison of `Interleave.key(shape, a)` and `Interleave.key(shape, b)` as bytes. */
-  def compare(shape: KeyShape, a: Array[Long], b: Array[Long]): Int = {
+  def compare(shape: KeyShape, a: Array[Long], b: Array[Long]): Int = compare(shape.bounds, a, b)
+
+  /** The same of columns of which the words of `i` are those from `bounds(i)` until `bounds(i + 1)`. */
+  def compare(bounds: Array[Int], a: Array[Long], b: Array[Long]): Int = {
+    val columns = bounds.length - 1
     var highest = Int.MaxValue
     var sign = 0
     var i = 0
-    while (i < shape.columns) {
-      val begin = shape.begin(i)
-      val end = shape.end(i)
+    while (i < columns) {
+      val begin = bounds(i)
+      val end = bounds(i + 1)
       var j = begin
       while (j < end) {
         val x = a(j)
