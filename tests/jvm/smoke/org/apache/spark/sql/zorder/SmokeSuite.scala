@@ -2,7 +2,8 @@ package org.apache.spark.sql.zorder
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.{AnalysisException, SparkSession}
+import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
+import org.apache.spark.sql.functions.{col, expr => column}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.sql.ZOrderParser
 
@@ -58,12 +59,37 @@ class SmokeSuite extends AnyFunSuite with ZOrderSession {
     assert(plan.contains("ZOrderTable no.such.t by (a)"))
     val refused = intercept[ZOrderException](Bridge.run(late, "SELECT 1"))
     assert(refused.getMessage.contains("OPTIMIZE and ZORDER statements only"))
+    assert(sorts(late) == Seq("ZOrderSort"))
   }
+
+  test("a sort by a curve is planned without its key, and sorts as the key would") {
+    assert(sorts(spark) == Seq("ZOrderSort"))
+    for (curve <- Seq("zorder(a, b, s)", "hilbert(a, b)"); direction <- Seq("", " DESC")) {
+      // a column of its own, so that Spark's own sort takes it
+      val byKey = rows(spark).selectExpr("id", s"$curve k")
+        .sortWithinPartitions(if (direction.isEmpty) col("k") else col("k").desc, col("id"))
+      val order = if (direction.isEmpty) column(curve) else column(curve).desc
+      val found = rows(spark).sortWithinPartitions(order, col("id")).collect().map(_.getLong(0)).toSeq
+      assert(found == byKey.collect().map(_.getLong(0)).toSeq)
+    }
+  }
+
+  private def rows(session: SparkSession): DataFrame = session.range(0, 10000, 1, 1).selectExpr(
+    "id",
+    "cast(pmod(xxhash64(id, 1), 700) as int) a",
+    "if(id % 10 = 0, null, xxhash64(id, 2)) b",
+    "cast(id % 7 as string) s")
+
+  /** Names of the sort operators of a sort by a curve. */
+  private def sorts(session: SparkSession): Seq[String] =
+    rows(session).sortWithinPartitions(column("zorder(a, b)")).queryExecution.executedPlan.collect {
+      case p if p.nodeName.contains("Sort") => p.nodeName
+    }
 
   /** A second session on the same Spark, with every part of the extension switched off at its start. */
   private def withoutExtension(): SparkSession = {
     val shared = spark
-    val switches = Seq("parser", "functions", "tableFunctions").map("spark.zorder.inject." + _)
+    val switches = Seq("parser", "functions", "tableFunctions", "sort").map("spark.zorder.inject." + _)
     switches.foreach(System.setProperty(_, "false"))
     SparkSession.clearActiveSession()
     SparkSession.clearDefaultSession()

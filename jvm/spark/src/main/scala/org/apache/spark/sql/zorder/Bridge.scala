@@ -4,6 +4,7 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.{OwnStatements, Target, ZOrderVersion}
 
 /**
@@ -12,7 +13,7 @@ import org.apache.spark.sql.zorder.sql.{OwnStatements, Target, ZOrderVersion}
  */
 object Bridge {
 
-  /** Registers the functions with this session (not with others of the application). May be called again. */
+  /** Registers the functions and the sort with this session (not with others of the application). May be called again. */
   def install(session: SparkSession): Unit = {
     Option(StartCheck.problem()).foreach(problem => throw new IllegalStateException(problem))
     SessionKeys.register()
@@ -24,6 +25,9 @@ object Bridge {
     Registered.tableFunctions.foreach { f =>
       state.tableFunctionRegistry.createOrReplaceTempFunction(f.name, f.builder, "scala_udf")
     }
+    val experimental = session.experimental
+    if (!experimental.extraStrategies.contains(ZOrderSortStrategy))
+      experimental.extraStrategies = experimental.extraStrategies :+ ZOrderSortStrategy
   }
 
   /** Runs an `OPTIMIZE` or `ZORDER` statement, which the parser of such a session does not know. */

@@ -4,6 +4,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
+import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser
 
 /**
@@ -25,6 +26,7 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
         extensions.injectTableFunction((FunctionIdentifier(f.name), f.info, f.builder))
       }
     }
+    part(SessionKeys.injectSort)(extensions.injectPlannerStrategy(_ => ZOrderSortStrategy))
     part(SessionKeys.injectParser) {
       extensions.injectParser((session, delegate) => ZOrderParser.over(session, delegate))
     }

@@ -24,6 +24,12 @@ object SessionKeys {
     "false",
     "Whether a run says its steps on standard error, too; on a terminal it always does.")
 
+  val SortEnabled: Setting = Setting(
+    "spark.zorder.sort.enabled",
+    "true, false",
+    "true",
+    "Whether ORDER BY and SORT BY zorder(...) or hilbert(...) are planned as a sort that needs no key column.")
+
   private val seconds = "seconds"
 
   val CommitWait: Setting = Setting(
@@ -43,9 +49,18 @@ object SessionKeys {
   val injectParser: Setting = inject("parser", "parser: without it, no OPTIMIZE and ZORDER statements")
   val injectFunctions: Setting = inject("functions", "functions")
   val injectTableFunctions: Setting = inject("tableFunctions", "table functions")
+  val injectSort: Setting = inject("sort", "sort operator")
 
   val settings: Seq[Setting] =
-    Seq(TakeOverDelta, ShowProgress, CommitWait, injectParser, injectFunctions, injectTableFunctions)
+    Seq(
+      TakeOverDelta,
+      ShowProgress,
+      CommitWait,
+      SortEnabled,
+      injectParser,
+      injectFunctions,
+      injectTableFunctions,
+      injectSort)
 
   /** Makes the keys known to Spark; once for the whole JVM, further calls do nothing. */
   def register(): Unit = registered

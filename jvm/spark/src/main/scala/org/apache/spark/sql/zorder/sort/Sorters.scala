@@ -1,0 +1,77 @@
+package org.apache.spark.sql.zorder.sort
+
+import java.util.function.Supplier
+
+import org.apache.spark.SparkEnv
+import org.apache.spark.sql.catalyst.expressions.{SortOrder, UnsafeRow}
+import org.apache.spark.sql.execution.{SortExec, SparkPlan, UnsafeExternalRowSorter}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator}
+
+/**
+ * Makes Spark's sorters for one task and adds up what they cost. Every row that is held for longer than a
+ * short run is held in them, so that it can be spilled and counts against the task's memory.
+ *
+ * @param child
+ *   whose rows are sorted
+ * @param descending
+ *   the direction of the curve
+ */
+final private[sort] class Sorters(child: SparkPlan, schema: StructType, descending: Boolean, radix: Boolean) {
+  private val pageSize = SparkEnv.get.memoryManager.pageSizeBytes
+  private val comparator =
+    if (descending) PrefixComparators.BINARY_DESC else PrefixComparators.BINARY
+  private var nanos = 0L
+  private var alive = Set.empty[UnsafeExternalRowSorter]
+  private var peak = 0L
+
+  /** Time spent in sorting, in ms. */
+  def sortMillis: Long = nanos / 1000000
+
+  /** The most memory that was held at one time, in bytes. */
+  def peakBytes: Long = peak
+
+  /** A sorter by an unsigned prefix and nothing else: rows of equal prefix come out side by side. */
+  def byPrefix(prefix: UnsafeExternalRowSorter.PrefixComputer): UnsafeExternalRowSorter = made(
+    UnsafeExternalRowSorter.createWithRecordComparator(
+      schema,
+      Sorters.NoComparison,
+      comparator,
+      prefix,
+      pageSize,
+      radix))
+
+  /** Spark's own sorter by ordinary sort orders. */
+  def by(order: Seq[SortOrder]): UnsafeExternalRowSorter =
+    made(SortExec(order, global = false, child).createSorter())
+
+  private def made(sorter: UnsafeExternalRowSorter): UnsafeExternalRowSorter = {
+    alive += sorter
+    sorter
+  }
+
+  /** The rows in order; the sorter frees its memory behind the last one. */
+  def sorted(sorter: UnsafeExternalRowSorter): Iterator[UnsafeRow] = {
+    val rows = sorter.sort().asInstanceOf[Iterator[UnsafeRow]]
+    nanos += sorter.getSortTimeNanos
+    peak = math.max(peak, alive.iterator.map(_.getPeakMemoryUsage).sum)
+    new Iterator[UnsafeRow] {
+      override def hasNext: Boolean = {
+        val more = rows.hasNext
+        if (!more) alive -= sorter
+        more
+      }
+      override def next(): UnsafeRow = rows.next()
+    }
+  }
+}
+
+private object Sorters {
+
+  /** All rows are alike: what the prefix leaves equal is put in order later. */
+  private val NoComparison: Supplier[RecordComparator] = new Supplier[RecordComparator] {
+    override def get(): RecordComparator = new RecordComparator {
+      override def compare(a: Object, aAt: Long, aSize: Int, b: Object, bAt: Long, bSize: Int): Int = 0
+    }
+  }
+}

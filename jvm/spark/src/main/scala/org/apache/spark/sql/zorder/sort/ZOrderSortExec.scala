@@ -1,0 +1,89 @@
+package org.apache.spark.sql.zorder.sort
+
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.physical.{
+  Distribution,
+  OrderedDistribution,
+  Partitioning,
+  UnspecifiedDistribution
+}
+import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+
+/**
+ * Sorts by a curve without its key: the rows go into Spark's external sorter with the first 64 varying bits
+ * of the key as their prefix, computed from the row, for its radix sort; what the prefix leaves equal is put
+ * in order by a comparator generated for the columns. No key column is made, shuffled or spilled.
+ *
+ * @param order
+ *   the whole order of the sort, of which `CurveOrder.of` finds the curve
+ * @param global
+ *   whether all partitions together are in order
+ */
+final case class ZOrderSortExec(order: Seq[SortOrder], global: Boolean, child: SparkPlan)
+    extends UnaryExecNode {
+  private def parts: CurveOrder = CurveOrder.of(order).get
+
+  override def output: Seq[Attribute] = child.output
+
+  override def outputOrdering: Seq[SortOrder] = order
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override def requiredChildDistribution: Seq[Distribution] =
+    (if (global) OrderedDistribution(order) else UnspecifiedDistribution) :: Nil
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "sortTime" -> SQLMetrics.createTimingMetric(sparkContext, "sort time"),
+    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory"),
+    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"),
+    "widenings" -> SQLMetrics.createMetric(sparkContext, "prefix widenings")
+  )
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val sortTime = longMetric("sortTime")
+    val peakMemory = longMetric("peakMemory")
+    val spillSize = longMetric("spillSize")
+    val widenings = longMetric("widenings")
+    val radix = conf.enableRadixSort
+    child.execute().mapPartitionsInternal { rows =>
+      val task = TaskContext.get().taskMetrics()
+      val spilledBefore = task.memoryBytesSpilled
+      val curve = parts
+      val sorters = new Sorters(child, schema, !curve.curve.isAscending, radix)
+      // runs are sorted while rows are read: what that costs is known at the end of the task
+      TaskContext.get().addTaskCompletionListener[Unit] { _ =>
+        sortTime += sorters.sortMillis
+        peakMemory += sorters.peakBytes
+        spillSize += task.memoryBytesSpilled - spilledBefore
+        task.incPeakExecutionMemory(sorters.peakBytes)
+      }
+      val sorter = new CurveSorter(curve, child.output, sorters, () => widenings += 1)
+      sorter.sort(rows.asInstanceOf[Iterator[UnsafeRow]])
+    }
+  }
+
+  override def nodeName: String = "ZOrderSort"
+
+  override def simpleString(maxFields: Int): String =
+    s"$nodeName ${order.mkString("[", ", ", "]")}, $global, ${ZOrderSortExec.How}"
+
+  override def verboseStringWithOperatorId(): String =
+    s"""
+      |$formattedNodeName
+      |${ExplainUtils.generateFieldString("Input", child.output)}
+      |Arguments: ${order.mkString("[", ", ", "]")}, $global
+      |How: ${ZOrderSortExec.How}
+      |""".stripMargin
+
+  override protected def withNewChildInternal(newChild: SparkPlan): ZOrderSortExec = copy(child = newChild)
+}
+
+private object ZOrderSortExec {
+
+  /** What EXPLAIN says. */
+  private val How = "no key column: sorted by 64 varying key bits, then by comparing columns"
+}

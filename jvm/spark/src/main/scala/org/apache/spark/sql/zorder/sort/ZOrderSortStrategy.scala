@@ -1,0 +1,16 @@
+package org.apache.spark.sql.zorder.sort
+
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sort}
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
+import org.apache.spark.sql.zorder.conf.SessionKeys
+
+/** Plans Spark's own logical `Sort` as [[ZOrderSortExec]] where it is by a curve; all else is left to Spark. */
+object ZOrderSortStrategy extends SparkStrategy {
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case s: Sort
+        if SessionKeys.isOn(plan.conf, SessionKeys.SortEnabled) && CurveOrder.of(s.order).isDefined =>
+      ZOrderSortExec(s.order, s.global, planLater(s.child)) :: Nil
+    case _ => Nil
+  }
+}
