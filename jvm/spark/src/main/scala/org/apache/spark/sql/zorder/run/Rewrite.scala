@@ -32,18 +32,9 @@ object Rewrite {
     val file = ZOrderFile(routes, route, columns, spread)
     val shuffled =
       RepartitionByExpression(Seq(ToPartition(file, new PreImages(routes.files))), child, routes.files)
-    val key = ZOrderKey(routes, route, columns)
-    if (partitionColumns.isEmpty) Project(output, Sort(Seq(ascending(key)), global = false, shuffled))
-    else {
-      // behind partition columns SortExec would compute the key anew at every comparison: compute it once
-      val named = Alias(key, "_zorder_key")()
-      val keyed = Project(output :+ named, shuffled)
-      val order = (partitionColumns :+ named.toAttribute).map(ascending)
-      Project(output, Sort(order, global = false, keyed))
-    }
+    val order = partitionColumns :+ ZOrderKey(routes, route, columns)
+    Project(output, Sort(order.map(SortOrder(_, Ascending)), global = false, shuffled))
   }
-
-  private def ascending(e: Expression): SortOrder = SortOrder(e, Ascending)
 
   /** Spark's hash refuses maps, because equal maps may be stored in unlike order. */
   private def canBeHashed(t: DataType): Boolean = !t.existsRecursively {
