@@ -148,8 +148,22 @@ lazy val lines: CompositeProject = new CompositeProject {
   override def componentProjects: Seq[Project] = sparkLines.map(sparkProject)
 }
 
+/** Benchmarks of the operators; `make bench-sort` runs them. */
+lazy val bench_operators = (project in file("target/sbt/bench_operators"))
+  .dependsOn(LocalProject("spark35_212"), curve_212)
+  .settings(
+    scalaVersion := "2.12.18",
+    scalacOptions ++= compilerFlags("2.12", 8),
+    publish / skip := true,
+    Compile / unmanagedSourceDirectories := Seq(repo("benchmarks/operators")),
+    libraryDependencies += "org.apache.spark" %% "spark-sql" % "3.5.9",
+    run / fork := true,
+    run / baseDirectory := repo("."),
+    run / javaOptions ++= sparkJavaOptions.filterNot(o => o.startsWith("-Xm") || o.contains("spark.testing")) :+ "-Xmx6g",
+    scalafixChecked)
+
 /** Projects whose sources together are all sources once: shared, Spark 3 and Spark 4 shims, tests. */
-val linted = Seq("curve_213", "spark35_212", "spark43_213")
+val linted = Seq("curve_213", "spark35_212", "spark43_213", "bench_operators")
 
 def inAll(ids: Seq[String], task: String): Seq[String] = ids.map(id => s"$id/$task")
 
