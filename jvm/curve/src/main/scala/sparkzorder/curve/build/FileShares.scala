@@ -16,11 +16,14 @@ private[build] object FileShares {
     val rightRows = cell.rows - leftRows
     val m = cell.files
     val half = if (leftRows <= rightRows) m / 2 else m - m / 2
-    Seq(half, m - half, byMass(cell, leftRows)).find { left =>
-      val a = cell.load(leftRows, left)
-      val b = cell.load(rightRows, m - left)
-      a >= Least && a <= Most && b >= Least && b <= Most
-    }
+    Seq(half, m - half, byMass(cell, leftRows)).find(alike(cell, leftRows, _))
+  }
+
+  /** Whether both sides of a cut keep near the table's mean rows per file. */
+  def alike(cell: SampleCell, leftRows: Int, leftFiles: Int): Boolean = {
+    val a = cell.load(leftRows, leftFiles)
+    val b = cell.load(cell.rows - leftRows, cell.files - leftFiles)
+    a >= Least && a <= Most && b >= Least && b <= Most
   }
 
   /** Files of the left side in proportion to its rows, at least one for each side. */

@@ -15,6 +15,18 @@ private[build] object QuantileCuts {
     }.filter { case (p, _) => bigEnough(cell, cell.rowsBelow(p.column, p.rank)) }
   }
 
+  /** The most even of these cuts, unless its files would not be alike. */
+  def best(cell: SampleCell, column: Int): Option[Proposal] = {
+    val cuts = of(cell, column).filter(_._2 <= FileShares.Most)
+    if (cuts.isEmpty) None else Some(cuts.minBy(_._2)._1)
+  }
+
+  /** The most even cut of any column, however uneven; columns that are named first win ties. */
+  def mostEven(cell: SampleCell, columns: Seq[Int]): Option[Proposal] = {
+    val cuts = columns.flatMap(of(cell, _))
+    if (cuts.isEmpty) None else Some(cuts.minBy(_._2)._1)
+  }
+
   private def bigEnough(cell: SampleCell, below: Int): Boolean =
     math.min(below, cell.rows - below) >= FileShares.SmallestFile * cell.target
 
