@@ -18,7 +18,7 @@ DEV_WHEEL := target/dev-wheel/spark_zorder-$(VERSION)-py3-none-any.whl
 TOOLS := target/venv/tools/bin
 LINTED := python tests tools $(wildcard benchmarks)
 
-.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench cluster-test \
+.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench bench-layout cluster-test \
   clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
@@ -64,6 +64,9 @@ bench: $(DEV_WHEEL) ## end-to-end measurements, results under benchmarks/results
 	  [ -f "$$script" ] || { echo "There is nothing in benchmarks/spark to run." >&2; exit 1; }; \
 	  echo "=== $$script"; target/venv/4.3/bin/python "$$script"; \
 	done
+
+bench-layout: ## layouts against the bound and other formats' ways, a quarter of an hour; under benchmarks/results
+	tools/sbt.sh "bench_layout/run benchmarks/results/$$(date +%F)-layout.md"
 
 cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two workers, spark-submit
 	tools/install_wheel.sh 4.3 python/dist

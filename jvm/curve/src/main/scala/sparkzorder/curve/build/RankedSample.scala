@@ -31,6 +31,14 @@ final class RankedSample(val scales: IndexedSeq[Scale], val ranks: Array[Array[I
 
   def hasValues(column: Int): Boolean = ascending(column).length > 0
 
+  /** Distinct ranks of a column's values. */
+  def distinct(column: Int): Int = {
+    val values = ascending(column)
+    values.indices.count(i => i == 0 || values(i) != values(i - 1))
+  }
+
+  def nullShare(column: Int): Double = 1.0 - ascending(column).length.toDouble / math.max(1, rows)
+
   /** The rank below which lies the share `q` of the column's values. */
   def quantile(column: Int, q: Double): Int = {
     val values = ascending(column)

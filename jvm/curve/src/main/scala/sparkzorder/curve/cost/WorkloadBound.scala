@@ -2,15 +2,26 @@ package sparkzorder.curve.cost
 
 /**
  * One factor of the probability that a query reads a block whose box covers the share x of a column:
- * `max(least, flat + (1 - flat) * x)`.
+ * `max(least, flat + slope * x)`.
  *
  * @param flat
- *   width of the range that is asked for, as a share of the column; 0 for an equality
+ *   what is read however narrow the block: the width of a range as a share of the column, 0 for an equality
+ * @param slope
+ *   1 for an equality, 1 - flat for a range, 0 for a search of NULL
  * @param least
  *   share of the rows that match in any case: a heavy value, or NULL
  */
-final case class Factor(column: Int, flat: Double, least: Double) {
-  def at(x: Double): Double = math.max(least, flat + (1.0 - flat) * x)
+final case class Factor(column: Int, flat: Double, slope: Double, least: Double) {
+  def at(x: Double): Double = math.max(least, flat + slope * x)
+}
+
+object Factor {
+
+  /** @param mass share of the rows that have the value */
+  def equality(column: Int, mass: Double): Factor = Factor(column, 0.0, 1.0, mass)
+
+  /** @param width share of the rows that are in the range */
+  def range(column: Int, width: Double): Factor = Factor(column, width, 1.0 - width, 0.0)
 }
 
 /** A conjunction by its factors, asked with this weight. */
@@ -32,9 +43,9 @@ final case class WorkloadBound(share: Double, bits: IndexedSeq[Double]) {
 }
 
 /**
- * A geometric program (Boyd et al. 2007): minimise sum_q w_q prod_j f_qj(x_j) over the shares x_j that a block covers of each
- * column, under prod x_j >= 1 / blocks, since independent columns leave no more rows in a box than its
- * volume. In b_j = -log2 x_j the objective is convex and the constraint is sum b_j = log2 blocks, so it is
+ * A geometric program (Boyd et al. 2007): minimise sum_q w_q prod_j f_qj(x_j) over the shares x_j that a
+ * block covers of each column, under prod x_j >= 1 / blocks, since independent columns leave no more rows in
+ * a box than its volume. In b_j = -log2 x_j the objective is convex and the constraint is sum b_j = log2 blocks, so it is
  * solved by moving bits between two columns at a time until no move helps.
  *
  * It holds for the mean over queries whose values come from the data, for one copy of independent columns
