@@ -19,14 +19,17 @@ object LayoutBench {
     val out = Paths.get(args(0))
     val rows = args.lift(1).fold(1000000)(_.toInt)
     val cases = Seq(256, 200).map(files => files -> allCases(rows, files))
-    val pages = for (files <- Seq(256, 200); kind <- Workload.even) yield {
-      val (share, bound) = new Experiment(DataSet("uniform", 2, rows), files, Sample, Queries).pages(kind)
-      Target(s"$files files of 32 pages, two columns, $kind, no log: times the bound", share / bound, 1.30)
+    val pages = for (files <- Seq(256, 200); (kind, logged) <- pageKinds) yield {
+      val (share, bound) = new Experiment(DataSet("uniform", 2, rows), files, Sample, Queries).pages(kind, logged)
+      val log = if (logged) "with a log" else "no log"
+      Target(s"$files files of 32 pages, two columns, $kind, $log: times the bound", share / bound, 1.30)
     }
     val targets = cases.flatMap { case (files, all) => Targets.of(files, all) } ++ pages ++ fitTimes(rows)
     write(out, Report.markdown(rows, Sample, Queries, cases, targets))
     println(s"$out: ${targets.count(_.reached)} of ${targets.size} targets reached")
   }
+
+  private val pageKinds = Workload.even.map(_ -> false) ++ Seq("eqW" -> true, "mix" -> true)
 
   private def allCases(rows: Int, files: Int): Seq[Case] =
     for {

@@ -31,7 +31,8 @@ final class Experiment(val data: DataSet, files: Int, sampleRows: Int, queries: 
     "deltaZ" -> Boxes.equalCounts(data, Peers.denseZ(data, sampled), files),
     "deltaH" -> Boxes.equalCounts(data, Peers.denseHilbert(data, sampled), files),
     "zorder" -> boxes(AlignedZ.build(sample, files), InFileOrder.Hilbert, 1),
-    "kd" -> boxes(KdTree.build(sample, files), InFileOrder.Hilbert, 1))
+    "kd" -> boxes(KdTree.build(sample, files), InFileOrder.Hilbert, 1),
+    "slices, no log" -> boxes(SliceTree.build(sample, files), InFileOrder.Hilbert, 1))
   private[this] lazy val lexical: Seq[Boxes] = (0 until data.columns).map { c =>
     boxes(Lexical.by(c).build(sample, files), InFileOrder.Hilbert, 1)
   }
@@ -47,7 +48,7 @@ final class Experiment(val data: DataSet, files: Int, sampleRows: Int, queries: 
     val test = workload.queries(kind, queries)
     val known = RankQueries.of(log.map(_.query).toSeq, scales.toIndexedSeq)
     val chosen = choose(known)
-    val learned = Seq("pattern" -> BitPatternTree, "kdW" -> QueryTree, "qd" -> LiteralTree).map {
+    val learned = Seq("pattern" -> BitPatternTree, "slices" -> SliceTree, "kdW" -> QueryTree, "qd" -> LiteralTree).map {
       case (name, builder) => name -> boxes(builder.build(sample, known, files), InFileOrder.Hilbert, 1)
     }
     val all = fixed ++ learned ++ Seq(
@@ -57,15 +58,16 @@ final class Experiment(val data: DataSet, files: Int, sampleRows: Int, queries: 
     Case(data, kind, bound(kind, test, files), shares.toMap, chosen.name, withoutLog.name)
   }
 
-  /** Share of the rows in pages that later queries read, without a log, and the bound for so many pages. */
-  def pages(kind: String): (Double, Double) = {
+  /** Share of the rows in pages that later queries read, and the bound for so many pages. */
+  def pages(kind: String, logged: Boolean): (Double, Double) = {
+    val chosen = if (logged) choose(log(kind)) else withoutLog
     val test = workload.queries(kind, queries)
     (
-      boxes(withoutLog.tree, withoutLog.inFile, Experiment.PagesPerFile).share(test),
+      boxes(chosen.tree, chosen.inFile, Experiment.PagesPerFile).share(test),
       bound(kind, test, files * Experiment.PagesPerFile))
   }
 
-  /** Queries of a kind in ranks, for measuring the time of a fit. */
+  /** Queries of a kind in ranks. */
   def log(kind: String): RankQueries =
     RankQueries.of(workload.queries(kind, queries).map(_.query).toSeq, scales.toIndexedSeq)
 
@@ -115,7 +117,7 @@ final case class Case(
 
 object Case {
   val layouts: Seq[String] = Seq(
-    "lexical", "rawZ", "deltaZ", "deltaH", "zorder", "kd", "pattern", "kdW", "qd", "auto, no log", "auto")
+    "lexical", "rawZ", "deltaZ", "deltaH", "zorder", "kd", "slices, no log", "pattern", "slices", "kdW", "qd", "auto, no log", "auto")
 
   def geometricMean(values: Seq[Double]): Double = math.exp(values.map(math.log).sum / values.size)
 }

@@ -4,7 +4,7 @@ import sparkzorder.curve.layout.RankSpan
 
 /**
  * Cuts at the next bit of a column's ranks. One that would fall into a heavy value moves to that value's
- * nearer edge.
+ * nearer edge; there a small file may be cut off, so that look-ups of other values do not read the heavy one.
  */
 private[build] object Halving {
 
@@ -15,7 +15,10 @@ private[build] object Halving {
     outsideHeavy(middle, extent, cell.heavy(column)).flatMap { rank =>
       val below = cell.rowsBelow(column, rank)
       if (below == 0 || below == cell.rows) None
-      else FileShares.within(cell, below).map(Proposal(column, rank, _))
+      else {
+        val apart = if (rank == middle) None else FileShares.setApart(cell, below)
+        FileShares.within(cell, below).orElse(apart).map(Proposal(column, rank, _))
+      }
     }
   }
 

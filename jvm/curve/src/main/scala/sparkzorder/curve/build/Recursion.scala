@@ -42,7 +42,8 @@ abstract private[build] class Recursion {
       propose(cell) match {
         case Some(p) =>
           val (left, right) = cell.part(p)
-          Cut(p.column, p.rank, grown(left), grown(right))
+          val before = grown(left)
+          Cut(p.column, p.rank, before, grown(FileShares.evenedOut(right, left.files - before.files)))
         case None => leaf(cell, FileShares.spread(cell))
       }
     val tree =

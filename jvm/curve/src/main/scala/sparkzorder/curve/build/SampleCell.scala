@@ -29,8 +29,15 @@ final private[build] class SampleCell(
   /** Number in the sample of the cell's i-th row. */
   def row(i: Int): Int = order(from + i)
 
-  /** Least and greatest rank of a column in the cell. */
+  private[this] val extents = new Array[RankSpan](columns)
+
+  /** Least and greatest rank of a column in the cell; found once, while the rows are where they are. */
   def extent(column: Int): RankSpan = {
+    if (extents(column) == null) extents(column) = measured(column)
+    extents(column)
+  }
+
+  private def measured(column: Int): RankSpan = {
     val ranks = sample.ranks(column)
     var lo = Int.MaxValue
     var hi = Int.MinValue
@@ -58,7 +65,12 @@ final private[build] class SampleCell(
   /** The ranks of a column in the cell, ascending. */
   def sortedRanks(column: Int): Array[Int] = {
     val ranks = sample.ranks(column)
-    val out = Array.tabulate(rows)(i => ranks(order(from + i)))
+    val out = new Array[Int](rows)
+    var i = 0
+    while (i < out.length) {
+      out(i) = ranks(order(from + i))
+      i += 1
+    }
     java.util.Arrays.sort(out)
     out
   }
