@@ -18,8 +18,8 @@ DEV_WHEEL := target/dev-wheel/spark_zorder-$(VERSION)-py3-none-any.whl
 TOOLS := target/venv/tools/bin
 LINTED := python tests tools $(wildcard benchmarks)
 
-.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench bench-sort cluster-test \
-  clean venv-3.5 venv-4.3 venv-tools
+.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench bench-layout bench-sort \
+  cluster-test clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -67,6 +67,9 @@ bench: $(DEV_WHEEL) ## end-to-end measurements, results under benchmarks/results
 
 bench-sort: prerequisites ## CPU time of ORDER BY zorder(...) beside other sorts
 	tools/sbt.sh bench_operators/run
+
+bench-layout: ## layouts against the bound and other formats' ways, a quarter of an hour; under benchmarks/results
+	tools/sbt.sh "bench_layout/run benchmarks/results/$$(date +%F)-layout.md"
 
 cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two workers, spark-submit
 	tools/install_wheel.sh 4.3 python/dist

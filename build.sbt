@@ -84,6 +84,20 @@ def curveProject(scalaFull: String): Project = {
 lazy val curve_212 = curveProject("2.12.18")
 lazy val curve_213 = curveProject("2.13.8")
 
+/** Measures layouts against the bound and other formats' ways; the experiment itself lies beside the tests. */
+lazy val bench_layout = Project("bench_layout", file("target/sbt/bench_layout"))
+  .dependsOn(curve_213 % "compile->test")
+  .settings(
+    scalaVersion := "2.13.18",
+    scalacOptions ++= compilerFlags("2.13", 8),
+    publish / skip := true,
+    Compile / unmanagedSourceDirectories := Seq(repo("benchmarks/layout")),
+    Test / unmanagedSourceDirectories := Nil,
+    Compile / run / fork := true,
+    run / baseDirectory := repo("."),
+    run / javaOptions += "-Xmx4g",
+    scalafixChecked)
+
 /** Jars of the pyspark that `make` installed for a line which Maven Central has not got. */
 def pysparkJars(line: SparkLine): Seq[File] = {
   val found = (repo(s"target/venv/${line.line}") ** "pyspark" / "jars" * "*.jar").get
@@ -163,7 +177,7 @@ lazy val bench_operators = (project in file("target/sbt/bench_operators"))
     scalafixChecked)
 
 /** Projects whose sources together are all sources once: shared, Spark 3 and Spark 4 shims, tests. */
-val linted = Seq("curve_213", "spark35_212", "spark43_213", "bench_operators")
+val linted = Seq("curve_213", "spark35_212", "spark43_213", "bench_layout", "bench_operators")
 
 def inAll(ids: Seq[String], task: String): Seq[String] = ids.map(id => s"$id/$task")
 

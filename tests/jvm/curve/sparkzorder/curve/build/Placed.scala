@@ -76,14 +76,19 @@ object Placed {
     new Placed(table, fit(table.sample(sampleRows), files, builder))
 
   def fit(sample: Table, files: Int, builder: LayoutBuilder): Layout = {
+    val some = ranked(sample)
+    Layout(
+      some.scales.zipWithIndex.map { case (s, c) => LayoutColumn(s"c$c", "BIGINT", s) },
+      builder.build(some, files),
+      builder.name,
+      builder.inFile)
+  }
+
+  def ranked(sample: Table): RankedSample = {
     val scales = Array.tabulate(sample.columns)(scale(sample, _))
     val ranks = Array.tabulate(sample.columns, sample.rows)((c, i) =>
       if (sample.isNull(c)(i)) 0 else scales(c).rank(LongWord(sample.values(c)(i))))
-    Layout(
-      scales.zipWithIndex.map { case (s, c) => LayoutColumn(s"c$c", "BIGINT", s) }.toIndexedSeq,
-      builder.build(new RankedSample(scales.toIndexedSeq, ranks), files),
-      builder.name,
-      builder.inFile)
+    new RankedSample(scales.toIndexedSeq, ranks)
   }
 
   def scale(sample: Table, column: Int): Scale = {

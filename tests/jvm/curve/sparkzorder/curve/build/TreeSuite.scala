@@ -8,10 +8,13 @@ import sparkzorder.curve.layout.{CutTree, InFileOrder}
 /** Sizes of the files, and that the leaves part the space, on the whole of each table. */
 class TreeSuite extends AnyFunSuite {
   private val Rows = 60000
+  private val learners = Seq(KdTree, SliceTree, BitPatternTree, QueryTree, LiteralTree)
   private val tables = Table.named(Rows) ++ Table.hard(Rows)
 
   for (table <- tables) test(s"no file above 2 x the mean or below a quarter: ${table.name}") {
-    for (files <- Seq(1, 3, 7, 50, 64, 128); builder <- Seq(AlignedZ, Lexical)) {
+    val plain = for (files <- Seq(1, 3, 7, 50, 64, 128); builder <- Seq(AlignedZ, Lexical)) yield (files, builder)
+    val learned = for (files <- Seq(7, 64); builder <- learners) yield (files, builder)
+    for ((files, builder) <- plain ++ learned) {
       val placed = Placed(table, files, builder, 30000)
       val where = s"${builder.name} $files files"
       val sizes = placed.sizes

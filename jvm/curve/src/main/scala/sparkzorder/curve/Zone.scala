@@ -22,5 +22,11 @@ object Zone {
  *   number of rows, NULLs included
  * @param zones
  *   one zone per column of interest, in the caller's order
+ * @param nullFree
+ *   columns that are known to hold no NULL in the block; of any other it is not known
  */
-final case class Block(rows: Long, zones: IndexedSeq[Zone])
+final case class Block(rows: Long, zones: IndexedSeq[Zone], nullFree: Set[Int] = Set.empty) {
+
+  /** Whether a search for NULL in a column must read the block. */
+  def mayHoldNull(column: Int): Boolean = !nullFree.contains(column)
+}

@@ -1,5 +1,6 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.cost.RankBlocks
 import sparkzorder.curve.layout.{CutTree, InFileOrder}
 
 /**
@@ -17,9 +18,17 @@ object AlignedZ extends LayoutBuilder {
       firsts.map(new AlignedCuts(_, AlignedCuts.KeepTurns, atQuantiles = false)) ++
         firsts.map(new AlignedCuts(_, AlignedCuts.KeepTurns, atQuantiles = true)) ++
         Seq(false, true).map(new AlignedCuts(0, AlignedCuts.MostGain, _))
-    val grown = candidates.iterator.map(_.grow(sample, files))
+    val grown = candidates.iterator.map(_.grow(sample, files)).map(g => (g.tree, lookUps(sample, g.leaves)))
     // the plain Z-order, which is the first, unless another is clearly better: noise must not decide
-    grown.reduceLeft((best, next) => if (next.cost < best.cost * Clearly) next else best).tree
+    grown.reduceLeft((best, next) => if (next._2 < best._2 * Clearly) next else best)._1
+  }
+
+  /** The mean share that look-ups read, and a little more where one column pays for another. */
+  private def lookUps(sample: RankedSample, leaves: RankBlocks): Double = {
+    val shares = (0 until sample.columns).map(c =>
+      (0 until leaves.size).map(b =>
+        leaves.rows(b) * sample.shareOfValues(c, leaves.extent(c, b))).sum / math.max(1, sample.rows))
+    math.sqrt(shares.map(s => s * s).sum)
   }
 
   /** So many columns are tried as the first. */

@@ -16,11 +16,20 @@ private[build] object FileShares {
     val rightRows = cell.rows - leftRows
     val m = cell.files
     val half = if (leftRows <= rightRows) m / 2 else m - m / 2
-    Seq(half, m - half, byMass(cell, leftRows)).find { left =>
-      val a = cell.load(leftRows, left)
-      val b = cell.load(rightRows, m - left)
-      a >= Least && a <= Most && b >= Least && b <= Most
-    }
+    Seq(half, m - half, byMass(cell, leftRows)).find(alike(cell, leftRows, _))
+  }
+
+  /** Whether both sides of a cut keep near the table's mean rows per file. */
+  def alike(cell: SampleCell, leftRows: Int, leftFiles: Int): Boolean = loads(cell, leftRows, leftFiles, Least)
+
+  /** Files of the left side by its rows, also where that leaves a small file; None if it were too small. */
+  def setApart(cell: SampleCell, leftRows: Int): Option[Int] =
+    Some(byMass(cell, leftRows)).filter(loads(cell, leftRows, _, SmallestFile))
+
+  private def loads(cell: SampleCell, leftRows: Int, leftFiles: Int, least: Double): Boolean = {
+    val a = cell.load(leftRows, leftFiles)
+    val b = cell.load(cell.rows - leftRows, cell.files - leftFiles)
+    a >= least && a <= Most && b >= least && b <= Most
   }
 
   /** Files of the left side in proportion to its rows, at least one for each side. */
@@ -37,6 +46,13 @@ private[build] object FileShares {
     val load = cell.load(cell.rows, cell.files)
     if (load >= 0.6 && load <= Recursion.Overfull) cell.files
     else math.max(1, math.round(cell.rows / cell.target).toInt)
+  }
+
+  /** The cell with so many more files, which its neighbour did not need, if its files are then still alike. */
+  def evenedOut(cell: SampleCell, more: Int): SampleCell = {
+    val files = math.max(1, cell.files + more)
+    val load = cell.load(cell.rows, files)
+    if (more == 0 || load < Least || load > Most) cell else cell.withFiles(files)
   }
 
   /** How far the worse side is from the mean, as a ratio >= 1. */

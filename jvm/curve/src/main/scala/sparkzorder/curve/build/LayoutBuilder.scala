@@ -1,11 +1,12 @@
 package sparkzorder.curve.build
 
-import sparkzorder.curve.layout.{Cut, CutTree, InFileOrder, Leaf}
+import sparkzorder.curve.cost.RankQueries
+import sparkzorder.curve.layout.{CutTree, InFileOrder}
 
 /** Makes the tree of cuts of a layout from a sample. Deterministic: the same sample, the same tree. */
 trait LayoutBuilder {
 
-  /** The name in `USING CURVE` and in reports. */
+  /** The name of the layouts that it makes, in reports and in their JSON. */
   def name: String
 
   /** The order inside the files that goes with the tree. */
@@ -13,57 +14,20 @@ trait LayoutBuilder {
 
   /** @param files how many files the tree should have; fewer where the sample has no more distinct keys */
   def build(sample: RankedSample, files: Int): CutTree
+
+  /** The tree for these queries; a builder that does not learn from queries makes the same tree for all. */
+  def build(sample: RankedSample, queries: RankQueries, files: Int): CutTree = build(sample, files)
 }
 
-/** A cut that a builder proposes for a cell: below `rank` in `column` go `leftFiles` of the cell's files. */
-final private[build] case class Proposal(column: Int, rank: Int, leftFiles: Int)
+/** A builder that learns from queries; without any, from those that everybody asks. */
+abstract private[build] class QueryBuilder(override val name: String) extends LayoutBuilder {
+  override val inFile: InFileOrder = InFileOrder.Hilbert
 
-/** The recursion that all builders share: propose a cut, part the sampled rows, go on in both halves. */
-abstract private[build] class Recursion {
+  final override def build(sample: RankedSample, files: Int): CutTree =
+    learn(sample, DefaultWorkload.of(sample), files)
 
-  /** The column whose turn it is first. */
-  protected def firstTurn: Int = 0
+  final override def build(sample: RankedSample, queries: RankQueries, files: Int): CutTree =
+    if (queries.weight > 0.0) learn(sample, queries, files) else build(sample, files)
 
-  /** A cut of this cell, or None to leave it as it is. */
-  protected def propose(cell: SampleCell): Option[Proposal]
-
-  final def grow(sample: RankedSample, files: Int): Grown = {
-    val heavy = sample.heavy(files)
-    val order = Array.range(0, sample.rows)
-    val target = sample.rows.toDouble / files
-    val cost = new Array[Double](sample.columns)
-    def leaf(cell: SampleCell, files: Int): CutTree = {
-      cost.indices.foreach(c => cost(c) += cell.rows * cell.cover(c, 0, Int.MaxValue) / sample.rows)
-      Leaf(files)
-    }
-    def grown(cell: SampleCell): CutTree =
-      if (cell.files > 1) divided(cell)
-      else if (cell.rows > Recursion.Overfull * target) divided(cell.withFiles(2))
-      else leaf(cell, 1)
-    def divided(cell: SampleCell): CutTree =
-      propose(cell) match {
-        case Some(p) =>
-          val (left, right) = cell.part(p.column, p.rank, p.leftFiles)
-          Cut(p.column, p.rank, grown(left), grown(right))
-        case None => leaf(cell, FileShares.spread(cell))
-      }
-    if (sample.rows == 0) Grown(Leaf(1), cost)
-    else Grown(grown(SampleCell.root(sample, heavy, order, files, target, firstTurn)), cost)
-  }
-}
-
-private[build] object Recursion {
-
-  /**
-   * A single file with more rows than so many times the mean is cut once more. Files are bounded by twice the
-   * mean; the rest is room for the error of the sample. Less would give more files than were asked for.
-   */
-  val Overfull = 1.75
-}
-
-/** A tree and the share of the files that a look-up on each column reads in the sample. */
-final private[build] case class Grown(tree: CutTree, shares: Array[Double]) {
-
-  /** The mean share read, and a little more where one column pays for another. */
-  def cost: Double = math.sqrt(shares.map(s => s * s).sum)
+  protected def learn(sample: RankedSample, queries: RankQueries, files: Int): CutTree
 }

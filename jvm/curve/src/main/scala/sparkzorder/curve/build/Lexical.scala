@@ -2,18 +2,32 @@ package sparkzorder.curve.build
 
 import sparkzorder.curve.layout.{CutTree, InFileOrder}
 
-/** A plain sort by the columns in the order given, cut into files: the second column counts within a value. */
-object Lexical extends LayoutBuilder {
-  override val name: String = "lexical"
-  override val inFile: InFileOrder = InFileOrder.Lexical
+/**
+ * A plain sort by the columns, cut into files: a later column counts within one value of those before it.
+ *
+ * @param first
+ *   the column that the sort begins with; the others follow in their order
+ */
+sealed class LexicalBy private[build] (override val name: String, first: Int) extends LayoutBuilder {
+
+  /** The order inside the files takes the columns as they come, so it fits a sort by them only. */
+  override val inFile: InFileOrder = if (first == 0) InFileOrder.Lexical else InFileOrder.Hilbert
 
   override def build(sample: RankedSample, files: Int): CutTree = recursion.grow(sample, files).tree
 
-  private val recursion: Recursion = new Recursion {
+  private[this] val recursion: Recursion = new Recursion {
     override protected def propose(cell: SampleCell): Option[Proposal] =
-      (0 until cell.columns).iterator
+      (first +: (0 until cell.columns).filter(_ != first)).iterator
         .filter(cell.extent(_).width > 1)
         .map(QuantileCuts.of(cell, _))
         .collectFirst { case cuts if cuts.nonEmpty => cuts.minBy(_._2)._1 }
   }
+}
+
+/** A sort by the columns in the order given. */
+object Lexical extends LexicalBy("lexical", 0) {
+
+  /** A sort that begins with this column. */
+  def by(first: Int): LayoutBuilder =
+    if (first == 0) this else new LexicalBy(s"lexical by column ${first + 1}", first)
 }

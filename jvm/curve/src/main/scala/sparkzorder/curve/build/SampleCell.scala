@@ -9,7 +9,7 @@ import sparkzorder.curve.layout.{RankSpan, Scale}
  * @param target
  *   sampled rows per file over the whole table
  * @param turn
- *   the column whose turn it is to be cut
+ *   whose turn it is to be cut, in the builder's own count
  */
 final private[build] class SampleCell(
     val sample: RankedSample,
@@ -26,8 +26,18 @@ final private[build] class SampleCell(
 
   def rows: Int = until - from
 
-  /** Least and greatest rank of a column in the cell. */
+  /** Number in the sample of the cell's i-th row. */
+  def row(i: Int): Int = order(from + i)
+
+  private[this] val extents = new Array[RankSpan](columns)
+
+  /** Least and greatest rank of a column in the cell; found once, while the rows are where they are. */
   def extent(column: Int): RankSpan = {
+    if (extents(column) == null) extents(column) = measured(column)
+    extents(column)
+  }
+
+  private def measured(column: Int): RankSpan = {
     val ranks = sample.ranks(column)
     var lo = Int.MaxValue
     var hi = Int.MinValue
@@ -40,27 +50,6 @@ final private[build] class SampleCell(
     }
     RankSpan(lo, hi + 1)
   }
-
-  /** Least and greatest rank of the values of a column in the cell, NULLs left out; empty without values. */
-  def extentOfValues(column: Int, atLeast: Int, below: Int): RankSpan = {
-    val ranks = sample.ranks(column)
-    var lo = Int.MaxValue
-    var hi = 0
-    var i = from
-    while (i < until) {
-      val r = ranks(order(i))
-      if (r > 0 && r >= atLeast && r < below) {
-        if (r < lo) lo = r
-        if (r > hi) hi = r
-      }
-      i += 1
-    }
-    if (hi == 0) RankSpan(0, 0) else RankSpan(lo, hi + 1)
-  }
-
-  /** Share of a column's values that a file with the cell's rows of these ranks would be read for. */
-  def cover(column: Int, atLeast: Int, below: Int): Double =
-    sample.shareOfValues(column, extentOfValues(column, atLeast, below))
 
   def rowsBelow(column: Int, rank: Int): Int = {
     val ranks = sample.ranks(column)
@@ -76,7 +65,12 @@ final private[build] class SampleCell(
   /** The ranks of a column in the cell, ascending. */
   def sortedRanks(column: Int): Array[Int] = {
     val ranks = sample.ranks(column)
-    val out = Array.tabulate(rows)(i => ranks(order(from + i)))
+    val out = new Array[Int](rows)
+    var i = 0
+    while (i < out.length) {
+      out(i) = ranks(order(from + i))
+      i += 1
+    }
     java.util.Arrays.sort(out)
     out
   }
@@ -88,7 +82,8 @@ final private[build] class SampleCell(
   def withFiles(n: Int): SampleCell = new SampleCell(sample, heavy, order, from, until, box, n, target, turn)
 
   /** The two cells on either side of a cut. */
-  def part(column: Int, rank: Int, leftFiles: Int): (SampleCell, SampleCell) = {
+  def part(cut: Proposal): (SampleCell, SampleCell) = {
+    import cut.{column, leftFiles, rank}
     val ranks = sample.ranks(column)
     var i = from
     var j = until - 1
@@ -112,7 +107,7 @@ final private[build] class SampleCell(
         box.updated(column, ranks),
         n,
         target,
-        (column + 1) % columns)
+        cut.nextTurn.getOrElse((column + 1) % columns))
     (
       half(from, i, RankSpan(span.from, rank), leftFiles),
       half(i, until, RankSpan(rank, span.until), files - leftFiles))

@@ -67,7 +67,9 @@ private[layout] object CellOrder {
     order match {
       case InFileOrder.Lexical => lexical(varying, tight, inFileBits)
       case InFileOrder.Hilbert =>
-        hilbert(turned(varying, cell.firstFile).take(inFileBits), tight, scales, inFileBits)
+        hilbert(turned(varying, cell.firstFile).take(inFileBits), tight, scales, inFileBits, _ => 0)
+      case InFileOrder.Stretched(bits) =>
+        hilbert(turned(varying, cell.firstFile).take(inFileBits), tight, scales, inFileBits, bits)
     }
   }
 
@@ -86,8 +88,11 @@ private[layout] object CellOrder {
       varying: Array[Int],
       tight: Array[RankSpan],
       scales: Array[Scale],
-      inFileBits: Int): CellOrder = {
-    val length = varying.map(c => tight(c).width / math.max(1.0 - scales(c).nullShare, 1.0 / MostWeight))
+      inFileBits: Int,
+      stretch: Int => Int): CellOrder = {
+    val length = varying.map { c =>
+      tight(c).width * math.pow(2, stretch(c)) / math.max(1.0 - scales(c).nullShare, 1.0 / MostWeight)
+    }
     val bits = if (varying.isEmpty) 1 else math.min(Scale.Bits, inFileBits / varying.length)
     val columnBits = length.map(l => bits - math.round(math.log(length.max / l) / math.log(2)).toInt)
     val active = varying.indices.filter(columnBits(_) > 0).toArray

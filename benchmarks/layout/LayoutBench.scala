@@ -1,0 +1,65 @@
+package sparkzorder.bench.layout
+
+import java.nio.file.{Files, Path, Paths}
+
+import sparkzorder.curve.build.{AutoChoice, Builders}
+import sparkzorder.curve.experiment._
+
+/**
+ * Lays every data set out in every way and writes what later queries read, beside the bound and beside
+ * models of other formats, to a Markdown file. `make bench-layout` runs it; it takes about a quarter of an
+ * hour.
+ */
+object LayoutBench {
+  private val Sample = 51200
+  private val Queries = 400
+
+  /** @param args the file to write; rows of a data set, 1,000,000 if not given */
+  def main(args: Array[String]): Unit = {
+    val out = Paths.get(args(0))
+    val rows = args.lift(1).fold(1000000)(_.toInt)
+    val cases = Seq(256, 200).map(files => files -> allCases(rows, files))
+    val pages = for (files <- Seq(256, 200); (kind, logged) <- pageKinds) yield {
+      val (share, bound) = new Experiment(DataSet("uniform", 2, rows), files, Sample, Queries).pages(kind, logged)
+      val log = if (logged) "with a log" else "no log"
+      Target(s"$files files of 32 pages, two columns, $kind, $log: times the bound", share / bound, 1.30)
+    }
+    val targets = cases.flatMap { case (files, all) => Targets.of(files, all) } ++ pages ++ fitTimes(rows)
+    write(out, Report.markdown(rows, Sample, Queries, cases, targets))
+    println(s"$out: ${targets.count(_.reached)} of ${targets.size} targets reached")
+  }
+
+  private val pageKinds = Workload.even.map(_ -> false) ++ Seq("eqW" -> true, "mix" -> true)
+
+  private def allCases(rows: Int, files: Int): Seq[Case] =
+    for {
+      name <- DataSet.names
+      columns <- Seq(2, 3, 4)
+      experiment = new Experiment(DataSet(name, columns, rows), files, Sample, Queries)
+      kind <- Workload.kinds
+    } yield {
+      val done = experiment.run(kind)
+      println(Report.row(done))
+      done
+    }
+
+  /** The median of several fits on a warm JVM, one thread. */
+  private def fitTimes(rows: Int): Seq[Target] = {
+    val experiment = new Experiment(DataSet("uniform", 4, math.min(rows, 200000)), 256, 50000, Queries)
+    for (kind <- Seq("mix", "rep")) yield {
+      val log = experiment.log(kind)
+      val seconds = Seq.fill(9) {
+        val start = System.nanoTime()
+        AutoChoice.fit(experiment.sample, log, 256, Experiment.PagesPerFile, Builders.named(Builders.Auto, 4))
+        (System.nanoTime() - start) / 1e9
+      }
+      Target(s"seconds to fit 50,000 rows, 400 queries ($kind), 4 columns, 256 files", seconds.drop(4).sorted.apply(2), 2.0)
+    }
+  }
+
+  private def write(out: Path, text: String): Unit = {
+    Files.createDirectories(out.toAbsolutePath.getParent)
+    Files.write(out, text.getBytes("UTF-8"))
+    ()
+  }
+}

@@ -1,0 +1,110 @@
+package sparkzorder.curve.build
+
+import sparkzorder.curve.cost.RankQueries
+import sparkzorder.curve.layout.{CutTree, InFileOrder}
+
+/**
+ * Chooses among builders by what they read: each is fitted on one half of the rows and queries and costed on
+ * the other, since a tree that learns from a log over-fits it. The best is fitted again on everything.
+ * The aligned Z-order, where it is a candidate, stays unless another is clearly better and reads no
+ * more files, and what replaces it reads no more than it on the whole log. Deterministic.
+ */
+final private class AutoChoice(among: Seq[LayoutBuilder], files: Int, pagesPerFile: Double, margin: AutoChoice.Margin) {
+  import AutoChoice._
+
+  private[this] val plain = among.indexOf(AlignedZ)
+
+  def of(sample: RankedSample, queries: RankQueries): Chosen = {
+    val judged = compared(sample, queries)
+    val allowed = judged.indices.filter(i => plain < 0 || i == plain || clearly(judged(i), judged(plain)))
+    val best = allowed.reduceLeft((a, b) => if (judged(b).cost < judged(a).cost) b else a)
+    def take(i: Int, tree: CutTree) =
+      Chosen(tree, judged(i).inFile, among(i).name, judged.map(_.candidate))
+    def built(i: Int) = among(i).build(sample, queries, files)
+    val tree = built(best)
+    if (plain < 0 || best == plain) take(best, tree)
+    else {
+      val z = built(plain)
+      def whole(i: Int, tree: CutTree) = judge(among(i).name, tree, judged(i).inFile, sample, queries)
+      if (whole(best, tree).replaces(whole(plain, z), 1.0)) take(best, tree) else take(plain, z)
+    }
+  }
+
+  private def clearly(other: Judged, z: Judged): Boolean =
+    other.replaces(z, margin.part) && other.surely(z) >= margin.errors
+
+  /** Every builder fitted on one half and costed on the other. */
+  private def compared(sample: RankedSample, queries: RankQueries): IndexedSeq[Judged] = {
+    val (rows, unseenRows) = halves(sample.rows)
+    val (known, unseen) = halves(queries.size)
+    val trained = sample.take(rows)
+    val judged = sample.take(unseenRows)
+    val (log, test) =
+      if (known.isEmpty || unseen.isEmpty) (queries, queries) else (queries.take(known), queries.take(unseen))
+    val pageOrder = PageOrder.of(trained, log, files * pagesPerFile)
+    among.map { builder =>
+      val tree = builder.build(trained, log, files)
+      val orders = builder.inFile +: pageOrder.filter(_ => builder.inFile == InFileOrder.Hilbert).toSeq
+      orders.map(judge(builder.name, tree, _, judged, test)).reduceLeft((a, b) =>
+        if (b.candidate.pages <= WithLog.part * a.candidate.pages) b else a)
+    }.toIndexedSeq
+  }
+
+  private def judge(
+      name: String,
+      tree: CutTree,
+      inFile: InFileOrder,
+      rows: RankedSample,
+      queries: RankQueries): Judged = {
+    val placed = PlacedRows.of(rows, tree, inFile)
+    val pageRows = math.max(LeastPageRows, math.round(rows.rows / (files * pagesPerFile)).toInt)
+    new Judged(name, inFile, placed.files.shares(queries), placed.pages(pageRows).shares(queries), queries)
+  }
+
+  /** Numbers below n in two halves, by a mix of their bits, so that no period of the input shows. */
+  private def halves(n: Int): (Array[Int], Array[Int]) = Array.range(0, n).partition { i =>
+    val mixed = i * 0x9e3779b9
+    ((mixed ^ (mixed >>> 15)) * 0x85ebca6b) >>> 31 == 0
+  }
+}
+
+object AutoChoice {
+
+  /**
+   * What replaces the aligned Z-order.
+   *
+   * @param part
+   *   it costs at most this part of what the Z-order does
+   * @param errors
+   *   the gain is at least so many standard errors of its mean over the held-out queries
+   */
+  private final case class Margin(part: Double, errors: Double)
+
+  private val WithLog = Margin(0.97, 1.0)
+
+  /** Queries that are spread evenly over the columns leave less to chance, and their error is not that of draws. */
+  private val WithoutLog = Margin(0.99, 0.0)
+
+  /** Pages of fewer sampled rows would all look smaller than they are. */
+  private val LeastPageRows = 4
+
+  /**
+   * @param queries
+   *   in the ranks of the sample; without any, `DefaultWorkload` stands for them
+   * @param pagesPerFile
+   *   mean number of pages that a file will have
+   */
+  def fit(
+      sample: RankedSample,
+      queries: RankQueries,
+      files: Int,
+      pagesPerFile: Double,
+      among: Seq[LayoutBuilder]): Chosen = {
+    val logged = queries.weight > 0.0
+    val asked = if (logged) queries else DefaultWorkload.of(sample)
+    if (among.size == 1 || sample.rows == 0 || asked.size == 0) {
+      val only = among.head
+      Chosen(only.build(sample, asked, files), only.inFile, only.name, IndexedSeq.empty)
+    } else new AutoChoice(among, files, pagesPerFile, if (logged) WithLog else WithoutLog).of(sample, asked)
+  }
+}

@@ -1,0 +1,64 @@
+package sparkzorder.curve.build
+
+import sparkzorder.curve.cost.RankQueries
+import sparkzorder.curve.layout.{CutTree, InFileOrder}
+
+/**
+ * One of the layouts that were compared, with the share of held-out rows that held-out queries read.
+ *
+ * @param files
+ *   mean share at the level of files
+ * @param pages
+ *   mean share at the level of pages
+ */
+final case class Candidate(name: String, files: Double, pages: Double) {
+
+  /** Files and pages weigh the same. */
+  def cost: Double = (files + pages) / 2
+}
+
+/**
+ * The layout that was chosen.
+ *
+ * @param name
+ *   of its builder
+ * @param candidates
+ *   all that were compared, in the order in which they were tried; empty where there was no choice
+ */
+final case class Chosen(
+    tree: CutTree,
+    inFile: InFileOrder,
+    name: String,
+    candidates: IndexedSeq[Candidate])
+
+/** A candidate with what each query reads of it. */
+final private[build] class Judged(
+    name: String,
+    val inFile: InFileOrder,
+    files: Array[Double],
+    pages: Array[Double],
+    queries: RankQueries) {
+  val candidate: Candidate = Candidate(name, mean(files), mean(pages))
+
+  def cost: Double = candidate.cost
+
+  private def costs: Array[Double] = files.indices.map(q => (files(q) + pages(q)) / 2).toArray
+
+  /** By how many standard errors of the mean over the queries this costs less than the other. */
+  def surely(that: Judged): Double = {
+    val gains = costs.zip(that.costs).map { case (mine, its) => its - mine }
+    val gain = mean(gains)
+    val variance = gains.indices.map { q =>
+      val w = queries.weights(q) / queries.weight
+      w * w * (gains(q) - gain) * (gains(q) - gain)
+    }.sum
+    if (gain <= 0.0) 0.0 else gain / math.sqrt(math.max(variance, 1e-30))
+  }
+
+  /** Whether it costs at most this part of what the other does, and reads no more files. */
+  def replaces(that: Judged, part: Double): Boolean =
+    candidate.files <= that.candidate.files && cost <= part * that.cost
+
+  private[this] def mean(each: Array[Double]): Double =
+    each.indices.map(q => each(q) * queries.weights(q)).sum / queries.weight
+}

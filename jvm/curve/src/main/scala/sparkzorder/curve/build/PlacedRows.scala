@@ -1,0 +1,74 @@
+package sparkzorder.curve.build
+
+import sparkzorder.curve.cost.RankBlocks
+import sparkzorder.curve.layout.{CompiledLayout, CutTree, InFileOrder}
+
+/**
+ * Sampled rows in the order that a layout gives them.
+ *
+ * @param order
+ *   row numbers
+ * @param fileStarts
+ *   where each file that has rows begins in `order`, and one more entry for the end
+ */
+final private[build] class PlacedRows(sample: RankedSample, order: Array[Int], fileStarts: Array[Int]) {
+
+  def files: RankBlocks = RankBlocks.of(sample.ranks, order, fileStarts)
+
+  /** The files cut into pages of so many rows; the last page of a file may have fewer. */
+  def pages(rows: Int): RankBlocks = {
+    val starts = Array.newBuilder[Int]
+    var f = 0
+    while (f < fileStarts.length - 1) {
+      var at = fileStarts(f)
+      while (at < fileStarts(f + 1)) {
+        starts += at
+        at += rows
+      }
+      f += 1
+    }
+    starts += order.length
+    RankBlocks.of(sample.ranks, order, starts.result())
+  }
+}
+
+private[build] object PlacedRows {
+
+  def of(sample: RankedSample, tree: CutTree, inFile: InFileOrder): PlacedRows = {
+    val layout = new CompiledLayout(sample.scales.toArray, tree, inFile)
+    val keys = sortable(sample, layout)
+    java.util.Arrays.sort(keys)
+    val mask = (1 << rowBits(sample)) - 1
+    val starts = Array.newBuilder[Int]
+    var i = 0
+    while (i < keys.length) {
+      if (i == 0 || layout.fileOfKey(keys(i)) != layout.fileOfKey(keys(i - 1))) starts += i
+      i += 1
+    }
+    starts += keys.length
+    new PlacedRows(sample, keys.map(k => k.toInt & mask), starts.result())
+  }
+
+  /** The key of each row with the number of the row in its last bits, which tell no two pages apart. */
+  private def sortable(sample: RankedSample, layout: CompiledLayout): Array[Long] = {
+    val keys = new Array[Long](sample.rows)
+    val row = new Array[Int](sample.columns)
+    val scratch = new Array[Int](sample.columns)
+    val bits = rowBits(sample)
+    var i = 0
+    while (i < keys.length) {
+      var c = 0
+      while (c < row.length) {
+        row(c) = sample.ranks(c)(i)
+        c += 1
+      }
+      val cell = layout.cell(row)
+      // the row's number stands for the hash that spreads cells of equal keys
+      keys(i) = (layout.key(cell, layout.file(cell, i), row, scratch) >>> bits) << bits | i
+      i += 1
+    }
+    keys
+  }
+
+  private def rowBits(sample: RankedSample): Int = 32 - Integer.numberOfLeadingZeros(sample.rows)
+}

@@ -1,0 +1,42 @@
+package sparkzorder.curve.build
+
+import sparkzorder.curve.cost.{Factor, RankBox, RankQueries, Shape}
+import sparkzorder.curve.layout.{RankSpan, Scale}
+
+/** What the bound needs to know of queries: how wide they are, in shares of the sampled rows. */
+object WorkloadShapes {
+
+  /**
+   * One shape a query. Of an OR of boxes it is that of the box which costs most by itself: the whole query
+   * costs no less, so the bound stays true.
+   */
+  def of(queries: RankQueries, sample: RankedSample): Seq[Shape] =
+    (0 until queries.size).flatMap { q =>
+      val shapes = queries.boxes(q).map(box => factors(box, sample))
+      if (shapes.isEmpty) None
+      else Some(Shape(shapes.maxBy(_.map(_.at(Typical)).product), queries.weights(q)))
+    }
+
+  /** Per column, the bits that tell its values apart; `Scale.Bits` where nearly every row has its own. */
+  def caps(sample: RankedSample): IndexedSeq[Double] = (0 until sample.columns).map { c =>
+    val distinct = sample.distinct(c)
+    if (distinct > sample.rows / 4) Scale.Bits.toDouble
+    else math.log(math.max(1, distinct).toDouble) / math.log(2)
+  }
+
+  /** A share of a column that a block may cover, to compare boxes by. */
+  private val Typical = 0.1
+
+  private def factors(box: RankBox, sample: RankedSample): IndexedSeq[Factor] =
+    box.columns.indices.map { i =>
+      val column = box.columns(i)
+      val (lows, highs) = (box.lows(i), box.highs(i))
+      val valued = 1.0 - sample.nullShare(column)
+      val share = lows.indices.map(k =>
+        valued * sample.shareOfValues(column, RankSpan(lows(k), highs(k) + 1))).sum
+      val nulls = if (box.orNull(i)) 1.0 - valued else 0.0
+      if (lows.isEmpty) Factor(column, nulls, 0.0, nulls)
+      else if (lows.indices.forall(k => lows(k) == highs(k))) Factor(column, 0.0, 1.0, share + nulls)
+      else Factor(column, share, 1.0 - share, share + nulls)
+    }
+}

@@ -1,0 +1,71 @@
+package sparkzorder.curve.cost
+
+import sparkzorder.curve.Word
+
+/** The words from `min` to `max`, both included; an end that is absent is open. NULL is in no interval. */
+final case class Interval(min: Option[Word], max: Option[Word]) {
+
+  /** Whether some word of `[low, high]` may be in the interval. */
+  def meets(low: Word, high: Word): Boolean = min.forall(_ <= high) && max.forall(_ >= low)
+}
+
+object Interval {
+
+  /** Every value. */
+  val All: Interval = Interval(None, None)
+
+  def point(word: Word): Interval = Interval(Some(word), Some(word))
+}
+
+/**
+ * What a query asks of one column: a value in one of the intervals, or NULL where `orNull`.
+ *
+ * @param intervals
+ *   ascending and disjoint
+ */
+final case class Condition(intervals: IndexedSeq[Interval], orNull: Boolean) {
+
+  /** No row meets it, as with `a = NULL`. */
+  def impossible: Boolean = intervals.isEmpty && !orNull
+}
+
+object Condition {
+
+  /** `IS NULL`. */
+  val IsNull: Condition = Condition(IndexedSeq.empty, orNull = true)
+
+  /** `IS NOT NULL`. */
+  val IsNotNull: Condition = Condition(IndexedSeq(Interval.All), orNull = false)
+
+  /** A comparison with NULL, an empty list, a range whose ends are the wrong way round. */
+  val Impossible: Condition = Condition(IndexedSeq.empty, orNull = false)
+
+  def equal(word: Word): Condition = Condition(IndexedSeq(Interval.point(word)), orNull = false)
+
+  /** One of the words, in any order. */
+  def in(words: Seq[Word]): Condition =
+    Condition(words.distinct.sortWith(_ < _).map(Interval.point).toIndexedSeq, orNull = false)
+
+  /** From `min` to `max`, both included; nothing when `min` is above `max`. */
+  def between(min: Word, max: Word): Condition =
+    if (min > max) Impossible else Condition(IndexedSeq(Interval(Some(min), Some(max))), orNull = false)
+}
+
+/** Conditions that hold together, by column number; a column that is absent may be anything. */
+final case class Box(conditions: Map[Int, Condition]) {
+  def impossible: Boolean = conditions.values.exists(_.impossible)
+}
+
+/**
+ * A filter as the union of boxes.
+ *
+ * @param weight
+ *   how often the query is asked, in any unit that all queries of a log share; >= 0
+ */
+final case class Query(boxes: IndexedSeq[Box], weight: Double)
+
+object Query {
+
+  /** One conjunction, asked once. */
+  def of(conditions: (Int, Condition)*): Query = Query(IndexedSeq(Box(conditions.toMap)), 1.0)
+}

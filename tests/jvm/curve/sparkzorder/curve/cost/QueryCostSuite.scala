@@ -1,0 +1,58 @@
+package sparkzorder.curve.cost
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import sparkzorder.curve.{Block, LongWord, Zone}
+
+class QueryCostSuite extends AnyFunSuite {
+  private def word(v: Long) = LongWord(v)
+  private def between(min: Long, max: Long): Zone = Zone.Between(word(min), word(max))
+  private def tens(column: Int, low: Long, high: Long) =
+    Query.of(column -> Condition.between(word(low), word(high)))
+
+  private val blocks = Seq(
+    Block(10, IndexedSeq(between(0, 9), between(5, 5)), nullFree = Set(0, 1)),
+    Block(20, IndexedSeq(between(10, 19), Zone.OnlyNulls)),
+    Block(30, IndexedSeq(between(20, 29), between(0, 9)), nullFree = Set(0)),
+    Block(40, IndexedSeq(Zone.Unknown, between(8, 9)), nullFree = Set(1)))
+
+  private def share(query: Query) = QueryCost.share(blocks, query)
+
+  test("equality, ranges and lists touch the blocks whose zones they meet; unknown is read") {
+    assert(share(Query.of(0 -> Condition.equal(word(9)))) == 0.5)
+    assert(share(Query.of(0 -> Condition.equal(word(99)))) == 0.4)
+    assert(share(tens(0, 9, 10)) == 0.7)
+    assert(share(Query.of(0 -> Condition.in(Seq(word(25), word(3))))) == 0.8)
+    assert(share(Query.of(0 -> Condition(IndexedSeq(Interval(Some(word(15)), None)), orNull = false))) == 0.9)
+    assert(share(Query.of(0 -> Condition(IndexedSeq(Interval(None, Some(word(5)))), orNull = false))) == 0.5)
+  }
+
+  test("a conjunction reads what all its conditions admit, an OR of boxes what any admits") {
+    val both = Query.of(0 -> Condition.between(word(0), word(19)), 1 -> Condition.equal(word(5)))
+    assert(share(both) == 0.1)
+    val either = Query(both.boxes ++ tens(0, 20, 20).boxes, 1.0)
+    assert(share(either) == 0.8)
+    assert(share(Query(IndexedSeq(Box(Map.empty)), 1.0)) == 1.0)
+  }
+
+  test("IS NULL reads blocks that hold or may hold NULL, IS NOT NULL those with a value") {
+    assert(share(Query.of(1 -> Condition.IsNull)) == 0.5)
+    assert(share(Query.of(1 -> Condition.IsNotNull)) == 0.8)
+    assert(share(Query.of(0 -> Condition.IsNull)) == 0.6)
+    assert(share(Query.of(1 -> Condition(IndexedSeq(Interval.point(word(5))), orNull = true))) == 0.6)
+  }
+
+  test("an impossible box reads nothing, not even what is unknown") {
+    assert(share(tens(0, 5, 4)) == 0.0)
+    assert(share(Query.of(0 -> Condition.in(Nil))) == 0.0)
+    assert(share(Query(IndexedSeq.empty, 1.0)) == 0.0)
+    assert(QueryCost.share(Nil, tens(0, 1, 2)) == 0.0)
+  }
+
+  test("the mean goes by weight") {
+    val queries = Seq(tens(0, 9, 10).copy(weight = 3.0), tens(0, 99, 99))
+    assert(math.abs(QueryCost.mean(blocks, queries) - (3 * 0.7 + 0.4) / 4) < 1e-12)
+    assert(QueryCost.mean(blocks, queries.map(_.copy(weight = 0.0))) == 0.0)
+    assert(QueryCost.mean(blocks, Nil) == 0.0)
+  }
+}
