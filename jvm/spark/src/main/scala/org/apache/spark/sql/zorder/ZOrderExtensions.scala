@@ -5,6 +5,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
 import org.apache.spark.sql.zorder.sql.ZOrderParser
+import org.apache.spark.sql.zorder.workload.QueryLogging
 
 /**
  * What Spark loads: `spark.sql.extensions=org.apache.spark.sql.zorder.ZOrderExtensions`, best listed last.
@@ -25,6 +26,7 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
         extensions.injectTableFunction((FunctionIdentifier(f.name), f.info, f.builder))
       }
     }
+    part(SessionKeys.injectQueryLog)(extensions.injectCheckRule(QueryLogging.check))
     part(SessionKeys.injectParser) {
       extensions.injectParser((session, delegate) => ZOrderParser.over(session, delegate))
     }

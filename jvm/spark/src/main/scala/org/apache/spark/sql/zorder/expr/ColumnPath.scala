@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.expr
 
-import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, GetStructField}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, GetStructField}
 
 /** A column, or a field of a struct, as the names down to it. */
 object ColumnPath {
@@ -11,6 +11,12 @@ object ColumnPath {
     case g: GetStructField => of(g.child).map(_ :+ g.childSchema(g.ordinal).name)
     case _ => None
   }
+
+  /** With the columns' own names: Spark gives a resolved column the spelling of the statement. */
+  def asDeclared(expression: Expression, columns: Seq[Attribute]): Expression =
+    expression.transform { case a: AttributeReference =>
+      columns.find(_.exprId == a.exprId).fold(a)(c => a.withName(c.name))
+    }
 
   /** As it stands in SQL: quoted only where it must be. */
   def sql(path: Seq[String]): String = path.map(quoteIfNeeded).mkString(".")

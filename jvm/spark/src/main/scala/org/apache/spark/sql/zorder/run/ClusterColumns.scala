@@ -108,7 +108,7 @@ object ClusterColumns {
       case Project(Seq(only), _) => only
       case _ => refuse(s"Clustering column $sql of $table is not an expression over one row: name a column.")
     }
-    val declared = asDeclared(expression, relation.output)
+    val declared = ColumnPath.asDeclared(expression, relation.output)
     if (!expression.deterministic)
       refuse(
         s"Clustering column $sql gives another value at every run: cluster by a deterministic expression.")
@@ -123,12 +123,6 @@ object ClusterColumns {
     val where = ColumnPath.of(declared)
     ClusterColumn(where.map(ColumnPath.sql).getOrElse(sql), declared, where)
   }
-
-  /** With the columns' own names: Spark gives a resolved column the spelling of the statement. */
-  private[run] def asDeclared(expression: Expression, columns: Seq[Attribute]): Expression =
-    expression.transform { case a: AttributeReference =>
-      columns.find(_.exprId == a.exprId).fold(a)(c => a.withName(c.name))
-    }
 
   private[run] def firstLine(e: Throwable): String =
     e.getMessage.split('\n').head.trim.stripSuffix(".")

@@ -69,7 +69,7 @@ private[run] object WhereCondition {
         refuse(s"WHERE $where holds a subquery: put its result in its place.")
       case Filter(condition, _) =>
         val partitioning = partitionColumns.map(p => columns.find(_.name == p).get)
-        WhereCondition(ClusterColumns.asDeclared(condition, columns), partitioning)
+        WhereCondition(ColumnPath.asDeclared(condition, columns), partitioning)
       case _ => refuse(s"WHERE $where is not a condition on the columns of one row.")
     }
   }

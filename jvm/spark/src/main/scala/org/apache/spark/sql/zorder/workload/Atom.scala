@@ -1,10 +1,12 @@
 package org.apache.spark.sql.zorder.workload
 
+import java.nio.charset.StandardCharsets.UTF_8
+
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.zorder.expr.WordType
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.curve.Word
+import sparkzorder.curve.{BytesWord, Word}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /**
@@ -35,7 +37,7 @@ private[workload] object Atom {
     case StartsWith(Column(c), Text(prefix)) if Neighbours.isPlainString(c.dataType) =>
       Some(begins(c, prefix, exactly = true))
     case Like(Column(c), Text(pattern), escape) if Neighbours.isPlainString(c.dataType) =>
-      Some(like(c, pattern, escape))
+      like(c, new String(pattern, UTF_8), escape).orElse(truth(e))
     case _ => truth(e)
   }
 
@@ -48,24 +50,29 @@ private[workload] object Atom {
 
   private def nullSafe(c: BoxColumn, v: Literal): Option[Atom] =
     if (v.value == null) Some(isNull(c))
-    else compared(EqualTo(v, v), c, v).map(a => a.copy(whenFalse = a.whenFalse.copy(orNull = true)))
+    else if (v.dataType != c.dataType) None
+    else {
+      val a = equal(c, word(c, v.value))
+      Some(a.copy(whenFalse = a.whenFalse.copy(orNull = true)))
+    }
 
   private def compared(comparison: Expression, c: BoxColumn, v: Literal): Option[Atom] =
     if (v.value == null) Some(Atom(c, Condition.Impossible, Condition.Impossible))
     else if (v.dataType != c.dataType) None
     else {
       val w = word(c, v.value)
-      val (less, more) = (below(c, w), above(c, w))
-      val (atMost, atLeast) = (ray(None, Some(w)), ray(Some(w), None))
       comparison match {
-        case _: EqualTo => Some(Atom(c, Condition.equal(w), Conditions.or(less, more)))
-        case _: LessThan => Some(Atom(c, less, atLeast))
-        case _: LessThanOrEqual => Some(Atom(c, atMost, more))
-        case _: GreaterThan => Some(Atom(c, more, atMost))
-        case _: GreaterThanOrEqual => Some(Atom(c, atLeast, less))
+        case _: EqualTo => Some(equal(c, w))
+        case _: LessThan => Some(Atom(c, below(c, w), ray(Some(w), None)))
+        case _: GreaterThanOrEqual => Some(Atom(c, ray(Some(w), None), below(c, w)))
+        case _: GreaterThan => Some(Atom(c, above(c, w), ray(None, Some(w))))
+        case _: LessThanOrEqual => Some(Atom(c, ray(None, Some(w)), above(c, w)))
         case _ => None
       }
     }
+
+  private def equal(c: BoxColumn, w: Word): Atom =
+    Atom(c, Condition.equal(w), Conditions.or(below(c, w), above(c, w)))
 
   /** `5 < a` as a test of a. */
   private def mirrored(comparison: Expression): Option[Expression] = comparison match {
@@ -103,21 +110,19 @@ private[workload] object Atom {
   private def begins(c: BoxColumn, prefix: Array[Byte], exactly: Boolean): Atom =
     if (prefix.isEmpty) Atom(c, Condition.IsNotNull, if (exactly) Condition.Impossible else Condition.IsNotNull)
     else {
-      val low = sparkzorder.curve.BytesWord(prefix)
+      val low = BytesWord(prefix)
       val high = Neighbours.endOfPrefix(prefix)
       val outside = if (exactly) Conditions.or(below(c, low), ray(Some(high), None)) else Condition.IsNotNull
       Atom(c, Condition.between(low, high), outside)
     }
 
-  private def like(c: BoxColumn, pattern: Array[Byte], escape: Char): Atom = {
-    val text = new String(pattern, java.nio.charset.StandardCharsets.UTF_8)
-    val plain = text.takeWhile(ch => ch != '%' && ch != '_' && ch != escape)
-    val rest = text.drop(plain.length)
-    val bytes = plain.getBytes(java.nio.charset.StandardCharsets.UTF_8)
-    if (rest.isEmpty) {
-      val w = sparkzorder.curve.BytesWord(bytes)
-      Atom(c, Condition.equal(w), Conditions.or(below(c, w), above(c, w)))
-    } else begins(c, bytes, exactly = rest == "%")
+  /** None where the pattern begins with anything. */
+  private def like(c: BoxColumn, pattern: String, escape: Char): Option[Atom] = {
+    val plain = pattern.takeWhile(ch => ch != '%' && ch != '_' && ch != escape)
+    val bytes = plain.getBytes(UTF_8)
+    if (plain == pattern) Some(equal(c, BytesWord(bytes)))
+    else if (plain.isEmpty) None
+    else Some(begins(c, bytes, exactly = pattern.drop(plain.length) == "%"))
   }
 
   private def above(c: BoxColumn, w: Word): Condition =

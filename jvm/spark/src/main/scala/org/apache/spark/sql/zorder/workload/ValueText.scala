@@ -61,7 +61,7 @@ private[workload] object ValueText {
   private def text(value: Any, dataType: DataType): String = (value, dataType) match {
     case (bytes: Array[Byte], _) => Hex.write(bytes)
     case (string: UTF8String, _) => new String(string.getBytes, UTF_8)
-    case _ => Cast(Literal.create(value, dataType), StringType, Utc, EvalMode.LEGACY).eval().toString
+    case _ => Cast(Literal.create(value, dataType), StringType, Utc, EvalMode.ANSI).eval().toString
   }
 }
 
