@@ -27,3 +27,9 @@ ZORDER VACUUM '/data/t' RETAIN 168 HOURS DRY RUN
 ZORDER ROLLBACK db.t
 
 ZORDER REMOVE parquet.`/data/t`
+
+ZORDER LOG START
+
+zorder log start '/logs/queries' keep literals
+
+ZORDER LOG STOP

@@ -8,6 +8,9 @@ sealed trait SortedWords extends Serializable {
   /** Number of values. */
   def size: Int
 
+  /** The value at a place from 0 to size - 1. */
+  def apply(i: Int): Word
+
   /** How many values lie in `[min, max]`; 0 when the range is empty. */
   def countBetween(min: Word, max: Word): Int
 
@@ -23,6 +26,8 @@ sealed trait SortedWords extends Serializable {
 final class SortedLongs private[cost] (values: Array[Long]) extends SortedWords {
   override def size: Int = values.length
 
+  override def apply(i: Int): Word = LongWord(values(i))
+
   override def countBetween(min: Word, max: Word): Int = (min, max) match {
     case (LongWord(low), LongWord(high)) if low <= high =>
       SortedWords.firstThat(size)(values(_) > high) - SortedWords.firstThat(size)(values(_) >= low)
@@ -34,6 +39,8 @@ final class SortedLongs private[cost] (values: Array[Long]) extends SortedWords 
 /** Values that are byte strings in unsigned bytewise order. */
 final class SortedBytes private[cost] (values: Array[Array[Byte]]) extends SortedWords {
   override def size: Int = values.length
+
+  override def apply(i: Int): Word = BytesWord(values(i))
 
   override def countBetween(min: Word, max: Word): Int = (min, max) match {
     case (BytesWord(low), BytesWord(high)) =>

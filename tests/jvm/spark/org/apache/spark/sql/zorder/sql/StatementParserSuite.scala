@@ -34,6 +34,12 @@ class StatementParserSuite extends AnyFunSuite {
     assert(bare(s"zorder table c.db.t full where day >= '2026-01-01' by a, b.c $clauses") == wanted)
   }
 
+  test("the query log") {
+    assert(parse("ZORDER LOG START") == Statement.LogStart(None, keepLiterals = false))
+    assert(parse("zorder log start '/q' keep literals;") == Statement.LogStart(Some("/q"), keepLiterals = true))
+    assert(parse("ZORDER LOG STOP") == Statement.LogStop)
+  }
+
   test("every clause alone") {
     assert(bare("OPTIMIZE t") == t)
     assert(bare("ZORDER TABLE t") == t)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.zorder.expr.{FunctionEntry, Functions}
 import org.apache.spark.sql.zorder.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.run.StoredLayout
-import org.apache.spark.sql.zorder.sql.{HistoryFunction, ZOrderVersion}
+import org.apache.spark.sql.zorder.sql.{HistoryFunction, LogFunction, ZOrderVersion}
 
 /** A function that stands in FROM. */
 final case class TableFunctionEntry(
@@ -21,5 +21,6 @@ object Registered {
     Functions.all :+ FunctionEntry(ZOrderVersion.name, ZOrderVersion.info, ZOrderVersion.build)
 
   val tableFunctions: Seq[TableFunctionEntry] =
-    Seq(TableFunctionEntry(HistoryFunction.name, HistoryFunction.info, HistoryFunction.build))
+    TableFunctionEntry(HistoryFunction.name, HistoryFunction.info, HistoryFunction.build) +:
+      LogFunction.all.map(f => TableFunctionEntry(f.name, f.info, f.build))
 }

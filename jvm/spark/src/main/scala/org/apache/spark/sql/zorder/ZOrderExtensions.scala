@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser
+import org.apache.spark.sql.zorder.workload.QueryLogging
 
 /**
  * What Spark loads: `spark.sql.extensions=org.apache.spark.sql.zorder.ZOrderExtensions`, best listed last.
@@ -27,6 +28,7 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
       }
     }
     part(SessionKeys.injectSort)(extensions.injectPlannerStrategy(_ => ZOrderSortStrategy))
+    part(SessionKeys.injectQueryLog)(extensions.injectCheckRule(QueryLogging.check))
     part(SessionKeys.injectParser) {
       extensions.injectParser((session, delegate) => ZOrderParser.over(session, delegate))
     }

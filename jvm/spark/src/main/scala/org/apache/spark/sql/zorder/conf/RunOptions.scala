@@ -15,6 +15,7 @@ final case class RunOptions(
     minGain: Double = 0.1,
     force: Boolean = false,
     overlap: String = "exclude",
+    queryLog: Option[String] = None,
     retentionMs: Long = 7L * 24 * 3600 * 1000)
 
 object RunOptions {

@@ -11,16 +11,17 @@ final case class Setting(key: String, unit: String, default: String, doc: String
 /** The `spark.zorder.*` keys of a session. Registered with Spark, so that `SET -v` shows and checks them. */
 object SessionKeys {
   private val since = "0.1.0"
+  private val TrueOrFalse = "true, false"
 
   val TakeOverDelta: Setting = Setting(
     "spark.zorder.delta.takeOver",
-    "true, false",
+    TrueOrFalse,
     "false",
     "Whether a plain OPTIMIZE of a Delta table is ours. By default it stays Delta's own.")
 
   val ShowProgress: Setting = Setting(
     "spark.zorder.progress.show",
-    "true, false",
+    TrueOrFalse,
     "false",
     "Whether a run says its steps on standard error, too; on a terminal it always does.")
 
@@ -39,10 +40,31 @@ object SessionKeys {
     "How long a commit to plain Parquet waits for a writer in flight before it gives up; nothing is changed " +
       "then.")
 
+  val QueryLogPath: Setting = Setting(
+    "spark.zorder.queryLog.path",
+    "directory",
+    "",
+    "Where the filters of the session's queries are logged; nothing is logged without it. " +
+      "ZORDER LOG START sets it.")
+
+  val QueryLogLiterals: Setting = Setting(
+    "spark.zorder.queryLog.literals",
+    "drop, keep",
+    "drop",
+    "Whether the log has the values that queries compare with, or only how much they select.")
+
+  private val number = "number"
+
+  val QueryLogMost: Setting = Setting(
+    "spark.zorder.queryLog.maxQueries",
+    number,
+    "10000",
+    "Number of unlike queries that a log of one session keeps.")
+
   /** Switches for each part of the extension; read once, when a session is made. */
   private def inject(part: String, words: String): Setting = Setting(
     s"spark.zorder.inject.$part",
-    "true, false",
+    TrueOrFalse,
     "true",
     s"Whether the extension installs its $words. Set it before the session is made.")
 
@@ -51,16 +73,21 @@ object SessionKeys {
   val injectTableFunctions: Setting = inject("tableFunctions", "table functions")
   val injectSort: Setting = inject("sort", "sort operator")
 
-  val settings: Seq[Setting] =
-    Seq(
-      TakeOverDelta,
-      ShowProgress,
-      CommitWait,
-      SortEnabled,
-      injectParser,
-      injectFunctions,
-      injectTableFunctions,
-      injectSort)
+  val injectQueryLog: Setting = inject("queryLog", "query log: without it, no setting starts one")
+
+  val settings: Seq[Setting] = Seq(
+    TakeOverDelta,
+    ShowProgress,
+    CommitWait,
+    SortEnabled,
+    QueryLogPath,
+    QueryLogLiterals,
+    QueryLogMost,
+    injectParser,
+    injectFunctions,
+    injectTableFunctions,
+    injectSort,
+    injectQueryLog)
 
   /** Makes the keys known to Spark; once for the whole JVM, further calls do nothing. */
   def register(): Unit = registered
@@ -72,9 +99,12 @@ object SessionKeys {
     }
     settings.foreach { s =>
       val entry = SQLConf.buildConf(s.key).doc(s.doc).version(since)
-      once(
-        if (s.unit == seconds) entry.doubleConf.createWithDefault(s.default.toDouble)
-        else entry.booleanConf.createWithDefault(s.default.toBoolean))
+      once(s.unit match {
+        case `seconds` => entry.doubleConf.createWithDefault(s.default.toDouble)
+        case `number` => entry.intConf.createWithDefault(s.default.toInt)
+        case TrueOrFalse => entry.booleanConf.createWithDefault(s.default.toBoolean)
+        case _ => entry.stringConf.createWithDefault(s.default)
+      })
     }
   }
 
@@ -83,9 +113,12 @@ object SessionKeys {
     try { val _ = entry }
     catch { case _: IllegalArgumentException => () }
 
+  /** A setting as a session has it, as text. */
+  def text(conf: SQLConf, setting: Setting): String = conf.getConfString(setting.key, setting.default)
+
   /** A true/false setting as a session has it. */
   def isOn(conf: SQLConf, setting: Setting): Boolean =
-    conf.getConfString(setting.key, setting.default).trim.equalsIgnoreCase("true")
+    text(conf, setting).trim.equalsIgnoreCase("true")
 
   /** A setting that must be known before there is a session: system property over Spark's own conf. */
   def isOnAtStart(setting: Setting): Boolean = {

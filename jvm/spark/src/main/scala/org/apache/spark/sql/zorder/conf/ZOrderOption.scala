@@ -111,6 +111,13 @@ object ZOrderOption {
       (o, v) => o.copy(overlap = Value.oneOf("overlap", v, Seq("exclude", "include")))
     ),
     ZOrderOption(
+      "queryLog",
+      "table, view or path",
+      "none",
+      "The queries that the layout is made for: a query log in the documented format.",
+      (o, v) => o.copy(queryLog = Some(v.trim).filterNot(l => l.isEmpty || l.equalsIgnoreCase("none")))
+    ),
+    ZOrderOption(
       "retention",
       "time with s, m, h, d",
       "7d",

@@ -8,7 +8,7 @@ import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.{DataType, StructType}
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.Nearest
-import org.apache.spark.sql.zorder.expr.WordType
+import org.apache.spark.sql.zorder.expr.{ColumnPath, WordType}
 import org.apache.spark.sql.zorder.fit.FitColumn
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -108,7 +108,7 @@ object ClusterColumns {
       case Project(Seq(only), _) => only
       case _ => refuse(s"Clustering column $sql of $table is not an expression over one row: name a column.")
     }
-    val declared = asDeclared(expression, relation.output)
+    val declared = ColumnPath.asDeclared(expression, relation.output)
     if (!expression.deterministic)
       refuse(
         s"Clustering column $sql gives another value at every run: cluster by a deterministic expression.")
@@ -120,25 +120,9 @@ object ClusterColumns {
       refuse(s"Column $sql of $table is of type ${expression.dataType.sql}, which has no order that a " +
         s"curve can follow.$hint")
     }
-    val where = path(declared)
-    ClusterColumn(where.map(_.map(quoteIfNeeded).mkString(".")).getOrElse(sql), declared, where)
+    val where = ColumnPath.of(declared)
+    ClusterColumn(where.map(ColumnPath.sql).getOrElse(sql), declared, where)
   }
-
-  /** With the columns' own names: Spark gives a resolved column the spelling of the statement. */
-  private[run] def asDeclared(expression: Expression, columns: Seq[Attribute]): Expression =
-    expression.transform { case a: AttributeReference =>
-      columns.find(_.exprId == a.exprId).fold(a)(c => a.withName(c.name))
-    }
-
-  /** The column, or the field of a struct, that an expression is; None for a computed one. */
-  private[run] def path(e: Expression): Option[Seq[String]] = e match {
-    case a: AttributeReference => Some(Seq(a.name))
-    case g: GetStructField => path(g.child).map(_ :+ g.childSchema(g.ordinal).name)
-    case _ => None
-  }
-
-  private def quoteIfNeeded(part: String): String =
-    if (part.matches("[A-Za-z_][A-Za-z0-9_]*")) part else "`" + part.replace("`", "``") + "`"
 
   private[run] def firstLine(e: Throwable): String =
     e.getMessage.split('\n').head.trim.stripSuffix(".")

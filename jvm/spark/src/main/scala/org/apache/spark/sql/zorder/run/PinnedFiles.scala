@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.{IntegerType, StructType}
 import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.workload.OwnScan
 
 /**
  * Exactly the files that a run listed at its start: no listing job, no late file. Each partition carries
@@ -17,7 +18,8 @@ final class PinnedFiles(
     val partitions: IndexedSeq[PinnedPartition],
     userPartitionSchema: StructType,
     timeZone: String)
-    extends FileIndex {
+    extends FileIndex
+    with OwnScan {
 
   override def rootPaths: Seq[Path] = Seq(root)
 

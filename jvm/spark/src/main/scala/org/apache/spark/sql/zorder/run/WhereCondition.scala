@@ -5,13 +5,12 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.optimizer._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.Nearest
-import org.apache.spark.sql.zorder.expr.WordType
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, WordType}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
@@ -30,7 +29,7 @@ final private[run] case class WhereCondition(condition: Expression, partitionCol
   private def pathsIn(e: Expression): Seq[Seq[String]] = e match {
     case a: Attribute if partitionColumns.exists(_.exprId == a.exprId) => Nil
     case _ =>
-      ClusterColumns.path(e).filter(_ => WordType.of(e.dataType).isDefined).map(Seq(_))
+      ColumnPath.of(e).filter(_ => WordType.of(e.dataType).isDefined).map(Seq(_))
         .getOrElse(e.children.flatMap(pathsIn))
   }
 
@@ -59,7 +58,7 @@ private[run] object WhereCondition {
         case e: AnalysisException => refuse(why(session, table, schema, where, e))
       }
     val folded =
-      try fold(analyzed)
+      try Folding(analyzed)
       catch {
         case NonFatal(e) => refuse(s"WHERE $where cannot be evaluated: ${ClusterColumns.firstLine(e)}.")
       }
@@ -70,15 +69,10 @@ private[run] object WhereCondition {
         refuse(s"WHERE $where holds a subquery: put its result in its place.")
       case Filter(condition, _) =>
         val partitioning = partitionColumns.map(p => columns.find(_.name == p).get)
-        WhereCondition(ClusterColumns.asDeclared(condition, columns), partitioning)
+        WhereCondition(ColumnPath.asDeclared(condition, columns), partitioning)
       case _ => refuse(s"WHERE $where is not a condition on the columns of one row.")
     }
   }
-
-  /** Spark's own folding, so that literals mean here what they mean in a query. */
-  private def fold(plan: LogicalPlan): LogicalPlan =
-    Seq(ComputeCurrentTime, ConstantFolding, UnwrapCastInBinaryComparison, ConstantFolding)
-      .foldLeft(Shims.inlined(ReplaceExpressions(plan)))((p, rule) => rule(p))
 
   private def why(
       session: ClassicSession,

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{BooleanType, DataType}
-import org.apache.spark.sql.zorder.expr.WordType
+import org.apache.spark.sql.zorder.expr.{ColumnPath, WordType}
 import sparkzorder.curve.{LongWord, Word, Zone}
 
 /** What the footer of one file says about a column: its bounds, and whether NULLs can be among the rows. */
@@ -59,7 +59,7 @@ final private[run] class WhereFile(held: Seq[String] => Held) {
       }
 
   private object Column {
-    def unapply(e: Expression): Option[Seq[String]] = ClusterColumns.path(e)
+    def unapply(e: Expression): Option[Seq[String]] = ColumnPath.of(e)
   }
 }
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{Maintenance, TableRef}
 
 /** A statement of ours as Spark runs it: rows of a fixed schema, and a name that people can read in plans. */
-sealed abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunnableCommand {
+abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunnableCommand {
   override val output: Seq[Attribute] = DataTypeUtils.toAttributes(schema)
 
   override def nodeName: String = title

@@ -40,6 +40,10 @@ object Form {
 
   case object Remove extends Form("ZORDER REMOVE", Nil, "")
 
+  case object Log extends Form("ZORDER LOG", Nil, "") {
+    override val usage: String = "ZORDER LOG START ['path'] [KEEP LITERALS] or ZORDER LOG STOP"
+  }
+
   /** Everything that begins with ZORDER. */
-  val zorderForms: Seq[Form] = Seq(ZOrderTable, Vacuum, Rollback, Remove)
+  val zorderForms: Seq[Form] = Seq(ZOrderTable, Vacuum, Rollback, Remove, Log)
 }

@@ -31,6 +31,8 @@ final class OwnStatements(session: SparkSession, delegate: ParserInterface) exte
     case Statement.Vacuum(table, retainHours, dryRun) => VacuumCommand(table, retainHours, dryRun)
     case Statement.Rollback(table) => RollbackCommand(table)
     case Statement.Remove(table) => RemoveCommand(table)
+    case Statement.LogStart(path, keepLiterals) => LogStartCommand(path, keepLiterals)
+    case Statement.LogStop => LogStopCommand()
   }
 
   /** Delta's plan, where its parser is below us, the table is Delta's and nobody asked us to take over. */

@@ -21,4 +21,8 @@ object Statement {
   final case class Rollback(table: TableRef) extends Statement
 
   final case class Remove(table: TableRef) extends Statement
+
+  final case class LogStart(path: Option[String], keepLiterals: Boolean) extends Statement
+
+  case object LogStop extends Statement
 }

@@ -19,15 +19,18 @@ final class StatementParser(delegate: ParserInterface) {
     val syntax = new Syntax(sql, form.usage, delegate)
     refuseMarkers(syntax, tokens)
     tokens.find(_.isSymbol(";")).foreach(syntax.found(_, "inside a statement, one statement at a time"))
+    if (form == Form.Log) LogStatement.build(syntax, tokens, from) else onTable(form, syntax, tokens, from)
+  }
+
+  private def onTable(form: Form, syntax: Syntax, tokens: IndexedSeq[Token], from: Int): Statement = {
     val (target, next) = Target.read(syntax, tokens, from)
     val clauses = Clause.split(syntax, tokens, next, form.grammar)
-    val text = sql.substring(tokens.head.start, tokens.last.end)
     form match {
-      case Form.Optimize => ClusterStatement.build(syntax, target, clauses, text, isOptimize = true)
-      case Form.ZOrderTable => ClusterStatement.build(syntax, target, clauses, text, isOptimize = false)
       case Form.Vacuum => MaintenanceStatement.vacuum(syntax, target, clauses)
       case Form.Rollback => Statement.Rollback(target)
       case Form.Remove => Statement.Remove(target)
+      case _ =>
+        ClusterStatement.build(syntax, target, clauses, syntax.slice(tokens), isOptimize = form == Form.Optimize)
     }
   }
 

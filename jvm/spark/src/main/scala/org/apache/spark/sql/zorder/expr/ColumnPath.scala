@@ -1,0 +1,26 @@
+package org.apache.spark.sql.zorder.expr
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, GetStructField}
+
+/** A column, or a field of a struct, as the names down to it. */
+object ColumnPath {
+
+  /** None for an expression that computes something. */
+  def of(e: Expression): Option[Seq[String]] = e match {
+    case a: AttributeReference => Some(Seq(a.name))
+    case g: GetStructField => of(g.child).map(_ :+ g.childSchema(g.ordinal).name)
+    case _ => None
+  }
+
+  /** With the columns' own names: Spark gives a resolved column the spelling of the statement. */
+  def asDeclared(expression: Expression, columns: Seq[Attribute]): Expression =
+    expression.transform { case a: AttributeReference =>
+      columns.find(_.exprId == a.exprId).fold(a)(c => a.withName(c.name))
+    }
+
+  /** As it stands in SQL: quoted only where it must be. */
+  def sql(path: Seq[String]): String = path.map(quoteIfNeeded).mkString(".")
+
+  private def quoteIfNeeded(part: String): String =
+    if (part.matches("[A-Za-z_][A-Za-z0-9_]*")) part else "`" + part.replace("`", "``") + "`"
+}

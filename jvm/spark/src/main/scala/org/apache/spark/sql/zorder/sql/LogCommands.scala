@@ -1,0 +1,22 @@
+package org.apache.spark.sql.zorder.sql
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.workload.QueryLogging
+
+/** `ZORDER LOG START`: the session's queries are logged from now on. */
+final case class LogStartCommand(path: Option[String], keepLiterals: Boolean)
+    extends ZOrderCommand("ZOrderLogStart", QueryLogging.resultSchema) {
+  override protected def detail: String =
+    path.fold("")(p => s"'$p'") + (if (keepLiterals) " keep literals" else "")
+
+  override def run(session: SparkSession): Seq[Row] =
+    Seq(QueryLogging.start(Shims.classic(session), path, keepLiterals))
+}
+
+/** `ZORDER LOG STOP`: what was logged is written. */
+final case class LogStopCommand() extends ZOrderCommand("ZOrderLogStop", QueryLogging.resultSchema) {
+  override protected def detail: String = ""
+
+  override def run(session: SparkSession): Seq[Row] = Seq(QueryLogging.stop(Shims.classic(session)))
+}
