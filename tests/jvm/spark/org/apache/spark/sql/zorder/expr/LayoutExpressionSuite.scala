@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.fit._
-import sparkzorder.curve.build.AlignedZ
 
 class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
   private val random = new SplittableRandom(9)
@@ -49,11 +48,13 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
     Seq.fill(Rows)(if (random.nextInt(5) == 0) null else generator())
 
   private def fit(types: Seq[DataType], rows: Seq[Seq[Any]], files: Int): LayoutRef =
-    Fit.ref(Fit.layout(
+    Fit.ref(Fit.choose(
       Sample(types.indices.map(c => column(types(c), rows.map(_(c))))),
       types.zipWithIndex.map { case (t, c) => FitColumn(s"c$c", t.sql) },
       files,
-      AlignedZ))
+      "zorder",
+      Nil,
+      1.0).layout)
 
   private def references(types: Seq[DataType]): Seq[Expression] =
     types.zipWithIndex.map { case (t, c) => BoundReference(c, t, nullable = true) }

@@ -5,7 +5,6 @@ import java.util.SplittableRandom
 
 import org.apache.spark.sql.zorder.ZOrderException
 import org.scalatest.funsuite.AnyFunSuite
-import sparkzorder.curve.build.{AlignedZ, Lexical}
 import sparkzorder.curve.layout.Layout
 
 class LayoutJsonSuite extends AnyFunSuite {
@@ -36,9 +35,12 @@ class LayoutJsonSuite extends AnyFunSuite {
     }
   }
 
-  for ((builder, files) <- Seq((AlignedZ, 64), (Lexical, 50), (AlignedZ, 1)))
-    test(s"there and back: the same keys for values not seen before: ${builder.name}, $files files") {
-      val layout = Fit.layout(sample(5000), columns(4), files, builder)
+  private def fitted(sample: Sample, files: Int, curve: String): Layout =
+    Fit.choose(sample, columns(4), files, curve, Nil, 1.0).layout
+
+  for ((curve, files) <- Seq(("zorder", 64), ("lexical", 50), ("tree", 50), ("auto", 1)))
+    test(s"there and back: the same keys for values not seen before: $curve, $files files") {
+      val layout = fitted(sample(5000), files, curve)
       val json = LayoutJson.write(layout)
       val again = LayoutJson.read(json)
       assert(LayoutJson.write(again) == json)
@@ -55,12 +57,12 @@ class LayoutJsonSuite extends AnyFunSuite {
       BytesSample(Array("", "a", "ab", "").map(_.getBytes(UTF_8)), Array.fill(4)(false)),
       LongSample(new Array[Long](4), Array.fill(4)(true)),
       BytesSample(Array.fill(4)(Array.emptyByteArray), Array.fill(4)(true))))
-    val layout = Fit.layout(s, columns(4), 3, AlignedZ)
+    val layout = fitted(s, 3, "zorder")
     assert(keys(s, LayoutJson.read(LayoutJson.write(layout))) == keys(s, layout))
   }
 
   test("four columns, two of them strings, and 10,000 files stay within 1 MB") {
-    val layout = Fit.layout(sample(100000), columns(4), 10000, AlignedZ)
+    val layout = fitted(sample(100000), 10000, "zorder")
     val bytes = LayoutJson.write(layout).getBytes(UTF_8).length
     info(s"${layout.files} files, $bytes bytes")
     assert(math.abs(layout.files - 10000) <= 100)
@@ -68,7 +70,7 @@ class LayoutJsonSuite extends AnyFunSuite {
   }
 
   test("bad text gives one sentence that quotes none of it") {
-    val good = LayoutJson.write(Fit.layout(sample(500), columns(4), 8, AlignedZ))
+    val good = LayoutJson.write(fitted(sample(500), 8, "zorder"))
     val bad = Seq(
       "",
       " ",

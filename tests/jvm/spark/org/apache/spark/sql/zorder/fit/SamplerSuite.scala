@@ -3,7 +3,6 @@ package org.apache.spark.sql.zorder.fit
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
-import sparkzorder.curve.build.{AlignedZ, Lexical}
 
 class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
   private lazy val spark: SparkSession = SparkSession.builder()
@@ -56,8 +55,8 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
     val sample = all(df)
     assert(sample.rows == 0 && sample.columns.length == 2)
     val columns = Seq(FitColumn("a", "BIGINT"), FitColumn("b", "STRING"))
-    assert(Fit.layout(sample, columns, 8, AlignedZ).files == 1)
-    assert(Fit.layout(sample, columns, 8, Lexical).files == 1)
+    for (curve <- Fit.curves)
+      assert(Fit.choose(sample, columns, 8, curve, Nil, 1.0).layout.files == 1, curve)
   }
 
   test("NULLs and strings arrive as they are") {
@@ -80,11 +79,11 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
       "IF(pmod(hash(id, 5), 10) < 3, NULL, CAST(pmod(hash(id), 100000) AS STRING)) AS a",
       "concat('long/common/prefix/', pmod(hash(id, 3), 1000000)) AS b"))
 
-  for ((name, columns) <- tables; (builder, files) <- Seq((AlignedZ, 64), (AlignedZ, 50), (Lexical, 20)))
-    test(s"forecast within 5 % of what the whole table then shows: $name, ${builder.name}, $files files") {
+  for ((name, columns) <- tables; (curve, files) <- Seq(("zorder", 64), ("auto", 50), ("lexical", 20)))
+    test(s"forecast within 5 % of what the whole table then shows: $name, $curve, $files files") {
       val df = rows(columns :+ "0 AS route": _*)
       val (fitted, heldOut) = Sampler.collect(df, 1, Sampler.byPlace(0.25)).head.halves
-      val layout = Fit.layout(fitted, columns.map(c => FitColumn(c, "")), files, builder)
+      val layout = Fit.choose(fitted, columns.map(c => FitColumn(c, "")), files, curve, Nil, 3.2).layout
       val pageRows = Rows / files / 3.2
       val forecast = Forecast.blocks(heldOut, layout, Rows, pageRows * 2, pageRows)
       val whole = all(df)

@@ -1,28 +1,53 @@
 package org.apache.spark.sql.zorder.fit
 
 import org.apache.spark.sql.zorder.expr.LayoutRef
-import sparkzorder.curve.build.{AlignedZ, LayoutBuilder, Lexical, RankedSample}
+import sparkzorder.curve.build.{AutoChoice, Builders, Candidate, RankedSample}
+import sparkzorder.curve.cost.{Query, RankQueries}
 import sparkzorder.curve.layout.{Layout, LayoutColumn}
 
 /** A clustering column by its SQL text and the SQL name of its type. */
 final case class FitColumn(sql: String, dataType: String)
 
+/**
+ * A layout and what it was compared with.
+ *
+ * @param candidates
+ *   the layouts tried, with the share of held-out rows that queries read of them; empty if there was no choice
+ */
+final case class Choice(layout: Layout, candidates: IndexedSeq[Candidate])
+
 /** Fits a layout on a sample. Deterministic. */
 object Fit {
 
-  /** The builders by the names that `USING CURVE` takes. */
-  val builders: Map[String, LayoutBuilder] =
-    Map("auto" -> AlignedZ, "zorder" -> AlignedZ, "hilbert" -> AlignedZ, "lexical" -> Lexical)
+  /** The names that `USING CURVE` takes. */
+  val curves: Seq[String] = Builders.names
 
-  def layout(sample: Sample, columns: Seq[FitColumn], files: Int, builder: LayoutBuilder): Layout = {
+  /**
+   * @param curve
+   *   one of `curves`; `auto` takes what reads least
+   * @param queries
+   *   boxes over the columns by their place in `columns`; without any, look-ups and ranges on each column
+   * @param pagesPerFile
+   *   mean number of pages in a file
+   */
+  def choose(
+      sample: Sample,
+      columns: Seq[FitColumn],
+      files: Int,
+      curve: String,
+      queries: Seq[Query],
+      pagesPerFile: Double): Choice = {
     val scales = sample.columns.map(_.scale)
     val ranked =
       new RankedSample(scales, sample.columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
-    Layout(
-      columns.zip(scales).map { case (c, s) => LayoutColumn(c.sql, c.dataType, s) }.toIndexedSeq,
-      builder.build(ranked, files),
-      builder.name,
-      builder.inFile)
+    val chosen = AutoChoice.fit(
+      ranked,
+      RankQueries.of(queries, scales),
+      files,
+      pagesPerFile,
+      Builders.named(curve, columns.length))
+    val named = columns.zip(scales).map { case (c, s) => LayoutColumn(c.sql, c.dataType, s) }
+    Choice(Layout(named.toIndexedSeq, chosen.tree, chosen.name, chosen.inFile), chosen.candidates)
   }
 
   def ref(layout: Layout): LayoutRef = new LayoutRef(LayoutJson.id(LayoutJson.write(layout)), layout)

@@ -7,12 +7,14 @@ import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes}
 import org.apache.spark.sql.zorder.fit.{Fit, LayoutJson, Sampler}
 import org.apache.spark.sql.zorder.shims.Shims
-import sparkzorder.curve.build.AlignedZ
 
 /** Clustering on the first write: a layout fitted on any DataFrame, and its rows in that layout. */
 object ClusterDataFrame {
   private val SampledRows = 400000
   private val AtLeastPerTask = 2000
+
+  /** Nobody knows what the caller's writer will make; a file of 256 MiB has some hundred pages. */
+  private val PagesPerFile = 64.0
 
   /**
    * The same rows, partition p holding file p of a fitted layout, in order.
@@ -52,6 +54,6 @@ object ClusterDataFrame {
     val pruned = Shims.ofRows(session, Project(list, df.queryExecution.analyzed))
     val tasks = math.max(1, pruned.rdd.getNumPartitions)
     val sample = Sampler.collectBounded(pruned, math.max(AtLeastPerTask, SampledRows / tasks))
-    Fit.ref(Fit.layout(sample, columns.map(_.fit), files, AlignedZ))
+    Fit.ref(Fit.choose(sample, columns.map(_.fit), files, "auto", Nil, PagesPerFile).layout)
   }
 }

@@ -37,7 +37,7 @@ final private class ClusteringRun(
     options: RunOptions,
     progress: Progress) {
   private val started = System.currentTimeMillis()
-  private val builder = Curves.builder(request.curve)
+  private val curve = Curves.checked(request.curve)
   private val by = ClusteredBy.of(request, table)
 
   def report(): RunReport = {
@@ -58,7 +58,7 @@ final private class ClusteringRun(
     } else if (!request.full && request.into.isEmpty && InPlace(
         table,
         found.columns.map(_.sql),
-        builder.name,
+        curve,
         options,
         selected.files))
       ended(
@@ -115,7 +115,8 @@ final private class ClusteringRun(
       val sampled = progress.step("sample") {
         Sampling(pinned, source, columns, plan, input.rows(plan))
       }(_.said)
-      val fitted = progress.step("fit")(Fitted(sampled, columns, plan, builder))(_.said)
+      val fitted = progress.step("fit")(Fitted(sampled, columns, plan, input.rows(_), curve, options.pageRowLimit))(
+        _.said)
       val outlook = progress.step("forecast")(Outlook(pinned, input, plan, fitted, options))(_.said)
       val metrics = considered.copy(
         partitionsOptimized = if (table.partitionSchema.isEmpty) 0 else plan.partitions.length.toLong,
@@ -135,7 +136,7 @@ final private class ClusteringRun(
           fitted.said,
           outlook.columns)
       else {
-        val work = Work(input, plan, source, columns, fitted, outlook)
+        val work = Work(input, plan, source, columns, fitted, outlook, curve)
         val written = new WriteOut(pinned, table, request, options, progress, started)(work, metrics)
         ended(
           RunStatus.Done,

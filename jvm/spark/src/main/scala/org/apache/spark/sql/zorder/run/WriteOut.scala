@@ -18,7 +18,8 @@ final private[run] case class Work(
     source: InputRelation,
     columns: Seq[ClusterColumn],
     fitted: Fitted,
-    outlook: Outlook)
+    outlook: Outlook,
+    curve: String)
 
 /** What came of the rewrite. */
 final private[run] case class Written(
@@ -162,7 +163,7 @@ final private[run] class WriteOut(
       operation = "OPTIMIZE",
       statement = request.statement,
       columns = work.columns.map(_.sql),
-      curve = work.fitted.curve,
+      curve = work.curve,
       layoutIds = layouts.map { case (directory, ref) => directory -> ref.id }.toMap,
       files = files.map { f =>
         RecordedFile(
