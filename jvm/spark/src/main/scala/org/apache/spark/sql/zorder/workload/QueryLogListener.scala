@@ -31,13 +31,14 @@ final private[workload] class QueryLogListener(session: ClassicSession, val sett
     override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = recorder.flush()
   }
 
-  override def onSuccess(funcName: String, qe: QueryExecution, durationNs: Long): Unit = guarded { (_: Unit) =>
-    val began = new Timestamp(System.currentTimeMillis() - NANOSECONDS.toMillis(durationNs))
-    Scans.of(qe.optimizedPlan).foreach { scan =>
-      val boxes = LoggedBoxes.of(scan.boxes, settings.keepLiterals, facts.of(scan))
-      if (boxes.nonEmpty) recorder.add(QueryShape.logged(scan.table, began, boxes))
-    }
-  }(())
+  override def onSuccess(funcName: String, qe: QueryExecution, durationNs: Long): Unit =
+    guarded { (_: Unit) =>
+      val began = new Timestamp(System.currentTimeMillis() - NANOSECONDS.toMillis(durationNs))
+      Scans.of(qe.optimizedPlan).foreach { scan =>
+        val boxes = LoggedBoxes.of(scan.boxes, settings.keepLiterals, facts.of(scan))
+        if (boxes.nonEmpty) recorder.add(QueryShape.logged(scan.table, began, boxes))
+      }
+    }(())
 
   /** A query that failed says nothing about what people ask for. */
   override def onFailure(funcName: String, qe: QueryExecution, exception: Exception): Unit = ()
