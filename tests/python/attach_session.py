@@ -24,6 +24,9 @@ def main():
     run = table.optimize().option("fileCount", 4).option("force", True)
     dry = run.dryRun().executeZOrderBy("a", "b").collect()[0]
     row = run.executeZOrderBy("a", "b").collect()[0]
+    spark_zorder.query_log.start(spark, f"{FOLDER}/log")
+    spark.read.parquet(path).where("a = 1").count()
+    logged = spark_zorder.query_log.stop(spark)["queries"]
     in_thread = []
     thread = threading.Thread(
         target=lambda: in_thread.append(_session.jvm_class(spark, "Bridge") is not None)
@@ -40,6 +43,10 @@ def main():
         "dry": dry["status"],
         "status": row["status"],
         "same": digest(spark, path) == rows,
+        "logged": logged,
+        "of_sql": spark_zorder.query_log.of_sql(
+            spark, [f"SELECT * FROM parquet.`{path}` WHERE b = 2"]
+        ).count(),
         "history": table.history().count(),
         "cluster": spark_zorder.cluster(spark.read.parquet(path), "a", "b", files=4).rdd.getNumPartitions(),
         "in_thread": in_thread == [True],

@@ -39,3 +39,7 @@ def test_cluster_gives_so_many_partitions(facts):
 
 def test_the_classes_are_found_from_another_thread(facts):
     assert facts["in_thread"] is True
+
+
+def test_queries_are_logged_through_the_bridge(facts):
+    assert (facts["logged"], facts["of_sql"]) == (1, 1)
