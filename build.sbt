@@ -84,6 +84,15 @@ def curveProject(scalaFull: String): Project = {
 lazy val curve_212 = curveProject("2.12.18")
 lazy val curve_213 = curveProject("2.13.8")
 
+/** JMH benchmarks of the curve mathematics; `make bench-keys` runs them. */
+lazy val bench_jmh = (project in file("target/sbt/bench_jmh")).enablePlugins(JmhPlugin).dependsOn(curve_213)
+  .settings(
+    scalaVersion := "2.13.8",
+    scalacOptions ++= compilerFlags("2.13", 17),
+    publish / skip := true,
+    Compile / unmanagedSourceDirectories := Seq(repo("benchmarks/jmh")),
+    scalafixChecked)
+
 /** Jars of the pyspark that `make` installed for a line which Maven Central has not got. */
 def pysparkJars(line: SparkLine): Seq[File] = {
   val found = (repo(s"target/venv/${line.line}") ** "pyspark" / "jars" * "*.jar").get
@@ -148,8 +157,8 @@ lazy val lines: CompositeProject = new CompositeProject {
   override def componentProjects: Seq[Project] = sparkLines.map(sparkProject)
 }
 
-/** Projects whose sources together are all sources once: shared, Spark 3 and Spark 4 shims, tests. */
-val linted = Seq("curve_213", "spark35_212", "spark43_213")
+/** Projects whose sources together are all sources once: shared, Spark 3 and Spark 4 shims, tests, benchmarks. */
+val linted = Seq("curve_213", "spark35_212", "spark43_213", "bench_jmh")
 
 def inAll(ids: Seq[String], task: String): Seq[String] = ids.map(id => s"$id/$task")
 
