@@ -18,8 +18,8 @@ DEV_WHEEL := target/dev-wheel/spark_zorder-$(VERSION)-py3-none-any.whl
 TOOLS := target/venv/tools/bin
 LINTED := python tests tools $(wildcard benchmarks)
 
-.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench cluster-test \
-  clean venv-3.5 venv-4.3 venv-tools
+.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-peers \
+  cluster-test clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -65,6 +65,14 @@ bench: $(DEV_WHEEL) ## end-to-end measurements, results under benchmarks/results
 	  echo "=== $$script"; target/venv/4.3/bin/python "$$script"; \
 	done
 
+bench-keys: prerequisites ## JMH: nanoseconds of curves, ranks, trees and keys
+	tools/sbt.sh 'bench_jmh/Jmh/run -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms \
+	  -rf json -rff $(CURDIR)/target/jmh.json'
+	$(PYTHON) benchmarks/jmh/report.py target/jmh.json
+
+bench-peers: venv-3.5 target/jars/.built-3.5 ## CPU time of keys beside those of Iceberg and Delta
+	target/venv/3.5/bin/python benchmarks/peers/keys.py
+
 cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two workers, spark-submit
 	tools/install_wheel.sh 4.3 python/dist
 	target/venv/4.3/bin/python tests/cluster/run.py --wheel $(WHEEL) \
@@ -80,10 +88,14 @@ venv-3.5 venv-4.3 venv-tools: venv-%: prerequisites
 # stamps: the folder holds what these sources give
 target/jars/.built: $(SOURCES) | prerequisites venv-4.3
 	tools/sbt.sh exportSparkLines jars
-	@touch target/jars/.built-4.3 $@
+	@touch target/jars/.built-3.5 target/jars/.built-4.3 $@
 
 target/jars/.built-4.3: $(SOURCES) | prerequisites venv-4.3
 	tools/sbt.sh exportSparkLines spark43_213/package
+	@touch $@
+
+target/jars/.built-3.5: $(SOURCES) | prerequisites
+	tools/sbt.sh spark35_212/package
 	@touch $@
 
 $(WHEEL): target/jars/.built $(PACKAGE) tools/build_wheel.py | venv-tools
