@@ -17,7 +17,8 @@ object Inputs {
   def random: SplittableRandom = new SplittableRandom(20)
 
   /** `Rows` ints of `bits` random bits. */
-  def ints(random: SplittableRandom, bits: Int): Array[Int] = Array.fill(Rows)(random.nextInt() >>> (32 - bits))
+  def ints(random: SplittableRandom, bits: Int): Array[Int] =
+    Array.fill(Rows)(random.nextInt() >>> (32 - bits))
 
   /** `Rows` times `columns` ranks. */
   def ranks(random: SplittableRandom, columns: Int): Array[Array[Int]] =

@@ -39,7 +39,8 @@ final class KeyShape(val widths: Array[Int]) extends Serializable {
   private[curve] val steps: Array[KeyStep] = {
     val ends = widths.map(_ + 1).distinct.sorted
     val starts = 0 +: ends.init
-    starts.indices.flatMap(s => run(starts(s), ends(s), widths.indices.filter(widths(_) >= ends(s) - 1))).toArray
+    starts.indices.flatMap(s =>
+      run(starts(s), ends(s), widths.indices.filter(widths(_) >= ends(s) - 1))).toArray
   }
 
   /** All columns at all levels, as Hilbert needs it: a column reads as zeros below its own width. */
