@@ -5,8 +5,8 @@ package sparkzorder.curve.layout
  * binary search goes on from there. The search takes the same number of steps for every value and has no
  * branch that depends on it, since such a branch is mispredicted every other time.
  *
- * The slots of the table are equally wide, or, where that leaves fewer steps, twice as wide from one octave of
- * the distance to the next, as skewed columns need it.
+ * The slots of the table are equally wide, or, where that leaves fewer steps, twice as wide from one octave
+ * of the distance to the next, as skewed columns need it.
  *
  * @param starts
  *   first number of each bin, ascending, and one more entry: the end of the last bin (exclusive)
