@@ -16,6 +16,8 @@ PACKAGE := LICENSE python/pyproject.toml $(shell find python/src -type f -not -n
 WHEEL := python/dist/spark_zorder-$(VERSION)-py3-none-any.whl
 DEV_WHEEL := target/dev-wheel/spark_zorder-$(VERSION)-py3-none-any.whl
 TOOLS := target/venv/tools/bin
+# average time, three JVMs of five rounds to warm up and ten that count
+JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-peers \
@@ -66,8 +68,7 @@ bench: $(DEV_WHEEL) ## end-to-end measurements, results under benchmarks/results
 	done
 
 bench-keys: prerequisites ## JMH: nanoseconds of curves, ranks, trees and keys
-	tools/sbt.sh 'bench_jmh/Jmh/run -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms \
-	  -rf json -rff $(CURDIR)/target/jmh.json'
+	tools/sbt.sh 'bench_jmh/Jmh/run $(JMH) -rf json -rff $(CURDIR)/target/jmh.json'
 	$(PYTHON) benchmarks/jmh/report.py target/jmh.json
 
 bench-peers: venv-3.5 target/jars/.built-3.5 ## CPU time of keys beside those of Iceberg and Delta
