@@ -20,7 +20,7 @@ def test_before_attach_the_doctor_says_what_to_do(facts):
 
 def test_functions_are_registered_in_the_version_of_the_package(facts):
     assert facts["functions"] == spark_zorder.__version__
-    assert facts["ordered"] == 4
+    assert facts["ordered"] is True
 
 
 def test_the_parser_stays_sparks_own_and_the_doctor_names_only_that(facts):
