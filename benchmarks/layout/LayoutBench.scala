@@ -20,7 +20,8 @@ object LayoutBench {
     val rows = args.lift(1).fold(1000000)(_.toInt)
     val cases = Seq(256, 200).map(files => files -> allCases(rows, files))
     val pages = for (files <- Seq(256, 200); (kind, logged) <- pageKinds) yield {
-      val (share, bound) = new Experiment(DataSet("uniform", 2, rows), files, Sample, Queries).pages(kind, logged)
+      val (share, bound) =
+        new Experiment(DataSet("uniform", 2, rows), files, Sample, Queries).pages(kind, logged)
       val log = if (logged) "with a log" else "no log"
       Target(s"$files files of 32 pages, two columns, $kind, $log: times the bound", share / bound, 1.30)
     }
@@ -53,7 +54,10 @@ object LayoutBench {
         AutoChoice.fit(experiment.sample, log, 256, Experiment.PagesPerFile, Builders.named(Builders.Auto, 4))
         (System.nanoTime() - start) / 1e9
       }
-      Target(s"seconds to fit 50,000 rows, 400 queries ($kind), 4 columns, 256 files", seconds.drop(4).sorted.apply(2), 2.0)
+      Target(
+        s"seconds to fit 50,000 rows, 400 queries ($kind), 4 columns, 256 files",
+        seconds.drop(4).sorted.apply(2),
+        2.0)
     }
   }
 

@@ -16,14 +16,15 @@ class ExperimentSuite extends AnyFunSuite {
   }
 
   private lazy val all: Map[(String, Int), Seq[Case]] =
-    (for (name <- Seq("uniform", "mixed"); columns <- Seq(2, 3)) yield (name, columns) -> cases(name, columns)).toMap
+    (for (name <- Seq("uniform", "mixed"); columns <- Seq(2, 3))
+      yield (name, columns) -> cases(name, columns)).toMap
 
   private def mean(cases: Seq[Case], layout: String, by: Case => Double): Double =
     Case.geometricMean(cases.map(c => c.shares(layout) / by(c)))
 
   test("shares of the rows read") {
-    val found = for ((key, cases) <- all.toSeq.sortBy(_._1); c <- cases) yield
-      f"${key._1} ${key._2} ${c.kind}: " +
+    val found =
+      for ((key, cases) <- all.toSeq.sortBy(_._1); c <- cases) yield f"${key._1} ${key._2} ${c.kind}: " +
         Seq("deltaZ", "zorder", "auto, no log", "auto").map(l => f"${100 * c.shares(l)}%.2f").mkString(" ")
     found.foreach(info(_))
   }

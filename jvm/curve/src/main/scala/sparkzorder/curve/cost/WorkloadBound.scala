@@ -38,15 +38,15 @@ final case class Shape(factors: IndexedSeq[Factor], weight: Double)
  */
 final case class WorkloadBound(share: Double, bits: IndexedSeq[Double]) {
 
-  /** Columns that the best layout does not cut: clustering by them would cost the others more than it gains. */
+  /** Columns that the best layout does not cut: a cut would cost the others more than it gains. */
   def unused: IndexedSeq[Int] = bits.indices.filter(bits(_) < WorkloadBound.Nothing)
 }
 
 /**
  * A geometric program (Boyd et al. 2007): minimise sum_q w_q prod_j f_qj(x_j) over the shares x_j that a
  * block covers of each column, under prod x_j >= 1 / blocks, since independent columns leave no more rows in
- * a box than its volume. In b_j = -log2 x_j the objective is convex and the constraint is sum b_j = log2 blocks, so it is
- * solved by moving bits between two columns at a time until no move helps.
+ * a box than its volume. In b_j = -log2 x_j the objective is convex and the constraint is
+ * sum b_j = log2 blocks, so it is solved by moving bits between two columns at a time until no move helps.
  *
  * It holds for the mean over queries whose values come from the data, for one copy of independent columns
  * with min/max per block. Correlated columns and literals that come again can do better: their floor is
