@@ -12,7 +12,8 @@ class LearnedTreesSuite extends AnyFunSuite {
   private val wide = Table.below(1000000)
   private val uniform = Placed.ranked(Table("uniform", Rows)(wide, wide))
 
-  private def ranked(sample: RankedSample, queries: Query*): RankQueries = RankQueries.of(queries, sample.scales)
+  private def ranked(sample: RankedSample, queries: Query*): RankQueries =
+    RankQueries.of(queries, sample.scales)
 
   private def range(column: Int, low: Long, high: Long): Query =
     Query.of(column -> Condition.between(LongWord(low), LongWord(high)))

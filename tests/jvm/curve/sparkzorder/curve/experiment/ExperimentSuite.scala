@@ -24,8 +24,8 @@ class ExperimentSuite extends AnyFunSuite {
 
   test("shares of the rows read, in percent: Delta's Z, aligned Z, chosen without a log, chosen with one") {
     val layouts = Seq("deltaZ", "zorder", "auto, no log", "auto")
-    val found = for ((key, cases) <- all.toSeq.sortBy(_._1); c <- cases) yield
-      (s"${key._1} ${key._2} ${c.kind}", layouts.map(l => 100 * c.shares(l)))
+    val found = for ((key, cases) <- all.toSeq.sortBy(_._1); c <- cases)
+      yield (s"${key._1} ${key._2} ${c.kind}", layouts.map(l => 100 * c.shares(l)))
     val lines = expected.split('\n').toSeq
     assert(found.map(_._1) == lines.map(_.takeWhile(_ != ':')))
     found.zip(lines).foreach { case ((name, shares), line) =>

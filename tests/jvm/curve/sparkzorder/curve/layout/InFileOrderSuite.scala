@@ -27,8 +27,8 @@ class InFileOrderSuite extends AnyFunSuite {
     for (k <- 0 to 4) {
       val layout = Layout(columns, Leaf(1), "zorder", InFileOrder.Stretched(IndexedSeq(0, k))).compiled
       val scratch = new Array[Int](2)
-      val keys = for (a <- 0 until 4096 by 64; b <- 0 until 4096 by 64) yield
-        (layout.key(0, 0, Array(layout.rank(0, a.toLong), layout.rank(1, b.toLong)), scratch), b)
+      val keys = for (a <- 0 until 4096 by 64; b <- 0 until 4096 by 64)
+        yield (layout.key(0, 0, Array(layout.rank(0, a.toLong), layout.rank(1, b.toLong)), scratch), b)
       // the first 2^-k of the curve holds one slice of the second column
       val first = keys.sortBy(_._1).take(keys.length >> k).map(_._2)
       assert(first.max - first.min < (4096 >> k) + 64)
