@@ -87,7 +87,7 @@ object AutoChoice {
   private val WithLog = Margin(0.97, 1.0)
 
   /** Queries spread evenly over the columns leave less to chance than a draw of them. */
-  private val WithoutLog = Margin(0.99, 0.0)
+  private val WithoutLog = Margin(0.98, 0.0)
 
   /** Pages of fewer sampled rows would all look smaller than they are. */
   private val LeastPageRows = 4
