@@ -13,6 +13,9 @@ import sparkzorder.curve.layout.{CompiledLayout, CutTree, InFileOrder}
  */
 final private[build] class PlacedRows(sample: RankedSample, order: Array[Int], fileStarts: Array[Int]) {
 
+  /** The same rows and places, with the columns of another sample of these rows. */
+  def withColumnsOf(all: RankedSample): PlacedRows = new PlacedRows(all, order, fileStarts)
+
   def files: RankBlocks = RankBlocks.of(sample.ranks, order, fileStarts)
 
   /** The files cut into pages of so many rows; the last page of a file may have fewer. */

@@ -26,6 +26,16 @@ final class RankBox(
     true
   }
 
+  /** The conditions on these columns, numbered by their places in the list. */
+  def only(chosen: IndexedSeq[Int]): RankBox = {
+    val kept = columns.indices.filter(i => chosen.contains(columns(i))).toArray
+    new RankBox(
+      kept.map(i => chosen.indexOf(columns(i))),
+      kept.map(lows(_)),
+      kept.map(highs(_)),
+      kept.map(orNull(_)))
+  }
+
   /** Whether a row of these ranks is in the box; 0 is NULL. */
   def holds(ranks: Array[Array[Int]], row: Int): Boolean = {
     var i = 0
@@ -67,6 +77,13 @@ final class RankQueries(val boxes: Array[Array[RankBox]], val weights: Array[Dou
   }
 
   def take(queries: Array[Int]): RankQueries = new RankQueries(queries.map(boxes(_)), queries.map(weights(_)))
+
+  /** Whether a query asks anything of a column. */
+  def asks(query: Int, column: Int): Boolean = boxes(query).exists(_.columns.contains(column))
+
+  /** What is asked of these columns alone, numbered by their places in the list; nothing asked is everything. */
+  def only(chosen: IndexedSeq[Int]): RankQueries =
+    new RankQueries(boxes.map(_.map(_.only(chosen))), weights)
 
   /** Per query, the share of the rows that match it: what any layout must read of them. */
   def selectivities(ranks: Array[Array[Int]]): Array[Double] = {

@@ -1,0 +1,124 @@
+package org.apache.spark.sql.zorder.advise
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.run.{FilePlan, Progress, Said}
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.workload.QueryLog
+import sparkzorder.curve.advise.ColumnSet
+import sparkzorder.curve.build.QueryShares
+
+/** Everything that there is to propose for one table, the best first. */
+final private[advise] class Proposals(
+    target: TableRef,
+    candidates: Candidates,
+    screened: Screening,
+    plan: FilePlan,
+    found: Findings,
+    log: Option[QueryLog],
+    options: RunOptions) {
+  import Proposals._
+
+  private val names = found.columns.map(screened.columns(_).sql)
+  private val counts = found.sample.columns.map(ValueCounts.of)
+  private val unique = PointLookUps.of(found.queries, counts, found.sampledShare)
+
+  /** What is left to cluster by and for once Bloom filters serve the look-ups of identifiers. */
+  private val open: Findings = {
+    val rest = found.columns.indices.filterNot(unique.contains)
+    val left = found.of(rest, q => !PointLookUps.serve(unique)(q))
+    if (rest.isEmpty || log.isDefined && left.queries.isEmpty) found else left
+  }
+
+  def all(progress: Progress): Seq[Advice] =
+    if (open.columns.isEmpty) Seq(leaveIt(Reasons.nothingToClusterBy, None))
+    else {
+      val files = Workbench.files(found.judged.files, open.sample.rows / 2)
+      val pages = math.max(1.0, found.rows.toDouble / files / options.pageRowLimit)
+      val bench = new Workbench(open.sample, open.queries, files, pages)
+      val now = bench.now(open.files, open.pageBlocks)
+      val sets = progress.step("search")(bench.search.sets(Tried)) { s =>
+        s.map(_.shares.ofFiles).map(Said.share).mkString("by one column and more: files ", ", ", "")
+      }
+      val proposed = clustered(sets, bench, now)
+      val best = proposed.head
+      val why =
+        if (now.ofFiles <= InLayout * bench.bound) Some(Reasons.inLayout(now.ofFiles, bench.bound, files))
+        else best.shares.filter(_.gain < options.minGain).map(Reasons.noGain(_, options.minGain))
+      why.map(leaveIt(_, best.shares)).toSeq ++ proposed ++ partitions ++ blooms(best.columns)
+    }
+
+  private def clustered(sets: IndexedSeq[ColumnSet], bench: Workbench, now: QueryShares): IndexedSeq[Advice] = {
+    val sorted = sets.map(_.sorted).minBy(_.cost).ofFiles
+    val ranked = sets.sortBy(s => if (s.isSort) s.sorted.cost else s.shares.cost)
+    ranked.indices.map { i =>
+      val set = ranked(i)
+      val chosen = if (set.isSort) set.sorted else set.shares
+      val shares = AdviceShares(now.ofFiles, chosen.ofFiles, sorted, bench.bound, gain(now, chosen))
+      proposal(set, shares, if (i == 0) basis(bench, set) else "")
+    }
+  }
+
+  private def proposal(set: ColumnSet, shares: AdviceShares, basis: String): Advice = {
+    val order = if (set.isSort) set.columns(set.sortedFirst) +: set.columns.filter(_ != set.columns(set.sortedFirst))
+    else set.columns
+    val by = order.map(openName)
+    Advice(
+      if (set.isSort) Verdict.Sort else Verdict.Cluster,
+      if (set.isSort) Reasons.sort(by, shares, basis) else Reasons.cluster(by, shares, set.lossByLast, basis),
+      by,
+      Some(if (set.isSort) "lexical" else set.layout),
+      order.map(c => set.bits(set.columns.indexOf(c))),
+      Some(plan.outputFiles),
+      Some(shares),
+      if (set.columns.size == 1) None else Some(set.lossByLast),
+      Some(Statements.zorder(target, by, set.isSort && by.size > 1, log.map(_.name)))
+    )
+  }
+
+  private def basis(bench: Workbench, set: ColumnSet): String = {
+    val withoutBits = bench.search.unused.filterNot(set.columns.contains).map(openName)
+    val constant = screened.columns.map(_.sql).filterNot(names.contains)
+    val partition = Some(found.judged.partition.directory).filter(_.nonEmpty)
+    Reasons.basis(partition, log.isDefined, withoutBits, if (log.isDefined) screened.passedOver ++ constant else Nil)
+  }
+
+  private def leaveIt(reason: String, best: Option[AdviceShares]): Advice =
+    Advice(
+      Verdict.LeaveIt,
+      reason,
+      files = Some(screened.input.footers.length),
+      shares = best.map(s => s.copy(expected = s.now, gain = 0.0)))
+
+  private def blooms(best: Seq[String]): Seq[Advice] = unique.map { c =>
+    Advice(
+      Verdict.BloomFilter,
+      Reasons.bloom(names(c), asked(c)),
+      Seq(names(c)),
+      statement = Some(Statements.zorder(target, best, lexical = false, log.map(_.name), "bloom" -> names(c))))
+  }
+
+  private def partitions: Seq[Advice] =
+    if (plan.partitions.length > 1 || found.judged.partition.directory.nonEmpty) Nil
+    else {
+      val leastRows = plan.target.toDouble / math.max(1L, found.judged.partition.bytes)
+      PartitionColumns.of(counts, names.indices.map(asked), found.sample.rows, leastRows).map { c =>
+        Advice(Verdict.Partition, Reasons.partition(names(c), counts(c).distinct, asked(c)), Seq(names(c)))
+      }
+    }
+
+  private def asked(c: Int): Double = candidates.asked.getOrElse(names(c), 0.0)
+
+  private def openName(c: Int): String = screened.columns(open.columns(c)).sql
+}
+
+private[advise] object Proposals {
+
+  /** Sets of one column, of two, and so on up to this are always shown. */
+  private val Tried = 4
+
+  /** Whoever reads no more than so many times the bound has nothing to gain. */
+  private val InLayout = 1.1
+
+  private def gain(now: QueryShares, after: QueryShares): Double =
+    if (now.cost <= 0.0) 0.0 else 1.0 - after.cost / now.cost
+}
