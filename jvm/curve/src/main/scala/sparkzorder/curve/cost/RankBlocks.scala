@@ -121,7 +121,10 @@ object RankBlocks {
         case (_, _, Zone.OnlyNulls) => -1
         case (_, _, Zone.Unknown) => Scale.One - 1
       },
-      each((c, b, _) => if (b.mayHoldNull(c)) 0 else -1))
+      each {
+        case (c, b, _: Zone.Between) if !b.mayHoldNull(c) => -1
+        case _ => 0
+      })
   }
 
   private def extents(

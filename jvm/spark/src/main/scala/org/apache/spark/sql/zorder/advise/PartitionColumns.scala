@@ -12,8 +12,8 @@ private[advise] object PartitionColumns {
    *   by column, of the sample
    * @param asked
    *   by column, the share of the log's weight that asks of it
-   * @param leastRows
-   *   the share of the rows that one file holds
+   * @param oneFile
+   *   the share of the rows that a file holds
    * @return
    *   their numbers
    */
@@ -21,9 +21,9 @@ private[advise] object PartitionColumns {
       counts: IndexedSeq[ValueCounts],
       asked: IndexedSeq[Double],
       sampledRows: Int,
-      leastRows: Double): IndexedSeq[Int] =
+      oneFile: Double): IndexedSeq[Int] =
     counts.indices.filter { c =>
       val n = counts(c).distinct
-      asked(c) >= MostQueries && n > 1 && n <= MostValues && counts(c).counts.min >= leastRows * sampledRows
+      asked(c) >= MostQueries && n > 1 && n <= MostValues && counts(c).counts.min >= oneFile * sampledRows
     }
 }

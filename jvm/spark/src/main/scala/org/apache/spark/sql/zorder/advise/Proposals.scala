@@ -100,8 +100,8 @@ final private[advise] class Proposals(
   private def partitions: Seq[Advice] =
     if (plan.partitions.length > 1 || found.judged.partition.directory.nonEmpty) Nil
     else {
-      val leastRows = plan.target.toDouble / math.max(1L, found.judged.partition.bytes)
-      PartitionColumns.of(counts, names.indices.map(asked), found.sample.rows, leastRows).map { c =>
+      val oneFile = 1.0 / found.judged.files
+      PartitionColumns.of(counts, names.indices.map(asked), found.sample.rows, oneFile).map { c =>
         Advice(Verdict.Partition, Reasons.partition(names(c), counts(c).distinct, asked(c)), Seq(names(c)))
       }
     }

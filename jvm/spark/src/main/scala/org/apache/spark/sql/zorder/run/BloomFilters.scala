@@ -36,21 +36,16 @@ private[run] object BloomFilters {
       columns: Seq[String]): Seq[Seq[String]] = columns.map { name =>
     val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(name)).getOrElse(
       refuse(s"'$name' in the option bloom is not the name of a column: write it as id or s.f."))
-    path(session, table, schema, name, parts)
+    path(table, schema, name, parts)
   }
 
-  private def path(
-      session: ClassicSession,
-      table: String,
-      schema: StructType,
-      name: String,
-      parts: Seq[String]): Seq[String] = {
-    val same = session.sessionState.conf.resolver
-    val field = schema.find(_.name == parts.head).orElse(schema.find(f => same(f.name, parts.head))).getOrElse(
+  private def path(table: String, schema: StructType, name: String, parts: Seq[String]): Seq[String] = {
+    val alike = schema.filter(_.name.equalsIgnoreCase(parts.head))
+    val field = alike.find(_.name == parts.head).orElse(alike.headOption).getOrElse(
       refuse(s"$table has no column $name for a Bloom filter.${Nearest.hint(parts.head, schema.fieldNames.toSeq)}"))
     field match {
       case StructField(own, inner: StructType, _, _) if parts.size > 1 =>
-        own +: path(session, table, inner, name, parts.tail)
+        own +: path(table, inner, name, parts.tail)
       case StructField(own, other, _, _)
           if parts.size == 1 && WordType.of(other).isDefined && other != BooleanType && !own.contains('.') =>
         Seq(own)
