@@ -42,7 +42,9 @@ object LogBoxes {
     val all = log.queries.map(_.weight).sum
     val pick = new QueryDrawing(asked, resolved, sample)
     val drawn = spread(log.queries.toIndexedSeq, all, pick.isExact)
-    LogBoxes(drawn.flatMap { case (q, weight, times) => pick.queries(q, weight, times) }, pick.others(log.queries, all))
+    LogBoxes(
+      drawn.flatMap { case (q, weight, times) => pick.queries(q, weight, times) },
+      pick.others(log.queries, all))
   }
 
   /** Each query with the weight that it stands for and the number of drawings of it. */
