@@ -16,7 +16,8 @@ class ColumnSearchSuite extends AnyFunSuite {
   private def lookUps(table: Table, columns: Seq[Int], weight: Double, n: Int = 100): Seq[Query] =
     (0 until n).map { i =>
       val row = (i * 7919) % table.rows
-      Query.of(columns.map(c => c -> Condition.equal(LongWord(table.values(c)(row)))): _*).copy(weight = weight / n)
+      Query.of(columns.map(c => c -> Condition.equal(LongWord(table.values(c)(row)))): _*).copy(weight =
+        weight / n)
     }
 
   private def search(table: Table, queries: Seq[Query]): (ColumnSearch, IndexedSeq[ColumnSet]) = {
@@ -25,7 +26,7 @@ class ColumnSearchSuite extends AnyFunSuite {
     val (known, unseen) = QueryHalves.of(RankQueries.of(queries, sample.scales))
     val rows = sample.take(even)
     val found = new ColumnSearch(rows, known, new HeldOut(sample.take(odd), unseen, Files, 8.0), Files, 8.0)
-    (found, found.sets(4))
+    (found, found.sets(4, 8))
   }
 
   test("two columns asked alike: both with three bits, one eighth of the files; a third that is not asked has none") {
@@ -36,7 +37,8 @@ class ColumnSearchSuite extends AnyFunSuite {
     assert(sets(1).bits.forall(b => math.abs(b - 3.0) < 0.3), sets(1).bits)
     assert(math.abs(sets(1).shares.ofFiles - 0.125) < 0.02)
     // alone: 1 / 64 for itself and everything for the other
-    assert(math.abs(sets(0).shares.ofFiles - (1.0 / 64 + 1.0) / 2) < 0.015 && sets(0).isSort && !sets(1).isSort)
+    assert(
+      math.abs(sets(0).shares.ofFiles - (1.0 / 64 + 1.0) / 2) < 0.015 && sets(0).isSort && !sets(1).isSort)
     assert(math.abs(sets(1).lossByLast - (0.125 - 1.0 / 64)) < 0.02)
   }
 
@@ -71,7 +73,8 @@ class ColumnSearchSuite extends AnyFunSuite {
   test("halves: every kind of query in both, with its weight; a lone query in both") {
     val table = Table("two", 1000)(wide, wide)
     val sample = Placed.ranked(table)
-    val log = lookUps(table, Seq(0), 0.6, 31) ++ lookUps(table, Seq(1), 0.3, 10) ++ lookUps(table, Seq(0, 1), 0.1, 1)
+    val log =
+      lookUps(table, Seq(0), 0.6, 31) ++ lookUps(table, Seq(1), 0.3, 10) ++ lookUps(table, Seq(0, 1), 0.1, 1)
     val (a, b) = QueryHalves.of(RankQueries.of(log, sample.scales))
     def weightOf(half: RankQueries, columns: Seq[Int]): Double =
       (0 until half.size).filter(q => half.boxes(q).head.columns.toSeq == columns).map(half.weights(_)).sum

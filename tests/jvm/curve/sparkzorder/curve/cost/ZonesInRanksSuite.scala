@@ -36,6 +36,7 @@ class ZonesInRanksSuite extends AnyFunSuite {
     }
     val ranked = RankBlocks.ofZones(blocks, IndexedSeq(scale, scale))
     val shares = ranked.shares(RankQueries.of(queries, IndexedSeq(scale, scale)))
-    queries.indices.foreach(q => assert(math.abs(shares(q) - QueryCost.share(blocks, queries(q))) < 1e-9, queries(q)))
+    queries.indices.foreach(q =>
+      assert(math.abs(shares(q) - QueryCost.share(blocks, queries(q))) < 1e-9, queries(q)))
   }
 }

@@ -25,27 +25,32 @@ final class ColumnSearch(
   private[this] val few = rows.thinned(math.max(RowsToSearch, files * RowsPerFile))
 
   /** Columns to which the best layout gives no bit, at the level of pages, where it has the most to give. */
-  lazy val unused: IndexedSeq[Int] =
-    WorkloadBound.of(WorkloadShapes.of(queries, rows), WorkloadShapes.caps(rows), files * pagesPerFile).unused
+  lazy val unused: IndexedSeq[Int] = {
+    val bound =
+      WorkloadBound.of(WorkloadShapes.of(queries, rows), WorkloadShapes.caps(rows), files * pagesPerFile)
+    if (bound.unused.length < rows.columns) bound.unused else IndexedSeq.empty
+  }
 
   /**
    * The best set of one column, of two, and so on.
    *
+   * @param always
+   *   so many columns are tried in any case
    * @param most
-   *   so many columns are tried in any case; more as long as each clearly pays
+   *   more are tried up to so many, as long as each clearly pays
    */
-  def sets(most: Int): IndexedSeq[ColumnSet] = {
-    val chosen = grow(IndexedSeq.empty, Double.MaxValue, most)
+  def sets(always: Int, most: Int): IndexedSeq[ColumnSet] = {
+    val chosen = grow(IndexedSeq.empty, Double.MaxValue, always, most)
     chosen.indices.scanLeft(Option.empty[ColumnSet])((before, i) => Some(fitted(chosen.take(i + 1), before)))
       .flatten
   }
 
-  private def grow(chosen: IndexedSeq[Int], cost: Double, most: Int): IndexedSeq[Int] = {
+  private def grow(chosen: IndexedSeq[Int], cost: Double, always: Int, most: Int): IndexedSeq[Int] = {
     val rest = (0 until rows.columns).filterNot(c => chosen.contains(c) || unused.contains(c))
-    if (rest.isEmpty) chosen
+    if (rest.isEmpty || chosen.length >= most) chosen
     else {
       val (next, its) = rest.map(c => c -> quickCost(chosen :+ c)).minBy(_._2)
-      if (chosen.length >= most && its > cost * Clearly) chosen else grow(chosen :+ next, its, most)
+      if (chosen.length >= always && its > cost * Clearly) chosen else grow(chosen :+ next, its, always, most)
     }
   }
 
@@ -61,9 +66,8 @@ final class ColumnSearch(
     val chosen =
       AutoChoice.fit(sample, asked, files, pagesPerFile, Builders.named(Builders.Auto, columns.length))
     val shares = heldOut.read(columns, chosen.tree, chosen.inFile)
-    val (first, sorted) = columns.indices.map { k =>
-      val sort = Lexical.by(k)
-      k -> heldOut.read(columns, sort.build(sample, asked, files), sort.inFile)
+    val (order, sorted) = columns.map(first => first +: columns.filter(_ != first)).map { order =>
+      order -> heldOut.read(order, Lexical.build(rows.only(order), files), Lexical.inFile)
     }.minBy(_._2.cost)
     val last = columns.last
     ColumnSet(
@@ -72,7 +76,7 @@ final class ColumnSearch(
       heldOut.bits(columns, chosen.tree, chosen.inFile),
       shares,
       sorted,
-      first,
+      order,
       before.fold(0.0)(b => shares.ofFilesWithout(last) - b.shares.ofFilesWithout(last)))
   }
 }

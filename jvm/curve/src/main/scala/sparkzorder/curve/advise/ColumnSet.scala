@@ -15,8 +15,8 @@ import sparkzorder.curve.build.QueryShares
  *   what held-out queries read
  * @param sorted
  *   the same of the best plain sort by these columns
- * @param sortedFirst
- *   the place in `columns` that this sort begins with
+ * @param sortedBy
+ *   the columns in the order of this sort
  * @param lossByLast
  *   by how much the queries that do not ask of the last column read a larger share of the files than without it
  */
@@ -26,7 +26,7 @@ final case class ColumnSet(
     bits: IndexedSeq[Double],
     shares: QueryShares,
     sorted: QueryShares,
-    sortedFirst: Int,
+    sortedBy: IndexedSeq[Int],
     lossByLast: Double) {
 
   /** Whether a plain sort reads no more. One column alone is a sort by it. */

@@ -11,7 +11,8 @@ object QueryHalves {
   def of(queries: RankQueries): (RankQueries, RankQueries) = {
     val kinds = (0 until queries.size).groupBy(q => queries.boxes(q).map(_.columns.toSeq).toSeq.distinct)
     val parted = kinds.values.toIndexedSeq.sortBy(_.head).map { same =>
-      if (same.length == 1) (same, same) else same.indices.partition(_ % 2 == 0) match {
+      if (same.length == 1) (same, same)
+      else same.indices.partition(_ % 2 == 0) match {
         case (even, odd) => (even.map(same(_)), odd.map(same(_)))
       }
     }

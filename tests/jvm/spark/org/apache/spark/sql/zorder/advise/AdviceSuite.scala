@@ -52,7 +52,9 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
       assert(number(best, "share_now") > 0.95 && math.abs(number(best, "share_bound") - 0.25) < 0.01)
       assert(number(best, "x_bound") <= 1.1 && number(best, "gain") > 0.6)
       val alone = found.filter(r => columns(r).size == 1)
-      assert(alone.map(verdict) === Seq("SORT") && math.abs(number(alone.head, "share_expected") - 0.53) < 0.03)
+      assert(alone.map(verdict) === Seq("SORT") && math.abs(number(
+        alone.head,
+        "share_expected") - 0.53) < 0.03)
       // the second column costs the look-ups of the first a quarter of the files less the sixteenth that they read
       assert(math.abs(number(best, "loss_by_last_column") - (0.25 - 0.0625)) < 0.03)
       val run = done(one(best.getAs[String]("statement")))
@@ -102,7 +104,12 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
   }
 
   test("without a log every column counts the same, a constant one not at all") {
-    withData(data.selectExpr("a", "b", "7 AS seven", "cast(null AS int) AS nothing", "named_struct('f', d) AS n")) {
+    withData(data.selectExpr(
+      "a",
+      "b",
+      "7 AS seven",
+      "cast(null AS int) AS nothing",
+      "named_struct('f', d) AS n")) {
       path =>
         val found = advice(path, None)
         assert(verdict(found.head) === "CLUSTER" && columns(found.head).toSet === Set("a", "b", "n.f"), found)
@@ -136,14 +143,17 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
       val path = dir.resolve("t")
       numbers(1000).write.parquet(path.toString)
       def refused(arguments: String): String =
-        intercept[AnalysisException](spark.sql(s"SELECT * FROM clustering_advice($arguments)").collect()).getMessage
-      assert(refused("").startsWith("clustering_advice takes a table or a path and perhaps a query log, as in SELECT * " +
+        intercept[AnalysisException](
+          spark.sql(s"SELECT * FROM clustering_advice($arguments)").collect()).getMessage
+      assert(refused(
+        "").startsWith("clustering_advice takes a table or a path and perhaps a query log, as in SELECT * " +
         "FROM clustering_advice('db.t', 'db.queries')."))
       assert(refused("'/not/there'").startsWith("There is nothing at file:/not/there."))
       assert(refused(s"'$path', 'no_log'").startsWith("The query log no_log cannot be read: "))
       spark.sql("SELECT 'other' `table`, array(array(named_struct('column', 'a', 'kind', 'equal'))) boxes")
         .createOrReplaceTempView("other_log")
-      assert(refused(s"'$path', 'other_log'").startsWith("The query log other_log has no query with a filter on "))
+      assert(
+        refused(s"'$path', 'other_log'").startsWith("The query log other_log has no query with a filter on "))
     }
   }
 }

@@ -31,7 +31,11 @@ class BloomFilterSuite extends AnyFunSuite with RunFixture {
   test("the named columns have filters, of values that are there and of hardly any other") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      numbers(rows).selectExpr("id", "a", "b", "named_struct('Key', concat('k', uuid())) AS n").write.parquet(path.toString)
+      numbers(rows).selectExpr(
+        "id",
+        "a",
+        "b",
+        "named_struct('Key', concat('k', uuid())) AS n").write.parquet(path.toString)
       done(zorder(path, "BY (a, b) WITH (fileCount = 8, force = true, bloom = 'ID, n.key')"))
       val found = filters(path)
       assert(found.length === 8 && found.forall(_.keySet == Set("id", "n.Key")))
@@ -57,7 +61,11 @@ class BloomFilterSuite extends AnyFunSuite with RunFixture {
   test("a column that is not there, or has no filter, is one sentence before any row is read") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      numbers(2000).selectExpr("*", "id > 5 AS flag", "array(id) AS list", "id AS `x.y`").write.parquet(path.toString)
+      numbers(2000).selectExpr(
+        "*",
+        "id > 5 AS flag",
+        "array(id) AS list",
+        "id AS `x.y`").write.parquet(path.toString)
       def refusedFor(columns: String, words: String): Unit = {
         val (_, watch) = JobWatch(spark)(
           refused(path, s"ZORDER TABLE '$path' BY (a, b) WITH (force = true, bloom = '$columns')", words))
@@ -69,7 +77,10 @@ class BloomFilterSuite extends AnyFunSuite with RunFixture {
       refusedFor("a.b", "Column a.b of")
       refusedFor("`x.y`", "Column `x.y` of")
       refusedFor("a b", "'a b' in the option bloom is not the name of a column")
-      refused(path, s"ZORDER TABLE '$path' BY (a) WITH (bloom = 'a,,b')", "The option bloom takes names with commas")
+      refused(
+        path,
+        s"ZORDER TABLE '$path' BY (a) WITH (bloom = 'a,,b')",
+        "The option bloom takes names with commas")
     }
   }
 }

@@ -68,7 +68,8 @@ object Advisor {
     val read = log.orElse(options.queryLog).map { name =>
       val on = QueryLog.read(session, name).on(session, table)
       if (on.queries.isEmpty)
-        refuse(s"The query log $name has no query with a filter on ${table.name}: name another, or leave it out.")
+        refuse(
+          s"The query log $name has no query with a filter on ${table.name}: name another, or leave it out.")
       on
     }
     new Advisor(session, target, table, read, options)

@@ -40,7 +40,9 @@ private[advise] object Candidates {
     val weights = LogBoxes.of(session, table.schema, log, Nil, NoRows).others
     val same = session.sessionState.conf.resolver
     val (partitions, data) =
-      weights.partition { case (name, _) => table.partitionSchema.fieldNames.exists(p => same(ColumnPath.sql(Seq(p)), name)) }
+      weights.partition { case (name, _) =>
+        table.partitionSchema.fieldNames.exists(p => same(ColumnPath.sql(Seq(p)), name))
+      }
     val known = data.flatMap { case (name, weight) => column(session, table, name).map(_ -> weight) }
     Candidates(known.map(_._1).take(MostAsked), known.map { case (c, w) => c.sql -> w }.toMap, partitions)
   }

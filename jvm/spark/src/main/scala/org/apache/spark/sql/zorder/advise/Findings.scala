@@ -68,7 +68,8 @@ private[advise] object Findings {
     val rows = input.rows(one)
     val source = input.relation(one)
     val names = screened.columns.map(_.sql)
-    val columns = ClusterColumns.on(user, table.name, source.plan, table.partitionSchema.fieldNames.toSeq, names)
+    val columns =
+      ClusterColumns.on(user, table.name, source.plan, table.partitionSchema.fieldNames.toSeq, names)
     val sampled = progress.step("sample") {
       Sampling.about(SampledRows, pinned, source, columns, one, rows)
     }(_.said)
@@ -101,9 +102,11 @@ private[advise] object Findings {
   }
 
   /** Conditions on other columns are left out, which makes a query larger, never smaller. */
-  private def only(query: Query, columns: IndexedSeq[Int]): Query = query.copy(boxes = query.boxes.map { box =>
-    box.copy(conditions = box.conditions.collect { case (c, condition) if columns.contains(c) =>
-      columns.indexOf(c) -> condition
-    })
+  private def only(query: Query, columns: IndexedSeq[Int]): Query = query.copy(boxes = query.boxes.map {
+    box =>
+      box.copy(conditions = box.conditions.collect {
+        case (c, condition) if columns.contains(c) =>
+          columns.indexOf(c) -> condition
+      })
   })
 }

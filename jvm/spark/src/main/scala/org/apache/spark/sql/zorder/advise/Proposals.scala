@@ -36,18 +36,24 @@ final private[advise] class Proposals(
       val pages = math.max(1.0, found.rows.toDouble / files / options.pageRowLimit)
       val bench = new Workbench(open.sample, open.queries, files, pages)
       val now = bench.now(open.files, open.pageBlocks)
-      val sets = progress.step("search")(bench.search.sets(Tried)) { s =>
+      val most = if (log.isDefined) Candidates.MostAsked else Tried
+      val sets = progress.step("search")(bench.search.sets(Tried, most)) { s =>
         s.map(_.shares.ofFiles).map(Said.share).mkString("by one column and more: files ", ", ", "")
       }
       val proposed = clustered(sets, bench, now)
       val best = proposed.head
       val why =
-        if (now.ofFiles <= InLayout * bench.bound) Some(Reasons.inLayout(now.ofFiles, bench.bound, files))
+        if (now.cost <= InLayout * bench.boundCost) Some(Reasons.inLayout(now.ofFiles, bench.bound, files))
         else best.shares.filter(_.gain < options.minGain).map(Reasons.noGain(_, options.minGain))
-      why.map(leaveIt(_, best.shares)).toSeq ++ proposed ++ partitions ++ blooms(best.columns)
+      why.map(leaveIt(_, best.shares)).toSeq ++ proposed ++ partitions ++ blooms(
+        best.columns,
+        force = why.isDefined)
     }
 
-  private def clustered(sets: IndexedSeq[ColumnSet], bench: Workbench, now: QueryShares): IndexedSeq[Advice] = {
+  private def clustered(
+      sets: IndexedSeq[ColumnSet],
+      bench: Workbench,
+      now: QueryShares): IndexedSeq[Advice] = {
     val sorted = sets.map(_.sorted).minBy(_.cost).ofFiles
     val ranked = sets.sortBy(s => if (s.isSort) s.sorted.cost else s.shares.cost)
     ranked.indices.map { i =>
@@ -59,8 +65,7 @@ final private[advise] class Proposals(
   }
 
   private def proposal(set: ColumnSet, shares: AdviceShares, basis: String): Advice = {
-    val order = if (set.isSort) set.columns(set.sortedFirst) +: set.columns.filter(_ != set.columns(set.sortedFirst))
-    else set.columns
+    val order = if (set.isSort) set.sortedBy else set.columns
     val by = order.map(openName)
     Advice(
       if (set.isSort) Verdict.Sort else Verdict.Cluster,
@@ -77,9 +82,10 @@ final private[advise] class Proposals(
 
   private def basis(bench: Workbench, set: ColumnSet): String = {
     val withoutBits = bench.search.unused.filterNot(set.columns.contains).map(openName)
-    val constant = screened.columns.map(_.sql).filterNot(names.contains)
+    // without a log, columns are also left out because there are many
+    val constant = if (log.isDefined) screened.columns.map(_.sql).filterNot(names.contains) else Nil
     val partition = Some(found.judged.partition.directory).filter(_.nonEmpty)
-    Reasons.basis(partition, log.isDefined, withoutBits, if (log.isDefined) screened.passedOver ++ constant else Nil)
+    Reasons.basis(partition, log.isDefined, withoutBits, screened.passedOver ++ constant)
   }
 
   private def leaveIt(reason: String, best: Option[AdviceShares]): Advice =
@@ -89,12 +95,14 @@ final private[advise] class Proposals(
       files = Some(screened.input.footers.length),
       shares = best.map(s => s.copy(expected = s.now, gain = 0.0)))
 
-  private def blooms(best: Seq[String]): Seq[Advice] = unique.map { c =>
+  /** @param force write the filters even though clustering alone would not gain enough */
+  private def blooms(best: Seq[String], force: Boolean): Seq[Advice] = unique.map { c =>
+    val options = Seq("bloom" -> names(c)) ++ (if (force) Seq("force" -> "true") else Nil)
     Advice(
       Verdict.BloomFilter,
       Reasons.bloom(names(c), asked(c)),
       Seq(names(c)),
-      statement = Some(Statements.zorder(target, best, lexical = false, log.map(_.name), "bloom" -> names(c))))
+      statement = Some(Statements.zorder(target, best, lexical = false, log.map(_.name), options: _*)))
   }
 
   private def partitions: Seq[Advice] =
@@ -116,7 +124,7 @@ private[advise] object Proposals {
   /** Sets of one column, of two, and so on up to this are always shown. */
   private val Tried = 4
 
-  /** Whoever reads no more than so many times the bound has nothing to gain. */
+  /** Queries that read no more than so many times the bound have nothing to gain. */
   private val InLayout = 1.1
 
   private def gain(now: QueryShares, after: QueryShares): Double =

@@ -21,7 +21,8 @@ private[advise] object Reasons {
 
   def sort(columns: Seq[String], shares: AdviceShares, basis: String): String =
     if (columns.size == 1) s"Sorted by ${columns.head} alone, a query reads ${read(shares)}$basis."
-    else s"Sorted by ${columns.mkString(", ")}, a query reads ${read(shares)}, no more than any curve would let it$basis."
+    else
+      s"Sorted by ${columns.mkString(", ")}, a query reads ${read(shares)}, no more than along any curve$basis."
 
   def noGain(best: AdviceShares, least: Double): String =
     s"The mean share read would fall by ${percent(best.gain)} only, less than minGain = ${percent(least)}: " +
@@ -46,7 +47,11 @@ private[advise] object Reasons {
     s"${percent(asked)} of the queries ask for the partition column $column: leave the partitions and cluster inside them."
 
   /** What the first proposal ends with: where its figures come from, and which columns are not in it. */
-  def basis(partition: Option[String], hasLog: Boolean, withoutBits: Seq[String], passedOver: Seq[String]): String =
+  def basis(
+      partition: Option[String],
+      hasLog: Boolean,
+      withoutBits: Seq[String],
+      passedOver: Seq[String]): String =
     Seq(
       partition.map(p => s"judged by the largest partition, $p"),
       if (hasLog) None else Some("without a query log each column counts the same"),

@@ -25,6 +25,8 @@ private[advise] object ValueCounts {
   def of(column: SampleColumn): ValueCounts = {
     val sorted = column.sorted
     val starts = (0 until sorted.size).filter(i => i == 0 || sorted(i) != sorted(i - 1))
-    ValueCounts(sorted.size, starts.zip(starts.drop(1) :+ sorted.size).map { case (from, until) => until - from })
+    ValueCounts(
+      sorted.size,
+      starts.zip(starts.drop(1) :+ sorted.size).map { case (from, until) => until - from })
   }
 }

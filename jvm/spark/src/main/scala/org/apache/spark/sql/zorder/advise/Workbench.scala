@@ -32,12 +32,19 @@ final private[advise] class Workbench(
   val search: ColumnSearch = new ColumnSearch(rows, known, heldOut, files, pagesPerFile)
 
   /** The least that the queries can read of so many files, were the columns independent. */
-  val bound: Double =
-    WorkloadBound.of(WorkloadShapes.of(unseen, rows), WorkloadShapes.caps(rows), files.toDouble).share
+  val bound: Double = boundOf(files.toDouble)
+
+  /** The same, files and pages alike. */
+  val boundCost: Double = (bound + boundOf(files * pagesPerFile)) / 2
 
   /** What the queries read of the files and pages that are there. */
   def now(files: Seq[Block], pages: Seq[Block]): QueryShares =
-    heldOut.read(RankBlocks.ofZones(files.toIndexedSeq, scales), RankBlocks.ofZones(pages.toIndexedSeq, scales))
+    heldOut.read(
+      RankBlocks.ofZones(files.toIndexedSeq, scales),
+      RankBlocks.ofZones(pages.toIndexedSeq, scales))
+
+  private def boundOf(blocks: Double): Double =
+    WorkloadBound.of(WorkloadShapes.of(unseen, rows), WorkloadShapes.caps(rows), blocks).share
 
   private def ranked(rows: Sample): RankedSample =
     new RankedSample(scales, rows.columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)

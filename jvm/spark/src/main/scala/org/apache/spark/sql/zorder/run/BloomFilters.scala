@@ -42,14 +42,16 @@ private[run] object BloomFilters {
   private def path(table: String, schema: StructType, name: String, parts: Seq[String]): Seq[String] = {
     val alike = schema.filter(_.name.equalsIgnoreCase(parts.head))
     val field = alike.find(_.name == parts.head).orElse(alike.headOption).getOrElse(
-      refuse(s"$table has no column $name for a Bloom filter.${Nearest.hint(parts.head, schema.fieldNames.toSeq)}"))
+      refuse(
+        s"$table has no column $name for a Bloom filter.${Nearest.hint(parts.head, schema.fieldNames.toSeq)}"))
     field match {
       case StructField(own, inner: StructType, _, _) if parts.size > 1 =>
         own +: path(table, inner, name, parts.tail)
       case StructField(own, other, _, _)
           if parts.size == 1 && WordType.of(other).isDefined && other != BooleanType && !own.contains('.') =>
         Seq(own)
-      case _ => refuse(s"Column $name of $table cannot have a Bloom filter: name a column or a field of numbers, " +
+      case _ =>
+        refuse(s"Column $name of $table cannot have a Bloom filter: name a column or a field of numbers, " +
           "dates, strings or bytes, without a dot in its name.")
     }
   }

@@ -28,7 +28,13 @@ object Sampling {
       columns: Seq[ClusterColumn],
       plan: FilePlan,
       rows: Long): Sampled =
-    about(math.min(AtMost, math.max(AtLeast, plan.outputFiles * RowsPerFile)), session, source, columns, plan, rows)
+    about(
+      math.min(AtMost, math.max(AtLeast, plan.outputFiles * RowsPerFile)),
+      session,
+      source,
+      columns,
+      plan,
+      rows)
 
   /**
    * @param wanted

@@ -36,7 +36,9 @@ object AdviceFunction {
         s"$name takes a table or a path and perhaps a query log, as in SELECT * FROM $name('db.t', 'db.queries').")
     val session = Shims.classic(SparkSession.active)
     val target = Target.ofText(session, texts.head.get)
-    LogicalRelation(new AdviceRelation(session.sqlContext, Advisor.of(session, target, texts.lift(1).flatten)))
+    LogicalRelation(new AdviceRelation(
+      session.sqlContext,
+      Advisor.of(session, target, texts.lift(1).flatten)))
   }
 
   private def text(argument: Expression): Option[String] =
