@@ -13,8 +13,7 @@ import sparkzorder.curve.layout.{CutTree, InFileOrder}
  *   mean number of pages in a file
  */
 final class HeldOut(rows: RankedSample, queries: RankQueries, files: Int, pagesPerFile: Double) {
-  private[this] val pageRows =
-    math.max(HeldOut.LeastPageRows, math.round(rows.rows / (files * pagesPerFile)).toInt)
+  private[this] val pageRows = PlacedRows.pageRows(rows.rows, files, pagesPerFile)
 
   /**
    * @param columns
@@ -41,10 +40,4 @@ final class HeldOut(rows: RankedSample, queries: RankQueries, files: Int, pagesP
       each.sum / math.max(1, rows.rows)
     }
   }
-}
-
-object HeldOut {
-
-  /** Pages of fewer sampled rows would all look smaller than they are. */
-  private val LeastPageRows = 4
 }

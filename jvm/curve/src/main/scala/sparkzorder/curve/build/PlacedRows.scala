@@ -37,6 +37,13 @@ final private[build] class PlacedRows(sample: RankedSample, order: Array[Int], f
 
 private[build] object PlacedRows {
 
+  /** Pages of fewer sampled rows would all look smaller than they are. */
+  private val LeastPageRows = 4
+
+  /** Sampled rows of a page. */
+  def pageRows(sampled: Int, files: Int, pagesPerFile: Double): Int =
+    math.max(LeastPageRows, math.round(sampled / (files * pagesPerFile)).toInt)
+
   def of(sample: RankedSample, tree: CutTree, inFile: InFileOrder): PlacedRows = {
     val layout = new CompiledLayout(sample.scales.toArray, tree, inFile)
     val keys = sortable(sample, layout)

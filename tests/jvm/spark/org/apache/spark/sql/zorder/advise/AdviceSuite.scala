@@ -93,6 +93,16 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("a table that is left alone gets the filters of its identifiers by force") {
+    withData(data.repartitionByRange(16, col("a")).sortWithinPartitions("a")) { path =>
+      val found = advice(path, Some(log("a" -> 3, "id" -> 1)))
+      assert(found.map(verdict) === Seq("LEAVE IT", "SORT", "BLOOM FILTER"), found)
+      val statement = found.last.getAs[String]("statement")
+      assert(statement.endsWith("WITH (queryLog = 'advice_log', bloom = 'id', force = 'true')"))
+      done(one(statement))
+    }
+  }
+
   test("a small table: leave it, without a sample") {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -29,6 +29,9 @@ final private[advise] class Proposals(
     if (rest.isEmpty || log.isDefined && left.queries.isEmpty) found else left
   }
 
+  /** Identifiers that nothing is clustered by. */
+  private val filtered = unique.filterNot(c => open.columns.contains(found.columns(c)))
+
   def all(progress: Progress): Seq[Advice] =
     if (open.columns.isEmpty) Seq(leaveIt(Reasons.nothingToClusterBy, None))
     else {
@@ -45,9 +48,8 @@ final private[advise] class Proposals(
       val why =
         if (now.cost <= InLayout * bench.boundCost) Some(Reasons.inLayout(now.ofFiles, bench.bound, files))
         else best.shares.filter(_.gain < options.minGain).map(Reasons.noGain(_, options.minGain))
-      why.map(leaveIt(_, best.shares)).toSeq ++ proposed ++ partitions ++ blooms(
-        best.columns,
-        force = why.isDefined)
+      val left = why.map(leaveIt(_, best.shares)).toSeq
+      left ++ proposed ++ partitions ++ blooms(best.columns, force = why.isDefined)
     }
 
   private def clustered(
@@ -96,7 +98,7 @@ final private[advise] class Proposals(
       shares = best.map(s => s.copy(expected = s.now, gain = 0.0)))
 
   /** @param force write the filters even though clustering alone would not gain enough */
-  private def blooms(best: Seq[String], force: Boolean): Seq[Advice] = unique.map { c =>
+  private def blooms(best: Seq[String], force: Boolean): Seq[Advice] = filtered.map { c =>
     val options = Seq("bloom" -> names(c)) ++ (if (force) Seq("force" -> "true") else Nil)
     Advice(
       Verdict.BloomFilter,
@@ -106,7 +108,7 @@ final private[advise] class Proposals(
   }
 
   private def partitions: Seq[Advice] =
-    if (plan.partitions.length > 1 || found.judged.partition.directory.nonEmpty) Nil
+    if (found.judged.partition.directory.nonEmpty) Nil
     else {
       val oneFile = 1.0 / found.judged.files
       PartitionColumns.of(counts, names.indices.map(asked), found.sample.rows, oneFile).map { c =>

@@ -29,8 +29,8 @@ private[advise] object Reasons {
       s"a query reads ${read(best)}."
 
   def inLayout(now: Double, bound: Double, files: Int): String =
-    s"A query reads ${Said.share(now)} of the files as they are, and no layout of ${Said.count(files.toLong, "file")} " +
-      s"lets it read less than ${Said.share(bound)} of them."
+    s"A query reads ${Said.share(now)} of the files as they are, and the bound for ${Said.count(files.toLong, "file")} " +
+      s"is ${Said.share(bound)}."
 
   val nothingToClusterBy: String =
     "No column that is asked for has statistics and more than one value: there is nothing to cluster by."
