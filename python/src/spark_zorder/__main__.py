@@ -55,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     optimize.add_argument("--full", action="store_true", help="also the files that are in place")
     optimize.add_argument("--dry-run", action="store_true", help="forecast only, write nothing")
 
+    advise = _add(commands, "advise", _advise, "by which columns to cluster a table, and whether to")
+    advise.add_argument("--queries", metavar="LOG", help="a query log: a table, or a path with a slash")
+
     _add(commands, "history", _rows(lambda table, _: table.history()), "the runs of a table")
     vacuum = _add(commands, "vacuum", _rows(_vacuum), "delete old files that runs have replaced")
     vacuum.add_argument("--retain-hours", type=float, metavar="N", help="keep what is younger")
@@ -90,6 +93,12 @@ def _optimize(arguments: argparse.Namespace) -> int:
     row = (run.executeZOrderBy(names) if names else run.execute()).collect()[0]
     print(_text.as_json(row) if arguments.json else _text.result(row))
     return CONFLICT if row["status"] == "CONFLICT" else DONE
+
+
+def _advise(arguments: argparse.Namespace) -> int:
+    rows = _table(arguments).advise(arguments.queries).collect()
+    print("\n".join(_text.as_json(row) for row in rows) if arguments.json else _text.advice(rows))
+    return DONE
 
 
 def _rows(call: _Call) -> _Command:

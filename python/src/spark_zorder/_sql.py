@@ -113,6 +113,12 @@ def history(target: Target) -> str:
     return f"SELECT * FROM zorder_history({target.argument})"
 
 
+def advice(target: Target, log: str | None) -> str:
+    """Proposals for a table, the best first."""
+    arguments = target.argument if log is None else f"{target.argument}, {literal(log)}"
+    return f"SELECT * FROM clustering_advice({arguments})"
+
+
 def vacuum(target: Target, retention_hours: float | None) -> str:
     """Removes what runs have left behind."""
     if retention_hours is None:

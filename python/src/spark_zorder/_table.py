@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Union
 
@@ -10,6 +11,8 @@ from . import _session, _sql, query_log
 from ._layouts import Layout, stored
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame, SparkSession
 
     Queries = Union[DataFrame, str, list[str], tuple[str, ...]]
@@ -40,6 +43,23 @@ class ZOrderTable:
     def optimize(self) -> OptimizeBuilder:
         """A clustering run, to be described further and started by ``executeZOrderBy`` or ``execute``."""
         return OptimizeBuilder(self._spark, _sql.Clustering(self._target))
+
+    def advise(self, queries: Queries | None = None) -> DataFrame:
+        """By which columns to cluster the table, and whether to: one row a proposal, the best first.
+
+        Reads footers and a sample of rows at once, and writes nothing. ``queries`` are what
+        ``OptimizeBuilder.queries`` takes; without them every column counts the same.
+        """
+        log = None if queries is None else _log_of(self._spark, queries)
+        if log is None or isinstance(log, str):
+            return self._proposals(log)
+        with _viewed(self._spark, log) as view:
+            return self._proposals(view)
+
+    def _proposals(self, log: str | None) -> DataFrame:
+        """Found now: a log may be gone when somebody looks at a lazy frame."""
+        found = self._spark.sql(_sql.advice(self._target, log))
+        return self._spark.createDataFrame(found.collect(), found.schema)
 
     def history(self) -> DataFrame:
         """The clustering runs of the table, oldest first."""
@@ -96,13 +116,10 @@ class OptimizeBuilder:
 
         A log as a DataFrame, the table or path that holds one, or a list of SQL texts, which are not run.
         """
-        if isinstance(log, str):
-            return self.option("queryLog", log)
-        if isinstance(log, (list, tuple)):
-            return self.queries(query_log.of_sql(self._spark, log))
-        if not hasattr(log, "createOrReplaceTempView"):
-            raise TypeError("queries takes a DataFrame, the table or path of a log, or a list of SQL texts.")
-        return OptimizeBuilder(self._spark, self._clustering, log)
+        found = _log_of(self._spark, log)
+        if isinstance(found, str):
+            return self.option("queryLog", found)
+        return OptimizeBuilder(self._spark, self._clustering, found)
 
     def into(self, path: str) -> OptimizeBuilder:
         """Writes a clustered copy to a path and leaves the table alone."""
@@ -132,13 +149,31 @@ class OptimizeBuilder:
         """Runs it by the columns that the table names itself (``zorder.by``, stored layout, CLUSTER BY)."""
         if self._log is None:
             return _session.run(self._spark, self._clustering.sql)
-        view = f"zorder_queries_{uuid.uuid4().hex}"
-        self._log.createOrReplaceTempView(view)
-        try:
+        with _viewed(self._spark, self._log) as view:
             options = {**self._clustering.options, "queryLog": view}
             return _session.run(self._spark, replace(self._clustering, options=options).sql)
-        finally:
-            self._spark.catalog.dropTempView(view)
 
     def _with(self, clustering: _sql.Clustering) -> OptimizeBuilder:
         return OptimizeBuilder(self._spark, clustering, self._log)
+
+
+def _log_of(spark: SparkSession, queries: Queries) -> DataFrame | str:
+    """A query log as a DataFrame, or the name of one."""
+    if isinstance(queries, str):
+        return queries
+    if isinstance(queries, (list, tuple)):
+        return query_log.of_sql(spark, queries)
+    if not hasattr(queries, "createOrReplaceTempView"):
+        raise TypeError("queries takes a DataFrame, the table or path of a log, or a list of SQL texts.")
+    return queries
+
+
+@contextmanager
+def _viewed(spark: SparkSession, log: DataFrame) -> Iterator[str]:
+    """The name of a view of the log, as long as it is needed. Advice names no view that begins like this."""
+    view = f"zorder_queries_{uuid.uuid4().hex}"
+    log.createOrReplaceTempView(view)
+    try:
+        yield view
+    finally:
+        spark.catalog.dropTempView(view)

@@ -48,6 +48,33 @@ def result(row: Row) -> str:
     return "\n".join(lines)
 
 
+def advice(rows: Sequence[Row]) -> str:
+    """Proposals: the figures of those that have some, and behind each rank its reason and statement."""
+    fields = [row.asDict() for row in rows]
+    counted = [f for f in fields if f["share_expected"] is not None]
+    lines = [grid([_figures(f) for f in counted]), ""] if counted else []
+    for f in fields:
+        lines.append(f"{f['rank']}. {_proposal(f)}: {f['reason']}")
+        if f["statement"]:
+            lines.append(f"   {f['statement']}")
+    return "\n".join(lines)
+
+
+def _proposal(fields: dict[str, Any]) -> str:
+    return f"{fields['verdict']} {', '.join(fields['columns'])}".rstrip()
+
+
+def _figures(fields: dict[str, Any]) -> dict[str, Any]:
+    shown = {"rank": fields["rank"], "proposal": _proposal(fields)}
+    shown["bits"] = ", ".join(f"{b:.1f}" for b in fields["bits"])
+    for name in ("now", "expected", "sorted", "bound"):
+        shown[name] = fields[f"share_{name}"]
+    shown["x bound"] = fields["x_bound"]
+    shown["gain"] = fields["gain"]
+    shown["loss"] = fields["loss_by_last_column"]
+    return shown
+
+
 def flat(fields: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     """Nested fields side by side, named ``outer.inner``."""
     out: dict[str, Any] = {}

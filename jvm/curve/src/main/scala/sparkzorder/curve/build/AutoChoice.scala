@@ -61,7 +61,7 @@ final private class AutoChoice(
       rows: RankedSample,
       queries: RankQueries): Judged = {
     val placed = PlacedRows.of(rows, tree, inFile)
-    val pageRows = math.max(LeastPageRows, math.round(rows.rows / (files * pagesPerFile)).toInt)
+    val pageRows = PlacedRows.pageRows(rows.rows, files, pagesPerFile)
     new Judged(name, inFile, placed.files.shares(queries), placed.pages(pageRows).shares(queries), queries)
   }
 
@@ -88,9 +88,6 @@ object AutoChoice {
 
   /** Queries spread evenly over the columns leave less to chance than a draw of them. */
   private val WithoutLog = Margin(0.98, 0.0)
-
-  /** Pages of fewer sampled rows would all look smaller than they are. */
-  private val LeastPageRows = 4
 
   /**
    * @param queries

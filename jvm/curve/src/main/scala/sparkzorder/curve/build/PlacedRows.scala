@@ -13,6 +13,9 @@ import sparkzorder.curve.layout.{CompiledLayout, CutTree, InFileOrder}
  */
 final private[build] class PlacedRows(sample: RankedSample, order: Array[Int], fileStarts: Array[Int]) {
 
+  /** The same rows and places, with the columns of another sample of these rows. */
+  def withColumnsOf(all: RankedSample): PlacedRows = new PlacedRows(all, order, fileStarts)
+
   def files: RankBlocks = RankBlocks.of(sample.ranks, order, fileStarts)
 
   /** The files cut into pages of so many rows; the last page of a file may have fewer. */
@@ -33,6 +36,13 @@ final private[build] class PlacedRows(sample: RankedSample, order: Array[Int], f
 }
 
 private[build] object PlacedRows {
+
+  /** Pages of fewer sampled rows would all look smaller than they are. */
+  private val LeastPageRows = 4
+
+  /** Sampled rows of a page. */
+  def pageRows(sampled: Int, files: Int, pagesPerFile: Double): Int =
+    math.max(LeastPageRows, math.round(sampled / (files * pagesPerFile)).toInt)
 
   def of(sample: RankedSample, tree: CutTree, inFile: InFileOrder): PlacedRows = {
     val layout = new CompiledLayout(sample.scales.toArray, tree, inFile)

@@ -29,6 +29,10 @@ final class RankedSample(val scales: IndexedSeq[Scale], val ranks: Array[Array[I
   def take(chosen: Array[Int]): RankedSample =
     new RankedSample(scales, ranks.map(all => chosen.map(all(_))))
 
+  /** These columns alone, numbered by their places in the list. */
+  def only(chosen: IndexedSeq[Int]): RankedSample =
+    new RankedSample(chosen.map(scales(_)), chosen.map(ranks(_)).toArray)
+
   def hasValues(column: Int): Boolean = ascending(column).length > 0
 
   /** Distinct ranks of a column's values. */

@@ -24,6 +24,16 @@ final class RankBox(
     true
   }
 
+  /** The conditions on these columns, numbered by their places in the list. */
+  def only(chosen: IndexedSeq[Int]): RankBox = {
+    val kept = columns.indices.filter(i => chosen.contains(columns(i))).toArray
+    new RankBox(
+      kept.map(i => chosen.indexOf(columns(i))),
+      kept.map(lows(_)),
+      kept.map(highs(_)),
+      kept.map(orNull(_)))
+  }
+
   /** Whether a row of these ranks is in the box; 0 is NULL. */
   def holds(ranks: Array[Array[Int]], row: Int): Boolean = {
     var i = 0

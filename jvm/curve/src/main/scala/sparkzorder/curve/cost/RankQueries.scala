@@ -20,6 +20,13 @@ final class RankQueries(val boxes: Array[Array[RankBox]], val weights: Array[Dou
 
   def take(queries: Array[Int]): RankQueries = new RankQueries(queries.map(boxes(_)), queries.map(weights(_)))
 
+  /** Whether a query asks anything of a column. */
+  def asks(query: Int, column: Int): Boolean = boxes(query).exists(_.columns.contains(column))
+
+  /** What is asked of these columns alone, numbered by their places in the list; nothing asked is everything. */
+  def only(chosen: IndexedSeq[Int]): RankQueries =
+    new RankQueries(boxes.map(_.map(_.only(chosen))), weights)
+
   /** Per query, the share of the rows that match it: what any layout must read of them. */
   def selectivities(ranks: Array[Array[Int]]): Array[Double] = {
     val rows = if (ranks.isEmpty) 0 else ranks(0).length

@@ -47,7 +47,7 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
       "There is no option zorder.codek; did you mean zorder.codec?")
     assert(refused(RunOptions.merge(none, none, Map("spark.zorder.minGian" -> "1"))) ==
       "There is no option spark.zorder.minGian; did you mean spark.zorder.minGain?")
-    Seq("bloom", "maxInputBytes", "maxDuration", "maxBytesInFlight").foreach { later =>
+    Seq("maxInputBytes", "maxDuration", "maxBytesInFlight").foreach { later =>
       assert(refused(merged(later -> "1")).startsWith(s"There is no option $later;"))
     }
   }

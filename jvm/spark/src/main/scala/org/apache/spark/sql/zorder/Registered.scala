@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.zorder.expr.{FunctionEntry, Functions}
 import org.apache.spark.sql.zorder.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.run.StoredLayout
-import org.apache.spark.sql.zorder.sql.{HistoryFunction, LogFunction, ZOrderVersion}
+import org.apache.spark.sql.zorder.sql.{AdviceFunction, HistoryFunction, LogFunction, ZOrderVersion}
 
 /** A function that stands in FROM. */
 final case class TableFunctionEntry(
@@ -21,6 +21,8 @@ object Registered {
     Functions.all :+ FunctionEntry(ZOrderVersion.name, ZOrderVersion.info, ZOrderVersion.build)
 
   val tableFunctions: Seq[TableFunctionEntry] =
-    TableFunctionEntry(HistoryFunction.name, HistoryFunction.info, HistoryFunction.build) +:
+    Seq(
+      TableFunctionEntry(HistoryFunction.name, HistoryFunction.info, HistoryFunction.build),
+      TableFunctionEntry(AdviceFunction.name, AdviceFunction.info, AdviceFunction.build)) ++
       LogFunction.all.map(f => TableFunctionEntry(f.name, f.info, f.build))
 }

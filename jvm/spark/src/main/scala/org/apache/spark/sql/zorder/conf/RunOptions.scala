@@ -16,6 +16,7 @@ final case class RunOptions(
     force: Boolean = false,
     overlap: String = "exclude",
     queryLog: Option[String] = None,
+    bloom: Seq[String] = Nil,
     retentionMs: Long = 7L * 24 * 3600 * 1000)
 
 object RunOptions {

@@ -11,6 +11,9 @@ object Value {
   private val Size = """(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?""".r
   private val Time = """(\d+(?:\.\d+)?)\s*(ms|s|m|min|h|d)""".r
 
+  /** A comma that is not inside backquotes. */
+  private val Comma = java.util.regex.Pattern.compile(",(?=[^`]*(?:`[^`]*`[^`]*)*$)")
+
   private val sizeUnits =
     Map("" -> 1L, "k" -> (1L << 10), "m" -> (1L << 20), "g" -> (1L << 30), "t" -> (1L << 40))
   private val timeUnits =
@@ -52,6 +55,15 @@ object Value {
     words.find(_ == tidy(value)).getOrElse(bad(name, value, "one of " + words.mkString(", ")))
 
   def bool(name: String, value: String): Boolean = oneOf(name, value, Seq("true", "false")) == "true"
+
+  /** Names with commas between them, backquotes kept; `none` is no name. */
+  def names(name: String, value: String): Seq[String] =
+    if (value.trim.isEmpty || tidy(value) == "none") Nil
+    else {
+      val list = Comma.split(value, -1).toSeq.map(_.trim)
+      if (list.exists(_.isEmpty)) bad(name, value, "names with commas between them, such as 'id, s.f'")
+      list
+    }
 
   private def tidy(value: String): String = value.trim.toLowerCase(Locale.ROOT)
 

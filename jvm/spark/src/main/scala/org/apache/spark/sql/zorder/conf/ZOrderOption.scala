@@ -118,6 +118,14 @@ object ZOrderOption {
       (o, v) => o.copy(queryLog = Some(v.trim).filterNot(l => l.isEmpty || l.equalsIgnoreCase("none")))
     ),
     ZOrderOption(
+      "bloom",
+      "columns",
+      "none",
+      "Columns whose values get a Bloom filter in each row group, for look-ups of single values that clustering " +
+        "does not serve, such as unique identifiers: 'id, s.f'.",
+      (o, v) => o.copy(bloom = Value.names("bloom", v))
+    ),
+    ZOrderOption(
       "retention",
       "time with s, m, h, d",
       "7d",

@@ -97,6 +97,7 @@ object Inspection {
     if (!options.force) first(union.losses).foreach { sentence =>
       refuse(s"$sentence WITH (force = true) accepts it.")
     }
+    BloomFilters.paths(session, table.name, union.schema, options.bloom)
     session.conf.set(PinnedSession.TimestampType, union.timestamps)
     if (footers.map(_.rows).sum == 0) refuse(s"${table.name} has no rows: there is nothing to cluster.")
     val int96 = statColumns.filter(c => traits.int96.contains(c.path.mkString(".")))

@@ -5,7 +5,7 @@ import java.util.Locale
 import org.apache.spark.sql.zorder.table.DataFile
 
 /** Numbers as people read them. */
-private[run] object Said {
+private[zorder] object Said {
   def files(files: Seq[DataFile]): String =
     s"${count(files.length.toLong, "file")}, ${bytes(files.map(_.length).sum)}"
 

@@ -27,8 +27,28 @@ object Sampling {
       source: InputRelation,
       columns: Seq[ClusterColumn],
       plan: FilePlan,
+      rows: Long): Sampled =
+    about(
+      math.min(AtMost, math.max(AtLeast, plan.outputFiles * RowsPerFile)),
+      session,
+      source,
+      columns,
+      plan,
+      rows)
+
+  /**
+   * @param wanted
+   *   number of rows
+   * @param rows
+   *   of the planned partitions
+   */
+  def about(
+      wanted: Long,
+      session: ClassicSession,
+      source: InputRelation,
+      columns: Seq[ClusterColumn],
+      plan: FilePlan,
       rows: Long): Sampled = {
-    val wanted = math.min(AtMost, math.max(AtLeast, plan.outputFiles * RowsPerFile))
     val share = math.min(1.0, wanted.toDouble / rows)
     // the place and not the value: equal values must be sampled by their numbers. No split sizes, no rand(), and
     // of the file's name only the part number, so that the same rows written again give the same sample

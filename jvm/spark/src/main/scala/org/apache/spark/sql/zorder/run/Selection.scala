@@ -17,7 +17,7 @@ import sparkzorder.curve.Zone
  * @param where
  *   the folded condition; empty without one
  */
-final private[run] case class Selection(
+final private[zorder] case class Selection(
     files: Seq[DataFile],
     kept: Seq[DataFile],
     footers: Option[Seq[FileFooter]] = None,
@@ -30,7 +30,7 @@ final private[run] case class Selection(
 }
 
 /** WHERE picks whole files: those wholly inside it, or with `overlap` all that it does not rule out. */
-private[run] object Selection {
+private[zorder] object Selection {
 
   /**
    * @param session

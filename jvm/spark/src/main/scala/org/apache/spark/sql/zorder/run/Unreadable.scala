@@ -6,7 +6,7 @@ import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 
 /** A file that is no Parquet file is a common mistake: it gets a sentence, not a stack of causes. */
-private[run] object Unreadable {
+private[zorder] object Unreadable {
   private val NotParquet = "(?s).*?(\\S+) is not a Parquet file.*".r
 
   def explained[A](table: String)(body: => A): A =

@@ -96,8 +96,14 @@ final private[run] class WriteOut(
     val write = Map(
       "parquet.block.size" -> options.rowGroupSize.getOrElse(work.input.rowGroupBytes).toString,
       "parquet.page.row.count.limit" -> options.pageRowLimit.toString) ++
-      options.codec.orElse(work.input.codec).map("compression" -> _)
+      options.codec.orElse(work.input.codec).map("compression" -> _) ++ bloom(work)
     PinnedSession.active(session)(Rewrite.write(session, plan, partitionNames, write, staging))
+  }
+
+  /** No row group has more values than its file has rows. */
+  private def bloom(work: Work): Map[String, String] = {
+    val paths = BloomFilters.paths(session, table.name, work.input.dataSchema, options.bloom)
+    BloomFilters.writeOptions(paths, work.input.rows(work.plan) / work.fitted.routes.files)
   }
 
   private def verify(work: Work, files: Seq[DataFile], staging: Path): (Seq[FileFooter], Seq[FilePages]) = {

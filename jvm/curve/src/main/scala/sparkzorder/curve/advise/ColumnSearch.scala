@@ -1,0 +1,91 @@
+package sparkzorder.curve.advise
+
+import sparkzorder.curve.build._
+import sparkzorder.curve.cost.{RankQueries, WorkloadBound}
+
+/**
+ * Finds the columns to cluster by: starts with none and adds the one that lets queries read least, as told by
+ * rows and queries that nothing was fitted on. Deterministic.
+ *
+ * @param rows
+ *   to fit on, all candidate columns
+ * @param queries
+ *   to fit by
+ * @param heldOut
+ *   to judge by
+ */
+final class ColumnSearch(
+    rows: RankedSample,
+    queries: RankQueries,
+    heldOut: HeldOut,
+    files: Int,
+    pagesPerFile: Double) {
+  import ColumnSearch._
+
+  private[this] val few = rows.thinned(math.max(RowsToSearch, files * RowsPerFile))
+
+  /** Columns to which the best layout gives no bit, at the level of pages, where it has the most to give. */
+  lazy val unused: IndexedSeq[Int] = {
+    val bound =
+      WorkloadBound.of(WorkloadShapes.of(queries, rows), WorkloadShapes.caps(rows), files * pagesPerFile)
+    if (bound.unused.length < rows.columns) bound.unused else IndexedSeq.empty
+  }
+
+  /**
+   * The best set of one column, of two, and so on.
+   *
+   * @param always
+   *   so many columns are tried in any case
+   * @param most
+   *   more are tried up to so many, as long as each clearly pays
+   */
+  def sets(always: Int, most: Int): IndexedSeq[ColumnSet] = {
+    val chosen = grow(IndexedSeq.empty, Double.MaxValue, always, most)
+    chosen.indices.scanLeft(Option.empty[ColumnSet])((before, i) => Some(fitted(chosen.take(i + 1), before)))
+      .flatten
+  }
+
+  private def grow(chosen: IndexedSeq[Int], cost: Double, always: Int, most: Int): IndexedSeq[Int] = {
+    val rest = (0 until rows.columns).filterNot(c => chosen.contains(c) || unused.contains(c))
+    if (rest.isEmpty || chosen.length >= most) chosen
+    else {
+      val (next, its) = rest.map(c => c -> quickCost(chosen :+ c)).minBy(_._2)
+      if (chosen.length >= always && its > cost * Clearly) chosen else grow(chosen :+ next, its, always, most)
+    }
+  }
+
+  /** By one quick builder on part of the rows: good enough to compare columns. */
+  private def quickCost(columns: IndexedSeq[Int]): Double = {
+    val tree = SliceTree.build(few.only(columns), queries.only(columns), files)
+    heldOut.read(columns, tree, SliceTree.inFile).cost
+  }
+
+  /** With all builders, as a run would choose among them. */
+  private def fitted(columns: IndexedSeq[Int], before: Option[ColumnSet]): ColumnSet = {
+    val (sample, asked) = (rows.only(columns), queries.only(columns))
+    val chosen =
+      AutoChoice.fit(sample, asked, files, pagesPerFile, Builders.named(Builders.Auto, columns.length))
+    val shares = heldOut.read(columns, chosen.tree, chosen.inFile)
+    val (order, sorted) = columns.map(first => first +: columns.filter(_ != first)).map { order =>
+      order -> heldOut.read(order, Lexical.build(rows.only(order), files), Lexical.inFile)
+    }.minBy(_._2.cost)
+    val last = columns.last
+    ColumnSet(
+      columns,
+      chosen.name,
+      heldOut.bits(columns, chosen.tree, chosen.inFile),
+      shares,
+      sorted,
+      order,
+      before.fold(0.0)(b => shares.ofFilesWithout(last) - b.shares.ofFilesWithout(last)))
+  }
+}
+
+object ColumnSearch {
+
+  /** A column beyond those that are tried in any case must lower the cost to this part. */
+  private val Clearly = 0.97
+
+  private val RowsToSearch = 8000
+  private val RowsPerFile = 32
+}

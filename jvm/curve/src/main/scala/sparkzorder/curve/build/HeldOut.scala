@@ -1,0 +1,43 @@
+package sparkzorder.curve.build
+
+import sparkzorder.curve.cost.{RankBlocks, RankQueries}
+import sparkzorder.curve.layout.{CutTree, InFileOrder}
+
+/**
+ * Rows and queries that no layout is fitted on, to tell by what queries would read. The rows have more columns
+ * than a layout clusters by: what goes along with a clustered column gains too, and is counted.
+ *
+ * @param files
+ *   number of files of the layouts
+ * @param pagesPerFile
+ *   mean number of pages in a file
+ */
+final class HeldOut(rows: RankedSample, queries: RankQueries, files: Int, pagesPerFile: Double) {
+  private[this] val pageRows = PlacedRows.pageRows(rows.rows, files, pagesPerFile)
+
+  /**
+   * @param columns
+   *   numbers of the columns that the tree cuts, in its order
+   */
+  def read(columns: IndexedSeq[Int], tree: CutTree, inFile: InFileOrder): QueryShares = {
+    val placed = PlacedRows.of(rows.only(columns), tree, inFile).withColumnsOf(rows)
+    new QueryShares(placed.files.shares(queries), placed.pages(pageRows).shares(queries), queries)
+  }
+
+  /** The same for blocks that are there already. */
+  def read(files: RankBlocks, pages: RankBlocks): QueryShares =
+    new QueryShares(files.shares(queries), pages.shares(queries), queries)
+
+  /** Per column of the tree, how often its values are halved on the way to a file: the mean over the files' rows. */
+  def bits(columns: IndexedSeq[Int], tree: CutTree, inFile: InFileOrder): IndexedSeq[Double] = {
+    val chosen = rows.only(columns)
+    val blocks = PlacedRows.of(chosen, tree, inFile).files
+    columns.indices.map { c =>
+      val each = (0 until blocks.size).map { b =>
+        val share = chosen.shareOfValues(c, blocks.extent(c, b))
+        blocks.rows(b) * (if (share <= 0.0) 0.0 else -math.log(share) / math.log(2))
+      }
+      each.sum / math.max(1, rows.rows)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package org.apache.spark.sql.zorder.advise
+
+import scala.util.Try
+
+import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, WordType}
+import org.apache.spark.sql.zorder.fit.{LongSample, Sample}
+import org.apache.spark.sql.zorder.run.{ClusterColumn, ClusterColumns}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.workload.{LogBoxes, QueryLog}
+
+/**
+ * The columns that a table might be clustered by.
+ *
+ * @param columns
+ *   with a log those that its queries ask of, the most asked first; else every column that has an order
+ * @param asked
+ *   share of the log's weight that asks of a column; empty without a log
+ * @param partitions
+ *   the same for the table's partition columns
+ */
+final private[advise] case class Candidates(
+    columns: Seq[ClusterColumn],
+    asked: Map[String, Double],
+    partitions: Seq[(String, Double)])
+
+private[advise] object Candidates {
+
+  /** Columns of a log that are considered. */
+  val MostAsked = 8
+
+  /** Columns whose statistics are looked at where no log says which matter. */
+  private val MostScreened = 64
+
+  def of(session: ClassicSession, table: ClusterTable, log: Option[QueryLog]): Candidates =
+    log.fold(Candidates(ordered(session, table), Map.empty, Nil))(asked(session, table, _))
+
+  private def asked(session: ClassicSession, table: ClusterTable, log: QueryLog): Candidates = {
+    val weights = LogBoxes.of(session, table.schema, log, Nil, NoRows).others
+    val same = session.sessionState.conf.resolver
+    val (partitions, data) =
+      weights.partition { case (name, _) =>
+        table.partitionSchema.fieldNames.exists(p => same(ColumnPath.sql(Seq(p)), name))
+      }
+    val known = data.flatMap { case (name, weight) => column(session, table, name).map(_ -> weight) }
+    Candidates(known.map(_._1).take(MostAsked), known.map { case (c, w) => c.sql -> w }.toMap, partitions)
+  }
+
+  /** Expressions have no statistics to compare with, and what is no column of the table cannot be clustered by. */
+  private def column(session: ClassicSession, table: ClusterTable, name: String): Option[ClusterColumn] =
+    Try(ClusterColumns.resolve(session, table, table.schema, Seq(name)).head).toOption.filter(_.path.nonEmpty)
+
+  private def ordered(session: ClassicSession, table: ClusterTable): Seq[ClusterColumn] = {
+    val data = table.schema.filterNot(f => table.partitionSchema.fieldNames.contains(f.name))
+    val names = data.flatMap(f => leaves(Seq(f.name), f.dataType)).map(ColumnPath.sql)
+    names.take(MostScreened).flatMap(column(session, table, _))
+  }
+
+  private def leaves(path: Seq[String], dataType: DataType): Seq[Seq[String]] = dataType match {
+    case s: StructType => s.flatMap(f => leaves(path :+ f.name, f.dataType))
+    case other => if (WordType.of(other).isDefined) Seq(path) else Nil
+  }
+
+  /** To ask a log for its columns without rows at hand. */
+  private val NoRows = Sample(IndexedSeq(LongSample(Array.emptyLongArray, Array.emptyBooleanArray)))
+}

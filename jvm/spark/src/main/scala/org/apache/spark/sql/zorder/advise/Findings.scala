@@ -1,0 +1,112 @@
+package org.apache.spark.sql.zorder.advise
+
+import org.apache.spark.sql.zorder.fit.Sample
+import org.apache.spark.sql.zorder.run._
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
+import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile}
+import org.apache.spark.sql.zorder.workload.{LogBoxes, QueryLog}
+import sparkzorder.curve.Block
+import sparkzorder.curve.cost.Query
+
+/**
+ * The rows that a table is judged by, and the queries on them.
+ *
+ * @param judged
+ *   the partition; the whole table where it has none
+ * @param columns
+ *   numbers among the screened columns: those with more than one value in the sample
+ * @param sample
+ *   of these columns
+ * @param sampledShare
+ *   share of the partition's rows
+ * @param queries
+ *   of the log, over these columns; empty without one
+ */
+final private[advise] case class Findings(
+    judged: SizedPartition,
+    rows: Long,
+    columns: IndexedSeq[Int],
+    sample: Sample,
+    sampledShare: Double,
+    queries: Seq[Query],
+    private val footers: Seq[FileFooter],
+    private val pages: Seq[FilePages]) {
+
+  /** The same for some of these columns, and for some of the queries. */
+  def of(chosen: IndexedSeq[Int], keep: Query => Boolean): Findings = copy(
+    columns = chosen.map(columns(_)),
+    sample = Sample(chosen.map(sample.columns(_))),
+    queries = queries.filter(keep).map(Findings.only(_, chosen)))
+
+  /** The files as they are, with the zones of these columns. */
+  def files: Seq[Block] = footers.map(f => Block(f.rows, columns.map(f.zone(_))))
+
+  /** Rows as the pages of these columns part them, of a part of the files. */
+  def pageBlocks: Seq[Block] =
+    pages.flatMap(p => PageBlocks.of(p.copy(columns = columns.map(p.columns(_)))))
+}
+
+private[advise] object Findings {
+  private val SampledRows = 50000L
+
+  /** Page indexes of so many files tell the pages of the table. */
+  private val PageIndexFiles = 200
+
+  /** @param pinned the session to read in */
+  def apply(
+      pinned: ClassicSession,
+      user: ClassicSession,
+      table: ClusterTable,
+      screened: Screening,
+      plan: FilePlan,
+      log: Option[QueryLog],
+      progress: Progress): Findings = {
+    val input = screened.input
+    val judged = plan.partitions.maxBy(p => input.rows(p.partition))
+    val one = plan.copy(partitions = IndexedSeq(judged))
+    val rows = input.rows(one)
+    val source = input.relation(one)
+    val names = screened.columns.map(_.sql)
+    val columns =
+      ClusterColumns.on(user, table.name, source.plan, table.partitionSchema.fieldNames.toSeq, names)
+    val sampled = progress.step("sample") {
+      Sampling.about(SampledRows, pinned, source, columns, one, rows)
+    }(_.said)
+    val sample = sampled.partitions.head
+    val pages = progress.step("pages") {
+      PageIndex.read(pinned, some(judged.partition.files), screened.statColumns)
+    }(p => Said.count(p.length.toLong, "page index"))
+    val all = Findings(
+      judged,
+      rows,
+      names.indices,
+      sample,
+      sampled.share,
+      log.fold(Seq.empty[Query])(LogBoxes.of(user, table.schema, _, names, sample).queries),
+      input.footersOf(one),
+      pages)
+    val varying = names.indices.filter { c =>
+      val counts = ValueCounts.of(sample.columns(c))
+      counts.distinct > 1 || counts.distinct == 1 && counts.values < sample.rows
+    }
+    all.of(if (log.isDefined) varying else mostDistinct(sample, varying), _ => true)
+  }
+
+  private def mostDistinct(sample: Sample, columns: IndexedSeq[Int]): IndexedSeq[Int] =
+    columns.sortBy(c => -ValueCounts.of(sample.columns(c)).distinct).take(Candidates.MostAsked).sorted
+
+  private def some(files: Seq[DataFile]): Seq[DataFile] = {
+    val step = math.max(1, (files.length + PageIndexFiles - 1) / PageIndexFiles)
+    files.zipWithIndex.collect { case (f, i) if i % step == 0 => f }
+  }
+
+  /** Conditions on other columns are left out, which makes a query larger, never smaller. */
+  private def only(query: Query, columns: IndexedSeq[Int]): Query = query.copy(boxes = query.boxes.map {
+    box =>
+      box.copy(conditions = box.conditions.collect {
+        case (c, condition) if columns.contains(c) =>
+          columns.indexOf(c) -> condition
+      })
+  })
+}

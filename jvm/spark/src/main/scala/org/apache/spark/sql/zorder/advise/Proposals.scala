@@ -1,0 +1,134 @@
+package org.apache.spark.sql.zorder.advise
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.run.{FilePlan, Progress, Said}
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.workload.QueryLog
+import sparkzorder.curve.advise.ColumnSet
+import sparkzorder.curve.build.QueryShares
+
+/** Everything that there is to propose for one table, the best first. */
+final private[advise] class Proposals(
+    target: TableRef,
+    candidates: Candidates,
+    screened: Screening,
+    plan: FilePlan,
+    found: Findings,
+    log: Option[QueryLog],
+    options: RunOptions) {
+  import Proposals._
+
+  private val names = found.columns.map(screened.columns(_).sql)
+  private val counts = found.sample.columns.map(ValueCounts.of)
+  private val unique = PointLookUps.of(found.queries, counts, found.sampledShare)
+
+  /** What is left to cluster by and for once Bloom filters serve the look-ups of identifiers. */
+  private val open: Findings = {
+    val rest = found.columns.indices.filterNot(unique.contains)
+    val left = found.of(rest, q => !PointLookUps.serve(unique)(q))
+    if (rest.isEmpty || log.isDefined && left.queries.isEmpty) found else left
+  }
+
+  /** Identifiers that nothing is clustered by. */
+  private val filtered = unique.filterNot(c => open.columns.contains(found.columns(c)))
+
+  def all(progress: Progress): Seq[Advice] =
+    if (open.columns.isEmpty) Seq(leaveIt(Reasons.nothingToClusterBy, None))
+    else {
+      val files = Workbench.files(found.judged.files, open.sample.rows / 2)
+      val pages = math.max(1.0, found.rows.toDouble / files / options.pageRowLimit)
+      val bench = new Workbench(open.sample, open.queries, files, pages)
+      val now = bench.now(open.files, open.pageBlocks)
+      val most = if (log.isDefined) Candidates.MostAsked else Tried
+      val sets = progress.step("search")(bench.search.sets(Tried, most)) { s =>
+        s.map(_.shares.ofFiles).map(Said.share).mkString("by one column and more: files ", ", ", "")
+      }
+      val proposed = clustered(sets, bench, now)
+      val best = proposed.head
+      val why =
+        if (now.cost <= InLayout * bench.boundCost) Some(Reasons.inLayout(now.ofFiles, bench.bound, files))
+        else best.shares.filter(_.gain < options.minGain).map(Reasons.noGain(_, options.minGain))
+      val left = why.map(leaveIt(_, best.shares)).toSeq
+      left ++ proposed ++ partitions ++ blooms(best.columns, force = why.isDefined)
+    }
+
+  private def clustered(
+      sets: IndexedSeq[ColumnSet],
+      bench: Workbench,
+      now: QueryShares): IndexedSeq[Advice] = {
+    val sorted = sets.map(_.sorted).minBy(_.cost).ofFiles
+    val ranked = sets.sortBy(s => if (s.isSort) s.sorted.cost else s.shares.cost)
+    ranked.indices.map { i =>
+      val set = ranked(i)
+      val chosen = if (set.isSort) set.sorted else set.shares
+      val shares = AdviceShares(now.ofFiles, chosen.ofFiles, sorted, bench.bound, gain(now, chosen))
+      proposal(set, shares, if (i == 0) basis(bench, set) else "")
+    }
+  }
+
+  private def proposal(set: ColumnSet, shares: AdviceShares, basis: String): Advice = {
+    val order = if (set.isSort) set.sortedBy else set.columns
+    val by = order.map(openName)
+    Advice(
+      if (set.isSort) Verdict.Sort else Verdict.Cluster,
+      if (set.isSort) Reasons.sort(by, shares, basis) else Reasons.cluster(by, shares, set.lossByLast, basis),
+      by,
+      Some(if (set.isSort) "lexical" else set.layout),
+      order.map(c => set.bits(set.columns.indexOf(c))),
+      Some(plan.outputFiles),
+      Some(shares),
+      if (set.columns.size == 1) None else Some(set.lossByLast),
+      Some(Statements.zorder(target, by, set.isSort && by.size > 1, log.map(_.name)))
+    )
+  }
+
+  private def basis(bench: Workbench, set: ColumnSet): String = {
+    val withoutBits = bench.search.unused.filterNot(set.columns.contains).map(openName)
+    // without a log, columns are also left out because there are many
+    val constant = if (log.isDefined) screened.columns.map(_.sql).filterNot(names.contains) else Nil
+    val partition = Some(found.judged.partition.directory).filter(_.nonEmpty)
+    Reasons.basis(partition, log.isDefined, withoutBits, screened.passedOver ++ constant)
+  }
+
+  private def leaveIt(reason: String, best: Option[AdviceShares]): Advice =
+    Advice(
+      Verdict.LeaveIt,
+      reason,
+      files = Some(screened.input.footers.length),
+      shares = best.map(s => s.copy(expected = s.now, gain = 0.0)))
+
+  /** @param force write the filters even though clustering alone would not gain enough */
+  private def blooms(best: Seq[String], force: Boolean): Seq[Advice] = filtered.map { c =>
+    val options = Seq("bloom" -> names(c)) ++ (if (force) Seq("force" -> "true") else Nil)
+    Advice(
+      Verdict.BloomFilter,
+      Reasons.bloom(names(c), asked(c)),
+      Seq(names(c)),
+      statement = Some(Statements.zorder(target, best, lexical = false, log.map(_.name), options: _*)))
+  }
+
+  private def partitions: Seq[Advice] =
+    if (found.judged.partition.directory.nonEmpty) Nil
+    else {
+      val oneFile = 1.0 / found.judged.files
+      PartitionColumns.of(counts, names.indices.map(asked), found.sample.rows, oneFile).map { c =>
+        Advice(Verdict.Partition, Reasons.partition(names(c), counts(c).distinct, asked(c)), Seq(names(c)))
+      }
+    }
+
+  private def asked(c: Int): Double = candidates.asked.getOrElse(names(c), 0.0)
+
+  private def openName(c: Int): String = screened.columns(open.columns(c)).sql
+}
+
+private[advise] object Proposals {
+
+  /** Sets of one column, of two, and so on up to this are always shown. */
+  private val Tried = 4
+
+  /** Queries that read no more than so many times the bound have nothing to gain. */
+  private val InLayout = 1.1
+
+  private def gain(now: QueryShares, after: QueryShares): Double =
+    if (now.cost <= 0.0) 0.0 else 1.0 - after.cost / now.cost
+}

@@ -1,0 +1,56 @@
+package org.apache.spark.sql.zorder.advise
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.run.{ClusterColumn, Inspection, Selection}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, StatColumn}
+import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile}
+import sparkzorder.curve.Zone
+
+/**
+ * What the footers say of the candidates.
+ *
+ * @param input
+ *   its statistics are those of the kept columns
+ * @param passedOver
+ *   columns without statistics, and such as have one value
+ */
+final private[advise] case class Screening(
+    input: Inspection,
+    columns: Seq[ClusterColumn],
+    statColumns: Seq[StatColumn],
+    passedOver: Seq[String])
+
+private[advise] object Screening {
+
+  /**
+   * @param session
+   *   the pinned one
+   * @throws org.apache.spark.sql.zorder.ZOrderException
+   *   the sentence with which a run would refuse these files
+   */
+  def apply(
+      session: ClassicSession,
+      table: ClusterTable,
+      files: Seq[DataFile],
+      candidates: Seq[ClusterColumn],
+      options: RunOptions): Screening = {
+    val stats = Inspection.statColumns(table.schema, candidates)
+    val footers = Footers.read(session, files, stats)
+    val useful = candidates.indices.filter(c => tellsApart(footers.map(_.zone(c))))
+    val columns = useful.map(candidates(_))
+    val narrowed = footers.map(keep(_, useful))
+    val input =
+      Inspection(session, table, table.schema, Selection(files, Nil, Some(narrowed)), columns, options)
+    Screening(input, columns, useful.map(stats(_)), candidates.diff(columns).map(_.sql))
+  }
+
+  /** Some file is known to hold other values than another, or more than one itself. */
+  private def tellsApart(zones: Seq[Zone]): Boolean = {
+    val known = zones.collect { case z: Zone.Between => z }
+    known.exists(z => z.min != z.max) || known.distinct.size > 1
+  }
+
+  private def keep(footer: FileFooter, columns: Seq[Int]): FileFooter =
+    footer.copy(rowGroups = footer.rowGroups.map(g => g.copy(zones = columns.map(g.zones(_)).toIndexedSeq)))
+}

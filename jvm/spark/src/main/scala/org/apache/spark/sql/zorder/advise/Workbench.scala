@@ -1,0 +1,60 @@
+package org.apache.spark.sql.zorder.advise
+
+import org.apache.spark.sql.zorder.fit.Sample
+import sparkzorder.curve.Block
+import sparkzorder.curve.advise.{ColumnSearch, QueryHalves}
+import sparkzorder.curve.build._
+import sparkzorder.curve.cost.{Query, RankBlocks, RankQueries, WorkloadBound}
+import sparkzorder.curve.layout.Scale
+
+/**
+ * Sampled rows and queries, each in two halves: one to fit layouts on, one to tell by what queries would read.
+ *
+ * @param queries
+ *   over the sample's columns; empty where look-ups, ranges and boxes of every column stand for them
+ * @param files
+ *   of the layouts
+ * @param pagesPerFile
+ *   mean number of pages in a file
+ */
+final private[advise] class Workbench(
+    sample: Sample,
+    queries: Seq[Query],
+    val files: Int,
+    pagesPerFile: Double) {
+  private val (toFit, toJudge) = sample.halves
+  private val scales: IndexedSeq[Scale] = toFit.columns.map(_.scale)
+  private val rows = ranked(toFit)
+  private val (known, unseen) =
+    QueryHalves.of(if (queries.isEmpty) DefaultWorkload.of(rows) else RankQueries.of(queries, scales))
+  private val heldOut = new HeldOut(ranked(toJudge), unseen, files, pagesPerFile)
+
+  val search: ColumnSearch = new ColumnSearch(rows, known, heldOut, files, pagesPerFile)
+
+  /** The least that the queries can read of so many files, were the columns independent. */
+  val bound: Double = boundOf(files.toDouble)
+
+  /** The same, files and pages alike. */
+  val boundCost: Double = (bound + boundOf(files * pagesPerFile)) / 2
+
+  /** What the queries read of the files and pages that are there. */
+  def now(files: Seq[Block], pages: Seq[Block]): QueryShares =
+    heldOut.read(
+      RankBlocks.ofZones(files.toIndexedSeq, scales),
+      RankBlocks.ofZones(pages.toIndexedSeq, scales))
+
+  private def boundOf(blocks: Double): Double =
+    WorkloadBound.of(WorkloadShapes.of(unseen, rows), WorkloadShapes.caps(rows), blocks).share
+
+  private def ranked(rows: Sample): RankedSample =
+    new RankedSample(scales, rows.columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
+}
+
+private[advise] object Workbench {
+
+  /** Files of fewer sampled rows would all look narrower than they are. */
+  private val LeastRows = 20
+
+  /** As many files as the run makes, or as many as the sample can tell apart. */
+  def files(wanted: Int, sampledRows: Int): Int = math.max(1, math.min(wanted, sampledRows / LeastRows))
+}

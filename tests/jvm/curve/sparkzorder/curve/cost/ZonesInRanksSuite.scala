@@ -1,0 +1,42 @@
+package sparkzorder.curve.cost
+
+import java.util.SplittableRandom
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import sparkzorder.curve.{Block, LongWord, Zone}
+import sparkzorder.curve.layout.ScaleBuilder
+
+/** Blocks of a table as it is, in ranks: what queries read is what it is in words. */
+class ZonesInRanksSuite extends AnyFunSuite {
+  test("random zones, unknown ones and NULLs: shares as the slow model has them") {
+    val random = new SplittableRandom(11)
+    // every value is a point of the scale, so that a rank tells values apart
+    val scale = ScaleBuilder.ofLongs(Array.tabulate(4000)(_ / 4L), 100)
+    def zone(): Zone = random.nextInt(10) match {
+      case 0 => Zone.Unknown
+      case 1 => Zone.OnlyNulls
+      case _ =>
+        val low = random.nextLong(1000)
+        Zone.Between(LongWord(low), LongWord(math.min(999L, low + random.nextLong(200))))
+    }
+    val blocks = IndexedSeq.fill(300)(Block(
+      1 + random.nextInt(50).toLong,
+      IndexedSeq(zone(), zone()),
+      if (random.nextBoolean()) Set(0) else Set.empty[Int]))
+    val queries = Seq.fill(300) {
+      val low = random.nextLong(1000)
+      def condition(): Condition = random.nextInt(4) match {
+        case 0 => Condition.equal(LongWord(low))
+        case 1 => Condition.between(LongWord(low), LongWord(low + random.nextLong(100)))
+        case 2 => Condition.in(Seq(low, random.nextLong(1000)).map(LongWord(_)))
+        case _ => Condition.IsNull
+      }
+      Query(IndexedSeq(Box(Map(0 -> condition())), Box(Map(0 -> condition(), 1 -> condition()))), 1.0)
+    }
+    val ranked = RankBlocks.ofZones(blocks, IndexedSeq(scale, scale))
+    val shares = ranked.shares(RankQueries.of(queries, IndexedSeq(scale, scale)))
+    queries.indices.foreach(q =>
+      assert(math.abs(shares(q) - QueryCost.share(blocks, queries(q))) < 1e-9, queries(q)))
+  }
+}
