@@ -1,5 +1,6 @@
 package sparkzorder.curve.cost
 
+import sparkzorder.curve.{Block, Zone}
 import sparkzorder.curve.layout.{RankSpan, Scale}
 
 /**
@@ -102,6 +103,28 @@ object RankBlocks {
     val nullFree = Array.fill(ranks.length, n)(-1)
     for (c <- ranks.indices) extents(ranks(c), order, starts, low(c), high(c), nullFree(c))
     new RankBlocks(Array.tabulate(n)(b => starts(b + 1) - starts(b)), low, high, nullFree)
+  }
+
+  /** The blocks of a table as it is, their zones in ranks. What is not known is any rank, and perhaps NULL. */
+  def ofZones(blocks: IndexedSeq[Block], scales: IndexedSeq[Scale]): RankBlocks = {
+    def each(f: (Int, Block, Zone) => Int): Array[Array[Int]] =
+      scales.indices.map(c => blocks.map(b => f(c, b, b.zones(c))).toArray).toArray
+    new RankBlocks(
+      blocks.map(b => math.min(Int.MaxValue.toLong, b.rows).toInt).toArray,
+      each {
+        case (c, _, Zone.Between(min, _)) => scales(c).rank(min)
+        case (_, _, Zone.OnlyNulls) => Scale.One
+        case (_, _, Zone.Unknown) => 1
+      },
+      each {
+        case (c, _, Zone.Between(_, max)) => scales(c).rank(max)
+        case (_, _, Zone.OnlyNulls) => -1
+        case (_, _, Zone.Unknown) => Scale.One - 1
+      },
+      each {
+        case (c, b, _: Zone.Between) if !b.mayHoldNull(c) => -1
+        case _ => 0
+      })
   }
 
   private def extents(
