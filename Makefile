@@ -16,10 +16,12 @@ PACKAGE := LICENSE python/pyproject.toml $(shell find python/src -type f -not -n
 WHEEL := python/dist/spark_zorder-$(VERSION)-py3-none-any.whl
 DEV_WHEEL := target/dev-wheel/spark_zorder-$(VERSION)-py3-none-any.whl
 TOOLS := target/venv/tools/bin
+# average time, three JVMs of five rounds to warm up and ten that count
+JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
-.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench bench-layout bench-sort \
-  cluster-test clean venv-3.5 venv-4.3 venv-tools
+.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-peers \
+  bench-sort bench-layout cluster-test clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -65,6 +67,13 @@ bench: $(DEV_WHEEL) ## end-to-end measurements, results under benchmarks/results
 	  echo "=== $$script"; target/venv/4.3/bin/python "$$script"; \
 	done
 
+bench-keys: prerequisites ## JMH: nanoseconds of curves, ranks, trees and keys
+	tools/sbt.sh 'bench_jmh/Jmh/run $(JMH) -rf json -rff $(CURDIR)/target/jmh.json'
+	$(PYTHON) benchmarks/jmh/report.py target/jmh.json
+
+bench-peers: venv-3.5 target/jars/.built-3.5 ## CPU time of keys beside those of Iceberg and Delta
+	target/venv/3.5/bin/python benchmarks/peers/keys.py
+
 bench-sort: prerequisites ## CPU time of ORDER BY zorder(...) beside other sorts
 	tools/sbt.sh bench_operators/run
 
@@ -86,10 +95,14 @@ venv-3.5 venv-4.3 venv-tools: venv-%: prerequisites
 # stamps: the folder holds what these sources give
 target/jars/.built: $(SOURCES) | prerequisites venv-4.3
 	tools/sbt.sh exportSparkLines jars
-	@touch target/jars/.built-4.3 $@
+	@touch target/jars/.built-3.5 target/jars/.built-4.3 $@
 
 target/jars/.built-4.3: $(SOURCES) | prerequisites venv-4.3
 	tools/sbt.sh exportSparkLines spark43_213/package
+	@touch $@
+
+target/jars/.built-3.5: $(SOURCES) | prerequisites
+	tools/sbt.sh spark35_212/package
 	@touch $@
 
 $(WHEEL): target/jars/.built $(PACKAGE) tools/build_wheel.py | venv-tools

@@ -98,6 +98,15 @@ lazy val bench_layout = Project("bench_layout", file("target/sbt/bench_layout"))
     run / javaOptions += "-Xmx4g",
     scalafixChecked)
 
+/** JMH benchmarks of the curve mathematics; `make bench-keys` runs them. */
+lazy val bench_jmh = (project in file("target/sbt/bench_jmh")).enablePlugins(JmhPlugin).dependsOn(curve_213)
+  .settings(
+    scalaVersion := "2.13.8",
+    scalacOptions ++= compilerFlags("2.13", 17),
+    publish / skip := true,
+    Compile / unmanagedSourceDirectories := Seq(repo("benchmarks/jmh")),
+    scalafixChecked)
+
 /** Jars of the pyspark that `make` installed for a line which Maven Central has not got. */
 def pysparkJars(line: SparkLine): Seq[File] = {
   val found = (repo(s"target/venv/${line.line}") ** "pyspark" / "jars" * "*.jar").get
@@ -176,8 +185,8 @@ lazy val bench_operators = (project in file("target/sbt/bench_operators"))
     run / javaOptions ++= sparkJavaOptions.filterNot(o => o.startsWith("-Xm") || o.contains("spark.testing")) :+ "-Xmx6g",
     scalafixChecked)
 
-/** Projects whose sources together are all sources once: shared, Spark 3 and Spark 4 shims, tests. */
-val linted = Seq("curve_213", "spark35_212", "spark43_213", "bench_layout", "bench_operators")
+/** Projects whose sources together are all sources once: shared, Spark 3 and Spark 4 shims, tests, benchmarks. */
+val linted = Seq("curve_213", "spark35_212", "spark43_213", "bench_jmh", "bench_layout", "bench_operators")
 
 def inAll(ids: Seq[String], task: String): Seq[String] = ids.map(id => s"$id/$task")
 

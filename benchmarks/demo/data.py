@@ -40,14 +40,16 @@ def call(what: str, command: list[str]) -> None:
         raise SystemExit(f"{what} failed: {command[0]} ended with {code}.")
 
 
-def fetch_generator() -> None:
-    """The TPC-DS data generator, from Maven Central."""
+def fetch(artifact: str, what: str) -> None:
+    """A jar from Maven Central into the folder of the tools."""
     GENERATOR.parent.mkdir(parents=True, exist_ok=True)
     where = f"-DoutputDirectory={GENERATOR.parent}"
-    call(
-        "Fetching the TPC-DS generator",
-        ["mvn", "-q", "-B", "-Dstyle.color=never", "dependency:copy", f"-Dartifact={ARTIFACT}", where],
-    )
+    call(what, ["mvn", "-q", "-B", "-Dstyle.color=never", "dependency:copy", f"-Dartifact={artifact}", where])
+
+
+def fetch_generator() -> None:
+    """The TPC-DS data generator."""
+    fetch(ARTIFACT, "Fetching the TPC-DS generator")
 
 
 def generate(scale: int) -> Path:

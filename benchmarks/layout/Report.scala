@@ -15,17 +15,18 @@ object Report {
       targets: Seq[Target]): String = {
     val head =
       s"""# Layouts beside the bound
-         |
-         |What part of the rows later queries read: $rows rows, trees learned from $sample sampled rows and a log
-         |of $queries queries, judged by $queries other queries of the same kind. `make bench-layout` writes this page.
-         |
-         |$machine
-         |
-         |## Targets
-         |
-         || figure | found | at most | |
-         ||---|---:|---:|---|
-         |""".stripMargin
+        |
+        |What part of the rows later queries read: $rows rows, trees learned from $sample sampled rows
+        |and a log of $queries queries, judged by $queries other queries of the same kind.
+        |`make bench-layout` writes this page.
+        |
+        |$machine
+        |
+        |## Targets
+        |
+        || figure | found | at most | |
+        ||---|---:|---:|---|
+        |""".stripMargin
     head + targets.map(target).mkString + "\n" + legend + cases.map { case (files, all) =>
       section(files, all)
     }.mkString
@@ -35,20 +36,21 @@ object Report {
   def row(c: Case): String = {
     val shares = Case.layouts.map(l => f"${100 * c.shares(l)}%.2f").mkString(" | ")
     val bound = if (c.data.name == "correlated" && c.kind != "rep") "-" else f"${100 * c.bound}%.2f"
-    s"| ${c.data.name} | ${c.data.columns} | ${c.kind} | $bound | $shares | ${c.chosenWithoutLog} | ${c.chosen} |"
+    val chosen = s"${c.chosenWithoutLog} | ${c.chosen}"
+    s"| ${c.data.name} | ${c.data.columns} | ${c.kind} | $bound | $shares | $chosen |"
   }
 
   private def target(t: Target): String =
     f"| ${t.what} | ${t.figure}%.3f | ${t.most}%.2f | ${if (t.reached) "reached" else "**missed**"} |%n"
 
   private val legend: String =
-    """Queries: eqU look-up in a random column; rgU 1 % of a random column; box 10 % of every column; eqW look-up
-      |with unequal columns; mix ranges and look-ups, mostly of the last column; rep 30 boxes that come again.
-      |Layouts: lexical = a sort that begins with the best column; rawZ = interleaved bits of the values
-      |(Iceberg, Hudi); deltaZ, deltaH = 1,000 range ids without duplicates along Z or Hilbert, files of equal rows
-      |(Delta); zorder = the aligned Z-order; kd, pattern, kdW, qd = k-d tree, bit pattern, query tree, literal tree,
-      |the last three learned from the log; auto = the choice. The bound of rep is what matches, at least one file;
-      |correlated columns have none.
+    """Queries: eqU look-up in a random column; rgU 1 % of a random column; box 10 % of every column;
+      |eqW look-up with unequal columns; mix ranges and look-ups, mostly of the last column; rep 30 boxes that
+      |come again. Layouts: lexical = a sort that begins with the best column; rawZ = interleaved bits of the
+      |values (Iceberg, Hudi); deltaZ, deltaH = 1,000 range ids without duplicates along Z or Hilbert, files of
+      |equal rows (Delta); zorder = the aligned Z-order; kd = k-d tree; slices, pattern, kdW, qd = slices, bit
+      |pattern, query tree, literal tree, learned from the log; auto = the choice. The bound of rep is what
+      |matches, at least one file; correlated columns have none.
       |""".stripMargin
 
   private def section(files: Int, cases: Seq[Case]): String = {

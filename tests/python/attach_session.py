@@ -13,6 +13,10 @@ from support import digest, plain_builder, write_table
 FOLDER = sys.argv[1]
 
 
+def plan_of(df):
+    return df._jdf.queryExecution().executedPlan().toString()
+
+
 def main():
     spark = plain_builder(FOLDER).getOrCreate()
     before = spark_zorder.doctor(spark, show=None)
@@ -24,6 +28,9 @@ def main():
     run = table.optimize().option("fileCount", 4).option("force", True)
     dry = run.dryRun().executeZOrderBy("a", "b").collect()[0]
     row = run.executeZOrderBy("a", "b").collect()[0]
+    spark_zorder.query_log.start(spark, f"{FOLDER}/log")
+    spark.read.parquet(path).where("a = 1").count()
+    logged = spark_zorder.query_log.stop(spark)["queries"]
     in_thread = []
     thread = threading.Thread(
         target=lambda: in_thread.append(_session.jvm_class(spark, "Bridge") is not None)
@@ -36,10 +43,14 @@ def main():
         "understood": _session.understands(spark),
         "functions": _session.version_of(spark),
         "advice_after": [f.name for f in after.facts if f.advice],
-        "ordered": spark.range(4).orderBy(spark_zorder.zorder("id")).count(),
+        "ordered": "ZOrderSort" in plan_of(spark.range(4).orderBy(spark_zorder.zorder("id"))),
         "dry": dry["status"],
         "status": row["status"],
         "same": digest(spark, path) == rows,
+        "logged": logged,
+        "of_sql": spark_zorder.query_log.of_sql(
+            spark, [f"SELECT * FROM parquet.`{path}` WHERE b = 2"]
+        ).count(),
         "history": table.history().count(),
         "cluster": spark_zorder.cluster(spark.read.parquet(path), "a", "b", files=4).rdd.getNumPartitions(),
         "in_thread": in_thread == [True],

@@ -20,7 +20,7 @@ def test_before_attach_the_doctor_says_what_to_do(facts):
 
 def test_functions_are_registered_in_the_version_of_the_package(facts):
     assert facts["functions"] == spark_zorder.__version__
-    assert facts["ordered"] == 4
+    assert facts["ordered"] is True
 
 
 def test_the_parser_stays_sparks_own_and_the_doctor_names_only_that(facts):
@@ -39,3 +39,7 @@ def test_cluster_gives_so_many_partitions(facts):
 
 def test_the_classes_are_found_from_another_thread(facts):
     assert facts["in_thread"] is True
+
+
+def test_queries_are_logged_through_the_bridge(facts):
+    assert (facts["logged"], facts["of_sql"]) == (1, 1)

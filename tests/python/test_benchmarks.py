@@ -1,4 +1,4 @@
-"""The demonstration's own counting, on a table whose blocks are known."""
+"""What the benchmarks count themselves, on figures that are known."""
 
 from __future__ import annotations
 
@@ -10,10 +10,25 @@ from support import TOP
 
 
 @pytest.fixture
-def pages(monkeypatch):
-    monkeypatch.syspath_prepend(str(TOP / "benchmarks/demo"))
-    yield importlib.import_module("pages")
-    sys.modules.pop("pages")
+def benchmark(monkeypatch):
+    """Imports a module of a folder of benchmarks."""
+    before = set(sys.modules)
+    path = list(sys.path)
+
+    def module(folder, name):
+        monkeypatch.syspath_prepend(str(TOP / "benchmarks" / folder))
+        return importlib.import_module(name)
+
+    yield module
+    sys.path[:] = path
+    for name in set(sys.modules) - before:
+        if str(TOP / "benchmarks") in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def pages(benchmark):
+    return benchmark("demo", "pages")
 
 
 def test_blocks_are_counted_at_three_levels(spark, tmp_path, pages):
@@ -30,3 +45,31 @@ def test_blocks_are_counted_at_three_levels(spark, tmp_path, pages):
         assert found["a"][level].mean_read([2000, 0]) == 0.5
         assert found["b"][level].mean_read([0]) == 0.0
     assert sorted(found["a"]["pages"].ranges)[0] == (-2000, -1901)
+
+
+def test_a_key_is_compared_round_by_round_above_what_all_queries_share(benchmark):
+    report = benchmark("peers", "key_report")
+    rounds = {
+        report.BIGINT: [4.0, 5.0, 6.0],
+        report.BINARY: [10.0, 20.0, 30.0],
+        report.ZORDER: [30.0, 40.0, 50.0],
+        report.HILBERT: [110.0, 120.0, 130.0],
+        report.ICEBERG: [210.0, 240.0, 230.0],
+        report.DELTA: [20.0, 30.0, 40.0],
+    }
+    found = {(query, key): rounds[key] for query in (report.PLAIN, report.HASHED) for key in rounds}
+    assert report.above(found, report.PLAIN, report.ZORDER, report.BINARY) == 20.0
+    assert report.times(found, report.PLAIN, report.ICEBERG, report.BINARY) == 10.0
+    text = report.report(found, ["- setting"])
+    assert "is 10.0: met" in text
+    assert "is 0.5: **missed**" in text
+    assert text.endswith("- setting\n")
+
+
+def test_a_jmh_result_is_a_line_with_its_target(benchmark):
+    report = benchmark("jmh", "report")
+    measured = {"score": 3.64, "scoreError": 0.2, "rawData": [[3.6, 3.7], [3.5]]}
+    found = {"benchmark": "sparkzorder.jmh.CurveSpeed.morton2x32", "primaryMetric": measured}
+    assert report.row(found) == "| Morton code of two 32-bit words | 3.6 | 0.2 | 3.5 | 4, met |"
+    measured["score"] = 4.01
+    assert report.row(found).endswith("| 4, **missed** |")

@@ -87,3 +87,12 @@ def test_an_array_is_refused_by_name_and_type(spark):
 def test_layout_text_comes_first():
     with pytest.raises(TypeError, match="JSON text of a layout first"):
         zf.zorder_file(sf, "a")
+
+
+def test_a_sort_by_a_curve_needs_no_key_column(spark):
+    """The operator is ours, and the rows come in the order that the key as a column gives."""
+    df = spark.range(5000).selectExpr("id", "id % 700 AS a", "xxhash64(id) AS b").coalesce(1)
+    ordered = df.sortWithinPartitions(zf.zorder("a", "b").desc(), "id")
+    assert "ZOrderSort" in ordered._jdf.queryExecution().executedPlan().toString()
+    by_key = df.withColumn("k", zf.zorder("a", "b")).sortWithinPartitions(sf.desc("k"), "id")
+    assert [r.id for r in ordered.collect()] == [r.id for r in by_key.collect()]

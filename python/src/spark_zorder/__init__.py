@@ -1,6 +1,6 @@
 """Cluster Spark tables by several columns, and see in numbers what it gained."""
 
-from . import functions
+from . import functions, query_log
 from ._doctor import doctor
 from ._install import attach, configure
 from ._layouts import Layout, cluster, fit
@@ -19,6 +19,7 @@ __all__ = [
     "fit",
     "functions",
     "hilbert",
+    "query_log",
     "zorder",
     "zorder_compare",
     "zorder_file",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Union
+from typing import TYPE_CHECKING, Union
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _OPTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 
@@ -118,6 +121,33 @@ def vacuum(target: Target, retention_hours: float | None) -> str:
         raise ValueError("retention_hours is a number of hours, 0 or more.")
     hours = f"{retention_hours:.6f}".rstrip("0").rstrip(".") or "0"
     return f"ZORDER VACUUM {target.sql} RETAIN {hours} HOURS"
+
+
+def log_start(path: str | None, literals: str) -> str:
+    """The session's queries are logged from now on."""
+    if literals not in ("drop", "keep"):
+        raise ValueError(f"literals is 'drop' or 'keep', not {literals!r}.")
+    where = "" if path is None else f" {literal(path)}"
+    return f"ZORDER LOG START{where} {literals.upper()} LITERALS"
+
+
+def log_stop() -> str:
+    """What was logged is written."""
+    return "ZORDER LOG STOP"
+
+
+def log_of_sql(queries: Sequence[str]) -> str:
+    """Rows of a log, from queries."""
+    if isinstance(queries, str):
+        raise TypeError("a log of queries takes a list of SQL texts, not one text.")
+    if not queries:
+        raise ValueError("a log of queries takes at least one SQL text.")
+    return f"SELECT * FROM zorder_query_log(array({', '.join(literal(q) for q in queries)}))"
+
+
+def log_of_events(path: str) -> str:
+    """Rows of a log, from Spark's event logs."""
+    return f"SELECT * FROM zorder_event_log({literal(path)})"
 
 
 def rollback(target: Target) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Union
 
-from . import _session, _sql
+from . import _session, _sql, query_log
 from ._layouts import Layout, stored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    Queries = Union[DataFrame, str, list[str], tuple[str, ...]]
 
 
 class ZOrderTable:
@@ -62,10 +65,13 @@ class ZOrderTable:
 class OptimizeBuilder:
     """A clustering run. Every method but the executing ones returns a new builder and runs nothing."""
 
-    def __init__(self, spark: SparkSession, clustering: _sql.Clustering) -> None:
+    def __init__(
+        self, spark: SparkSession, clustering: _sql.Clustering, log: DataFrame | None = None
+    ) -> None:
         """Use ``ZOrderTable.optimize()``."""
         self._spark = spark
         self._clustering = clustering
+        self._log = log
 
     def where(self, predicate: str) -> OptimizeBuilder:
         """Only the files that lie wholly inside a SQL predicate; calls add up (AND)."""
@@ -84,6 +90,19 @@ class OptimizeBuilder:
     def options(self, **values: _sql.Value) -> OptimizeBuilder:
         """Several options at once."""
         return self._with(replace(self._clustering, options={**self._clustering.options, **values}))
+
+    def queries(self, log: Queries) -> OptimizeBuilder:
+        """The queries that the layout is made for.
+
+        A log as a DataFrame, the table or path that holds one, or a list of SQL texts, which are not run.
+        """
+        if isinstance(log, str):
+            return self.option("queryLog", log)
+        if isinstance(log, (list, tuple)):
+            return self.queries(query_log.of_sql(self._spark, log))
+        if not hasattr(log, "createOrReplaceTempView"):
+            raise TypeError("queries takes a DataFrame, the table or path of a log, or a list of SQL texts.")
+        return OptimizeBuilder(self._spark, self._clustering, log)
 
     def into(self, path: str) -> OptimizeBuilder:
         """Writes a clustered copy to a path and leaves the table alone."""
@@ -111,7 +130,15 @@ class OptimizeBuilder:
 
     def execute(self) -> DataFrame:
         """Runs it by the columns that the table names itself (``zorder.by``, stored layout, CLUSTER BY)."""
-        return _session.run(self._spark, self._clustering.sql)
+        if self._log is None:
+            return _session.run(self._spark, self._clustering.sql)
+        view = f"zorder_queries_{uuid.uuid4().hex}"
+        self._log.createOrReplaceTempView(view)
+        try:
+            options = {**self._clustering.options, "queryLog": view}
+            return _session.run(self._spark, replace(self._clustering, options=options).sql)
+        finally:
+            self._spark.catalog.dropTempView(view)
 
     def _with(self, clustering: _sql.Clustering) -> OptimizeBuilder:
-        return OptimizeBuilder(self._spark, clustering)
+        return OptimizeBuilder(self._spark, clustering, self._log)

@@ -58,3 +58,11 @@ def test_what_needs_a_jvm_is_refused_in_one_sentence(connect):
     for call in (spark_zorder.cluster, spark_zorder.fit):
         with pytest.raises(SetupError, match="needs a classic session"):
             call(df, "id", files=2)
+
+
+def test_a_log_of_texts_and_a_run_for_it(connect, tmp_path):
+    path = write_table(connect, tmp_path / "t")
+    texts = [f"SELECT * FROM parquet.`{path}` WHERE a = {i}" for i in range(3)]
+    assert spark_zorder.query_log.of_sql(connect, texts).count() == 3
+    run = ZOrderTable.forPath(connect, path).optimize().option("fileCount", 8).option("force", True)
+    assert run.queries(texts).dryRun().executeZOrderBy("a", "b").collect()[0]["status"] == "DRY_RUN"

@@ -108,6 +108,19 @@ class HilbertSuite extends AnyFunSuite {
     }
   }
 
+  test("all 64 bits of an index, unsigned: round trip, and Skilling's in two dimensions") {
+    val random = new Random(5)
+    for (d <- Seq(2, 4, 8, 16, 32, 64); _ <- 0 until 500) {
+      val bits = 64 / d
+      val p = Array.fill(d)(random.nextInt() >>> (32 - bits))
+      val back = new Array[Int](d)
+      val i = Hilbert.index(p, d, bits)
+      Hilbert.point(i, d, bits, back)
+      assert(back.toSeq === p.toSeq)
+      if (d == 2) assert(i === Skilling.index(p, bits).longValue)
+    }
+  }
+
   test("bits above the coordinate width are ignored") {
     assert(Hilbert.index(Array(-1, 5), 2, 3) === Hilbert.index(Array(7, 5), 2, 3))
     assert(Hilbert.index(Array(-1, 5, 9, 8, -4), 5, 3) === Hilbert.index(Array(7, 5, 1, 0, 4), 5, 3))

@@ -43,7 +43,7 @@ class ChoiceSuite extends AnyFunSuite {
     assert(read.sum <= 1.12 * placed.bound(64).sum)
   }
 
-  for ((share, files) <- Seq((0.3, 64), (0.9, 64), (0.9, 8), (0.9, 16)))
+  for ((share, files) <- Seq((0.3, 64), (0.9, 64), (0.9, 8), (0.9, 16), (0.92, 8), (0.9, 4)))
     test(f"${share * 100}%.0f %% NULL, $files files: NULLs lie apart, look-ups of values do not read them") {
       for (nullFirst <- Seq(true, false)) {
         val some = Table.often(share, Table.Null, wide)

@@ -12,7 +12,8 @@ class TreeSuite extends AnyFunSuite {
   private val tables = Table.named(Rows) ++ Table.hard(Rows)
 
   for (table <- tables) test(s"no file above 2 x the mean or below a quarter: ${table.name}") {
-    val plain = for (files <- Seq(1, 3, 7, 50, 64, 128); builder <- Seq(AlignedZ, Lexical)) yield (files, builder)
+    val plain =
+      for (files <- Seq(1, 3, 7, 50, 64, 128); builder <- Seq(AlignedZ, Lexical)) yield (files, builder)
     val learned = for (files <- Seq(7, 64); builder <- learners) yield (files, builder)
     for ((files, builder) <- plain ++ learned) {
       val placed = Placed(table, files, builder, 30000)

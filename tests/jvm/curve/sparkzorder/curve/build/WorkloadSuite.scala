@@ -33,9 +33,11 @@ class WorkloadSuite extends AnyFunSuite {
 
   test("without a log: the values asked for are spread over the column, and the same every time") {
     val (one, two) = (DefaultWorkload.of(sample), DefaultWorkload.of(sample))
-    assert(one.boxes.map(_.head.lows.map(_.toSeq).toSeq).toSeq == two.boxes.map(_.head.lows.map(_.toSeq).toSeq).toSeq)
-    val places = one.boxes.map(_.head).filter(b => b.columns.sameElements(Array(0)) && b.lows(0)(0) == b.highs(0)(0))
-      .map(b => sample.ranks(0).count(_ < b.lows(0)(0)).toDouble / Rows).sorted
+    assert(one.boxes.map(_.head.lows.map(_.toSeq).toSeq).toSeq == two.boxes.map(
+      _.head.lows.map(_.toSeq).toSeq).toSeq)
+    val places =
+      one.boxes.map(_.head).filter(b => b.columns.sameElements(Array(0)) && b.lows(0)(0) == b.highs(0)(0))
+        .map(b => sample.ranks(0).count(_ < b.lows(0)(0)).toDouble / Rows).sorted
     places.indices.foreach(i => assert(near(places(i), (i + 0.5) / places.length, 0.03)))
   }
 
@@ -60,7 +62,9 @@ class WorkloadSuite extends AnyFunSuite {
     val narrow = Query.of(0 -> Condition.equal(LongWord(5)))
     val broad = Query.of(0 -> Condition.between(LongWord(0), LongWord(500000)))
     assert(factors(Query(narrow.boxes ++ broad.boxes, 1.0)) == factors(broad))
-    assert(WorkloadShapes.of(RankQueries.of(Seq(Query(IndexedSeq.empty, 1.0)), sample.scales), sample).isEmpty)
+    assert(WorkloadShapes.of(
+      RankQueries.of(Seq(Query(IndexedSeq.empty, 1.0)), sample.scales),
+      sample).isEmpty)
   }
 
   test("caps: two bits for four or five values, none where nearly every row has its own") {

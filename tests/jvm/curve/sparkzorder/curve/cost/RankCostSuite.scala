@@ -56,7 +56,10 @@ class RankCostSuite extends AnyFunSuite {
           val some = inside.flatMap(v(_))
           if (some.isEmpty) Zone.OnlyNulls else Zone.Between(LongWord(some.min), LongWord(some.max))
         }
-        Block(s(1) - s(0), zones.toIndexedSeq, (0 until 3).filter(c => inside.forall(values(c)(_).nonEmpty)).toSet)
+        Block(
+          s(1) - s(0),
+          zones.toIndexedSeq,
+          (0 until 3).filter(c => inside.forall(values(c)(_).nonEmpty)).toSet)
       }
       // a condition with an interval that is the wrong way round may read more in words, which do not look
       val queries = Seq.fill(20)(query()).map(straight)
@@ -70,9 +73,10 @@ class RankCostSuite extends AnyFunSuite {
   }
 
   private def straight(q: Query): Query =
-    q.copy(boxes = q.boxes.map(b => Box(b.conditions.map { case (c, k) =>
-      c -> k.copy(intervals = k.intervals.filter(i => i.min.forall(m => i.max.forall(m <= _))))
-    })))
+    q.copy(boxes = q.boxes.map(b =>
+      Box(b.conditions.map { case (c, k) =>
+        c -> k.copy(intervals = k.intervals.filter(i => i.min.forall(m => i.max.forall(m <= _))))
+      })))
 
   test("selectivity is the share of the rows that match") {
     val values = table(500)

@@ -7,7 +7,8 @@ class WorkloadBoundSuite extends AnyFunSuite {
 
   private def shape(weight: Double, factors: Factor*) = Shape(factors.toIndexedSeq, weight)
   private def lookUp(column: Int, weight: Double = 1.0) = shape(weight, Factor.equality(column, 0.0))
-  private def near(a: Double, b: Double, by: Double = 1e-4) = math.abs(a - b) <= by * math.max(1e-9, math.abs(b))
+  private def near(a: Double, b: Double, by: Double = 1e-4) =
+    math.abs(a - b) <= by * math.max(1e-9, math.abs(b))
 
   test("look-ups by d columns alike: blocks^(-1/d), and the bits are shared evenly") {
     for (d <- 1 to 8; blocks <- Seq(1.0, 50.0, 256.0, 10000.0)) {
@@ -48,7 +49,9 @@ class WorkloadBoundSuite extends AnyFunSuite {
     for (d <- 1 to 4; r <- Seq(0.01, 0.1)) {
       val box = shape(1, (0 until d).map(Factor.range(_, r)): _*)
       val side = math.pow(256, -1.0 / d)
-      assert(near(WorkloadBound.of(Seq(box), Unlimited.take(d), 256).share, math.pow(side + r * (1 - side), d)))
+      assert(near(
+        WorkloadBound.of(Seq(box), Unlimited.take(d), 256).share,
+        math.pow(side + r * (1 - side), d)))
     }
   }
 
@@ -57,15 +60,18 @@ class WorkloadBoundSuite extends AnyFunSuite {
     for (_ <- 0 until 20) {
       val shapes = Seq.fill(12) {
         val columns = (0 until 3).filter(_ => random.nextBoolean())
-        shape(random.nextDouble(), columns.map { c =>
-          if (random.nextBoolean()) Factor.equality(c, random.nextDouble() * 0.05)
-          else Factor.range(c, random.nextDouble() * 0.3)
-        }: _*)
+        shape(
+          random.nextDouble(),
+          columns.map { c =>
+            if (random.nextBoolean()) Factor.equality(c, random.nextDouble() * 0.05)
+            else Factor.range(c, random.nextDouble() * 0.3)
+          }: _*)
       }
       val bound = WorkloadBound.of(shapes, Unlimited.take(3), 256)
       val grid = for (a <- 0 to 32; b <- 0 to 32 - a) yield {
         val x = Seq(a, b, 32 - a - b).map(quarters => math.pow(2, -quarters / 4.0))
-        shapes.map(s => s.weight * s.factors.map(f => f.at(x(f.column))).product).sum / shapes.map(_.weight).sum
+        shapes.map(s => s.weight * s.factors.map(f => f.at(x(f.column))).product).sum / shapes.map(
+          _.weight).sum
       }
       assert(bound.share <= grid.min * 1.001)
       assert(bound.share >= grid.min * 0.95)

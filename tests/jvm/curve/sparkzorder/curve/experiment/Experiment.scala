@@ -48,13 +48,16 @@ final class Experiment(val data: DataSet, files: Int, sampleRows: Int, queries: 
     val test = workload.queries(kind, queries)
     val known = RankQueries.of(log.map(_.query).toSeq, scales.toIndexedSeq)
     val chosen = choose(known)
-    val learned = Seq("pattern" -> BitPatternTree, "slices" -> SliceTree, "kdW" -> QueryTree, "qd" -> LiteralTree).map {
-      case (name, builder) => name -> boxes(builder.build(sample, known, files), InFileOrder.Hilbert, 1)
-    }
+    val learned =
+      Seq("pattern" -> BitPatternTree, "slices" -> SliceTree, "kdW" -> QueryTree, "qd" -> LiteralTree).map {
+        case (name, builder) => name -> boxes(builder.build(sample, known, files), InFileOrder.Hilbert, 1)
+      }
     val all = fixed ++ learned ++ Seq(
       "auto, no log" -> withoutLogBoxes,
       "auto" -> boxes(chosen.tree, chosen.inFile, 1))
-    val shares = ("lexical" -> lexical.map(_.share(test)).min) +: all.map { case (n, b) => n -> b.share(test) }
+    val shares = ("lexical" -> lexical.map(_.share(test)).min) +: all.map { case (n, b) =>
+      n -> b.share(test)
+    }
     Case(data, kind, bound(kind, test, files), shares.toMap, chosen.name, withoutLog.name)
   }
 
@@ -117,7 +120,19 @@ final case class Case(
 
 object Case {
   val layouts: Seq[String] = Seq(
-    "lexical", "rawZ", "deltaZ", "deltaH", "zorder", "kd", "slices, no log", "pattern", "slices", "kdW", "qd", "auto, no log", "auto")
+    "lexical",
+    "rawZ",
+    "deltaZ",
+    "deltaH",
+    "zorder",
+    "kd",
+    "slices, no log",
+    "pattern",
+    "slices",
+    "kdW",
+    "qd",
+    "auto, no log",
+    "auto")
 
   def geometricMean(values: Seq[Double]): Double = math.exp(values.map(math.log).sum / values.size)
 }

@@ -16,17 +16,49 @@ class ExperimentSuite extends AnyFunSuite {
   }
 
   private lazy val all: Map[(String, Int), Seq[Case]] =
-    (for (name <- Seq("uniform", "mixed"); columns <- Seq(2, 3)) yield (name, columns) -> cases(name, columns)).toMap
+    (for (name <- Seq("uniform", "mixed"); columns <- Seq(2, 3))
+      yield (name, columns) -> cases(name, columns)).toMap
 
   private def mean(cases: Seq[Case], layout: String, by: Case => Double): Double =
     Case.geometricMean(cases.map(c => c.shares(layout) / by(c)))
 
-  test("shares of the rows read") {
-    val found = for ((key, cases) <- all.toSeq.sortBy(_._1); c <- cases) yield
-      f"${key._1} ${key._2} ${c.kind}: " +
-        Seq("deltaZ", "zorder", "auto, no log", "auto").map(l => f"${100 * c.shares(l)}%.2f").mkString(" ")
-    found.foreach(info(_))
+  test("shares of the rows read, in percent: Delta's Z, aligned Z, chosen without a log, chosen with one") {
+    val layouts = Seq("deltaZ", "zorder", "auto, no log", "auto")
+    val found = for ((key, cases) <- all.toSeq.sortBy(_._1); c <- cases)
+      yield (s"${key._1} ${key._2} ${c.kind}", layouts.map(l => 100 * c.shares(l)))
+    val lines = expected.split('\n').toSeq
+    assert(found.map(_._1) == lines.map(_.takeWhile(_ != ':')))
+    found.zip(lines).foreach { case ((name, shares), line) =>
+      val figures = line.dropWhile(_ != ':').drop(2).split(' ').map(_.toDouble)
+      shares.zip(figures).foreach { case (share, figure) => assert(math.abs(share - figure) < 0.0051, name) }
+    }
   }
+
+  private def expected: String =
+    """mixed 2 eqU: 51.05 12.82 12.82 12.82
+      |mixed 2 rgU: 53.95 13.84 13.84 13.84
+      |mixed 2 box: 12.08 5.00 5.00 5.00
+      |mixed 2 eqW: 18.21 11.79 11.79 9.63
+      |mixed 2 mix: 10.82 9.14 9.14 7.03
+      |mixed 2 rep: 9.35 6.09 6.09 3.36
+      |mixed 3 eqU: 52.23 25.15 25.15 25.15
+      |mixed 3 rgU: 50.72 25.64 25.64 25.64
+      |mixed 3 box: 10.70 3.86 3.86 3.86
+      |mixed 3 eqW: 43.01 25.38 25.38 19.20
+      |mixed 3 mix: 45.75 19.77 19.77 13.01
+      |mixed 3 rep: 19.02 11.98 11.98 5.45
+      |uniform 2 eqU: 20.75 12.45 12.45 12.45
+      |uniform 2 rgU: 21.17 13.40 13.40 13.40
+      |uniform 2 box: 9.31 5.05 5.05 5.05
+      |uniform 2 eqW: 23.18 12.50 12.50 9.43
+      |uniform 2 mix: 17.72 9.64 9.64 6.86
+      |uniform 2 rep: 8.16 5.12 5.12 2.79
+      |uniform 3 eqU: 38.11 24.89 24.89 24.89
+      |uniform 3 rgU: 39.70 25.36 25.36 25.36
+      |uniform 3 box: 10.58 3.83 3.83 3.83
+      |uniform 3 eqW: 44.99 24.92 24.92 18.69
+      |uniform 3 mix: 36.64 19.58 19.58 11.88
+      |uniform 3 rep: 22.24 10.03 10.03 4.64""".stripMargin
 
   test("independent columns: no log <= 1.10 x the bound, with a log <= 1.08 x") {
     val bounded = all.values.flatten.filter(_.bounded).toSeq

@@ -30,7 +30,8 @@ object Peers {
   private def ids(data: DataSet, sampled: Array[Int]): Array[Array[Int]] = data.values.map { column =>
     val sorted = sampled.map(column(_))
     java.util.Arrays.sort(sorted)
-    val bounds = (1 until Ranges).map(k => sorted((k.toLong * (sorted.length - 1) / Ranges).toInt)).distinct.toArray
+    val bounds =
+      (1 until Ranges).map(k => sorted((k.toLong * (sorted.length - 1) / Ranges).toInt)).distinct.toArray
     column.map { v =>
       val at = java.util.Arrays.binarySearch(bounds, v)
       if (at >= 0) at else -at - 1

@@ -15,9 +15,9 @@ object Hilbert {
    * @param d
    *   dimensions, at least 1
    * @param bits
-   *   bits a coordinate, 1 to 32, with `d * bits <= 63`
+   *   bits a coordinate, 1 to 32, with `d * bits <= 64`
    * @return
-   *   0 to `2^(d * bits) - 1`
+   *   0 to `2^(d * bits) - 1`, unsigned
    */
   def index(coords: Array[Int], d: Int, bits: Int): Long =
     if (d == 2) Hilbert2.index(coords(0), coords(1), bits)
@@ -41,9 +41,8 @@ object Hilbert {
     val table = if (forward) tables.toIndex else tables.toPoint
     val step = tables.step
     val mask = tables.mask
-    val steps = (bits + tables.levels - 1) / tables.levels
-    var state = tables.start(steps * tables.levels - bits)
-    var shift = (steps - 1) * step
+    var state = tables.startOf(bits)
+    var shift = (tables.stepsOf(bits) - 1) * step
     var out = 0L
     while (shift >= 0) {
       val entry = table(state | ((in >>> shift).toInt & mask)).toInt

@@ -23,7 +23,7 @@ private[curve] object Hilbert2 {
 
   fill()
 
-  /** The low `bits` bits (1 to 31) of `x` and `y`. */
+  /** The low `bits` bits (1 to 32) of `x` and `y`. */
   def index(x: Int, y: Int, bits: Int): Long = {
     val a = x & (-1 >>> (32 - bits))
     val b = y & (-1 >>> (32 - bits))

@@ -24,6 +24,17 @@ private[curve] final class HilbertTables(val d: Int, val levels: Int) {
   /** `toPoint(state << step | digits)` = next state `<< step | cells`. */
   val toPoint: Array[Char] = build(forward = false)
 
+  // for curves of so many levels that fit one long: a division is as slow as two look-ups
+  private val begin: Array[Int] =
+    Array.tabulate(64 / d + 1)(bits =>
+      start((levels - bits % levels) % levels) | (bits + levels - 1) / levels)
+
+  /** Steps that `bits` levels take. */
+  def stepsOf(bits: Int): Int = begin(bits) & mask
+
+  /** The state, shifted into place, in which a curve of `bits` levels begins its first step. */
+  def startOf(bits: Int): Int = begin(bits) & ~mask
+
   /** The state, shifted into place, from which `zeros` levels of zeros lead to the start of the curve. */
   def start(zeros: Int): Int = (zeros % d) << step
 

@@ -36,20 +36,19 @@ final class KeyShape(val widths: Array[Int]) extends Serializable {
   /** Index behind the last long of column `i`. */
   def end(i: Int): Int = bounds(i + 1)
 
-  /** Runs of levels in which the same columns take part, from the top: exhausted columns drop out. */
-  private[curve] val segments: Array[KeySegment] = {
+  /** How `zorder(...)` is put together, from the top: exhausted columns drop out of the levels. */
+  private[curve] val steps: Array[KeyStep] = {
     val ends = widths.map(_ + 1).distinct.sorted
-    ends.indices.map { s =>
-      val from = if (s == 0) 0 else ends(s - 1)
-      segment(from, ends(s), widths.indices.filter(widths(_) >= ends(s) - 1))
-    }.toArray
+    val starts = 0 +: ends.init
+    starts.indices.flatMap(s =>
+      run(starts(s), ends(s), widths.indices.filter(widths(_) >= ends(s) - 1))).toArray
   }
 
   /** All columns at all levels, as Hilbert needs it: a column reads as zeros below its own width. */
-  private[curve] val cube: Array[KeySegment] = Array(segment(0, levels, widths.indices))
+  private[curve] val cube: Array[KeyStep] = run(0, levels, widths.indices).toArray
 
-  private def segment(from: Int, until: Int, taking: Seq[Int]): KeySegment =
-    new KeySegment(from, until, taking.map(begin).toArray, taking.map(end).toArray)
+  private def run(from: Int, until: Int, taking: IndexedSeq[Int]): Seq[KeyStep] =
+    KeyStep.run(taking.map(begin), taking.map(end), from, until)
 }
 
 object KeyShape {
@@ -62,11 +61,3 @@ object KeyShape {
 
   private def bytes(bits: Long): Int = Math.toIntExact((bits + 7) / 8)
 }
-
-/** Levels `from` until `until`; column `i` of the segment has its words in `begin(i)` until `end(i)`. */
-private[curve] final class KeySegment(
-    val from: Int,
-    val until: Int,
-    val begin: Array[Int],
-    val end: Array[Int])
-    extends Serializable

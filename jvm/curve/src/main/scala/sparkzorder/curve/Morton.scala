@@ -27,6 +27,8 @@ object Morton {
   def interleave(coords: Array[Int], d: Int, bits: Int): Long = {
     val mask = -1 >>> (32 - bits)
     if (d == 2) morton2(coords(0) & mask, coords(1) & mask)
+    else if (d == 3) morton3(coords(0) & mask, coords(1) & mask, coords(2) & mask)
+    else if (d == 4) morton4(coords(0) & mask, coords(1) & mask, coords(2) & mask, coords(3) & mask)
     else if (d <= 8) {
       var out = 0L
       var i = 0

@@ -20,7 +20,8 @@ final private[build] class AlignedCuts(
   override protected def propose(cell: SampleCell): Option[Proposal] = {
     val turns = (0 until cell.columns).map(k => (cell.turn + k) % cell.columns)
     val varying = turns.filter(cell.extent(_).width > 1)
-    val inTurn = varying.iterator.flatMap(c => if (atQuantiles) QuantileCuts.best(cell, c) else Halving.of(cell, c))
+    val inTurn =
+      varying.iterator.flatMap(c => if (atQuantiles) QuantileCuts.best(cell, c) else Halving.of(cell, c))
     if (inTurn.hasNext) Some(preferred(cell, inTurn)) else QuantileCuts.mostEven(cell, varying)
   }
 

@@ -9,7 +9,11 @@ import sparkzorder.curve.layout.{CutTree, InFileOrder}
  * The aligned Z-order, where it is a candidate, stays unless another is clearly better and reads no
  * more files, and what replaces it reads no more than it on the whole log. Deterministic.
  */
-final private class AutoChoice(among: Seq[LayoutBuilder], files: Int, pagesPerFile: Double, margin: AutoChoice.Margin) {
+final private class AutoChoice(
+    among: Seq[LayoutBuilder],
+    files: Int,
+    pagesPerFile: Double,
+    margin: AutoChoice.Margin) {
   import AutoChoice._
 
   private[this] val plain = among.indexOf(AlignedZ)
@@ -82,8 +86,8 @@ object AutoChoice {
 
   private val WithLog = Margin(0.97, 1.0)
 
-  /** Queries that are spread evenly over the columns leave less to chance, and their error is not that of draws. */
-  private val WithoutLog = Margin(0.99, 0.0)
+  /** Queries spread evenly over the columns leave less to chance than a draw of them. */
+  private val WithoutLog = Margin(0.98, 0.0)
 
   /** Pages of fewer sampled rows would all look smaller than they are. */
   private val LeastPageRows = 4

@@ -16,7 +16,9 @@ object Builders {
    */
   def named(name: String, columns: Int): Seq[LayoutBuilder] = name match {
     case Auto =>
-      (AlignedZ +: (0 until math.min(columns, MostLexical)).map(Lexical.by)) ++ (BitPatternTree +: SliceTree +: Trees)
+      (AlignedZ +: (0 until math.min(
+        columns,
+        MostLexical)).map(Lexical.by)) ++ (BitPatternTree +: SliceTree +: Trees)
     case "zorder" | "hilbert" => Seq(AlignedZ)
     case "lexical" => Seq(Lexical)
     case "tree" => Trees

@@ -20,7 +20,8 @@ private[build] object FileShares {
   }
 
   /** Whether both sides of a cut keep near the table's mean rows per file. */
-  def alike(cell: SampleCell, leftRows: Int, leftFiles: Int): Boolean = loads(cell, leftRows, leftFiles, Least)
+  def alike(cell: SampleCell, leftRows: Int, leftFiles: Int): Boolean =
+    loads(cell, leftRows, leftFiles, Least)
 
   /** Files of the left side by its rows, also where that leaves a small file; None if it were too small. */
   def setApart(cell: SampleCell, leftRows: Int): Option[Int] =
@@ -48,7 +49,7 @@ private[build] object FileShares {
     else math.max(1, math.round(cell.rows / cell.target).toInt)
   }
 
-  /** The cell with so many more files, which its neighbour did not need, if its files are then still alike. */
+  /** The cell with so many more files, left over by its neighbour, if its files are then still alike. */
   def evenedOut(cell: SampleCell, more: Int): SampleCell = {
     val files = math.max(1, cell.files + more)
     val load = cell.load(cell.rows, files)

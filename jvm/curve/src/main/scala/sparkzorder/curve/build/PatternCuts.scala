@@ -15,7 +15,9 @@ final private[build] class PatternCuts(pattern: Array[Int], atQuantiles: Boolean
     val bits = Iterator.range(cell.turn, math.max(cell.turn, pattern.length) + cell.columns)
     val found = bits.flatMap(at => cut(cell, columnOf(at, cell.columns)).map(_.copy(nextTurn = Some(at + 1))))
     if (found.hasNext) Some(found.next())
-    else QuantileCuts.mostEven(cell, (0 until cell.columns).filter(cell.extent(_).width > 1)).map(_.copy(nextTurn = Some(cell.turn)))
+    else QuantileCuts.mostEven(
+      cell,
+      (0 until cell.columns).filter(cell.extent(_).width > 1)).map(_.copy(nextTurn = Some(cell.turn)))
   }
 
   private def columnOf(bit: Int, columns: Int): Int =

@@ -3,7 +3,7 @@ package sparkzorder.curve.build
 /** Cuts between two values so that the sides hold the rows of their files. */
 private[build] object QuantileCuts {
 
-  /** The cuts on either side of the value that stands where half of the files end, and how uneven they are. */
+  /** The cuts on either side of the value where half of the files end, and how uneven they are. */
   def of(cell: SampleCell, column: Int): Seq[(Proposal, Double)] = of(cell, column, cell.files / 2)
 
   /** The cuts on either side of the value that stands where so many of the files end. */

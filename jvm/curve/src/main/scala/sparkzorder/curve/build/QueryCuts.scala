@@ -82,7 +82,8 @@ final private[build] class QueryCuts(queries: RankQueries, literals: Boolean) ex
     } yield end
     val distinct = ends.distinct.sorted
     if (distinct.length <= MostLiterals) distinct
-    else Array.tabulate(MostLiterals)(i => distinct((i.toLong * (distinct.length - 1) / (MostLiterals - 1)).toInt))
+    else Array.tabulate(MostLiterals)(i =>
+      distinct((i.toLong * (distinct.length - 1) / (MostLiterals - 1)).toInt))
   }
 }
 

@@ -23,7 +23,8 @@ final private[build] class SliceCuts(columns: IndexedSeq[Int], bits: IndexedSeq[
     val found = Iterator.range(cell.turn, columns.length).flatMap(stage =>
       cut(cell, stage).map(_.copy(nextTurn = Some(stage))))
     if (found.hasNext) Some(found.next())
-    else QuantileCuts.mostEven(cell, columns.filter(cell.extent(_).width > 1)).map(_.copy(nextTurn = Some(cell.turn)))
+    else QuantileCuts.mostEven(cell, columns.filter(cell.extent(_).width > 1)).map(_.copy(nextTurn =
+      Some(cell.turn)))
   }
 
   private def cut(cell: SampleCell, stage: Int): Option[Proposal] = {

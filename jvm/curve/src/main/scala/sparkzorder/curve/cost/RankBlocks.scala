@@ -68,7 +68,8 @@ final class RankBlocks private (
     while (i < box.columns.length) {
       val c = box.columns(i)
       val lows = box.lows(i)
-      if (lows.length == 1 && !box.orNull(i)) RankBlocks.outside(out, low(c), high(c), lows(0), box.highs(i)(0))
+      if (lows.length == 1 && !box.orNull(i))
+        RankBlocks.outside(out, low(c), high(c), lows(0), box.highs(i)(0))
       else {
         java.util.Arrays.fill(column, -1)
         var k = 0
@@ -150,7 +151,7 @@ object RankBlocks {
     }
   }
 
-  /** Sets the sign of `out(b)` where `[low, high]` of block b lies outside `[from, until]`. Ranks are >= 0. */
+  /** Sets the sign of `out(b)` where `[low, high]` of block b lies outside `[from, until]`. */
   private def outside(out: Array[Int], low: Array[Int], high: Array[Int], from: Int, until: Int): Unit = {
     var b = 0
     while (b < out.length) {

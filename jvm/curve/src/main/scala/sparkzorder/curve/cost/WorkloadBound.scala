@@ -1,33 +1,6 @@
 package sparkzorder.curve.cost
 
 /**
- * One factor of the probability that a query reads a block whose box covers the share x of a column:
- * `max(least, flat + slope * x)`.
- *
- * @param flat
- *   what is read however narrow the block: the width of a range as a share of the column, 0 for an equality
- * @param slope
- *   1 for an equality, 1 - flat for a range, 0 for a search of NULL
- * @param least
- *   share of the rows that match in any case: a heavy value, or NULL
- */
-final case class Factor(column: Int, flat: Double, slope: Double, least: Double) {
-  def at(x: Double): Double = math.max(least, flat + slope * x)
-}
-
-object Factor {
-
-  /** @param mass share of the rows that have the value */
-  def equality(column: Int, mass: Double): Factor = Factor(column, 0.0, 1.0, mass)
-
-  /** @param width share of the rows that are in the range */
-  def range(column: Int, width: Double): Factor = Factor(column, width, 1.0 - width, 0.0)
-}
-
-/** A conjunction by its factors, asked with this weight. */
-final case class Shape(factors: IndexedSeq[Factor], weight: Double)
-
-/**
  * The least share of the rows that the queries of a workload can read, whatever the layout, and how that
  * layout would divide its bits among the columns.
  *
@@ -38,15 +11,15 @@ final case class Shape(factors: IndexedSeq[Factor], weight: Double)
  */
 final case class WorkloadBound(share: Double, bits: IndexedSeq[Double]) {
 
-  /** Columns that the best layout does not cut: clustering by them would cost the others more than it gains. */
+  /** Columns that the best layout does not cut: a cut would cost the others more than it gains. */
   def unused: IndexedSeq[Int] = bits.indices.filter(bits(_) < WorkloadBound.Nothing)
 }
 
 /**
  * A geometric program (Boyd et al. 2007): minimise sum_q w_q prod_j f_qj(x_j) over the shares x_j that a
  * block covers of each column, under prod x_j >= 1 / blocks, since independent columns leave no more rows in
- * a box than its volume. In b_j = -log2 x_j the objective is convex and the constraint is sum b_j = log2 blocks, so it is
- * solved by moving bits between two columns at a time until no move helps.
+ * a box than its volume. In b_j = -log2 x_j the objective is convex and the constraint is
+ * sum b_j = log2 blocks, so it is solved by moving bits between two columns at a time until no move helps.
  *
  * It holds for the mean over queries whose values come from the data, for one copy of independent columns
  * with min/max per block. Correlated columns and literals that come again can do better: their floor is

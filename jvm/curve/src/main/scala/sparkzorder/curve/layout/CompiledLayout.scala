@@ -13,12 +13,7 @@ final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOr
   private[this] val bytesScales: Array[BytesScale] =
     scales.map { case s: BytesScale => s; case _ => null }
 
-  // node i: rank of column(i) below cut(i) goes to left(i), else right(i); a negative child is leaf -1 - child
-  private[this] val nodes = CompiledLayout.flatten(tree)
-  private[this] val column: Array[Int] = nodes.map(_._1)
-  private[this] val cut: Array[Int] = nodes.map(_._2)
-  private[this] val left: Array[Int] = nodes.map(_._3)
-  private[this] val right: Array[Int] = nodes.map(_._4)
+  private[this] val walk = TreeWalk(tree)
 
   private[this] val cells: Array[Cell] = CutTree.cells(tree, columns).toArray
   private[this] val firstFile: Array[Int] = cells.map(_.firstFile)
@@ -36,12 +31,7 @@ final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOr
   def rank(i: Int, value: Array[Byte]): Int = bytesScales(i).rank(value)
 
   /** The cell of a row, counted from the left of the tree. Ranks are in column order; NULL is 0. */
-  def cell(ranks: Array[Int]): Int = {
-    if (column.length == 0) return 0
-    var node = 0
-    while (node >= 0) node = if (ranks(column(node)) < cut(node)) left(node) else right(node)
-    -1 - node
-  }
+  def cell(ranks: Array[Int]): Int = walk.leaf(ranks)
 
   /** First file of a cell. */
   def fileOf(cell: Int): Int = firstFile(cell)
@@ -68,27 +58,4 @@ final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOr
 
   /** The file number in a key. */
   def fileOfKey(key: Long): Int = (key >>> inFileBits).toInt
-}
-
-object CompiledLayout {
-
-  /** (column, cut, left, right) of every inner node in preorder. */
-  private def flatten(tree: CutTree): Array[(Int, Int, Int, Int)] = {
-    val out = scala.collection.mutable.ArrayBuffer.empty[(Int, Int, Int, Int)]
-    var leaves = 0
-    def walk(node: CutTree): Int = node match {
-      case _: Leaf =>
-        leaves += 1
-        -leaves
-      case Cut(column, rank, l, r) =>
-        val me = out.length
-        out += ((column, rank, 0, 0))
-        val a = walk(l)
-        val b = walk(r)
-        out(me) = (column, rank, a, b)
-        me
-    }
-    walk(tree)
-    out.toArray
-  }
 }

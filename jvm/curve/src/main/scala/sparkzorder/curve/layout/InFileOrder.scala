@@ -17,7 +17,8 @@ object InFileOrder {
    * @param bits
    *   per column, how many more of the halvings inside a file it gets than the others
    */
-  final case class Stretched(bits: IndexedSeq[Int]) extends InFileOrder("hilbert" + bits.mkString(" ", " ", ""))
+  final case class Stretched(bits: IndexedSeq[Int])
+      extends InFileOrder("hilbert" + bits.mkString(" ", " ", ""))
 
   def named(name: String): InFileOrder = name match {
     case Hilbert.name => Hilbert

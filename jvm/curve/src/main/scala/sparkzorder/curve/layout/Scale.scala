@@ -1,6 +1,6 @@
 package sparkzorder.curve.layout
 
-import sparkzorder.curve.{BytesWord, LongWord, Word}
+import sparkzorder.curve.Word
 
 /**
  * The ranks of one column: a non-decreasing map from its words to `[1, Scale.One)`, fitted on a sample so
@@ -91,79 +91,4 @@ object Scale {
   def rankOf(rowsBelow: Long, sampled: Int): Int = (rowsBelow * One / sampled).toInt
 
   private[layout] def clamp(rank: Int): Int = math.max(1, math.min(One - 1, rank))
-}
-
-/**
- * A scale of numbers, linear inside a bin.
- *
- * @param starts
- *   first word of each bin, ascending, and one more entry: the end of the last bin (exclusive)
- */
-final class LongScale(
-    val starts: Array[Long],
-    val low: Array[Int],
-    val high: Array[Int],
-    val rows: Array[Int],
-    val nulls: Int,
-    val sampled: Int)
-    extends Scale {
-  private[this] val first = starts(0)
-  private[this] val last = bins - 1
-  private[this] val end = starts(bins)
-  private[this] val below = rankBelowAll
-
-  /** The greatest long has no successor, so it is beyond the end even where it was sampled. */
-  private[this] val above = if (end == Long.MaxValue) Scale.clamp(high(last)) else Scale.One - 1
-
-  /** Rank per word inside a bin; a double keeps the map monotone for any width. */
-  private[this] val slope: Array[Double] = Array.tabulate(bins) { i =>
-    (high(i) - low(i)).toDouble / LongScale.unsigned(starts(i + 1) - starts(i))
-  }
-
-  /** Bin by the top bits of the distance from the first word: nearly all searches end within one slot. */
-  private[this] val shift: Int =
-    math.max(0, 64 - java.lang.Long.numberOfLeadingZeros(end - first) - LongScale.TopBits)
-  private[this] val top: Array[Int] = {
-    val slots = ((end - first) >>> shift).toInt + 2
-    val table = new Array[Int](slots)
-    var bin = 0
-    var slot = 0
-    while (slot < slots) {
-      while (bin < last && java.lang.Long.compareUnsigned(
-          (starts(bin + 1) - first) >>> shift,
-          slot.toLong) < 0)
-        bin += 1
-      table(slot) = bin
-      slot += 1
-    }
-    table
-  }
-
-  override def isPoint(i: Int): Boolean = starts(i + 1) - starts(i) == 1L
-
-  override def rank(word: Word): Int = word match {
-    case LongWord(value) => rank(value)
-    case _: BytesWord => throw new IllegalArgumentException("this column's scale is one of numbers")
-  }
-
-  def rank(value: Long): Int =
-    if (value < first) below
-    else if (value >= end) above
-    else {
-      val slot = ((value - first) >>> shift).toInt
-      var from = top(slot)
-      var until = math.min(top(slot + 1), last)
-      while (from < until) {
-        val mid = (from + until + 1) >>> 1
-        if (starts(mid) <= value) from = mid else until = mid - 1
-      }
-      Scale.clamp(low(from) + (LongScale.unsigned(value - starts(from)) * slope(from)).toInt)
-    }
-}
-
-object LongScale {
-  private val TopBits = 12
-
-  private def unsigned(x: Long): Double =
-    if (x >= 0) x.toDouble else ((x >>> 1) | (x & 1L)).toDouble * 2.0
 }

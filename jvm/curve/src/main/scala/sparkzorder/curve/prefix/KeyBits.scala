@@ -38,11 +38,11 @@ object KeyBits {
   /** `zorder(...)`: level by level, and in a level the columns that still have bits, in their order. */
   def interleaved(shape: KeyShape): KeyBits = {
     val places = for {
-      segment <- shape.segments
-      level <- segment.from until segment.until
-      begin <- segment.begin
-    } yield 64 * begin + level
-    new KeyBits(places, shape.bounds)
+      level <- 0 until shape.levels
+      i <- 0 until shape.columns
+      if level <= shape.widths(i)
+    } yield 64 * shape.begin(i) + level
+    new KeyBits(places.toArray, shape.bounds)
   }
 
   /** A key of so many bits that stands as it is, left-aligned, in the words: `hilbert(...)`. */

@@ -35,8 +35,9 @@ class StatementParserSuite extends AnyFunSuite {
   }
 
   test("the query log") {
-    assert(parse("ZORDER LOG START") == Statement.LogStart(None, keepLiterals = false))
-    assert(parse("zorder log start '/q' keep literals;") == Statement.LogStart(Some("/q"), keepLiterals = true))
+    assert(parse("ZORDER LOG START") == Statement.LogStart(None, None))
+    assert(parse("zorder log start '/q' keep literals;") == Statement.LogStart(Some("/q"), Some(true)))
+    assert(parse("ZORDER LOG START DROP LITERALS") == Statement.LogStart(None, Some(false)))
     assert(parse("ZORDER LOG STOP") == Statement.LogStop)
   }
 

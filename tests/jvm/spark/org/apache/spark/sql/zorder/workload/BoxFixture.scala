@@ -65,7 +65,8 @@ trait BoxFixture extends ZOrderSession { this: Suite =>
 
   private def show(c: LoggedCondition): String = {
     val values = if (c.values.isEmpty) "" else c.values.mkString("[", ",", "]")
-    val range = if (c.low.isEmpty && c.high.isEmpty) "" else s"(${c.low.getOrElse("")}..${c.high.getOrElse("")})"
+    val range =
+      if (c.low.isEmpty && c.high.isEmpty) "" else s"(${c.low.getOrElse("")}..${c.high.getOrElse("")})"
     s"${c.column} ${c.kind}${c.count.fold("")(n => s" $n")}$values$range"
   }
 }

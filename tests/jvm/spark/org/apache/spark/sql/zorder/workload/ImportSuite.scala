@@ -47,7 +47,8 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
     withTables {
       val where = "a BETWEEN -1 AND 1 AND b IN (1, 2) AND s LIKE 'it\\\\'s%' AND d >= DATE'2024-02-29' AND " +
         "ts < TIMESTAMP'2024-01-01 00:00:00' AND m = 1.50 AND n.x IS NULL"
-      val found = rows(s"SELECT * FROM zorder_query_log('SELECT * FROM i_t WHERE ${where.replace("'", "\\'").replace("\\\\\\'", "\\\\\\'")}')")
+      val found =
+        rows(s"SELECT * FROM zorder_query_log('SELECT * FROM i_t WHERE ${where.replace("'", "\\'").replace("\\\\\\'", "\\\\\\'")}')")
       assert(found.head._2 === Seq(
         "a range(-1..1) & b in 2[1,2] & d range(2024-02-29..) & m equal[1.50] & n.x null & s prefix(it's..) & " +
           "ts range(..2023-12-31 23:59:59.999999)"))
@@ -58,7 +59,8 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
     withTables {
       def refused(arguments: String): String =
         intercept[AnalysisException](spark.sql(s"SELECT * FROM zorder_query_log($arguments)")).getMessage
-      assert(refused("'SELECT * FROM i_t', 'SELECT * FROM i_u'").startsWith("Query 2 of the log cannot be read: "))
+      assert(
+        refused("'SELECT * FROM i_t', 'SELECT * FROM i_u'").startsWith("Query 2 of the log cannot be read: "))
       val usage = "zorder_query_log takes constant strings, as in SELECT * FROM " +
         "zorder_query_log('SELECT * FROM t WHERE a = 1')."
       Seq("", "1", "NULL", "array('x', NULL)").foreach(a => assert(refused(a).startsWith(usage), a))
@@ -97,13 +99,15 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
       spark.sparkContext.removeSparkListener(listener)
     }
     val zone = """{"Event":"SparkListenerEnvironmentUpdate","System Properties":{"user.timezone":"UTC"}}"""
-    zone +: seen.map(e => JsonProtocol.sparkEventToJsonString(e)).toSeq :+ """{"Event":"SparkListenerSQLExecutionStart","cut"""
+    zone +: seen.map(e =>
+      JsonProtocol.sparkEventToJsonString(e)).toSeq :+ """{"Event":"SparkListenerSQLExecutionStart","cut"""
   }
 
   private def write(file: Path, lines: Seq[String], codec: Option[String]): Unit = {
     Files.createDirectories(file.getParent)
     val plain: OutputStream = Files.newOutputStream(file)
-    val out = codec.fold(plain)(c => CompressionCodec.createCodec(new SparkConf(), c).compressedOutputStream(plain))
+    val out =
+      codec.fold(plain)(c => CompressionCodec.createCodec(new SparkConf(), c).compressedOutputStream(plain))
     try out.write(lines.mkString("\n").getBytes(UTF_8))
     finally out.close()
   }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.fit.{BytesSample, LongSample, Sample}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{TableRef, TableResolver}
 import sparkzorder.curve.{BytesWord, LongWord}
-import sparkzorder.curve.cost.{Condition, Interval, Query}
+import sparkzorder.curve.cost.{Condition, Query}
 
 /** Logged queries as boxes over the columns of a layout. */
 class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
@@ -18,7 +18,8 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
 
   /** Of a: 0 half of the time, else 1 to 999; of status: OPEN in one row of ten; no NULL. */
   private val rows = 2000
-  private val a = LongSample(Array.tabulate(rows)(i => if (i % 2 == 0) 0L else i / 2L), new Array[Boolean](rows))
+  private val a =
+    LongSample(Array.tabulate(rows)(i => if (i % 2 == 0) 0L else i / 2L), new Array[Boolean](rows))
   private val status = BytesSample(
     Array.tabulate(rows)(i => (if (i % 10 == 0) "OPEN" else "DONE").getBytes("UTF-8")),
     new Array[Boolean](rows))
@@ -38,7 +39,11 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
   test("values are taken as they are, weights add up to one, other columns are left out and told") {
     val found = of(Seq("A", "status"), Seq(a, status))(
       query("q1", 3, Seq(equal("a", "5"), equal("b", "7"))),
-      query("q2", 1, Seq(LoggedCondition("`a`", "range", low = Some("2"), high = Some("4"))), Seq(equal("status", "OPEN"))))
+      query(
+        "q2",
+        1,
+        Seq(LoggedCondition("`a`", "range", low = Some("2"), high = Some("4"))),
+        Seq(equal("status", "OPEN"))))
     assert(found.queries === IndexedSeq(
       Query(Query.of(0 -> Condition.equal(LongWord(5))).boxes, 0.75),
       Query(
@@ -72,16 +77,17 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
     // 200 and 40 expected; five standard deviations
     assert(math.abs(zero - 200) <= 50 && math.abs(open - 40) <= 30)
     // a row with OPEN has an even number: both conditions are of one row
-    assert(found.queries.forall(q => q.boxes.head.conditions(1) != Condition.equal(bytes("OPEN")) ||
-      q.boxes.head.conditions(0) == Condition.equal(LongWord(0))))
+    assert(found.queries.forall(q =>
+      q.boxes.head.conditions(1) != Condition.equal(bytes("OPEN")) ||
+        q.boxes.head.conditions(0) == Condition.equal(LongWord(0))))
     assert(of(Seq("a", "status"), Seq(a, status))(q) === found)
   }
 
   test("ranges are as wide as the log says, in rows") {
     val q = query("q", 1, Seq(LoggedCondition("a", "range", width = Some(0.1))))
     val shares = of(Seq("a"), Seq(a))(q).queries.map { found =>
-      val Interval(Some(low), Some(high)) = found.boxes.head.conditions(0).intervals.head
-      a.sorted.countBetween(low, high) / rows.toDouble
+      val range = found.boxes.head.conditions(0).intervals.head
+      a.sorted.countBetween(range.min.get, range.max.get) / rows.toDouble
     }
     // half of the rows hold one value: a range that meets it has them all
     assert(shares.forall(s => math.abs(s - 0.1) < 1e-9 || s >= 0.5) && shares.exists(_ < 0.2))
@@ -91,7 +97,8 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
     val many = (0 until 1000).map(i => query(s"q$i", if (i == 0) 1000 else 1, Seq(equal("a", i.toString))))
     val found = of(Seq("a"), Seq(a))(many: _*)
     assert(math.abs(found.queries.map(_.weight).sum - 1) < 1e-9)
-    val heavy = found.queries.filter(_.boxes.head.conditions(0) == Condition.equal(LongWord(0))).map(_.weight).sum
+    val heavy =
+      found.queries.filter(_.boxes.head.conditions(0) == Condition.equal(LongWord(0))).map(_.weight).sum
     assert(math.abs(heavy - 1000.0 / 1999) <= 1.0 / LogBoxes.Queries)
     assert(found.queries.size <= LogBoxes.Queries)
   }
@@ -114,7 +121,9 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
 
   test("a log is a table, a view or a path; anything else is one sentence") {
     withTempDir { dir =>
-      spark.sql("SELECT array(array(named_struct('column', 'a', 'kind', 'Equal'))) boxes").createOrReplaceTempView("l_min")
+      spark.sql(
+        "SELECT array(array(named_struct('column', 'a', 'kind', 'Equal'))) boxes").createOrReplaceTempView(
+        "l_min")
       val log = QueryLog.of(session, RunOptions(queryLog = Some("l_min"))).get
       assert(log.queries.map(q => (q.table, q.weight, q.boxes)) ===
         Seq((None, 1.0, Seq(Seq(LoggedCondition("a", "equal"))))))
@@ -127,8 +136,11 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
       spark.range(1).createOrReplaceTempView("l_bad")
       assert(refused("l_bad") ===
         "l_bad is no query log: it has no column boxes, a list of lists of conditions (docs/guide/query-log.md).")
-      spark.sql("SELECT array(array(named_struct('column', 'a', 'kind', 'rang'))) boxes").createOrReplaceTempView("l_bad")
-      assert(refused("l_bad").startsWith("The query log l_bad has a condition of kind 'rang'. Did you mean range?"))
+      spark.sql(
+        "SELECT array(array(named_struct('column', 'a', 'kind', 'rang'))) boxes").createOrReplaceTempView(
+        "l_bad")
+      assert(refused(
+        "l_bad").startsWith("The query log l_bad has a condition of kind 'rang'. Did you mean range?"))
     }
   }
 

@@ -26,7 +26,9 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
   private def rows(log: String): DataFrame = spark.read.parquet(log)
 
   private def boxes(log: String): Seq[(Seq[String], Double)] =
-    QueryLog.read(Shims.classic(spark), log).queries.map(q => (shown(q.boxes), q.weight)).sortBy(_._1.mkString)
+    QueryLog.read(
+      Shims.classic(spark),
+      log).queries.map(q => (shown(q.boxes), q.weight)).sortBy(_._1.mkString)
 
   test("queries are counted by their shape; widths and no values by default") {
     fresh { (table, log) =>
@@ -39,7 +41,8 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
       val end = stop()
       assert(end.getString(1) === "STOPPED" && end.getLong(2) === 6 && end.getLong(3) === 2)
       assert(boxes(log) === Seq((Seq("a equal"), 5.0), (Seq("id range"), 1.0)))
-      val range = rows(log).selectExpr("explode(flatten(boxes)) c", "table", "time").where("c.kind = 'range'").head()
+      val range =
+        rows(log).selectExpr("explode(flatten(boxes)) c", "table", "time").where("c.kind = 'range'").head()
       assert(range.getStruct(0).getAs[Double]("width") === 0.099 && range.getString(1) === s"file:$table")
       assert(math.abs(range.getTimestamp(2).getTime - System.currentTimeMillis()) < 600000)
       assert(rows(log).schema === LoggedQuery.schema)
@@ -130,7 +133,8 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
       assert(refused.startsWith("The query log cannot be written to file:"), refused)
     }
     val where = intercept[ZOrderException](spark.sql("ZORDER LOG START").collect()).getMessage
-    assert(where === "Say where the log goes: ZORDER LOG START '/logs/queries', or SET spark.zorder.queryLog.path.")
+    assert(
+      where === "Say where the log goes: ZORDER LOG START '/logs/queries', or SET spark.zorder.queryLog.path.")
   }
 
   test("statistics of the catalog say how much a value selects") {

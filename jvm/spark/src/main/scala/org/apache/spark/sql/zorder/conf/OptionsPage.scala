@@ -5,7 +5,8 @@ object OptionsPage {
 
   def markdown: String = {
     val options = ZOrderOption.all.map(o => row(s"`${o.name}`", o.unit, o.default, o.doc))
-    val settings = SessionKeys.settings.map(s => row(s"`${s.key}`", s.unit, if (s.default.isEmpty) "none" else s.default, s.doc))
+    val settings = SessionKeys.settings.map(s =>
+      row(s"`${s.key}`", s.unit, if (s.default.isEmpty) "none" else s.default, s.doc))
     val lines = Seq("# Options", "") ++ intro ++ Seq("") ++ head ++ options ++
       Seq("", "Settings of the session alone:", "") ++ head ++ settings ++
       Seq("", "This page is generated from the code.")

@@ -41,7 +41,8 @@ object Form {
   case object Remove extends Form("ZORDER REMOVE", Nil, "")
 
   case object Log extends Form("ZORDER LOG", Nil, "") {
-    override val usage: String = "ZORDER LOG START ['path'] [KEEP LITERALS] or ZORDER LOG STOP"
+    override val usage: String =
+      "ZORDER LOG START ['path'] [KEEP LITERALS | DROP LITERALS] or ZORDER LOG STOP"
   }
 
   /** Everything that begins with ZORDER. */

@@ -5,10 +5,11 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.workload.QueryLogging
 
 /** `ZORDER LOG START`: the session's queries are logged from now on. */
-final case class LogStartCommand(path: Option[String], keepLiterals: Boolean)
+final case class LogStartCommand(path: Option[String], keepLiterals: Option[Boolean])
     extends ZOrderCommand("ZOrderLogStart", QueryLogging.resultSchema) {
   override protected def detail: String =
-    path.fold("")(p => s"'$p'") + (if (keepLiterals) " keep literals" else "")
+    path.fold("")(p => s"'$p'") + keepLiterals.fold("")(keep =>
+      if (keep) " keep literals" else " drop literals")
 
   override def run(session: SparkSession): Seq[Row] =
     Seq(QueryLogging.start(Shims.classic(session), path, keepLiterals))

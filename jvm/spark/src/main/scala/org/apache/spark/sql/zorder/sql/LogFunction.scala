@@ -21,7 +21,7 @@ import org.apache.spark.sql.zorder.workload.{EventLogImport, LoggedQuery, SqlImp
  */
 sealed abstract class LogFunction(
     val name: String,
-    arguments: String,
+    parameters: String,
     what: String,
     example: String,
     most: Int,
@@ -31,8 +31,8 @@ sealed abstract class LogFunction(
     "org.apache.spark.sql.zorder.sql.LogFunction",
     null,
     name,
-    s"_FUNC_($arguments) - $what",
-    s"\n    Arguments:\n      * $arguments - strings, or an array of strings\n",
+    s"_FUNC_($parameters) - $what",
+    s"\n    Arguments:\n      * $parameters - strings, or an array of strings\n",
     s"\n    Examples:\n      > SELECT * FROM _FUNC_($example);\n",
     "",
     "generator_funcs",
@@ -41,9 +41,9 @@ sealed abstract class LogFunction(
     "scala_udf"
   )
 
-  def build(given: Seq[Expression]): LogicalPlan = {
-    val texts = given.map(strings)
-    if (given.isEmpty || texts.exists(_.isEmpty) || texts.flatten.flatten.size > most)
+  def build(arguments: Seq[Expression]): LogicalPlan = {
+    val texts = arguments.map(strings)
+    if (arguments.isEmpty || texts.exists(_.isEmpty) || texts.flatten.flatten.size > most)
       refuse(s"$name takes constant strings, as in SELECT * FROM $name($example).")
     val found = rows(Shims.classic(SparkSession.active), texts.flatten.flatten)
     LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(LoggedQuery.schema), found.map(LoggedQuery.row))
@@ -56,7 +56,7 @@ sealed abstract class LogFunction(
         case (_, null) => None
         case (_: StringType, text) => Some(Seq(text.toString))
         case (ArrayType(_: StringType, _), list: ArrayData) =>
-          val all = (0 until list.numElements).map(i => Option(list.getUTF8String(i)).map(_.toString))
+          val all = (0 until list.numElements()).map(i => Option(list.getUTF8String(i)).map(_.toString))
           if (all.forall(_.isDefined)) Some(all.flatten) else None
         case _ => None
       }

@@ -15,8 +15,9 @@ object LogStatement {
   private def start(syntax: Syntax, tokens: IndexedSeq[Token]): Statement = {
     val path = tokens.headOption.filter(_.kind == TokenKind.Text)
     val rest = tokens.drop(path.size)
-    val keep = rest.headOption.exists(_.is("KEEP")) && rest.lift(1).exists(_.is("LITERALS"))
-    rest.drop(if (keep) 2 else 0).headOption.foreach(syntax.found(_, "behind START"))
-    Statement.LogStart(path.map(syntax.string(_, "a path")), keep)
+    val verb = rest.headOption.filter(t => t.is("KEEP") || t.is("DROP"))
+      .filter(_ => rest.lift(1).exists(_.is("LITERALS")))
+    rest.drop(if (verb.isDefined) 2 else 0).headOption.foreach(syntax.found(_, "behind START"))
+    Statement.LogStart(path.map(syntax.string(_, "a path")), verb.map(_.is("KEEP")))
   }
 }

@@ -22,7 +22,8 @@ object Statement {
 
   final case class Remove(table: TableRef) extends Statement
 
-  final case class LogStart(path: Option[String], keepLiterals: Boolean) extends Statement
+  /** `keepLiterals` is None where the session's setting decides. */
+  final case class LogStart(path: Option[String], keepLiterals: Option[Boolean]) extends Statement
 
   case object LogStop extends Statement
 }

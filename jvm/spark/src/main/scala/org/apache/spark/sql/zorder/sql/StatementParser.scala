@@ -30,7 +30,12 @@ final class StatementParser(delegate: ParserInterface) {
       case Form.Rollback => Statement.Rollback(target)
       case Form.Remove => Statement.Remove(target)
       case _ =>
-        ClusterStatement.build(syntax, target, clauses, syntax.slice(tokens), isOptimize = form == Form.Optimize)
+        ClusterStatement.build(
+          syntax,
+          target,
+          clauses,
+          syntax.slice(tokens),
+          isOptimize = form == Form.Optimize)
     }
   }
 

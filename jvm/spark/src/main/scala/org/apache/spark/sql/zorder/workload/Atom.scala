@@ -108,7 +108,8 @@ private[workload] object Atom {
   private def ordered(low: Option[Word], high: Option[Word]): Boolean = low.forall(l => high.forall(_ >= l))
 
   private def begins(c: BoxColumn, prefix: Array[Byte], exactly: Boolean): Atom =
-    if (prefix.isEmpty) Atom(c, Condition.IsNotNull, if (exactly) Condition.Impossible else Condition.IsNotNull)
+    if (prefix.isEmpty)
+      Atom(c, Condition.IsNotNull, if (exactly) Condition.Impossible else Condition.IsNotNull)
     else {
       val low = BytesWord(prefix)
       val high = Neighbours.endOfPrefix(prefix)

@@ -30,7 +30,8 @@ final private[workload] case class ColumnFacts(
 
   /** The share of the rows that hold one of so many values, as if all were equally frequent. */
   def selectivity(values: Int): Option[Double] =
-    distinct.filter(_ >= 1).map(n => ColumnFacts.rounded(math.min(1.0, values / n) * (1 - nullShare.getOrElse(0.0))))
+    distinct.filter(_ >= 1).map(n =>
+      ColumnFacts.rounded(math.min(1.0, values / n) * (1 - nullShare.getOrElse(0.0))))
 }
 
 private[workload] object ColumnFacts {

@@ -31,7 +31,8 @@ private[workload] object DrawnCondition {
     case ConditionKind.Equal | ConditionKind.In =>
       val words = c.values.map(ValueText.word(_, dataType))
       if (words.forall(_.isDefined)) Some(Condition.in(words.flatten)) else None
-    case ConditionKind.Range => range(c.low.map(ValueText.word(_, dataType)), c.high.map(ValueText.word(_, dataType)))
+    case ConditionKind.Range =>
+      range(c.low.map(ValueText.word(_, dataType)), c.high.map(ValueText.word(_, dataType)))
     case ConditionKind.Prefix => c.low.flatMap(ValueText.word(_, dataType)).collect {
         case low @ BytesWord(bytes) => Condition.between(low, Neighbours.endOfPrefix(bytes))
       }

@@ -17,7 +17,8 @@ private[workload] object LogRows {
   private def check(name: String, schema: StructType): Unit = {
     val condition = schema.find(_.name.equalsIgnoreCase("boxes")).map(_.dataType).collect {
       case ArrayType(ArrayType(c: StructType, _), _) => c
-    }.getOrElse(refuse(s"$name is no query log: it has no column boxes, a list of lists of conditions ($page)."))
+    }.getOrElse(refuse(
+      s"$name is no query log: it has no column boxes, a list of lists of conditions ($page)."))
     Seq("column", "kind").find(f => !condition.fieldNames.exists(_.equalsIgnoreCase(f))).foreach { f =>
       refuse(s"$name is no query log: the conditions in its boxes have no field $f ($page).")
     }
@@ -48,7 +49,8 @@ private[workload] object LogRows {
   private def kind(name: String, text: String): String =
     ConditionKind.all.find(_.equalsIgnoreCase(text)).getOrElse {
       val hint = Nearest.hint(text, ConditionKind.all)
-      refuse(s"The query log $name has a condition of kind '$text'.$hint The kinds are ${ConditionKind.all.mkString(", ")}.")
+      refuse(
+        s"The query log $name has a condition of kind '$text'.$hint The kinds are ${ConditionKind.all.mkString(", ")}.")
     }
 
   private def get[A](row: Row, name: String): Option[A] = {

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.workload
 
-import sparkzorder.curve.BytesWord
+import sparkzorder.curve.{BytesWord, Word}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /** Boxes in the words of the log's format, each condition of one of its kinds. */
@@ -92,7 +92,7 @@ private[workload] object LoggedBoxes {
   }
 
   /** An end as text; the word above all strings of a prefix is no string, the next one after them may be. */
-  private def end(column: BoxColumn, word: sparkzorder.curve.Word): Option[String] = word match {
+  private def end(column: BoxColumn, word: Word): Option[String] = word match {
     case BytesWord(bytes) if Neighbours.isPlainString(column.dataType) =>
       val rounded = Neighbours.withoutEnd(bytes).fold(bytes)(b => b.init :+ (b.last + 1).toByte)
       ValueText.of(BytesWord(rounded), column.dataType)

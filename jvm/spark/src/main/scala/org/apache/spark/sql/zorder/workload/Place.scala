@@ -29,6 +29,7 @@ final private[workload] class Place(low: Word, high: Word, dataType: DataType) {
         case _ => v.toDouble
       }
     case BytesWord(b) if dataType.isInstanceOf[DecimalType] => ValueText.bigInteger(b).doubleValue
-    case BytesWord(b) => new BigInteger(1, java.util.Arrays.copyOfRange(b, math.min(shared, b.length), shared + 8)).doubleValue
+    case BytesWord(b) =>
+      new BigInteger(1, java.util.Arrays.copyOfRange(b, math.min(shared, b.length), shared + 8)).doubleValue
   }
 }

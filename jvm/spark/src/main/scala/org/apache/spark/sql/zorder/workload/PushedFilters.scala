@@ -33,6 +33,7 @@ final private[workload] class PushedFilters(schema: StructType, timeZone: String
     case Call("IsNull", name) => IsNull(column(name))
     case Call("IsNotNull", name) => IsNotNull(column(name))
     case Call(name, Named(attribute, value)) => test(name, column(attribute), value)
+    case _ => unreadable(text)
   }
 
   private def test(name: String, c: Expression, text: String): Expression = name match {
@@ -44,16 +45,17 @@ final private[workload] class PushedFilters(schema: StructType, timeZone: String
     case "GreaterThanOrEqual" => GreaterThanOrEqual(c, value(text, c))
     case "StringStartsWith" => StartsWith(c, value(text, c))
     case "In" => In(c, text.trim.stripPrefix("[").stripSuffix("]").split(",", -1).toSeq.map(value(_, c)))
+    case _ => unreadable(name)
   }
 
   private def value(text: String, c: Expression): Literal = {
     val read = c.dataType match {
       case _ if text == "null" => null
       case _: StringType => Literal(text).value
-      case BinaryType => throw new IllegalArgumentException("bytes are not printed")
+      case BinaryType => unreadable("bytes")
       case other =>
         Option(Cast(Literal(text), other, Some(timeZone), EvalMode.TRY).eval())
-          .getOrElse(throw new IllegalArgumentException(s"no ${other.sql}"))
+          .getOrElse(unreadable(text))
     }
     Literal.create(read, c.dataType)
   }
@@ -72,6 +74,8 @@ private[workload] object PushedFilters {
   private val Border =
     ", (?=(?:And|Or|Not|In|IsNull|IsNotNull|EqualTo|EqualNullSafe|LessThan|LessThanOrEqual|GreaterThan|" +
       "GreaterThanOrEqual|StringStartsWith|StringEndsWith|StringContains|AlwaysTrue|AlwaysFalse)\\()"
+
+  private def unreadable(text: String): Nothing = throw new IllegalArgumentException(text)
 
   /** `Name(arguments)`. */
   private object Call {

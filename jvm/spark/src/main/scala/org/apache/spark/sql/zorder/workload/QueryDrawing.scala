@@ -31,7 +31,8 @@ final private[workload] class QueryDrawing(
   def others(queries: Seq[LoggedQuery], all: Double): Seq[(String, Double)] = {
     val each = for {
       q <- queries
-      column <- q.boxes.flatten.filter(placeOf(_).isEmpty).map(c => resolved.get(c.column).fold(c.column)(_.column.sql)).distinct
+      column <- q.boxes.flatten.filter(placeOf(_).isEmpty).map(c =>
+        resolved.get(c.column).fold(c.column)(_.column.sql)).distinct
     } yield column -> q.weight / all
     each.groupBy(_._1).map { case (column, shares) => column -> shares.map(_._2).sum }.toSeq
       .sortBy { case (column, share) => (-share, column) }
@@ -43,7 +44,10 @@ final private[workload] class QueryDrawing(
     all.find(_.conditions.isEmpty).fold(all)(Seq(_)).toIndexedSeq
   }
 
-  private def conditions(box: Seq[LoggedCondition], row: Int, random: SplittableRandom): Map[Int, Condition] = {
+  private def conditions(
+      box: Seq[LoggedCondition],
+      row: Int,
+      random: SplittableRandom): Map[Int, Condition] = {
     val direct = for {
       logged <- box
       place <- placeOf(logged)
@@ -54,7 +58,9 @@ final private[workload] class QueryDrawing(
       logged <- box
       condition <- computed(place, logged)
     } yield place -> condition
-    (direct ++ derived).groupBy(_._1).map { case (place, all) => place -> all.map(_._2).reduce(Conditions.and) }
+    (direct ++ derived).groupBy(_._1).map { case (place, all) =>
+      place -> all.map(_._2).reduce(Conditions.and)
+    }
   }
 
   private def condition(

@@ -25,19 +25,19 @@ final private[workload] class QueryLogListener(session: ClassicSession, val sett
   @volatile private var complained = false
 
   val recorder: QueryRecorder =
-    new QueryRecorder(settings.maxQueries, guarded(LogFile.append(session, directory, _)))
+    new QueryRecorder(settings.maxQueries, batch => guarded(LogFile.append(session, directory, batch)))
 
   private val atEnd = new SparkListener {
     override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = recorder.flush()
   }
 
-  override def onSuccess(funcName: String, qe: QueryExecution, durationNs: Long): Unit = guarded { (_: Unit) =>
+  override def onSuccess(funcName: String, qe: QueryExecution, durationNs: Long): Unit = guarded {
     val began = new Timestamp(System.currentTimeMillis() - NANOSECONDS.toMillis(durationNs))
     Scans.of(qe.optimizedPlan).foreach { scan =>
       val boxes = LoggedBoxes.of(scan.boxes, settings.keepLiterals, facts.of(scan))
       if (boxes.nonEmpty) recorder.add(QueryShape.logged(scan.table, began, boxes))
     }
-  }(())
+  }
 
   /** A query that failed says nothing about what people ask for. */
   override def onFailure(funcName: String, qe: QueryExecution, exception: Exception): Unit = ()
@@ -49,14 +49,14 @@ final private[workload] class QueryLogListener(session: ClassicSession, val sett
 
   /** Takes the events of queries that have ended, and writes the rest. */
   def finish(): Unit = {
-    guarded((_: Unit) => session.sparkContext.listenerBus.waitUntilEmpty(QueryLogListener.WaitMs))(())
+    guarded(session.sparkContext.listenerBus.waitUntilEmpty(QueryLogListener.WaitMs))
     session.listenerManager.unregister(this)
     session.sparkContext.removeSparkListener(atEnd)
     recorder.flush()
   }
 
-  private def guarded[A](body: A => Unit)(argument: A): Unit =
-    try body(argument)
+  private def guarded(body: => Unit): Unit =
+    try body
     catch {
       case e @ (NonFatal(_) | _: LinkageError) =>
         if (!complained) logWarning(s"A query could not be logged in ${settings.path}; this is said once", e)

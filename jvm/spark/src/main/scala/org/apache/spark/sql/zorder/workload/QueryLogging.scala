@@ -25,19 +25,23 @@ object QueryLogging extends Logging {
     .add("queries", LongType).add("shapes", LongType).add("left_out", LongType)
 
   /** Starts a log, or goes on with the same one; without a path the one that the session sets. */
-  def start(session: ClassicSession, path: Option[String], keepLiterals: Boolean): Row = {
+  def start(session: ClassicSession, path: Option[String], keepLiterals: Option[Boolean]): Row = {
     val conf = session.sessionState.conf
     val directory = path.orElse(Some(SessionKeys.text(conf, SessionKeys.QueryLogPath)).filter(_.nonEmpty))
-      .getOrElse(refuse(s"Say where the log goes: ZORDER LOG START '/logs/queries', or SET ${SessionKeys.QueryLogPath.key}."))
+      .getOrElse(refuse(
+        s"Say where the log goes: ZORDER LOG START '/logs/queries', or SET ${SessionKeys.QueryLogPath.key}."))
     val root = new Path(directory)
     val fs = root.getFileSystem(session.sessionState.newHadoopConf())
     val qualified = fs.makeQualified(root).toString
     try if (!fs.mkdirs(root)) refuse(s"The query log cannot be written to $qualified: it is no directory.")
     catch {
-      case e: java.io.IOException => refuse(s"The query log cannot be written to $qualified: ${e.getMessage}.")
+      case e: java.io.IOException =>
+        refuse(s"The query log cannot be written to $qualified: ${e.getMessage}.")
     }
     conf.setConfString(SessionKeys.QueryLogPath.key, qualified)
-    if (keepLiterals) conf.setConfString(SessionKeys.QueryLogLiterals.key, "keep")
+    keepLiterals.foreach { keep =>
+      conf.setConfString(SessionKeys.QueryLogLiterals.key, if (keep) "keep" else "drop")
+    }
     follow(session)
     row("STARTED", running(session))
   }

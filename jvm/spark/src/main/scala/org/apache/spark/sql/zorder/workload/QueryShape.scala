@@ -18,7 +18,9 @@ private[workload] object QueryShape {
 
   /** Equal queries once, their weights together; the earliest of each is kept, in order of appearance. */
   def counted(queries: Seq[LoggedQuery]): Seq[LoggedQuery] = {
-    val weights = queries.groupBy(q => (q.table, q.query)).map { case (k, same) => k -> same.map(_.weight).sum }
+    val weights = queries.groupBy(q => (q.table, q.query)).map { case (k, same) =>
+      k -> same.map(_.weight).sum
+    }
     val first = scala.collection.mutable.HashSet.empty[(Option[String], String)]
     queries.filter(q => first.add((q.table, q.query))).map(q => q.copy(weight = weights((q.table, q.query))))
   }

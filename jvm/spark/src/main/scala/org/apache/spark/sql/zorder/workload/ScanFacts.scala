@@ -32,7 +32,8 @@ final private[workload] class ScanFacts(session: ClassicSession) {
       case l: LogicalRelation =>
         val catalog = l.catalogTable.flatMap(ScanFacts.ofCatalog(_, column))
         val fromFiles = l.relation match {
-          case fs: HadoopFsRelation if catalog.forall(_.range.isEmpty) => path.flatMap(ofFooters(fs, _, column))
+          case fs: HadoopFsRelation if catalog.forall(_.range.isEmpty) =>
+            path.flatMap(ofFooters(fs, _, column))
           case _ => None
         }
         val facts = catalog.getOrElse(ColumnFacts(column.dataType))
@@ -68,7 +69,8 @@ private[workload] object ScanFacts {
 
   /** First, last, and evenly between. */
   def spread(files: Int): Seq[Int] =
-    if (files <= Files) 0 until files else (0 until Files).map(i => (i.toLong * (files - 1) / (Files - 1)).toInt)
+    if (files <= Files) 0 until files
+    else (0 until Files).map(i => (i.toLong * (files - 1) / (Files - 1)).toInt)
 
   private def ofCatalog(table: CatalogTable, column: BoxColumn): Option[ColumnFacts] =
     for {
@@ -81,7 +83,9 @@ private[workload] object ScanFacts {
         words <- WordType.of(column.dataType)
       } yield words.word(value)
       val range = for { low <- word(found.min); high <- word(found.max) } yield (low, high)
-      val nulls = for { n <- found.nullCount; rows <- statistics.rowCount; if rows > 0 } yield (n.toDouble / rows.toDouble)
+      val nulls = for {
+        n <- found.nullCount; rows <- statistics.rowCount; if rows > 0
+      } yield (n.toDouble / rows.toDouble)
       ColumnFacts(column.dataType, range, found.distinctCount.map(_.toDouble), nulls.map(ColumnFacts.rounded))
     }
 }

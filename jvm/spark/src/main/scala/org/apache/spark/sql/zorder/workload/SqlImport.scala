@@ -20,9 +20,11 @@ object SqlImport {
         try optimized(session, text).flatMap(Scans.of)
         catch {
           case NonFatal(e) =>
-            refuse(s"Query ${i + 1} of the log cannot be read: ${String.valueOf(e.getMessage).split('\n').head.trim}")
+            refuse(
+              s"Query ${i + 1} of the log cannot be read: ${String.valueOf(e.getMessage).split('\n').head.trim}")
         }
-      scans.map(s => QueryShape.logged(s.table, now, LoggedBoxes.of(s.boxes, literals = true, ColumnFacts.none)))
+      scans.map(s =>
+        QueryShape.logged(s.table, now, LoggedBoxes.of(s.boxes, literals = true, ColumnFacts.none)))
     }
     QueryShape.counted(rows.filter(_.boxes.nonEmpty))
   }

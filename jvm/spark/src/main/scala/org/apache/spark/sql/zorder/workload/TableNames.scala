@@ -13,14 +13,15 @@ import org.apache.spark.sql.zorder.table.ClusterTable
 /** Whether a table as a log names it is the table at hand: by its full name, or by where its files are. */
 final private[workload] class TableNames(session: ClassicSession, table: ClusterTable) {
   private val same = session.sessionState.conf.resolver
-  private val name = if (isPath(table.name)) None else full(table.name)
+  private val fullName = if (isPath(table.name)) None else full(table.name)
   private val root = place(table.root.toString)
   private val answers = scala.collection.mutable.HashMap.empty[String, Boolean]
 
   def means(logged: String): Boolean = answers.getOrElseUpdate(
     logged,
     if (isPath(logged)) place(logged) == root
-    else full(logged).exists(parts => name.exists(alike(_, parts)) || name.isEmpty && location(parts).contains(root)))
+    else full(logged).exists(parts =>
+      fullName.exists(alike(_, parts)) || fullName.isEmpty && location(parts).contains(root)))
 
   private def isPath(text: String): Boolean = text.contains("/")
 
@@ -44,8 +45,8 @@ final private[workload] class TableNames(session: ClassicSession, table: Cluster
     a.size == b.size && a.zip(b).forall { case (x, y) => same(x, y) }
 
   private def location(parts: Seq[String]): Option[String] = parts match {
-    case Seq(_, database, table) =>
-      val found = Try(session.sessionState.catalog.getTableMetadata(TableIdentifier(table, Some(database))))
+    case Seq(_, database, name) =>
+      val found = Try(session.sessionState.catalog.getTableMetadata(TableIdentifier(name, Some(database))))
       found.toOption.flatMap(t => Try(place(new Path(t.location).toString)).toOption)
     case _ => None
   }

@@ -1,0 +1,52 @@
+package sparkzorder.curve.layout
+
+import sparkzorder.curve.{BytesWord, LongWord, Word}
+
+/**
+ * A scale of numbers, linear inside a bin.
+ *
+ * @param starts
+ *   first word of each bin, ascending, and one more entry: the end of the last bin (exclusive)
+ */
+final class LongScale(
+    val starts: Array[Long],
+    val low: Array[Int],
+    val high: Array[Int],
+    val rows: Array[Int],
+    val nulls: Int,
+    val sampled: Int)
+    extends Scale {
+  private[this] val first = starts(0)
+  private[this] val end = starts(bins)
+  private[this] val below = rankBelowAll
+
+  /** The greatest long has no successor, so it is beyond the end even where it was sampled. */
+  private[this] val above = if (end == Long.MaxValue) Scale.clamp(high(bins - 1)) else Scale.One - 1
+
+  /** Rank per word inside a bin; a double keeps the map monotone for any width. */
+  private[this] val slope: Array[Double] = Array.tabulate(bins) { i =>
+    (high(i) - low(i)).toDouble / LongScale.unsigned(starts(i + 1) - starts(i))
+  }
+
+  private[this] val index = BinIndex(starts)
+
+  override def isPoint(i: Int): Boolean = starts(i + 1) - starts(i) == 1L
+
+  override def rank(word: Word): Int = word match {
+    case LongWord(value) => rank(value)
+    case _: BytesWord => throw new IllegalArgumentException("this column's scale is one of numbers")
+  }
+
+  def rank(value: Long): Int =
+    if (value < first) below
+    else if (value >= end) above
+    else {
+      val bin = index.bin(value)
+      Scale.clamp(low(bin) + (LongScale.unsigned(value - starts(bin)) * slope(bin)).toInt)
+    }
+}
+
+private object LongScale {
+  def unsigned(x: Long): Double =
+    if (x >= 0) x.toDouble else ((x >>> 1) | (x & 1L)).toDouble * 2.0
+}

@@ -1,0 +1,40 @@
+"""Logs of queries: what people ask of their tables, so that a layout can be made for it.
+
+Nothing is logged unless ``start`` is called. A log is a DataFrame, or Parquet files, in the format that
+docs/guide/query-log.md describes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _session, _sql
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+
+def start(spark: SparkSession, path: str | None = None, literals: str = "drop") -> Row:
+    """Logs the filters of this session's queries to a directory, from now on.
+
+    Without a path it is the one of ``spark.zorder.queryLog.path``. ``literals="keep"`` also logs the values
+    that queries compare with; by default only how much they select.
+    """
+    return _session.run(spark, _sql.log_start(path, literals)).collect()[0]
+
+
+def stop(spark: SparkSession) -> Row:
+    """Ends the log of this session; what was logged is written when this returns."""
+    return _session.run(spark, _sql.log_stop()).collect()[0]
+
+
+def of_sql(spark: SparkSession, queries: Sequence[str]) -> DataFrame:
+    """A log of these queries. They are analysed in the session, not run."""
+    return spark.sql(_sql.log_of_sql(queries))
+
+
+def of_event_log(spark: SparkSession, path: str) -> DataFrame:
+    """A log of the queries in Spark's event logs: a file or a directory of them, as the driver sees it."""
+    return spark.sql(_sql.log_of_events(path))
