@@ -55,4 +55,19 @@ class QueryCostSuite extends AnyFunSuite {
     assert(QueryCost.mean(blocks, queries.map(_.copy(weight = 0.0))) == 0.0)
     assert(QueryCost.mean(blocks, Nil) == 0.0)
   }
+
+  test("a query on some of its columns is as large or larger, numbered by their places; the impossible stays so") {
+    val five = Condition.equal(LongWord(5))
+    val query = Query(
+      IndexedSeq(
+        Box(Map(0 -> five, 2 -> Condition.IsNull)),
+        Box(Map(1 -> five)),
+        Box(Map(0 -> five, 1 -> Condition.Impossible))),
+      3.0)
+    assert(query.columns === Set(0, 1, 2))
+    assert(query.over(Seq(2, 0)) === Query(
+      IndexedSeq(Box(Map(1 -> five, 0 -> Condition.IsNull)), Box(Map.empty)),
+      3.0))
+    assert(query.over(Nil).boxes === IndexedSeq(Box(Map.empty), Box(Map.empty)))
+  }
 }
