@@ -73,45 +73,47 @@ final private class ClusteringRun(
     else cluster(found, selected, considered)
   }
 
-  /** The clustering columns and the condition, and the schema that they were found in. */
-  private case class Found(schema: StructType, columns: Seq[ClusterColumn], where: Option[WhereCondition])
+  /** The clustering columns and the condition, the schema they were found in, and what footers shall tell. */
+  private case class Found(
+      schema: StructType,
+      columns: Seq[ClusterColumn],
+      where: Option[WhereCondition],
+      statistics: RunStatistics)
 
   /** A path's schema is that of one of its files: a column that it lacks may be in others. */
   private def resolved(files: Seq[DataFile]): Found =
-    try resolved(table.schema)
+    try resolved(table.schema, files.length)
     catch {
       case e: ZOrderException if table.declared.isEmpty =>
         val union = SchemaUnion.of(Footers.read(user, files), None, caseSensitive = true)
         if (union.schema.fieldNames.forall(table.schema.fieldNames.contains)) throw e
-        resolved(StructType(union.schema ++ table.partitionSchema))
+        resolved(StructType(union.schema ++ table.partitionSchema), files.length)
     }
 
-  private def resolved(schema: StructType): Found = Found(
-    schema,
-    ClusterColumns.resolve(user, table, schema, by),
-    request.where.map(
-      WhereCondition.resolve(user, table.name, schema, table.partitionSchema.fieldNames.toSeq, _)))
+  private def resolved(schema: StructType, files: Int): Found = {
+    val partitionColumns = table.partitionSchema.fieldNames.toSeq
+    val columns = ClusterColumns.resolve(user, table, schema, by)
+    val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
+    Found(
+      schema,
+      columns,
+      request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _)),
+      Screening.statistics(schema, partitionColumns, columns, asked, files))
+  }
 
   private def overlap: Boolean = options.overlap == "include"
 
   private def select(all: Seq[DataFile], found: Found): Selection = found.where match {
     case None => Selection(all, Nil)
     case Some(where) =>
-      val statColumns = statistics(found, all).columns
+      val statColumns = found.statistics.columns
       Selection(PinnedSession.of(user), table, found.schema, all, where, overlap, statColumns)
   }
-
-  private def statistics(found: Found, files: Seq[DataFile]): RunStatistics = Screening.statistics(
-    found.schema,
-    table.partitionSchema.fieldNames.toSeq,
-    found.columns,
-    log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet),
-    files.length)
 
   private def cluster(found: Found, selected: Selection, considered: RunMetrics): RunReport = {
     val pinned = PinnedSession.of(user)
     val input = progress.step("footers") {
-      Inspection(pinned, table, selected, statistics(found, selected.files), options)
+      Inspection(pinned, table, selected, found.statistics, options)
     }(_.said)
     val plan = FilePlan(input.partitions, table.partitionSchema.nonEmpty, options, request.into.isDefined)
     if (plan.partitions.isEmpty) ended(RunStatus.TooSmall, plan.tooSmall + selected.said, considered)
@@ -133,18 +135,21 @@ final private class ClusteringRun(
       val outlook = progress.step("forecast") {
         new Foresight(input, plan, tracked, fitted, options).outlook(pinned, boxes)
       }(_.said)
-      val metrics = considered.copy(
-        partitionsOptimized = if (table.partitionSchema.isEmpty) 0 else plan.partitions.length.toLong,
-        filesSkipped = considered.filesConsidered - plan.files.length,
-        rows = input.rows(plan),
-        inputBytes = plan.files.map(_.length).sum,
-        targetFileSize = plan.target,
-        targetFiles = fitted.routes.files.toLong,
+      val work = Work(input, plan, source, columns, fitted, outlook, curve)
+      val metrics = planned(considered, work).copy(
         sampledRows = sampled.rows.toLong,
         cost = RunCost.of(pinned, source, footers, tracked, input.statistics, options))
-      decided(pinned, Work(input, plan, source, columns, fitted, outlook, curve), selected, metrics)
+      decided(pinned, work, selected, metrics)
     }
   }
+
+  private def planned(considered: RunMetrics, work: Work): RunMetrics = considered.copy(
+    partitionsOptimized = if (table.partitionSchema.isEmpty) 0 else work.plan.partitions.length.toLong,
+    filesSkipped = considered.filesConsidered - work.plan.files.length,
+    rows = work.input.rows(work.plan),
+    inputBytes = work.plan.files.map(_.length).sum,
+    targetFileSize = work.plan.target,
+    targetFiles = work.fitted.routes.files.toLong)
 
   /** The rewrite, unless it is not wanted or would gain too little. */
   private def decided(
