@@ -62,7 +62,20 @@ final case class Box(conditions: Map[Int, Condition]) {
  * @param weight
  *   how often the query is asked, in any unit that all queries of a log share; >= 0
  */
-final case class Query(boxes: IndexedSeq[Box], weight: Double)
+final case class Query(boxes: IndexedSeq[Box], weight: Double) {
+
+  /** The query on these columns alone, by their places in the list: it asks for more rows, never for fewer. */
+  def over(columns: Seq[Int]): Query = {
+    val place = columns.zipWithIndex.toMap
+    Query(
+      boxes.filterNot(_.impossible).map(b =>
+        Box(b.conditions.collect { case (column, condition) if place.contains(column) => place(column) -> condition })),
+      weight)
+  }
+
+  /** The columns that are asked about. */
+  def columns: Set[Int] = boxes.iterator.flatMap(_.conditions.keys).toSet
+}
 
 object Query {
 

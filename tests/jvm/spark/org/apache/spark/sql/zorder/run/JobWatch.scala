@@ -9,6 +9,7 @@ import org.apache.spark.sql.SparkSession
 final class JobWatch extends SparkListener {
   private val jobOfStage = mutable.HashMap.empty[Int, Int]
   private val description = mutable.LinkedHashMap.empty[Int, String]
+  private var shuffled = 0L
   private val reading = mutable.HashMap.empty[Int, Long]
 
   override def onJobStart(job: SparkListenerJobStart): Unit = synchronized {
@@ -19,10 +20,14 @@ final class JobWatch extends SparkListener {
 
   override def onTaskEnd(task: SparkListenerTaskEnd): Unit = synchronized {
     val rows = Option(task.taskMetrics).map(_.inputMetrics.recordsRead).getOrElse(0L)
+    shuffled += Option(task.taskMetrics).map(_.shuffleWriteMetrics.bytesWritten).getOrElse(0L)
     if (rows > 0) jobOfStage.get(task.stageId).foreach(j => reading(j) = reading.getOrElse(j, 0L) + rows)
   }
 
   def jobs: Seq[String] = synchronized(description.values.toSeq)
+
+  /** Bytes of shuffle files. */
+  def shuffleBytes: Long = synchronized(shuffled)
 
   /** Rows read by each job that reads column data, with the job's description. */
   def reads: Seq[(String, Long)] = synchronized {

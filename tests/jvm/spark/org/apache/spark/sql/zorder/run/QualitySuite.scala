@@ -2,25 +2,11 @@ package org.apache.spark.sql.zorder.run
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.Row
 
 /** Share read against the bound, on the kinds of data that spoil other layouts. */
 class QualitySuite extends AnyFunSuite with RunFixture {
   private val rows = 200000L
-
-  private def table: DataFrame = {
-    def hash(salt: Int) = s"pmod(xxhash64(id, $salt), 1000000)"
-    spark.range(0, rows, 1, 4).selectExpr(
-      s"cast(${hash(1)} % 1000 as int) small",
-      s"${hash(2)} wide",
-      s"cast(${hash(3)} % 8 as int) eight",
-      s"cast(pow(1 + ${hash(4)} / 1000000.0 * 99999, 2) / 1e4 as int) skewed",
-      s"if(${hash(5)} % 10 < 3, null, ${hash(6)}) holes",
-      s"concat('https://example.org/a/long/common/prefix/of/it/', lpad(cast(${hash(7)} as string), 7, '0')) url",
-      s"date_add(date'2015-01-01', cast(${hash(8)} % 3000 as int)) day",
-      s"timestamp_micros(${hash(9)} * 86400000) moment",
-      s"cast(${hash(10)} as decimal(20, 4)) amount")
-  }
 
   private val pairs =
     Seq("small, wide", "eight, wide", "skewed, wide", "holes, wide", "url, day", "moment, amount")
@@ -34,7 +20,7 @@ class QualitySuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       withConf("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS") {
         val path = dir.resolve("t")
-        table.repartition(4).write.parquet(path.toString)
+        TableOfKinds(spark, rows).repartition(4).write.parquet(path.toString)
         val found = for (by <- pairs) yield {
           // Three pages a file, as a real table has. With 1000 rows a file of 3,125 leaves a remnant of 125,
           // and one page figure was 1.356 x the bound on Spark 3.5.

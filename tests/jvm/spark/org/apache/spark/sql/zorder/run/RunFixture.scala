@@ -39,6 +39,18 @@ trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
   def share(row: Row, column: Int, level: String, what: String): Double =
     row.getSeq[Row](row.fieldIndex("columns"))(column).getAs[Row](level).getAs[Double](what)
 
+  /** The rows of a list of the result: columns, queries, others, alternatives. */
+  def list(row: Row, name: String): Seq[Row] = row.getSeq[Row](row.fieldIndex(name))
+
+  /** A view that is the query log of these filters on the table at `path`. */
+  def logOf(view: String, path: Path, filters: Seq[String]): Unit =
+    logOf(view, filters.map(f => s"SELECT * FROM parquet.`$path` WHERE $f"))
+
+  def logOf(view: String, queries: Seq[String]): Unit = {
+    val texts = queries.map(q => "\"" + q + "\"").mkString("array(", ", ", ")")
+    spark.sql(s"SELECT * FROM zorder_query_log($texts)").createOrReplaceTempView(view)
+  }
+
   def done(row: Row): Row = {
     assert(status(row) === "DONE", reason(row))
     row

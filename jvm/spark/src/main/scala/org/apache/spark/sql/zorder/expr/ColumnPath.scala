@@ -12,6 +12,12 @@ object ColumnPath {
     case _ => None
   }
 
+  /** The columns and fields that an expression is computed from, each once. */
+  def within(e: Expression): Seq[Seq[String]] = {
+    def all(e: Expression): Seq[Seq[String]] = of(e).map(Seq(_)).getOrElse(e.children.flatMap(all))
+    all(e).distinct
+  }
+
   /** With the columns' own names: Spark gives a resolved column the spelling of the statement. */
   def asDeclared(expression: Expression, columns: Seq[Attribute]): Expression =
     expression.transform { case a: AttributeReference =>

@@ -13,8 +13,10 @@ final case class FitColumn(sql: String, dataType: String)
  *
  * @param candidates
  *   the layouts tried, with the share of held-out rows that queries read of them; empty if there was no choice
+ * @param yardstick
+ *   what they were compared by
  */
-final case class Choice(layout: Layout, candidates: IndexedSeq[Candidate])
+final case class Choice(layout: Layout, candidates: IndexedSeq[Candidate], yardstick: Yardstick)
 
 /** Fits a layout on a sample. Deterministic. */
 object Fit {
@@ -40,14 +42,13 @@ object Fit {
     val scales = sample.columns.map(_.scale)
     val ranked =
       new RankedSample(scales, sample.columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
-    val chosen = AutoChoice.fit(
-      ranked,
-      RankQueries.of(queries, scales),
-      files,
-      pagesPerFile,
-      Builders.named(curve, columns.length))
+    val asked = RankQueries.of(queries, scales)
+    val chosen = AutoChoice.fit(ranked, asked, files, pagesPerFile, Builders.named(curve, columns.length))
     val named = columns.zip(scales).map { case (c, s) => LayoutColumn(c.sql, c.dataType, s) }
-    Choice(Layout(named.toIndexedSeq, chosen.tree, chosen.name, chosen.inFile), chosen.candidates)
+    Choice(
+      Layout(named.toIndexedSeq, chosen.tree, chosen.name, chosen.inFile),
+      chosen.candidates,
+      new Yardstick(ranked, asked, files.toDouble, files * pagesPerFile))
   }
 
   def ref(layout: Layout): LayoutRef = new LayoutRef(LayoutJson.id(LayoutJson.write(layout)), layout)

@@ -9,13 +9,11 @@ import sparkzorder.curve.layout.{CompiledLayout, Layout}
 /** What a layout would give, told from sampled rows that it was not fitted on. */
 object Forecast {
 
-  /** Blocks of the rewritten table at the three levels, in sampled rows. */
-  final case class Blocks(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Block]) {
-    def ++(that: Blocks): Blocks =
-      Blocks(files ++ that.files, rowGroups ++ that.rowGroups, pages ++ that.pages)
-  }
-
   /**
+   * Blocks of the rewritten table, in sampled rows.
+   *
+   * @param sample
+   *   the columns of the layout, and after them any others whose bounds are wanted
    * @param tableRows
    *   rows that the sample stands for
    * @param rowGroupRows
@@ -28,13 +26,13 @@ object Forecast {
       layout: Layout,
       tableRows: Long,
       rowGroupRows: Double,
-      pageRows: Double): Blocks = {
+      pageRows: Double): Levels = {
     val placed = place(sample, layout)
     val perSampled = tableRows.toDouble / math.max(1, sample.rows)
-    Blocks(
-      cut(sample, placed, Double.MaxValue),
-      cut(sample, placed, rowGroupRows / perSampled),
-      cut(sample, placed, pageRows / perSampled))
+    Levels(
+      cut(sample, placed, Double.MaxValue).map(KeptBounds.ofChunk),
+      cut(sample, placed, rowGroupRows / perSampled).map(KeptBounds.ofChunk),
+      cut(sample, placed, pageRows / perSampled).map(KeptBounds.ofPage))
   }
 
   def shares(blocks: Seq[Block], values: IndexedSeq[SortedWords]): IndexedSeq[Double] =
@@ -58,6 +56,7 @@ object Forecast {
 
   private def place(sample: Sample, layout: Layout): Placed = {
     val compiled = layout.compiled
+    // the columns beyond those of the layout have no say
     val ranks = sample.columns.zip(layout.columns).map { case (c, l) => c.ranks(l.scale) }
     val row = new Array[Int](ranks.length)
     val scratch = new Array[Int](ranks.length)
@@ -96,11 +95,16 @@ object Forecast {
       while (from < end) {
         val until =
           math.max(from + 1, math.min(end, math.round(math.min(blockEnd, Int.MaxValue.toDouble)).toInt))
-        out += Block(until - from, sample.columns.map(_.zone(placed.order, from, until)))
+        out += block(sample, placed.order, from, until)
         from = until
         blockEnd += size
       }
     }
     out.toSeq
   }
+
+  private def block(sample: Sample, order: Array[Int], from: Int, until: Int): Block = Block(
+    until - from,
+    sample.columns.map(_.zone(order, from, until)),
+    sample.columns.indices.filterNot(sample.columns(_).holdsNull(order, from, until)).toSet)
 }

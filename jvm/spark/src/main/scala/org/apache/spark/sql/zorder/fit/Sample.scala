@@ -24,6 +24,13 @@ sealed trait SampleColumn extends Serializable {
 
   protected def word(row: Int): Word
 
+  /** Whether one of the given rows is NULL. */
+  final def holdsNull(rows: Array[Int], from: Int, until: Int): Boolean = {
+    var i = from
+    while (i < until && !isNull(rows(i))) i += 1
+    i < until
+  }
+
   /** Per row, the share of all rows that hold its value; NULL counts as a value. */
   final def mass: Array[Double] = {
     val all = sorted
@@ -132,6 +139,13 @@ final case class Sample(columns: IndexedSeq[SampleColumn]) {
   def rows: Int = columns.head.isNull.length
 
   def take(indices: Array[Int]): Sample = Sample(columns.map(_.take(indices)))
+
+  /** The same rows with these columns only, in this order. */
+  def select(places: Seq[Int]): Sample = Sample(places.map(columns(_)).toIndexedSeq)
+
+  /** About `n` of the rows, evenly spaced. */
+  def thinned(n: Int): Sample =
+    if (n >= rows) this else take(Array.tabulate(n)(i => (i.toLong * rows / n).toInt))
 
   /** Every second row and the others: one half to fit on, one to forecast with. */
   def halves: (Sample, Sample) = {

@@ -9,9 +9,12 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.fit.Sample
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.{Footers, SchemaUnion}
 import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, TableResolver}
+import org.apache.spark.sql.zorder.workload.{LogBoxes, QueryLog}
+import sparkzorder.curve.cost.Query
 
 /**
  * One clustering run from statement to result row: select, sample, fit, forecast, rewrite, verify, commit,
@@ -39,6 +42,7 @@ final private class ClusteringRun(
   private val started = System.currentTimeMillis()
   private val curve = Curves.checked(request.curve)
   private val by = ClusteredBy.of(request, table)
+  private val log: Option[QueryLog] = QueryLog.of(user, options).map(_.on(user, table))
 
   def report(): RunReport = {
     val all = table.files()
@@ -93,31 +97,42 @@ final private class ClusteringRun(
   private def select(all: Seq[DataFile], found: Found): Selection = found.where match {
     case None => Selection(all, Nil)
     case Some(where) =>
-      val statColumns = Inspection.statColumns(found.schema, found.columns)
+      val statColumns = statistics(found, all).columns
       Selection(PinnedSession.of(user), table, found.schema, all, where, overlap, statColumns)
   }
+
+  private def statistics(found: Found, files: Seq[DataFile]): RunStatistics = Screening.statistics(
+    found.schema,
+    table.partitionSchema.fieldNames.toSeq,
+    found.columns,
+    log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet),
+    files.length)
 
   private def cluster(found: Found, selected: Selection, considered: RunMetrics): RunReport = {
     val pinned = PinnedSession.of(user)
     val input = progress.step("footers") {
-      Inspection(pinned, table, found.schema, selected, found.columns, options)
+      Inspection(pinned, table, selected, statistics(found, selected.files), options)
     }(_.said)
     val plan = FilePlan(input.partitions, table.partitionSchema.nonEmpty, options, request.into.isDefined)
     if (plan.partitions.isEmpty) ended(RunStatus.TooSmall, plan.tooSmall + selected.said, considered)
     else {
       val source = input.relation(plan)
-      val columns = ClusterColumns.on(
-        user,
-        table.name,
-        source.plan,
-        table.partitionSchema.fieldNames.toSeq,
-        by)
+      val partitionColumns = table.partitionSchema.fieldNames.toSeq
+      val columns = ClusterColumns.on(user, table.name, source.plan, partitionColumns, by)
+      val footers = input.footersOf(plan)
+      val tracked = Tracked.of(user, table, source.plan, columns, input.statistics, footers)
       val sampled = progress.step("sample") {
-        Sampling(pinned, source, columns, plan, input.rows(plan))
+        Sampling(pinned, source, tracked.all, plan, input.rows(plan))
       }(_.said)
-      val fitted = progress.step("fit")(Fitted(sampled, columns, plan, input.rows(_), curve, options.pageRowLimit))(
-        _.said)
-      val outlook = progress.step("forecast")(Outlook(pinned, input, plan, fitted, options))(_.said)
+      val boxes = log.filter(_.queries.nonEmpty).map(l =>
+        LogBoxes.drawing(user, source.schema, l, tracked.all.map(_.sql)))
+      val fitted = progress.step("fit") {
+        def queries(sample: Sample) = boxes.fold(Seq.empty[Query])(_(sample).queries)
+        Fitted(sampled, columns, plan, input.rows(_), curve, options.pageRowLimit, queries)
+      }(_.said)
+      val outlook = progress.step("forecast") {
+        new Foresight(input, plan, tracked, fitted, options).outlook(pinned, boxes)
+      }(_.said)
       val metrics = considered.copy(
         partitionsOptimized = if (table.partitionSchema.isEmpty) 0 else plan.partitions.length.toLong,
         filesSkipped = considered.filesConsidered - plan.files.length,
@@ -125,36 +140,51 @@ final private class ClusteringRun(
         inputBytes = plan.files.map(_.length).sum,
         targetFileSize = plan.target,
         targetFiles = fitted.routes.files.toLong,
-        sampledRows = sampled.rows.toLong)
-      if (request.dryRun)
-        ended(RunStatus.DryRun, outlook.said + selected.said, metrics, fitted.said, outlook.columns)
-      else if (!options.force && request.into.isEmpty && outlook.gain < options.minGain)
-        ended(
-          RunStatus.NoGain,
-          outlook.noGain(options.minGain) + selected.said,
-          metrics,
-          fitted.said,
-          outlook.columns)
-      else {
-        val work = Work(input, plan, source, columns, fitted, outlook, curve)
-        val written = new WriteOut(pinned, table, request, options, progress, started)(work, metrics)
-        ended(
-          RunStatus.Done,
-          written.said + selected.said,
-          written.metrics,
-          fitted.said,
-          written.columns,
-          written.root)
-      }
+        sampledRows = sampled.rows.toLong,
+        cost = RunCost.of(pinned, source, footers, tracked, input.statistics, options))
+      decided(pinned, Work(input, plan, source, columns, fitted, outlook, curve), selected, metrics)
     }
   }
+
+  /** The rewrite, unless it is not wanted or would gain too little. */
+  private def decided(
+      pinned: Shims.ClassicSession,
+      work: Work,
+      selected: Selection,
+      metrics: RunMetrics): RunReport = {
+    import work.{fitted, outlook, plan}
+    val more = logSaid + selected.said
+    if (request.dryRun)
+      ended(
+        RunStatus.DryRun,
+        outlook.said + "." + outlook.warning + more,
+        metrics,
+        fitted.said,
+        Some(outlook))
+    else if (!options.force && request.into.isEmpty && outlook.gain < options.minGain) {
+      val reason = new NoGain(outlook, plan, fitted).reason(options.minGain)
+      ended(RunStatus.NoGain, reason + more, metrics, fitted.said, Some(outlook))
+    } else {
+      val written = new WriteOut(pinned, table, request, options, progress, started)(work, metrics)
+      ended(
+        RunStatus.Done,
+        written.said + outlook.warning + more,
+        written.metrics,
+        fitted.said,
+        Some(written.outlook),
+        written.root)
+    }
+  }
+
+  private def logSaid: String = log.filter(_.queries.isEmpty)
+    .fold("")(l => s" The query log ${l.name} has no query on ${table.name}: the columns were weighed alike.")
 
   private def ended(
       status: RunStatus,
       reason: String,
       metrics: RunMetrics,
       layout: String = "",
-      columns: Seq[ColumnReport] = Nil,
+      outlook: Option[Outlook] = None,
       root: Path = table.root): RunReport = {
     progress.say(s"${status.name.toLowerCase(java.util.Locale.ROOT)}: $reason")
     RunReport(
@@ -164,6 +194,6 @@ final private class ClusteringRun(
       progress.runId,
       layout,
       metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs),
-      columns)
+      outlook)
   }
 }

@@ -11,7 +11,8 @@ private[run] object Curves {
   def checked(named: Option[String]): String = {
     val name = named.getOrElse("auto").toLowerCase(Locale.ROOT)
     if (!Fit.curves.contains(name))
-      refuse(s"USING CURVE $name is not known: use ${Fit.curves.mkString(", ")}.${Nearest.hint(name, Fit.curves)}")
+      refuse(
+        s"USING CURVE $name is not known: use ${Fit.curves.mkString(", ")}.${Nearest.hint(name, Fit.curves)}")
     name
   }
 }

@@ -2,20 +2,20 @@ package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes}
 import org.apache.spark.sql.zorder.fit.{Choice, Fit, Sample}
-import sparkzorder.curve.build.Candidate
+import sparkzorder.curve.cost.Query
 
 /**
- * The layouts of a run, one a partition, and the sampled rows that they were not fitted on.
+ * The layouts of a run, one a partition in the plan's order, and the sampled rows that they were fitted on and
+ * those that they were not; the columns of the rows are those of the layout, then those that are watched.
  *
- * @param heldOut
- *   per partition, in the plan's order
- * @param candidates
- *   what the layout of the first partition was compared with
+ * @param first
+ *   how the layout of the first partition was chosen
  */
 final case class Fitted(
     routes: Routes,
+    fitting: IndexedSeq[Sample],
     heldOut: IndexedSeq[Sample],
-    candidates: IndexedSeq[Candidate]) {
+    first: Choice) {
   def layouts: IndexedSeq[LayoutRef] = routes.refs
 
   /** The builders of the layouts, each once. */
@@ -31,22 +31,27 @@ final case class Fitted(
 
 object Fitted {
 
-  /** @param pageRows rows of a full page */
+  /**
+   * @param pageRows
+   *   rows of a full page
+   * @param queries
+   *   makes the log's queries from sampled rows, over the columns of these
+   */
   def apply(
       sampled: Sampled,
       columns: Seq[ClusterColumn],
       plan: FilePlan,
       rows: PinnedPartition => Long,
       curve: String,
-      pageRows: Int): Fitted = {
+      pageRows: Int,
+      queries: Sample => Seq[Query]): Fitted = {
+    val places = columns.indices
     val halves = sampled.partitions.map(_.halves)
     val choices: IndexedSeq[Choice] = halves.zip(plan.partitions).map { case ((fitting, _), sized) =>
       val pages = rows(sized.partition).toDouble / sized.files / pageRows
-      Fit.choose(fitting, columns.map(_.fit), sized.files, curve, Nil, math.max(1.0, pages))
+      val asked = queries(fitting).map(_.over(places))
+      Fit.choose(fitting.select(places), columns.map(_.fit), sized.files, curve, asked, math.max(1.0, pages))
     }
-    Fitted(
-      Routes(choices.map(c => Fit.ref(c.layout))),
-      halves.map(_._2),
-      choices.headOption.fold(IndexedSeq.empty[Candidate])(_.candidates))
+    Fitted(Routes(choices.map(c => Fit.ref(c.layout))), halves.map(_._1), halves.map(_._2), choices.head)
   }
 }

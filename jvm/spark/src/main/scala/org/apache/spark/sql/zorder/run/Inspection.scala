@@ -11,9 +11,8 @@ import org.apache.spark.sql.zorder.table.ClusterTable
 final class Inspection(
     session: ClassicSession,
     table: ClusterTable,
-    columns: Seq[ClusterColumn],
     val footers: Seq[FileFooter],
-    val statColumns: Seq[StatColumn],
+    val statistics: RunStatistics,
     union: SchemaUnion,
     val traits: InputTraits) {
 
@@ -37,10 +36,6 @@ final class Inspection(
     footers.map(_.file).groupBy(_.partition).toIndexedSeq.sortBy(_._1).map { case (directory, files) =>
       PinnedPartition(directory, files.sortBy(_.path))
     }
-
-  /** Number of the statistics of clustering column `c`; None for an expression. */
-  def statColumnOf(c: Int): Option[Int] =
-    if (columns(c).path.isEmpty) None else Some(columns.take(c).count(_.path.nonEmpty))
 
   private lazy val rowsByPath: Map[String, Long] = footers.map(f => f.file.path -> f.rows).toMap
 
@@ -74,12 +69,7 @@ object Inspection {
   def statColumns(schema: StructType, columns: Seq[ClusterColumn]): Seq[StatColumn] =
     columns.flatMap(_.path).map(StatColumn.in(schema, _).copy(overlookNaN = true))
 
-  /**
-   * @param schema
-   *   in which the clustering columns were found
-   * @param selected
-   *   its footers, if it has any, hold the zones of the clustering columns first
-   */
+  /** With the statistics of the clustering columns alone. */
   def apply(
       session: ClassicSession,
       table: ClusterTable,
@@ -87,8 +77,21 @@ object Inspection {
       selected: Selection,
       columns: Seq[ClusterColumn],
       options: RunOptions): Inspection = {
-    val statColumns = Inspection.statColumns(schema, columns)
-    val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statColumns))
+    val stats = statColumns(schema, columns)
+    apply(session, table, selected, RunStatistics(stats, stats.length, 0), options)
+  }
+
+  /**
+   * @param statistics
+   *   to read; if the selection has footers, they begin with these
+   */
+  def apply(
+      session: ClassicSession,
+      table: ClusterTable,
+      selected: Selection,
+      statistics: RunStatistics,
+      options: RunOptions): Inspection = {
+    val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statistics.columns))
     Spelling.problem(footers).foreach(refuse)
     val traits = InputTraits.of(footers)
     (traits.refusals).headOption.foreach(refuse)
@@ -100,13 +103,14 @@ object Inspection {
     BloomFilters.paths(session, table.name, union.schema, options.bloom)
     session.conf.set(PinnedSession.TimestampType, union.timestamps)
     if (footers.map(_.rows).sum == 0) refuse(s"${table.name} has no rows: there is nothing to cluster.")
-    val int96 = statColumns.filter(c => traits.int96.contains(c.path.mkString(".")))
+    val int96 =
+      statistics.columns.take(statistics.clustering).filter(c => traits.int96.contains(c.path.mkString(".")))
     if (union.timestamps == "INT96") int96.headOption.foreach { c =>
       refuse(
         s"Timestamp column ${c.path.mkString(".")} is stored as INT96, which has no statistics, so nothing " +
           "could skip by it: add WITH (timestampType = 'micros').")
     }
-    new Inspection(session, table, columns, footers, statColumns, union, traits)
+    new Inspection(session, table, footers, statistics, union, traits)
   }
 
   private def first(sentences: Seq[String]): Option[String] =

@@ -1,113 +1,104 @@
 package org.apache.spark.sql.zorder.run
 
-import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.fit.{Forecast, Sample}
-import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
-import org.apache.spark.sql.zorder.table.DataFile
-import sparkzorder.curve.Zone
-import sparkzorder.curve.cost.{ShareRead, SortedWords}
+import org.apache.spark.sql.zorder.fit.{Gauge, Levels, Reading}
+import org.apache.spark.sql.zorder.workload.QueryGroup
+import sparkzorder.curve.build.Candidate
+
+/** What is read: per column that a run samples, and per group of queries of its log. */
+final private[run] case class Readings(columns: IndexedSeq[Reading], queries: IndexedSeq[Reading])
 
 /**
- * What look-ups read now, what they would read after the run, and the least that they could.
+ * What look-ups and the log's queries read now, what they would read after the run, what they do read then,
+ * and the least that they could.
  *
- * @param columns
- *   one report per clustering column, `measured` still open
+ * @param asOneMore
+ *   by the place of a watched column that gets worse, its share if the table were clustered by it too
+ * @param alternatives
+ *   the table as it is, the layouts that were compared, the bound
  */
-final case class Outlook(columns: Seq[ColumnReport], values: IndexedSeq[SortedWords]) {
+final private[run] case class Outlook(
+    tracked: Tracked,
+    gauge: Gauge,
+    groups: IndexedSeq[QueryGroup],
+    now: Readings,
+    forecast: Readings,
+    bound: Readings,
+    asOneMore: Map[Int, Double],
+    alternatives: Seq[Candidate],
+    measured: Option[Readings] = None) {
 
-  /** Fall of the mean share read, over columns, files and pages alike; 0.5 = half as much is read. */
+  /** With what is read of the blocks that the run has made. */
+  def after(levels: Levels): Outlook = copy(measured = Some(Outlook.read(gauge, levels)))
+
+  def columns: Seq[ColumnReport] = tracked.clustering.indices.map { c =>
+    val read = column(c)
+    ColumnReport(tracked.all(c).sql, read.at(_.files), read.at(_.rowGroups), read.at(_.pages))
+  }
+
+  def others: Seq[OtherReport] = tracked.watchedPlaces.map { c =>
+    OtherReport(tracked.all(c).sql, column(c).at(_.files), asOneMore.get(c))
+  }
+
+  def queries: Seq[QueryReport] =
+    groups.indices.sortBy(g => -groups(g).weight).take(QueryReport.Most).map { g =>
+      val read = ReadAt(
+        Some(now.queries(g)),
+        Some(forecast.queries(g)),
+        measured.map(_.queries(g)),
+        Some(bound.queries(g)))
+      QueryReport(
+        groups(g).text,
+        groups(g).weight,
+        read.at(_.files),
+        read.at(_.rowGroups),
+        read.at(_.pages))
+    }
+
+  /** Of an expression files say nothing: only the forecast, of where its values will be, is known. */
+  private def column(c: Int): ReadAt = {
+    val stored = tracked.stored(c).isDefined
+    ReadAt(
+      Some(now.columns(c)).filter(_ => stored),
+      Some(forecast.columns(c)),
+      measured.map(_.columns(c)).filter(_ => stored),
+      Some(bound.columns(c)))
+  }
+
+  def logged: Boolean = groups.exists(_.weight > 0)
+
+  /** Mean share read, by the log or else by look-ups in the clustering columns. */
+  private def mean(of: Readings, level: Reading => Double): Double =
+    if (logged) {
+      groups.indices.map(g => groups(g).weight * level(of.queries(g))).sum / groups.map(_.weight).sum
+    } else if (tracked.judged.isEmpty) 0.0
+    else tracked.judged.map(c => level(of.columns(c))).sum / tracked.judged.length
+
+  /** Fall of the mean share read, files and pages alike; 0.5 = half as much is read, below 0 = more is. */
   val gain: Double = {
-    val both = columns.flatMap(c => Seq(c.files, c.pages))
-    val now = both.flatMap(_.now).sum
-    if (now == 0) 0.0 else 1.0 - both.flatMap(_.forecast).sum / now
+    val before = mean(now, _.cost)
+    if (before == 0) 0.0 else 1.0 - mean(forecast, _.cost) / before
   }
 
-  def said: String = columns.map { c =>
-    def pair(s: Shares) =
-      s"${s.now.map(Said.share).getOrElse("?")} -> ${s.forecast.map(Said.share).getOrElse("?")}"
-    s"${c.name}: files ${pair(c.files)}, pages ${pair(c.pages)}"
-  }.mkString("a look-up reads, by ", "; by ", "")
+  /** How much more than the bound is read now; 1 = nothing could read less. */
+  def nowToBound: Double = mean(now, _.cost) / math.max(1e-9, mean(bound, _.cost))
 
-  def noGain(least: Double): String =
-    f"The mean share read would fall by ${gain * 100}%.1f %% only, less than minGain = ${least * 100}%.1f %%: " +
-      s"$said. WITH (force = true) does it all the same."
+  def said: String = {
+    val each = columns.map(c => s"${c.name}: files ${c.files.said}, pages ${c.pages.said}")
+      .mkString("a look-up reads, by ", "; by ", "")
+    each + (if (logged) s"; the queries of the log: files ${change(_.files)}, pages ${change(_.pages)}"
+            else "")
+  }
+
+  /** What the reason of a run adds where columns get worse. */
+  def warning: String = {
+    val worse = others.filter(_.getsWorse)
+    if (worse.isEmpty) "" else s" GETS WORSE: look-ups by ${worse.map(_.said).mkString(", ")}."
+  }
+
+  private def change(level: Reading => Double): String =
+    s"${Said.share(mean(now, level))} -> ${Said.share(mean(forecast, level))}"
 }
 
-object Outlook {
-
-  /** Page indexes of so many files tell the pages of the table. */
-  private val PageIndexFiles = 1000
-
-  def apply(
-      session: ClassicSession,
-      input: Inspection,
-      plan: FilePlan,
-      fitted: Fitted,
-      options: RunOptions): Outlook = {
-    val footers = input.footersOf(plan)
-    val pagesNow = PageIndex.read(session, Blocks.some(plan.files, PageIndexFiles), input.statColumns)
-    val rows = footers.map(_.rows).sum
-    val rowGroupRows = rowsPerRowGroup(input, options, footers, rows)
-    val ahead = fitted.heldOut.zip(fitted.layouts).zip(plan.partitions).map { case ((sample, ref), sized) =>
-      Forecast.blocks(
-        sample,
-        ref.layout,
-        input.rows(sized.partition),
-        rowGroupRows,
-        options.pageRowLimit.toDouble)
-    }.reduce(_ ++ _)
-    val all = whole(fitted.heldOut)
-    val values = all.columns.map(_.sorted)
-    def bounds(blocks: Int) = Forecast.bound(all, blocks.toDouble)
-    val fileBound = bounds(ahead.files.length)
-    val groupBound = bounds(ahead.rowGroups.length)
-    val pageBound = bounds(ahead.pages.length)
-    val ahead3 = Seq(ahead.files, ahead.rowGroups, ahead.pages).map(Forecast.shares(_, values))
-    val names = fitted.layouts.head.layout.columns.map(_.sql)
-    val columns = names.indices.map { c =>
-      val stat = input.statColumnOf(c)
-      def now(blocks: Int => Seq[(Long, Zone)]) = stat.map(s => ShareRead.of(blocks(s), values(c)))
-      ColumnReport(
-        names(c),
-        Shares(now(s => Blocks.files(footers, s)), Some(ahead3(0)(c)), None, Some(fileBound(c))),
-        Shares(now(s => Blocks.rowGroups(footers, s)), Some(ahead3(1)(c)), None, Some(groupBound(c))),
-        Shares(now(s => Blocks.pages(pagesNow, s)), Some(ahead3(2)(c)), None, Some(pageBound(c))))
-    }
-    Outlook(columns, values)
-  }
-
-  private def whole(parts: IndexedSeq[Sample]): Sample = Sample.concat(parts)
-
-  /** Rows that fit into a row group, by the bytes that the input's row groups have per row. */
-  private def rowsPerRowGroup(
-      input: Inspection,
-      options: RunOptions,
-      footers: Seq[FileFooter],
-      rows: Long): Double = {
-    val bytes = footers.flatMap(_.rowGroups).map(_.compressedBytes).sum
-    val size = options.rowGroupSize.getOrElse(input.rowGroupBytes)
-    if (bytes == 0) Double.MaxValue else math.max(1.0, size.toDouble * rows / bytes)
-  }
-}
-
-/** Blocks with the zones of one statistics column. */
-private[run] object Blocks {
-
-  /** At most `n` of the files, evenly spaced. */
-  def some(files: Seq[DataFile], n: Int): Seq[DataFile] =
-    if (files.length <= n) files
-    else {
-      val indexed = files.toIndexedSeq
-      (0 until n).map(i => indexed((i.toLong * files.length / n).toInt))
-    }
-
-  def files(footers: Seq[FileFooter], column: Int): Seq[(Long, Zone)] =
-    footers.map(f => (f.rows, f.zone(column)))
-
-  def rowGroups(footers: Seq[FileFooter], column: Int): Seq[(Long, Zone)] =
-    footers.flatMap(_.rowGroups.map(g => (g.rows, g.zones(column))))
-
-  def pages(files: Seq[FilePages], column: Int): Seq[(Long, Zone)] =
-    files.flatMap(_.pages(column))
+private[run] object Outlook {
+  def read(gauge: Gauge, levels: Levels): Readings = Readings(gauge.columns(levels), gauge.queries(levels))
 }

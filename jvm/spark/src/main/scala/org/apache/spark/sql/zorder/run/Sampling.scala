@@ -13,13 +13,16 @@ final case class Sampled(partitions: IndexedSeq[Sample], share: Double) {
   def said: String = s"${Said.count(rows.toLong, "row")} (share ${Said.share(share)})"
 }
 
-/** The one pruned job: clustering columns only, rows by a hash of their place in their file. */
+/** The one pruned job: clustering and watched columns only, rows by a hash of their place in their file. */
 object Sampling {
 
   /** Sampled rows a file: the mass of a file is then known to about 3 % (one half of them fits the layout). */
   private val RowsPerFile = 2000L
   private val AtLeast = 200000L
   private val AtMost = 4000000L
+
+  /** Values that a driver shall hold. */
+  private val MostValues = 16000000L
   private val Buckets = 1 << 20
 
   def apply(
@@ -27,14 +30,10 @@ object Sampling {
       source: InputRelation,
       columns: Seq[ClusterColumn],
       plan: FilePlan,
-      rows: Long): Sampled =
-    about(
-      math.min(AtMost, math.max(AtLeast, plan.outputFiles * RowsPerFile)),
-      session,
-      source,
-      columns,
-      plan,
-      rows)
+      rows: Long): Sampled = {
+    val most = math.min(AtMost, MostValues / math.max(1, columns.length))
+    about(math.min(most, math.max(AtLeast, plan.outputFiles * RowsPerFile)), session, source, columns, plan, rows)
+  }
 
   /**
    * @param wanted

@@ -9,7 +9,6 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, Verification}
 import org.apache.spark.sql.zorder.table._
-import sparkzorder.curve.cost.ShareRead
 
 /** Everything that the steps before the rewrite found out. */
 final private[run] case class Work(
@@ -26,7 +25,7 @@ final private[run] case class Written(
     root: Path,
     said: String,
     metrics: RunMetrics,
-    columns: Seq[ColumnReport])
+    outlook: Outlook)
 
 /** The second half of a run: rewrite, verify, commit. A failure before the commit takes the staging away. */
 final private[run] class WriteOut(
@@ -49,22 +48,23 @@ final private[run] class WriteOut(
       val (footers, pageIndexes) = progress.step("verify")(verify(work, files, staging)) { case (f, _) =>
         s"${Said.count(f.map(_.rows).sum, "row")}, every column's type and NULLs as before"
       }
-      val (columns, pages) = progress.step("measure")(measure(work, footers, pageIndexes)) { case (c, _) =>
-        c.map(r => s"${r.name} ${r.files.measured.map(Said.share).getOrElse("?")}").mkString(
-          "files read by ",
-          ", ",
-          "")
-      }
+      val outlook = progress.step("measure") {
+        val columns = work.outlook.tracked
+        work.outlook.after(columns.levels(footers, columns.statColumns, pageIndexes))
+      }(_.columns.map(r => s"${r.name} ${r.files.measured.fold("?")(Said.share)}").mkString(
+        "files read by ",
+        ", ",
+        ""))
       val done = metrics.copy(
         added = files,
         removed = if (request.into.isDefined) Nil else work.plan.files,
         batches = 1,
         rowGroups = footers.map(_.rowGroups.length.toLong).sum,
-        pages = pages)
-      progress.step("commit")(target.commit(replacement(work, files, staging, done, columns))) { _ =>
+        pages = pageIndexes.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum)
+      progress.step("commit")(target.commit(replacement(work, files, staging, done, outlook))) { _ =>
         "the new files are the table's"
       }
-      Written(target.root, became(work, files), done, columns)
+      Written(target.root, became(work, files), done, outlook)
     } catch {
       case e: Throwable =>
         target.discard(staging)
@@ -107,7 +107,7 @@ final private[run] class WriteOut(
   }
 
   private def verify(work: Work, files: Seq[DataFile], staging: Path): (Seq[FileFooter], Seq[FilePages]) = {
-    val (footers, pages) = Footers.readWithPages(session, files, work.input.statColumns)
+    val (footers, pages) = Footers.readWithPages(session, files, work.outlook.tracked.statColumns)
     val problems = Verification.compare(work.input.footersOf(work.plan), footers, work.input.mayChange)
     if (problems.nonEmpty)
       throw new ZOrderException(
@@ -124,31 +124,12 @@ final private[run] class WriteOut(
     (footers, pages)
   }
 
-  private def measure(
-      work: Work,
-      footers: Seq[FileFooter],
-      pages: Seq[FilePages]): (Seq[ColumnReport], Long) = {
-    val values = work.outlook.values
-    val columns = work.outlook.columns.zipWithIndex.map { case (report, c) =>
-      work.input.statColumnOf(c) match {
-        case None => report
-        case Some(s) =>
-          def measured(blocks: Seq[(Long, sparkzorder.curve.Zone)]) = Some(ShareRead.of(blocks, values(c)))
-          report.copy(
-            files = report.files.copy(measured = measured(Blocks.files(footers, s))),
-            rowGroups = report.rowGroups.copy(measured = measured(Blocks.rowGroups(footers, s))),
-            pages = report.pages.copy(measured = measured(Blocks.pages(pages, s))))
-      }
-    }
-    (columns, if (work.input.statColumns.isEmpty) 0L else pages.map(_.columns(0).length.toLong).sum)
-  }
-
   private def replacement(
       work: Work,
       files: Seq[DataFile],
       staging: Path,
       metrics: RunMetrics,
-      columns: Seq[ColumnReport]): Replacement = {
+      outlook: Outlook): Replacement = {
     val routes = work.fitted.routes
     val firstFile = work.plan.partitions.map(_.partition.directory).zip(routes.firstFile).toMap
     val layouts = work.plan.partitions.map(_.partition.directory).zip(routes.refs)
@@ -160,7 +141,7 @@ final private[run] class WriteOut(
       progress.runId,
       work.fitted.said,
       metrics.copy(endTimeMs = finished, stepMs = progress.stepMs),
-      columns)
+      Some(outlook))
     val record = RunRecord(
       number = 0,
       runId = progress.runId,

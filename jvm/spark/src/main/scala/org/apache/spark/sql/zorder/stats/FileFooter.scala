@@ -54,8 +54,15 @@ final case class FileSchema(
  *   offset in the file
  * @param zones
  *   one per requested column
+ * @param nullFree
+ *   requested columns that hold no NULL, by their number
  */
-final case class RowGroup(rows: Long, compressedBytes: Long, start: Long, zones: IndexedSeq[Zone])
+final case class RowGroup(
+    rows: Long,
+    compressedBytes: Long,
+    start: Long,
+    zones: IndexedSeq[Zone],
+    nullFree: Set[Int])
 
 /**
  * One file's footer, as small as a driver can hold many thousands of.
@@ -66,6 +73,8 @@ final case class RowGroup(rows: Long, compressedBytes: Long, start: Long, zones:
  *   NULLs per leaf, -1 where a row group does not say; values that are absent inside lists count too
  * @param values
  *   values per leaf, NULLs included: the rows, unless the leaf is repeated
+ * @param bytes
+ *   compressed bytes per leaf
  * @param codecBytes
  *   compressed bytes per codec, codec names as Parquet has them
  * @param encrypted
@@ -79,6 +88,7 @@ final case class FileFooter(
     schema: FileSchema,
     nulls: IndexedSeq[Long],
     values: IndexedSeq[Long],
+    bytes: IndexedSeq[Long],
     codecBytes: Map[String, Long],
     rowGroups: IndexedSeq[RowGroup],
     encrypted: Boolean) {
@@ -89,6 +99,16 @@ final case class FileFooter(
   /** The file as the cost model sees it, `columns` zones long. */
   def block(columns: Int): Block = Block(rows, (0 until columns).map(zone))
 
-  /** The file's row groups as the cost model sees them. */
-  def rowGroupBlocks: Seq[Block] = rowGroups.map(g => Block(g.rows, g.zones))
+  /**
+   * The file's row groups as the cost model sees them.
+   *
+   * @param wanted
+   *   requested columns that they shall have, by their number; None for one of which nothing is known
+   */
+  def rowGroupBlocks(wanted: IndexedSeq[Option[Int]]): Seq[Block] = rowGroups.map { g =>
+    Block(
+      g.rows,
+      wanted.map(_.fold[Zone](Zone.Unknown)(g.zones(_))),
+      wanted.indices.filter(i => wanted(i).exists(g.nullFree)).toSet)
+  }
 }

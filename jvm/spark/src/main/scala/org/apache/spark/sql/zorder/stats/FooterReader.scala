@@ -6,6 +6,7 @@ import scala.collection.mutable
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.HadoopReadOptions
+import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, FileMetaData}
@@ -51,7 +52,13 @@ private[stats] final class FooterReader(
       val byLeaf = schema.leaves.map(leaf => chunks.map(_.get(leaf.path)))
       val groups = blocks.indices.map { i =>
         val zones = wanted.map(_.of(chunks(i))).toIndexedSeq
-        RowGroup(blocks(i).getRowCount, blocks(i).getCompressedSize, blocks(i).getStartingPos, zones)
+        val nullFree = wanted.indices.filter(wanted(_).chunk(chunks(i)).exists(FooterReader.isNullFree)).toSet
+        RowGroup(
+          blocks(i).getRowCount,
+          blocks(i).getCompressedSize,
+          blocks(i).getStartingPos,
+          zones,
+          nullFree)
       }
       val codecs = blocks.flatMap(_.getColumns.asScala).groupBy(_.getCodec.name)
         .map { case (codec, all) => codec -> all.map(_.getTotalSize).sum }
@@ -63,6 +70,7 @@ private[stats] final class FooterReader(
         schema,
         nulls = byLeaf.map(FooterReader.nulls),
         values = byLeaf.map(_.flatten.map(_.getValueCount).sum),
+        bytes = byLeaf.map(_.flatten.map(_.getTotalSize).sum),
         codecs,
         groups,
         encrypted = false)
@@ -128,9 +136,15 @@ private[stats] object FooterReader {
       nothing,
       nulls = IndexedSeq.empty,
       values = IndexedSeq.empty,
+      bytes = IndexedSeq.empty,
       codecBytes = Map.empty,
       rowGroups = IndexedSeq.empty,
       encrypted = true)
+  }
+
+  private def isNullFree(chunk: ColumnChunkMetaData): Boolean = {
+    val statistics: Statistics[_] = chunk.getStatistics
+    statistics != null && statistics.isNumNullsSet && statistics.getNumNulls == 0
   }
 
   private def nulls(chunks: Seq[Option[ColumnChunkMetaData]]): Long = {

@@ -21,6 +21,38 @@ final case class FilePages(file: DataFile, columns: IndexedSeq[IndexedSeq[Block]
 
   /** Rows and zone of each page of the requested column number `column`. */
   def pages(column: Int): Seq[(Long, Zone)] = columns(column).map(b => (b.rows, b.zones.head))
+
+  /**
+   * The file cut wherever a page of some column begins: a query reads such a run of rows where no column's
+   * page rules it out, as Parquet's column index filter does.
+   *
+   * @param wanted
+   *   requested columns that each run shall have, by their number; None for one of which nothing is known
+   */
+  def runs(wanted: IndexedSeq[Option[Int]]): Seq[Block] = {
+    val begins = columns.map(_.scanLeft(0L)(_ + _.rows))
+    val cuts = wanted.flatten.flatMap(begins(_)).distinct.sorted
+    val at = wanted.map(_.map(c => FilePages.pageOf(cuts, begins(c))))
+    cuts.indices.dropRight(1).map { r =>
+      val found = at.indices.map(i => at(i).map(page => columns(wanted(i).get)(page(r))))
+      Block(
+        cuts(r + 1) - cuts(r),
+        found.map(_.fold[Zone](Zone.Unknown)(_.zones.head)),
+        found.indices.filter(i => found(i).exists(!_.mayHoldNull(0))).toSet)
+    }
+  }
+}
+
+private object FilePages {
+
+  /** The page that each cut begins in; `begins` ascends and is part of the cuts. */
+  private def pageOf(cuts: IndexedSeq[Long], begins: IndexedSeq[Long]): IndexedSeq[Int] = {
+    var page = 0
+    cuts.map { cut =>
+      while (page + 1 < begins.length && begins(page + 1) <= cut) page += 1
+      page
+    }
+  }
 }
 
 /** Page statistics from the column and offset indexes. */
@@ -75,7 +107,6 @@ object PageIndex {
       offsets <- Option(reader.readOffsetIndex(chunk))
       found <- ParquetZones.ofPages(columnIndex, offsets, block.getRowCount, wanted.decoder)
     } yield found
-    pages.getOrElse(IndexedSeq((block.getRowCount, wanted.of(chunks))))
-      .map { case (rows, zone) => Block(rows, IndexedSeq(zone)) }
+    pages.getOrElse(IndexedSeq(Block(block.getRowCount, IndexedSeq(wanted.of(chunks)))))
   }
 }

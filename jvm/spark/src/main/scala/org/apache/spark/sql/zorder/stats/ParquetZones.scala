@@ -15,7 +15,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.spark.sql.catalyst.util.RebaseDateTime
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.shims.Shims
-import sparkzorder.curve.{BytesWord, LongWord, OrderedWord, Word, Zone}
+import sparkzorder.curve.{Block, BytesWord, LongWord, OrderedWord, Word, Zone}
 
 /**
  * Bounds of one column of one file in the words that [[org.apache.spark.sql.zorder.expr.WordType]] gives
@@ -40,13 +40,14 @@ object ParquetZones {
     } else decoder.map(_.zone(statistics.getMinBytes, statistics.getMaxBytes)).getOrElse(Zone.Unknown)
   }
 
-  /** Rows and zone of every page of a chunk; None where the indexes disagree. */
+  /** Every page of a chunk, a block of one column; None where the indexes disagree. */
   def ofPages(
       columnIndex: ColumnIndex,
       offsets: OffsetIndex,
       rows: Long,
-      decoder: Option[ZoneDecoder]): Option[IndexedSeq[(Long, Zone)]] = {
+      decoder: Option[ZoneDecoder]): Option[IndexedSeq[Block]] = {
     val nullPages = columnIndex.getNullPages.asScala
+    val nullCounts = Option(columnIndex.getNullCounts)
     val mins = columnIndex.getMinValues
     val maxs = columnIndex.getMaxValues
     if (nullPages.size != offsets.getPageCount) None
@@ -54,8 +55,16 @@ object ParquetZones {
       val zone =
         if (nullPages(i)) Zone.OnlyNulls
         else decoder.map(_.zone(bytes(mins.get(i)), bytes(maxs.get(i)))).getOrElse(Zone.Unknown)
-      (offsets.getLastRowIndex(i, rows) - offsets.getFirstRowIndex(i) + 1, zone)
+      val nullFree: Set[Int] = if (nullCounts.exists(_.get(i) == 0L)) Set(0) else Set.empty
+      Block(offsets.getLastRowIndex(i, rows) - offsets.getFirstRowIndex(i) + 1, IndexedSeq(zone), nullFree)
     })
+  }
+
+  /** Whether files that Spark writes have bounds of such a column that a look-up could use. */
+  def bounds(dataType: DataType): Boolean = dataType match {
+    case _: CharType => false
+    case s: StringType => Shims.stringWordType(s).isEmpty
+    case _ => true
   }
 
   /** How to read the bounds of a file's column of type `stored` as the table's `column`, if they can be. */

@@ -29,10 +29,7 @@ final private[workload] case class AskedColumn(column: BoxColumn, expression: Ex
     expression.transformDown { case e if ColumnPath.of(e).contains(path) => literal }.eval()
   }
 
-  private lazy val columns: Seq[Seq[String]] = {
-    def in(e: Expression): Seq[Seq[String]] = ColumnPath.of(e).map(Seq(_)).getOrElse(e.children.flatMap(in))
-    in(expression).distinct
-  }
+  private lazy val columns: Seq[Seq[String]] = ColumnPath.within(expression)
 }
 
 private[workload] object AskedColumn {

@@ -8,12 +8,24 @@ import sparkzorder.curve.cost.Query
 /**
  * The queries of a log on one table as boxes over some of its columns.
  *
- * @param queries
+ * @param shapes
  *   weights add up to 1; conditions on other columns are left out, which makes a query larger, never smaller
  * @param others
  *   what else the queries ask for, and the share of the log's weight that does, the largest first
  */
-final case class LogBoxes(queries: IndexedSeq[Query], others: Seq[(String, Double)])
+final case class LogBoxes(shapes: IndexedSeq[QueryGroup], others: Seq[(String, Double)]) {
+  def queries: IndexedSeq[Query] = shapes.flatMap(_.queries)
+}
+
+/**
+ * Queries that ask the same columns in the same way.
+ *
+ * @param text
+ *   the filter without its values
+ */
+final case class QueryGroup(text: String, queries: IndexedSeq[Query]) {
+  def weight: Double = queries.map(_.weight).sum
+}
 
 object LogBoxes {
 
@@ -35,16 +47,26 @@ object LogBoxes {
       schema: StructType,
       log: QueryLog,
       columns: Seq[String],
-      sample: Sample): LogBoxes = {
+      sample: Sample): LogBoxes = drawing(session, schema, log, columns)(sample)
+
+  /** The same for several samples, as of the partitions of a table: the columns are looked up once. */
+  def drawing(
+      session: ClassicSession,
+      schema: StructType,
+      log: QueryLog,
+      columns: Seq[String]): Sample => LogBoxes = {
     val asked = columns.map(AskedColumn.of(session, schema, _)).toIndexedSeq
     val texts = log.queries.flatMap(_.boxes).flatten.map(_.column).distinct
     val resolved = texts.flatMap(t => AskedColumn.of(session, schema, t).map(t -> _)).toMap
     val all = log.queries.map(_.weight).sum
-    val pick = new QueryDrawing(asked, resolved, sample)
-    val drawn = spread(log.queries.toIndexedSeq, all, pick.isExact)
-    LogBoxes(
-      drawn.flatMap { case (q, weight, times) => pick.queries(q, weight, times) },
-      pick.others(log.queries, all))
+    sample => {
+      val pick = new QueryDrawing(asked, resolved, sample)
+      val drawn = spread(log.queries.toIndexedSeq, all, pick.isExact).map { case (q, weight, times) =>
+        QueryText.of(q) -> pick.queries(q, weight, times)
+      }
+      val groups = drawn.map(_._1).distinct.map(t => QueryGroup(t, drawn.filter(_._1 == t).flatMap(_._2)))
+      LogBoxes(groups, pick.others(log.queries, all))
+    }
   }
 
   /** Each query with the weight that it stands for and the number of drawings of it. */

@@ -1,0 +1,51 @@
+package org.apache.spark.sql.zorder.fit
+
+import sparkzorder.curve.Block
+import sparkzorder.curve.cost.{Query, QueryCost, ShareRead, SortedWords}
+
+/** A share of the rows at each level, 0 to 1. */
+final case class Reading(files: Double, rowGroups: Double, pages: Double) {
+
+  /** Files and pages weigh the same. */
+  def cost: Double = (files + pages) / 2
+}
+
+/**
+ * One yardstick for what is read now, what would be after a run, and what is then: look-ups of sampled
+ * values in each column, and the queries of a log.
+ *
+ * @param values
+ *   per column of the blocks, values to look up
+ * @param questions
+ *   groups of queries over the columns of the blocks; empty without a log
+ */
+final class Gauge(val values: IndexedSeq[SortedWords], val questions: IndexedSeq[Seq[Query]]) {
+
+  /** Share that a look-up reads, per column. */
+  def columns(levels: Levels): IndexedSeq[Reading] = {
+    val each = Seq(levels.files, levels.rowGroups, levels.pages).map(ShareRead.ofColumns(_, values))
+    values.indices.map(c => Reading(each(0)(c), each(1)(c), each(2)(c)))
+  }
+
+  /** Mean share that the queries read, per group. */
+  def queries(levels: Levels): IndexedSeq[Reading] = {
+    val few = Seq(levels.files, levels.rowGroups, levels.pages).map(Gauge.some)
+    questions.map { group =>
+      val each = few.map(QueryCost.mean(_, group))
+      Reading(each(0), each(1), each(2))
+    }
+  }
+}
+
+object Gauge {
+
+  /** Blocks that tell the share of a query to a third digit; a large table has a million pages. */
+  private val MostBlocks = 20000
+
+  private def some(blocks: Seq[Block]): Seq[Block] =
+    if (blocks.length <= MostBlocks) blocks
+    else {
+      val indexed = blocks.toIndexedSeq
+      (0 until MostBlocks).map(i => indexed((i.toLong * indexed.length / MostBlocks).toInt))
+    }
+}

@@ -1,0 +1,31 @@
+package org.apache.spark.sql.zorder.fit
+
+import sparkzorder.curve.build.{RankedSample, WorkloadShapes}
+import sparkzorder.curve.cost.{Query, RankQueries, WorkloadBound}
+
+/**
+ * The least share of the rows that queries can read if a layout were made for them alone: the bound of
+ * independent columns ([[WorkloadBound]]), or the rows that match if these are more.
+ */
+final class QueryBound(sample: Sample) {
+  private val few = sample.thinned(QueryBound.Rows)
+  private val scales = few.columns.map(_.scale)
+  private val ranks = few.columns.zip(scales).map { case (c, s) => c.ranks(s) }
+
+  /** @param blocks number of files, row groups or pages that the table will have */
+  def of(queries: Seq[Query], blocks: Reading): Reading = {
+    val asked = queries.flatMap(_.columns).distinct.sorted
+    val ranked = new RankedSample(asked.map(scales(_)).toIndexedSeq, asked.map(ranks(_)).toArray)
+    val boxes = RankQueries.of(queries.map(_.over(asked)), ranked.scales)
+    val shapes = WorkloadShapes.of(boxes, ranked)
+    val caps = WorkloadShapes.caps(ranked)
+    val matching = boxes.selectivities(ranked.ranks)
+    def least(n: Double): Double =
+      math.max(WorkloadBound.of(shapes, caps, n).share, WorkloadBound.floor(matching, boxes.weights, n))
+    Reading(least(blocks.files), least(blocks.rowGroups), least(blocks.pages))
+  }
+}
+
+object QueryBound {
+  private val Rows = 10000
+}

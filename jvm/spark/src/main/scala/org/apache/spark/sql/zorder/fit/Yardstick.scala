@@ -1,0 +1,35 @@
+package org.apache.spark.sql.zorder.fit
+
+import sparkzorder.curve.Block
+import sparkzorder.curve.build.{Candidate, DefaultWorkload, RankedSample, WorkloadShapes}
+import sparkzorder.curve.cost.{RankBlocks, RankQueries, WorkloadBound}
+
+/**
+ * The queries by which the candidates of one table or partition were compared, to compare other things with
+ * them.
+ *
+ * @param logged
+ *   the queries of a log; without any, those that everybody asks
+ */
+final class Yardstick(sample: RankedSample, logged: RankQueries, files: Double, pages: Double) {
+  private lazy val few = sample.thinned(Yardstick.Rows)
+  private lazy val asked = if (logged.weight > 0.0) logged else DefaultWorkload.of(few)
+
+  /** What the queries read of blocks that are there. */
+  def of(name: String, levels: Levels): Candidate = Candidate(name, share(levels.files), share(levels.pages))
+
+  /** The least that any layout could read on the whole, of independent columns. */
+  def bound: Candidate = Candidate("bound", least(files), least(pages))
+
+  private def share(blocks: Seq[Block]): Double =
+    RankBlocks.ofZones(blocks.toIndexedSeq, sample.scales).share(asked)
+
+  private lazy val shapes = WorkloadShapes.of(asked, few)
+
+  private def least(blocks: Double): Double =
+    WorkloadBound.of(shapes, WorkloadShapes.caps(few), blocks).share
+}
+
+object Yardstick {
+  private val Rows = 20000
+}

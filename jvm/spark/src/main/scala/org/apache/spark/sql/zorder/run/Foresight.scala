@@ -1,0 +1,126 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.fit._
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
+import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.workload.{LogBoxes, QueryGroup}
+import sparkzorder.curve.build.Candidate
+import sparkzorder.curve.cost.ShareRead
+
+/** Forecasts a run from its footers and from the sampled rows that its layouts were not fitted on. */
+final private[run] class Foresight(
+    input: Inspection,
+    plan: FilePlan,
+    tracked: Tracked,
+    fitted: Fitted,
+    options: RunOptions) {
+  private val clustering = tracked.clustering.indices
+  private val sample = Sample.concat(fitted.heldOut)
+  private val values = sample.columns.map(_.sorted)
+
+  def outlook(session: ClassicSession, log: Option[Sample => LogBoxes]): Outlook = {
+    val pages = PageIndex.read(session, some(plan.files), tracked.statColumns)
+    val groups = log.fold(IndexedSeq.empty[QueryGroup])(_(sample).shapes)
+    val gauge = new Gauge(values, groups.map(_.queries))
+    val now = Outlook.read(gauge, levels(input.footersOf(plan), pages))
+    val parts = ahead
+    val whole = parts.reduce(_ ++ _)
+    // where a clustering expression's values will be is told, though no query can make use of it
+    val placed =
+      whole.masked(tracked.stored.indices.map(c => tracked.stored(c).isEmpty || tracked.bounded(c)))
+    val forecast = Readings(gauge.columns(placed), gauge.queries(whole.masked(tracked.bounded)))
+    val blocks =
+      Reading(whole.files.length.toDouble, whole.rowGroups.length.toDouble, whole.pages.length.toDouble)
+    val worse = tracked.watchedPlaces.filter(c =>
+      OtherReport("", Shares(Some(now.columns(c).files), Some(forecast.columns(c).files)), None).getsWorse)
+    Outlook(
+      tracked,
+      gauge,
+      groups,
+      now,
+      forecast,
+      bound(blocks, groups),
+      worse.map(c => c -> asOneMore(c)).toMap,
+      alternatives(pages, parts.head))
+  }
+
+  private def levels(footers: Seq[FileFooter], pages: Seq[FilePages]): Levels =
+    tracked.levels(footers, input.statistics.columns, pages)
+
+  /** Page indexes of so many files tell the pages of the table. */
+  private def some(files: Seq[DataFile]): Seq[DataFile] = {
+    val indexed = files.toIndexedSeq
+    val n = math.min(Foresight.PageIndexFiles, indexed.length)
+    (0 until n).map(i => indexed((i.toLong * indexed.length / n).toInt))
+  }
+
+  /** The blocks of each partition after the run. */
+  private def ahead: IndexedSeq[Levels] = {
+    val rowGroupRows = rowsPerRowGroup
+    fitted.heldOut.zip(fitted.layouts).zip(plan.partitions).map { case ((held, ref), sized) =>
+      Forecast.blocks(
+        held,
+        ref.layout,
+        input.rows(sized.partition),
+        rowGroupRows,
+        options.pageRowLimit.toDouble)
+    }
+  }
+
+  /** Rows that fit into a row group, by the bytes that the input's row groups have per row. */
+  private def rowsPerRowGroup: Double = {
+    val groups = input.footersOf(plan).flatMap(_.rowGroups)
+    val bytes = groups.map(_.compressedBytes).sum
+    val size = options.rowGroupSize.getOrElse(input.rowGroupBytes)
+    if (bytes == 0) Double.MaxValue else math.max(1.0, size.toDouble * groups.map(_.rows).sum / bytes)
+  }
+
+  private def bound(blocks: Reading, groups: Seq[QueryGroup]): Readings = {
+    def columns(places: Seq[Int]): IndexedSeq[Reading] = {
+      val part = sample.select(places)
+      val each = Seq(blocks.files, blocks.rowGroups, blocks.pages).map(Forecast.bound(part, _))
+      places.indices.map(c => Reading(each(0)(c), each(1)(c), each(2)(c)))
+    }
+    val least = new QueryBound(sample)
+    Readings(
+      columns(clustering) ++ tracked.watchedPlaces.map(c => columns(clustering :+ c).last),
+      groups.map(g => least.of(g.queries, blocks)).toIndexedSeq)
+  }
+
+  /** The share of files that look-ups in a watched column read of a Z-order by the clustering columns and it. */
+  private def asOneMore(place: Int): Double = {
+    val places = clustering :+ place
+    val rows = math.max(Foresight.LeastRows, Foresight.RowsForOneMore / plan.partitions.length)
+    val files = plan.partitions.indices.flatMap { p =>
+      val sized = plan.partitions(p)
+      val columns = places.map(tracked.all(_).fit)
+      val learnt = fitted.fitting(p).select(places).thinned(rows)
+      val layout = Fit.choose(learnt, columns, sized.files, "zorder", Nil, 1.0).layout
+      val held = fitted.heldOut(p).select(places).thinned(rows)
+      val share = input.rows(sized.partition).toDouble / math.max(1, held.rows)
+      Forecast.blocks(held, layout, held.rows.toLong, Double.MaxValue, Double.MaxValue).files
+        .map(b => (math.round(b.rows * share), b.zones.last))
+    }
+    ShareRead.of(files, values(place))
+  }
+
+  /** Compared in the first partition, whose queries they were compared by. */
+  private def alternatives(pages: Seq[FilePages], ahead: Levels): Seq[Candidate] = {
+    val files = plan.partitions.head.partition.files.map(_.path).toSet
+    val footers = input.footersOf(plan).filter(f => files(f.file.path))
+    val found = levels(footers, pages.filter(p => files(p.file.path)))
+    val yardstick = fitted.first.yardstick
+    val tried =
+      if (fitted.first.candidates.nonEmpty) fitted.first.candidates
+      else Seq(yardstick.of(fitted.first.layout.curve, ahead))
+    (yardstick.of("now", found) +: tried) :+ yardstick.bound
+  }
+}
+
+private[run] object Foresight {
+  private val PageIndexFiles = 1000
+  private val RowsForOneMore = 40000
+  private val LeastRows = 2000
+}

@@ -1,0 +1,88 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.table.DataFile
+
+/** What a run did, in numbers: Delta's names first. */
+final case class RunMetrics(
+    added: Seq[DataFile] = Nil,
+    removed: Seq[DataFile] = Nil,
+    partitionsOptimized: Long = 0,
+    batches: Long = 0,
+    filesConsidered: Long = 0,
+    filesSkipped: Long = 0,
+    startTimeMs: Long = 0,
+    endTimeMs: Long = 0,
+    rows: Long = 0,
+    inputBytes: Long = 0,
+    targetFileSize: Long = 0,
+    targetFiles: Long = 0,
+    sampledRows: Long = 0,
+    rowGroups: Long = 0,
+    pages: Long = 0,
+    cost: RunCost = RunCost(),
+    stepMs: Map[String, Long] = Map.empty) {
+
+  def row: Row = Row(
+    added.length.toLong,
+    removed.length.toLong,
+    RunMetrics.sizes(added),
+    RunMetrics.sizes(removed),
+    partitionsOptimized,
+    batches,
+    filesConsidered,
+    filesSkipped,
+    startTimeMs,
+    endTimeMs,
+    rows,
+    inputBytes,
+    targetFileSize,
+    targetFiles,
+    sampledRows,
+    rowGroups,
+    pages,
+    cost.bytesToRead,
+    cost.bytesToShuffle,
+    cost.localDiskBytes,
+    stepMs)
+}
+
+object RunMetrics {
+  private val sizesType = new StructType()
+    .add("min", LongType)
+    .add("max", LongType)
+    .add("avg", DoubleType)
+    .add("totalFiles", LongType)
+    .add("totalSize", LongType)
+
+  val schema: StructType = new StructType()
+    .add("numFilesAdded", LongType)
+    .add("numFilesRemoved", LongType)
+    .add("filesAdded", sizesType)
+    .add("filesRemoved", sizesType)
+    .add("partitionsOptimized", LongType)
+    .add("numBatches", LongType)
+    .add("totalConsideredFiles", LongType)
+    .add("totalFilesSkipped", LongType)
+    .add("startTimeMs", LongType)
+    .add("endTimeMs", LongType)
+    .add("rows", LongType)
+    .add("inputBytes", LongType)
+    .add("targetFileSize", LongType)
+    .add("targetFiles", LongType)
+    .add("sampledRows", LongType)
+    .add("rowGroups", LongType)
+    .add("pages", LongType)
+    .add("bytesToRead", LongType)
+    .add("bytesToShuffle", LongType)
+    .add("localDiskBytes", LongType)
+    .add("stepMs", MapType(StringType, LongType))
+
+  private def sizes(files: Seq[DataFile]): Row =
+    if (files.isEmpty) Row(null, null, 0.0, 0L, 0L)
+    else {
+      val bytes = files.map(_.length)
+      Row(bytes.min, bytes.max, bytes.sum.toDouble / bytes.length, bytes.length.toLong, bytes.sum)
+    }
+}

@@ -1,0 +1,53 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
+import org.apache.spark.sql.types._
+
+/** The one result row of a run and of its dry run. */
+final case class RunReport(
+    path: String,
+    status: RunStatus,
+    reason: String,
+    runId: String,
+    layoutChosen: String,
+    metrics: RunMetrics,
+    outlook: Option[Outlook]) {
+  def row: Row = new GenericRowWithSchema(
+    Array[Any](
+      path,
+      status.name,
+      reason,
+      runId,
+      layoutChosen,
+      metrics.row,
+      rows(_.columns)(_.row),
+      rows(_.queries)(_.row),
+      rows(_.others)(_.row),
+      rows(_.alternatives)(c => Row(c.name, c.files, c.pages))),
+    RunReport.schema)
+
+  def json: String = row.json
+
+  private def rows[A](list: Outlook => Seq[A])(row: A => Row): Seq[Row] =
+    outlook.fold(Seq.empty[Row])(list(_).map(row))
+}
+
+object RunReport {
+  private val alternative = new StructType()
+    .add("layout", StringType)
+    .add("files", DoubleType)
+    .add("pages", DoubleType)
+
+  val schema: StructType = new StructType()
+    .add("path", StringType)
+    .add("status", StringType)
+    .add("reason", StringType)
+    .add("run_id", StringType)
+    .add("layout_chosen", StringType)
+    .add("metrics", RunMetrics.schema)
+    .add("columns", ArrayType(ColumnReport.schema))
+    .add("queries", ArrayType(QueryReport.schema))
+    .add("others", ArrayType(OtherReport.schema))
+    .add("alternatives", ArrayType(alternative))
+}
