@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.sort
 
+import java.lang.management.ManagementFactory
 import java.nio.file.{Files, Path, Paths}
 import java.time.LocalDate
 
@@ -123,7 +124,8 @@ object SortBenchmark {
       "") ++
       table("In memory", memory) ++ table(s"Spilling every ${Rows / 4} rows", spilling) ++ Seq(
         s"- Spark ${org.apache.spark.SPARK_VERSION}, Java ${System.getProperty("java.version")}, Scala ${scala.util.Properties.versionNumberString}, " +
-          s"${Runtime.getRuntime.availableProcessors} cores, ${System.getProperty("os.arch")}, heap ${Runtime.getRuntime.maxMemory >> 20} MiB, master local[1]")
+          s"${Runtime.getRuntime.availableProcessors} cores, ${System.getProperty("os.arch")}, heap ${Runtime.getRuntime.maxMemory >> 20} MiB, master local[1], " +
+          f"load average at the end ${ManagementFactory.getOperatingSystemMXBean.getSystemLoadAverage}%.1f")
     lines.mkString("", "\n", "\n")
   }
 

@@ -33,6 +33,19 @@ def test_a_dry_run_as_text(main, table, capsys):
     assert main(["optimize", table, "--by", "a,b", "--dry-run", *OPTIONS]) == 0
     out = capsys.readouterr().out
     assert out.startswith("DRY_RUN") and "point look-up" in out
+    assert "The layouts that were compared" in out and "zorder" in out
+    # the table is in the order of id, which its files skip by today
+    assert "Columns that it is not clustered by" in out and "GETS WORSE" in out
+    assert "queries of the log" not in out
+
+
+def test_a_run_for_a_log_says_what_its_queries_read(main, table, spark, capsys):
+    log = f"SELECT * FROM zorder_query_log('SELECT * FROM parquet.`{table}` WHERE a = 5 AND b < 100')"
+    spark.sql(log).createOrReplaceTempView("cli_log")
+    more = ["--option", "queryLog=cli_log", "--option", "fileCount=8"]
+    assert main(["optimize", table, "--by", "a,b", "--dry-run", *more]) == 0
+    out = capsys.readouterr().out
+    assert "Share of the table that the queries of the log read" in out and "a = ? AND b <= ?" in out
 
 
 def test_a_failure_is_one_sentence_and_exit_code_1(main, table, capsys):

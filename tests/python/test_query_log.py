@@ -59,7 +59,9 @@ def test_a_run_takes_a_frame_a_list_or_a_path(spark, table, tmp_path):
     query_log.of_sql(spark, texts).write.parquet(path)
     run = ZOrderTable.forPath(spark, table).optimize().option("fileCount", 4).option("force", True)
     for log in (texts, query_log.of_sql(spark, texts), path):
-        assert run.queries(log).dryRun().executeZOrderBy("a", "b").collect()[0]["status"] == "DRY_RUN"
+        row = run.queries(log).dryRun().executeZOrderBy("a", "b").collect()[0]
+        assert row["status"] == "DRY_RUN"
+        assert [(q["query"], round(q["weight"], 6)) for q in row["queries"]] == [("a = ?", 1.0)]
     assert [t.name for t in spark.catalog.listTables() if t.name.startswith("zorder_queries")] == []
 
 

@@ -34,7 +34,8 @@ def mean_files_read(spark, path, column):
 def test_a_dry_run_changes_nothing_and_has_the_one_result_row(spark, table):
     before = files(table)
     result = run_of(spark, table).dryRun().executeZOrderBy("a", "b")
-    assert result.columns == ["path", "status", "reason", "run_id", "layout_chosen", "metrics", "columns"]
+    names = ["path", "status", "reason", "run_id", "layout_chosen", "metrics"]
+    assert result.columns == [*names, "columns", "queries", "others", "alternatives"]
     row = result.collect()[0]
     assert row["status"] == "DRY_RUN"
     assert [column["name"] for column in row["columns"]][:2] == ["a", "b"]

@@ -32,7 +32,7 @@ def grid(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def result(row: Row) -> str:
-    """The result row of a clustering run: status and reason, counts, and one line for each column."""
+    """The result row of a clustering run: status and reason, counts, and what is read by whom."""
     fields = row.asDict(recursive=True)
     head = f"{fields.get('status')}: {fields.get('path')}"
     lines = [head + (f" ({fields['reason']})" if fields.get("reason") else "")]
@@ -40,11 +40,8 @@ def result(row: Row) -> str:
     metrics = {k: v for k, v in flat(fields.get("metrics") or {}).items() if v is not None}
     if metrics:
         lines += ["", grid([{"metric": k, "value": _cell(v)} for k, v in metrics.items()])]
-    columns = [flat(column) for column in fields.get("columns") or []]
-    if columns:
-        shown = [k for k in columns[0] if any(column.get(k) is not None for column in columns)]
-        lines += ["", "Share of the table that a point look-up reads:"]
-        lines += [grid([{k: column.get(k) for k in shown} for column in columns])]
+    for name, title in _SHARES.items():
+        lines += _shares(title, fields.get(name) or [])
     return "\n".join(lines)
 
 
@@ -73,6 +70,21 @@ def _figures(fields: dict[str, Any]) -> dict[str, Any]:
     shown["gain"] = fields["gain"]
     shown["loss"] = fields["loss_by_last_column"]
     return shown
+
+
+_SHARES = {
+    "columns": "Share of the table that a point look-up reads:",
+    "queries": "Share of the table that the queries of the log read:",
+    "others": "Columns that it is not clustered by, share of the files that a point look-up reads:",
+    "alternatives": "The layouts that were compared, mean share that is read:",
+}
+
+
+def _shares(title: str, rows: Sequence[dict[str, Any]]) -> list[str]:
+    """A title and a table without its empty columns; nothing without rows."""
+    flats = [flat(row) for row in rows]
+    shown = [k for k in flats[0] if any(row.get(k) is not None for row in flats)] if flats else []
+    return ["", title, grid([{k: row.get(k) for k in shown} for row in flats])] if flats else []
 
 
 def flat(fields: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -64,13 +64,13 @@ final case class Box(conditions: Map[Int, Condition]) {
  */
 final case class Query(boxes: IndexedSeq[Box], weight: Double) {
 
-  /** The query on these columns alone, by their places in the list: it asks for more rows, never for fewer. */
+  /** What is asked of these columns alone, numbered by their places in the list: more rows, never fewer. */
   def over(columns: Seq[Int]): Query = {
     val place = columns.zipWithIndex.toMap
-    Query(
-      boxes.filterNot(_.impossible).map(b =>
-        Box(b.conditions.collect { case (column, condition) if place.contains(column) => place(column) -> condition })),
-      weight)
+    def box(b: Box): Box = Box(b.conditions.collect {
+      case (column, condition) if place.contains(column) => place(column) -> condition
+    })
+    Query(boxes.filterNot(_.impossible).map(box), weight)
   }
 
   /** The columns that are asked about. */

@@ -58,18 +58,21 @@ private[layout] object CellOrder {
   /** Bits that a column of a lexical order may take before the columns after it have theirs. */
   private val LexicalBits = 24
 
+  /** Bits of the curve in a file: four billion cells. More would cost time and tell no page from another. */
+  private val CurveBits = 32
+
   /** A column of nearly nothing but NULL must not take all the bits from the others. */
   private val MostWeight = 16.0
 
   def of(cell: Cell, scales: Array[Scale], inFileBits: Int, order: InFileOrder): CellOrder = {
     val tight = cell.box.indices.map(c => scales(c).occupied(cell.box(c).from, cell.box(c).until)).toArray
     val varying = cell.box.indices.filter(c => tight(c).width > 1).toArray
+    val curveBits = math.min(CurveBits, inFileBits)
+    def inTurn = turned(varying, cell.firstFile).take(curveBits)
     order match {
       case InFileOrder.Lexical => lexical(varying, tight, inFileBits)
-      case InFileOrder.Hilbert =>
-        hilbert(turned(varying, cell.firstFile).take(inFileBits), tight, scales, inFileBits, _ => 0)
-      case InFileOrder.Stretched(bits) =>
-        hilbert(turned(varying, cell.firstFile).take(inFileBits), tight, scales, inFileBits, bits)
+      case InFileOrder.Hilbert => hilbert(inTurn, tight, scales, curveBits, _ => 0)
+      case InFileOrder.Stretched(bits) => hilbert(inTurn, tight, scales, curveBits, bits)
     }
   }
 
@@ -88,12 +91,12 @@ private[layout] object CellOrder {
       varying: Array[Int],
       tight: Array[RankSpan],
       scales: Array[Scale],
-      inFileBits: Int,
+      curveBits: Int,
       stretch: Int => Int): CellOrder = {
     val length = varying.map { c =>
       tight(c).width * math.pow(2, stretch(c)) / math.max(1.0 - scales(c).nullShare, 1.0 / MostWeight)
     }
-    val bits = if (varying.isEmpty) 1 else math.min(Scale.Bits, inFileBits / varying.length)
+    val bits = if (varying.isEmpty) 1 else math.min(Scale.Bits, curveBits / varying.length)
     val columnBits = length.map(l => bits - math.round(math.log(length.max / l) / math.log(2)).toInt)
     val active = varying.indices.filter(columnBits(_) > 0).toArray
     val factor = active.map(i => (1L << (32 + columnBits(i))) / tight(varying(i)).width)

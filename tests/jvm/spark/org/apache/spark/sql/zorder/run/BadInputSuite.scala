@@ -37,7 +37,6 @@ class BadInputSuite extends AnyFunSuite with RunFixture {
       no(s"ZORDER TABLE $t BY (a) WITH (fileCuont = 4)", "fileCuont", "fileCount")
       no(s"ZORDER TABLE $t BY (a) WITH (fileCount = many)", "fileCount", "many")
       no(s"ZORDER TABLE $t BY (a) USING CURVE peano $options", "peano", "hilbert")
-      no(s"ZORDER TABLE $t BY (a) USING CURVE tree $options", "tree")
       no(s"ZORDER TABLE $t BY a USING $options", "USING")
       no(s"OPTIMIZE $t ZORDER BY () $options", "empty")
       no(s"ZORDER TABLE $t BY (a) $options INTO '$path/copy'", "copy")

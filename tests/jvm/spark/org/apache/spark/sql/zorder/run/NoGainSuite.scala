@@ -58,7 +58,7 @@ class NoGainSuite extends AnyFunSuite with RunFixture {
     table(spark.range(0, 20000, 1, 8).selectExpr(
       "id + pmod(hash(id), 20) a",
       "3 * id + pmod(hash(id, 1), 40) b")) { path =>
-      noGain(path, s"BY (a, b) $small", "A and b rise and fall together (rank correlation 1.00)")
+      noGain(path, s"BY (a, b) $small", "Columns a and b rise and fall together (rank correlation 1.000)")
     }
   }
 

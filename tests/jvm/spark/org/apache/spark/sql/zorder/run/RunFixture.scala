@@ -43,11 +43,10 @@ trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
   def list(row: Row, name: String): Seq[Row] = row.getSeq[Row](row.fieldIndex(name))
 
   /** A view that is the query log of these filters on the table at `path`. */
-  def logOf(view: String, path: Path, filters: Seq[String]): Unit =
-    logOf(view, filters.map(f => s"SELECT * FROM parquet.`$path` WHERE $f"))
-
-  def logOf(view: String, queries: Seq[String]): Unit = {
-    val texts = queries.map(q => "\"" + q + "\"").mkString("array(", ", ", ")")
+  def logOf(view: String, path: Path, filters: Seq[String]): Unit = {
+    read(path).createOrReplaceTempView("asked_table")
+    val texts =
+      filters.map(f => "\"SELECT * FROM asked_table WHERE " + f + "\"").mkString("array(", ", ", ")")
     spark.sql(s"SELECT * FROM zorder_query_log($texts)").createOrReplaceTempView(view)
   }
 

@@ -31,6 +31,16 @@ class PageIndexSuite extends AnyFunSuite with StatsFixture {
         case _ => false
       })
       assert(pages.pages(3) == Seq((10500L, Zone.Unknown)))
+      // runs: where a page of either column begins; what is asked of neither column is not known
+      val runs = pages.runs(IndexedSeq(Some(0), None, Some(2)))
+      assert(runs.map(_.rows).sum == 10500 && runs.forall(_.zones(1) == Zone.Unknown))
+      val begins = runs.scanLeft(0L)(_ + _.rows)
+      for (c <- Seq(0, 2)) assert(pages.columns(c).scanLeft(0L)(_ + _.rows).toSet.subsetOf(begins.toSet))
+      for ((run, from) <- runs.zip(begins)) {
+        val page = pages.columns(0).scanLeft(0L)(_ + _.rows).lastIndexWhere(_ <= from)
+        assert(run.zones(0) == pages.columns(0)(page).zones.head)
+      }
+      assert(pages.runs(IndexedSeq(Some(1))).map(!_.mayHoldNull(0)) == Seq(false, false) ++ Seq.fill(4)(true))
     }
   }
 

@@ -29,10 +29,12 @@ object Forecast {
       pageRows: Double): Levels = {
     val placed = place(sample, layout)
     val perSampled = tableRows.toDouble / math.max(1, sample.rows)
+    val unsampled = new Unsampled(sample.columns.map(_.sorted), 1.0 - 1.0 / perSampled)
+    def parts(size: Double) = cut(sample, placed, size, unsampled)
     Levels(
-      cut(sample, placed, Double.MaxValue).map(KeptBounds.ofChunk),
-      cut(sample, placed, rowGroupRows / perSampled).map(KeptBounds.ofChunk),
-      cut(sample, placed, pageRows / perSampled).map(KeptBounds.ofPage))
+      parts(Double.MaxValue).map(KeptBounds.ofChunk),
+      parts(rowGroupRows / perSampled).map(KeptBounds.ofChunk),
+      parts(pageRows / perSampled).map(KeptBounds.ofPage))
   }
 
   def shares(blocks: Seq[Block], values: IndexedSeq[SortedWords]): IndexedSeq[Double] =
@@ -83,7 +85,7 @@ object Forecast {
   }
 
   /** Cuts each file into blocks of at most `size` sampled rows. */
-  private def cut(sample: Sample, placed: Placed, size: Double): Seq[Block] = {
+  private def cut(sample: Sample, placed: Placed, size: Double, unsampled: Unsampled): Seq[Block] = {
     val out = ArrayBuffer.empty[Block]
     val n = placed.order.length
     var from = 0
@@ -91,11 +93,12 @@ object Forecast {
       val file = placed.file(placed.order(from))
       var end = from
       while (end < n && placed.file(placed.order(end)) == file) end += 1
+      val whole = block(sample, placed.order, from, end).zones
       var blockEnd = from + size
       while (from < end) {
         val until =
           math.max(from + 1, math.min(end, math.round(math.min(blockEnd, Int.MaxValue.toDouble)).toInt))
-        out += block(sample, placed.order, from, until)
+        out += unsampled.widened(block(sample, placed.order, from, until), whole)
         from = until
         blockEnd += size
       }

@@ -4,7 +4,7 @@ package org.apache.spark.sql.zorder.fit
 object RankCorrelation {
   private val Rows = 10000
 
-  /** From -1 to 1 over the rows in which both columns have a value; 0 where one of them has a single value. */
+  /** From -1 to 1 over the rows in which both columns have a value; 0 where one of them has only one value. */
   def of(sample: Sample, a: Int, b: Int): Double = {
     val few = sample.select(Seq(a, b)).thinned(Rows)
     val rows = (0 until few.rows).filter(i => few.columns.forall(!_.isNull(i))).toArray

@@ -10,6 +10,7 @@ private[run] object Between {
 
   /** @param part 0 for a word near `min`, 1 for one near `max` */
   def word(min: Word, max: Word, part: Double): Word = (min, max) match {
+    case _ if min == max => min
     case (LongWord(a), LongWord(b)) => LongWord(number(a, b, part))
     case (BytesWord(a), BytesWord(b)) =>
       val shared = BytesScale.commonPrefix(a, b)

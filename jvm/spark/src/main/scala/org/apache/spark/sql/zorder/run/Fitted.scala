@@ -5,8 +5,8 @@ import org.apache.spark.sql.zorder.fit.{Choice, Fit, Sample}
 import sparkzorder.curve.cost.Query
 
 /**
- * The layouts of a run, one a partition in the plan's order, and the sampled rows that they were fitted on and
- * those that they were not; the columns of the rows are those of the layout, then those that are watched.
+ * The layouts of a run, one a partition in the plan's order, and the sampled rows: those that they were fitted
+ * on and those that they were not. The columns of the rows are those of the layout, then those that are watched.
  *
  * @param first
  *   how the layout of the first partition was chosen

@@ -89,7 +89,7 @@ final private[run] class Foresight(
       groups.map(g => least.of(g.queries, blocks)).toIndexedSeq)
   }
 
-  /** The share of files that look-ups in a watched column read of a Z-order by the clustering columns and it. */
+  /** The share of files that look-ups in a watched column read of a Z-order by it and the clustering columns. */
   private def asOneMore(place: Int): Double = {
     val places = clustering :+ place
     val rows = math.max(Foresight.LeastRows, Foresight.RowsForOneMore / plan.partitions.length)

@@ -12,25 +12,19 @@ final private[run] class NoGain(outlook: Outlook, plan: FilePlan, fitted: Fitted
 
   def reason(least: Double): String = {
     val change =
-      if (outlook.gain < 0) f"more would be read than now, by ${-outlook.gain * 100}%.1f %%"
+      if (outlook.gain < 0) s"more would be read than now, by ${Said.percent(-outlook.gain)}"
       else
-        f"the mean share read would fall by ${outlook.gain * 100}%.1f %% only, less than minGain = ${least * 100}%.1f %%"
+        s"the mean share read would fall by ${Said.percent(outlook.gain)} only, less than minGain = " +
+          Said.percent(least)
     val sentence = cause.fold(change)(c => s"$c: $change")
-    s"${sentence.head.toUpper}${sentence.tail} (${outlook.said}).${outlook.warning} WITH (force = true) does it all the same."
+    s"${sentence.head.toUpper}${sentence.tail} (${outlook.said}).${outlook.warning} " +
+      "WITH (force = true) does it all the same."
   }
 
   /** The first that applies, without an end. */
   private def cause: Option[String] =
-    Seq(
-      () => constant,
-      () => withoutBounds,
-      () => longValues,
-      () => fewFiles,
-      () => spoils,
-      () => correlated,
-      () => sort,
-      () => inLayout)
-      .iterator.map(_()).collectFirst { case Some(found) => found }
+    constant.orElse(withoutBounds).orElse(longValues).orElse(fewFiles).orElse(spoils)
+      .orElse(correlated).orElse(plainSort).orElse(inLayout)
 
   private def eachColumn(said: Int => Option[String]): Option[String] =
     columns.indices.iterator.map(said).collectFirst { case Some(text) => text }
@@ -46,7 +40,9 @@ final private[run] class NoGain(outlook: Outlook, plan: FilePlan, fitted: Fitted
   private def withoutBounds: Option[String] = eachColumn { c =>
     if (outlook.tracked.bounded(c)) None
     else if (columns(c).path.isEmpty)
-      Some(s"files keep no min and max of the expression ${columns(c).sql}, and those of its columns would rule out little")
+      Some(
+        s"files keep no min and max of the expression ${columns(c).sql}, and those of its columns would rule " +
+          "out little")
     else
       Some(s"files keep no min and max of ${columns(c).sql} that a look-up could use, for its type " +
         outlook.tracked.stored(c).fold("")(_.dataType.sql))
@@ -63,7 +59,7 @@ final private[run] class NoGain(outlook: Outlook, plan: FilePlan, fitted: Fitted
               s"${KeptBounds.ChunkBytes} bytes together)")
         else if (shared >= KeptBounds.PageBytes)
           Some(
-            s"values of ${columns(c).sql} share their first $shared bytes, and the statistics of pages keep " +
+            s"values of ${columns(c).sql} share their first $shared bytes, and those of a page keep " +
               s"${KeptBounds.PageBytes}")
         else None
       case _ => None
@@ -85,12 +81,13 @@ final private[run] class NoGain(outlook: Outlook, plan: FilePlan, fitted: Fitted
     (pair.head, pair.last, RankCorrelation.of(sample, pair.head, pair.last))
   }.collectFirst {
     case (a, b, rho) if math.abs(rho) > NoGain.SameOrder =>
-      f"${columns(a).sql} and ${columns(b).sql} rise and fall together (rank correlation $rho%.2f), so clustering by one of them serves both"
+      s"columns ${columns(a).sql} and ${columns(b).sql} rise and fall together (rank correlation " +
+        s"${Said.share(rho)}), so clustering by one of them serves both"
   }
 
   private lazy val sample: Sample = Sample.concat(fitted.heldOut)
 
-  private def sort: Option[String] = {
+  private def plainSort: Option[String] = {
     val lexical = "lexical(?: by column (\\d+))?".r
     fitted.first.layout.curve match {
       case lexical(n) if isNear =>

@@ -20,5 +20,7 @@ private[zorder] object Said {
     else String.format(Locale.ROOT, "%.1f %s", Double.box(n / math.pow(1024, power.toDouble)), units(power))
   }
 
+  def percent(x: Double): String = String.format(Locale.ROOT, "%.1f %%", Double.box(x * 100))
+
   def share(x: Double): String = String.format(Locale.ROOT, "%.3f", Double.box(x))
 }

@@ -32,7 +32,8 @@ object Sampling {
       plan: FilePlan,
       rows: Long): Sampled = {
     val most = math.min(AtMost, MostValues / math.max(1, columns.length))
-    about(math.min(most, math.max(AtLeast, plan.outputFiles * RowsPerFile)), session, source, columns, plan, rows)
+    val wanted = math.min(most, math.max(AtLeast, plan.outputFiles * RowsPerFile))
+    about(wanted, session, source, columns, plan, rows)
   }
 
   /**

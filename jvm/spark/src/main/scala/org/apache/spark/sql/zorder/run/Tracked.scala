@@ -28,7 +28,7 @@ final private[run] case class Tracked(
   /** Places of the columns that are watched. */
   val watchedPlaces: Range = clustering.length until all.length
 
-  /** What look-ups can use: the clustering columns that files have statistics of, and the bases of the others. */
+  /** What look-ups can use: the clustering columns that files have statistics of, and the others' bases. */
   val judged: Seq[Int] = all.indices.take(clustering.length + bases).filter(stored(_).isDefined)
 
   /** The columns with statistics, in their order. */
