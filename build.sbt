@@ -182,7 +182,8 @@ lazy val bench_operators = (project in file("target/sbt/bench_operators"))
     libraryDependencies += "org.apache.spark" %% "spark-sql" % "3.5.9",
     run / fork := true,
     run / baseDirectory := repo("."),
-    run / javaOptions ++= sparkJavaOptions.filterNot(o => o.startsWith("-Xm") || o.contains("spark.testing")) :+ "-Xmx6g",
+    run / javaOptions ++= sparkJavaOptions.filterNot(o =>
+      o.startsWith("-Xm") || o.contains("spark.testing")) :+ "-Xmx6g",
     scalafixChecked)
 
 /** Projects whose sources together are all sources once: shared, Spark 3 and Spark 4 shims, tests, benchmarks. */

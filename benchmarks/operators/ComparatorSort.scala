@@ -23,7 +23,9 @@ private[sort] object ComparatorSort {
     table.queryExecution.toRdd.mapPartitions { rows =>
       val sorter = UnsafeExternalRowSorter.createWithRecordComparator(
         schema,
-        new Supplier[RecordComparator] { override def get(): RecordComparator = new ByKeys(bound, schema.length) },
+        new Supplier[RecordComparator] {
+          override def get(): RecordComparator = new ByKeys(bound, schema.length)
+        },
         PrefixComparators.LONG,
         new NoPrefix,
         SparkEnv.get.memoryManager.pageSizeBytes,

@@ -36,7 +36,7 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
   private def withData(data: DataFrame)(body: Path => Unit): Unit = withTempDir { dir =>
     withConf("spark.zorder.fileCount" -> "16", "spark.zorder.pageRowLimit" -> "1000") {
       val path = dir.resolve("t")
-      data.write.parquet(path.toString)
+      data.write.option("parquet.page.row.count.limit", 1000).parquet(path.toString)
       body(path)
     }
   }

@@ -29,7 +29,9 @@ class KeptBoundsSuite extends AnyFunSuite {
 
   test("what cannot be raised stays whole, also where only the first byte can") {
     val high = Array.fill(80)(0xff.toByte)
-    assert(KeptBounds.ofPage(block(bytes(1, 1), high)).zones(1) === Zone.Between(BytesWord(bytes(1, 1)), BytesWord(high)))
+    assert(KeptBounds.ofPage(block(bytes(1, 1), high)).zones(1) === Zone.Between(
+      BytesWord(bytes(1, 1)),
+      BytesWord(high)))
     val (_, max) = bounds(KeptBounds.ofPage(block(bytes(1, 1), 7.toByte +: high)))
     assert(max.toSeq === Seq(8.toByte))
   }

@@ -45,7 +45,8 @@ trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
   /** A view that is the query log of these filters on the table at `path`. */
   def logOf(view: String, path: Path, filters: Seq[String]): Unit = {
     read(path).createOrReplaceTempView("asked_table")
-    val texts = filters.map(f => "\"SELECT * FROM asked_table WHERE " + f + "\"").mkString("array(", ", ", ")")
+    val texts =
+      filters.map(f => "\"SELECT * FROM asked_table WHERE " + f + "\"").mkString("array(", ", ", ")")
     spark.sql(s"SELECT * FROM zorder_query_log($texts)").createOrReplaceTempView(view)
   }
 

@@ -54,10 +54,16 @@ class ScreeningSuite extends AnyFunSuite {
   }
 
   test("nested fields and partition columns; what is asked for comes before what is not") {
-    val schema = StructType.fromDDL("a INT, s STRUCT<x: INT, y: ARRAY<INT>>, m MAP<INT, INT>, z INT, p STRING")
+    val schema =
+      StructType.fromDDL("a INT, s STRUCT<x: INT, y: ARRAY<INT>>, m MAP<INT, INT>, z INT, p STRING")
     val found = Screening.statistics(schema, Seq("p"), Nil, Set("z"), 3)
     assert(found.columns.map(_.path) === Seq(Seq("z"), Seq("a"), Seq("s", "x")))
     assert(found.clustering === 0 && found.bases === 0 && found.otherNumbers === (0 until 3))
-    assert(Screening.statistics(schema, Seq("p"), Nil, Set("z"), 1000000).columns.map(_.path) === Seq(Seq("z")))
+    assert(Screening.statistics(
+      schema,
+      Seq("p"),
+      Nil,
+      Set("z"),
+      1000000).columns.map(_.path) === Seq(Seq("z")))
   }
 }

@@ -34,20 +34,20 @@ final class Advisor private (
     val files = table.files()
     if (files.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
     val candidates = Candidates.of(user, table, log)
-    val screened = progress.step("footers") {
-      Screening(pinned, table, files, candidates.columns, options)
+    val considered = progress.step("footers") {
+      Considered(pinned, table, files, candidates.columns, options)
     }(_.input.said)
-    val plan = FilePlan(screened.input.partitions, table.partitionSchema.nonEmpty, options, copy = false)
+    val plan = FilePlan(considered.input.partitions, table.partitionSchema.nonEmpty, options, copy = false)
     val kept = candidates.partitions.filter(_._2 >= PartitionColumns.MostQueries).map { case (name, weight) =>
       Advice(Verdict.KeepPartitioning, Reasons.keepPartitioning(name, weight), Seq(name))
     }
     if (plan.partitions.isEmpty)
       Advice(Verdict.LeaveIt, plan.tooSmall, files = Some(files.length)) +: kept
-    else if (screened.columns.isEmpty)
+    else if (considered.columns.isEmpty)
       Advice(Verdict.LeaveIt, Reasons.nothingToClusterBy, files = Some(files.length)) +: kept
     else {
-      val found = Findings(pinned, user, table, screened, plan, log, progress)
-      new Proposals(target, candidates, screened, plan, found, log, options).all(progress) ++ kept
+      val found = Findings(pinned, user, table, considered, plan, log, progress)
+      new Proposals(target, candidates, considered, plan, found, log, options).all(progress) ++ kept
     }
   }
 }

@@ -2,10 +2,9 @@ package org.apache.spark.sql.zorder.advise
 
 import scala.util.Try
 
-import org.apache.spark.sql.types.{DataType, StructType}
-import org.apache.spark.sql.zorder.expr.{ColumnPath, WordType}
+import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.fit.{LongSample, Sample}
-import org.apache.spark.sql.zorder.run.{ClusterColumn, ClusterColumns}
+import org.apache.spark.sql.zorder.run.{ClusterColumn, ClusterColumns, Screening}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.workload.{LogBoxes, QueryLog}
@@ -53,13 +52,8 @@ private[advise] object Candidates {
 
   private def ordered(session: ClassicSession, table: ClusterTable): Seq[ClusterColumn] = {
     val data = table.schema.filterNot(f => table.partitionSchema.fieldNames.contains(f.name))
-    val names = data.flatMap(f => leaves(Seq(f.name), f.dataType)).map(ColumnPath.sql)
+    val names = Screening.paths(data, Nil).map(ColumnPath.sql)
     names.take(MostScreened).flatMap(column(session, table, _))
-  }
-
-  private def leaves(path: Seq[String], dataType: DataType): Seq[Seq[String]] = dataType match {
-    case s: StructType => s.flatMap(f => leaves(path :+ f.name, f.dataType))
-    case other => if (WordType.of(other).isDefined) Seq(path) else Nil
   }
 
   /** To ask a log for its columns without rows at hand. */

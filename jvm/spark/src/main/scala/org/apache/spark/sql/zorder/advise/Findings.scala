@@ -15,7 +15,7 @@ import sparkzorder.curve.cost.Query
  * @param judged
  *   the partition; the whole table where it has none
  * @param columns
- *   numbers among the screened columns: those with more than one value in the sample
+ *   numbers among the considered columns: those with more than one value in the sample
  * @param sample
  *   of these columns
  * @param sampledShare
@@ -36,15 +36,17 @@ final private[advise] case class Findings(
   /** The same for some of these columns, and for some of the queries. */
   def of(chosen: IndexedSeq[Int], keep: Query => Boolean): Findings = copy(
     columns = chosen.map(columns(_)),
-    sample = Sample(chosen.map(sample.columns(_))),
-    queries = queries.filter(keep).map(Findings.only(_, chosen)))
+    sample = sample.select(chosen),
+    queries = queries.filter(keep).map(_.over(chosen)))
 
   /** The files as they are, with the zones of these columns. */
-  def files: Seq[Block] = footers.map(f => Block(f.rows, columns.map(f.zone(_))))
+  def files: Seq[Block] = footers.map { f =>
+    val nullFree = columns.indices.filter(i => f.rowGroups.forall(_.nullFree(columns(i))))
+    Block(f.rows, columns.map(f.zone(_)), nullFree.toSet)
+  }
 
   /** Rows as the pages of these columns part them, of a part of the files. */
-  def pageBlocks: Seq[Block] =
-    pages.flatMap(p => PageBlocks.of(p.copy(columns = columns.map(p.columns(_)))))
+  def pageBlocks: Seq[Block] = pages.flatMap(_.runs(columns.map(Some(_))))
 }
 
 private[advise] object Findings {
@@ -58,16 +60,16 @@ private[advise] object Findings {
       pinned: ClassicSession,
       user: ClassicSession,
       table: ClusterTable,
-      screened: Screening,
+      considered: Considered,
       plan: FilePlan,
       log: Option[QueryLog],
       progress: Progress): Findings = {
-    val input = screened.input
+    val input = considered.input
     val judged = plan.partitions.maxBy(p => input.rows(p.partition))
     val one = plan.copy(partitions = IndexedSeq(judged))
     val rows = input.rows(one)
     val source = input.relation(one)
-    val names = screened.columns.map(_.sql)
+    val names = considered.columns.map(_.sql)
     val columns =
       ClusterColumns.on(user, table.name, source.plan, table.partitionSchema.fieldNames.toSeq, names)
     val sampled = progress.step("sample") {
@@ -75,7 +77,7 @@ private[advise] object Findings {
     }(_.said)
     val sample = sampled.partitions.head
     val pages = progress.step("pages") {
-      PageIndex.read(pinned, some(judged.partition.files), screened.statColumns)
+      PageIndex.read(pinned, some(judged.partition.files), considered.statColumns)
     }(p => Said.count(p.length.toLong, "page index"))
     val all = Findings(
       judged,
@@ -100,13 +102,4 @@ private[advise] object Findings {
     val step = math.max(1, (files.length + PageIndexFiles - 1) / PageIndexFiles)
     files.zipWithIndex.collect { case (f, i) if i % step == 0 => f }
   }
-
-  /** Conditions on other columns are left out, which makes a query larger, never smaller. */
-  private def only(query: Query, columns: IndexedSeq[Int]): Query = query.copy(boxes = query.boxes.map {
-    box =>
-      box.copy(conditions = box.conditions.collect {
-        case (c, condition) if columns.contains(c) =>
-          columns.indexOf(c) -> condition
-      })
-  })
 }

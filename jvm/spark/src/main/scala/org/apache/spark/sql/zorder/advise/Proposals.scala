@@ -11,14 +11,14 @@ import sparkzorder.curve.build.QueryShares
 final private[advise] class Proposals(
     target: TableRef,
     candidates: Candidates,
-    screened: Screening,
+    considered: Considered,
     plan: FilePlan,
     found: Findings,
     log: Option[QueryLog],
     options: RunOptions) {
   import Proposals._
 
-  private val names = found.columns.map(screened.columns(_).sql)
+  private val names = found.columns.map(considered.columns(_).sql)
   private val counts = found.sample.columns.map(ValueCounts.of)
   private val unique = PointLookUps.of(found.queries, counts, found.sampledShare)
 
@@ -85,16 +85,16 @@ final private[advise] class Proposals(
   private def basis(bench: Workbench, set: ColumnSet): String = {
     val withoutBits = bench.search.unused.filterNot(set.columns.contains).map(openName)
     // without a log, columns are also left out because there are many
-    val constant = if (log.isDefined) screened.columns.map(_.sql).filterNot(names.contains) else Nil
+    val constant = if (log.isDefined) considered.columns.map(_.sql).filterNot(names.contains) else Nil
     val partition = Some(found.judged.partition.directory).filter(_.nonEmpty)
-    Reasons.basis(partition, log.isDefined, withoutBits, screened.passedOver ++ constant)
+    Reasons.basis(partition, log.isDefined, withoutBits, considered.passedOver ++ constant)
   }
 
   private def leaveIt(reason: String, best: Option[AdviceShares]): Advice =
     Advice(
       Verdict.LeaveIt,
       reason,
-      files = Some(screened.input.footers.length),
+      files = Some(considered.input.footers.length),
       shares = best.map(s => s.copy(expected = s.now, gain = 0.0)))
 
   /** @param force write the filters even though clustering alone would not gain enough */
@@ -118,7 +118,7 @@ final private[advise] class Proposals(
 
   private def asked(c: Int): Double = candidates.asked.getOrElse(names(c), 0.0)
 
-  private def openName(c: Int): String = screened.columns(open.columns(c)).sql
+  private def openName(c: Int): String = considered.columns(open.columns(c)).sql
 }
 
 private[advise] object Proposals {

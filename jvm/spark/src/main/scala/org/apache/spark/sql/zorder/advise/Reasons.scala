@@ -25,7 +25,7 @@ private[advise] object Reasons {
       s"Sorted by ${columns.mkString(", ")}, a query reads ${read(shares)}, no more than along any curve$basis."
 
   def noGain(best: AdviceShares, least: Double): String =
-    s"The mean share read would fall by ${percent(best.gain)} only, less than minGain = ${percent(least)}: " +
+    s"The mean share read would fall by ${Said.percent(best.gain)} only, less than minGain = ${Said.percent(least)}: " +
       s"a query reads ${read(best)}."
 
   def inLayout(now: Double, bound: Double, files: Int): String =
@@ -36,15 +36,15 @@ private[advise] object Reasons {
     "No column that is asked for has statistics and more than one value: there is nothing to cluster by."
 
   def bloom(column: String, asked: Double): String =
-    s"$column tells nearly every row from the others and is only looked up by single values (${percent(asked)} of the " +
+    s"$column tells nearly every row from the others and is only looked up by single values (${Said.percent(asked)} of the " +
       "queries): a Bloom filter answers these and takes nothing from the other columns, whose figures leave them out."
 
   def partition(column: String, values: Int, asked: Double): String =
-    s"${percent(asked)} of the queries ask for $column, which has ${Said.count(values.toLong, "value")} with more than a file " +
+    s"${Said.percent(asked)} of the queries ask for $column, which has ${Said.count(values.toLong, "value")} with more than a file " +
       "of rows each: written again with PARTITIONED BY, these queries would not even list the other files."
 
   def keepPartitioning(column: String, asked: Double): String =
-    s"${percent(asked)} of the queries ask for the partition column $column: leave the partitions and cluster inside them."
+    s"${Said.percent(asked)} of the queries ask for the partition column $column: leave the partitions and cluster inside them."
 
   /** What the first proposal ends with: where its figures come from, and which columns are not in it. */
   def basis(
@@ -73,6 +73,4 @@ private[advise] object Reasons {
     val times = s.timesBound.fold("")(x => String.format(Locale.ROOT, " (%.2f x the bound)", Double.box(x)))
     s"${Said.share(s.expected)}$times of the files instead of ${Said.share(s.now)}"
   }
-
-  private def percent(x: Double): String = String.format(Locale.ROOT, "%.0f %%", Double.box(x * 100))
 }

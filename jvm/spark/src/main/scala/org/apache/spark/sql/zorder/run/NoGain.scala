@@ -40,8 +40,9 @@ final private[run] class NoGain(outlook: Outlook, plan: FilePlan, fitted: Fitted
   private def withoutBounds: Option[String] = eachColumn { c =>
     if (outlook.tracked.bounded(c)) None
     else if (columns(c).path.isEmpty)
-      Some(s"files keep no min and max of the expression ${columns(c).sql}, and those of its columns would rule " +
-        "out little")
+      Some(
+        s"files keep no min and max of the expression ${columns(c).sql}, and those of its columns would rule " +
+          "out little")
     else
       Some(s"files keep no min and max of ${columns(c).sql} that a look-up could use, for its type " +
         outlook.tracked.stored(c).fold("")(_.dataType.sql))

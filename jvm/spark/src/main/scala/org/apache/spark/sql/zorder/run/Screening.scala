@@ -10,7 +10,7 @@ import sparkzorder.curve.cost.{ShareRead, SortedWords}
  * Which columns, beside those that a table is clustered by, its files skip by today: a new order of the rows
  * may spoil that, as for the time column of a table that arrives in the order of time.
  */
-private[run] object Screening {
+private[zorder] object Screening {
 
   /** Columns whose statistics are looked at. */
   private val MostColumns = 64
@@ -44,7 +44,8 @@ private[run] object Screening {
     RunStatistics(all, clustering.length, bases.length)
   }
 
-  private def paths(fields: Seq[StructField], above: Seq[String]): Seq[Seq[String]] =
+  /** The columns that have an order, fields of structs by their names. */
+  def paths(fields: Seq[StructField], above: Seq[String]): Seq[Seq[String]] =
     fields.flatMap { f =>
       f.dataType match {
         case s: StructType => paths(s, above :+ f.name)

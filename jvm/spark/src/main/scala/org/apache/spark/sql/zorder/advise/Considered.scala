@@ -15,13 +15,13 @@ import sparkzorder.curve.Zone
  * @param passedOver
  *   columns without statistics, and such as have one value
  */
-final private[advise] case class Screening(
+final private[advise] case class Considered(
     input: Inspection,
     columns: Seq[ClusterColumn],
     statColumns: Seq[StatColumn],
     passedOver: Seq[String])
 
-private[advise] object Screening {
+private[advise] object Considered {
 
   /**
    * @param session
@@ -34,7 +34,7 @@ private[advise] object Screening {
       table: ClusterTable,
       files: Seq[DataFile],
       candidates: Seq[ClusterColumn],
-      options: RunOptions): Screening = {
+      options: RunOptions): Considered = {
     val stats = Inspection.statColumns(table.schema, candidates)
     val footers = Footers.read(session, files, stats)
     val useful = candidates.indices.filter(c => tellsApart(footers.map(_.zone(c))))
@@ -42,7 +42,7 @@ private[advise] object Screening {
     val narrowed = footers.map(keep(_, useful))
     val input =
       Inspection(session, table, table.schema, Selection(files, Nil, Some(narrowed)), columns, options)
-    Screening(input, columns, useful.map(stats(_)), candidates.diff(columns).map(_.sql))
+    Considered(input, columns, useful.map(stats(_)), candidates.diff(columns).map(_.sql))
   }
 
   /** Some file is known to hold other values than another, or more than one itself. */
@@ -52,5 +52,9 @@ private[advise] object Screening {
   }
 
   private def keep(footer: FileFooter, columns: Seq[Int]): FileFooter =
-    footer.copy(rowGroups = footer.rowGroups.map(g => g.copy(zones = columns.map(g.zones(_)).toIndexedSeq)))
+    footer.copy(rowGroups = footer.rowGroups.map { g =>
+      g.copy(
+        zones = columns.map(g.zones(_)).toIndexedSeq,
+        nullFree = columns.indices.filter(i => g.nullFree(columns(i))).toSet)
+    })
 }
