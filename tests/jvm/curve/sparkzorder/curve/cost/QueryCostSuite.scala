@@ -56,7 +56,8 @@ class QueryCostSuite extends AnyFunSuite {
     assert(QueryCost.mean(blocks, Nil) == 0.0)
   }
 
-  test("a query on some of its columns is as large or larger, numbered by their places; the impossible stays so") {
+  test(
+    "a query on some of its columns is as large or larger, numbered by their places; the impossible stays so") {
     val five = Condition.equal(LongWord(5))
     val query = Query(
       IndexedSeq(
