@@ -19,7 +19,7 @@ final private class AutoChoice(
   private[this] val plain = among.indexOf(AlignedZ)
 
   def of(sample: RankedSample, queries: RankQueries): Chosen = {
-    val judged = compared(sample, queries)
+    val judged = compared(sample.thinned(math.max(ComparedRows, files * RowsPerFile)), queries)
     val allowed = judged.indices.filter(i => plain < 0 || i == plain || clearly(judged(i), judged(plain)))
     val best = allowed.reduceLeft((a, b) => if (judged(b).cost < judged(a).cost) b else a)
     def take(i: Int, tree: CutTree) =
@@ -88,6 +88,10 @@ object AutoChoice {
 
   /** Queries spread evenly over the columns leave less to chance than a draw of them. */
   private val WithoutLog = Margin(0.98, 0.0)
+
+  /** Candidates are compared on so many rows, which tells them apart; only the chosen one is fitted on all. */
+  private val ComparedRows = 60000
+  private val RowsPerFile = 400
 
   /**
    * @param queries
