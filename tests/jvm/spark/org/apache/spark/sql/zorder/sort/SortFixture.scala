@@ -5,7 +5,7 @@ import org.scalatest.{Assertions, Suite}
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.{Column, DataFrame, Row}
 import org.apache.spark.sql.execution.SparkPlan
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanExec
+import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, QueryStageExec}
 import org.apache.spark.sql.functions.{expr, xxhash64}
 import org.apache.spark.sql.zorder.ZOrderSession
 import sparkzorder.curve.BytesWord
@@ -26,6 +26,7 @@ trait SortFixture extends ZOrderSession with Assertions { this: Suite =>
   def operators(df: DataFrame): Seq[SparkPlan] = {
     def below(plan: SparkPlan): Seq[SparkPlan] = plan match {
       case a: AdaptiveSparkPlanExec => below(a.executedPlan)
+      case stage: QueryStageExec => below(stage.plan)
       case p => p +: (p.children ++ p.innerChildren.collect { case c: SparkPlan => c }).flatMap(below)
     }
     below(df.queryExecution.executedPlan)

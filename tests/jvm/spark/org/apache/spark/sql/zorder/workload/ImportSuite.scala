@@ -98,7 +98,10 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
       spark.sparkContext.listenerBus.waitUntilEmpty(10000)
       spark.sparkContext.removeSparkListener(listener)
     }
-    val zone = """{"Event":"SparkListenerEnvironmentUpdate","System Properties":{"user.timezone":"UTC"}}"""
+    // the zone in which this JVM prints timestamps: other suites change it
+    val printed = java.util.TimeZone.getDefault.getID
+    val zone =
+      s"""{"Event":"SparkListenerEnvironmentUpdate","System Properties":{"user.timezone":"$printed"}}"""
     zone +: seen.map(e =>
       JsonProtocol.sparkEventToJsonString(e)).toSeq :+ """{"Event":"SparkListenerSQLExecutionStart","cut"""
   }
