@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation}
 import org.apache.spark.sql.zorder.{Bridge, Registered, ZOrderException, ZOrderExtensions, ZOrderSession}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
-import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.{Provider, TableRef}
 
 /** The parser in a session: whose statement it is, what the plan looks like, and what stays Spark's. */
 class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
@@ -74,9 +74,9 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
     withTable("plain") {
       spark.sql("CREATE TABLE plain (a INT) USING parquet")
       Seq("plain", "default.plain", "spark_catalog.default.plain").foreach { name =>
-        assert(!DeltaTables.owns(spark, TableRef.Name(name.split('.').toSeq)), name)
+        assert(!Provider.isDelta(spark, TableRef.Name(name.split('.').toSeq)), name)
       }
-      assert(!DeltaTables.owns(spark, TableRef.Name(Seq("nowhere", "db", "t"))))
+      assert(!Provider.isDelta(spark, TableRef.Name(Seq("nowhere", "db", "t"))))
     }
   }
 

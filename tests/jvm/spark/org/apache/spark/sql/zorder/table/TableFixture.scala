@@ -15,10 +15,10 @@ import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+import org.apache.spark.sql.zorder.table.parquet.{CrashPoint, ParquetTable, Replacement}
 
 /** A session, temp directories, and a rewrite that merges all files of each partition into one. */
-trait TableFixture extends BeforeAndAfterAll { this: Suite =>
+private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>
 
   val temp: JPath = Files.createTempDirectory("zorder-table")
 
@@ -72,8 +72,9 @@ trait TableFixture extends BeforeAndAfterAll { this: Suite =>
   def tableIds(table: String): Seq[Long] =
     spark.table(table).select("id").collect().map(_.getLong(0)).toSeq.sorted
 
-  def open(path: String): ClusterTable = TableResolver.open(classic, TableRef.Location(path))
-  def openName(name: String): ClusterTable = TableResolver.open(classic, TableRef.Name(name.split('.').toSeq))
+  def open(path: String): ParquetTable = TableResolver.openParquet(classic, TableRef.Location(path))
+  def openName(name: String): ParquetTable =
+    TableResolver.openParquet(classic, TableRef.Name(name.split('.').toSeq))
 
   def record(runId: String, files: Seq[RecordedFile] = Nil, rewritten: Seq[DataFile] = Nil): RunRecord =
     RunRecord(
@@ -91,7 +92,7 @@ trait TableFixture extends BeforeAndAfterAll { this: Suite =>
       "{}")
 
   /** What a run stages for these inputs: one file a partition. */
-  def stage(table: ClusterTable, inputs: Seq[DataFile], runId: String): Replacement = {
+  def stage(table: ParquetTable, inputs: Seq[DataFile], runId: String): Replacement = {
     val staging = table.newStaging(runId)
     val partitions = table.partitionSchema.fieldNames.toSeq
     val dataSchema = StructType(table.schema.filterNot(f => partitions.contains(f.name)))
@@ -108,10 +109,10 @@ trait TableFixture extends BeforeAndAfterAll { this: Suite =>
     Replacement(runId, inputs, staging, record(runId, rewritten = inputs), layouts)
   }
 
-  def rewrite(table: ClusterTable, inputs: Seq[DataFile], runId: String = "r1"): Unit =
+  def rewrite(table: ParquetTable, inputs: Seq[DataFile], runId: String = "r1"): Unit =
     table.commit(stage(table, inputs, runId))
 
-  def rewriteAll(table: ClusterTable, runId: String = "r1"): Unit = rewrite(table, table.files(), runId)
+  def rewriteAll(table: ParquetTable, runId: String = "r1"): Unit = rewrite(table, table.files(), runId)
 
   def listed(path: String): Seq[File] = Option(new File(path).listFiles).toSeq.flatten.sortBy(_.getName)
 

@@ -20,4 +20,8 @@ class ZOrderConflictException(sentence: String) extends ZOrderException(sentence
 
 object ZOrderException {
   def refuse(sentence: String): Nothing = throw new ZOrderException(sentence)
+
+  /** What an error of others says, short enough to stand in a sentence. */
+  def firstLine(e: Throwable): String =
+    Option(e.getMessage).getOrElse(e.getClass.getSimpleName).split('\n').head.trim.stripSuffix(".")
 }

@@ -6,13 +6,14 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.Nearest
 import org.apache.spark.sql.zorder.expr.{ColumnPath, WordType}
 import org.apache.spark.sql.zorder.fit.FitColumn
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.{ClusterTable, InputRelation}
 
 /**
  * A clustering column, resolved.
@@ -75,7 +76,7 @@ object ClusterColumns {
       try session.sessionState.sqlParser.parseExpression(sql)
       catch {
         case e: AnalysisException =>
-          refuse(s"'$sql' is not a column or an expression that can be parsed: ${firstLine(e)}.")
+          refuse(s"'$sql' is not a column or an expression that can be parsed: ${ZOrderException.firstLine(e)}.")
       }
     val same = session.sessionState.conf.resolver
     parsed.collect { case a: UnresolvedAttribute => a.nameParts.head }.foreach { name =>
@@ -83,7 +84,7 @@ object ClusterColumns {
         refuse(s"$name is a partition column of $table: its values are in separate directories already, so " +
           "cluster by other columns.")
       if (!schema.exists(f => same(f.name, name))) {
-        val names = schema.fieldNames.toSeq.diff(partitionColumns :+ PinnedFiles.RouteColumn)
+        val names = schema.fieldNames.toSeq.diff(partitionColumns :+ InputRelation.RouteColumn)
         refuse(
           s"$table has no column $name.${Nearest.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
             (if (names.length > 20) ", ..." else "") + ".")
@@ -101,7 +102,7 @@ object ClusterColumns {
       try Shims.ofRows(session, relation).select(column).queryExecution.analyzed
       catch {
         case e: AnalysisException =>
-          refuse(s"Clustering column $sql of $table cannot be resolved: ${firstLine(e)}.")
+          refuse(s"Clustering column $sql of $table cannot be resolved: ${ZOrderException.firstLine(e)}.")
       }
     val expression = resolved match {
       case Project(Seq(Alias(child, _)), _) => child
@@ -123,7 +124,4 @@ object ClusterColumns {
     val where = ColumnPath.of(declared)
     ClusterColumn(where.map(ColumnPath.sql).getOrElse(sql), declared, where)
   }
-
-  private[run] def firstLine(e: Throwable): String =
-    e.getMessage.split('\n').head.trim.stripSuffix(".")
 }

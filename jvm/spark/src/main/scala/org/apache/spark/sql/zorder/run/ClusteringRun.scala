@@ -93,6 +93,8 @@ final private class ClusteringRun(
   private def resolved(schema: StructType, files: Int): Found = {
     val partitionColumns = table.partitionSchema.fieldNames.toSeq
     val columns = ClusterColumns.resolve(user, table, schema, by)
+    if (!options.force && request.into.isEmpty)
+      table.unskippable(columns.flatMap(_.path)).foreach(why => refuse(s"$why WITH (force = true) does it all the same."))
     val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
     Found(
       schema,

@@ -1,37 +1,13 @@
 package org.apache.spark.sql.zorder.run
 
-import org.apache.hadoop.fs.Path
-
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, IntoTarget, Replacement}
+import org.apache.spark.sql.zorder.table.{ClusterTable, IntoTarget, TableWrite}
 
-/** Where a run puts its files: the table itself, or a copy beside it (`INTO`). */
-private[run] trait Destination {
-  def root: Path
-  def newStaging(runId: String): Path
-  def discard(staging: Path): Unit
-  def commit(replacement: Replacement): Unit
-}
-
+/** Where a run puts its files: the table itself, or a copy beside it (`INTO`), which is plain Parquet. */
 private[run] object Destination {
-  def apply(session: ClassicSession, table: ClusterTable, into: Option[String]): Destination =
+  def begin(session: ClassicSession, table: ClusterTable, into: Option[String], runId: String): TableWrite =
     into match {
-      case None => new InPlaceDestination(table)
-      case Some(path) => new CopyDestination(session, IntoTarget.open(session, path, table))
+      case None => table.begin(runId)
+      case Some(path) => IntoTarget.begin(session, IntoTarget.open(session, path, table), table, runId)
     }
-
-  final private class InPlaceDestination(table: ClusterTable) extends Destination {
-    override def root: Path = table.root
-    override def newStaging(runId: String): Path = table.newStaging(runId)
-    override def discard(staging: Path): Unit = table.discard(staging)
-    override def commit(replacement: Replacement): Unit = table.commit(replacement)
-  }
-
-  final private class CopyDestination(session: ClassicSession, path: Path) extends Destination {
-    override def root: Path = path
-    override def newStaging(runId: String): Path = IntoTarget.newStaging(session, path, runId)
-    override def discard(staging: Path): Unit = IntoTarget.discard(session, staging)
-    override def commit(replacement: Replacement): Unit =
-      IntoTarget.commit(session, replacement.staging, path, replacement.record, replacement.layouts)
-  }
 }

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.{DataFile, PinnedPartition}
 
 /** One partition with the number of files it becomes. */
 final case class SizedPartition(partition: PinnedPartition, files: Int)

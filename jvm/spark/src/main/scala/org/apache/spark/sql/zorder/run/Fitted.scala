@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes}
 import org.apache.spark.sql.zorder.fit.{Choice, Fit, Sample}
+import org.apache.spark.sql.zorder.table.PinnedPartition
 import sparkzorder.curve.cost.Query
 
 /**

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.zorder.run
 
-import org.apache.hadoop.fs.Path
-
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile}
 
@@ -18,13 +16,6 @@ private[run] object InPlace {
     val sameCount = options.fileCount.forall { n =>
       files.groupBy(_.partition).values.forall(_.length == n)
     }
-    recorded.nonEmpty && sameCount && files.forall(f => recorded((relative(table.root, f), f.length)))
-  }
-
-  /** A file's path below the table root, as run records have it. */
-  def relative(root: Path, file: DataFile): String = {
-    val base = root.toUri.getPath.stripSuffix("/") + "/"
-    val path = new Path(file.path).toUri.getPath
-    if (path.startsWith(base)) path.substring(base.length) else path
+    recorded.nonEmpty && sameCount && files.forall(f => recorded((DataFile.below(table.root, f), f.length)))
   }
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputTraits, SchemaUnion, StatColumn}
-import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.{ClusterTable, InputRelation, PinnedPartition}
 
 /** What the footers of the selected files say: schema, sizes, statistics. Read once, in one job. */
 final class Inspection(
@@ -19,10 +19,13 @@ final class Inspection(
   /** The columns of all files together. */
   val dataSchema: StructType = union.schema
 
-  /** Columns that may come back with another type: what was asked for, and losses that were forced. */
+  /**
+   * Columns that may come back with another type: what was asked for, losses that were forced, and all of a
+   * format that knows how to read its older types.
+   */
   def mayChange: Set[String] = {
     val leaves = footers.map(_.schema).distinct.flatMap(_.leaves)
-    if (union.losses.nonEmpty) leaves.map(_.name).toSet
+    if (table.managed.isDefined || union.losses.nonEmpty) leaves.map(_.name).toSet
     else leaves.filter(l => l.physical == "INT96" || l.logical.startsWith("TIMESTAMP")).map(_.name).toSet
   }
 
@@ -37,7 +40,8 @@ final class Inspection(
       PinnedPartition(directory, files.sortBy(_.path))
     }
 
-  private lazy val rowsByPath: Map[String, Long] = footers.map(f => f.file.path -> f.rows).toMap
+  private lazy val rowsByPath: Map[String, Long] =
+    footers.map(f => f.file.path -> (f.rows - f.file.deleted.getOrElse(0L))).toMap
 
   def rows(plan: FilePlan): Long = plan.files.map(f => rowsByPath(f.path)).sum
 
@@ -49,14 +53,8 @@ final class Inspection(
   }
 
   /** The rows of the planned partitions, numbered in the plan's order. */
-  def relation(plan: FilePlan): InputRelation = {
-    val pinned = new PinnedFiles(
-      table.root,
-      plan.partitions.map(_.partition),
-      table.partitionSchema,
-      session.sessionState.conf.sessionLocalTimeZone)
-    InputRelation(session, pinned, dataSchema)
-  }
+  def relation(plan: FilePlan): InputRelation =
+    table.rows(session, plan.partitions.map(_.partition), dataSchema)
 
   def said: String =
     s"${Said.count(footers.map(_.rows).sum, "row")} in ${Said.count(footers.length.toLong, "file")}, " +
@@ -92,10 +90,13 @@ object Inspection {
       statistics: RunStatistics,
       options: RunOptions): Inspection = {
     val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statistics.columns))
-    Spelling.problem(footers).foreach(refuse)
     val traits = InputTraits.of(footers)
-    (traits.refusals).headOption.foreach(refuse)
-    val union = SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType)
+    if (table.managed.isEmpty) Spelling.problem(footers).foreach(refuse)
+    traits.refusals.headOption.foreach(refuse)
+    val union = table.managed.flatMap(_ => table.declared) match {
+      case Some(columns) => SchemaUnion.managed(footers, columns, options.timestampType)
+      case None => SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType)
+    }
     first(union.refusals).foreach(refuse)
     if (!options.force) first(union.losses).foreach { sentence =>
       refuse(s"$sentence WITH (force = true) accepts it.")

@@ -52,12 +52,4 @@ object PinnedSession {
     settings.foreach { case (key, value, _) => pinned.conf.set(key, value) }
     pinned
   }
-
-  /** Runs `body` with `session` as the thread's active session. */
-  def active[A](session: ClassicSession)(body: => A): A = {
-    val before = org.apache.spark.sql.SparkSession.getActiveSession
-    Shims.setActive(session)
-    try body
-    finally before.foreach(s => Shims.setActive(Shims.classic(s)))
-  }
 }

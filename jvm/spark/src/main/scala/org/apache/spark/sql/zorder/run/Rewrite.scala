@@ -1,16 +1,11 @@
 package org.apache.spark.sql.zorder.run
 
-import org.apache.hadoop.fs.Path
-
-import org.apache.spark.sql.{DataFrame, SaveMode}
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
 import org.apache.spark.sql.types.{DataType, MapType}
 import org.apache.spark.sql.zorder.expr.{PreImages, Routes, ToPartition, ZOrderFile, ZOrderKey}
-import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
-/** The one full scan: every row straight to the task that writes its file, sorted there, written. */
+/** The one full scan: every row straight to the task that writes its file, and sorted there. */
 object Rewrite {
 
   /**
@@ -40,16 +35,5 @@ object Rewrite {
   private def canBeHashed(t: DataType): Boolean = !t.existsRecursively {
     case _: MapType => true
     case other => other.typeName.startsWith("variant")
-  }
-
-  def write(
-      session: ClassicSession,
-      plan: LogicalPlan,
-      partitionColumns: Seq[String],
-      options: Map[String, String],
-      staging: Path): Unit = {
-    val rows: DataFrame = Shims.ofRows(session, plan)
-    rows.write.mode(
-      SaveMode.Append).options(options).partitionBy(partitionColumns: _*).parquet(staging.toString)
   }
 }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.run
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.FileFooter
+import org.apache.spark.sql.zorder.table.InputRelation
 
 /**
  * What a run will need, told before it starts.

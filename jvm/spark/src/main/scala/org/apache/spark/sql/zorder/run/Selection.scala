@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, StatColumn}
-import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile}
+import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, PartitionValues}
 import sparkzorder.curve.Zone
 
 /**

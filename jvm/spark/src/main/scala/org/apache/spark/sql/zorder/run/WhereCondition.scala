@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.Nearest
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, WordType}
@@ -60,7 +61,7 @@ private[run] object WhereCondition {
     val folded =
       try Folding(analyzed)
       catch {
-        case NonFatal(e) => refuse(s"WHERE $where cannot be evaluated: ${ClusterColumns.firstLine(e)}.")
+        case NonFatal(e) => refuse(s"WHERE $where cannot be evaluated: ${ZOrderException.firstLine(e)}.")
       }
     folded match {
       case Filter(condition, _) if !condition.deterministic =>
@@ -87,7 +88,7 @@ private[run] object WhereCondition {
       case Some(n) =>
         s"WHERE names a column $n that $table does not have.${Nearest.hint(n, schema.fieldNames)} " +
           s"Its columns are ${schema.fieldNames.take(20).mkString(", ")}."
-      case None => s"WHERE $where cannot be resolved: ${ClusterColumns.firstLine(e)}."
+      case None => s"WHERE $where cannot be resolved: ${ZOrderException.firstLine(e)}."
     }
   }
 

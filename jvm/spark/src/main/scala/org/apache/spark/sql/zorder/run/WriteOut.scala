@@ -5,9 +5,9 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.fit.LayoutJson
-import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, Verification}
+import org.apache.spark.sql.zorder.stats._
 import org.apache.spark.sql.zorder.table._
 
 /** Everything that the steps before the rewrite found out. */
@@ -37,15 +37,11 @@ final private[run] class WriteOut(
     started: Long) {
 
   def apply(work: Work, metrics: RunMetrics): Written = {
-    val target = Destination(session, table, request.into)
-    val staging = target.newStaging(progress.runId)
+    val write = Destination.begin(session, table, request.into, progress.runId)
     try {
-      // a staging directory may hold late files already, which are no work of ours
-      val before = StagedFiles.list(session, staging).map(_.path).toSet
-      progress.step("rewrite")(rewrite(work, staging))(_ =>
-        s"${Said.count(work.fitted.routes.files.toLong, "file")} written")
-      val files = StagedFiles.list(session, staging).filterNot(f => before(f.path))
-      val (footers, pageIndexes) = progress.step("verify")(verify(work, files, staging)) { case (f, _) =>
+      val written = progress.step("rewrite")(rewrite(work, write))(f => s"${Said.files(f.map(_.file))} written")
+      val files = written.map(_.file)
+      val (footers, pageIndexes) = progress.step("verify")(verify(work, written, write)) { case (f, _) =>
         s"${Said.count(f.map(_.rows).sum, "row")}, every column's type and NULLs as before"
       }
       val outlook = progress.step("measure") {
@@ -61,13 +57,13 @@ final private[run] class WriteOut(
         batches = 1,
         rowGroups = footers.map(_.rowGroups.length.toLong).sum,
         pages = pageIndexes.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum)
-      progress.step("commit")(target.commit(replacement(work, files, staging, done, outlook))) { _ =>
+      progress.step("commit")(write.commit(finished(work, written, done, outlook))) { _ =>
         "the new files are the table's"
       }
-      Written(target.root, became(work, files), done, outlook)
+      Written(write.root, became(work, files), done, outlook)
     } catch {
       case e: Throwable =>
-        target.discard(staging)
+        write.discard()
         throw e
     }
   }
@@ -81,7 +77,7 @@ final private[run] class WriteOut(
     if (keys.isEmpty) "" else s" Footer entries that are not kept: ${keys.mkString(", ")}."
   }
 
-  private def rewrite(work: Work, staging: Path): Unit = {
+  private def rewrite(work: Work, target: TableWrite): Seq[WrittenFile] = {
     val partitionNames = table.partitionSchema.fieldNames.toSeq
     val output = work.source.output
     val partitionColumns = partitionNames.map(n => output.find(_.name == n).get)
@@ -97,7 +93,7 @@ final private[run] class WriteOut(
       "parquet.block.size" -> options.rowGroupSize.getOrElse(work.input.rowGroupBytes).toString,
       "parquet.page.row.count.limit" -> options.pageRowLimit.toString) ++
       options.codec.orElse(work.input.codec).map("compression" -> _) ++ bloom(work)
-    PinnedSession.active(session)(Rewrite.write(session, plan, partitionNames, write, staging))
+    ActiveSession.during(session)(target.write(session, plan, partitionNames, write))
   }
 
   /** No row group has more values than its file has rows. */
@@ -106,16 +102,21 @@ final private[run] class WriteOut(
     BloomFilters.writeOptions(paths, work.input.rows(work.plan) / work.fitted.routes.files)
   }
 
-  private def verify(work: Work, files: Seq[DataFile], staging: Path): (Seq[FileFooter], Seq[FilePages]) = {
-    val (footers, pages) = Footers.readWithPages(session, files, work.outlook.tracked.statColumns)
-    val problems = Verification.compare(work.input.footersOf(work.plan), footers, work.input.mayChange)
+  private def verify(
+      work: Work,
+      written: Seq[WrittenFile],
+      target: TableWrite): (Seq[FileFooter], Seq[FilePages]) = {
+    val (footers, pages) = Footers.readWithPages(session, written.map(_.file), work.outlook.tracked.statColumns)
+    val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) => Some(leaf.column))
+    val problems =
+      Verification.compare(work.input.footersOf(work.plan), footers, work.input.mayChange, stored)
     if (problems.nonEmpty)
       throw new ZOrderException(
         s"The rewritten files do not hold what the table holds: ${problems.head} Nothing " +
           "was changed; please report this with the run id " + progress.runId + ".")
     if (options.verify == "checksum") {
-      val before = Checksum.of(Shims.ofRows(session, work.source.plan).drop(PinnedFiles.RouteColumn))
-      val after = Checksum.of(StagedFiles.read(session, table, work.input.dataSchema, files, staging))
+      val before = Checksum.of(Shims.ofRows(session, work.source.plan).drop(InputRelation.RouteColumn))
+      val after = Checksum.of(target.rows(session, work.input.dataSchema, written))
       if (before != after)
         throw new ZOrderException(
           s"The checksum of the rewritten rows is $after and that of the table's is $before: " +
@@ -124,12 +125,11 @@ final private[run] class WriteOut(
     (footers, pages)
   }
 
-  private def replacement(
+  private def finished(
       work: Work,
-      files: Seq[DataFile],
-      staging: Path,
+      written: Seq[WrittenFile],
       metrics: RunMetrics,
-      outlook: Outlook): Replacement = {
+      outlook: Outlook): Finished = {
     val routes = work.fitted.routes
     val firstFile = work.plan.partitions.map(_.partition.directory).zip(routes.firstFile).toMap
     val layouts = work.plan.partitions.map(_.partition.directory).zip(routes.refs)
@@ -137,7 +137,7 @@ final private[run] class WriteOut(
     val report = RunReport(
       table.root.toString,
       RunStatus.Done,
-      became(work, files),
+      became(work, written.map(_.file)),
       progress.runId,
       work.fitted.said,
       metrics.copy(endTimeMs = finished, stepMs = progress.stepMs),
@@ -152,20 +152,12 @@ final private[run] class WriteOut(
       columns = work.columns.map(_.sql),
       curve = work.curve,
       layoutIds = layouts.map { case (directory, ref) => directory -> ref.id }.toMap,
-      files = files.map { f =>
-        RecordedFile(
-          InPlace.relative(staging, f),
-          f.length,
-          0,
-          StagedFiles.number(f) - firstFile.getOrElse(f.partition, 0))
+      files = written.map { w =>
+        val first = firstFile.getOrElse(w.file.partition, 0)
+        RecordedFile(w.path, w.file.length, 0, w.number - first)
       },
       rewritten = work.plan.files,
       report = report.json)
-    Replacement(
-      progress.runId,
-      work.plan.files,
-      staging,
-      record,
-      routes.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
+    Finished(work.plan.files, record, routes.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
 }

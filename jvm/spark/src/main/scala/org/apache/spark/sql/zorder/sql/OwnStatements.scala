@@ -11,6 +11,7 @@ import org.apache.spark.sql.execution.command.ExplainCommand
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.run.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.Provider
 
 /** Decides which statements are ours, and makes commands of them. */
 final class OwnStatements(session: SparkSession, delegate: ParserInterface) extends Logging {
@@ -39,7 +40,7 @@ final class OwnStatements(session: SparkSession, delegate: ParserInterface) exte
   private def deltasOwn(sql: String, request: ClusterRequest): Option[LogicalPlan] = {
     val takeOver = SessionKeys.isOn(Shims.classic(session).sessionState.conf, SessionKeys.TakeOverDelta)
     val theirs = if (takeOver) None else parsedBelow(sql)
-    theirs.filter(_ => DeltaTables.owns(session, request.target)).map { plan =>
+    theirs.filter(_ => Provider.isDelta(session, request.target)).map { plan =>
       val by = if (request.by.isEmpty) "" else request.by.mkString(" BY (", ", ", ")")
       logInfo(
         s"OPTIMIZE of a Delta table runs as Delta's own; spark-zorder takes it as ZORDER TABLE <table>$by")

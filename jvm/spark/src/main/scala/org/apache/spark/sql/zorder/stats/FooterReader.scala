@@ -100,15 +100,21 @@ private[stats] object ChunkZone {
       origin: FileOrigin,
       caseSensitive: Boolean): ChunkZone = {
     def folded(path: Seq[String]): Seq[String] = path.map(_.toLowerCase(java.util.Locale.ROOT))
-    val found =
-      if (caseSensitive) schema.leaves.filter(_.column == column.path)
-      else schema.leaves.filter(l => folded(l.column) == folded(column.path))
+    val found = column.stored match {
+      case StoredAs.Named(path) if caseSensitive => schema.leaves.filter(_.column == path)
+      case StoredAs.Named(path) => schema.leaves.filter(l => folded(l.column) == folded(path))
+      case StoredAs.Numbered(id) => schema.leaves.filter(_.fieldId.contains(id))
+    }
     found match {
       case Seq(leaf) if leaf.maxRepetition == 0 =>
         val stored = message.getType(leaf.path: _*).asPrimitiveType
         ChunkZone(Some(leaf.path), ParquetZones.decoder(stored, column, origin), column.absent)
       case Seq() =>
-        val otherwiseThere = schema.leaves.exists(l => folded(l.column).startsWith(folded(column.path)))
+        val otherwiseThere = column.stored match {
+          case StoredAs.Named(path) => schema.leaves.exists(l => folded(l.column).startsWith(folded(path)))
+          // a file without numbers was not written by the format: the column may be there by its name
+          case StoredAs.Numbered(_) => schema.leaves.exists(_.fieldId.isEmpty)
+        }
         ChunkZone(None, None, if (otherwiseThere) Zone.Unknown else column.absent)
       case _ => ChunkZone(None, None, Zone.Unknown)
     }

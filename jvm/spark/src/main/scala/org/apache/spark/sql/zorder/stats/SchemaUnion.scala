@@ -58,6 +58,12 @@ object SchemaUnion {
     SchemaUnion(union, timestamps, refusals, extra ++ changed ++ merge.idConflicts)
   }
 
+  /** The columns of a format that keeps its own schema and answers for what its files hold. */
+  def managed(footers: Seq[FileFooter], columns: StructType, timestampType: String): SchemaUnion = {
+    val timestamps = WriteBack.timestamps(distinctSchemas(footers).map(_._1), timestampType)
+    SchemaUnion(columns, timestamps, refusals = Nil, losses = Nil)
+  }
+
   /** The first file of each schema, and how many files share it. */
   private def distinctSchemas(footers: Seq[FileFooter]): Seq[(FileFooter, Int)] = {
     val counts = footers.groupBy(_.schema).map { case (schema, all) => schema -> all.size }

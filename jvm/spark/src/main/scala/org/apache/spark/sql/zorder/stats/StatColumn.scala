@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.stats
 
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.types.{DataType, StructField, StructType}
 import org.apache.spark.sql.zorder.ZOrderException
 import sparkzorder.curve.Zone
 
@@ -17,25 +17,40 @@ import sparkzorder.curve.Zone
  * @param overlookNaN
  *   writers other than parquet-mr leave NaN out of min and max, so that any upper bound may hide one. True
  *   believes the bound all the same: good enough for a forecast, never for dropping a file.
+ * @param named
+ *   how files tell the column, where not by its path
  */
 final case class StatColumn(
     path: Seq[String],
     dataType: DataType,
     absent: Zone = Zone.Unknown,
-    overlookNaN: Boolean = false)
+    overlookNaN: Boolean = false,
+    named: Option[StoredAs] = None) {
+
+  def stored: StoredAs = named.getOrElse(StoredAs.Named(path))
+}
 
 object StatColumn {
   private val ExistsDefault = "EXISTS_DEFAULT"
 
   /** The column as `schema` describes it, names compared as they stand; refuses a path that is not there. */
   def in(schema: StructType, path: Seq[String]): StatColumn = {
-    val field = path.tail.foldLeft(schema.fields.find(_.name == path.head)) { (found, name) =>
-      found.map(_.dataType).collect { case s: StructType => s }.flatMap(_.fields.find(_.name == name))
-    }.getOrElse(ZOrderException.refuse(
+    val fields = fieldsOf(schema, path).getOrElse(ZOrderException.refuse(
       s"The table has no column ${path.mkString(".")}: name one of ${schema.fieldNames.mkString(", ")}."))
+    val field = fields.last
     val hasDefault = schema.fields.exists(f => f.name == path.head && f.metadata.contains(ExistsDefault))
     // CHAR values are padded when read, so what a file holds is not what a look-up sees
     val dataType = CharVarcharUtils.getRawType(field.metadata).getOrElse(field.dataType)
-    StatColumn(path, dataType, if (hasDefault) Zone.Unknown else Zone.OnlyNulls)
+    val absent = if (hasDefault) Zone.Unknown else Zone.OnlyNulls
+    StatColumn(path, dataType, absent, named = Some(StoredAs.of(fields)))
   }
+
+  private def fieldsOf(schema: StructType, path: Seq[String]): Option[Seq[StructField]] =
+    schema.fields.find(_.name == path.head).flatMap { field =>
+      (field.dataType, path.tail) match {
+        case (_, Seq()) => Some(Seq(field))
+        case (s: StructType, deeper) => fieldsOf(s, deeper).map(field +: _)
+        case _ => None
+      }
+    }
 }

@@ -8,24 +8,32 @@ object Verification {
   /**
    * @param accepted
    *   columns (as `LeafColumn.name`) whose type may differ: losses that were forced, timestamps on request
+   * @param stored
+   *   what tells a column apart over all files; None for one that is not the table's any more
    * @return
    *   sentences about what does not agree; empty when all is well
    */
   def compare(
       inputs: Seq[FileFooter],
       outputs: Seq[FileFooter],
-      accepted: Set[String] = Set.empty): Seq[String] = {
-    val (before, after) = (inputs.map(_.rows).sum, outputs.map(_.rows).sum)
+      accepted: Set[String] = Set.empty,
+      stored: LeafColumn => Option[Seq[String]] = leaf => Some(leaf.column)): Seq[String] = {
+    val deleted = inputs.flatMap(_.file.deleted).sum
+    val (before, after) = (inputs.map(_.rows).sum - deleted, outputs.map(_.rows).sum)
+    // where nobody can tell how many rows are deleted, the run counts them
+    val countable = inputs.forall(_.file.deleted.isDefined)
     val rows =
-      if (before == after) Nil else Seq(s"The files read hold $before rows and the files written $after.")
-    val read = Leaves.of(inputs)
-    val written = Leaves.of(outputs)
+      if (!countable || before == after) Nil else Seq(s"The files read hold $before rows and the files written $after.")
+    val read = Leaves.of(inputs, stored)
+    val written = Leaves.of(outputs, stored)
+    // deleted rows took their NULLs along
+    val whole = inputs.forall(_.file.deleted.contains(0L))
     // without rows a run may write no file at all
     val columns = if (outputs.isEmpty && before == 0) Nil
     else read.flatMap { in =>
       written.find(_.key == in.key) match {
         case None => Seq(s"Column ${in.name} of file ${in.file} is in none of the files written.")
-        case Some(out) => types(in, out, accepted) ++ nulls(in, out)
+        case Some(out) => types(in, out, accepted) ++ (if (whole) nulls(in, out) else Nil)
       }
     }
     rows ++ columns
@@ -68,12 +76,13 @@ private[stats] final case class Leaves(
     absentRows: Long)
 
 private[stats] object Leaves {
-  def of(footers: Seq[FileFooter]): Seq[Leaves] = {
+  def of(footers: Seq[FileFooter], stored: LeafColumn => Option[Seq[String]]): Seq[Leaves] = {
     val allRows = footers.map(_.rows).sum
     val all = for {
       footer <- footers
       (leaf, i) <- footer.schema.leaves.zipWithIndex
-    } yield (leaf.column, leaf, footer, i)
+      key <- stored(leaf)
+    } yield (key, leaf, footer, i)
     all.groupBy(_._1).toSeq.sortBy(_._1.mkString(".")).map { case (key, found) =>
       val (_, first, firstFile, _) = found.head
       val nulls = found.map { case (_, _, footer, i) => footer.nulls(i) }

@@ -3,6 +3,8 @@ package org.apache.spark.sql.zorder.table
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.LeafColumn
 
 /** How a statement names its table. */
 sealed trait TableRef
@@ -23,8 +25,25 @@ object TableRef {
  *   full path, scheme included
  * @param partition
  *   partition directories as they stand in the path, e.g. `day=2026-01-01/h=3`; empty when unpartitioned
+ * @param deleted
+ *   how many of its rows a format marks as deleted without rewriting the file; None where it cannot tell
  */
-final case class DataFile(path: String, length: Long, modified: Long, partition: String)
+final case class DataFile(
+    path: String,
+    length: Long,
+    modified: Long,
+    partition: String,
+    deleted: Option[Long] = Some(0L))
+
+object DataFile {
+
+  /** A file's path below `root`, as run records have it; the full one of a file that lies elsewhere. */
+  def below(root: Path, file: DataFile): String = {
+    val base = root.toUri.getPath.stripSuffix("/") + "/"
+    val path = new Path(file.path).toUri.getPath
+    if (path.startsWith(base)) path.substring(base.length) else file.path
+  }
+}
 
 /** A table as a clustering run sees it. Opening one checks everything that forbids a rewrite. */
 trait ClusterTable {
@@ -32,7 +51,7 @@ trait ClusterTable {
   /** The name or path as the user gave it. */
   def name: String
 
-  /** Where the files are now. */
+  /** Where the table is now; run records tell files by their paths below it. */
   def root: Path
 
   /** Data columns, then partition columns, as the catalog has them or as Spark infers them. */
@@ -43,6 +62,18 @@ trait ClusterTable {
   /** The data columns that a catalog declares; None where only the files know. */
   def declared: Option[StructType] = None
 
+  /** What a format that keeps its own schema says of the columns; None where the files have the last word. */
+  def managed: Option[ManagedColumns] = None
+
+  /**
+   * What keeps look-ups by these columns from using the statistics that the format will keep: a sentence,
+   * which `force` overrules.
+   *
+   * @param paths
+   *   of stored columns
+   */
+  def unskippable(paths: Seq[Seq[String]]): Option[String] = None
+
   /** Table properties; empty for a path. */
   def properties: Map[String, String]
 
@@ -52,38 +83,40 @@ trait ClusterTable {
   /** The table's own state under `_zorder/`. */
   def state: TableState
 
-  /** A fresh, empty directory beside the root that a run writes to (mode append); nobody lists it. */
-  def newStaging(runId: String): Path
-
-  /** Takes a staging directory away whose run failed before its commit; harmless after one. */
-  def discard(staging: Path): Unit
-
-  /** How many files `newStaging` found in an old directory of the table and copied into it. */
-  def carriedOver: Int
-
   /**
-   * Makes the staged files the table's files in place of `inputs`, or throws and changes nothing; the staging
-   * directory is gone then. Files of the snapshot that are not inputs stay part of the table. In the staging
-   * directory, partitions are spelt as Spark writes them.
+   * The rows of these files.
+   *
+   * @param session
+   *   the pinned one
+   * @param dataSchema
+   *   the columns of all files together, without partition columns
    */
-  def commit(replacement: Replacement): Unit
+  def rows(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      dataSchema: StructType): InputRelation
+
+  /** Begins a rewrite of some of the files. */
+  def begin(runId: String): TableWrite
+
+  /** Deletes what runs have left behind and what is older than `keepMs`; what a dry run would delete. */
+  def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed]
+
+  /** Undoes the last run and says its id. */
+  def rollback(): String
+
+  /** Takes all traces of ours away. */
+  def remove(): Unit
 }
 
+/** What a vacuum did in one directory. */
+final case class Vacuumed(path: Path, files: Long, bytes: Long, carried: Long, status: String)
+
 /**
- * What a run wants to put in place.
+ * Columns of a format that keeps its own schema, whatever its files hold.
  *
- * @param inputs
- *   files that were rewritten, as they were listed at the start
- * @param staging
- *   directory with the new files, laid out as the table is (partition directories and part files)
- * @param record
- *   written to `_zorder/runs/<n>.json` with the commit
- * @param layouts
- *   layout bodies by id, written to `_zorder/layouts/<id>.json` with the commit
+ * @param stored
+ *   a leaf of a file -> what tells the column apart over all files; None for a leaf that is none of the
+ *   table's columns any more
  */
-final case class Replacement(
-    runId: String,
-    inputs: Seq[DataFile],
-    staging: Path,
-    record: RunRecord,
-    layouts: Map[String, String])
+final case class ManagedColumns(stored: LeafColumn => Option[Seq[String]])

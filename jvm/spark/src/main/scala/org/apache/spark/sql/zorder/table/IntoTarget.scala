@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.parquet.{Journal, JournalStore, Moves, Tree}
+import org.apache.spark.sql.zorder.table.parquet.{Journal, JournalStore, Moves, StagedWrite, Tree}
 
 /** `INTO 'path'`: a clustered copy of a table in a place of its own. */
 object IntoTarget {
@@ -37,6 +37,17 @@ object IntoTarget {
       if (parent.hasNext) Option(parent.next()).foreach(p => PathRefusals.writable(fs, p, target))
     }
     target
+  }
+
+  /** Begins to write the copy. */
+  def begin(session: ClassicSession, target: Path, source: ClusterTable, runId: String): TableWrite = {
+    val staging = newStaging(session, target, runId)
+    new StagedWrite(
+      target,
+      staging,
+      source.partitionSchema,
+      f => commit(session, staging, target, f.record, f.layouts),
+      () => discard(session, staging))
   }
 
   /** Where the copy is written first: beside the target, or the target itself on an object store. */

@@ -9,7 +9,6 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.parquet.{Remove, Rollback, Vacuum}
 
 /** `ZORDER VACUUM`, `ROLLBACK` and `REMOVE`, and the history of a table. */
 object Maintenance {
@@ -47,9 +46,9 @@ object Maintenance {
     retainHours.filterNot(h => h >= 0 && !h.isInfinite).foreach { h =>
       refuse(s"The retention of $h hours is not a length of time; give 0 or more hours.")
     }
-    val table = TableResolver.openParquet(session, ref)
+    val table = TableResolver.open(session, ref)
     val keepMs = retainHours.map(h => (h * 3600000).toLong).getOrElse(retention(session, table))
-    val rows = new Vacuum(table, keepMs, dryRun).run().map { r =>
+    val rows = table.vacuum(keepMs, dryRun).map { r =>
       val status = if (dryRun && r.status == "DELETED") "DRY_RUN" else r.status
       Row(r.path.toString, r.files, r.bytes, r.carried, status)
     }
@@ -59,16 +58,16 @@ object Maintenance {
 
   /** Puts the files before the last run back; what was appended since stays. */
   def rollback(session: ClassicSession, ref: TableRef): Row = {
-    val table = TableResolver.openParquet(session, ref)
-    val undone = Rollback.run(session, table)
+    val table = TableResolver.open(session, ref)
+    val undone = table.rollback()
     refresh(session, ref)
     Row(table.root.toString, "ROLLED_BACK", undone)
   }
 
   /** Deletes `_zorder/`, journals, old directories and `zorder.*` properties. */
   def remove(session: ClassicSession, ref: TableRef): Row = {
-    val table = TableResolver.openParquet(session, ref)
-    Remove.run(session, table)
+    val table = TableResolver.open(session, ref)
+    table.remove()
     refresh(session, ref)
     Row(table.root.toString, "REMOVED")
   }

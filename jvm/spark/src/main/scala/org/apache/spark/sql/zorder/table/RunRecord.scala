@@ -23,6 +23,8 @@ final case class RecordedFile(path: String, length: Long, level: Int, fileNumber
  *   the layout of each partition directory (key "" when unpartitioned)
  * @param report
  *   the result row as JSON, for `zorder_history`
+ * @param version
+ *   the format's own name of the commit (Delta's version, Iceberg's snapshot); set by the commit
  */
 final case class RunRecord(
     number: Int,
@@ -36,7 +38,8 @@ final case class RunRecord(
     layoutIds: Map[String, String],
     files: Seq[RecordedFile],
     rewritten: Seq[DataFile],
-    report: String)
+    report: String,
+    version: Option[Long] = None)
 
 /** The `_zorder/` directory of a table: layouts and runs. It may vanish at any time: then there is no state. */
 trait TableState {

@@ -24,6 +24,7 @@ object RunRecordJson {
     val rewritten = node.putArray("rewritten")
     record.rewritten.foreach(f => dataFile(rewritten.addObject(), f))
     node.put("report", record.report)
+    record.version.foreach(v => node.put("version_committed", v))
     mapper.writeValueAsString(node)
   }
 
@@ -51,7 +52,8 @@ object RunRecordJson {
       RecordedFile(f.path("path").asText, f.path("length").asLong, level, number)
     },
     rewritten = each(node, "rewritten").map(readDataFile),
-    report = node.path("report").asText)
+    report = node.path("report").asText,
+    version = Some(node.path("version_committed")).filter(_.isNumber).map(_.asLong))
 
   private def file(node: ObjectNode, f: RecordedFile): Unit = {
     node.put("path", f.path).put("length", f.length).put("level", f.level).put("file", f.fileNumber)

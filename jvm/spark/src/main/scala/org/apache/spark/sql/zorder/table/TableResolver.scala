@@ -17,7 +17,8 @@ object TableResolver {
    * @throws org.apache.spark.sql.zorder.ZOrderException
    *   one sentence: what is wrong with the table and what to do
    */
-  def open(session: ClassicSession, ref: TableRef): ClusterTable = openParquet(session, ref)
+  def open(session: ClassicSession, ref: TableRef): ClusterTable =
+    TableFormats.open(session, ref).getOrElse(openParquet(session, ref))
 
   private[zorder] def openParquet(session: ClassicSession, ref: TableRef): parquet.ParquetTable = ref match {
     case TableRef.Location(path) => byPath(session, path)

@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.table._
 
 /** A Parquet table of Spark's catalog; partitioned, its partitions are in the catalog too. */
 private[zorder] final class CatalogParquetTable(
-    val session: ClassicSession,
+    override val session: ClassicSession,
     override val name: String,
     val ident: TableIdentifier,
     fs: FileSystem)

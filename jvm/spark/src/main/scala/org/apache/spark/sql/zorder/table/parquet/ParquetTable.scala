@@ -2,10 +2,14 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.sql.zorder.table.{ClusterTable, StateDir}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table._
 
 /** A plain Parquet table, known by path or by name. */
 private[zorder] trait ParquetTable extends ClusterTable {
+
+  def session: ClassicSession
 
   def store: JournalStore
 
@@ -23,4 +27,42 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   /** Where the data of each partition is now, by the partition's directories ("" when unpartitioned). */
   def liveDirs(): Map[String, Path]
+
+  /** A fresh, empty directory beside the root that a run writes to (mode append); nobody lists it. */
+  def newStaging(runId: String): Path
+
+  /** Takes a staging directory away whose run failed before its commit; harmless after one. */
+  def discard(staging: Path): Unit
+
+  /** How many files `newStaging` found in an old directory of the table and copied into it. */
+  def carriedOver: Int
+
+  /**
+   * Makes the staged files the table's files in place of `inputs`, or throws and changes nothing; the staging
+   * directory is gone then. Files of the snapshot that are not inputs stay part of the table. In the staging
+   * directory, partitions are spelt as Spark writes them.
+   */
+  def commit(replacement: Replacement): Unit
+
+  override def rows(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      dataSchema: StructType): InputRelation =
+    ParquetRows(session, root, partitions, dataSchema, partitionSchema)
+
+  override def begin(runId: String): TableWrite = {
+    val staging = newStaging(runId)
+    new StagedWrite(
+      root,
+      staging,
+      partitionSchema,
+      f => commit(Replacement(f.record.runId, f.inputs, staging, f.record, f.layouts)),
+      () => discard(staging))
+  }
+
+  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] = new Vacuum(this, keepMs, dryRun).run()
+
+  override def rollback(): String = Rollback.run(session, this)
+
+  override def remove(): Unit = Remove.run(session, this)
 }

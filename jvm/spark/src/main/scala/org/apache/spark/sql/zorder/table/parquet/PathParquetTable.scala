@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.table._
  *   a table of the catalog whose partitions are not in the catalog
  */
 private[zorder] final class PathParquetTable(
-    session: ClassicSession,
+    override val session: ClassicSession,
     override val name: String,
     fs: FileSystem,
     override val root: Path,

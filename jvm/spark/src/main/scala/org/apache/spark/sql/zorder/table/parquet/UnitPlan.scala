@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.{DataFile, Replacement, RunRecord}
+import org.apache.spark.sql.zorder.table.{DataFile, RunRecord}
 
 /** Which directories a replacement exchanges. */
 private[zorder] object UnitPlan {

@@ -2,24 +2,15 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.TextFiles
+import org.apache.spark.sql.zorder.table.{TextFiles, Vacuumed}
 
 /**
- * What vacuum did with one directory.
+ * Deletes files that a journal names as rewritten or copied, and nothing else.
  *
- * @param status
- *   DELETED, WATCHED (empty, the first place of an external table), KEPT (younger than the retention),
- *   WRITER_IN_FLIGHT, FILES_LEFT (files that no journal names), ABANDONED (staging of a run that died),
- *   NO_JOURNAL (ours by name, but nothing tells what it is)
+ * What a directory's row says: DELETED, WATCHED (empty, the first place of an external table), KEPT (younger
+ * than the retention), WRITER_IN_FLIGHT, FILES_LEFT (files that no journal names), ABANDONED (staging of a run
+ * that died), NO_JOURNAL (ours by name, but nothing tells what it is).
  */
-private[zorder] final case class VacuumResult(
-    path: Path,
-    files: Long,
-    bytes: Long,
-    carried: Long,
-    status: String)
-
-/** Deletes files that a journal names as rewritten or copied, and nothing else. */
 private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRun: Boolean) {
 
   private val store: JournalStore = table.store
@@ -27,7 +18,7 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
   private val live: Set[String] = table.liveDirs().values.map(path).toSet
   private val now = System.currentTimeMillis
 
-  def run(): Seq[VacuumResult] = {
+  def run(): Seq[Vacuumed] = {
     val abandoned = unfinished()
     val late = LateFiles.find(table).groupBy(_._2.old).map { case (old, found) => old -> found.size.toLong }
     if (!dryRun) LateFiles.carry(table)
@@ -46,15 +37,15 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
     store.all().filter(j => j.state == JournalState.Done && kinds(j.kind))
   }
 
-  private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): VacuumResult = {
+  private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): Vacuumed = {
     val tree = Tree.walk(fs, unit.old)
     val named = unit.named.toSet
     val copied = store.get(journal.txn).toSeq.flatMap(_.carried).toSet
     def mayGo(f: TreeFile): Boolean = !inUse(s"${tree.root}/${f.rel}") &&
       (named(f) || Kept.stale(f.rel) || marker(f) || copied(f.copy(rel = new Path(unit.old, f.rel).toString)))
     val (go, stay) = tree.files.partition(mayGo)
-    if (now - journal.changedMs < retentionMs) VacuumResult(unit.old, 0, 0, carried, "KEPT")
-    else if (tree.writer.isDefined) VacuumResult(unit.old, 0, 0, carried, "WRITER_IN_FLIGHT")
+    if (now - journal.changedMs < retentionMs) Vacuumed(unit.old, 0, 0, carried, "KEPT")
+    else if (tree.writer.isDefined) Vacuumed(unit.old, 0, 0, carried, "WRITER_IN_FLIGHT")
     else {
       if (!dryRun) {
         go.foreach { f =>
@@ -66,7 +57,7 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
       val left = if (dryRun) stay.size > carried else stay.nonEmpty
       val status =
         if (left) "FILES_LEFT" else if (tree.files.isEmpty && watched(unit)) "WATCHED" else "DELETED"
-      VacuumResult(unit.old, go.size.toLong, go.map(_.length).sum, carried, status)
+      Vacuumed(unit.old, go.size.toLong, go.map(_.length).sum, carried, status)
     }
   }
 
@@ -80,7 +71,7 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
   }
 
   /** Commits that died: finished or withdrawn when they are old enough. */
-  private def unfinished(): Seq[VacuumResult] = {
+  private def unfinished(): Seq[Vacuumed] = {
     val patience = math.min(retentionMs, Recovery.StagingMs)
     val before = store.all().filter(j => j.state != JournalState.Done && !j.active)
       .filter(j => j.owner == Journal.thisJvm || now - j.changedMs >= patience)
@@ -88,7 +79,7 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
       case t: CatalogParquetTable => CatalogRecovery.recover(t, patience)
       case _ => Recovery.recover(fs, table.root, stagingMs = patience)
     }
-    before.map(j => VacuumResult(j.staging, 0, 0, 0, "ABANDONED"))
+    before.map(j => Vacuumed(j.staging, 0, 0, 0, "ABANDONED"))
   }
 
   /** Journals whose old directories are gone have nothing more to say. */
@@ -117,13 +108,13 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
   private def topOf(dir: Path): Option[Path] =
     Iterator.iterate(dir)(_.getParent).takeWhile(_ != null).find(_.getParent == store.parent)
 
-  private def unexplained(): Seq[VacuumResult] = {
+  private def unexplained(): Seq[Vacuumed] = {
     val known = store.all().flatMap(j =>
       Seq(store.retired(j.txn), store.staging(j.txn)).map(_.getName) ++
         j.units.indices.map(i => Finish.stray(store, j, i).getName)).toSet
     TextFiles.children(fs, store.parent)
       .filter(s => s.isDirectory && store.isOurs(s.getPath.getName) && !known(s.getPath.getName))
-      .map(s => VacuumResult(s.getPath, 0, 0, 0, "NO_JOURNAL"))
+      .map(s => Vacuumed(s.getPath, 0, 0, 0, "NO_JOURNAL"))
   }
 
   private def path(p: Path): String = p.toUri.getPath.stripSuffix("/")

@@ -1,17 +1,14 @@
-package org.apache.spark.sql.zorder.run
+package org.apache.spark.sql.zorder.table.parquet
 
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile}
+import org.apache.spark.sql.zorder.table.DataFile
 
 /** The files that a run wrote into its staging directory. */
-private[run] object StagedFiles {
+private[zorder] object StagedFiles {
   private val PartFile = "part-(\\d+)-.*".r
 
   def list(session: ClassicSession, staging: Path): Seq[DataFile] = {
@@ -34,21 +31,5 @@ private[run] object StagedFiles {
   def number(file: DataFile): Int = new Path(file.path).getName match {
     case PartFile(n) => n.toInt
     case other => throw new IllegalStateException(s"$other is not a file that Spark wrote")
-  }
-
-  /** The rows of the staged files as the table would read them. */
-  def read(
-      session: ClassicSession,
-      table: ClusterTable,
-      dataSchema: StructType,
-      files: Seq[DataFile],
-      staging: Path): DataFrame = {
-    val partitions = files.groupBy(_.partition).toIndexedSeq.map { case (p, fs) => PinnedPartition(p, fs) }
-    val pinned = new PinnedFiles(
-      staging,
-      partitions,
-      table.partitionSchema,
-      session.sessionState.conf.sessionLocalTimeZone)
-    Shims.ofRows(session, InputRelation(session, pinned, dataSchema).plan).drop(PinnedFiles.RouteColumn)
   }
 }

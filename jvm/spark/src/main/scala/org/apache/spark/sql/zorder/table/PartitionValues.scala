@@ -1,4 +1,4 @@
-package org.apache.spark.sql.zorder.run
+package org.apache.spark.sql.zorder.table
 
 import java.util.Locale
 
@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /** The values that a partition directory's name stands for. */
-private[run] object PartitionValues {
+private[zorder] object PartitionValues {
 
   /**
    * @param directory

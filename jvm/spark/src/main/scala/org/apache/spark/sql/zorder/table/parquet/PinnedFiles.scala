@@ -1,4 +1,4 @@
-package org.apache.spark.sql.zorder.run
+package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.{IntegerType, StructType}
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.{DataFile, InputRelation, PartitionValues, PinnedPartition}
 import org.apache.spark.sql.zorder.workload.OwnScan
 
 /**
@@ -24,7 +24,7 @@ final class PinnedFiles(
   override def rootPaths: Seq[Path] = Seq(root)
 
   override val partitionSchema: StructType =
-    userPartitionSchema.add(PinnedFiles.RouteColumn, IntegerType, nullable = false)
+    userPartitionSchema.add(InputRelation.RouteColumn, IntegerType, nullable = false)
 
   /** Filters are Spark's to apply: a run reads all of its files. */
   override def listFiles(
@@ -49,15 +49,6 @@ final class PinnedFiles(
     new FileStatus(file.length, false, 1, PinnedFiles.BlockSize, file.modified, new Path(file.path))
 }
 
-/** The files of one partition directory (empty name when unpartitioned). */
-final case class PinnedPartition(directory: String, files: Seq[DataFile]) {
-  def bytes: Long = files.map(_.length).sum
-}
-
-object PinnedFiles {
-
-  /** Not a name that a user's column would have. */
-  val RouteColumn = "_zorder_route"
-
+private object PinnedFiles {
   private val BlockSize = 128L << 20
 }

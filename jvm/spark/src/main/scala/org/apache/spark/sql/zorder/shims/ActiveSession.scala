@@ -1,0 +1,15 @@
+package org.apache.spark.sql.zorder.shims
+
+import org.apache.spark.sql.SparkSession
+
+/** Code of Spark and of table formats that asks for the thread's active session. */
+object ActiveSession {
+
+  /** Runs `body` with `session` as the thread's active session. */
+  def during[A](session: Shims.ClassicSession)(body: => A): A = {
+    val before = SparkSession.getActiveSession
+    Shims.setActive(session)
+    try body
+    finally before.foreach(s => Shims.setActive(Shims.classic(s)))
+  }
+}

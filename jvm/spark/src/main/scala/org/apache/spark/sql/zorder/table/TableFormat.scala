@@ -1,0 +1,73 @@
+package org.apache.spark.sql.zorder.table
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/**
+ * Tables that keep their own list of files. An adapter is compiled against one version of its format and
+ * lives in this jar; the format's own classes are the user's, and may be another version's or missing.
+ */
+trait TableFormat {
+
+  /**
+   * Opens the table if it is one of this format.
+   *
+   * @return
+   *   None for a table of any other format
+   * @throws org.apache.spark.sql.zorder.ZOrderException
+   *   one sentence: what forbids to rewrite it, and what to do
+   */
+  def open(session: ClassicSession, ref: TableRef): Option[ClusterTable]
+}
+
+/** The adapters that can be used in this session, found by the presence of their formats' classes. */
+private[table] object TableFormats extends Logging {
+
+  /**
+   * @param marker
+   *   a class of the format
+   * @param adapter
+   *   ours; missing in the jars of Spark lines that the format does not support
+   */
+  private case class Adapter(name: String, marker: String, adapter: String)
+
+  private val adapters = Seq(
+    Adapter("Delta", "org.apache.spark.sql.delta.DeltaLog", "delta.DeltaFormat"),
+    Adapter("Iceberg", "org.apache.iceberg.spark.SparkReadConf", "iceberg.IcebergFormat"),
+    Adapter("Hudi", "org.apache.hudi.DataSourceOptions", "hudi.HudiFormat"))
+
+  /** The table by the adapter whose format it is; None if it is plain Parquet or nobody's. */
+  def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] =
+    adapters.iterator.flatMap { a =>
+      load(a).flatMap { format =>
+        try format.open(session, ref)
+        catch {
+          case e: LinkageError =>
+            logWarning(s"The ${a.name} adapter failed", e)
+            refuse(s"The version of ${a.name} on the class path is not one that this jar works with " +
+              s"($e); docs/guide/formats.md lists those that do.")
+        }
+      }
+    }.take(1).toList.headOption
+
+  private def load(a: Adapter): Option[TableFormat] =
+    for {
+      _ <- find(a.marker)
+      adapter <- find(s"${getClass.getPackage.getName}.${a.adapter}")
+      format <-
+        try Some(adapter.getDeclaredConstructor().newInstance().asInstanceOf[TableFormat])
+        catch { case NonFatal(_) | _: LinkageError => None }
+    } yield format
+
+  /** In the loader of our own classes, or in that of the session's added jars. */
+  private def find(name: String): Option[Class[_]] =
+    in(getClass.getClassLoader, name)
+      .orElse(Option(Thread.currentThread.getContextClassLoader).flatMap(in(_, name)))
+
+  private def in(loader: ClassLoader, name: String): Option[Class[_]] =
+    try Some(Class.forName(name, false, loader))
+    catch { case _: ClassNotFoundException | _: LinkageError => None }
+}

@@ -1,0 +1,51 @@
+package org.apache.spark.sql.zorder.table
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/**
+ * A file that a run wrote and nobody reads yet.
+ *
+ * @param path
+ *   as run records have it: relative to the root where the file lies below it
+ * @param number
+ *   of the shuffle partition that wrote it, which is its file number over all layouts of the run
+ */
+final case class WrittenFile(file: DataFile, path: String, number: Int)
+
+/** What a run wants to put in place of `inputs`, its files as they were listed at its start. */
+final case class Finished(inputs: Seq[DataFile], record: RunRecord, layouts: Map[String, String])
+
+/** One rewrite under way. Nobody sees what it writes before the commit. */
+trait TableWrite {
+
+  /** Where the files will be: the table, or the copy that is made of it. */
+  def root: Path
+
+  /**
+   * Writes the rows of `plan`, each shuffle partition into one file in the order that it has.
+   *
+   * @param partitionColumns
+   *   those of the plan's columns that become directories; each shuffle partition holds one value of them
+   * @param options
+   *   of Parquet's writer: row-group bytes, page rows, `compression`, Bloom filters
+   */
+  def write(
+      session: ClassicSession,
+      plan: LogicalPlan,
+      partitionColumns: Seq[String],
+      options: Map[String, String]): Seq[WrittenFile]
+
+  /** The rows written, with the columns that the input relation writes back. */
+  def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame
+
+  /** Puts the files in place, or throws and changes nothing. */
+  def commit(finished: Finished): Unit
+
+  /** Takes away what was written by a run that failed before its commit; harmless after one. */
+  def discard(): Unit
+}
