@@ -126,7 +126,8 @@ def sparkProject(line: SparkLine): Project = {
       scalacOptions ++= compilerFlags(line.scalaBinary, line.release),
       javacOptions ++= Seq("--release", line.release.toString),
       Compile / unmanagedSourceDirectories :=
-        (Seq("scala", "java") ++ line.shims).map(d => repo(s"jvm/spark/src/main/$d")),
+        (Seq("scala", "java") ++ line.shims ++ line.formats.flatMap(f => s"scala-${f.name}" +: f.shims))
+          .map(d => repo(s"jvm/spark/src/main/$d")),
       Compile / unmanagedResourceDirectories := Seq(repo("jvm/spark/src/main/resources")),
       Compile / resourceGenerators += Def.task {
         val out = (Compile / resourceManaged).value / "spark-zorder.properties"
@@ -140,7 +141,7 @@ def sparkProject(line: SparkLine): Project = {
         Seq(out)
       }.taskValue,
       Test / unmanagedSourceDirectories :=
-        (Seq("smoke") ++ (if (full) Seq("spark") else Nil)).map(d => repo(s"tests/jvm/$d")),
+        (Seq("smoke") ++ (if (full) "spark" +: line.formats.map(_.name) else Nil)).map(d => repo(s"tests/jvm/$d")),
       Test / unmanagedResourceDirectories := Seq(repo("tests/shared"), repo("tests/jvm/resources")),
       Test / fork := true,
       Test / baseDirectory := repo("."),
@@ -156,6 +157,9 @@ def sparkProject(line: SparkLine): Project = {
         case Maven => Seq("org.apache.spark" %% "spark-sql" % line.spark % Provided)
         case PySpark => Nil
       }),
+      libraryDependencies ++= line.formats.flatMap(_.modules).map(_.split(':')).map { case Array(o, n, v) =>
+        (o % n % v % Provided).intransitive()
+      },
       libraryDependencies ++= (if (full)
                                  Seq("core", "catalyst", "sql").map { module =>
                                    ("org.apache.spark" %% s"spark-$module" % line.spark % Test classifier "tests").intransitive()

@@ -4,6 +4,25 @@ case object Maven extends SparkSource
 case object PySpark extends SparkSource
 
 /**
+ * A table format that a line's jar has an adapter for.
+ *
+ * @param name
+ *   of the source folder `jvm/spark/src/main/scala-<name>` and of its tests, `tests/jvm/<name>`
+ * @param modules
+ *   `organization:artifact:version`, compiled against and never shipped; nothing comes with them
+ * @param shims
+ *   further source folders, where the format differs by Spark line
+ */
+final case class Format(name: String, modules: Seq[String], shims: Seq[String] = Nil)
+
+object Format {
+  def delta(artifact: String, version: String, more: String*): Format = {
+    val modules = s"delta-spark_$artifact" +: "delta-storage" +: more
+    Format("delta", modules.map(m => s"io.delta:$m:$version"))
+  }
+}
+
+/**
  * One Spark line that a jar is built for.
  *
  * @param line
@@ -18,6 +37,8 @@ case object PySpark extends SparkSource
  *   shim folders under `jvm/spark/src/main`, narrowest last
  * @param release
  *   class-file release of the jar (8 where Spark itself still runs on Java 8)
+ * @param formats
+ *   table formats that run on this line
  * @param tests
  *   `full` runs every suite, `smoke` loads the extension, checks golden keys and runs one OPTIMIZE
  */
@@ -28,7 +49,8 @@ final case class SparkLine(
     source: SparkSource,
     shims: Seq[String],
     release: Int,
-    tests: String) {
+    tests: String,
+    formats: Seq[Format] = Nil) {
   val scalaBinary: String = scala.split('.').take(2).mkString(".")
 
   /** Artifact name, e.g. `spark-zorder-spark3.5_2.12`. */
@@ -40,11 +62,19 @@ final case class SparkLine(
 
 /** The one table of Spark lines: the build, the wheel, the tests and CI read it from here. */
 object SparkLines {
+  private val spark3 = Seq("scala-spark-3")
+  private val spark40 = Seq("scala-spark-4", "scala-spark-4.0")
+  private val spark41 = Seq("scala-spark-4", "scala-spark-4.1-4.2")
+
+  private def delta3(scala: String): Format = Format.delta(scala, "3.3.2")
+  private def delta4(line: String): Format =
+    Format.delta(s"${line}_2.13", "4.4.0", "delta-kernel-api", "delta-kernel-defaults")
+
   val all: Seq[SparkLine] = Seq(
-    SparkLine("3.5", "3.5.9", "2.12.18", Maven, Seq("scala-spark-3"), 8, "full"),
-    SparkLine("3.5", "3.5.8", "2.13.8", Maven, Seq("scala-spark-3"), 8, "smoke"),
-    SparkLine("4.0", "4.0.2", "2.13.16", Maven, Seq("scala-spark-4", "scala-spark-4.0"), 17, "smoke"),
-    SparkLine("4.1", "4.1.2", "2.13.17", Maven, Seq("scala-spark-4", "scala-spark-4.1-4.2"), 17, "full"),
-    SparkLine("4.2", "4.2.0", "2.13.18", Maven, Seq("scala-spark-4", "scala-spark-4.1-4.2"), 17, "smoke"),
+    SparkLine("3.5", "3.5.9", "2.12.18", Maven, spark3, 8, "full", Seq(delta3("2.12"))),
+    SparkLine("3.5", "3.5.8", "2.13.8", Maven, spark3, 8, "smoke", Seq(delta3("2.13"))),
+    SparkLine("4.0", "4.0.2", "2.13.16", Maven, spark40, 17, "smoke", Seq(delta4("4.0"))),
+    SparkLine("4.1", "4.1.2", "2.13.17", Maven, spark41, 17, "full", Seq(delta4("4.1"))),
+    SparkLine("4.2", "4.2.0", "2.13.18", Maven, spark41, 17, "smoke", Seq(delta4("4.2"))),
     SparkLine("4.3", "4.3.0", "2.13.18", PySpark, Seq("scala-spark-4", "scala-spark-4.3"), 17, "smoke"))
 }

@@ -1,0 +1,92 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
+import org.apache.spark.sql.delta.{DeltaColumnMapping, DeltaLog, NoMapping, Snapshot}
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.util.DeltaFileOperations
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.shims.ActiveSession
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table._
+
+/** One snapshot of a Delta table. Its files are replaced in Delta's own transaction, as OPTIMIZE does it. */
+private[delta] final class DeltaClusterTable(
+    session: ClassicSession,
+    override val name: String,
+    log: DeltaLog,
+    catalogTable: Option[CatalogTable],
+    snapshot: Snapshot)
+    extends ClusterTable {
+
+  private val fs: FileSystem = log.dataPath.getFileSystem(log.newDeltaHadoopConf())
+
+  private lazy val adds: Map[String, AddFile] =
+    ActiveSession.during(session)(snapshot.allFiles.collect()).map(a => fullPath(a) -> a).toMap
+
+  /** The snapshot's. */
+  def version: Long = snapshot.version
+
+  override def root: Path = fs.makeQualified(log.dataPath)
+  override def schema: StructType = snapshot.metadata.schema
+  override def partitionSchema: StructType = snapshot.metadata.partitionSchema
+  override def properties: Map[String, String] = snapshot.metadata.configuration
+  override def state: StateDir = new StateDir(fs, root)
+
+  override def declared: Option[StructType] = {
+    val partitions = snapshot.metadata.partitionColumns.toSet
+    Some(StructType(schema.filterNot(f => partitions(f.name))))
+  }
+
+  /** Row tracking keeps columns of its own in the files. */
+  override def managed: Option[ManagedColumns] = {
+    val names = schema.map(physical).toSet
+    Some(ManagedColumns(leaf => if (names(leaf.column.head)) Some(leaf.column) else None))
+  }
+
+  override def unskippable(paths: Seq[Seq[String]]): Option[String] = {
+    val kept = snapshot.statCollectionLogicalSchema
+    paths.find(p => !DeltaColumns.holds(kept, p)).map { p =>
+      val column = p.mkString(".")
+      s"Delta keeps no statistics of column $column of $name, so nothing could skip files by it; raise " +
+        s"delta.dataSkippingNumIndexedCols, or name it in delta.dataSkippingStatsColumns."
+    }
+  }
+
+  override def files(): Seq[DataFile] = adds.toSeq.map { case (path, add) =>
+    DataFile(path, add.size, add.modificationTime, directory(add), Some(add.numDeletedRecords))
+  }.sortBy(_.path)
+
+  override def rows(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      dataSchema: StructType): InputRelation =
+    DeltaRows(session, log, snapshot, partitions, adds)
+
+  override def begin(runId: String): TableWrite =
+    new DeltaWrite(this, log, catalogTable, snapshot, adds)
+
+  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
+    DeltaUpkeep.vacuum(session, this, keepMs, dryRun)
+
+  override def rollback(): String = DeltaUpkeep.rollback(session, this)
+
+  override def remove(): Unit = DeltaUpkeep.remove(session, this, fs)
+
+  /** As Spark's metadata columns spell it. */
+  private[delta] def fullPath(add: AddFile): String =
+    fs.makeQualified(DeltaFileOperations.absolutePath(log.dataPath.toString, add.path)).toString
+
+  /** Partition directories as Spark spells them, whatever the file's own directory is called. */
+  private[delta] def directory(add: AddFile): String = partitionSchema.map { field =>
+    ExternalCatalogUtils.getPartitionPathString(
+      field.name,
+      Option(add.partitionValues.getOrElse(physical(field), null))
+        .getOrElse(ExternalCatalogUtils.DEFAULT_PARTITION_NAME))
+  }.mkString("/")
+
+  private def physical(field: org.apache.spark.sql.types.StructField): String =
+    if (snapshot.columnMappingMode == NoMapping) field.name else DeltaColumnMapping.getPhysicalName(field)
+}

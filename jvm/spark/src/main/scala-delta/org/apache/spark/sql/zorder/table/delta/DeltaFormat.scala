@@ -1,0 +1,44 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.delta.{DeltaLog, DeltaTableUtils}
+import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table._
+
+/** Opens Delta tables, by name or by path. */
+final class DeltaFormat extends TableFormat {
+
+  override def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
+    case TableRef.Location(path) => at(session, path, path)
+    case TableRef.Name(Seq(format, path)) if path.contains("/") && format.equalsIgnoreCase("delta") =>
+      at(session, s"delta.`$path`", path).orElse(refuse(s"There is no Delta table at $path."))
+    case TableRef.Name(parts) if Provider.of(session, parts).contains("delta") =>
+      Provider.load(session, parts).collect { case table: DeltaTableV2 =>
+        checked(session, parts.mkString("."), table)
+      }
+    case _ => None
+  }
+
+  private def at(session: ClassicSession, name: String, path: String): Option[ClusterTable] = {
+    val asked = new Path(path)
+    val root = DeltaTableUtils.findDeltaTableRoot(session, asked)
+    root.map { found =>
+      val qualified = asked.getFileSystem(session.sessionState.newHadoopConf()).makeQualified(asked)
+      if (found.toUri.getPath != qualified.toUri.getPath)
+        refuse(s"$path lies inside the Delta table at $found; name that, and pick its part by WHERE.")
+      ActiveSession.during(session)(checked(session, name, DeltaTableV2(session, found)))
+    }
+  }
+
+  private def checked(session: ClassicSession, name: String, table: DeltaTableV2): ClusterTable = {
+    val log: DeltaLog = table.deltaLog
+    val snapshot = ActiveSession.during(session)(table.update())
+    if (snapshot.version < 0) refuse(s"$name has no commit yet: write rows into it first.")
+    DeltaRefusals.check(session, name, snapshot)
+    new DeltaClusterTable(Shims.classic(session), name, log, table.catalogTable, snapshot)
+  }
+}

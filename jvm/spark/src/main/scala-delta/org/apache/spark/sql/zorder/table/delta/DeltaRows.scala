@@ -1,0 +1,45 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import org.apache.spark.sql.Column
+import org.apache.spark.sql.catalyst.expressions.{Alias, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.delta.{DeltaLog, RowTracking, Snapshot}
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.zorder.expr.{FileRoute, RoutesOfFiles}
+import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{InputRelation, PinnedPartition}
+
+/** Rows of some files of a snapshot as Delta reads them: without deleted ones, under the table's names. */
+private[delta] object DeltaRows {
+
+  /** Of a name only the part number, so that the same rows written again give the same sample. */
+  private val Place = Seq("left(_metadata.file_name, 10)", "_metadata.file_size", "_metadata.row_index")
+  private val Path = "_zorder_path"
+
+  def apply(
+      session: ClassicSession,
+      log: DeltaLog,
+      snapshot: Snapshot,
+      partitions: IndexedSeq[PinnedPartition],
+      adds: Map[String, AddFile]): InputRelation = ActiveSession.during(session) {
+    val chosen = partitions.flatMap(_.files).map(f => adds(f.path))
+    val read = log.createDataFrame(snapshot, chosen, actionTypeOpt = Some("Optimize"))
+    val tracked = RowTracking.preserveRowTrackingColumns(read, snapshot)
+    val names = tracked.columns.toSeq
+    val path: Column = col("_metadata.file_path").as(Path)
+    val located = tracked.select(names.map(n => tracked(quoted(n))) :+ path: _*).queryExecution.analyzed
+    val route =
+      if (partitions.length == 1) Literal(0)
+      else FileRoute(located.output.last, new RoutesOfFiles(numbers(partitions)))
+    val output = located.output.init
+    val plan = Project(output :+ Alias(route, InputRelation.RouteColumn)(), located)
+    new InputRelation(Shims.ofRows(session, plan).queryExecution.analyzed, output, Place)
+  }
+
+  private def numbers(partitions: IndexedSeq[PinnedPartition]): Map[String, Int] =
+    partitions.zipWithIndex.flatMap { case (p, i) => p.files.map(_.path -> i) }.toMap
+
+  private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
+}

@@ -1,0 +1,71 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{RunRecord, Vacuumed}
+
+/** Vacuum, rollback and removal: Delta's own means wherever it has some. */
+private[delta] object DeltaUpkeep {
+  private val MillisPerHour = 3600000.0
+
+  /** Delta's VACUUM: rewritten files, and those of runs that died before their commit. */
+  def vacuum(
+      session: ClassicSession,
+      table: DeltaClusterTable,
+      keepMs: Long,
+      dryRun: Boolean): Seq[Vacuumed] = {
+    val statement = s"VACUUM ${sql(table)} RETAIN ${keepMs / MillisPerHour} HOURS"
+    val named = session.sql(s"$statement DRY RUN").collect().map(_.getString(0))
+    if (!dryRun) session.sql(statement).collect()
+    val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
+    if (named.isEmpty) Nil
+    else {
+      val bytes = if (dryRun) named.map(length(fs, _)).sum else 0L
+      Seq(Vacuumed(table.root, named.length.toLong, bytes, 0L, "DELETED"))
+    }
+  }
+
+  /** Delta's RESTORE, as long as the run is the table's last commit: a later one would be lost with it. */
+  def rollback(session: ClassicSession, table: DeltaClusterTable): String = {
+    val last = table.state.runs().filter(_.operation == "OPTIMIZE").lastOption
+    val (run, version) = last.flatMap(r => r.version.map(r -> _)).getOrElse(
+      refuse(s"There is no run of ${table.name} to roll back."))
+    if (table.version != version)
+      refuse(s"${table.name} was written to after the run ${run.runId} (version $version, now " +
+        s"${table.version}), and RESTORE would lose that; use Delta's RESTORE if you mean it.")
+    session.sql(s"RESTORE TABLE ${sql(table)} TO VERSION AS OF ${version - 1}").collect()
+    val record = RunRecord(
+      table.state.nextNumber(),
+      run.runId,
+      System.currentTimeMillis,
+      System.currentTimeMillis,
+      "ROLLBACK",
+      "ZORDER ROLLBACK",
+      run.columns,
+      run.curve,
+      Map.empty,
+      Nil,
+      Nil,
+      "{}")
+    table.state.write(record, Map.empty)
+    run.runId
+  }
+
+  def remove(session: ClassicSession, table: DeltaClusterTable, fs: FileSystem): Unit = {
+    fs.delete(table.state.dir, true)
+    val ours = table.properties.keys.filter(_.toLowerCase(java.util.Locale.ROOT).startsWith("zorder.")).toSeq
+    if (ours.nonEmpty) {
+      val keys = ours.map(k => s"'$k'").mkString(", ")
+      session.sql(s"ALTER TABLE ${sql(table)} UNSET TBLPROPERTIES ($keys)").collect()
+    }
+    ()
+  }
+
+  private def sql(table: DeltaClusterTable): String = s"delta.`${table.root}`"
+
+  private def length(fs: FileSystem, path: String): Long =
+    try fs.getFileStatus(new Path(path)).getLen
+    catch { case _: java.io.IOException => 0L }
+}

@@ -1,0 +1,125 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta._
+import org.apache.spark.sql.delta.actions.{AddFile, FileAction}
+import org.apache.spark.sql.delta.zorder.KeptRowIds
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+
+/**
+ * A rewrite in Delta's own transaction: files are written as Delta writes them, with its statistics, and
+ * replace the old ones without a change of data. Whatever others append meanwhile stays; if one of the
+ * rewritten files was changed, Delta refuses the commit.
+ */
+final private[delta] class DeltaWrite(
+    table: DeltaClusterTable,
+    log: DeltaLog,
+    catalogTable: Option[CatalogTable],
+    snapshot: Snapshot,
+    adds: Map[String, AddFile])
+    extends TableWrite
+    with Logging {
+
+  private val txn: OptimisticTransaction = log.startTransaction(catalogTable, Some(snapshot))
+  private var written: Map[String, AddFile] = Map.empty
+  private var submitted = false
+
+  override def root: Path = table.root
+
+  override def write(
+      session: ClassicSession,
+      plan: LogicalPlan,
+      partitionColumns: Seq[String],
+      options: Map[String, String]): Seq[WrittenFile] = ActiveSession.during(session) {
+    DeltaWrite.settings(options).foreach { case (key, value) => session.conf.set(key, value) }
+    val actions: Seq[FileAction] =
+      txn.writeFiles(Shims.ofRows(session, plan), None, isOptimize = true, additionalConstraints = Nil)
+    written = actions.collect { case add: AddFile => table.fullPath(add) -> add.copy(dataChange = false) }.toMap
+    CrashPoint.hit("delta-written")
+    written.toSeq.sortBy(_._1).map { case (path, add) =>
+      val file = DataFile(path, add.size, add.modificationTime, table.directory(add))
+      WrittenFile(file, DataFile.below(root, file), DeltaWrite.number(path))
+    }
+  }
+
+  override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
+    val partitions = files.map(_.file).groupBy(_.partition).toIndexedSeq
+      .map { case (p, fs) => PinnedPartition(p, fs) }
+    val relation = DeltaRows(session, log, snapshot, partitions, written)
+    Shims.ofRows(session, relation.plan).drop(InputRelation.RouteColumn)
+  }
+
+  override def commit(finished: Finished): Unit = {
+    val now = System.currentTimeMillis
+    val removes = finished.inputs.map(f => adds(f.path).removeWithTimestamp(now, dataChange = false))
+    val operation =
+      DeltaOperations.Optimize(Nil, finished.record.columns, auto = false, clusterBy = None, isFull = false)
+    submitted = true
+    val version =
+      try {
+        DeltaMetrics.register(txn, log, written.values.toSeq, finished.inputs)
+        CrashPoint.hit("delta-commit")
+        txn.commit(written.values.toSeq ++ removes, operation, KeptRowIds.tags(snapshot))
+      } catch {
+        case e: org.apache.spark.sql.delta.DeltaConcurrentModificationException => conflict(e)
+        case e: io.delta.exceptions.DeltaConcurrentModificationException => conflict(e)
+      }
+    CrashPoint.hit("delta-committed")
+    record(finished, version)
+  }
+
+  private def conflict(e: Exception): Nothing = {
+    submitted = false
+    throw new ZOrderConflictException(
+      s"Somebody changed files of ${table.name} that this run was rewriting " +
+        s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
+  }
+
+  /** What is recorded may be lost: the commit is Delta's. */
+  private def record(finished: Finished, version: Long): Unit =
+    try {
+      val state = table.state
+      state.write(
+        finished.record.copy(number = state.nextNumber(), version = Some(version)),
+        finished.layouts)
+    } catch {
+      case NonFatal(e) => logWarning(s"The run's record could not be written under ${state(root)}", e)
+    }
+
+  private def state(root: Path): Path = new Path(root, StateDir.Name)
+
+  /** After a commit was tried, nobody but Delta knows whether the files are the table's. */
+  override def discard(): Unit =
+    if (!submitted) {
+      val fs = root.getFileSystem(log.newDeltaHadoopConf())
+      written.keys.foreach(path => fs.delete(new Path(path), false))
+    }
+}
+
+private[delta] object DeltaWrite {
+  private val PartFile = ".*part-(\\d+)-.*".r
+
+  /** Delta takes no options of the Parquet writer: it finds them among the session's settings. */
+  def settings(options: Map[String, String]): Map[String, String] = options.map {
+    case ("compression", codec) => "spark.sql.parquet.compression.codec" -> codec
+    case other => other
+  }
+
+  /** The task that wrote a file. */
+  def number(path: String): Int = new Path(path).getName match {
+    case PartFile(n) => n.toInt
+    case other => throw new IllegalStateException(s"$other is not a file that Delta wrote")
+  }
+}
