@@ -6,6 +6,7 @@ Exit codes: 0 done, or nothing to do; 1 failure; 2 wrong usage; 4 the table chan
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
@@ -58,6 +59,11 @@ def _parser() -> argparse.ArgumentParser:
     advise = _add(commands, "advise", _advise, "by which columns to cluster a table, and whether to")
     advise.add_argument("--queries", metavar="LOG", help="a query log: a table, or a path with a slash")
 
+    maintain = _add(commands, "maintain", _maintain, "cluster many tables, worst first", table=False)
+    maintain.add_argument("--tables", required=True, metavar="FILE", help="a name or path on each line")
+    maintain.add_argument("--max-duration", metavar="3h", help="begin no table after this time")
+    maintain.add_argument("--json", action="store_true", help="rows as JSON, one a line")
+
     _add(commands, "history", _rows(lambda table, _: table.history()), "the runs of a table")
     vacuum = _add(commands, "vacuum", _rows(_vacuum), "delete old files that runs have replaced")
     vacuum.add_argument("--retain-hours", type=float, metavar="N", help="keep what is younger")
@@ -99,6 +105,24 @@ def _advise(arguments: argparse.Namespace) -> int:
     rows = _table(arguments).advise(arguments.queries).collect()
     print("\n".join(_text.as_json(row) for row in rows) if arguments.json else _text.advice(rows))
     return DONE
+
+
+def _maintain(arguments: argparse.Namespace) -> int:
+    from . import _maintain as many
+
+    try:
+        names = many.tables_in(arguments.tables)
+        limit = many.seconds(arguments.max_duration) if arguments.max_duration else None
+    except (OSError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return USAGE
+
+    def said(row: dict[str, Any]) -> None:
+        line = json.dumps(row) if arguments.json else f"{row['status']:<13} {row['table']}: {row['reason']}"
+        print(line, flush=True)
+
+    statuses = {outcome.status for outcome in many.maintain(_session(), names, limit, said)}
+    return FAILED if "FAILED" in statuses else CONFLICT if "CONFLICT" in statuses else DONE
 
 
 def _rows(call: _Call) -> _Command:

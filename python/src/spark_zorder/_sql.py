@@ -54,9 +54,16 @@ class Target:
         return literal(self.text) if self.is_path else identifier(self.text)
 
     @property
+    def layout(self) -> str:
+        """As the layout functions name the layout that the table stores."""
+        return f"path:{self.text}" if self.is_path else f"table:{self.sql}"
+
+    @property
     def argument(self) -> str:
         """As the string argument of a table function."""
-        return literal(f"parquet.{quoted(self.text)}" if self.is_path else identifier(self.text))
+        if not self.is_path:
+            return literal(identifier(self.text))
+        return literal(self.text if "/" in self.text else f"parquet.{quoted(self.text)}")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Union
 
-from . import _session, _sql, query_log
+from . import _session, _sql, functions, query_log
 from ._layouts import Layout, stored
 
 if TYPE_CHECKING:
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     Queries = Union[DataFrame, str, list[str], tuple[str, ...]]
+
+
+# not a name that a user's column would have
+_KEY = "_zorder_place"
 
 
 class ZOrderTable:
@@ -76,6 +80,32 @@ class ZOrderTable:
     def remove(self) -> DataFrame:
         """Deletes everything that spark-zorder keeps beside the table. The table's data stay as they are."""
         return _session.run(self._spark, _sql.remove(self._target))
+
+    def arrange(self, df: DataFrame) -> DataFrame:
+        """The DataFrame in the order of the stored layout, in partitions of neighbouring rows: for any writer.
+
+        Boundaries are stored, so nothing is fitted; Spark samples the key to cut it into ranges. Raises
+        ValueError where no run has stored a layout.
+        """
+        runs = self.history().collect()
+        if not runs:
+            raise ValueError(f"{self._target.text} has no layout yet: cluster it first, with optimize().")
+        key = functions.zorder_key(self._target.layout, *runs[-1]["columns"])
+        keyed = df.withColumn(_KEY, key)
+        return keyed.repartitionByRange(_KEY).sortWithinPartitions(_KEY).drop(_KEY)
+
+    def append(self, df: DataFrame, format: str = "parquet") -> None:
+        """Appends rows in layout order, so that each new file spans a narrow part of the layout.
+
+        Columns go by name. A table by name is written by its catalog; ``format`` is that of a table by path.
+        The next clustering run takes the rows into their cells, or leaves them in files of their own.
+        """
+        placed = self.arrange(df)
+        if self._target.is_path:
+            placed.write.mode("append").format(format).save(self._target.text)
+        else:
+            columns = self._spark.table(self._target.sql).columns
+            placed.select(*[_sql.quoted(c) for c in columns]).write.insertInto(self._target.sql)
 
     def layout(self) -> Layout | None:
         """The layout that the newest run stored, or None where there is none."""

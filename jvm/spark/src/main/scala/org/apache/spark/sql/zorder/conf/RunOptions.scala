@@ -15,6 +15,7 @@ final case class RunOptions(
     minGain: Double = 0.1,
     force: Boolean = false,
     overlap: String = "exclude",
+    writeBudget: Double = 5.0,
     queryLog: Option[String] = None,
     bloom: Seq[String] = Nil,
     retentionMs: Long = 7L * 24 * 3600 * 1000)

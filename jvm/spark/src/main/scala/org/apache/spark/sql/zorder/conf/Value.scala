@@ -50,6 +50,11 @@ object Value {
     Try(BigDecimal(tidy(value)).toDouble).toOption.filter(d => d >= 0 && d <= 1)
       .getOrElse(bad(name, value, "a number from 0 to 1, such as 0.1"))
 
+  /** A number from `low` to `high`. */
+  def decimal(name: String, value: String, low: Double, high: Double): Double =
+    Try(BigDecimal(tidy(value)).toDouble).toOption.filter(d => d >= low && d <= high)
+      .getOrElse(bad(name, value, f"a number from $low%.0f to $high%.0f"))
+
   /** One of a few words, case ignored. */
   def oneOf(name: String, value: String, words: Seq[String]): String =
     words.find(_ == tidy(value)).getOrElse(bad(name, value, "one of " + words.mkString(", ")))

@@ -111,6 +111,14 @@ object ZOrderOption {
       (o, v) => o.copy(overlap = Value.oneOf("overlap", v, Seq("exclude", "include")))
     ),
     ZOrderOption(
+      "writeBudget",
+      "bytes per byte",
+      "5",
+      "Bytes that a run may write per byte appended since the last one. New rows whose merge would cost more " +
+        "become files of their own in layout order, until so many lie about that writing all anew costs less.",
+      (o, v) => o.copy(writeBudget = Value.decimal("writeBudget", v, 1, 1000))
+    ),
+    ZOrderOption(
       "queryLog",
       "table, view or path",
       "none",

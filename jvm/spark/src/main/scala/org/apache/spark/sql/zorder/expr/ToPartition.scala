@@ -25,11 +25,16 @@ final case class ToPartition(child: Expression, preImages: PreImages) extends Un
   override protected def withNewChildInternal(newChild: Expression): Expression = copy(child = newChild)
 }
 
-/** `table(p)` is an int that Spark's hash partitioning sends to partition p of `partitions`. */
-final class PreImages(val partitions: Int) extends Serializable {
+/**
+ * `table(i)` is an int that Spark's hash partitioning sends to partition `targets(i)` of `partitions`, or
+ * without targets to partition i.
+ */
+final class PreImages(val partitions: Int, val targets: Option[IndexedSeq[Int]] = None) extends Serializable {
   private val HashPartitioningSeed = 42
 
-  val table: Array[Int] = {
+  val table: Array[Int] = targets.fold(found)(_.map(found(_)).toArray)
+
+  private def found: Array[Int] = {
     val found = Array.fill(partitions)(-1)
     var missing = partitions
     var candidate = 0
@@ -47,7 +52,7 @@ final class PreImages(val partitions: Int) extends Serializable {
   override def toString: String = partitions.toString
 
   override def equals(other: Any): Boolean = other match {
-    case that: PreImages => that.partitions == partitions
+    case that: PreImages => that.partitions == partitions && that.targets == targets
     case _ => false
   }
 

@@ -20,14 +20,17 @@ object Forecast {
    *   rows of a full row group
    * @param pageRows
    *   rows of a full page
+   * @param fileOf
+   *   the file of each file number, in the same order
    */
   def blocks(
       sample: Sample,
       layout: Layout,
       tableRows: Long,
       rowGroupRows: Double,
-      pageRows: Double): Levels = {
-    val placed = place(sample, layout)
+      pageRows: Double,
+      fileOf: Int => Int = n => n): Levels = {
+    val placed = place(sample, layout, fileOf)
     val perSampled = tableRows.toDouble / math.max(1, sample.rows)
     val unsampled = new Unsampled(sample.columns.map(_.sorted), 1.0 - 1.0 / perSampled)
     def parts(size: Double) = cut(sample, placed, size, unsampled)
@@ -56,7 +59,7 @@ object Forecast {
   /** Rows in layout order, and the file of each. */
   private final case class Placed(order: Array[Int], file: Array[Int])
 
-  private def place(sample: Sample, layout: Layout): Placed = {
+  private def place(sample: Sample, layout: Layout, fileOf: Int => Int): Placed = {
     val compiled = layout.compiled
     // the columns beyond those of the layout have no say
     val ranks = sample.columns.zip(layout.columns).map { case (c, l) => c.ranks(l.scale) }
@@ -65,7 +68,7 @@ object Forecast {
     val keys = Array.tabulate(sample.rows)(i => keyOf(compiled, ranks, i, row, scratch))
     val order = Array.range(0, sample.rows).map(Integer.valueOf)
     java.util.Arrays.sort(order, Ordering.by[Integer, Long](i => keys(i)))
-    Placed(order.map(_.intValue), keys.map(compiled.fileOfKey))
+    Placed(order.map(_.intValue), keys.map(k => fileOf(compiled.fileOfKey(k))))
   }
 
   private def keyOf(

@@ -8,6 +8,9 @@ import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.expr.{BytesWordType, LongWordType, WordType}
 import org.apache.spark.util.Utils
 
+/** Rows by a number, and a sample of all of them. */
+final case class Counted(rows: Array[Long], sample: Sample)
+
 /** Turns rows of clustering columns into words, in one job. */
 object Sampler {
 
@@ -34,6 +37,29 @@ object Sampler {
       val byRoute = Array.range(0, route.length).groupBy(route(_))
       (0 until routes).map(r => whole.take(byRoute.getOrElse(r, Array.emptyIntArray)))
     }
+  }
+
+  /**
+   * Rows by the number in their last column, and a sample of them.
+   *
+   * @param rows
+   *   the clustering columns, then one INT column with a number from 0
+   * @param numbers
+   *   how many numbers there are
+   */
+  def counted(rows: DataFrame, numbers: Int, keep: (Int, Long) => Boolean): Counted = {
+    val types = rows.schema.fields.init.map(_.dataType)
+    val chunks = perTask(rows) { (task, in) =>
+      val counts = new Array[Long](numbers)
+      val seen = in.map { row =>
+        counts(row.getInt(types.length)) += 1
+        row
+      }
+      (chunk(seen, types, task, keep), counts)
+    }
+    val none = chunk(Iterator.empty, types, 0, keep)
+    val columns = types.indices.map(c => SampleColumn.concat(none.columns(c) +: chunks.map(_._1.columns(c)).toSeq))
+    Counted(Array.tabulate(numbers)(n => chunks.iterator.map(_._2(n)).sum), Sample(columns))
   }
 
   /** A share of the rows by a hash of their place: the same rows at every try, whatever their order. */

@@ -30,7 +30,14 @@ object ClusterDataFrame {
     val plan = df.queryExecution.analyzed
     Shims.ofRows(
       Shims.classic(df.sparkSession),
-      Rewrite.plan(plan, plan.output, Nil, columns.map(_.expression), None, Routes(IndexedSeq(ref))))
+      Rewrite.plan(
+        plan,
+        plan.output,
+        Nil,
+        columns.map(_.expression),
+        None,
+        Routes(IndexedSeq(ref)),
+        Tasks.each(Routes(IndexedSeq(ref)).files)))
   }
 
   /** The layout's JSON. */

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.fit.Sample
+import org.apache.spark.sql.zorder.fit.{LayoutLookUp, Sample}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.{Footers, SchemaUnion}
 import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, TableResolver}
@@ -59,18 +59,44 @@ final private class ClusteringRun(
       val hint = if (overlap) "" else " WITH (overlap = 'include') takes those too that it overlaps."
       val which = if (overlap) "overlaps" else "lies wholly inside"
       ended(RunStatus.NothingToDo, s"No file $which WHERE ${selected.where}.$hint", considered)
-    } else if (!request.full && request.into.isEmpty && InPlace(
-        table,
-        found.columns.map(_.sql),
-        curve,
-        options,
-        selected.files))
+    } else if (request.full || request.into.isDefined) cluster(found, selected, considered)
+    else placed(found, selected, considered)
+  }
+
+  /** Leaves what is in place alone, lets what has a layout grow in it, and clusters the rest. */
+  private def placed(found: Found, selected: Selection, considered: RunMetrics): RunReport = {
+    val placement = new Placement(table, found.columns.map(_.sql), curve, options).of(selected)
+    val (settled, moving) = placement.partition(_.inPlace)
+    if (moving.isEmpty)
       ended(
         RunStatus.NothingToDo,
         s"${if (selected.kept.isEmpty) "All" else "These"} ${selected.files.length} files are in this layout already; " +
           s"FULL rewrites them all the same.${selected.said}",
-        considered.copy(filesSkipped = all.length.toLong))
-    else cluster(found, selected, considered)
+        considered.copy(filesSkipped = considered.filesConsidered))
+    else {
+      val growing = moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
+      val grew =
+        if (growing.isEmpty) None
+        else
+          new Increment(user, table, request, options, progress, by, curve, started)(
+            growing,
+            found.statistics,
+            considered)
+      grew match {
+        case None => cluster(found, selected.without(settled.flatMap(_.all)), considered)
+        case Some(g) =>
+          val report = ended(g.status, g.reason + selected.said, g.metrics, g.layout, Some(g.outlook), g.root)
+          if (request.dryRun || growing.length == moving.length) report else rest(report)
+      }
+    }
+  }
+
+  /** After some partitions have grown: those that have to be clustered, in a second commit. */
+  private def rest(first: RunReport): RunReport = {
+    val again = TableResolver.open(user, request.target)
+    val second = new ClusteringRun(user, request, again, options, progress).report()
+    if (second.status == RunStatus.NothingToDo) first
+    else second.copy(reason = s"${first.reason} ${second.reason}")
   }
 
   /** The clustering columns and the condition, the schema they were found in, and what footers shall tell. */
@@ -137,11 +163,12 @@ final private class ClusteringRun(
       val outlook = progress.step("forecast") {
         new Foresight(input, plan, tracked, fitted, options).outlook(pinned, boxes)
       }(_.said)
-      val work = Work(input, plan, source, columns, fitted, outlook, curve)
+      val tasks = Tasks.of(plan.partitions.map(_.partition.directory), fitted.routes)
+      val work = Work(input, plan, source, columns, fitted.routes, tasks, fitted.said, outlook, curve)
       val metrics = planned(considered, work).copy(
         sampledRows = sampled.rows.toLong,
         cost = RunCost.of(pinned, source, footers, tracked, input.statistics, options))
-      decided(pinned, work, selected, metrics)
+      decided(pinned, work, fitted, selected, metrics)
     }
   }
 
@@ -151,15 +178,16 @@ final private class ClusteringRun(
     rows = work.input.rows(work.plan),
     inputBytes = work.plan.files.map(_.length).sum,
     targetFileSize = work.plan.target,
-    targetFiles = work.fitted.routes.files.toLong)
+    targetFiles = work.tasks.count.toLong)
 
   /** The rewrite, unless it is not wanted or would gain too little. */
   private def decided(
       pinned: Shims.ClassicSession,
       work: Work,
+      fitted: Fitted,
       selected: Selection,
       metrics: RunMetrics): RunReport = {
-    import work.{fitted, outlook, plan}
+    import work.{outlook, plan}
     val more = logSaid + selected.said
     if (request.dryRun)
       ended(

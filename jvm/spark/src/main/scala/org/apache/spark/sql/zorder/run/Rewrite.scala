@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.run
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
 import org.apache.spark.sql.types.{DataType, MapType}
-import org.apache.spark.sql.zorder.expr.{PreImages, Routes, ToPartition, ZOrderFile, ZOrderKey}
+import org.apache.spark.sql.zorder.expr.{Routes, ToPartition, ZOrderFile, ZOrderKey}
 
 /** The one full scan: every row straight to the task that writes its file, and sorted there. */
 object Rewrite {
@@ -13,6 +13,8 @@ object Rewrite {
    *
    * @param output
    *   columns to keep
+   * @param tasks
+   *   which file numbers are written, and by which shuffle partition
    * @param partitionColumns
    *   those of `output` that become directories; the write would sort by them, so the order starts with them
    */
@@ -22,11 +24,12 @@ object Rewrite {
       partitionColumns: Seq[Attribute],
       columns: Seq[Expression],
       route: Option[Expression],
-      routes: Routes): LogicalPlan = {
-    val spread = ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType)))
+      routes: Routes,
+      tasks: Tasks): LogicalPlan = {
+    val spread = if (tasks.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
     val file = ZOrderFile(routes, route, columns, spread)
     val shuffled =
-      RepartitionByExpression(Seq(ToPartition(file, new PreImages(routes.files))), child, routes.files)
+      RepartitionByExpression(Seq(ToPartition(file, tasks.preImages)), child, tasks.count)
     val order = partitionColumns :+ ZOrderKey(routes, route, columns)
     Project(output, Sort(order.map(SortOrder(_, Ascending)), global = false, shuffled))
   }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.run
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, WordType}
 import org.apache.spark.sql.zorder.stats.{FileFooter, StatColumn}
-import sparkzorder.curve.Zone
+import sparkzorder.curve.{Word, Zone}
 import sparkzorder.curve.cost.{ShareRead, SortedWords}
 
 /**
@@ -67,10 +67,14 @@ private[zorder] object Screening {
 
   /** None for a column without values. */
   private def presentShare(files: Seq[(Long, Zone)]): Option[Double] = {
-    val probes = files.collect { case (_, Zone.Between(min, max)) =>
-      Parts.map(Between.word(min, max, _))
-    }.flatten
+    val probes = files.flatMap { case (_, zone) => this.probes(zone) }
     if (probes.isEmpty) None else Some(ShareRead.of(files, SortedWords.of(probes)))
+  }
+
+  /** Values inside a range, none for one that is unknown. */
+  def probes(zone: Zone): Seq[Word] = zone match {
+    case Zone.Between(min, max) => Parts.map(Between.word(min, max, _))
+    case _ => Nil
   }
 
   /** Not the ends: those of a column in no order lie at its edges, where few other files reach. */

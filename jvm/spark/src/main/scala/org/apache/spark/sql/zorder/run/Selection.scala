@@ -23,6 +23,17 @@ final private[zorder] case class Selection(
     footers: Option[Seq[FileFooter]] = None,
     where: String = "") {
 
+  /** The same but for these, which are left alone as well. */
+  def without(settled: Seq[DataFile]): Selection =
+    if (settled.isEmpty) this
+    else {
+      val paths = settled.map(_.path).toSet
+      copy(
+        files.filterNot(f => paths(f.path)),
+        kept ++ settled,
+        footers.map(_.filterNot(f => paths(f.file.path))))
+    }
+
   /** To end the reason of a result with. */
   def said: String =
     if (where.isEmpty) ""

@@ -10,16 +10,6 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats._
 import org.apache.spark.sql.zorder.table._
 
-/** Everything that the steps before the rewrite found out. */
-final private[run] case class Work(
-    input: Inspection,
-    plan: FilePlan,
-    source: InputRelation,
-    columns: Seq[ClusterColumn],
-    fitted: Fitted,
-    outlook: Outlook,
-    curve: String)
-
 /** What came of the rewrite. */
 final private[run] case class Written(
     root: Path,
@@ -46,7 +36,8 @@ final private[run] class WriteOut(
       }
       val outlook = progress.step("measure") {
         val columns = work.outlook.tracked
-        work.outlook.after(columns.levels(footers, columns.statColumns, pageIndexes))
+        val written = columns.levels(footers, columns.statColumns, pageIndexes)
+        work.outlook.after(work.kept.fold(written)(_ ++ written))
       }(_.columns.map(r => s"${r.name} ${r.files.measured.fold("?")(Said.share)}").mkString(
         "files read by ",
         ", ",
@@ -88,7 +79,8 @@ final private[run] class WriteOut(
       partitionColumns,
       work.columns.map(_.expression),
       route,
-      work.fitted.routes)
+      work.routes,
+      work.tasks)
     val write = Map(
       "parquet.block.size" -> options.rowGroupSize.getOrElse(work.input.rowGroupBytes).toString,
       "parquet.page.row.count.limit" -> options.pageRowLimit.toString) ++
@@ -99,7 +91,7 @@ final private[run] class WriteOut(
   /** No row group has more values than its file has rows. */
   private def bloom(work: Work): Map[String, String] = {
     val paths = BloomFilters.paths(session, table.name, work.input.dataSchema, options.bloom)
-    BloomFilters.writeOptions(paths, work.input.rows(work.plan) / work.fitted.routes.files)
+    BloomFilters.writeOptions(paths, work.input.rows(work.plan) / work.tasks.count)
   }
 
   private def verify(
@@ -130,16 +122,14 @@ final private[run] class WriteOut(
       written: Seq[WrittenFile],
       metrics: RunMetrics,
       outlook: Outlook): Finished = {
-    val routes = work.fitted.routes
-    val firstFile = work.plan.partitions.map(_.partition.directory).zip(routes.firstFile).toMap
-    val layouts = work.plan.partitions.map(_.partition.directory).zip(routes.refs)
+    val layouts = work.plan.partitions.map(_.partition.directory).zip(work.routes.refs)
     val finished = System.currentTimeMillis()
     val report = RunReport(
       table.root.toString,
       RunStatus.Done,
       became(work, written.map(_.file)),
       progress.runId,
-      work.fitted.said,
+      work.layout,
       metrics.copy(endTimeMs = finished, stepMs = progress.stepMs),
       Some(outlook))
     val record = RunRecord(
@@ -153,11 +143,11 @@ final private[run] class WriteOut(
       curve = work.curve,
       layoutIds = layouts.map { case (directory, ref) => directory -> ref.id }.toMap,
       files = written.map { w =>
-        val first = firstFile.getOrElse(w.file.partition, 0)
-        RecordedFile(w.path, w.file.length, 0, w.number - first)
+        val task = work.tasks.each(w.number)
+        RecordedFile(w.path, w.file.length, task.level, task.fileNumber)
       },
       rewritten = work.plan.files,
       report = report.json)
-    Finished(work.plan.files, record, routes.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
+    Finished(work.plan.files, record, work.routes.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
 }

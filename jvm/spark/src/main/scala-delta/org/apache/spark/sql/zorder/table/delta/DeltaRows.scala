@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.delta
 
+import org.apache.hadoop.fs.{Path => HadoopPath}
+
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.expressions.{Alias, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.Project
@@ -38,8 +40,11 @@ private[delta] object DeltaRows {
     new InputRelation(Shims.ofRows(session, plan).queryExecution.analyzed, output, Place)
   }
 
+  /** Partition numbers by paths as `_metadata.file_path` writes them. */
   private def numbers(partitions: IndexedSeq[PinnedPartition]): Map[String, Int] =
-    partitions.zipWithIndex.flatMap { case (p, i) => p.files.map(_.path -> i) }.toMap
+    partitions.zipWithIndex.flatMap { case (p, i) =>
+      p.files.map(f => new HadoopPath(f.path).toUri.toString -> i)
+    }.toMap
 
   private def quoted(name: String): String = s"`${name.replace("`", "``")}`"
 }

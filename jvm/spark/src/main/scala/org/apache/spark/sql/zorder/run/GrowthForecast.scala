@@ -1,0 +1,104 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.fit.{Forecast, Gauge, Levels, Reading, Sample}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, PageIndex}
+import org.apache.spark.sql.zorder.table.DataFile
+import sparkzorder.curve.Block
+import sparkzorder.curve.cost.{ShareRead, SortedWords}
+
+/** What look-ups read of partitions that grow: told from footers, and of the new rows from a sample. */
+final private[run] class GrowthForecast(
+    session: ClassicSession,
+    input: Inspection,
+    tracked: Tracked,
+    options: RunOptions) {
+  private lazy val footers: Map[String, FileFooter] = input.footers.map(f => f.file.path -> f).toMap
+
+  private def of(files: Seq[DataFile]): Seq[FileFooter] = files.map(f => footers(f.path))
+
+  private def levels(files: Seq[DataFile]): Levels = {
+    val pages = PageIndex.read(session, files.take(GrowthForecast.PageIndexFiles), tracked.statColumns)
+    tracked.levels(of(files), input.statistics.columns, pages)
+  }
+
+  /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
+  private def values(files: Seq[DataFile]): IndexedSeq[SortedWords] = {
+    val blocks = tracked.levels(of(files), input.statistics.columns, Nil).files
+    tracked.all.indices.map(c => SortedWords.of(blocks.map(_.zones(c)).flatMap(Screening.probes)))
+  }
+
+  def growth(placed: PlacedPartition, rows: Array[Long]): Growth = Growth(
+    rows.indices.map(n => placed.settled.getOrElse(n, Nil).map(_.length).sum).toArray,
+    rows,
+    placed.freshBytes,
+    placed.spanningBytes,
+    hurts(placed))
+
+  /** Do look-ups read more for the files across cells, by a part that a run is worth? */
+  private def hurts(placed: PlacedPartition): Boolean = {
+    val settled = placed.settled.values.flatten.toSeq
+    val spanning = placed.spanning ++ placed.fresh
+    val probes = values(settled)
+    def mean(files: Seq[DataFile]): Double = {
+      val blocks = tracked.levels(of(files), input.statistics.columns, Nil).files
+      val shares = tracked.clustering.indices.map(c =>
+        blocks.map(b => (b.rows, b.zones(c)))).zip(probes).map { case (b, v) => ShareRead.of(b, v) }
+      shares.sum / math.max(1, shares.length)
+    }
+    settled.nonEmpty && mean(settled ++ spanning) > mean(settled) * (1.0 + options.minGain)
+  }
+
+  /** The blocks of the partitions but for these files. */
+  def levelsWithout(growing: Seq[Grown], gone: Seq[DataFile]): Levels = {
+    val paths = gone.map(_.path).toSet
+    levels(growing.flatMap(_.placed.all).filterNot(f => paths(f.path)))
+  }
+
+  def outlook(growing: Seq[Grown], changed: FilePlan, sample: Sample): Outlook = {
+    val all = growing.flatMap(_.placed.all)
+    val gauge = new Gauge(values(all), IndexedSeq.empty)
+    val settled = growing.flatMap(g => g.placed.settled.values.flatten ++ g.placed.spanning)
+    val appended = growing.filter(_.growing.isInstanceOf[Growing.Append])
+    // merged rows lie in the boxes that are there; appended ones are blocks of their own
+    val ahead = appended.foldLeft(levels(settled))((so, g) => so ++ blocks(g, sample))
+    val reading = Reading(ahead.files.length.toDouble, ahead.rowGroups.length.toDouble, ahead.pages.length.toDouble)
+    Outlook(
+      tracked,
+      gauge,
+      IndexedSeq.empty,
+      Outlook.read(gauge, levels(all)),
+      Outlook.read(gauge, ahead),
+      Readings(bound(sample, reading), IndexedSeq.empty),
+      Map.empty,
+      Nil)
+  }
+
+  /** Of several partitions each is told from the sample of all: which rows are whose is not kept. */
+  private def blocks(g: Grown, sample: Sample): Levels = {
+    val fileOf = g.growing.asInstanceOf[Growing.Append].fileOf
+    val rows = g.growth.rows.sum
+    if (sample.rows == 0) Levels(Nil, Nil, Nil)
+    else {
+      val pageRows = options.pageRowLimit.toDouble
+      val cut = Forecast.blocks(sample, g.ref.layout, rows, Double.MaxValue, pageRows, fileOf(_))
+      val scale = rows.toDouble / sample.rows
+      def scaled(blocks: Seq[Block]) = blocks.map(b => b.copy(rows = math.round(b.rows * scale)))
+      Levels(scaled(cut.files), scaled(cut.rowGroups), scaled(cut.pages))
+    }
+  }
+
+  private def bound(sample: Sample, blocks: Reading): IndexedSeq[Reading] =
+    if (sample.rows == 0) tracked.all.indices.map(_ => Reading(0, 0, 0))
+    else {
+      val each = Seq(blocks.files, blocks.rowGroups, blocks.pages)
+        .map(n => Forecast.bound(sample.select(tracked.clustering.indices), math.max(1.0, n)))
+      tracked.all.indices.map(c =>
+        if (c < tracked.clustering.length) Reading(each(0)(c), each(1)(c), each(2)(c)) else Reading(1, 1, 1))
+    }
+}
+
+private[run] object GrowthForecast {
+  private val PageIndexFiles = 1000
+}

@@ -1,0 +1,186 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes, ZOrderFile}
+import org.apache.spark.sql.zorder.fit.{Counted, Sampler}
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, InputRelation, PinnedPartition}
+
+/** A partition with new files, the layout that it keeps, and what becomes of its new rows. */
+final private[run] case class Grown(placed: PlacedPartition, ref: LayoutRef, growth: Growth, growing: Growing)
+
+/** How an increment ended. */
+final private[run] case class Grew(
+    status: RunStatus,
+    reason: String,
+    metrics: RunMetrics,
+    layout: String,
+    outlook: Outlook,
+    root: Path)
+
+/**
+ * The part of a run that takes new files into layouts that are stored already: the new rows are counted by
+ * file number, one pruned job, and then merged into their cells or appended in layout order, whatever the
+ * write budget says.
+ */
+final private[run] class Increment(
+    user: ClassicSession,
+    table: ClusterTable,
+    request: ClusterRequest,
+    options: RunOptions,
+    progress: Progress,
+    by: Seq[String],
+    curve: String,
+    started: Long) {
+  private val session = PinnedSession.of(user)
+
+  /**
+   * @param partitions
+   *   with a stored layout and new files
+   * @return
+   *   None if all of them have to be clustered anew
+   */
+  def apply(
+      partitions: Seq[(PlacedPartition, LayoutRef)],
+      statistics: RunStatistics,
+      considered: RunMetrics): Option[Grew] = {
+    val everything = Selection(partitions.flatMap(_._1.all), Nil)
+    val input = progress.step("footers") {
+      Inspection(session, table, everything, statistics, options)
+    }(_.said)
+    val fresh = plan(partitions.map { case (p, ref) => PinnedPartition(p.directory, p.fresh) -> ref.layout.files })
+    val source = input.relation(fresh)
+    val names = table.partitionSchema.fieldNames.toSeq
+    val columns = ClusterColumns.on(user, table.name, source.plan, names, by)
+    if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None
+    else {
+      val tracked = Tracked.of(user, table, source.plan, columns, statistics, input.footersOf(fresh))
+      val routes = Routes(partitions.map(_._2).toIndexedSeq)
+      val counted = progress.step("sample")(count(source, input.rows(fresh), tracked, routes))(c =>
+        s"${Said.count(c.rows.sum, "new row")} counted by file number")
+      val forecast = new GrowthForecast(session, input, tracked, options)
+      val grown = progress.step("forecast") {
+        partitions.zip(routes.firstFile).map { case ((placed, ref), first) =>
+          val growth = forecast.growth(placed, counted.rows.slice(first, first + ref.layout.files))
+          Grown(placed, ref, growth, growth.decide(options.writeBudget, mayRefit = request.where.isEmpty))
+        }
+      }(g => s"${g.count(_.growing != Growing.Refit)} of ${g.length} partitions grow in their layouts")
+      val growing = grown.filter(_.growing != Growing.Refit)
+      if (growing.isEmpty) None
+      else Some(grow(growing, input, columns, tracked, forecast, counted, considered))
+    }
+  }
+
+  /** A stored layout says nothing of columns whose types have changed since. */
+  private def fits(ref: LayoutRef, columns: Seq[ClusterColumn]): Boolean =
+    ref.layout.columns.map(_.dataType) == columns.map(_.dataType.sql)
+
+  private def plan(partitions: Seq[(PinnedPartition, Int)]): FilePlan =
+    FilePlan(
+      partitions.map { case (p, files) => SizedPartition(p, files) }.toIndexedSeq,
+      partitions.map(_._1.bytes).sum / math.max(1, partitions.map(_._2).sum),
+      "")
+
+  private def count(source: InputRelation, rows: Long, tracked: Tracked, routes: Routes): Counted = {
+    val route = if (routes.refs.length == 1) None else Some(source.route)
+    // file numbers without their spread: a heavy value grows in the first of its files
+    val file = ZOrderFile(routes, route, tracked.clustering.map(_.expression), None)
+    val list: Seq[NamedExpression] =
+      tracked.all.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() } :+ Alias(file, "file")()
+    val share = math.min(1.0, Increment.SampledRows.toDouble / math.max(1L, rows))
+    Sampler.counted(
+      Shims.ofRows(session, Project(list, source.plan)),
+      routes.files,
+      Sampler.byPlace(share))
+  }
+
+  private def grow(
+      growing: Seq[Grown],
+      input: Inspection,
+      columns: Seq[ClusterColumn],
+      tracked: Tracked,
+      forecast: GrowthForecast,
+      counted: Counted,
+      considered: RunMetrics): Grew = {
+    val changed = plan(growing.map { g =>
+      PinnedPartition(g.placed.directory, g.placed.fresh ++ Increment.rewritten(g)) -> g.ref.layout.files
+    })
+    val source = input.relation(changed)
+    val onSource =
+      ClusterColumns.on(user, table.name, source.plan, table.partitionSchema.fieldNames.toSeq, by)
+    val tasks = Increment.tasks(growing)
+    val outlook = forecast.outlook(growing, changed, counted.sample)
+    val routes = Routes(growing.map(_.ref).toIndexedSeq)
+    val layout = s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}"
+    val kept = Some(forecast.levelsWithout(growing, changed.files))
+    val work =
+      Work(input, changed, source, onSource, routes, tasks, layout, outlook, curve, kept)
+    val said = growing.map(g => Increment.said(g, options.writeBudget)).mkString(" ")
+    val metrics = considered.copy(
+      partitionsOptimized = if (table.partitionSchema.isEmpty) 0 else growing.length.toLong,
+      filesSkipped = considered.filesConsidered - changed.files.length,
+      rows = input.rows(changed),
+      inputBytes = changed.files.map(_.length).sum,
+      targetFileSize = changed.target,
+      targetFiles = tasks.count.toLong,
+      sampledRows = counted.rows.sum)
+    if (request.dryRun) Grew(RunStatus.DryRun, said, metrics, layout, outlook, table.root)
+    else {
+      val written = new WriteOut(session, table, request, options, progress, started)(work, metrics)
+      Grew(RunStatus.Done, s"${written.said} $said", written.metrics, layout, written.outlook, written.root)
+    }
+  }
+}
+
+private[run] object Increment {
+  private val SampledRows = 100000L
+
+  /** The files in place that are written again. */
+  def rewritten(g: Grown): Seq[DataFile] = g.growing match {
+    case Growing.Merge(cells) => cells.toSeq.sorted.flatMap(g.placed.settled.getOrElse(_, Nil))
+    case _ => Nil
+  }
+
+  /** One task for each cell that is merged, or for each file that is appended. */
+  def tasks(growing: Seq[Grown]): Tasks = {
+    val each = growing.map { g =>
+      g.growing match {
+        case Growing.Merge(cells) =>
+          val sorted = cells.toIndexedSeq.sorted
+          val place = sorted.zipWithIndex.toMap
+          val taskOf = (0 until g.ref.layout.files).map(place.getOrElse(_, 0))
+          (sorted.map(Task(g.placed.directory, 0, _)), taskOf)
+        case Growing.Append(fileOf) =>
+          val firsts = (0 to fileOf.last).map(f => fileOf.indexOf(f))
+          (firsts.map(Task(g.placed.directory, 1, _)), fileOf.toIndexedSeq)
+        case Growing.Refit => throw new IllegalStateException("a refit is no increment")
+      }
+    }
+    val before = each.scanLeft(0)(_ + _._1.length)
+    Tasks.some(
+      each.flatMap(_._1).toIndexedSeq,
+      each.zip(before).flatMap { case ((_, taskOf), n) => taskOf.map(_ + n) }.toIndexedSeq)
+  }
+
+  /** What was done, and both numbers that decided it. */
+  def said(g: Grown, budget: Double): String = {
+    val where = if (g.placed.directory.isEmpty) "" else s" of ${g.placed.directory}"
+    val count = Said.files(g.placed.fresh)
+    val amplification = f"${g.growth.amplification}%.1f"
+    g.growing match {
+      case Growing.Merge(cells) =>
+        s"$count$where fell into ${cells.size} of ${g.ref.layout.files} cells and were merged there, $amplification " +
+          f"bytes written per byte appended (writeBudget is $budget%.1f)."
+      case append: Growing.Append =>
+        s"$count$where lie across the cells, and merging them would write $amplification bytes per byte appended " +
+          f"(writeBudget is $budget%.1f): in layout order they are " +
+          s"${Said.count(append.files.toLong, "file")} of their own."
+      case Growing.Refit => s"The partition$where is clustered anew."
+    }
+  }
+}

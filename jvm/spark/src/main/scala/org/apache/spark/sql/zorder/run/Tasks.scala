@@ -1,0 +1,40 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.zorder.expr.{PreImages, Routes}
+
+/** What one shuffle partition writes: a file of a partition of the table, at a level (SPEC 4). */
+final private[run] case class Task(directory: String, level: Int, fileNumber: Int)
+
+/**
+ * Which shuffle partition writes the rows of which file number.
+ *
+ * @param spread
+ *   whether cells whose keys are all equal are spread over their files by a hash of the row
+ */
+final private[run] class Tasks(val each: IndexedSeq[Task], val preImages: PreImages, val spread: Boolean) {
+  def count: Int = preImages.partitions
+}
+
+private[run] object Tasks {
+
+  /** Every file number of one layout by a partition of its own. */
+  def each(files: Int): Tasks =
+    new Tasks((0 until files).map(Task("", 0, _)), new PreImages(files), spread = true)
+
+  /** The same for the layouts of several partitions of a table, counted through. */
+  def of(directories: Seq[String], routes: Routes): Tasks = {
+    val tasks = directories.zip(routes.refs).flatMap { case (directory, ref) =>
+      (0 until ref.layout.files).map(Task(directory, 0, _))
+    }
+    new Tasks(tasks.toIndexedSeq, new PreImages(tasks.length), spread = true)
+  }
+
+  /**
+   * Some of the file numbers.
+   *
+   * @param taskOf
+   *   per file number, counted through all layouts, its place in `tasks`; any for one that has no rows
+   */
+  def some(tasks: IndexedSeq[Task], taskOf: IndexedSeq[Int]): Tasks =
+    new Tasks(tasks, new PreImages(tasks.length, Some(taskOf)), spread = false)
+}

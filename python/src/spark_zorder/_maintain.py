@@ -1,0 +1,105 @@
+"""Many tables in one go, the one that gains most first, until the time is up."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable
+
+from ._errors import is_conflict, sentence
+from ._table import ZOrderTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pyspark.sql import Row, SparkSession
+
+    Said = Callable[[dict[str, Any]], None]
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one table. ``gain`` is the forecast fall of the mean share of files read."""
+
+    table: str
+    status: str
+    reason: str
+    gain: float | None = None
+
+    def row(self) -> dict[str, Any]:
+        """As a row to print."""
+        return {"table": self.table, "status": self.status, "gain": self.gain, "reason": self.reason}
+
+
+def tables_in(path: str) -> list[str]:
+    """The tables of a file: a name or a path with a slash on each line; ``#`` begins a comment."""
+    lines = (line.split("#", 1)[0].strip() for line in Path(path).read_text(encoding="utf-8").splitlines())
+    return [line for line in lines if line]
+
+
+def seconds(text: str) -> float:
+    """A time such as ``90m``, ``3h`` or ``1h30m``."""
+    parts = re.findall(r"(\d+(?:\.\d+)?)([smhd])", text.strip().lower())
+    if not parts or "".join(n + u for n, u in parts) != text.strip().lower():
+        raise ValueError(f"{text!r} is no length of time: write it as 90m, 3h or 1h30m.")
+    return sum(float(n) * _UNITS[u] for n, u in parts)
+
+
+def maintain(
+    spark: SparkSession, tables: Sequence[str], max_seconds: float | None, said: Said
+) -> list[Outcome]:
+    """Runs every table by the columns that it names itself, and tells each outcome when it is known.
+
+    A dry run of each table comes first, and those that gain most are rewritten first. A table that fails
+    does not stop the others. No table is begun after the time is up; whoever starts again goes on from
+    there, since what is done has nothing to do.
+    """
+    end = float("inf") if max_seconds is None else time.monotonic() + max_seconds
+    outcomes: list[Outcome] = []
+
+    def tell(outcome: Outcome) -> None:
+        outcomes.append(outcome)
+        said(outcome.row())
+
+    worth: list[Outcome] = []
+    for name in tables:
+        if time.monotonic() >= end:
+            tell(_late(name))
+            continue
+        outcome = _run(spark, name, dry_run=True)
+        if outcome.status == "DRY_RUN":
+            worth.append(outcome)
+        else:
+            tell(outcome)
+    for planned in sorted(worth, key=lambda o: o.gain or 0.0, reverse=True):
+        tell(_late(planned.table) if time.monotonic() >= end else _run(spark, planned.table, dry_run=False))
+    return outcomes
+
+
+def _late(table: str) -> Outcome:
+    return Outcome(table, "NOT_STARTED", "The time was up; the next call goes on here.")
+
+
+def _run(spark: SparkSession, name: str, dry_run: bool) -> Outcome:
+    try:
+        builder = _table(spark, name).optimize()
+        row = (builder.dryRun() if dry_run else builder).execute().collect()[0]
+        return Outcome(name, row["status"], row["reason"], _gain(row["columns"] or []))
+    except Exception as error:
+        return Outcome(name, "CONFLICT" if is_conflict(error) else "FAILED", sentence(error))
+
+
+def _gain(columns: Iterable[Row]) -> float | None:
+    shares = [(c["files"]["now"], c["files"]["forecast"]) for c in columns]
+    known = [(now, ahead) for now, ahead in shares if now is not None and ahead is not None]
+    before = sum(now for now, _ in known)
+    return None if before == 0 else 1.0 - sum(ahead for _, ahead in known) / before
+
+
+def _table(spark: SparkSession, name: str) -> ZOrderTable:
+    path = "/" in name and "`" not in name
+    return ZOrderTable.forPath(spark, name) if path else ZOrderTable.forName(spark, name)

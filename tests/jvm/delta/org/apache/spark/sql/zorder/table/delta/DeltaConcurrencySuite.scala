@@ -1,0 +1,80 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import java.nio.file.{Files, Path}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+
+/** Others at work during a run, and runs that die. */
+class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
+  private val run = "BY (a, b) WITH (fileCount = 8)"
+
+  test("an append during a run survives, wherever the run is") {
+    for (place <- Seq("delta-written", "delta-commit")) withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path)
+      val row = meanwhile(place)(numbers(500).write.format("delta").mode("append").save(path.toString))(
+        zorder(path, run))
+      done(row)
+      assert(read(path).count() === 20500 && files(path) > 8)
+    }
+  }
+
+  test("a delete, an update or a merge of rewritten rows ends the run; nothing is changed or left behind") {
+    val others = Seq(
+      "DELETE FROM delta.`<path>` WHERE id = 17",
+      "UPDATE delta.`<path>` SET a = 0 WHERE id = 18",
+      "MERGE INTO delta.`<path>` t USING (SELECT 19L AS id) u ON t.id = u.id WHEN MATCHED THEN DELETE")
+    for (statement <- others; vectors <- Seq("false", "true")) withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 4000, Map("enableDeletionVectors" -> vectors))
+      var after = Seq.empty[String]
+      val e = intercept[ZOrderConflictException] {
+        meanwhile("delta-commit") {
+          spark.sql(statement.replace("<path>", path.toString)).collect()
+          after = read(path).collect().map(_.toString).sorted.toSeq
+        }(zorder(path, run))
+      }
+      assert(e.getMessage.contains("nothing was changed"), e.getMessage)
+      assert(read(path).collect().map(_.toString).sorted.toSeq === after)
+      assert(unknown(path) === Set.empty)
+    }
+  }
+
+  /** Data files that no version of the table knows. */
+  private def unknown(path: Path): Set[String] = {
+    val log = DeltaLog.forTable(spark, path.toString)
+    val named = (0L to log.update().version).flatMap { v =>
+      log.getSnapshotAt(v).allFiles.collect().map(f => new java.net.URI(f.path).getPath)
+    }.toSet
+    dataFiles(path).keySet.map(_.split('/').last) -- named.map(_.split('/').last)
+  }
+
+  test("two runs at once: one wins, the other says so") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path)
+      intercept[ZOrderConflictException] {
+        meanwhile("delta-commit")(done(zorder(path, run)))(zorder(path, run))
+      }
+      assert(read(path).count() === 20000 && files(path) === 8)
+    }
+  }
+
+  test("a run that dies at any point leaves the rows as they were, and the next one succeeds") {
+    for ((place, committed) <- Seq("delta-written" -> false, "delta-commit" -> false, "delta-committed" -> true))
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        delta(path)
+        System.setProperty(CrashPoint.Property, place)
+        try intercept[CrashPoint.Crash](keeps(path)(zorder(path, run)))
+        finally System.clearProperty(CrashPoint.Property)
+        assert(files(path) === (if (committed) 8 else 6), place)
+        done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 8, force = true)")))
+        assert(!Files.exists(path.resolve("_zorder/runs/0.json")))
+      }
+  }
+}

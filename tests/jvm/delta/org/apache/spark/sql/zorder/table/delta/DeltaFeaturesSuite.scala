@@ -1,0 +1,97 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import io.delta.tables.DeltaTable
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.delta.DeltaLog
+
+/** Features of Delta's protocol that change what a file holds. */
+class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
+  private val run = "BY (a, b) WITH (fileCount = 8)"
+
+  test("deletion vectors: deleted rows stay deleted and are purged from the files") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 20000, Map("enableDeletionVectors" -> "true"))
+      spark.sql(s"DELETE FROM delta.`$path` WHERE id % 10 = 3")
+      val log = DeltaLog.forTable(spark, path.toString)
+      assert(log.update().allFiles.collect().exists(_.deletionVector != null))
+      val row = done(keeps(path)(zorder(path, run)))
+      assert(metric[Long](row, "rows") === 18000 && read(path).count() === 18000)
+      assert(log.update().allFiles.collect().forall(_.deletionVector == null))
+    }
+  }
+
+  test("column mapping: renamed and dropped columns, statistics by physical names") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 20000, Map("columnMapping.mode" -> "name"))
+      spark.sql(s"ALTER TABLE delta.`$path` RENAME COLUMN a TO ` a b,c`")
+      spark.sql(s"ALTER TABLE delta.`$path` DROP COLUMN d")
+      spark.sql(s"ALTER TABLE delta.`$path` ADD COLUMN later INT")
+      val row = done(keeps(path)(zorder(path, "BY (` a b,c`, b) WITH (fileCount = 8)")))
+      for (c <- 0 to 1) assert(share(row, c, "files", "now") > 0.9 && share(row, c, "files", "measured") < 0.6)
+    }
+  }
+
+  test("row tracking: rows keep their ids") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 2000, Map("enableRowTracking" -> "true"))
+      def ids() = read(path).selectExpr("id", "_metadata.row_id").collect().map(_.toString).sorted.toSeq
+      val before = ids()
+      done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 4)")))
+      assert(ids() === before)
+    }
+  }
+
+  test("a change feed has no changes of a run; a constraint and a generated column are kept") {
+    withTable("f_t") {
+      val year = DeltaTable.columnBuilder(spark, "y").dataType("INT").generatedAlwaysAs("YEAR(d)").build()
+      DeltaTable.create(spark).tableName("f_t").addColumn("id", "BIGINT").addColumn("a", "INT")
+        .addColumn("b", "BIGINT").addColumn("d", "DATE").addColumn(year)
+        .property("delta.enableChangeDataFeed", "true").execute()
+      spark.sql("ALTER TABLE f_t ADD CONSTRAINT positive CHECK (a >= 0)")
+      numbers(8000).select("id", "a", "b", "d").repartition(4).write.format("delta").mode("append").saveAsTable(
+        "f_t")
+      val before = spark.table("f_t").collect().map(_.toString).sorted.toSeq
+      done(one("ZORDER TABLE f_t BY (a, b) WITH (fileCount = 4)"))
+      assert(spark.table("f_t").collect().map(_.toString).sorted.toSeq === before)
+      val version = spark.sql("DESCRIBE HISTORY f_t LIMIT 1").head().getAs[Long]("version")
+      val feed = spark.read.format("delta").option("readChangeFeed", "true").option("startingVersion", version)
+      assert(feed.table("f_t").count() === 0)
+    }
+  }
+
+  test("liquid clustering is refused until it is given up; a column without statistics too") {
+    withTable("c_t", "w_t") {
+      spark.sql("CREATE TABLE c_t (id BIGINT, a INT, b BIGINT) USING delta CLUSTER BY (a)")
+      numbers(4000).select("id", "a", "b").write.format("delta").mode("append").saveAsTable("c_t")
+      val refusal = intercept[Exception](one(s"ZORDER TABLE c_t $run"))
+      assert(refusal.getMessage.contains("liquid clustering") && refusal.getMessage.contains("CLUSTER BY NONE"))
+      spark.sql("ALTER TABLE c_t CLUSTER BY NONE")
+      done(one(s"ZORDER TABLE c_t $run"))
+      spark.sql("CREATE TABLE w_t (id BIGINT, a INT, b BIGINT) USING delta " +
+        "TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '2')")
+      numbers(4000).select("id", "a", "b").write.format("delta").mode("append").saveAsTable("w_t")
+      val unknown = intercept[Exception](one(s"ZORDER TABLE w_t $run")).getMessage
+      assert(unknown.contains("no statistics of column b") && unknown.contains("force = true"), unknown)
+    }
+  }
+
+  test("NULLs, dates, timestamps, decimals, nested fields, CHAR") {
+    withTable("n_t") {
+      spark.sql("CREATE TABLE n_t (id BIGINT, c CHAR(6), s STRUCT<x: DECIMAL(20,3), t: TIMESTAMP>, f DOUBLE, " +
+        "k MAP<STRING, INT>) USING delta")
+      numbers(8000).selectExpr(
+        "id",
+        "case when id % 5 = 0 then null else left(s, 4) end c",
+        "named_struct('x', cast(b / 7 as decimal(20,3)), 't', timestamp_seconds(b * 1000)) s",
+        "case when id % 9 = 0 then double('NaN') else a / 3 end f",
+        "map('k', a) k").repartition(5).write.format("delta").mode("append").saveAsTable("n_t")
+      val before = spark.table("n_t").collect().map(_.toString).sorted.toSeq
+      done(one("ZORDER TABLE n_t BY (s.x, s.t, f) WITH (fileCount = 8, timestampType = 'micros')"))
+      assert(spark.table("n_t").collect().map(_.toString).sorted.toSeq === before)
+    }
+  }
+}

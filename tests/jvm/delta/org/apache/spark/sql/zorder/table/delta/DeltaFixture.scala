@@ -1,0 +1,76 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import java.nio.file.Path
+
+import org.scalatest.{BeforeAndAfterAll, Suite}
+
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.run.RunFixture
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+
+/** A session with Delta installed beside us, and what Delta says of its tables. */
+trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: Suite =>
+  protected val deltaExtension = "io.delta.sql.DeltaSparkSessionExtension"
+
+  /** Ours is listed last, as the guide says. */
+  protected def extensions: String = s"$deltaExtension,${ZOrderSession.extension}"
+
+  private var session: SparkSession = _
+
+  override protected def spark: SparkSession = session
+
+  override def beforeAll(): Unit = {
+    SparkSession.getActiveSession.foreach(_.stop())
+    SparkSession.getDefaultSession.foreach(_.stop())
+    SparkSession.clearActiveSession()
+    SparkSession.clearDefaultSession()
+    session = ZOrderSession.builder().config("spark.sql.extensions", extensions)
+      .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+      .config("spark.databricks.delta.snapshotPartitions", "2")
+      .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")
+      .getOrCreate()
+    SparkSession.setActiveSession(session)
+    super.beforeAll()
+  }
+
+  override def afterAll(): Unit = {
+    CrashPoint.meanwhile = _ => ()
+    System.clearProperty(CrashPoint.Property)
+    session.stop()
+    super.afterAll()
+  }
+
+  override def read(path: Path): DataFrame = spark.read.format("delta").load(path.toString)
+
+  /** The rows `a`, `b`, ... of RunFixture as a Delta table of six files. */
+  def delta(path: Path, n: Long = 20000, properties: Map[String, String] = Map.empty): Unit = {
+    properties.foreach { case (key, value) =>
+      spark.conf.set(s"spark.databricks.delta.properties.defaults.$key", value)
+    }
+    try numbers(n).repartition(6).write.format("delta").save(path.toString)
+    finally properties.foreach { case (key, _) =>
+        spark.conf.unset(s"spark.databricks.delta.properties.defaults.$key")
+      }
+  }
+
+  def history(path: Path): Row = spark.sql(s"DESCRIBE HISTORY delta.`$path` LIMIT 1").head()
+
+  def files(path: Path): Long = DeltaLog.forTable(spark, path.toString).update().numOfFiles
+
+  /** Runs `body` and checks that the table's rows stay what they were. */
+  def keeps[A](path: Path)(body: => A): A = {
+    val before = read(path).collect().map(_.toString).sorted.toSeq
+    val out = body
+    assert(read(path).collect().map(_.toString).sorted.toSeq === before)
+    out
+  }
+
+  /** Lets somebody else do something when a run comes to a place. */
+  def meanwhile[A](place: String)(other: => Any)(body: => A): A = {
+    CrashPoint.meanwhile = p => if (p == place) { CrashPoint.meanwhile = _ => (); other; () }
+    try body
+    finally CrashPoint.meanwhile = _ => ()
+  }
+}

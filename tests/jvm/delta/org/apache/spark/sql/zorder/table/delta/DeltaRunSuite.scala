@@ -1,0 +1,96 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.run.JobWatch
+
+/** Whole runs on Delta tables: the same result row, the same layout, Delta's own history. */
+class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
+  private val small = "WITH (fileCount = 16, pageRowLimit = 500)"
+
+  test("rows stay, Delta's history says OPTIMIZE, the layout is that of plain Parquet") {
+    withTempDir { dir =>
+      val (path, plain) = (dir.resolve("t"), dir.resolve("p"))
+      delta(path, 40000)
+      numbers(40000).repartition(6).write.parquet(plain.toString)
+      val (row, watch) = JobWatch(spark)(done(keeps(path)(zorder(path, s"BY (a, b) $small"))))
+      val same = done(zorder(plain, s"BY (a, b) $small"))
+      assert(metric[Long](row, "rows") === 40000 && metric[Long](row, "numFilesAdded") === 16)
+      assert(metric[Long](row, "numFilesRemoved") === 6 && files(path) === 16)
+      for (c <- 0 to 1; level <- Seq("files", "row_groups", "pages"); what <- Seq("forecast", "measured"))
+        assert(math.abs(share(row, c, level, what) - share(same, c, level, what)) < 0.02, s"$c $level $what")
+      for ((c, i) <- Seq("a", "b").zipWithIndex)
+        assert(math.abs(share(row, i, "files", "measured") - shareRead(read(path), c)) < 0.005)
+      // Delta reads its own log in jobs, too
+      val reads = watch.reads.filter(_._2 >= 40000)
+      assert(reads.map(_._1.split(": ").last).filter(_.nonEmpty) === Seq("sample", "rewrite"), watch.jobs)
+      val last = history(path)
+      assert(last.getAs[String]("operation") === "OPTIMIZE")
+      assert(last.getAs[Map[String, String]]("operationParameters")("zOrderBy") === """["a","b"]""")
+      val metrics = last.getAs[Map[String, String]]("operationMetrics")
+      assert(metrics("numAddedFiles") === "16" && metrics("numRemovedFiles") === "6")
+    }
+  }
+
+  test("second run, append, DRY RUN, FULL, history, rollback, remove") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path)
+      val before = files(path)
+      val dry = zorder(path, s"BY (a, b) $small DRY RUN")
+      assert(status(dry) === "DRY_RUN" && files(path) === before && share(dry, 0, "files", "forecast") < 0.5)
+      done(keeps(path)(zorder(path, s"BY (a, b) $small")))
+      val (again, watch) = JobWatch(spark)(zorder(path, s"BY (a, b) $small"))
+      assert(status(again) === "NOTHING_TO_DO" && watch.reads.forall(_._2 < 100))
+      assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() === 1)
+      assert(spark.sql(s"ZORDER ROLLBACK '$path'").head().getAs[String]("status") === "ROLLED_BACK")
+      assert(files(path) === before)
+      done(keeps(path)(zorder(path, s"BY (a, b) $small")))
+      numbers(10).write.format("delta").mode("append").save(path.toString)
+      refused(path, s"ZORDER ROLLBACK '$path'", "written to after the run", "RESTORE")
+      done(keeps(path)(zorder(path, s"FULL BY (a, b) WITH (fileCount = 8, force = true)")))
+      assert(files(path) === 8)
+      spark.sql(s"ZORDER REMOVE '$path'").collect()
+      assert(!java.nio.file.Files.exists(path.resolve("_zorder")) && read(path).count() === 20010)
+    }
+  }
+
+  test("tables of the catalog, partitioned: order inside files, WHERE, Delta's own OPTIMIZE stays Delta's") {
+    withTable("d_t") {
+      val rows = numbers(20000).selectExpr("*", "cast(id % 2 as int) p")
+      rows.repartition(3).write.format("delta").partitionBy("p").saveAsTable("d_t")
+      val path = new java.io.File(new java.net.URI(
+        spark.sql("DESCRIBE DETAIL d_t").head().getAs[String]("location"))).toPath
+      val options = "WITH (fileCount = 8, pageRowLimit = 200)"
+      val one = done(keeps(path)(this.one(s"ZORDER TABLE d_t WHERE p = 1 BY (a, b) $options")))
+      assert(metric[Long](one, "rows") === 10000 && files(path) === 3 + 8)
+      val all = done(keeps(path)(this.one(s"ZORDER TABLE d_t FULL BY (a, b) $options")))
+      assert(files(path) === 16 && metric[Long](all, "partitionsOptimized") === 2)
+      for (c <- 0 to 1) assert(share(all, c, "pages", "measured") < 0.6 * share(all, c, "files", "measured"))
+      val refusal = intercept[Exception](spark.sql("ZORDER TABLE d_t BY (a, p)").collect())
+      assert(refusal.getMessage.contains("partition column"))
+      val theirs = spark.sql("OPTIMIZE d_t ZORDER BY (a)")
+      assert(!theirs.columns.contains("status") && theirs.count() === 1)
+      withConf("spark.zorder.delta.takeOver" -> "true") {
+        val ours = spark.sql("OPTIMIZE d_t ZORDER BY (a, b) WITH (fileCount = 8, force = true)")
+        assert(ours.columns.contains("status"))
+      }
+      assert(spark.table("d_t").count() === 20000)
+    }
+  }
+
+  test("INTO makes a plain Parquet copy; a checksum; a vacuum is Delta's") {
+    withTempDir { dir =>
+      val (path, copy) = (dir.resolve("t"), dir.resolve("copy"))
+      delta(path)
+      done(zorder(path, s"BY (a, b) WITH (fileCount = 4) INTO '$copy'"))
+      assert(spark.read.parquet(copy.toString).count() === 20000 && files(path) === 6)
+      done(keeps(path)(zorder(path, s"BY (a, b) WITH (fileCount = 16, verify = 'checksum')")))
+      withConf("spark.databricks.delta.retentionDurationCheck.enabled" -> "false") {
+        val row = spark.sql(s"ZORDER VACUUM '$path' RETAIN 0 HOURS").head()
+        assert(row.getAs[Long]("files_deleted") === 6)
+      }
+      assert(read(path).count() === 20000)
+    }
+  }
+}

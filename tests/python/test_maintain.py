@@ -1,0 +1,82 @@
+"""Many tables in one go, and rows that are appended in layout order."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pyspark.sql import functions as F
+from spark_zorder import ZOrderTable
+from spark_zorder import __main__ as cli
+from spark_zorder._maintain import seconds, tables_in
+
+
+@pytest.fixture
+def main(spark, monkeypatch):
+    monkeypatch.setattr(cli, "_session", lambda: spark)
+    return cli.main
+
+
+def test_a_list_of_tables_has_comments_and_empty_lines(tmp_path):
+    listed = tmp_path / "tables"
+    listed.write_text("# ours\n\ndb.a  # the first\n  /data/b \n")
+    assert tables_in(str(listed)) == ["db.a", "/data/b"]
+
+
+@pytest.mark.parametrize(("text", "value"), [("90s", 90), ("1h30m", 5400), ("3h", 10800), ("2d", 172800)])
+def test_times(text, value):
+    assert seconds(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "3", "h3", "3 h x"])
+def test_what_is_no_time(text):
+    with pytest.raises(ValueError, match="no length of time"):
+        seconds(text)
+
+
+def test_the_table_that_gains_most_is_first_and_a_failure_stops_nobody(
+    main, spark, table, tmp_path, capsys
+):
+    small = str(tmp_path / "small")
+    spark.range(20000).selectExpr("id", "id % 100 a", "id % 77 b").repartition(4).write.parquet(small)
+    for path in (table, small):
+        ZOrderTable.forPath(spark, path).optimize().option("fileCount", 4).options(
+            force=True
+        ).executeZOrderBy("a", "b")
+    # rows of all cells, as many as there were: both tables have outgrown their layouts
+    for path in (table, small):
+        df = spark.read.parquet(path).withColumn("id", F.col("id") + 1000000)
+        df.union(df).coalesce(1).write.mode("append").parquet(path)
+    listed = tmp_path / "tables"
+    listed.write_text(f"{table}\n{tmp_path}/none\n{small}\n")
+    code = main(["maintain", "--tables", str(listed), "--max-duration", "1h", "--json"])
+    rows = [json.loads(line) for line in capsys.readouterr().out.strip().splitlines() if line.startswith("{")]
+    assert code == 1 and len(rows) == 3
+    assert rows[0]["status"] == "FAILED" and rows[0]["table"].endswith("/none")
+    gains = [row["gain"] for row in rows[1:] if row["status"] == "DONE"]
+    assert gains == sorted(gains, reverse=True)
+
+
+def test_no_time_begins_nothing_and_a_list_that_is_not_there_is_wrong_usage(main, table, tmp_path, capsys):
+    listed = tmp_path / "tables"
+    listed.write_text(table)
+    assert main(["maintain", "--tables", str(listed), "--max-duration", "0s"]) == 0
+    assert "NOT_STARTED" in capsys.readouterr().out
+    assert main(["maintain", "--tables", str(tmp_path / "nothing")]) == 2
+    assert main(["maintain", "--tables", str(listed), "--max-duration", "soon"]) == 2
+
+
+def test_appended_rows_come_in_layout_order(spark, table):
+    named = ZOrderTable.forPath(spark, table)
+    more = spark.read.parquet(table).withColumn("id", F.col("id") + 1000000)
+    rows = spark.createDataFrame(more.collect(), more.schema)
+    with pytest.raises(ValueError, match="no layout yet"):
+        named.append(rows)
+    named.optimize().option("fileCount", 8).option("force", True).executeZOrderBy("a", "b")
+    before = spark.read.parquet(table).count()
+    keys = [
+        r[0] for r in named.arrange(rows).select(F.call_function("zorder_key", F.lit(f"path:{table}"), "a", "b")).collect()
+    ]
+    assert keys == sorted(keys)
+    named.append(rows)
+    assert spark.read.parquet(table).count() == before + rows.count()
