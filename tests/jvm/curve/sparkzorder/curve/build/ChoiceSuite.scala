@@ -9,7 +9,7 @@ import sparkzorder.curve.layout.{Layout, LayoutColumn}
 class ChoiceSuite extends AnyFunSuite {
   private val Rows = 60000
   private val wide = Table.below(1000000)
-  private val noLog = new RankQueries(Array.empty, Array.empty)
+  private val noLog = RankQueries.none
 
   private def chosen(table: Table, files: Int, curve: String = Builders.Auto): (Placed, Chosen) = {
     val sample = Placed.ranked(table.sample(30000))

@@ -43,7 +43,7 @@ final class Experiment(
   private[this] lazy val lexical: Seq[Boxes] = (0 until data.columns).map { c =>
     boxes(Lexical.by(c).build(sample, files), InFileOrder.Hilbert, 1)
   }
-  lazy val withoutLog: Chosen = choose(new RankQueries(Array.empty, Array.empty))
+  lazy val withoutLog: Chosen = choose(RankQueries.none)
   private[this] lazy val withoutLogBoxes = boxes(withoutLog.tree, withoutLog.inFile, 1)
 
   private def choose(log: RankQueries): Chosen =
