@@ -68,7 +68,7 @@ final private class ClusteringRun(
       ended(
         RunStatus.NothingToDo,
         s"${if (selected.kept.isEmpty) "All" else "These"} ${selected.files.length} files are in this layout already; " +
-          s"FULL rewrites them all the same.${selected.said}",
+          s"FULL rewrites them all the same.$unread${selected.said}",
         considered.copy(filesSkipped = all.length.toLong))
     else cluster(found, selected, considered)
   }
@@ -100,6 +100,12 @@ final private class ClusteringRun(
       request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _)),
       Screening.statistics(schema, partitionColumns, columns, asked, files))
   }
+
+  /** Rows would have to be sampled to compare layouts, and a run that changes nothing reads none. */
+  private def unread: String =
+    if (log.exists(_.queries.nonEmpty))
+      " The query log has not been looked at: FULL with DRY RUN tells what a layout for it would gain."
+    else ""
 
   private def overlap: Boolean = options.overlap == "include"
 
