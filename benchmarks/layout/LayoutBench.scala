@@ -15,35 +15,38 @@ object LayoutBench {
   private val Sample = 51200
   private val Queries = 400
 
-  /** @param args the file to write; rows of a data set, 1,000,000 if not given */
+  /** @param args the file to write; rows of a data set, 1,000,000 if not given; another seed */
   def main(args: Array[String]): Unit = {
     val out = Paths.get(args(0))
     val rows = args.lift(1).fold(1000000)(_.toInt)
-    val cases = Seq(256, 200).map(files => files -> allCases(rows, files))
+    val seed = args.lift(2).fold(0L)(_.toLong)
+    val cases = Seq(256, 200).map(files => files -> allCases(experiments(rows, files, seed)))
     val pages = for (files <- Seq(256, 200); (kind, logged) <- pageKinds) yield {
       val (share, bound) =
-        new Experiment(DataSet("uniform", 2, rows), files, Sample, Queries).pages(kind, logged)
+        new Experiment(DataSet("uniform", 2, rows, seed), files, Sample, Queries, seed).pages(kind, logged)
       val log = if (logged) "with a log" else "no log"
       Target(s"$files files of 32 pages, two columns, $kind, $log: times the bound", share / bound, 1.30)
     }
     val targets = cases.flatMap { case (files, all) => Targets.of(files, all) } ++ pages ++ fitTimes(rows)
-    write(out, Report.markdown(rows, Sample, Queries, cases, targets))
+    write(out, Report.markdown(rows, seed, Sample, Queries, cases, targets))
     println(s"$out: ${targets.count(_.reached)} of ${targets.size} targets reached")
   }
 
   private val pageKinds = Workload.even.map(_ -> false) ++ Seq("eqW" -> true, "mix" -> true)
 
-  private def allCases(rows: Int, files: Int): Seq[Case] =
-    for {
-      name <- DataSet.names
-      columns <- Seq(2, 3, 4)
-      experiment = new Experiment(DataSet(name, columns, rows), files, Sample, Queries)
-      kind <- Workload.kinds
-    } yield {
-      val done = experiment.run(kind)
-      println(Report.row(done))
-      done
-    }
+  /** Every data set; one at a time is held. */
+  def experiments(rows: Int, files: Int, seed: Long): Iterator[Experiment] =
+    for (name <- DataSet.names.iterator; columns <- Seq(2, 3, 4))
+      yield new Experiment(DataSet(name, columns, rows, seed), files, Sample, Queries, seed)
+
+  private def allCases(experiments: Iterator[Experiment]): Seq[Case] =
+    experiments.flatMap { experiment =>
+      Workload.kinds.map { kind =>
+        val done = experiment.run(kind)
+        println(Report.row(done))
+        done
+      }
+    }.toVector
 
   /** Processor time, which other work on the machine does not lengthen: the median of fits on a warm JVM. */
   private def fitTimes(rows: Int): Seq[Target] = {

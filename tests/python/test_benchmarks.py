@@ -47,6 +47,17 @@ def test_blocks_are_counted_at_three_levels(spark, tmp_path, pages):
     assert sorted(found["a"]["pages"].ranges)[0] == (-2000, -1901)
 
 
+def test_the_cost_of_a_log_is_measured_with_all_queries_in_it(spark, tmp_path, benchmark, monkeypatch):
+    monkeypatch.setenv("SPARK_ZORDER_DEMO_DIR", str(tmp_path))
+    cost = benchmark("spark", "query_log_cost")
+    monkeypatch.setattr(cost, "QUERIES", 4)
+    made = cost.pairs(spark, 1)
+    assert len(made) == 1 and "Seconds of 4 look-ups" in cost.report(spark, made)
+    # of the last round
+    log = spark.read.parquet(str(tmp_path / "run-query-log" / "store_sales"))
+    assert log.groupBy().sum("weight").collect()[0][0] == 4.0
+
+
 def test_a_key_is_compared_round_by_round_above_what_all_queries_share(benchmark):
     report = benchmark("peers", "key_report")
     rounds = {

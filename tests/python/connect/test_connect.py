@@ -66,3 +66,28 @@ def test_a_log_of_texts_and_a_run_for_it(connect, tmp_path):
     assert spark_zorder.query_log.of_sql(connect, texts).count() == 3
     run = ZOrderTable.forPath(connect, path).optimize().option("fileCount", 8).option("force", True)
     assert run.queries(texts).dryRun().executeZOrderBy("a", "b").collect()[0]["status"] == "DRY_RUN"
+
+
+def test_advice_for_a_list_a_frame_and_a_path(connect, tmp_path):
+    path = write_table(connect, tmp_path / "t")
+    asked = [(c, v) for c in ("a", "b") for v in range(0, 1000, 33)]
+    texts = [f"SELECT * FROM parquet.`{path}` WHERE {c} = {v}" for c, v in asked]
+    log = spark_zorder.query_log.of_sql(connect, texts)
+    log.write.parquet(str(tmp_path / "log"))
+    connect.conf.set("spark.zorder.fileCount", "16")
+    try:
+        table = ZOrderTable.forPath(connect, path)
+        found = [table.advise(queries).collect() for queries in (texts, log, str(tmp_path / "log"))]
+    finally:
+        connect.conf.unset("spark.zorder.fileCount")
+    best = [rows[0] for rows in found]
+    assert [(b["verdict"], sorted(b["columns"])) for b in best] == [("CLUSTER", ["a", "b"])] * 3
+    assert len({b["share_expected"] for b in best}) == 1 and best[0]["share_expected"] < 0.28
+    assert [row["rank"] for row in found[0]] == list(range(1, len(found[0]) + 1))
+
+
+def test_advice_without_queries_and_for_what_is_no_table(connect, tmp_path):
+    path = write_table(connect, tmp_path / "t")
+    assert [r["verdict"] for r in ZOrderTable.forPath(connect, path).advise().collect()] == ["LEAVE IT"]
+    with pytest.raises(Exception, match="There is nothing at"):
+        ZOrderTable.forPath(connect, str(tmp_path / "none")).advise().collect()

@@ -25,7 +25,8 @@ class ColumnSearchSuite extends AnyFunSuite {
     val (even, odd) = Array.range(0, sample.rows).partition(_ % 2 == 0)
     val (known, unseen) = QueryHalves.of(RankQueries.of(queries, sample.scales))
     val rows = sample.take(even)
-    val found = new ColumnSearch(rows, known, new HeldOut(sample.take(odd), unseen, Files, 8.0), Files, 8.0)
+    val heldOut = new HeldOut(sample.take(odd), unseen, Files, 8.0)
+    val found = new ColumnSearch(rows, known, logged = true, heldOut, Files, 8.0)
     (found, found.sets(4, 8))
   }
 
@@ -68,6 +69,17 @@ class ColumnSearchSuite extends AnyFunSuite {
     // with shares x of a file's range the first costs x_a * x_b = 1 / files however it is cut, the second x_b
     assert(found.unused == IndexedSeq(0) && sets.map(_.columns) == IndexedSeq(IndexedSeq(1)))
     assert(sets(0).lossByLast == 0.0)
+  }
+
+  test("without a log: as a run without one, so three columns alike get the Z-order and not slices") {
+    val table = Table("three", Rows)(wide, wide, wide)
+    val sample = Placed.ranked(table)
+    val (even, odd) = Array.range(0, sample.rows).partition(_ % 2 == 0)
+    val (known, unseen) = QueryHalves.of(DefaultWorkload.of(sample))
+    val rows = sample.take(even)
+    val heldOut = new HeldOut(sample.take(odd), unseen, 48, 8.0)
+    val sets = new ColumnSearch(rows, known, logged = false, heldOut, 48, 8.0).sets(3, 3)
+    assert(sets.last.columns.toSet == Set(0, 1, 2) && sets.last.layout == "zorder")
   }
 
   test("halves: every kind of query in both, with its weight; a lone query in both") {

@@ -18,8 +18,9 @@ final class DataSet(val name: String, val values: Array[Array[Long]], val indepe
 object DataSet {
   val names: Seq[String] = Seq("uniform", "lognormal", "zipf", "correlated", "mixed")
 
-  def apply(name: String, columns: Int, rows: Int): DataSet = {
-    val random = new Random(7L + columns)
+  /** @param seed another one gives other rows of the same distributions */
+  def apply(name: String, columns: Int, rows: Int, seed: Long = 0L): DataSet = {
+    val random = new Random(7L + columns + seed)
     val values = Array.fill(columns)(new Array[Long](rows))
     var i = 0
     while (i < rows) {

@@ -11,9 +11,16 @@ import sparkzorder.curve.layout._
  *
  * @param sampleRows
  *   rows that scales and trees are learned from
+ * @param seed
+ *   of the sample and the queries
  */
-final class Experiment(val data: DataSet, files: Int, sampleRows: Int, queries: Int) {
-  private[this] val random = new Random(11L + data.columns)
+final class Experiment(
+    val data: DataSet,
+    files: Int,
+    sampleRows: Int,
+    queries: Int,
+    seed: Long = 0L) {
+  private[this] val random = new Random(11L + data.columns + seed)
   private[this] val sampled: Array[Int] = Array.fill(sampleRows)(random.nextInt(data.rows))
   private[this] val workload = new Workload(data, sampled, random)
 
@@ -36,7 +43,7 @@ final class Experiment(val data: DataSet, files: Int, sampleRows: Int, queries: 
   private[this] lazy val lexical: Seq[Boxes] = (0 until data.columns).map { c =>
     boxes(Lexical.by(c).build(sample, files), InFileOrder.Hilbert, 1)
   }
-  lazy val withoutLog: Chosen = choose(new RankQueries(Array.empty, Array.empty))
+  lazy val withoutLog: Chosen = choose(RankQueries.none)
   private[this] lazy val withoutLogBoxes = boxes(withoutLog.tree, withoutLog.inFile, 1)
 
   private def choose(log: RankQueries): Chosen =
@@ -71,8 +78,30 @@ final class Experiment(val data: DataSet, files: Int, sampleRows: Int, queries: 
   }
 
   /** Queries of a kind in ranks. */
-  def log(kind: String): RankQueries =
-    RankQueries.of(workload.queries(kind, queries).map(_.query).toSeq, scales.toIndexedSeq)
+  def log(kind: String): RankQueries = ranked(workload.queries(kind, queries))
+
+  private def ranked(asked: Array[Asked]): RankQueries =
+    RankQueries.of(asked.map(_.query).toSeq, scales.toIndexedSeq)
+
+  /**
+   * What later queries of each kind read, in the layouts that no log is needed for, as shares of the rows;
+   * also in those made by somebody who knows the kinds but not which columns and literals they prefer.
+   */
+  def unlogged(): Seq[Unlogged] = {
+    val boxesOf = fixed.toMap
+    val general = Unlogged.general.map(n => n -> boxesOf.getOrElse(n, withoutLogBoxes))
+    Workload.kinds.map { kind =>
+      val known = ranked(workload.unbiased(kind, queries))
+      val made = Seq(SliceTree, BitPatternTree, QueryTree).map(b =>
+        s"${b.name} for the kind" -> boxes(b.build(sample, known, files), InFileOrder.Hilbert, 1))
+      val test = workload.queries(kind, queries)
+      Unlogged(
+        s"${data.name} ${data.columns}",
+        kind,
+        boxesOf("deltaZ").share(test),
+        (general ++ made).map { case (n, b) => n -> b.share(test) }.toMap)
+    }
+  }
 
   private def bound(kind: String, test: Array[Asked], blocks: Int): Double =
     if (kind == "rep") {

@@ -81,6 +81,16 @@ class ExperimentSuite extends AnyFunSuite {
     }
   }
 
+  test("other seeds, 50 files of three columns, no log: never more than 2 % above the aligned Z-order") {
+    for (seed <- Seq(101L, 202L); name <- Seq("uniform", "zipf", "mixed")) {
+      val experiment = new Experiment(DataSet(name, 3, Rows, seed), 50, 10000, 100, seed)
+      experiment.unlogged().foreach { c =>
+        assert(c.shares("auto, no log") <= 1.02 * c.shares("zorder"), s"${c.table} ${c.kind}, seed $seed")
+        assert(c.best <= c.besideDelta("auto, no log"))
+      }
+    }
+  }
+
   test("pages of two columns: <= 1.3 x the bound without a log, and with one where columns are unequal") {
     val experiment = new Experiment(DataSet("uniform", 2, Rows), Files, 20000, 200)
     for ((kind, logged) <- Workload.even.map(_ -> false) ++ Seq("eqW" -> true, "mix" -> true)) {

@@ -17,25 +17,38 @@ final class Workload(data: DataSet, sampled: Array[Int], random: Random) {
   val caps: IndexedSeq[Double] =
     sorted.map(s => math.log(s.distinct.length.toDouble) / math.log(2)).toIndexedSeq
 
-  private[this] lazy val repeated: Array[Asked] = Array.fill(Repeated) {
+  private[this] lazy val repeated: Array[Asked] = Array.fill(Repeated)(ofTwo())
+  private[this] val inOrder: IndexedSeq[Int] = 0 until d
+
+  def queries(kind: String, n: Int): Array[Asked] =
+    Array.fill(n)(if (kind == "rep") repeated(zipfBelow(Repeated)) else one(kind, inOrder))
+
+  /**
+   * What is known of a kind by somebody who does not know which columns and literals it prefers: every query
+   * has its columns in an order of its own, and none comes again.
+   */
+  def unbiased(kind: String, n: Int): Array[Asked] = Array.fill(n) {
+    if (kind == "rep") ofTwo() else one(kind, inOrder.map(c => (random.nextDouble(), c)).sorted.map(_._2))
+  }
+
+  /** @param by the columns in the order in which the kind takes them */
+  private def one(kind: String, by: IndexedSeq[Int]): Asked = kind match {
+    case "eqU" => ask(equality(by(random.nextInt(d))))
+    case "eqW" => ask(equality(by(weighted())))
+    case "rgU" => ask(range(by(random.nextInt(d)), 0.01))
+    case "box" => ask(by.map(range(_, 0.1)): _*)
+    case "mix" =>
+      val u = random.nextDouble()
+      if (u < 0.5) ask(range(by.last, 0.02))
+      else if (u < 0.8) ask(equality(by.head), range(by.last, 0.2))
+      else ask(range(by(0), 0.1), range(by(1), 0.1))
+  }
+
+  /** A box of two columns. */
+  private def ofTwo(): Asked = {
     val first = random.nextInt(d)
     val second = (first + 1 + random.nextInt(d - 1)) % d
     ask(Seq(first, second).map(range(_, Widths(random.nextInt(Widths.length)))): _*)
-  }
-
-  def queries(kind: String, n: Int): Array[Asked] = Array.fill(n)(one(kind))
-
-  private def one(kind: String): Asked = kind match {
-    case "eqU" => ask(equality(random.nextInt(d)))
-    case "eqW" => ask(equality(weighted()))
-    case "rgU" => ask(range(random.nextInt(d), 0.01))
-    case "box" => ask((0 until d).map(range(_, 0.1)): _*)
-    case "mix" =>
-      val u = random.nextDouble()
-      if (u < 0.5) ask(range(d - 1, 0.02))
-      else if (u < 0.8) ask(equality(0), range(d - 1, 0.2))
-      else ask(range(0, 0.1), range(1, 0.1))
-    case "rep" => repeated(zipfBelow(Repeated))
   }
 
   private def weighted(): Int = {

@@ -11,12 +11,15 @@ import sparkzorder.curve.cost.{RankQueries, WorkloadBound}
  *   to fit on, all candidate columns
  * @param queries
  *   to fit by
+ * @param logged
+ *   whether they are of a log, and not those that stand for one
  * @param heldOut
  *   to judge by
  */
 final class ColumnSearch(
     rows: RankedSample,
     queries: RankQueries,
+    logged: Boolean,
     heldOut: HeldOut,
     files: Int,
     pagesPerFile: Double) {
@@ -60,9 +63,10 @@ final class ColumnSearch(
     heldOut.read(columns, tree, SliceTree.inFile).cost
   }
 
-  /** With all builders, as a run would choose among them. */
+  /** With all builders, as a run would choose among them; one without a log takes no chances. */
   private def fitted(columns: IndexedSeq[Int], before: Option[ColumnSet]): ColumnSet = {
-    val (sample, asked) = (rows.only(columns), queries.only(columns))
+    val sample = rows.only(columns)
+    val asked = if (logged) queries.only(columns) else RankQueries.none
     val chosen =
       AutoChoice.fit(sample, asked, files, pagesPerFile, Builders.named(Builders.Auto, columns.length))
     val shares = heldOut.read(columns, chosen.tree, chosen.inFile)

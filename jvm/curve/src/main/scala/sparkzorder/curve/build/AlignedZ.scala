@@ -24,12 +24,8 @@ object AlignedZ extends LayoutBuilder {
   }
 
   /** The mean share that look-ups read, and a little more where one column pays for another. */
-  private def lookUps(sample: RankedSample, leaves: RankBlocks): Double = {
-    val shares = (0 until sample.columns).map(c =>
-      (0 until leaves.size).map(b =>
-        leaves.rows(b) * sample.shareOfValues(c, leaves.extent(c, b))).sum / math.max(1, sample.rows))
-    math.sqrt(shares.map(s => s * s).sum)
-  }
+  private def lookUps(sample: RankedSample, leaves: RankBlocks): Double =
+    math.sqrt(LookUps.shares(sample, leaves).map(s => s * s).sum)
 
   /** So many columns are tried as the first. */
   private val MostFirst = 3

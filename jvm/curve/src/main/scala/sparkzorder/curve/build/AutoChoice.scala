@@ -7,7 +7,8 @@ import sparkzorder.curve.layout.{CutTree, InFileOrder}
  * Chooses among builders by what they read: each is fitted on one half of the rows and queries and costed on
  * the other, since a tree that learns from a log over-fits it. The best is fitted again on everything.
  * The aligned Z-order, where it is a candidate, stays unless another is clearly better and reads no
- * more files, and what replaces it reads no more than it on the whole log. Deterministic.
+ * more files, and what replaces it reads no more than it on the whole log; without a log no column may pay
+ * for the others. Deterministic.
  */
 final private class AutoChoice(
     among: Seq[LayoutBuilder],
@@ -35,7 +36,8 @@ final private class AutoChoice(
   }
 
   private def clearly(other: Judged, z: Judged): Boolean =
-    other.replaces(z, margin.part) && other.surely(z) >= margin.errors
+    other.replaces(z, margin.part) && other.surely(z) >= margin.errors &&
+      other.sparesColumns(z, margin.column)
 
   /** Every builder fitted on one half and costed on the other. */
   private def compared(sample: RankedSample, queries: RankQueries): IndexedSeq[Judged] = {
@@ -62,7 +64,14 @@ final private class AutoChoice(
       queries: RankQueries): Judged = {
     val placed = PlacedRows.of(rows, tree, inFile)
     val pageRows = PlacedRows.pageRows(rows.rows, files, pagesPerFile)
-    new Judged(name, inFile, placed.files.shares(queries), placed.pages(pageRows).shares(queries), queries)
+    val blocks = placed.files
+    new Judged(
+      name,
+      inFile,
+      blocks.shares(queries),
+      placed.pages(pageRows).shares(queries),
+      LookUps.shares(rows, blocks),
+      queries)
   }
 
   /** Numbers below n in two halves, by a mix of their bits, so that no period of the input shows. */
@@ -81,13 +90,19 @@ object AutoChoice {
    *   it costs at most this part of what the Z-order does
    * @param errors
    *   the gain is at least so many standard errors of its mean over the held-out queries
+   * @param column
+   *   look-ups of no column read more than so many times what they do of the Z-order
    */
-  private final case class Margin(part: Double, errors: Double)
+  private final case class Margin(part: Double, errors: Double, column: Double)
 
-  private val WithLog = Margin(0.97, 1.0)
+  /** A log tells which columns may pay. */
+  private val WithLog = Margin(0.97, 1.0, Double.PositiveInfinity)
 
-  /** Queries spread evenly over the columns leave less to chance than a draw of them. */
-  private val WithoutLog = Margin(0.98, 0.0)
+  /**
+   * Nobody knows which columns and literals are asked for. Literals that come again fall on other cuts in
+   * another layout, which is luck, good or bad, of more than a small mean gain.
+   */
+  private val WithoutLog = Margin(0.90, 0.0, 1.02)
 
   /** Candidates are compared on so many rows, which tells them apart; only the chosen one is fitted on all. */
   private val ComparedRows = 60000

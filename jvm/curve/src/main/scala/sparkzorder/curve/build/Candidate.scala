@@ -31,12 +31,22 @@ final case class Chosen(
     name: String,
     candidates: IndexedSeq[Candidate])
 
-/** A candidate with what each query reads of it. */
+/**
+ * A candidate with what each query reads of it.
+ *
+ * @param files
+ *   by query, at the level of files
+ * @param pages
+ *   by query, at the level of pages
+ * @param lookUps
+ *   by column, what look-ups of its values read at the level of files
+ */
 final private[build] class Judged(
     name: String,
     val inFile: InFileOrder,
     files: Array[Double],
     pages: Array[Double],
+    private val lookUps: IndexedSeq[Double],
     queries: RankQueries) {
   val candidate: Candidate = Candidate(name, mean(files), mean(pages))
 
@@ -58,6 +68,10 @@ final private[build] class Judged(
   /** Whether it costs at most this part of what the other does, and reads no more files. */
   def replaces(that: Judged, part: Double): Boolean =
     candidate.files <= that.candidate.files && cost <= part * that.cost
+
+  /** Whether look-ups of no column read more than so many times what they read of the other. */
+  def sparesColumns(that: Judged, most: Double): Boolean =
+    lookUps.indices.forall(c => lookUps(c) <= most * that.lookUps(c))
 
   private[this] def mean(each: Array[Double]): Double =
     each.indices.map(q => each(q) * queries.weights(q)).sum / queries.weight

@@ -44,6 +44,9 @@ final class RankQueries(val boxes: Array[Array[RankBox]], val weights: Array[Dou
 
 object RankQueries {
 
+  /** Nobody knows what is asked. */
+  val none: RankQueries = new RankQueries(Array.empty, Array.empty)
+
   /** Boxes that no row meets are left out; an interval that is the wrong way round is empty. */
   def of(queries: Seq[Query], scales: IndexedSeq[Scale]): RankQueries =
     new RankQueries(

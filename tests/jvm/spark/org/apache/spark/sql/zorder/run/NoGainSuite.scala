@@ -5,6 +5,7 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.functions.col
 
 /** Runs that would gain too little: each says why, and changes nothing. */
 class NoGainSuite extends AnyFunSuite with RunFixture {
@@ -51,6 +52,22 @@ class NoGainSuite extends AnyFunSuite with RunFixture {
   test("values longer than statistics keep") {
     table(numbers(4000).selectExpr("concat(repeat('x', 2100), s) s").repartition(4)) { path =>
       noGain(path, "BY (s) WITH (fileCount = 4)", "Values of s are longer than the statistics of a file keep")
+    }
+  }
+
+  test("values that share a longer prefix than a page keeps: the files are in layout, pages cannot skip") {
+    def inFiles(prefix: String) =
+      numbers(16000).selectExpr(s"concat('$prefix', s) s", "id").repartitionByRange(8, col("s"))
+    table(inFiles("x" * 100)) { path =>
+      noGain(
+        path,
+        s"BY (s) $small",
+        "Values of s share their first 113 bytes, and those of a page keep 64: the mean share read would fall by")
+    }
+    // without the prefix, the pages gain
+    table(inFiles("")) { path =>
+      val row = done(keepsRows(path)(zorder(path, s"BY (s) $small")))
+      assert(share(row, 0, "pages", "measured") < 0.5 * share(row, 0, "pages", "now"))
     }
   }
 

@@ -145,4 +145,20 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
       assert(share(row, 0, "files", "measured") < 0.15 && share(row, 1, "files", "measured") > 0.5)
     }
   }
+
+  test("a new log of a table that is in layout by record: nothing to do, and how to ask what it would gain") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(40000).repartition(4).write.parquet(path.toString)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 16)"))
+      logOf("later", path, spread.map(x => s"a = ${at(x, 1000)}"))
+      val asked = "BY (a, b) WITH (fileCount = 16, queryLog = 'later')"
+      val row = zorder(path, asked)
+      assert(status(row) === "NOTHING_TO_DO")
+      assert(reason(row).contains("The query log has not been looked at: FULL with DRY RUN tells"), reason(row))
+      assert(!reason(zorder(path, "BY (a, b) WITH (fileCount = 16)")).contains("log"))
+      val told = zorder(path, s"FULL $asked DRY RUN")
+      assert(status(told) === "DRY_RUN" && list(told, "queries").nonEmpty, reason(told))
+    }
+  }
 }

@@ -29,7 +29,8 @@ final private[advise] class Workbench(
     QueryHalves.of(if (queries.isEmpty) DefaultWorkload.of(rows) else RankQueries.of(queries, scales))
   private val heldOut = new HeldOut(ranked(toJudge), unseen, files, pagesPerFile)
 
-  val search: ColumnSearch = new ColumnSearch(rows, known, heldOut, files, pagesPerFile)
+  val search: ColumnSearch =
+    new ColumnSearch(rows, known, queries.nonEmpty, heldOut, files, pagesPerFile)
 
   /** The least that the queries can read of so many files, were the columns independent. */
   val bound: Double = boundOf(files.toDouble)

@@ -71,7 +71,7 @@ final private class ClusteringRun(
       ended(
         RunStatus.NothingToDo,
         s"${if (selected.kept.isEmpty) "All" else "These"} ${selected.files.length} files are in this layout already; " +
-          s"FULL rewrites them all the same.${selected.said}",
+          s"FULL rewrites them all the same.$unread${selected.said}",
         considered.copy(filesSkipped = considered.filesConsidered))
     else {
       val growing = moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
@@ -128,6 +128,12 @@ final private class ClusteringRun(
       request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _)),
       Screening.statistics(schema, partitionColumns, columns, asked, files))
   }
+
+  /** Rows would have to be sampled to compare layouts, and a run that changes nothing reads none. */
+  private def unread: String =
+    if (log.exists(_.queries.nonEmpty))
+      " The query log has not been looked at: FULL with DRY RUN tells what a layout for it would gain."
+    else ""
 
   private def overlap: Boolean = options.overlap == "include"
 
