@@ -228,7 +228,7 @@ final private class ClusteringRun(
       outlook: Option[Outlook] = None,
       root: Path = table.root): RunReport = {
     progress.say(s"${status.name.toLowerCase(java.util.Locale.ROOT)}: $reason")
-    RunReport(
+    val report = RunReport(
       root.toString,
       status,
       reason,
@@ -236,5 +236,7 @@ final private class ClusteringRun(
       layout,
       metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs),
       outlook)
+    RunSource.add(report)
+    report
   }
 }

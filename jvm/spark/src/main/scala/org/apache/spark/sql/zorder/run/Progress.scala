@@ -2,13 +2,15 @@ package org.apache.spark.sql.zorder.run
 
 import scala.collection.mutable
 
+import com.fasterxml.jackson.databind.ObjectMapper
+
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /**
- * What a run says while it works: one log line and one Spark job description per step, with the run id,
- * and the same lines on standard error where somebody is looking (`spark.zorder.progress.show`).
+ * What a run says while it works: one log line of JSON and one Spark job description per step, with the run id,
+ * and lines for people on standard error where somebody is looking (`spark.zorder.progress.show`).
  */
 final class Progress(session: ClassicSession, val runId: String, table: String) extends Logging {
   private val millis = mutable.LinkedHashMap.empty[String, Long]
@@ -25,20 +27,32 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
       val out = body
       val took = (System.nanoTime() - start) / 1000000
       millis(name) = millis.getOrElse(name, 0L) + took
-      say(f"$name%-8s ${said(out)} (${took / 1000.0}%.1f s)")
+      val outcome = said(out)
+      logInfo(Progress.json(runId, table, name, took, outcome))
+      show(f"$name%-8s $outcome (${took / 1000.0}%.1f s)")
       out
     } finally before.foreach { case (key, value) => context.setLocalProperty(key, value) }
   }
 
   def say(line: String): Unit = {
     logInfo(s"[zorder $runId] $table: $line")
-    if (shown) System.err.println(s"zorder $runId  $line")
+    show(line)
   }
+
+  private def show(line: String): Unit = if (shown) System.err.println(s"zorder $runId  $line")
 
   private def shown: Boolean =
     System.console() != null || SessionKeys.isOn(session.sessionState.conf, SessionKeys.ShowProgress)
 }
 
 object Progress {
+  private val mapper = new ObjectMapper
+
+  /** A finished step as one line of JSON, for collectors of logs. */
+  private[run] def json(runId: String, table: String, step: String, ms: Long, outcome: String): String =
+    mapper.writeValueAsString(
+      mapper.createObjectNode().put("zorder", runId).put("table", table).put("step", step).put("ms", ms)
+        .put("outcome", outcome))
+
   private val JobProperties = Seq("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 }

@@ -1,0 +1,16 @@
+"""A driver that clusters one table again and again, until somebody kills it: victim.py FOLDER FORMAT."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import session
+
+folder, kind = Path(sys.argv[1]), sys.argv[2]
+spark = session.session(folder)
+target = session.target(folder, kind)
+for i in range(1000):
+    columns = "a, b" if i % 2 else "b, a"
+    print(f"run {i}", flush=True)
+    spark.sql(f"ZORDER TABLE {target} FULL BY ({columns}) WITH (fileCount = 8, force = true)").collect()
