@@ -140,9 +140,11 @@ final private[run] class Increment(
 private[run] object Increment {
   private val SampledRows = 100000L
 
-  /** The files in place that are written again. */
+  /** The files that are written again: those of the cells, and where all are, those across cells, too. */
   def rewritten(g: Grown): Seq[DataFile] = g.growing match {
-    case Growing.Merge(cells) => cells.toSeq.sorted.flatMap(g.placed.settled.getOrElse(_, Nil))
+    case Growing.Merge(cells) =>
+      val across = if (cells.size == g.ref.layout.files) g.placed.spanning else Nil
+      cells.toSeq.sorted.flatMap(g.placed.settled.getOrElse(_, Nil)) ++ across
     case _ => Nil
   }
 
