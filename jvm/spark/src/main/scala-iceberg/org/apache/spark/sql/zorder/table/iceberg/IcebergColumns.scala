@@ -30,17 +30,17 @@ private[iceberg] object IcebergColumns {
     case _ => spark
   }
 
-  /** Leaves of files by their numbers; files that Iceberg did not write have none, and are read by name. */
+  /**
+   * Leaves of files by the names that the table has for their numbers now. Files that Iceberg did not write
+   * have no numbers, and are read by name.
+   */
   def managed(table: Table): ManagedColumns = {
-    val known = table.schema.columns.asScala.map(c => c.fieldId).toSet
-    val ids = org.apache.iceberg.types.TypeUtil.indexById(table.schema.asStruct).keySet.asScala.map(_.toInt)
-    val all = known ++ ids
-    val names = mapping(table)
-    ManagedColumns(leaf => number(leaf, names).filter(all).map(id => Seq(id.toString)))
+    val (schema, names) = (table.schema, mapping(table))
+    def number(leaf: LeafColumn): Option[Int] =
+      leaf.fieldId.orElse(names.flatMap(m => Option(m.find(leaf.column: _*))).map(_.id.toInt))
+        .orElse(Option(schema.findField(leaf.name)).map(_.fieldId))
+    ManagedColumns(leaf => number(leaf).flatMap(id => Option(schema.findColumnName(id))).map(Seq(_)))
   }
-
-  private def number(leaf: LeafColumn, names: Option[NameMapping]): Option[Int] =
-    leaf.fieldId.orElse(names.flatMap(m => Option(m.find(leaf.column: _*))).map(_.id.toInt))
 
   private def mapping(table: Table): Option[NameMapping] =
     Option(table.properties.get(TableProperties.DEFAULT_NAME_MAPPING)).map(NameMappingParser.fromJson)

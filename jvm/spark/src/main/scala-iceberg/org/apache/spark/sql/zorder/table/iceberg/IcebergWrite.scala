@@ -11,7 +11,7 @@ import org.apache.iceberg.util.{ContentFileUtil, SnapshotUtil}
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
@@ -63,7 +63,7 @@ final private[iceberg] class IcebergWrite(
       .map { case (p, fs) => PinnedPartition(p, fs) }
     val unseen = written.map { case (path, file) => path -> UncommittedFile.task(table, file) }
     val relation = IcebergRows(session, table, staged, partitions, unseen)
-    Shims.ofRows(session, relation.plan).drop(InputRelation.RouteColumn)
+    Shims.ofRows(session, Project(relation.copied, relation.plan))
   }
 
   override def commit(finished: Finished): Unit = {
