@@ -18,19 +18,17 @@ import org.apache.spark.sql.zorder.table._
 final class IcebergFormat extends TableFormat {
 
   override def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
-    case TableRef.Location(path) => at(session, path, path)
-    case TableRef.Name(Seq(format, path)) if path.contains("/") && format.equalsIgnoreCase("iceberg") =>
-      at(session, s"iceberg.`$path`", path).orElse(refuse(s"There is no Iceberg table at $path."))
+    case TableRef.Location(path) => at(session, path)
     case TableRef.Name(parts) => named(session, parts)
   }
 
   /** A table that its directory alone describes: the pointer to its newest metadata is a file. */
-  private def at(session: ClassicSession, name: String, path: String): Option[ClusterTable] = {
+  private def at(session: ClassicSession, path: String): Option[ClusterTable] = {
     val conf = session.sessionState.newHadoopConf()
     val root = new Path(path)
     val fs = root.getFileSystem(conf)
     if (fs.exists(new Path(root, IcebergFormat.VersionHint)))
-      Some(checked(session, name, new HadoopTables(conf).load(fs.makeQualified(root).toString), None))
+      Some(checked(session, path, new HadoopTables(conf).load(fs.makeQualified(root).toString), None))
     else None
   }
 
