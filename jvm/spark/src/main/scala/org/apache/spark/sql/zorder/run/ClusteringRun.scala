@@ -95,7 +95,9 @@ final private class ClusteringRun(
   /** After some partitions have grown: those that have to be clustered, in a second commit. */
   private def rest(first: RunReport): RunReport = {
     val again = TableResolver.open(user, request.target)
-    val second = new ClusteringRun(user, request, again, options, progress).report()
+    val second =
+      try new ClusteringRun(user, request, again, options, progress).report()
+      finally again.close()
     if (second.status == RunStatus.NothingToDo) first
     else second.copy(reason = s"${first.reason} ${second.reason}")
   }
