@@ -136,7 +136,8 @@ def sparkProject(line: SparkLine): Project = {
           "spark" -> line.line,
           "scala" -> line.scalaBinary,
           "artifact" -> line.artifact,
-          "artifacts" -> sparkLines.map(_.artifact).mkString(","))
+          "artifacts" -> sparkLines.map(_.artifact).mkString(","),
+          "modules" -> line.formats.map(f => s"${f.name}=${f.modules.head}").mkString(","))
         IO.write(out, facts.map { case (k, v) => s"$k=$v\n" }.mkString)
         Seq(out)
       }.taskValue,

@@ -28,7 +28,8 @@ final class Advisor private (
 
   /** One row a proposal, the best first. */
   def rows(): Seq[Row] =
-    Unreadable.explained(table.name)(advice()).zipWithIndex.map { case (a, i) => a.row(i + 1) }
+    try Unreadable.explained(table.name)(advice()).zipWithIndex.map { case (a, i) => a.row(i + 1) }
+    finally table.close()
 
   private def advice(): Seq[Advice] = {
     val files = table.files()
@@ -37,7 +38,7 @@ final class Advisor private (
     val considered = progress.step("footers") {
       Considered(pinned, table, files, candidates.columns, options)
     }(_.input.said)
-    val plan = FilePlan(considered.input.partitions, table.partitionSchema.nonEmpty, options, copy = false)
+    val plan = FilePlan(considered.input.partitions, table.partitioned, options, copy = false)
     val kept = candidates.partitions.filter(_._2 >= PartitionColumns.MostQueries).map { case (name, weight) =>
       Advice(Verdict.KeepPartitioning, Reasons.keepPartitioning(name, weight), Seq(name))
     }

@@ -40,7 +40,7 @@ private[advise] object Candidates {
     val same = session.sessionState.conf.resolver
     val (partitions, data) =
       weights.partition { case (name, _) =>
-        table.partitionSchema.fieldNames.exists(p => same(ColumnPath.sql(Seq(p)), name))
+        table.constantColumns.exists(p => same(ColumnPath.sql(Seq(p)), name))
       }
     val known = data.flatMap { case (name, weight) => column(session, table, name).map(_ -> weight) }
     Candidates(known.map(_._1).take(MostAsked), known.map { case (c, w) => c.sql -> w }.toMap, partitions)
@@ -51,7 +51,7 @@ private[advise] object Candidates {
     Try(ClusterColumns.resolve(session, table, table.schema, Seq(name)).head).toOption.filter(_.path.nonEmpty)
 
   private def ordered(session: ClassicSession, table: ClusterTable): Seq[ClusterColumn] = {
-    val data = table.schema.filterNot(f => table.partitionSchema.fieldNames.contains(f.name))
+    val data = table.schema.filterNot(f => table.constantColumns.contains(f.name))
     val names = Screening.paths(data, Nil).map(ColumnPath.sql)
     names.take(MostScreened).flatMap(column(session, table, _))
   }

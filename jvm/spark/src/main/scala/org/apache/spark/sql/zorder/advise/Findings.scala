@@ -71,7 +71,7 @@ private[advise] object Findings {
     val source = input.relation(one)
     val names = considered.columns.map(_.sql)
     val columns =
-      ClusterColumns.on(user, table.name, source.plan, table.partitionSchema.fieldNames.toSeq, names)
+      ClusterColumns.on(user, table.name, source.plan, table.constantColumns, names)
     val sampled = progress.step("sample") {
       Sampling.about(SampledRows, pinned, source, columns, one, rows)
     }(_.said)

@@ -41,7 +41,7 @@ object ClusterColumns {
       session,
       table.name,
       LocalRelation(schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())),
-      table.partitionSchema.fieldNames.toSeq,
+      table.constantColumns,
       by)
 
   /**

@@ -29,7 +29,8 @@ object ClusteringRun {
     val options = RunOptions.merge(request.options, table.properties, user.conf.getAll)
     val runId = UUID.randomUUID().toString.take(8)
     val progress = new Progress(user, runId, table.name)
-    Unreadable.explained(table.name)(new ClusteringRun(user, request, table, options, progress).report().row)
+    try Unreadable.explained(table.name)(new ClusteringRun(user, request, table, options, progress).report().row)
+    finally table.close()
   }
 }
 
@@ -94,7 +95,9 @@ final private class ClusteringRun(
   /** After some partitions have grown: those that have to be clustered, in a second commit. */
   private def rest(first: RunReport): RunReport = {
     val again = TableResolver.open(user, request.target)
-    val second = new ClusteringRun(user, request, again, options, progress).report()
+    val second =
+      try new ClusteringRun(user, request, again, options, progress).report()
+      finally again.close()
     if (second.status == RunStatus.NothingToDo) first
     else second.copy(reason = s"${first.reason} ${second.reason}")
   }
@@ -126,7 +129,7 @@ final private class ClusteringRun(
       schema,
       columns,
       request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _)),
-      Screening.statistics(schema, partitionColumns, columns, asked, files))
+      Screening.statistics(schema, table.constantColumns, columns, asked, files))
   }
 
   /** Rows would have to be sampled to compare layouts, and a run that changes nothing reads none. */
@@ -149,12 +152,12 @@ final private class ClusteringRun(
     val input = progress.step("footers") {
       Inspection(pinned, table, selected, found.statistics, options)
     }(_.said)
-    val plan = FilePlan(input.partitions, table.partitionSchema.nonEmpty, options, request.into.isDefined)
+    val plan = FilePlan(input.partitions, table.partitioned, options, request.into.isDefined)
     if (plan.partitions.isEmpty) ended(RunStatus.TooSmall, plan.tooSmall + selected.said, considered)
     else {
       val source = input.relation(plan)
-      val partitionColumns = table.partitionSchema.fieldNames.toSeq
-      val columns = ClusterColumns.on(user, table.name, source.plan, partitionColumns, by)
+      val constant = table.constantColumns
+      val columns = ClusterColumns.on(user, table.name, source.plan, constant, by)
       val footers = input.footersOf(plan)
       val tracked = Tracked.of(user, table, source.plan, columns, input.statistics, footers)
       val sampled = progress.step("sample") {
@@ -179,7 +182,7 @@ final private class ClusteringRun(
   }
 
   private def planned(considered: RunMetrics, work: Work): RunMetrics = considered.copy(
-    partitionsOptimized = if (table.partitionSchema.isEmpty) 0 else work.plan.partitions.length.toLong,
+    partitionsOptimized = if (!table.partitioned) 0 else work.plan.partitions.length.toLong,
     filesSkipped = considered.filesConsidered - work.plan.files.length,
     rows = work.input.rows(work.plan),
     inputBytes = work.plan.files.map(_.length).sum,

@@ -55,8 +55,7 @@ final private[run] class Increment(
     }(_.said)
     val fresh = plan(partitions.map { case (p, ref) => PinnedPartition(p.directory, p.fresh) -> ref.layout.files })
     val source = input.relation(fresh)
-    val names = table.partitionSchema.fieldNames.toSeq
-    val columns = ClusterColumns.on(user, table.name, source.plan, names, by)
+    val columns = ClusterColumns.on(user, table.name, source.plan, table.constantColumns, by)
     if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None
     else {
       val tracked = Tracked.of(user, table, source.plan, columns, statistics, input.footersOf(fresh))
@@ -112,7 +111,7 @@ final private[run] class Increment(
     })
     val source = input.relation(changed)
     val onSource =
-      ClusterColumns.on(user, table.name, source.plan, table.partitionSchema.fieldNames.toSeq, by)
+      ClusterColumns.on(user, table.name, source.plan, table.constantColumns, by)
     val tasks = Increment.tasks(growing)
     val outlook = forecast.outlook(growing, changed, counted.sample)
     val routes = Routes(growing.map(_.ref).toIndexedSeq)
@@ -122,7 +121,7 @@ final private[run] class Increment(
       Work(input, changed, source, onSource, routes, tasks, layout, outlook, curve, kept)
     val said = growing.map(g => Increment.said(g, options.writeBudget)).mkString(" ")
     val metrics = considered.copy(
-      partitionsOptimized = if (table.partitionSchema.isEmpty) 0 else growing.length.toLong,
+      partitionsOptimized = if (!table.partitioned) 0 else growing.length.toLong,
       filesSkipped = considered.filesConsidered - changed.files.length,
       rows = input.rows(changed),
       inputBytes = changed.files.map(_.length).sum,

@@ -68,7 +68,7 @@ private[run] object Tracked {
       footers: Seq[FileFooter]): Tracked = {
     val along = statistics.baseNumbers ++ Screening.skippedBy(footers, statistics.otherNumbers)
     val stats = along.map(statistics.columns(_))
-    val partitionColumns = table.partitionSchema.fieldNames.toSeq
+    val partitionColumns = table.constantColumns
     val columns =
       ClusterColumns.on(
         session,

@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.run
 
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.fit.LayoutJson
@@ -70,7 +72,7 @@ final private[run] class WriteOut(
 
   private def rewrite(work: Work, target: TableWrite): Seq[WrittenFile] = {
     val partitionNames = table.partitionSchema.fieldNames.toSeq
-    val output = work.source.output
+    val output = kept(work.source)
     val partitionColumns = partitionNames.map(n => output.find(_.name == n).get)
     val route = if (work.plan.partitions.length == 1) None else Some(work.source.route)
     val plan = Rewrite.plan(
@@ -88,6 +90,9 @@ final private[run] class WriteOut(
     ActiveSession.during(session)(target.write(session, plan, partitionNames, write))
   }
 
+  private def kept(source: InputRelation): Seq[Attribute] =
+    if (request.into.isDefined) source.copied else source.output
+
   /** No row group has more values than its file has rows. */
   private def bloom(work: Work): Map[String, String] = {
     val paths = BloomFilters.paths(session, table.name, work.input.dataSchema, options.bloom)
@@ -101,13 +106,14 @@ final private[run] class WriteOut(
     val (footers, pages) = Footers.readWithPages(session, written.map(_.file), work.outlook.tracked.statColumns)
     val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) => Some(leaf.column))
     val problems =
-      Verification.compare(work.input.footersOf(work.plan), footers, work.input.mayChange, stored)
+      counted(work, footers.map(_.rows).sum) ++
+        Verification.compare(work.input.footersOf(work.plan), footers, work.input.mayChange, stored)
     if (problems.nonEmpty)
       throw new ZOrderException(
         s"The rewritten files do not hold what the table holds: ${problems.head} Nothing " +
           "was changed; please report this with the run id " + progress.runId + ".")
     if (options.verify == "checksum") {
-      val before = Checksum.of(Shims.ofRows(session, work.source.plan).drop(InputRelation.RouteColumn))
+      val before = Checksum.of(Shims.ofRows(session, Project(work.source.copied, work.source.plan)))
       val after = Checksum.of(target.rows(session, work.input.dataSchema, written))
       if (before != after)
         throw new ZOrderException(
@@ -116,6 +122,12 @@ final private[run] class WriteOut(
     }
     (footers, pages)
   }
+
+  /** Where footers cannot tell how many rows of the inputs are deleted, one job counts those that are left. */
+  private def counted(work: Work, written: Long): Option[String] =
+    if (work.plan.files.forall(_.deleted.isDefined)) None
+    else Some(Shims.ofRows(session, work.source.plan).count()).filter(_ != written)
+      .map(left => s"The files read hold $left rows that are not deleted and the files written $written.")
 
   private def finished(
       work: Work,

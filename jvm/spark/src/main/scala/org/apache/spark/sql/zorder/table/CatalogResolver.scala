@@ -101,9 +101,8 @@ private[table] object CatalogResolver {
   private def identifier(session: ClassicSession, parts: Seq[String]): TableIdentifier = {
     val manager = session.sessionState.catalogManager
     def other(catalog: String): Nothing =
-      refuse(s"${parts.mkString(".")} is in the catalog $catalog, not in Spark's own; " +
-        s"if it is an Iceberg table, run CALL $catalog.system.rewrite_data_files(table => '...', " +
-        "strategy => 'sort', sort_order => 'zorder(...)').")
+      refuse(s"${parts.mkString(".")} is in the catalog $catalog, not in Spark's own, and is no table of a " +
+        "format that is rewritten there; check the name, and that the format's jar is on the class path.")
     val current = manager.currentCatalog.name
     val local =
       if (parts.head.equalsIgnoreCase(sessionCatalog) && parts.size > 1) parts.tail

@@ -59,6 +59,12 @@ trait ClusterTable {
 
   def partitionSchema: StructType
 
+  /** Whether its files lie in partitions, whatever these are made from. */
+  def partitioned: Boolean = partitionSchema.nonEmpty
+
+  /** Columns of one value in each partition, by which there is nothing to cluster. */
+  def constantColumns: Seq[String] = partitionSchema.fieldNames.toSeq
+
   /** The data columns that a catalog declares; None where only the files know. */
   def declared: Option[StructType] = None
 
@@ -107,6 +113,9 @@ trait ClusterTable {
 
   /** Takes all traces of ours away. */
   def remove(): Unit
+
+  /** Lets go of what reading and writing has kept on the driver; nothing is read or written afterwards. */
+  def close(): Unit = ()
 }
 
 /** What a vacuum did in one directory. */

@@ -17,9 +17,7 @@ private[table] object FormatRefusals {
       refuse(s"$name is a Delta table and there is no Delta adapter yet; run Delta's own OPTIMIZE $name " +
         "ZORDER BY (...).")
     case "iceberg" =>
-      refuse(s"$name is an Iceberg table and there is no Iceberg adapter yet; run Iceberg's own " +
-        s"CALL <catalog>.system.rewrite_data_files(table => '$name', strategy => 'sort', " +
-        "sort_order => 'zorder(...)').")
+      MissingFormat.iceberg(s"$name is an Iceberg table")
     case "hudi" =>
       refuse(s"$name is a Hudi table and there is no Hudi adapter yet; run Hudi's own " +
         s"CALL run_clustering(table => '$name', order => '...').")

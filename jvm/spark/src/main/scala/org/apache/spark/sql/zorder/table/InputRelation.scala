@@ -12,8 +12,17 @@ import org.apache.spark.sql.types.{StructField, StructType}
  * @param place
  *   SQL expressions that tell a row by its file and its place in it, for sampling: not by anything that a
  *   second reading of the same files would change
+ * @param own
+ *   names in `output` of what the format keeps for itself, such as numbers of rows: no part of a copy
  */
-final class InputRelation(val plan: LogicalPlan, val output: Seq[Attribute], val place: Seq[String]) {
+final class InputRelation(
+    val plan: LogicalPlan,
+    val output: Seq[Attribute],
+    val place: Seq[String],
+    own: Set[String] = Set.empty) {
+
+  /** The columns that are the table's: what a copy in another format holds. */
+  def copied: Seq[Attribute] = output.filterNot(a => own(a.name))
 
   /** Names and types of what is written back. */
   def schema: StructType =

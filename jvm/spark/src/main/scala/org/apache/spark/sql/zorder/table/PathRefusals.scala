@@ -37,9 +37,7 @@ private[table] object PathRefusals {
         s"CALL run_clustering(path => '$root', order => '...').")
     val metadata = TextFiles.children(fs, new Path(root, "metadata")).map(_.getPath.getName)
     if (metadata.exists(_.endsWith(".metadata.json")))
-      refuse(s"$root is an Iceberg table and there is no Iceberg adapter yet; run Iceberg's own " +
-        "CALL <catalog>.system.rewrite_data_files(table => '...', strategy => 'sort', " +
-        "sort_order => 'zorder(...)').")
+      MissingFormat.iceberg(s"$root is an Iceberg table")
     if (has("_spark_metadata"))
       refuse(s"$root is written by a streaming query (_spark_metadata lists its files); " +
         "write a clustered copy with INTO 'path'.")

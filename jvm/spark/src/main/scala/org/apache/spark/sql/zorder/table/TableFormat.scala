@@ -53,6 +53,9 @@ private[table] object TableFormats extends Logging {
       }
     }.take(1).toList.headOption
 
+  /** Whether the classes of a format are there. */
+  def isPresent(name: String): Boolean = adapters.exists(a => a.name == name && find(a.marker).isDefined)
+
   private def load(a: Adapter): Option[TableFormat] =
     for {
       _ <- find(a.marker)

@@ -40,7 +40,7 @@ trait TableWrite {
       partitionColumns: Seq[String],
       options: Map[String, String]): Seq[WrittenFile]
 
-  /** The rows written, with the columns that the input relation writes back. */
+  /** The rows written, with the columns that a copy of the input relation has. */
   def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame
 
   /** Puts the files in place, or throws and changes nothing. */

@@ -74,7 +74,6 @@ final private[delta] class DeltaWrite(
         txn.commit(written.values.toSeq ++ removes, operation, KeptRowIds.tags(snapshot))
       } catch {
         case e: org.apache.spark.sql.delta.DeltaConcurrentModificationException => conflict(e)
-        case e: io.delta.exceptions.DeltaConcurrentModificationException => conflict(e)
       }
     CrashPoint.hit("delta-committed")
     record(finished, version)

@@ -36,7 +36,7 @@ private[zorder] final class CatalogParquetTable(
   override def carriedOver: Int = late
 
   private[parquet] def external: Boolean = meta.tableType == CatalogTableType.EXTERNAL
-  private[parquet] def partitioned: Boolean = meta.partitionColumnNames.nonEmpty
+  override def partitioned: Boolean = meta.partitionColumnNames.nonEmpty
 
   /** The directory's name before the first run; the later ones are made from it. */
   private[parquet] def base: String = meta.properties.getOrElse(CatalogSwap.BaseProperty, root.getName)

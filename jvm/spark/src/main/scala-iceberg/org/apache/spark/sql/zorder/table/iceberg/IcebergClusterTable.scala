@@ -1,0 +1,95 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.iceberg.{FileScanTask, Snapshot, Table}
+import org.apache.iceberg.util.ContentFileUtil
+
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table._
+
+/**
+ * One snapshot of an Iceberg table, or of a branch of it. Its files are replaced by a `replace` commit, as
+ * Iceberg's rewrite_data_files does it.
+ */
+final private[iceberg] class IcebergClusterTable(
+    session: ClassicSession,
+    override val name: String,
+    private[iceberg] val table: Table,
+    private[iceberg] val branch: Option[String])
+    extends ClusterTable {
+
+  private val fs: FileSystem = new Path(table.location).getFileSystem(session.sessionState.newHadoopConf())
+  private val staged = new StagedTasks
+
+  /** None of a table that was never written to. */
+  val snapshot: Option[Snapshot] = Option(branch.fold(table.currentSnapshot)(table.snapshot(_)))
+
+  private lazy val tasks: Map[String, FileScanTask] = {
+    val planned = snapshot.toSeq.flatMap { s =>
+      val files = table.newScan().useSnapshot(s.snapshotId).ignoreResiduals().planFiles()
+      try files.asScala.toList
+      finally files.close()
+    }
+    IcebergRefusals.files(name, table, planned)
+    planned.map(t => t.file.location -> t).toMap
+  }
+
+  override def root: Path = fs.makeQualified(new Path(table.location))
+  override lazy val schema: StructType = IcebergColumns.of(table.schema)
+  override def declared: Option[StructType] = Some(schema)
+  override def managed: Option[ManagedColumns] = Some(IcebergColumns.managed(table))
+  override def properties: Map[String, String] = table.properties.asScala.toMap
+  override def state: StateDir = new StateDir(fs, root)
+
+  /** A partition's values are computed from columns, which the files hold like any other. */
+  override def partitionSchema: StructType = new StructType()
+  override def partitioned: Boolean = table.spec.isPartitioned
+  override def constantColumns: Seq[String] = IcebergPartitions.constant(table)
+
+  override def unskippable(paths: Seq[Seq[String]]): Option[String] =
+    IcebergMetrics.unskippable(name, table, snapshot, paths)
+
+  override def files(): Seq[DataFile] = tasks.values.map { task =>
+    val file = task.file
+    DataFile(
+      file.location,
+      file.fileSizeInBytes,
+      0L,
+      IcebergPartitions.text(table, file),
+      deletedRows(task))
+  }.toSeq.sortBy(_.path)
+
+  /** Position deletes of several files may lie in one, and an equality delete may meet any number of rows. */
+  private def deletedRows(task: FileScanTask): Option[Long] = {
+    val deletes = task.deletes.asScala
+    if (deletes.forall(ContentFileUtil.isDV)) Some(deletes.map(d => d.recordCount: Long).sum) else None
+  }
+
+  override def rows(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      dataSchema: StructType): InputRelation =
+    IcebergRows(session, table, staged, partitions, tasks)
+
+  override def begin(runId: String): TableWrite = {
+    val start = snapshot.getOrElse(refuse(s"$name has no files: write rows into it first."))
+    new IcebergWrite(this, start, tasks, staged, runId)
+  }
+
+  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
+    IcebergVacuum.run(session, this, keepMs, dryRun)
+
+  override def rollback(): String = IcebergUpkeep.rollback(this)
+
+  override def remove(): Unit = IcebergUpkeep.remove(this, fs)
+
+  override def close(): Unit = staged.clear(table)
+}
+
+private[iceberg] object IcebergClusterTable {
+  val Main = "main"
+}

@@ -1,0 +1,44 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import java.io.IOException
+
+import org.apache.hadoop.fs.Path
+import org.apache.iceberg.{BaseMetadataTable, FileFormat, FileScanTask, HasTableOperations, Table}
+
+import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/** Iceberg tables that must not be rewritten by us, and why. */
+private[iceberg] object IcebergRefusals {
+
+  /** What a table's metadata show. */
+  def table(session: ClassicSession, name: String, table: Table): Unit = {
+    if (table.isInstanceOf[BaseMetadataTable] || !table.isInstanceOf[HasTableOperations])
+      refuse(s"$name shows the metadata of an Iceberg table; name the table itself.")
+    try new Path(table.location).getFileSystem(session.sessionState.newHadoopConf())
+    catch {
+      case e: IOException =>
+        refuse(s"The footers of $name are read through Hadoop's file systems, and none reaches " +
+          s"${table.location} (${ZOrderException.firstLine(e)}); add one, such as hadoop-aws for s3a, and map " +
+          "the scheme to it by spark.hadoop.fs.<scheme>.impl.")
+    }
+    ()
+  }
+
+  /** What the files of a snapshot show. */
+  def files(name: String, table: Table, tasks: Iterable[FileScanTask]): Unit = {
+    val rewrite = s"run CALL <catalog>.system.rewrite_data_files(table => '$name', options => " +
+      "map('rewrite-all', 'true')) first, which writes all files anew"
+    tasks.map(_.file).find(_.format != FileFormat.PARQUET).foreach { f =>
+      refuse(s"File ${f.location} of $name is stored as ${f.format.toString.toLowerCase}, and only Parquet files " +
+        s"can be clustered; set write.format.default to parquet and $rewrite.")
+    }
+    tasks.map(_.file).find(_.specId != table.spec.specId).foreach { f =>
+      refuse(s"File ${f.location} of $name was written before the table's partitioning was changed; $rewrite.")
+    }
+    tasks.map(_.file).find(_.keyMetadata != null).foreach { f =>
+      refuse(s"File ${f.location} of $name is encrypted: encrypted tables are not rewritten; leave it.")
+    }
+  }
+}

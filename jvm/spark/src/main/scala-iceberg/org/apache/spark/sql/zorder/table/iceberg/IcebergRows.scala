@@ -1,0 +1,56 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.{FileScanTask, MetadataColumns, Table}
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
+import org.apache.spark.sql.types.{LongType, StringType}
+import org.apache.spark.sql.zorder.expr.{FileRoute, RoutesOfFiles}
+import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{InputRelation, PinnedPartition}
+
+/** Rows of some files as Iceberg reads them: without deleted ones, under the names that the table has now. */
+private[iceberg] object IcebergRows {
+
+  /** Spark 3.5 and 4.0 read staged files by this option; 4.1 by the name alone. */
+  private val ReadOption = "scan-task-set-id"
+
+  private val File = "_zorder_file"
+  private val Position = "_zorder_position"
+
+  /** Of a name only the part number, so that the same rows written again give the same sample. */
+  private val Place = Seq(s"left(substring_index($File, '/', -1), 5)", Position)
+
+  def apply(
+      session: ClassicSession,
+      table: Table,
+      staged: StagedTasks,
+      partitions: IndexedSeq[PinnedPartition],
+      tasks: Map[String, FileScanTask]): InputRelation = ActiveSession.during(session) {
+    val chosen = partitions.flatMap(_.files).map(f => tasks(f.path))
+    val name = staged.forRead(table, chosen.asJava)
+    val read = session.read.format("iceberg").option(ReadOption, name).load(name)
+    val relation = read.queryExecution.analyzed.collectFirst { case r: DataSourceV2Relation => r }.get
+    // Spark does not find them by name beside the row numbers of format version 3
+    val file = AttributeReference(MetadataColumns.FILE_PATH.name, StringType, nullable = false)()
+    val position = AttributeReference(MetadataColumns.ROW_POSITION.name, LongType, nullable = false)()
+    val located = relation.copy(output = relation.output ++ Seq(file, position))
+    val route =
+      if (partitions.length == 1) Literal(0) else FileRoute(file, new RoutesOfFiles(numbers(partitions)))
+    val added = Seq(
+      Alias(file, File)(),
+      Alias(position, Position)(),
+      Alias(route, InputRelation.RouteColumn)())
+    val plan = Shims.ofRows(session, Project(relation.output ++ added, located)).queryExecution.analyzed
+    // format version 3: the numbers that rows keep when they are moved
+    val own = relation.output.map(_.name).toSet -- table.schema.columns.asScala.map(_.name)
+    new InputRelation(plan, relation.output, Place, own)
+  }
+
+  private def numbers(partitions: IndexedSeq[PinnedPartition]): Map[String, Int] =
+    partitions.zipWithIndex.flatMap { case (p, i) => p.files.map(_.path -> i) }.toMap
+}

@@ -1,0 +1,60 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import java.util.Locale
+
+import org.apache.hadoop.fs.FileSystem
+
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.RunRecord
+
+/** Rollback and removal by Iceberg's own means. */
+private[iceberg] object IcebergUpkeep {
+
+  /** Back to the snapshot before the last run, as long as nothing came after it: that would be lost too. */
+  def rollback(opened: IcebergClusterTable): String = {
+    import opened.{name, table}
+    val last = opened.state.runs().filter(_.operation == "OPTIMIZE").lastOption
+    val (run, version) = last.flatMap(r => r.version.map(r -> _)).getOrElse(
+      refuse(s"There is no run of $name to roll back."))
+    val current = opened.snapshot.map(_.snapshotId)
+    if (!current.contains(version))
+      refuse(s"$name was written to, or rolled back, after the run ${run.runId} (snapshot $version, now " +
+        s"${current.getOrElse("none")}), and going back would lose that; use Iceberg's rollback_to_snapshot " +
+        "if you mean it.")
+    val parent = Option(opened.snapshot.get.parentId).map(id => id: Long).filter(table.snapshot(_) != null)
+      .getOrElse(refuse(s"The snapshot before the run ${run.runId} of $name has expired."))
+    val manage = table.manageSnapshots()
+    opened.branch.fold(manage.rollbackTo(parent))(manage.replaceBranch(_, parent)).commit()
+    record(opened, run)
+    run.runId
+  }
+
+  private def record(opened: IcebergClusterTable, run: RunRecord): Unit = {
+    val now = System.currentTimeMillis
+    val record = RunRecord(
+      opened.state.nextNumber(),
+      run.runId,
+      now,
+      now,
+      "ROLLBACK",
+      s"ZORDER ROLLBACK ${opened.name}",
+      run.columns,
+      run.curve,
+      Map.empty,
+      Nil,
+      Nil,
+      "{}")
+    opened.state.write(record, Map.empty)
+  }
+
+  /** The table's files stay as they are, and so do its snapshots, whose summaries nobody can change. */
+  def remove(opened: IcebergClusterTable, fs: FileSystem): Unit = {
+    fs.delete(opened.state.dir, true)
+    val ours = opened.properties.keys.filter(_.toLowerCase(Locale.ROOT).startsWith("zorder."))
+    if (ours.nonEmpty) {
+      val update = opened.table.updateProperties()
+      ours.foreach(update.remove)
+      update.commit()
+    }
+  }
+}

@@ -1,0 +1,154 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.iceberg.{DataFile => IcebergFile, FileScanTask, Snapshot, Table}
+import org.apache.iceberg.exceptions._
+import org.apache.iceberg.spark.FileRewriteCoordinator
+import org.apache.iceberg.util.{ContentFileUtil, SnapshotUtil}
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+
+/**
+ * A rewrite that ends in a `replace` commit. Rows that others append meanwhile stay; if rows of the rewritten
+ * files were deleted, or the files replaced, Iceberg refuses the commit.
+ */
+final private[iceberg] class IcebergWrite(
+    opened: IcebergClusterTable,
+    start: Snapshot,
+    tasks: Map[String, FileScanTask],
+    staged: StagedTasks,
+    runId: String)
+    extends TableWrite
+    with Logging {
+
+  private val table: Table = opened.table
+  private var written: Map[String, IcebergFile] = Map.empty
+  private var submitted = false
+
+  override def root: Path = opened.root
+
+  override def write(
+      session: ClassicSession,
+      plan: LogicalPlan,
+      partitionColumns: Seq[String],
+      options: Map[String, String]): Seq[WrittenFile] = ActiveSession.during(session) {
+    val target = WriteProperties.on(table, options)
+    val name = staged.forWrite(target)
+    session.conf.set("spark.sql.storeAssignmentPolicy", "ANSI")
+    Shims.ofRows(session, plan).write.format("iceberg").mode("append")
+      .options(IcebergWrite.options(name, options)).save(name)
+    written = FileRewriteCoordinator.get.fetchNewFiles(target, name).asScala.toSeq
+      .map { case file: IcebergFile => file.location -> file }.toMap
+    CrashPoint.hit("iceberg-written")
+    val now = System.currentTimeMillis
+    written.toSeq.sortBy(_._1).map { case (path, file) =>
+      val found = DataFile(path, file.fileSizeInBytes, now, IcebergPartitions.text(table, file))
+      WrittenFile(found, DataFile.below(root, found), IcebergWrite.number(path))
+    }
+  }
+
+  override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
+    val partitions = files.map(_.file).groupBy(_.partition).toIndexedSeq
+      .map { case (p, fs) => PinnedPartition(p, fs) }
+    val unseen = written.map { case (path, file) => path -> UncommittedFile.task(table, file) }
+    val relation = IcebergRows(session, table, staged, partitions, unseen)
+    Shims.ofRows(session, Project(relation.copied, relation.plan))
+  }
+
+  override def commit(finished: Finished): Unit = {
+    submitted = true
+    try {
+      CrashPoint.hit("iceberg-commit")
+      replace(finished)
+    } catch {
+      case e: CommitStateUnknownException =>
+        throw new ZOrderException(
+          s"Nobody knows whether the commit of the run $runId to ${opened.name} took place " +
+            s"(${ZOrderException.firstLine(e)}); look for zorder.run-id in its snapshots. No file was deleted.")
+      case e: ValidationException => conflict(e)
+      case e: CommitFailedException => conflict(e)
+    }
+    CrashPoint.hit("iceberg-committed")
+    record(finished)
+  }
+
+  private def replace(finished: Finished): Unit = {
+    val rewrite = table.newRewrite().validateFromSnapshot(start.snapshotId)
+      // deletes that come later than the rows were read count for the rewritten rows too
+      .dataSequenceNumber(start.sequenceNumber)
+    val inputs = finished.inputs.map(f => tasks(f.path))
+    inputs.foreach(t => rewrite.deleteFile(t.file))
+    inputs.flatMap(_.deletes.asScala).filter(ContentFileUtil.isDV).foreach(dv => rewrite.deleteFile(dv))
+    written.values.foreach(rewrite.addFile(_))
+    IcebergWrite.summary(finished.record).foreach { case (key, value) => rewrite.set(key, value) }
+    opened.branch.foreach(rewrite.toBranch)
+    rewrite.commit()
+  }
+
+  private def conflict(e: Exception): Nothing = {
+    submitted = false
+    throw new ZOrderConflictException(
+      s"Somebody changed files of ${opened.name} that this run was rewriting " +
+        s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
+  }
+
+  /** What is recorded may be lost: the commit is Iceberg's. */
+  private def record(finished: Finished): Unit =
+    try {
+      val state = opened.state
+      val record = finished.record.copy(number = state.nextNumber(), version = committed())
+      state.write(record, finished.layouts)
+    } catch {
+      case NonFatal(e) => logWarning(s"The run's record could not be written under $root", e)
+    }
+
+  /** The run's own snapshot; others may have committed since. */
+  private def committed(): Option[Long] = {
+    table.refresh()
+    val newest = opened.branch.fold(table.currentSnapshot)(table.snapshot(_))
+    SnapshotUtil.ancestorsOf(newest.snapshotId, table.snapshot(_)).asScala
+      .find(s => s.summary.get(IcebergWrite.RunId) == runId).map(_.snapshotId)
+  }
+
+  /** After a commit was tried, nobody but Iceberg knows whether the files are the table's. */
+  override def discard(): Unit = if (!submitted) written.keys.foreach { path =>
+    try table.io.deleteFile(path)
+    catch { case NonFatal(e) => logWarning(s"$path, which no table reads, could not be deleted", e) }
+  }
+}
+
+private[iceberg] object IcebergWrite {
+  val RunId = "zorder.run-id"
+
+  private val PartFile = ".*?(\\d+)-\\d+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}-[-0-9]+\\.parquet".r
+
+  /** A file number is one file, in the order that the rows have. */
+  def options(name: String, options: Map[String, String]): Map[String, String] = Map(
+    "rewritten-file-scan-task-set-id" -> name,
+    "target-file-size-bytes" -> Long.MaxValue.toString,
+    "use-table-distribution-and-ordering" -> "false") ++
+    options.get("compression").map("compression-codec" -> WriteProperties.codec(_))
+
+  /** The task that wrote a file. */
+  def number(path: String): Int = new Path(path).getName match {
+    case PartFile(n) => n.toInt
+    case other => throw new IllegalStateException(s"$other is not a file that Iceberg wrote")
+  }
+
+  /** What the snapshot says of the run. */
+  def summary(record: RunRecord): Map[String, String] = Map(
+    RunId -> record.runId,
+    "zorder.columns" -> record.columns.mkString(", "),
+    "zorder.layout" -> record.layoutIds.values.toSeq.distinct.sorted.take(20).mkString(", "))
+}

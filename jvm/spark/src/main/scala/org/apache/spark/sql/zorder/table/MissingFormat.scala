@@ -1,0 +1,37 @@
+package org.apache.spark.sql.zorder.table
+
+import java.util.Properties
+
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+
+/** Tables of formats that no adapter has opened: what is missing is said. */
+private[table] object MissingFormat {
+
+  /** What the build says of this jar: `modules` are the formats that it has an adapter for, and their jars. */
+  private lazy val facts: Properties = {
+    val found = new Properties()
+    val stream = getClass.getResourceAsStream("/spark-zorder.properties")
+    if (stream != null)
+      try found.load(stream)
+      finally stream.close()
+    found
+  }
+
+  /** `organization:artifact:version` of the format's jar that this one was built with. */
+  private def module(format: String): Option[String] =
+    facts.getProperty("modules", "").split(',').map(_.split("=", 2))
+      .collectFirst { case Array(`format`, module) => module }
+
+  /** @param what the beginning of the sentence: which table is one of the format */
+  def iceberg(what: String): Nothing = module("iceberg") match {
+    case None =>
+      refuse(s"$what, and Iceberg has no release for Spark ${facts.getProperty("spark")} that this jar works " +
+        "with; run it on Spark 3.5, 4.0 or 4.1.")
+    case Some(_) if TableFormats.isPresent("Iceberg") =>
+      refuse(s"$what that no catalog of this session has given; name it as its catalog does " +
+        "(spark.sql.catalog.<name> = org.apache.iceberg.spark.SparkCatalog, or SparkSessionCatalog for " +
+        "spark_catalog).")
+    case Some(module) =>
+      refuse(s"$what, and Iceberg's classes are not on the class path; add them, as with --packages $module.")
+  }
+}

@@ -1,0 +1,80 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import java.util.UUID
+
+import org.apache.iceberg.types.Types
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Every type that Iceberg and Spark share, and columns that were changed since the files were written. */
+class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture {
+
+  test("rows of all types, NULLs among them, come back as they were") {
+    val t = create(
+      "types",
+      "id BIGINT, bo BOOLEAN, i INT, f FLOAT, d DOUBLE, d9 DECIMAL(9,2), d18 DECIMAL(18,4), d38 DECIMAL(38,10), " +
+        "da DATE, ts TIMESTAMP, tn TIMESTAMP_NTZ, st STRING, bi BINARY, s STRUCT<f: INT, g: STRUCT<h: STRING>>, " +
+        "l ARRAY<INT>, m MAP<STRING, BIGINT>")
+    load(t).updateSchema().addColumn("u", Types.UUIDType.get)
+      .addColumn("fx", Types.FixedType.ofLength(4)).commit()
+    sql(s"REFRESH TABLE $t")
+    def some(value: String): String = s"IF(id % 11 = 3, NULL, $value)"
+    fill(
+      t,
+      4000,
+      6,
+      "id",
+      some("id % 2 = 0") + " AS bo",
+      some("int(hash(id))") + " AS i",
+      some("IF(id % 13 = 0, float('NaN'), float(hash(id)))") + " AS f",
+      some("IF(id % 13 = 0, double('-Infinity'), hash(id) / 3d)") + " AS d",
+      some("CAST(hash(id) % 100000 / 100 AS DECIMAL(9,2))") + " AS d9",
+      some("CAST(hash(id) / 100 AS DECIMAL(18,4))") + " AS d18",
+      some("CAST(hash(id) AS DECIMAL(38,10))") + " AS d38",
+      some("date_add(date'1500-01-01', int(id * 100))") + " AS da",
+      some("timestamp_micros(hash(id) * 1000000L + id)") + " AS ts",
+      some("CAST(timestamp_micros(hash(id) * 1000L + id) AS TIMESTAMP_NTZ)") + " AS tn",
+      some("concat('a string with a long common beginning ', hash(id))") + " AS st",
+      some("CAST(string(hash(id)) AS BINARY)") + " AS bi",
+      some("named_struct('f', int(hash(id) % 1000), 'g', named_struct('h', string(id)))") + " AS s",
+      some("array(int(id), NULL)") + " AS l",
+      some("map('k', id)") + " AS m",
+      some(s"'${UUID.nameUUIDFromBytes(Array[Byte](1))}'") + " AS u",
+      some("CAST(right(string(id + 10000), 4) AS BINARY)") + " AS fx"
+    )
+    val columns = "id, bo, i, f, d, d9, d18, d38, da, ts, tn, hex(bi), st, s, l, to_json(m), u, hex(fx)"
+    val before = content(t, s"struct($columns) AS r")
+    Seq("i, d", "bo, f", "d9, d18", "d38, da", "ts, tn", "bi, s.f", "s.g.h, u", "fx, id").foreach { by =>
+      val row = cluster(t, by, "WITH (fileCount = 4, force = true, verify = 'checksum')")
+      assert(status(row) == "DONE", by)
+      assert(content(t, s"struct($columns) AS r") == before, by)
+    }
+  }
+
+  test("renamed, dropped and added columns: statistics are found by number") {
+    val t = create("evolved", "id BIGINT, a INT, gone INT, b INT")
+    fill(t, 2000, 4, "id", "int(id % 100) AS a", "int(id) AS gone", "int(hash(id)) AS b")
+    sql(s"ALTER TABLE $t RENAME COLUMN a TO x")
+    sql(s"ALTER TABLE $t DROP COLUMN gone")
+    sql(s"ALTER TABLE $t ADD COLUMN fresh STRING")
+    sql(s"ALTER TABLE $t RENAME COLUMN b TO a")
+    sql(s"INSERT INTO $t SELECT id + 2000, int(id % 100), int(hash(id)), string(id) FROM range(500)")
+    val before = content(t)
+    // `a` is what the first files call another column: by name its shares would be those of x
+    val dry = cluster(t, "x, a", "WITH (fileCount = 4, force = true) DRY RUN")
+    val shares = dry.getSeq[org.apache.spark.sql.Row](dry.fieldIndex("columns"))
+    assert(shares.map(_.getAs[String]("name")).take(2) == Seq("x", "a"))
+    assert(status(cluster(t, "x, a, fresh")) == "DONE")
+    assert(content(t) == before)
+  }
+
+  test("files of another writer, read by a mapping of names") {
+    val path = temp.resolve("imported").toUri.toString
+    spark.range(0, 2000, 1, 4).selectExpr("id", "int(hash(id)) AS a", "named_struct('f', id) AS s").write.parquet(
+      path)
+    val t = create("imported", "id BIGINT, a INT, s STRUCT<f: BIGINT>")
+    sql(s"CALL ice.system.add_files('db.imported', 'parquet.`$path`')").collect()
+    val before = content(t)
+    assert(status(cluster(t, "a, s.f")) == "DONE")
+    assert(content(t) == before)
+  }
+}

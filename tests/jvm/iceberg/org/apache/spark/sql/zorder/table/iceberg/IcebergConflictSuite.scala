@@ -1,0 +1,90 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+
+/** What others do during a run, and runs that die. */
+class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
+
+  private def filled(name: String, mode: String = "copy-on-write"): String = {
+    val t = create(
+      name,
+      "id BIGINT, a INT, b INT",
+      s"TBLPROPERTIES ('format-version' = '2', 'write.delete.mode' = '$mode')")
+    fill(t, 2000, 4, "id", "int(hash(id)) AS a", "int(id % 97) AS b")
+    t
+  }
+
+  /** Does something as another writer would, once, when the run comes to a place. */
+  private def meanwhile(place: String)(body: => Unit): Unit = {
+    var done = false
+    CrashPoint.meanwhile = (at: String) =>
+      if (at == place && !done) {
+        done = true
+        body
+      }
+  }
+
+  for (place <- Seq("iceberg-written", "iceberg-commit")) {
+    test(s"rows that somebody appends at $place stay") {
+      val t = filled(place.replace('-', '_'))
+      meanwhile(place)(sql(s"INSERT INTO $t SELECT id + 2000, 1, 1 FROM range(500)"))
+      assert(status(cluster(t, "a, b")) == "DONE")
+      assert(spark.table(t).count() == 2500 && spark.table(t).distinct().count() == 2500)
+      // the new file is not in the layout, the others are
+      assert(tasks(t).length > 4)
+    }
+
+    for (mode <- Seq("copy-on-write", "merge-on-read")) {
+      test(s"rows that somebody deletes at $place stay deleted: the run gives up ($mode)") {
+        val t = filled(s"${place}_$mode".replace('-', '_'), mode)
+        meanwhile(place)(sql(s"DELETE FROM $t WHERE id % 100 = 7"))
+        val why = intercept[ZOrderConflictException](cluster(t, "a, b")).getMessage
+        assert(why.contains("nothing was changed, run it again"))
+        assert(spark.table(t).count() == 1980)
+        assert(load(t).currentSnapshot.operation != "replace")
+        // what the run had written is gone
+        assert(filesOf(t).map(_.split('/').last).subsetOf(filesOnDisk(t)))
+        assert(status(cluster(t, "a, b")) == "DONE" && spark.table(t).count() == 1980)
+      }
+    }
+  }
+
+  test("of two runs at once one wins and the other leaves nothing behind") {
+    val t = filled("two")
+    val before = content(t)
+    meanwhile("iceberg-written") {
+      assert(status(cluster(t, "b, a")) == "DONE")
+    }
+    intercept[ZOrderConflictException](cluster(t, "a, b"))
+    assert(content(t) == before)
+    assert(lastSummary(t)("zorder.columns") == "b, a")
+    assert(filesOnDisk(t).size == 8) // those before the run that won, and its own
+  }
+
+  for (point <- Seq("iceberg-written", "iceberg-commit", "iceberg-committed")) {
+    test(s"a run that dies at $point leaves the rows as they were") {
+      val t = filled(point.replace('-', '_') + "_crash")
+      val before = content(t)
+      System.setProperty(CrashPoint.Property, point)
+      intercept[Throwable](cluster(t, "a, b"))
+      System.clearProperty(CrashPoint.Property)
+      assert(content(t) == before)
+      assert((load(t).currentSnapshot.operation == "replace") == (point == "iceberg-committed"))
+      assert(status(sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
+      sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()
+      assert(content(t) == before)
+      assert(filesOnDisk(t) == filesOf(t).map(_.split('/').last))
+    }
+  }
+
+  test("a table that was dropped during the run is an error, not a table again") {
+    val t = filled("dropped")
+    meanwhile("iceberg-commit")(sql(s"DROP TABLE $t PURGE"))
+    intercept[Exception](cluster(t, "a, b"))
+    assert(!spark.catalog.tableExists(t))
+    intercept[ZOrderException](cluster(t, "a, b"))
+  }
+}

@@ -1,0 +1,105 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import java.nio.file.{Files, Path => JPath}
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.{FileScanTask, Table}
+import org.apache.iceberg.spark.Spark3Util
+import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach, Suite}
+
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+import org.apache.spark.util.Utils
+
+/** A session with Iceberg's extension, a Hadoop catalog `ice` and Iceberg's session catalog, in temp folders. */
+private[iceberg] trait IcebergFixture extends BeforeAndAfterAll with BeforeAndAfterEach { this: Suite =>
+  protected val icebergExtension = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+
+  protected def extensions: Seq[String] = Seq(icebergExtension, ZOrderSession.extension)
+
+  protected val temp: JPath = Files.createTempDirectory("zorder-iceberg")
+
+  protected lazy val spark: SparkSession = {
+    SparkSession.getActiveSession.foreach(_.stop())
+    SparkSession.clearActiveSession()
+    SparkSession.clearDefaultSession()
+    val catalog = "spark.sql.catalog"
+    ZOrderSession.builder().config("spark.sql.extensions", extensions.mkString(","))
+      .config(s"$catalog.ice", "org.apache.iceberg.spark.SparkCatalog").config(s"$catalog.ice.type", "hadoop")
+      .config(s"$catalog.ice.warehouse", temp.resolve("ice").toUri.toString)
+      .config(s"$catalog.spark_catalog", "org.apache.iceberg.spark.SparkSessionCatalog")
+      .config(s"$catalog.spark_catalog.type", "hadoop")
+      .config(s"$catalog.spark_catalog.warehouse", temp.resolve("session").toUri.toString)
+      .getOrCreate()
+  }
+
+  override def afterEach(): Unit = {
+    CrashPoint.meanwhile = (_: String) => ()
+    System.clearProperty(CrashPoint.Property)
+    super.afterEach()
+  }
+
+  override def afterAll(): Unit = {
+    spark.stop()
+    Utils.deleteRecursively(temp.toFile)
+    super.afterAll()
+  }
+
+  protected def sql(text: String): DataFrame = spark.sql(text)
+
+  /** `ice.db.<name>`, made anew with these columns. */
+  protected def create(name: String, columns: String, more: String = ""): String = {
+    val full = s"ice.db.$name"
+    sql(s"DROP TABLE IF EXISTS $full PURGE")
+    sql(s"CREATE TABLE $full ($columns) USING iceberg $more")
+    full
+  }
+
+  /** Rows in the order of a shuffled id: no column is clustered; `files` files in one snapshot. */
+  protected def fill(table: String, rows: Long, files: Int, columns: String*): Unit =
+    spark.range(0, rows, 1, files).selectExpr(columns: _*).writeTo(table)
+      .option("distribution-mode", "none").append()
+
+  protected def cluster(table: String, by: String, rest: String = "WITH (fileCount = 4, force = true)"): Row =
+    sql(s"ZORDER TABLE $table BY ($by) $rest").collect().head
+
+  protected def status(row: Row): String = row.getAs[String]("status")
+
+  /** All rows as text, so that a difference shows. */
+  protected def content(table: String, columns: String = "*"): Seq[String] =
+    spark.table(table).selectExpr(columns).collect().map(show).toSeq.sorted
+
+  private def show(row: Row): String = row.toSeq.map {
+    case bytes: Array[Byte] => bytes.mkString("[", " ", "]")
+    case nested: Row => show(nested)
+    case other => String.valueOf(other)
+  }.mkString("{", ", ", "}")
+
+  protected def load(table: String): Table = {
+    val loaded = Spark3Util.loadIcebergTable(spark, table)
+    loaded.refresh()
+    loaded
+  }
+
+  /** The data files of the newest snapshot. */
+  protected def tasks(table: String): Seq[FileScanTask] = {
+    val planned = load(table).newScan().includeColumnStats().planFiles()
+    try planned.asScala.toList
+    finally planned.close()
+  }
+
+  protected def filesOf(table: String): Set[String] = tasks(table).map(_.file.location).toSet
+
+  /** Parquet files under a table's directory, whether a snapshot has them or not. */
+  protected def filesOnDisk(table: String): Set[String] = {
+    val root = new java.io.File(new java.net.URI(load(table).location + "/data").getPath)
+    def walk(f: java.io.File): Seq[java.io.File] =
+      if (f.isDirectory) f.listFiles.toSeq.flatMap(walk) else Seq(f)
+    walk(root).map(_.getName).filter(_.endsWith(".parquet")).toSet
+  }
+
+  protected def lastSummary(table: String): Map[String, String] =
+    load(table).currentSnapshot.summary.asScala.toMap
+}

@@ -1,0 +1,72 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import org.apache.iceberg.FileScanTask
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.ZOrderException
+
+/** Partitions that a transform makes from columns: each is laid out for itself. */
+class IcebergPartitionsSuite extends AnyFunSuite with IcebergFixture {
+
+  private def filled(name: String, partitioning: String): String = {
+    val t = create(
+      name,
+      "id BIGINT, a INT, b INT, kind STRING, at TIMESTAMP",
+      s"PARTITIONED BY ($partitioning) TBLPROPERTIES ('write.distribution-mode' = 'hash')")
+    spark.range(0, 6000, 1, 2).selectExpr(
+      "id",
+      "int(hash(id)) AS a",
+      "int(id * 31 % 1009) AS b",
+      "element_at(array('null', 'a/b=c', 'x', NULL), int(id % 4) + 1) AS kind",
+      "timestamp'2026-01-01 00:00:00' + make_interval(0, 0, 0, int(id % 3)) AS at"
+    ).writeTo(t).append()
+    t
+  }
+
+  /** NULL and the text `null` are two. */
+  private def values(task: FileScanTask): Seq[Option[Any]] =
+    (0 until task.file.partition.size).map(i => Option(task.file.partition.get(i, classOf[Object])))
+
+  for ((name, partitioning, expected) <- Seq(
+      ("identity", "kind", 4),
+      ("bucket", "bucket(3, id)", 3),
+      ("days", "days(at)", 3),
+      ("two", "days(at), truncate(1, kind)", 12))) {
+    test(s"partitioned by $partitioning") {
+      val t = filled(name, partitioning)
+      val before = content(t)
+      val partitions = tasks(t).map(values).toSet
+      assert(partitions.size == expected)
+      assert(status(cluster(t, "a, b", "WITH (fileCount = 2, force = true, verify = 'checksum')")) == "DONE")
+      assert(content(t) == before)
+      val after = tasks(t).groupBy(values)
+      assert(after.keySet == partitions && after.values.forall(_.length == 2))
+      assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
+    }
+  }
+
+  test("WHERE on a partition's source column takes its files by their bounds") {
+    val t = filled("daily", "days(at)")
+    val before = content(t)
+    val row =
+      sql(s"ZORDER TABLE $t WHERE at < '2026-01-02' BY (a, b) WITH (fileCount = 2, force = true)").head()
+    assert(status(row) == "DONE" && content(t) == before)
+    assert(lastSummary(t)("changed-partition-count") == "1")
+  }
+
+  test("an identity column is no clustering column; one under another transform is") {
+    val t = filled("identity2", "kind, bucket(2, id)")
+    val why = intercept[ZOrderException](cluster(t, "kind, a")).getMessage
+    assert(why.contains("kind is a partition column"))
+    assert(status(cluster(t, "id, a")) == "DONE")
+  }
+
+  test("files of an older partitioning are refused, with what to do") {
+    val t = filled("older", "days(at)")
+    sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
+    val why = intercept[ZOrderException](cluster(t, "a, b")).getMessage
+    assert(why.contains("before the table's partitioning was changed") && why.contains("rewrite_data_files"))
+    sql(s"CALL ice.system.rewrite_data_files(table => 'db.older', options => map('rewrite-all', 'true'))").collect()
+    assert(status(cluster(t, "a, b")) == "DONE")
+  }
+}

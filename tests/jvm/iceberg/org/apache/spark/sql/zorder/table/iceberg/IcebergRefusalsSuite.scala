@@ -1,0 +1,79 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.ZOrderException
+
+/** Iceberg tables that are not rewritten, each with one sentence that says what to do. */
+class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
+
+  private def refused(table: String, by: String, rest: String = "WITH (fileCount = 4)"): String =
+    intercept[ZOrderException](cluster(table, by, rest)).getMessage
+
+  private def filled(name: String, more: String = ""): String = {
+    val t = create(name, "id BIGINT, a INT, url STRING", more)
+    fill(
+      t,
+      2000,
+      4,
+      "id",
+      "int(hash(id)) AS a",
+      "concat('https://www.example.com/', hash(id)) AS url")
+    t
+  }
+
+  test("names that are no table") {
+    val t = filled("there")
+    assert(refused("ice.db.nosuch", "a").contains("There is no table ice.db.nosuch"))
+    assert(refused("ice.nosuch.t", "a").contains("There is no table ice.nosuch.t"))
+    assert(refused(s"$t.snapshots", "a").contains("metadata of an Iceberg table"))
+    sql(s"ALTER TABLE $t CREATE TAG old")
+    assert(refused(s"$t.tag_old", "a").contains("snapshot of an Iceberg table"))
+    assert(refused("iceberg.`/tmp/there/is/nothing`", "a").contains("There is nothing at"))
+    assert(refused(t, "nosuch").contains("has no column nosuch"))
+    assert(refused(create("empty", "id BIGINT, a INT"), "a").contains("has no files"))
+  }
+
+  test("files of other formats") {
+    val t = filled("avro", "TBLPROPERTIES ('write.format.default' = 'avro')")
+    val why = refused(t, "a")
+    assert(why.contains("stored as avro") && why.contains("rewrite_data_files"))
+  }
+
+  test("a directory of a table that only a catalog knows") {
+    val t = filled("unhinted")
+    val path = load(t).location
+    new java.io.File(new java.net.URI(s"$path/metadata/version-hint.text")).delete()
+    assert(refused(s"'$path'", "a").contains("name it as its catalog does"))
+  }
+
+  test("columns whose bounds Iceberg does not keep") {
+    val t = filled(
+      "metrics",
+      "TBLPROPERTIES ('write.metadata.metrics.column.a' = 'none', 'write.metadata.metrics.column.id' = 'counts')")
+    assert(refused(t, "a, id").contains("metrics mode none"))
+    assert(refused(t, "id").contains("write.metadata.metrics.column.id to full"))
+    assert(status(cluster(t, "a, id")) == "DONE") // force
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.metadata.metrics.column.a' = 'full')")
+    assert(status(cluster(t, "a", "WITH (fileCount = 4) DRY RUN")) == "DRY_RUN")
+  }
+
+  test("a column beyond those that have metrics") {
+    val t = filled("many", "TBLPROPERTIES ('write.metadata.metrics.max-inferred-column-defaults' = '2')")
+    assert(refused(t, "url").contains("column url"))
+    assert(status(cluster(t, "a, id", "WITH (fileCount = 4) DRY RUN")) == "DRY_RUN")
+  }
+
+  test("strings that begin alike beyond the bounds' length") {
+    val t = filled("urls")
+    val why = refused(t, "url, a")
+    assert(why.contains("first 16 characters") && why.contains("write.metadata.metrics.column.url"))
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.metadata.metrics.column.url' = 'full')")
+    assert(status(cluster(t, "url, a")) == "DONE")
+    // the new bounds are whole: a look-up of one url leaves files out
+    val one = spark.table(t).select("url").head().getString(0)
+    val scan = load(t).newScan().filter(org.apache.iceberg.expressions.Expressions.equal("url", one)).planFiles()
+    val files = try { val i = scan.iterator; var n = 0; while (i.hasNext) { i.next(); n += 1 }; n } finally scan.close()
+    assert(files < 4)
+  }
+}

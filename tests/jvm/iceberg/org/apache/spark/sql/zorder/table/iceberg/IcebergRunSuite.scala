@@ -1,0 +1,145 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.ZOrderException
+
+/** A clustering run over an Iceberg table, from the statement to the snapshot. */
+class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
+  private val columns = "id BIGINT, a INT, b DOUBLE, c STRING"
+  private val values = Seq("id", "int(id * 7919 % 8000) AS a", "pmod(hash(id), 1000) / 8d AS b", "string(id) AS c")
+
+  private def filled(name: String, more: String = ""): String = {
+    val t = create(name, columns, more)
+    fill(t, 8000, 8, values: _*)
+    t
+  }
+
+  test("a run replaces the files of the snapshot, and the rows are the same") {
+    val t = filled("plain")
+    val before = content(t)
+    val old = filesOf(t)
+    val row = cluster(t, "a, b", "WITH (fileCount = 4, force = true, verify = 'checksum')")
+    assert(status(row) == "DONE")
+    assert(content(t) == before)
+    assert(tasks(t).length == 4 && filesOf(t).intersect(old).isEmpty)
+    val runId = row.getAs[String]("run_id")
+    assert(lastSummary(t)("zorder.run-id") == runId)
+    assert(lastSummary(t)("zorder.columns") == "a, b")
+    assert(lastSummary(t)("zorder.layout").matches("[0-9a-f]{8}"))
+    val shown = sql(s"SELECT operation, summary['zorder.run-id'] FROM $t.snapshots ORDER BY committed_at").collect()
+    assert(shown.last.getString(0) == "replace" && shown.last.getString(1) == runId)
+  }
+
+  test("the order of the rows is kept: row groups and pages are read as forecast") {
+    val t = filled("order")
+    val row = cluster(t, "a, b", "WITH (fileCount = 4, force = true, pageRowLimit = 200)")
+    val shares = row.getSeq[org.apache.spark.sql.Row](row.fieldIndex("columns"))
+    Seq("a", "b").foreach { c =>
+      val found = shares.find(_.getAs[String]("name") == c).get
+      val pages = found.getAs[org.apache.spark.sql.Row]("pages")
+      assert(math.abs(pages.getAs[Double]("measured") - pages.getAs[Double]("forecast")) < 0.05, found)
+      assert(pages.getAs[Double]("measured") < 0.3, found)
+    }
+  }
+
+  test("a second run has nothing to do, and FULL takes all files again") {
+    val t = filled("again")
+    cluster(t, "a, b")
+    val files = filesOf(t)
+    assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO" && filesOf(t) == files)
+    assert(status(sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
+    assert(filesOf(t).intersect(files).isEmpty)
+  }
+
+  test("DRY RUN and a run without gain change nothing") {
+    val t = filled("dry")
+    val snapshot = load(t).currentSnapshot.snapshotId
+    assert(status(cluster(t, "a, b", "WITH (fileCount = 4) DRY RUN")) == "DRY_RUN")
+    cluster(t, "a")
+    val sorted = load(t).currentSnapshot.snapshotId
+    assert(status(cluster(t, "a", "USING CURVE lexical WITH (fileCount = 4)")) == "NO_GAIN")
+    assert(load(t).currentSnapshot.snapshotId == sorted && sorted != snapshot)
+  }
+
+  test("WHERE takes the files that lie inside it") {
+    val t = create("part", columns)
+    fill(t, 8000, 8, values: _*)
+    val before = content(t)
+    val old = filesOf(t)
+    // files hold ids in order, 1000 each
+    assert(status(cluster(t, "a, b", "WITH (fileCount = 2, force = true)")) == "DONE")
+    sql(s"CALL ice.system.rollback_to_snapshot('db.part', ${load(t).currentSnapshot.parentId})").collect()
+    val row = sql(s"ZORDER TABLE $t WHERE id < 3000 BY (a, b) WITH (fileCount = 2, force = true)").head()
+    assert(status(row) == "DONE" && content(t) == before)
+    assert(filesOf(t).intersect(old).size == 5 && tasks(t).length == 7)
+  }
+
+  test("a table is found by its path, by iceberg.`path` and in Spark's own catalog") {
+    val t = filled("paths")
+    val path = load(t).location
+    assert(status(sql(s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
+    sql(s"REFRESH TABLE $t")
+    assert(lastSummary(t)("zorder.columns") == "a, b")
+    assert(status(sql(s"ZORDER TABLE iceberg.`$path` BY (a, b)").head()) == "NOTHING_TO_DO")
+    sql("CREATE TABLE own (id BIGINT, a INT, b DOUBLE, c STRING) USING iceberg")
+    fill("spark_catalog.default.own", 8000, 8, values: _*)
+    Seq("own", "default.own", "spark_catalog.default.own").foreach { name =>
+      val again = sql(s"ZORDER TABLE $name FULL BY (b, a) WITH (fileCount = 4, force = true)").head()
+      assert(status(again) == "DONE", name)
+    }
+    assert(spark.table("own").count() == 8000)
+  }
+
+  test("OPTIMIZE t ZORDER BY is the same") {
+    val t = filled("optimized")
+    assert(status(sql(s"OPTIMIZE $t ZORDER BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
+  }
+
+  test("INTO writes a copy of plain Parquet and leaves the table alone") {
+    val t = filled("copied")
+    val files = filesOf(t)
+    val path = temp.resolve("copy").toUri.toString
+    sql(s"ZORDER TABLE $t BY (a, b) WITH (fileCount = 4) INTO '$path'").collect()
+    assert(spark.read.parquet(path).count() == 8000 && filesOf(t) == files)
+  }
+
+  test("a branch is rewritten alone") {
+    val t = filled("branched")
+    sql(s"ALTER TABLE $t CREATE BRANCH side")
+    val main = load(t).currentSnapshot.snapshotId
+    assert(status(cluster(s"$t.branch_side", "a, b")) == "DONE")
+    assert(load(t).currentSnapshot.snapshotId == main)
+    assert(load(t).snapshot("side").operation == "replace")
+    assert(spark.table(s"$t.branch_side").count() == 8000)
+  }
+
+  test("Parquet options of a run reach Iceberg's writer, and the table's properties stay") {
+    val t = filled("options", "TBLPROPERTIES ('write.parquet.compression-codec' = 'gzip')")
+    cluster(
+      t,
+      "a, b",
+      "WITH (fileCount = 1, force = true, codec = 'snappy', rowGroupSize = '16k', bloom = 'c')")
+    val file = new org.apache.hadoop.fs.Path(filesOf(t).head)
+    val reader = org.apache.parquet.hadoop.ParquetFileReader.open(
+      org.apache.parquet.hadoop.util.HadoopInputFile.fromPath(file, spark.sessionState.newHadoopConf()))
+    try {
+      val blocks = reader.getFooter.getBlocks
+      assert(blocks.size > 2)
+      assert(blocks.get(0).getColumns.get(0).getCodec.name == "SNAPPY")
+      assert(reader.readBloomFilter(blocks.get(0).getColumns.get(3)) != null)
+    } finally reader.close()
+    assert(load(t).properties.get("write.parquet.compression-codec") == "gzip")
+    assert(!load(t).properties.containsKey("write.parquet.row-group-size-bytes"))
+  }
+
+  test("nothing stays staged on the driver") {
+    val t = filled("staged")
+    val cached = org.apache.iceberg.spark.SparkTableCache.get.size
+    cluster(t, "a, b", "WITH (fileCount = 4) DRY RUN")
+    cluster(t, "a, b")
+    intercept[ZOrderException](cluster(t, "nosuch"))
+    assert(org.apache.iceberg.spark.SparkTableCache.get.size == cached)
+    assert(org.apache.iceberg.spark.ScanTaskSetManager.get.fetchSetIds(load(t)).isEmpty)
+  }
+}

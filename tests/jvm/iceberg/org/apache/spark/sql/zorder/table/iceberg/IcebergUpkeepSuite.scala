@@ -1,0 +1,73 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.ZOrderException
+
+/** History, vacuum, rollback and removal of runs on Iceberg tables. */
+class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
+
+  private def filled(name: String): String = {
+    val t = create(name, "id BIGINT, a INT, b INT")
+    fill(t, 2000, 4, "id", "int(hash(id)) AS a", "int(id % 97) AS b")
+    t
+  }
+
+  private def refused(body: => Any): String = intercept[ZOrderException](body).getMessage
+
+  test("the history names the runs, and the state lies where Iceberg's clean-up leaves it") {
+    val t = filled("history")
+    val first = cluster(t, "a, b").getAs[String]("run_id")
+    val second = cluster(t, "b, a").getAs[String]("run_id")
+    val runs = sql(s"SELECT run_id, operation, files_added FROM zorder_history('$t')").collect()
+    assert(runs.map(_.getString(0)).toSeq == Seq(first, second))
+    assert(runs.forall(r => r.getString(1) == "OPTIMIZE" && r.getInt(2) == 4))
+    val longAgo = new java.sql.Timestamp(System.currentTimeMillis - 90000000L)
+    sql(s"CALL ice.system.remove_orphan_files(table => 'db.history', older_than => TIMESTAMP '$longAgo')").collect()
+    assert(sql(s"SELECT * FROM zorder_history('$t')").count() == 2)
+  }
+
+  test("rollback brings the files before the last run back, and only those") {
+    val t = filled("rolled")
+    val before = filesOf(t)
+    val run = cluster(t, "a, b").getAs[String]("run_id")
+    val row = sql(s"ZORDER ROLLBACK $t").head()
+    assert(row.getString(1) == "ROLLED_BACK" && row.getString(2) == run)
+    assert(filesOf(t) == before && spark.table(t).count() == 2000)
+    assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("rolled back"))
+    assert(status(cluster(t, "a, b")) == "DONE")
+    sql(s"INSERT INTO $t SELECT id, 1, 1 FROM range(10)")
+    assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("was written to"))
+    assert(spark.table(t).count() == 2010)
+  }
+
+  test("vacuum expires snapshots and deletes files that nobody reads") {
+    val t = filled("vacuumed")
+    cluster(t, "a, b")
+    val dry = sql(s"ZORDER VACUUM $t RETAIN 0 HOURS DRY RUN").head()
+    assert(dry.getLong(1) == 4 && dry.getLong(2) > 0 && dry.getString(4) == "DRY_RUN")
+    assert(filesOnDisk(t).size == 8)
+    assert(sql(s"ZORDER VACUUM $t").head().getString(4) == "NOTHING_TO_DO")
+    val row = sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").head()
+    assert(row.getLong(1) == 4 && row.getString(4) == "DELETED")
+    assert(filesOnDisk(t).size == 4 && spark.table(t).count() == 2000)
+    assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("expired"))
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('gc.enabled' = 'false')")
+    assert(refused(sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()).contains("gc.enabled"))
+  }
+
+  test("remove takes all traces away; the table is read and written without us") {
+    val t = filled("removed")
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('zorder.by' = 'a, b', 'mine' = '1')")
+    assert(status(sql(s"ZORDER TABLE $t WITH (fileCount = 4, force = true)").head()) == "DONE")
+    val state = new java.io.File(new java.net.URI(load(t).location + "/_zorder"))
+    assert(state.exists)
+    sql(s"ZORDER REMOVE $t").collect()
+    assert(!state.exists)
+    assert(!load(t).properties.containsKey("zorder.by") && load(t).properties.get("mine") == "1")
+    val plain = spark.newSession()
+    plain.sql(s"INSERT INTO $t SELECT id, 1, 1 FROM range(10)")
+    plain.sql(s"DELETE FROM $t WHERE id < 5")
+    assert(plain.table(t).count() == 2000)
+  }
+}
