@@ -2,9 +2,10 @@ package sparkzorder.curve.layout
 
 /**
  * A layout as flat arrays, evaluated row by row without allocation. The caller owns the array of ranks and
- * the scratch array: one per task, never shared between threads.
+ * the scratch array: one per task, never shared between threads. Not serializable: a task gets the layout and
+ * compiles it, since the arrays are several times as large.
  */
-final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOrder) extends Serializable {
+final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOrder) {
   val columns: Int = scales.length
   val files: Int = tree.files
 

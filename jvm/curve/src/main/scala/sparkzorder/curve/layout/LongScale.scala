@@ -23,7 +23,7 @@ final class LongScale(
   /** The greatest long has no successor, so it is beyond the end even where it was sampled. */
   private[this] val above = if (end == Long.MaxValue) Scale.clamp(high(bins - 1)) else Scale.One - 1
 
-  private[this] val index = BinIndex(starts, Array.tabulate(bins)(inBin))
+  @transient private[this] val index = BinIndex(starts, Array.tabulate(bins)(inBin))
 
   /** The lower half is the rank of the bin's first word, the upper one what each further word adds. */
   private def inBin(i: Int): Long = {
@@ -31,6 +31,9 @@ final class LongScale(
     val slope = (Scale.clamp(high(i)) - from) / LongScale.unsigned(starts(i + 1) - starts(i))
     (java.lang.Float.floatToIntBits(LongScale.roundedDown(slope)).toLong << 32) | from
   }
+
+  /** The index is made again where the scale arrives. */
+  private def readResolve(): AnyRef = new LongScale(starts, low, high, rows, nulls, sampled)
 
   override def isPoint(i: Int): Boolean = starts(i + 1) - starts(i) == 1L
 

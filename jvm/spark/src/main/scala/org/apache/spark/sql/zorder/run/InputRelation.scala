@@ -41,6 +41,6 @@ object InputRelation {
         None,
         new ParquetFileFormat,
         Map.empty)(session)
-    new InputRelation(LogicalRelation(relation), dataSchema.length + files.partitionSchema.length - 1)
+    new InputRelation(LogicalRelation(relation), dataSchema.length + files.partitionSchema.length - PinnedFiles.ownColumns.length)
   }
 }

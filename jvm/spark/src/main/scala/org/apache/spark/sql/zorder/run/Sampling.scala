@@ -50,10 +50,9 @@ object Sampling {
       plan: FilePlan,
       rows: Long): Sampled = {
     val share = math.min(1.0, wanted.toDouble / rows)
-    // the place and not the value: equal values must be sampled by their numbers. No split sizes, no rand(), and
-    // of the file's name only the part number, so that the same rows written again give the same sample
-    val file = "left(_metadata.file_name, 10), _metadata.file_size"
-    val place = s"pmod(xxhash64($file, _metadata.row_index), $Buckets) < ${(share * Buckets).toInt}"
+    // the place and not the value: equal values must be sampled by their numbers. No split sizes, no rand()
+    val hash = s"xxhash64(${PinnedFiles.SeedColumn}, _metadata.row_index)"
+    val place = s"pmod($hash, $Buckets) < ${(share * Buckets).toInt}"
     val all = Shims.ofRows(session, source.plan)
     val chosen = (if (share >= 1.0) all else all.where(expr(place))).queryExecution.analyzed
     val list: Seq[NamedExpression] =

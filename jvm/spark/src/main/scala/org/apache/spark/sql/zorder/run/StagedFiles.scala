@@ -49,6 +49,6 @@ private[run] object StagedFiles {
       partitions,
       table.partitionSchema,
       session.sessionState.conf.sessionLocalTimeZone)
-    Shims.ofRows(session, InputRelation(session, pinned, dataSchema).plan).drop(PinnedFiles.RouteColumn)
+    Shims.ofRows(session, InputRelation(session, pinned, dataSchema).plan).drop(PinnedFiles.ownColumns: _*)
   }
 }

@@ -114,7 +114,7 @@ final private[run] class WriteOut(
         s"The rewritten files do not hold what the table holds: ${problems.head} Nothing " +
           "was changed; please report this with the run id " + progress.runId + ".")
     if (options.verify == "checksum") {
-      val before = Checksum.of(Shims.ofRows(session, work.source.plan).drop(PinnedFiles.RouteColumn))
+      val before = Checksum.of(Shims.ofRows(session, work.source.plan).drop(PinnedFiles.ownColumns: _*))
       val after = Checksum.of(StagedFiles.read(session, table, work.input.dataSchema, files, staging))
       if (before != after)
         throw new ZOrderException(
