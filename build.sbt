@@ -99,7 +99,8 @@ lazy val bench_layout = Project("bench_layout", file("target/sbt/bench_layout"))
     scalafixChecked)
 
 /** JMH benchmarks of the curve mathematics; `make bench-keys` runs them. */
-lazy val bench_jmh = (project in file("target/sbt/bench_jmh")).enablePlugins(JmhPlugin).dependsOn(curve_213)
+lazy val bench_jmh = (project in file("target/sbt/bench_jmh")).enablePlugins(JmhPlugin)
+  .dependsOn(curve_213 % "compile->test")
   .settings(
     scalaVersion := "2.13.8",
     scalacOptions ++= compilerFlags("2.13", 17),

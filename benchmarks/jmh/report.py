@@ -13,6 +13,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import machine
+import result_file
 
 TOP = Path(__file__).resolve().parent.parent.parent
 VERSION = (TOP / "VERSION").read_text().strip()
@@ -69,9 +70,7 @@ def report(results: list[dict[str, Any]]) -> str:
 def main() -> int:
     """Writes the file, and prints it."""
     text = report(json.loads(Path(sys.argv[1]).read_text()))
-    target = TOP / f"benchmarks/results/{time.strftime('%Y-%m-%d')}-keys.md"
-    target.write_text(text)
-    print(f"{text}\nwritten: {target.relative_to(TOP)}")
+    result_file.show(text, "keys", keep=True)
     return 0
 
 

@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import machine
 import peers
+import result_file
 from cpu import cpu_ns
 from key_report import BIGINT, BINARY, DELTA, HASHED, HILBERT, ICEBERG, PLAIN, ZORDER, report
 
@@ -112,11 +113,7 @@ def main() -> int:
     spark = session()
     found = measure(table(spark, arguments.rows), arguments.rounds, arguments.rows)
     text = report(found, setting(spark, arguments.rows, arguments.rounds))
-    print("\n" + text)
-    if not arguments.trial:
-        target = TOP / f"benchmarks/results/{time.strftime('%Y-%m-%d')}-keys-peers.md"
-        target.write_text(text)
-        print(f"written: {target.relative_to(TOP)}")
+    result_file.show(text, "keys-peers", keep=not arguments.trial)
     spark.stop()
     return 0
 

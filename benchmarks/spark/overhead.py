@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import os
-import platform
 import shutil
 import statistics
 import sys
@@ -20,9 +18,12 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
 import data
 import demo
+import machine
+import result_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     # seconds of the run, seconds of the plain rewrite, milliseconds of the run's steps
     Pair = tuple[float, float, dict[str, int]]
 
-TOP = Path(__file__).resolve().parent.parent.parent
 STEPS = ("select", "footers", "sample", "fit", "forecast", "rewrite", "verify", "measure", "commit")
 
 
@@ -83,8 +83,6 @@ def report(spark: SparkSession, source: Path, files: int, made: list[Pair]) -> s
 
     ratios = sorted(took / floor for took, floor, _ in made)
     middle = statistics.median(ratios)
-    system = spark._jvm.System
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     lines = [
         "# Time of a run against a plain rewrite",
         "",
@@ -103,11 +101,9 @@ def report(spark: SparkSession, source: Path, files: int, made: list[Pair]) -> s
         "| --- | --- |",
         *(f"| {step} | {statistics.median(s[step] for _, _, s in made):.0f} |" for step in in_order(made)),
         "",
-        f"- spark-zorder {spark_zorder.__version__}, Spark {spark.version}, "
-        f"Java {system.getProperty('java.version')}, Python {platform.python_version()}, "
-        f"master {spark.sparkContext.master}",
-        f"- {os.cpu_count()} cores, {memory:.0f} GiB, {platform.machine()}; driver memory "
-        f"{spark.conf.get('spark.driver.memory')}; load average at the end {os.getloadavg()[0]:.1f}",
+        f"- spark-zorder {spark_zorder.__version__}, Spark {spark.version}, master "
+        f"{spark.sparkContext.master}, driver memory {spark.conf.get('spark.driver.memory')}",
+        f"- {machine.line(spark._jvm.System.getProperty('java.version'))}",
         f"- {spark.read.parquet(str(source)).count():,} rows, "
         f"{sum(f.stat().st_size for f in source.glob('*.parquet')) / 2**20:.0f} MiB of TPC-DS store_sales",
     ]
@@ -139,11 +135,7 @@ def main() -> int:
     demo.prepare(spark, 1)
     source = some_rows(spark, arguments.rows) if arguments.rows else data.parquet_path(1)
     text = report(spark, source, demo.FILES, pairs(spark, source, demo.FILES, arguments.pairs))
-    print("\n" + text)
-    if not arguments.rows:
-        target = TOP / f"benchmarks/results/{time.strftime('%Y-%m-%d')}-overhead.md"
-        target.write_text(text)
-        print(f"written: {target.relative_to(TOP)}")
+    result_file.show(text, "overhead", keep=not arguments.rows)
     spark.stop()
     return 0
 

@@ -23,6 +23,7 @@ def main(path: str) -> int:
     )
     df.write.parquet(path)
     before = totals(spark, path)
+    sorted_by_zorder(spark, path)
     table = spark_zorder.ZOrderTable.forPath(spark, path)
     run = table.optimize().option("fileCount", 16).option("force", True)
     row = run.executeZOrderBy("a", "b").collect()[0]
@@ -52,6 +53,20 @@ def key_on_executors(spark: SparkSession) -> dict[str, bool]:
     found = keyed.where("length(k) > 0").rdd.mapPartitions(where).collect()
     check("all keys were computed", sum(done for _, done, _ in found) == 4000)
     return {place.rsplit("/", 1)[-1]: ok for place, _, ok in found}
+
+
+def sorted_by_zorder(spark: SparkSession, path: str) -> None:
+    """Rows of both executors in one order, and within each partition, by the sort that keeps no key."""
+    key = spark_zorder.zorder("a", "b")
+    rows = spark.read.parquet(path).repartition(2)
+    globally = rows.orderBy(key).select(sf.hex(key))
+    locally = rows.sortWithinPartitions(key).select(sf.spark_partition_id(), sf.hex(key))
+    for df in (globally, locally):
+        check("the plan has ZOrderSort", "ZOrderSort" in df._jdf.queryExecution().executedPlan().toString())
+    found = [row[0] for row in globally.collect()]
+    check("ORDER BY zorder() puts all rows in order", len(found) == 100_000 and found == sorted(found))
+    parts = [tuple(row) for row in locally.collect()]
+    check("so does SORT BY in each partition", parts == sorted(parts) and len({p for p, _ in parts}) == 2)
 
 
 def totals(spark: SparkSession, path: str) -> list[object]:

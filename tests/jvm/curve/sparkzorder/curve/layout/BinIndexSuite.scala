@@ -10,11 +10,13 @@ class BinIndexSuite extends AnyFunSuite {
   private def slow(starts: Array[Long], value: Long): Int = starts.init.lastIndexWhere(_ <= value)
 
   private def check(starts: Array[Long]): BinIndex = {
-    val index = BinIndex(starts)
+    val index = BinIndex(starts, starts.indices.map(-_.toLong).toArray)
     val near = starts.flatMap(s => Seq(s - 1, s, s + 1))
     val inside = Seq.fill(200)(starts(0) + random.nextInt(1000))
-    for (v <- near ++ inside :+ (starts.last - 1) if v >= starts(0) && v < starts.last)
-      if (index.bin(v) != slow(starts, v)) fail(s"$v: ${index.bin(v)}, not ${slow(starts, v)}")
+    for (v <- near ++ inside :+ (starts.last - 1) if v >= starts(0) && v < starts.last) {
+      val (place, bin) = (index.place(v), slow(starts, v))
+      assert(place === 2 * bin && index.start(place) === starts(bin) && index.held(place) === -bin, v)
+    }
     index
   }
 

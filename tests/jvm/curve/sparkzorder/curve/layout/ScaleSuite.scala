@@ -105,6 +105,28 @@ class ScaleSuite extends AnyFunSuite {
     assert(scale.occupied(Scale.One / 8 * 6, Scale.One / 8 * 6 + 5).width == 0)
   }
 
+  /** A scan over all bins. */
+  private def slowOccupied(scale: Scale, from: Int, until: Int): RankSpan = {
+    val spans = (0 until scale.bins).filter(scale.rows(_) > 0)
+      .map(i => (scale.low(i), math.max(scale.high(i), scale.low(i) + 1)))
+      .filter { case (low, end) => low < until && end > from }
+      .map { case (low, end) => (math.max(low, from), math.min(end, until)) } ++
+      (if (from == 0 && scale.nulls > 0) Seq((0, 1)) else Nil)
+    if (spans.isEmpty) RankSpan(from, from) else RankSpan(spans.map(_._1).min, spans.map(_._2).max)
+  }
+
+  test("occupied: as a scan over all bins finds it") {
+    for ((name, sample) <- longSamples; nulls <- Seq(0, 5, sample.length)) {
+      val scale = ScaleBuilder.ofLongs(sample, nulls)
+      for (k <- 0 until 60) {
+        val from = if (k % 4 == 0) 0 else random.nextInt(Scale.One)
+        val width = if (k % 2 == 0) Scale.One - from else math.min(Scale.One - from, 1 << 20)
+        val until = from + 1 + random.nextInt(width)
+        assert(scale.occupied(from, until) == slowOccupied(scale, from, until), s"$name $from $until")
+      }
+    }
+  }
+
   test("a column of NULLs: a value that turns up later is not NULL") {
     assert(ScaleBuilder.ofLongs(Array.empty, 10).rank(sparkzorder.curve.LongWord(5)) > 0)
     assert(ScaleBuilder.ofBytes(Array.empty[Array[Byte]], 10).rank(BytesWord("x".getBytes(UTF_8))) > 0)

@@ -21,7 +21,10 @@ object Hilbert {
    */
   def index(coords: Array[Int], d: Int, bits: Int): Long =
     if (d == 2) Hilbert2.index(coords(0), coords(1), bits)
-    else {
+    else if (d == 4) {
+      val mask = -1 >>> (32 - bits)
+      Hilbert4.index(coords(0) & mask, coords(1) & mask, coords(2) & mask, coords(3) & mask, bits)
+    } else {
       val cells = Morton.interleave(coords, d, bits)
       if (d == 1) cells
       else if (d <= HilbertTables.MaxD) byTable(HilbertTables(d), cells, bits, forward = true)

@@ -16,6 +16,10 @@ object Morton {
   def morton4(a: Int, b: Int, c: Int, d: Int): Long =
     (Spread.by4(a) << 3) | (Spread.by4(b) << 2) | (Spread.by4(c) << 1) | Spread.by4(d)
 
+  /** Four words of 8 bits; higher bits are ignored. */
+  def morton4Bytes(a: Int, b: Int, c: Int, d: Int): Int =
+    (Spread.by4Byte(a) << 3) | (Spread.by4Byte(b) << 2) | (Spread.by4Byte(c) << 1) | Spread.by4Byte(d)
+
   /**
    * The low `bits` bits of `coords(0)` .. `coords(d - 1)`, interleaved.
    *

@@ -6,6 +6,7 @@ package sparkzorder.curve
  */
 private[curve] object Spread {
   private val tables: Array[Array[Long]] = Array.tabulate(9)(k => if (k < 5) null else byteTable(k))
+  private val bytesBy4: Array[Int] = byteTable(4).map(_.toInt)
 
   /** All 32 bits of `x` at distance 2. */
   def by2(x: Int): Long = {
@@ -35,6 +36,9 @@ private[curve] object Spread {
     v = (v | (v << 6)) & 0x0303030303030303L
     (v | (v << 3)) & 0x1111111111111111L
   }
+
+  /** The low 8 bits of `x` at distance 4, by one look-up. */
+  def by4Byte(x: Int): Int = bytesBy4(x & 0xff)
 
   /** The low `64 / k` bits of `x` at distance `k`, for `k` from 1 to 8. Higher bits of `x` must be 0. */
   def apply(k: Int, x: Int): Long = k match {

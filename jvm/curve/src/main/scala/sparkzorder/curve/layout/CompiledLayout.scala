@@ -2,9 +2,10 @@ package sparkzorder.curve.layout
 
 /**
  * A layout as flat arrays, evaluated row by row without allocation. The caller owns the array of ranks and
- * the scratch array: one per task, never shared between threads.
+ * the scratch array: one per task, never shared between threads. Not serializable: a task gets the layout and
+ * compiles it, since the arrays are several times as large.
  */
-final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOrder) extends Serializable {
+final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOrder) {
   val columns: Int = scales.length
   val files: Int = tree.files
 
@@ -21,7 +22,8 @@ final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOr
 
   private[this] val fileBits = 32 - Integer.numberOfLeadingZeros(math.max(1, files - 1))
   private[this] val inFileBits = 63 - fileBits
-  private[this] val insides: Array[CellOrder] = cells.map(CellOrder.of(_, scales, inFileBits, inFile))
+  private[this] val places =
+    CellPlaces(cells.map(CellOrder.of(_, scales, inFileBits, inFile)), inFile == InFileOrder.Lexical)
 
   /** Whether column `i` takes numbers (else byte strings). */
   def takesLongs(i: Int): Boolean = longScales(i) != null
@@ -54,7 +56,7 @@ final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOr
    *   at least `columns` ints, overwritten
    */
   def key(cell: Int, file: Int, ranks: Array[Int], scratch: Array[Int]): Long =
-    (file.toLong << inFileBits) | insides(cell).place(ranks, scratch)
+    (file.toLong << inFileBits) | places.place(cell, ranks, scratch)
 
   /** The file number in a key. */
   def fileOfKey(key: Long): Int = (key >>> inFileBits).toInt

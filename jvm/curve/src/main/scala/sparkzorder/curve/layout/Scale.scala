@@ -57,20 +57,29 @@ trait Scale extends Serializable {
 
   /** The narrowest span inside `[from, until)` that holds all its sampled rows; empty if there are none. */
   final def occupied(from: Int, until: Int): RankSpan = {
-    var lo = if (from == 0 && nulls > 0) 0 else Int.MaxValue
-    var hi = if (lo == 0) 1 else Int.MinValue
-    var i = 0
-    while (i < bins) {
-      if (rows(i) > 0) {
-        val end = math.max(high(i), low(i) + 1)
-        if (low(i) < until && end > from) {
-          lo = math.min(lo, math.max(low(i), from))
-          hi = math.max(hi, math.min(end, until))
-        }
-      }
-      i += 1
+    var first = binsThat(endOf(_) <= from)
+    while (first < bins && rows(first) == 0) first += 1
+    var last = binsThat(low(_) < until) - 1
+    while (last >= first && rows(last) == 0) last -= 1
+    val withNulls = from == 0 && nulls > 0
+    if (first <= last)
+      RankSpan(if (withNulls) 0 else math.max(low(first), from), math.min(endOf(last), until))
+    else if (withNulls) RankSpan(0, 1)
+    else RankSpan(from, from)
+  }
+
+  /** A bin without width has one rank. */
+  private def endOf(bin: Int): Int = math.max(high(bin), low(bin) + 1)
+
+  /** Number of bins for which a condition holds that never turns true again. */
+  private def binsThat(holds: Int => Boolean): Int = {
+    var from = 0
+    var until = bins
+    while (from < until) {
+      val middle = (from + until) >>> 1
+      if (holds(middle)) from = middle + 1 else until = middle
     }
-    if (lo >= hi) RankSpan(from, from) else RankSpan(lo, hi)
+    from
   }
 }
 

@@ -24,7 +24,8 @@ object ScaleBuilder {
   def ofLongs(words: Array[Long], nulls: Int): Scale = {
     if (words.isEmpty) return longScale(Array(0L, 1L), Array(0), nulls)
     // the greatest long has no successor; it shares a bin with the one before it
-    val sorted = words.map(math.min(_, Long.MaxValue - 1))
+    val sorted =
+      if (words.last == Long.MaxValue) words.map(math.min(_, Long.MaxValue - 1)) else words
     val cuts = bins(sorted.length, nulls, i => sorted(i) == sorted(i - 1))
     val starts = Array.newBuilder[Long]
     val rows = Array.newBuilder[Int]
@@ -104,7 +105,7 @@ object ScaleBuilder {
 
   /** Cuts `[0, n)` into bins between unlike neighbours. */
   private def bins(n: Int, nulls: Int, sameAsBefore: Int => Boolean): IndexedSeq[Bin] = {
-    val firsts = (0 until n).filter(i => i == 0 || !sameAsBefore(i)).toArray
+    val firsts = firstsOf(n, sameAsBefore)
     val few = firsts.length <= FewValues
     val heavy = math.max(2.0, (n + nulls) * PointShare)
     val target = math.max(1.0, n.toDouble / MassBins)
@@ -126,6 +127,17 @@ object ScaleBuilder {
       }
     }
     close(n)
+    out.result()
+  }
+
+  /** Where each value begins; a loop, since a sample has a hundred thousand. */
+  private def firstsOf(n: Int, sameAsBefore: Int => Boolean): Array[Int] = {
+    val out = new scala.collection.mutable.ArrayBuilder.ofInt
+    var i = 0
+    while (i < n) {
+      if (i == 0 || !sameAsBefore(i)) out += i
+      i += 1
+    }
     out.result()
   }
 

@@ -11,7 +11,7 @@ import scala.collection.mutable.ArrayBuffer
  *   ten ints a node: column and cut of the node itself, of its left child and of its right child, then the
  *   places of the four grandchildren from left to right; a negative place is leaf -1 - place
  */
-final private[layout] class TreeWalk private (nodes: Array[Int]) extends Serializable {
+final private[layout] class TreeWalk private (nodes: Array[Int]) {
 
   /** The leaf, counted from the left, in which a row has these ranks. */
   def leaf(ranks: Array[Int]): Int = {

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.fit._
+import org.apache.spark.util.Utils
 
 class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
   private val random = new SplittableRandom(9)
@@ -68,6 +69,20 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
     (
       ref.compiled.file(cell, hash),
       ref.compiled.key(cell, ref.compiled.fileOf(cell), ranks, new Array[Int](ranks.length)))
+  }
+
+  test("a task is sent the layout alone, and compiles it again") {
+    val types = Seq(LongType, LongType)
+    val rows = Seq.fill(4000)(Seq[Any](random.nextLong(), random.nextLong(1L << 20)))
+    val files = 64
+    val ref = fit(types, rows, files)
+    rows.take(10).foreach(expected(ref, types, _, 0))
+    val sent = Utils.serialize(ref)
+    val arrived = Utils.deserialize[LayoutRef](sent)
+    rows.foreach(row => assert(expected(arrived, types, row, 0) === expected(ref, types, row, 0)))
+    // a start, two ranks and a number of rows of each bin, and the nodes of the tree
+    val bins = ref.layout.columns.map(_.scale.bins).sum
+    assert(sent.length < 20 * bins + 200 * files + 4096)
   }
 
   for ((dataType, generator) <- generators)

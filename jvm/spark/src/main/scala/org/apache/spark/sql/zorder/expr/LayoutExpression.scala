@@ -75,15 +75,19 @@ abstract class LayoutExpression extends Expression {
     val layoutClass = "sparkzorder.curve.layout.CompiledLayout"
     val ranks =
       ctx.addMutableState("int[]", "ranks", v => s"$v = new int[${columns.length}];", forceInline = true)
+    val all = ctx.addReferenceObj("routes", routes, classOf[Routes].getName)
     val (choose, layout, firstFile) = route match {
-      case None => ("", ctx.addReferenceObj("layout", routes.compiled(0), layoutClass), "0")
+      case None =>
+        (
+          "",
+          ctx.addMutableState(layoutClass, "layout", v => s"$v = $all.compiled(0);", forceInline = true),
+          "0")
       case Some(expression) =>
         // a field and not a local variable: the code of the columns may be split into methods
         val chosen = ctx.addMutableState(layoutClass, "layout", _ => "", forceInline = true)
-        val all = ctx.addReferenceObj("layouts", routes.compiled, s"$layoutClass[]")
         val firsts = ctx.addReferenceObj("firstFiles", routes.firstFile, "int[]")
         val value = expression.genCode(ctx)
-        (s"${value.code}\n$chosen = $all[${value.value}];\n", chosen, s"$firsts[${value.value}]")
+        (s"${value.code}\n$chosen = $all.compiled(${value.value});\n", chosen, s"$firsts[${value.value}]")
     }
     val parts = columns.zipWithIndex.map { case (column, i) =>
       val value = column.genCode(ctx)

@@ -9,7 +9,9 @@ import sparkzorder.curve.layout.{CompiledLayout, Layout}
  *   eight hex digits of the layout's hash
  */
 final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
-  val compiled: CompiledLayout = layout.compiled
+
+  /** Made where it is needed: a task gets the layout only, and compiles it once. */
+  @transient lazy val compiled: CompiledLayout = layout.compiled
 
   override def toString: String = id
 

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.expr
 
+import sparkzorder.curve.layout.CompiledLayout
+
 /**
  * The layouts that an expression may use: one, or one per table partition.
  *
@@ -7,7 +9,9 @@ package org.apache.spark.sql.zorder.expr
  *   number of the first file of each layout when the files of all partitions are counted through
  */
 final class Routes(val refs: IndexedSeq[LayoutRef], val firstFile: Array[Int]) extends Serializable {
-  val compiled: Array[sparkzorder.curve.layout.CompiledLayout] = refs.map(_.compiled).toArray
+
+  /** The layout of a route; a task compiles those that its rows take. */
+  def compiled(route: Int): CompiledLayout = refs(route).compiled
 
   def files: Int = firstFile.last + refs.last.layout.files
 

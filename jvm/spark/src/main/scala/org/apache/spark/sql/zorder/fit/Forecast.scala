@@ -43,15 +43,15 @@ object Forecast {
   def shares(blocks: Seq[Block], values: IndexedSeq[SortedWords]): IndexedSeq[Double] =
     ShareRead.ofColumns(blocks, values)
 
-  /** The bound per column for so many blocks; rows beyond `BoundRows` would not change its third digit. */
-  def bound(sample: Sample, blocks: Double): Array[Double] = {
-    val step = math.max(1, sample.rows / BoundRows)
-    val rows = Array.range(0, sample.rows, step)
-    val mass = sample.columns.map { c =>
-      val all = c.mass
-      rows.map(all(_))
-    }
-    Bound.perColumn(mass.toArray, sample.columns.map(c => rows.map(c.isNull(_))).toArray, blocks)
+  /**
+   * The bound per column, for each of these numbers of blocks; rows beyond `BoundRows` would not change its
+   * third digit.
+   */
+  def bound(sample: Sample, blocks: Seq[Double]): Seq[Array[Double]] = {
+    val rows = Array.range(0, sample.rows, math.max(1, sample.rows / BoundRows))
+    val mass = sample.columns.map(_.mass(rows)).toArray
+    val isNull = sample.columns.map(c => rows.map(c.isNull(_))).toArray
+    blocks.map(Bound.perColumn(mass, isNull, _))
   }
 
   private val BoundRows = 10000
@@ -66,9 +66,7 @@ object Forecast {
     val row = new Array[Int](ranks.length)
     val scratch = new Array[Int](ranks.length)
     val keys = Array.tabulate(sample.rows)(i => keyOf(compiled, ranks, i, row, scratch))
-    val order = Array.range(0, sample.rows).map(Integer.valueOf)
-    java.util.Arrays.sort(order, Ordering.by[Integer, Long](i => keys(i)))
-    Placed(order.map(_.intValue), keys.map(k => fileOf(compiled.fileOfKey(k))))
+    Placed(KeyOrder.of(keys), keys.map(k => fileOf(compiled.fileOfKey(k))))
   }
 
   private def keyOf(

@@ -31,13 +31,11 @@ sealed trait SampleColumn extends Serializable {
     i < until
   }
 
-  /** Per row, the share of all rows that hold its value; NULL counts as a value. */
-  final def mass: Array[Double] = {
-    val all = sorted
-    val rows = isNull.length
-    val nullShare = (rows - all.size).toDouble / math.max(1, rows)
-    Array.tabulate(rows)(i =>
-      if (isNull(i)) nullShare else all.countBetween(word(i), word(i)).toDouble / rows)
+  /** Per given row, the share of all rows that hold its value; NULL counts as a value. */
+  final def mass(rows: Array[Int]): Array[Double] = {
+    val all = isNull.length
+    val nullShare = (all - sorted.size).toDouble / math.max(1, all)
+    rows.map(i => if (isNull(i)) nullShare else sorted.countBetween(word(i), word(i)).toDouble / all)
   }
 }
 
@@ -45,14 +43,11 @@ object SampleColumn {
 
   /** Columns of one kind, end to end. */
   def concat(parts: Seq[SampleColumn]): SampleColumn = {
-    val isNull = parts.iterator.flatMap(_.isNull).toArray
+    val isNull = Array.concat(parts.map(_.isNull): _*)
     parts.head match {
-      case _: LongSample =>
-        LongSample(parts.iterator.collect { case p: LongSample => p.words.iterator }.flatten.toArray, isNull)
+      case _: LongSample => LongSample(Array.concat(parts.collect { case p: LongSample => p.words }: _*), isNull)
       case _: BytesSample =>
-        BytesSample(
-          parts.iterator.collect { case p: BytesSample => p.words.iterator }.flatten.toArray,
-          isNull)
+        BytesSample(Array.concat(parts.collect { case p: BytesSample => p.words }: _*), isNull)
     }
   }
 }
@@ -63,12 +58,21 @@ final case class LongSample(words: Array[Long], isNull: Array[Boolean]) extends 
   override def take(rows: Array[Int]): SampleColumn = LongSample(rows.map(words(_)), rows.map(isNull(_)))
 
   private lazy val values: Array[Long] = {
-    val nonNull = words.indices.iterator.filterNot(isNull(_)).map(words(_)).toArray
-    java.util.Arrays.sort(nonNull)
-    nonNull
+    val nonNull = new Array[Long](isNull.length)
+    var n = 0
+    var i = 0
+    while (i < nonNull.length) {
+      if (!isNull(i)) {
+        nonNull(n) = words(i)
+        n += 1
+      }
+      i += 1
+    }
+    java.util.Arrays.sort(nonNull, 0, n)
+    java.util.Arrays.copyOf(nonNull, n)
   }
 
-  override def sorted: SortedWords = SortedWords.ofLongs(values)
+  override lazy val sorted: SortedWords = SortedWords.ofLongs(values)
 
   override def scale: Scale = ScaleBuilder.ofLongs(values, words.length - values.length)
 
@@ -103,7 +107,7 @@ final case class BytesSample(words: Array[Array[Byte]], isNull: Array[Boolean]) 
     nonNull
   }
 
-  override def sorted: SortedWords = SortedWords.ofBytes(values)
+  override lazy val sorted: SortedWords = SortedWords.ofBytes(values)
 
   override def scale: Scale = ScaleBuilder.ofBytes(values, words.length - values.length)
 

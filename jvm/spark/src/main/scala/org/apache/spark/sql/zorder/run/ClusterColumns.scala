@@ -84,7 +84,7 @@ object ClusterColumns {
         refuse(s"$name is a partition column of $table: its values are in separate directories already, so " +
           "cluster by other columns.")
       if (!schema.exists(f => same(f.name, name))) {
-        val names = schema.fieldNames.toSeq.diff(partitionColumns :+ InputRelation.RouteColumn)
+        val names = schema.fieldNames.toSeq.diff(partitionColumns ++ InputRelation.OwnColumns)
         refuse(
           s"$table has no column $name.${Nearest.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
             (if (names.length > 20) ", ..." else "") + ".")

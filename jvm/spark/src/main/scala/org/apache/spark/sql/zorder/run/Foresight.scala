@@ -80,10 +80,10 @@ final private[run] class Foresight(
   private def bound(blocks: Reading, groups: Seq[QueryGroup]): Readings = {
     def columns(places: Seq[Int]): IndexedSeq[Reading] = {
       val part = sample.select(places)
-      val each = Seq(blocks.files, blocks.rowGroups, blocks.pages).map(Forecast.bound(part, _))
+      val each = Forecast.bound(part, Seq(blocks.files, blocks.rowGroups, blocks.pages))
       places.indices.map(c => Reading(each(0)(c), each(1)(c), each(2)(c)))
     }
-    val least = new QueryBound(sample)
+    lazy val least = new QueryBound(sample)
     Readings(
       columns(clustering) ++ tracked.watchedPlaces.map(c => columns(clustering :+ c).last),
       groups.map(g => least.of(g.queries, blocks)).toIndexedSeq)

@@ -36,4 +36,9 @@ object InputRelation {
 
   /** An INT column of `plan`; not a name that a user's column would have. */
   val RouteColumn = "_zorder_route"
+
+  /** An INT that is the same for all rows of a file, in relations that have one. */
+  val SeedColumn = "_zorder_seed"
+
+  val OwnColumns: Seq[String] = Seq(RouteColumn, SeedColumn)
 }

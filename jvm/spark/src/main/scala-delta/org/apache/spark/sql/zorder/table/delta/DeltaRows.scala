@@ -37,7 +37,9 @@ private[delta] object DeltaRows {
       else FileRoute(located.output.last, new RoutesOfFiles(numbers(partitions)))
     val output = located.output.init
     val plan = Project(output :+ Alias(route, InputRelation.RouteColumn)(), located)
-    new InputRelation(Shims.ofRows(session, plan).queryExecution.analyzed, output, Place)
+    // row tracking keeps its numbers in columns of its own
+    val own = names.toSet -- snapshot.schema.fieldNames
+    new InputRelation(Shims.ofRows(session, plan).queryExecution.analyzed, output, Place, own)
   }
 
   /** Partition numbers by paths as `_metadata.file_path` writes them. */

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.delta._
 import org.apache.spark.sql.delta.actions.{AddFile, FileAction}
 import org.apache.spark.sql.delta.zorder.KeptRowIds
@@ -58,7 +58,7 @@ final private[delta] class DeltaWrite(
     val partitions = files.map(_.file).groupBy(_.partition).toIndexedSeq
       .map { case (p, fs) => PinnedPartition(p, fs) }
     val relation = DeltaRows(session, log, snapshot, partitions, written)
-    Shims.ofRows(session, relation.plan).drop(InputRelation.RouteColumn)
+    Shims.ofRows(session, Project(relation.copied, relation.plan))
   }
 
   override def commit(finished: Finished): Unit = {

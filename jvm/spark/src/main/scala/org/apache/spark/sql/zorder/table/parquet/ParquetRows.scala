@@ -12,9 +12,8 @@ import org.apache.spark.sql.zorder.table.{InputRelation, PinnedPartition}
 /** The rows of plain Parquet files, with the columns of all their footers. */
 private[zorder] object ParquetRows {
 
-  /** No split sizes, and of a name only the part number: the same rows written again give the same sample. */
-  val Place: Seq[String] =
-    Seq("left(_metadata.file_name, 10)", "_metadata.file_size", "_metadata.row_index")
+  /** No split sizes: the same rows written again give the same sample. */
+  private val Place: Seq[String] = Seq(InputRelation.SeedColumn, "_metadata.row_index")
 
   def apply(
       session: ClassicSession,

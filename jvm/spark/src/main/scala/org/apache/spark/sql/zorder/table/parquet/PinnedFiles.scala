@@ -10,8 +10,9 @@ import org.apache.spark.sql.zorder.table.{DataFile, InputRelation, PartitionValu
 import org.apache.spark.sql.zorder.workload.OwnScan
 
 /**
- * Exactly the files that a run listed at its start: no listing job, no late file. Each partition carries
- * one more column, its number, by which rows find the layout of their partition.
+ * Exactly the files that a run listed at its start: no listing job, no late file. Rows carry two more columns:
+ * the number of their partition, by which they find its layout, and a number of their file, by which they are
+ * sampled (the file's name itself would be copied for every row).
  */
 final class PinnedFiles(
     root: Path,
@@ -24,17 +25,16 @@ final class PinnedFiles(
   override def rootPaths: Seq[Path] = Seq(root)
 
   override val partitionSchema: StructType =
-    userPartitionSchema.add(InputRelation.RouteColumn, IntegerType, nullable = false)
+    InputRelation.OwnColumns.foldLeft(userPartitionSchema)(_.add(_, IntegerType, nullable = false))
 
   /** Filters are Spark's to apply: a run reads all of its files. */
   override def listFiles(
       partitionFilters: Seq[Expression],
       dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
-    partitions.zipWithIndex.map { case (partition, number) =>
-      PartitionDirectory(
-        InternalRow.fromSeq(values(partition.directory) :+ number),
-        partition.files.map(status).toArray)
-    }
+    for ((partition, number) <- partitions.zipWithIndex; file <- partition.files)
+      yield PartitionDirectory(
+        InternalRow.fromSeq(values(partition.directory) :+ number :+ PinnedFiles.seed(file)),
+        Array(status(file)))
 
   override def inputFiles: Array[String] = partitions.flatMap(_.files.map(_.path)).toArray
 
@@ -51,4 +51,10 @@ final class PinnedFiles(
 
 private object PinnedFiles {
   private val BlockSize = 128L << 20
+
+  /** Of a file's name only the part number, so that the same rows written again have the same. */
+  private def seed(file: DataFile): Int =
+    31 * new Path(file.path).getName.take(PartNumber).hashCode + file.length.hashCode
+
+  private val PartNumber = 10
 }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.parquet
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.{DataFrame, SaveMode}
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -35,7 +35,7 @@ final private[zorder] class StagedWrite(
     val partitions = files.map(_.file).groupBy(_.partition).toIndexedSeq
       .map { case (p, fs) => PinnedPartition(p, fs) }
     val written = ParquetRows(session, staging, partitions, dataSchema, partitionSchema)
-    Shims.ofRows(session, written.plan).drop(InputRelation.RouteColumn)
+    Shims.ofRows(session, Project(written.copied, written.plan))
   }
 
   override def commit(finished: Finished): Unit = place(finished)
