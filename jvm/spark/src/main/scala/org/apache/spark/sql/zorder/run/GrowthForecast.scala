@@ -92,8 +92,8 @@ final private[run] class GrowthForecast(
   private def bound(sample: Sample, blocks: Reading): IndexedSeq[Reading] =
     if (sample.rows == 0) tracked.all.indices.map(_ => Reading(0, 0, 0))
     else {
-      val each = Seq(blocks.files, blocks.rowGroups, blocks.pages)
-        .map(n => Forecast.bound(sample.select(tracked.clustering.indices), math.max(1.0, n)))
+      val levels = Seq(blocks.files, blocks.rowGroups, blocks.pages).map(math.max(1.0, _))
+      val each = Forecast.bound(sample.select(tracked.clustering.indices), levels)
       tracked.all.indices.map(c =>
         if (c < tracked.clustering.length) Reading(each(0)(c), each(1)(c), each(2)(c)) else Reading(1, 1, 1))
     }
