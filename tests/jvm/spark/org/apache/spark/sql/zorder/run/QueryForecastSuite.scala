@@ -155,7 +155,9 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
       val asked = "BY (a, b) WITH (fileCount = 16, queryLog = 'later')"
       val row = zorder(path, asked)
       assert(status(row) === "NOTHING_TO_DO")
-      assert(reason(row).contains("The query log has not been looked at: FULL with DRY RUN tells"), reason(row))
+      assert(
+        reason(row).contains("The query log has not been looked at: FULL with DRY RUN tells"),
+        reason(row))
       assert(!reason(zorder(path, "BY (a, b) WITH (fileCount = 16)")).contains("log"))
       val told = zorder(path, s"FULL $asked DRY RUN")
       assert(status(told) === "DRY_RUN" && list(told, "queries").nonEmpty, reason(told))

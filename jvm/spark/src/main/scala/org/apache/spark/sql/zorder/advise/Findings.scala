@@ -78,7 +78,7 @@ private[advise] object Findings {
     val sample = sampled.partitions.head
     val pages = progress.step("pages") {
       PageIndex.read(pinned, some(judged.partition.files), considered.statColumns)
-    }(p => Said.count(p.length.toLong, "page index"))
+    }(p => s"page indexes of ${Said.count(p.length.toLong, "file")}")
     val all = Findings(
       judged,
       rows,
