@@ -34,7 +34,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
 
   test("other formats by path") {
     Seq(
-      "_delta_log/0.json" -> "Delta's own",
+      "_delta_log/0.json" -> "Delta table",
       ".hoodie/hoodie.properties" -> "run_clustering",
       "metadata/v1.metadata.json" -> "rewrite_data_files",
       "_spark_metadata/0" -> "streaming").foreach {
@@ -102,7 +102,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
       openName("nowhere.db.t")
     }
     assert(openName("spark_catalog.default.sales").files().size == 1)
-    says("Delta's own")(TableResolver.open(classic, TableRef.Name(Seq("delta", "/data/t"))))
+    says("Delta table")(TableResolver.open(classic, TableRef.Name(Seq("delta", "/data/t"))))
     says("orc")(TableResolver.open(classic, TableRef.Name(Seq("orc", "/data/t"))))
   }
 

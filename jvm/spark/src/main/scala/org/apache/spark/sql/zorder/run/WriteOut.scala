@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.fit.LayoutJson
+import org.apache.spark.sql.zorder.fit.{KeptBounds, LayoutJson}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats._
@@ -85,7 +85,10 @@ final private[run] class WriteOut(
       work.tasks)
     val write = Map(
       "parquet.block.size" -> options.rowGroupSize.getOrElse(work.input.rowGroupBytes).toString,
-      "parquet.page.row.count.limit" -> options.pageRowLimit.toString) ++
+      "parquet.page.row.count.limit" -> options.pageRowLimit.toString,
+      // what the forecast takes to be kept of long values, whatever the session says
+      "parquet.columnindex.truncate.length" -> KeptBounds.PageBytes.toString,
+      "parquet.statistics.truncate.length" -> Int.MaxValue.toString) ++
       options.codec.orElse(work.input.codec).map("compression" -> _) ++ bloom(work)
     ActiveSession.during(session)(target.write(session, plan, partitionNames, write))
   }

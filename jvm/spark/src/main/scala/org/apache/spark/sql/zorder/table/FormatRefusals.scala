@@ -13,9 +13,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 private[table] object FormatRefusals {
 
   def provider(name: String, provider: String): Nothing = provider.toLowerCase match {
-    case "delta" =>
-      refuse(s"$name is a Delta table and there is no Delta adapter yet; run Delta's own OPTIMIZE $name " +
-        "ZORDER BY (...).")
+    case "delta" => MissingFormat.delta(s"$name is a Delta table")
     case "iceberg" =>
       MissingFormat.iceberg(s"$name is an Iceberg table")
     case "hudi" =>

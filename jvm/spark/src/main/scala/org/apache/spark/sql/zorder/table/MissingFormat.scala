@@ -23,15 +23,27 @@ private[table] object MissingFormat {
       .collectFirst { case Array(`format`, module) => module }
 
   /** @param what the beginning of the sentence: which table is one of the format */
-  def iceberg(what: String): Nothing = module("iceberg") match {
-    case None =>
-      refuse(s"$what, and Iceberg has no release for Spark ${facts.getProperty("spark")} that this jar works " +
-        "with; run it on Spark 3.5, 4.0 or 4.1.")
-    case Some(_) if TableFormats.isPresent("Iceberg") =>
-      refuse(s"$what that no catalog of this session has given; name it as its catalog does " +
-        "(spark.sql.catalog.<name> = org.apache.iceberg.spark.SparkCatalog, or SparkSessionCatalog for " +
-        "spark_catalog).")
-    case Some(module) =>
-      refuse(s"$what, and Iceberg's classes are not on the class path; add them, as with --packages $module.")
-  }
+  def delta(what: String): Nothing = refused(
+    what,
+    "Delta",
+    "run it on Spark 3.5, 4.0, 4.1 or 4.2",
+    "that Delta's catalog has not given; set spark.sql.catalog.spark_catalog = " +
+      "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+
+  def iceberg(what: String): Nothing = refused(
+    what,
+    "Iceberg",
+    "run it on Spark 3.5, 4.0 or 4.1",
+    "that no catalog of this session has given; name it as its catalog does (spark.sql.catalog.<name> = " +
+      "org.apache.iceberg.spark.SparkCatalog, or SparkSessionCatalog for spark_catalog)")
+
+  private def refused(what: String, format: String, elsewhere: String, unknown: String): Nothing =
+    module(format.toLowerCase(java.util.Locale.ROOT)) match {
+      case None =>
+        refuse(s"$what, and $format has no release for Spark ${facts.getProperty("spark")} that this jar works " +
+          s"with; $elsewhere.")
+      case Some(_) if TableFormats.isPresent(format) => refuse(s"$what $unknown.")
+      case Some(module) =>
+        refuse(s"$what, and $format's classes are not on the class path; add them, as with --packages $module.")
+    }
 }

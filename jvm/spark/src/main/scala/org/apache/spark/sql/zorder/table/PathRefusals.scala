@@ -30,8 +30,7 @@ private[table] object PathRefusals {
   def foreign(fs: FileSystem, root: Path): Unit = {
     def has(name: String): Boolean = fs.exists(new Path(root, name))
     if (has("_delta_log"))
-      refuse(s"$root is a Delta table and there is no Delta adapter yet; " +
-        s"run Delta's own OPTIMIZE delta.`$root` ZORDER BY (...).")
+      MissingFormat.delta(s"$root is a Delta table")
     if (has(".hoodie"))
       refuse(s"$root is a Hudi table and there is no Hudi adapter yet; run Hudi's own " +
         s"CALL run_clustering(path => '$root', order => '...').")
