@@ -41,6 +41,8 @@ object InputRelation {
         None,
         new ParquetFileFormat,
         Map.empty)(session)
-    new InputRelation(LogicalRelation(relation), dataSchema.length + files.partitionSchema.length - PinnedFiles.ownColumns.length)
+    new InputRelation(
+      LogicalRelation(relation),
+      dataSchema.length + files.partitionSchema.length - PinnedFiles.ownColumns.length)
   }
 }
