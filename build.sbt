@@ -102,7 +102,7 @@ lazy val bench_layout = Project("bench_layout", file("target/sbt/bench_layout"))
 lazy val bench_jmh = (project in file("target/sbt/bench_jmh")).enablePlugins(JmhPlugin)
   .dependsOn(curve_213 % "compile->test")
   .settings(
-    scalaVersion := "2.13.8",
+    scalaVersion := "2.13.18",
     scalacOptions ++= compilerFlags("2.13", 17),
     publish / skip := true,
     Compile / unmanagedSourceDirectories := Seq(repo("benchmarks/jmh")),

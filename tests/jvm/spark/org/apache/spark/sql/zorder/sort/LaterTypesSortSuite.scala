@@ -28,10 +28,11 @@ class LaterTypesSortSuite extends AnyFunSuite with SortFixture {
     }
   }
 
-  for (collation <- Seq("UTF8_LCASE", "UNICODE", "UNICODE_CI")) test(s"strings of collation $collation (Spark 4)") {
-    assume(spark.version >= "4", "Spark 3.5 has no collations")
-    check(s"if(id % 2 = 0, 'Row ', 'row ') || cast(id % 500 as string) COLLATE $collation")
-  }
+  for (collation <- Seq("UTF8_LCASE", "UNICODE", "UNICODE_CI"))
+    test(s"strings of collation $collation (Spark 4)") {
+      assume(spark.version >= "4", "Spark 3.5 has no collations")
+      check(s"if(id % 2 = 0, 'Row ', 'row ') || cast(id % 500 as string) COLLATE $collation")
+    }
 
   test("a lower-case collation: strings that it takes for equal stay side by side, by the next order") {
     assume(spark.version >= "4", "Spark 3.5 has no collations")

@@ -56,7 +56,9 @@ class RowKeysSuite extends AnyFunSuite with ZOrderSession {
       spark
       for (first <- types.indices by n) {
         val columns = (0 until n).map(k => types((first + k) % types.length))
-        val references = columns.zipWithIndex.map { case ((t, _), i) => BoundReference(i, t, nullable = true) }
+        val references = columns.zipWithIndex.map { case ((t, _), i) =>
+          BoundReference(i, t, nullable = true)
+        }
         val keys = GenerateRowKeys.generate(CurveKey(references, hilbert = false))
         val made = rows(columns)
         compared(keys, made, 100000)

@@ -45,7 +45,8 @@ object SampleColumn {
   def concat(parts: Seq[SampleColumn]): SampleColumn = {
     val isNull = Array.concat(parts.map(_.isNull): _*)
     parts.head match {
-      case _: LongSample => LongSample(Array.concat(parts.collect { case p: LongSample => p.words }: _*), isNull)
+      case _: LongSample =>
+        LongSample(Array.concat(parts.collect { case p: LongSample => p.words }: _*), isNull)
       case _: BytesSample =>
         BytesSample(Array.concat(parts.collect { case p: BytesSample => p.words }: _*), isNull)
     }
