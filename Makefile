@@ -21,7 +21,7 @@ JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-peers \
-  bench-sort bench-layout cluster-test clean venv-3.5 venv-4.3 venv-tools
+  bench-sort bench-layout cluster-test fault-test clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -71,8 +71,9 @@ bench-keys: prerequisites ## JMH: nanoseconds of curves, ranks, trees and keys
 	tools/sbt.sh 'bench_jmh/Jmh/run $(JMH) -rf json -rff $(CURDIR)/target/jmh.json'
 	$(PYTHON) benchmarks/jmh/report.py target/jmh.json
 
-bench-peers: venv-3.5 target/jars/.built-3.5 ## CPU time of keys beside those of Iceberg and Delta
+bench-peers: venv-3.5 target/jars/.built-3.5 ## keys (CPU time) and layouts (counts) beside those of Iceberg and Delta
 	target/venv/3.5/bin/python benchmarks/peers/keys.py
+	target/venv/3.5/bin/python benchmarks/peers/layouts.py
 
 bench-sort: prerequisites ## CPU time of ORDER BY zorder(...) beside other sorts
 	tools/sbt.sh bench_operators/run
@@ -84,6 +85,9 @@ cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two work
 	tools/install_wheel.sh 4.3 python/dist
 	target/venv/4.3/bin/python tests/cluster/run.py --wheel $(WHEEL) \
 	  --jar target/jars/spark-zorder-spark4.3_2.13-$(VERSION).jar
+
+fault-test: venv-3.5 target/jars/.built-3.5 ## kills drivers of runs on Parquet, Delta and Iceberg 300 times: about an hour
+	target/venv/3.5/bin/python tests/fault/run.py --kills 300 --result benchmarks/results/$$(date +%F)-faults.md
 
 clean: ## removes all that was built, but not the virtual environments and tools
 	rm -rf target/jars target/sbt target/wheel target/dev-wheel target/test-reports target/mypy \

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from pages import LEVELS, Blocks, blocks
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyspark.sql import SparkSession
 
 LOOKUPS = 200
@@ -45,7 +47,14 @@ def answers(spark: SparkSession, table: Path, values: Values) -> Answers:
 
 def reads(spark: SparkSession, table: Path, values: Values) -> dict[str, dict[str, tuple[float, int]]]:
     """Per column and level, (mean number of blocks that a look-up reads, number of blocks)."""
-    found: dict[str, dict[str, Blocks]] = blocks(spark, table, tuple(values))
+    return reads_of(spark, sorted(table.glob("*.parquet")), values)
+
+
+def reads_of(
+    spark: SparkSession, files: Iterable[Path], values: Values
+) -> dict[str, dict[str, tuple[float, int]]]:
+    """The same of any files."""
+    found: dict[str, dict[str, Blocks]] = blocks(spark, files, tuple(values))
     return {
         column: {
             level: (found[column][level].mean_read(wanted), found[column][level].total) for level in LEVELS

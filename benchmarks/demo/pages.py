@@ -6,11 +6,11 @@ Nothing of spark-zorder takes part: these counts check what its result row says.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -30,10 +30,12 @@ class Blocks:
         return sum(low <= v <= high for v in values for low, high in self.ranges) / len(values)
 
 
-def blocks(spark: SparkSession, table: Path, columns: tuple[str, ...]) -> dict[str, dict[str, Blocks]]:
-    """Per INT column and level, the blocks of a table."""
+def blocks(
+    spark: SparkSession, files: Iterable[Path], columns: tuple[str, ...]
+) -> dict[str, dict[str, Blocks]]:
+    """Per INT column and level, the blocks of a table's files."""
     found = {column: {level: Blocks(0, []) for level in LEVELS} for column in columns}
-    for file in sorted(table.glob("*.parquet")):
+    for file in files:
         _add_file(spark, file, found)
     return found
 

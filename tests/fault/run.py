@@ -21,7 +21,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-import session
+import tables
 
 HERE = Path(__file__).resolve().parent
 
@@ -43,10 +43,10 @@ def killed(folder: Path, kind: str, delay: float) -> int:
         return 1 + process.stdout.read().count("run")
 
 
-def looked_at(spark: session.SparkSession, folder: Path, kind: str, whole: tuple[int, int]) -> str:
+def looked_at(spark: tables.SparkSession, folder: Path, kind: str, whole: tuple[int, int]) -> str:
     """What a reader sees right after the kill."""
     try:
-        seen = session.fingerprint(session.read(spark, folder, kind))
+        seen = tables.fingerprint(tables.read(spark, folder, kind))
     except Exception as error:
         if kind != "parquet":
             raise
@@ -56,28 +56,28 @@ def looked_at(spark: session.SparkSession, folder: Path, kind: str, whole: tuple
     return "all rows"
 
 
-def leftovers(spark: session.SparkSession, folder: Path, kind: str) -> list[str]:
+def leftovers(spark: tables.SparkSession, folder: Path, kind: str) -> list[str]:
     """Data files under and beside the table that no reader reads, after a vacuum."""
-    spark.sql(f"ZORDER VACUUM {session.target(folder, kind)} RETAIN 0 HOURS").collect()
-    live = {Path(f.removeprefix("file:")).name for f in session.read(spark, folder, kind).inputFiles()}
+    spark.sql(f"ZORDER VACUUM {tables.target(folder, kind)} RETAIN 0 HOURS").collect()
+    live = {Path(f.removeprefix("file:")).name for f in tables.read(spark, folder, kind).inputFiles()}
     # a staging directory of plain Parquet lies beside the table, and has its name in its own
     roots = [folder / "ice"] if kind == "iceberg" else [p for p in folder.iterdir() if kind in p.name]
     found = [p for root in roots for p in root.rglob("*.parquet") if "_delta_log" not in p.parts]
     return sorted(str(p.relative_to(folder)) for p in found if p.name not in live)
 
 
-def campaign(spark: session.SparkSession, folder: Path, kind: str, kills: int, seed: int) -> list[str]:
+def campaign(spark: tables.SparkSession, folder: Path, kind: str, kills: int, seed: int) -> list[str]:
     """The kills of one format; lines for the result."""
-    session.create(spark, folder, kind)
-    whole = session.fingerprint(session.read(spark, folder, kind))
+    tables.create(spark, folder, kind)
+    whole = tables.fingerprint(tables.read(spark, folder, kind))
     random_delay = random.Random(seed)
     seen: Counter[str] = Counter()
     runs = 0
     for i in range(kills):
         runs += killed(folder, kind, random_delay.uniform(0.0, 8.0))
         seen[looked_at(spark, folder, kind, whole)] += 1
-        spark.sql(f"ZORDER VACUUM {session.target(folder, kind)}").collect()
-        after = session.fingerprint(session.read(spark, folder, kind))
+        spark.sql(f"ZORDER VACUUM {tables.target(folder, kind)}").collect()
+        after = tables.fingerprint(tables.read(spark, folder, kind))
         if after != whole:
             raise SystemExit(f"{kind}: after recovery {i + 1} there are {after} and not {whole}")
         print(f"{kind}: {i + 1} of {kills} kills, {runs} runs begun, {dict(seen)}", flush=True)
@@ -92,12 +92,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=300, help="over all formats together")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--formats", nargs="+", default=list(session.FORMATS), choices=session.FORMATS)
+    parser.add_argument("--formats", nargs="+", default=list(tables.FORMATS), choices=tables.FORMATS)
     parser.add_argument("--result", type=Path, help="a file for the table of results")
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="spark-zorder-faults-"))
     try:
-        spark = session.session(folder)
+        spark = tables.start(folder)
         each = -(-arguments.kills // len(arguments.formats))
         lines = [
             line
@@ -108,7 +108,7 @@ def main() -> int:
             "# A driver that is killed",
             "",
             f"`python tests/fault/run.py --kills {arguments.kills} --seed {arguments.seed}`, {time.strftime('%Y-%m-%d')}, Spark {spark.version},",
-            f"Delta {session.peers.DELTA}, Iceberg {session.peers.ICEBERG}: kill -9 of a driver that rewrites {session.ROWS:,} rows again and again,",
+            f"Delta {tables.peers.DELTA}, Iceberg {tables.peers.ICEBERG}: kill -9 of a driver that rewrites {tables.ROWS:,} rows again and again,",
             "up to 8 seconds after its first run began. A reader looks at once; then a vacuum recovers.",
             "",
             "| format | kills | runs begun | what a reader saw at once | all rows after recovery | files left after a vacuum |",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import session
+import tables
 
 folder, kind = Path(sys.argv[1]), sys.argv[2]
-spark = session.session(folder)
-target = session.target(folder, kind)
+spark = tables.start(folder)
+target = tables.target(folder, kind)
 for i in range(1000):
     columns = "a, b" if i % 2 else "b, a"
     print(f"run {i}", flush=True)

@@ -34,9 +34,7 @@ def test_what_is_no_time(text):
         seconds(text)
 
 
-def test_the_table_that_gains_most_is_first_and_a_failure_stops_nobody(
-    main, spark, table, tmp_path, capsys
-):
+def test_the_table_that_gains_most_is_first_and_a_failure_stops_nobody(main, spark, table, tmp_path, capsys):
     small = str(tmp_path / "small")
     spark.range(20000).selectExpr("id", "id % 100 a", "id % 77 b").repartition(4).write.parquet(small)
     for path in (table, small):
@@ -75,7 +73,10 @@ def test_appended_rows_come_in_layout_order(spark, table):
     named.optimize().option("fileCount", 8).option("force", True).executeZOrderBy("a", "b")
     before = spark.read.parquet(table).count()
     keys = [
-        r[0] for r in named.arrange(rows).select(F.call_function("zorder_key", F.lit(f"path:{table}"), "a", "b")).collect()
+        r[0]
+        for r in named.arrange(rows)
+        .select(F.call_function("zorder_key", F.lit(f"path:{table}"), "a", "b"))
+        .collect()
     ]
     assert keys == sorted(keys)
     named.append(rows)

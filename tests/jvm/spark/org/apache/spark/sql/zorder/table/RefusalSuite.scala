@@ -36,7 +36,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     Seq(
       "_delta_log/0.json" -> "Delta table",
       ".hoodie/hoodie.properties" -> "run_clustering",
-      "metadata/v1.metadata.json" -> "rewrite_data_files",
+      "metadata/v1.metadata.json" -> "Iceberg table",
       "_spark_metadata/0" -> "streaming").foreach {
       case (file, says0) =>
         val path = plain("format")
@@ -97,7 +97,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     says("json", "USING parquet")(openName("docs"))
     says("Did you mean sales?")(openName("slaes"))
     says("no database")(openName("defualt.sales"))
-    says("catalog nowhere", "rewrite_data_files") {
+    says("catalog nowhere", "class path") {
       spark.conf.set("spark.sql.catalog.nowhere", "org.example.Missing")
       openName("nowhere.db.t")
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -11,44 +10,22 @@ from pyspark.sql import DataFrame, SparkSession
 TOP = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(TOP / "benchmarks"))
 sys.path.insert(0, str(TOP / "benchmarks" / "peers"))
-import peers
+import session
 
-VERSION = (TOP / "VERSION").read_text().strip()
-JAR = TOP / f"target/jars/spark-zorder-spark3.5_2.12-{VERSION}.jar"
-EXTENSIONS = (
-    peers.DELTA_EXTENSION,
-    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-    "org.apache.spark.sql.zorder.ZOrderExtensions",
-)
 ROWS = 20_000
 FORMATS = ("parquet", "delta", "iceberg")
 
 
-def session(folder: Path) -> SparkSession:
-    """A local session whose catalog `ice` lies in the folder."""
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    settings = {
-        "spark.driver.memory": "1g",
-        "spark.driver.extraClassPath": ":".join(str(jar) for jar in [JAR, *peers.jars()]),
-        "spark.sql.extensions": ",".join(EXTENSIONS),
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
-        "spark.sql.catalog.ice.type": "hadoop",
-        "spark.sql.catalog.ice.warehouse": str(folder / "ice"),
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.sql.shuffle.partitions": "2",
-        "spark.databricks.delta.snapshotPartitions": "2",
-        "spark.databricks.delta.retentionDurationCheck.enabled": "false",
-        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-        "spark.zorder.commit.waitSeconds": "0.3",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "OFF",
-    }
-    builder = SparkSession.builder.master("local[2]").appName("spark-zorder faults")
-    for key, value in settings.items():
-        builder.config(key, value)
-    return builder.getOrCreate()
+def start(folder: Path) -> SparkSession:
+    """A small session that waits for nobody."""
+    return session.session(
+        folder,
+        memory="1g",
+        spark__sql__shuffle__partitions="2",
+        spark__databricks__delta__retentionDurationCheck__enabled="false",
+        spark__sql__sources__parallelPartitionDiscovery__parallelism="2",
+        spark__zorder__commit__waitSeconds="0.3",
+    )
 
 
 def target(folder: Path, kind: str) -> str:

@@ -1,0 +1,161 @@
+"""What look-ups read of one table in the layouts of Delta, Iceberg and spark-zorder, made in one session.
+
+    python benchmarks/peers/layouts.py        TPC-DS store_sales at scale 1, 64 files; some minutes
+
+Counts and not times: blocks whose min and max hold a value, by Parquet's own reader, for 200 values of each
+column. Every format is asked for 64 files, by default and as it does best.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlparse
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "demo")]
+import data
+import lookups
+import machine
+import peers
+import result_file
+import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+BY = ("ss_customer_sk", "ss_cdemo_sk")
+FILES = 64
+NAMES = ", ".join(BY)
+ZONES = "spark.databricks.io.skipping.mdc"
+
+
+def delta(spark: SparkSession, source: DataFrame, path: Path, clustered: bool = False) -> DataFrame:
+    """The table as Delta, in the order it came in."""
+    if clustered:
+        columns = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in source.schema)
+        spark.sql(f"CREATE TABLE delta.`{path}` ({columns}) USING delta CLUSTER BY ({NAMES})")
+    source.write.format("delta").mode("append").save(str(path))
+    return spark.read.format("delta").load(str(path))
+
+
+def delta_own(
+    spark: SparkSession, source: DataFrame, path: Path, clustered: bool = False, **settings: str
+) -> DataFrame:
+    """Delta's OPTIMIZE, its target size so that it makes so many files."""
+    table = delta(spark, source, path, clustered)
+    size = sum(Path(unquote(urlparse(f).path)).stat().st_size for f in table.inputFiles())
+    settings = {"spark.databricks.delta.optimize.maxFileSize": str(size // FILES), **settings}
+    for key, value in settings.items():
+        spark.conf.set(key, value)
+    try:
+        spark.sql(f"OPTIMIZE delta.`{path}`" + ("" if clustered else f" ZORDER BY ({NAMES})")).collect()
+    finally:
+        for key in settings:
+            spark.conf.unset(key)
+    return spark.read.format("delta").load(str(path))
+
+
+def iceberg(spark: SparkSession, source: DataFrame, name: str) -> DataFrame:
+    """The table as Iceberg, in the order it came in."""
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
+    source.writeTo(f"ice.db.{name}").create()
+    return spark.table(f"ice.db.{name}")
+
+
+def iceberg_own(spark: SparkSession, source: DataFrame, name: str) -> DataFrame:
+    """Iceberg's rewrite_data_files with its z-order."""
+    size = sum(Path(urlparse(f).path).stat().st_size for f in iceberg(spark, source, name).inputFiles())
+    options = f"map('rewrite-all', 'true', 'target-file-size-bytes', '{size // FILES}')"
+    spark.sql(
+        f"CALL ice.system.rewrite_data_files(table => 'db.{name}', strategy => 'sort', "
+        f"sort_order => 'zorder({','.join(BY)})', options => {options})"
+    ).collect()
+    spark.sql(f"REFRESH TABLE ice.db.{name}")
+    return spark.table(f"ice.db.{name}")
+
+
+def ours(spark: SparkSession, target: str) -> None:
+    """ZORDER TABLE by the same columns into as many files."""
+    done = spark.sql(f"ZORDER TABLE {target} BY ({NAMES}) WITH (fileCount = {FILES}, force = true)").head()
+    assert done is not None
+    assert done["status"] == "DONE", done["reason"]
+
+
+def layouts(spark: SparkSession, source: DataFrame, folder: Path) -> dict[str, DataFrame]:
+    """Every layout by the name that the result gives it."""
+    made = {
+        f"Delta {peers.DELTA} ZORDER BY": delta_own(spark, source, folder / "dz"),
+        f"Delta {peers.DELTA} ZORDER BY, 65,536 range ids, no noise": delta_own(
+            spark, source, folder / "db", **{f"{ZONES}.rangeId.max": "65536", f"{ZONES}.addNoise": "false"}
+        ),
+        f"Delta {peers.DELTA} liquid clustering": delta_own(spark, source, folder / "dl", clustered=True),
+        f"Iceberg {peers.ICEBERG} zorder": iceberg_own(spark, source, "z"),
+    }
+    source.write.parquet(str(folder / "p"))
+    ours(spark, f"'{folder / 'p'}'")
+    made["spark-zorder on Parquet"] = spark.read.parquet(str(folder / "p"))
+    delta(spark, source, folder / "d")
+    ours(spark, f"'{folder / 'd'}'")
+    made["spark-zorder on Delta"] = spark.read.format("delta").load(str(folder / "d"))
+    iceberg(spark, source, "ours")
+    ours(spark, "ice.db.ours")
+    spark.sql("REFRESH TABLE ice.db.ours")
+    made["spark-zorder on Iceberg"] = spark.table("ice.db.ours")
+    return made
+
+
+def line(name: str, reads: dict[str, dict[str, tuple[float, int]]]) -> str:
+    """Files, and per level the share of the blocks that a look-up reads, by the first / by the second column."""
+    levels = [
+        " / ".join(f"{reads[c][level][0] / reads[c][level][1]:.3f}" for c in BY) for level in lookups.LEVELS
+    ]
+    return f"| {name} | {reads[BY[0]]['files'][1]} | {' | '.join(levels)} |"
+
+
+def main() -> int:
+    """Makes the layouts, counts, writes the result file."""
+    folder = Path(tempfile.mkdtemp(prefix="spark-zorder-layouts-"))
+    try:
+        spark = session.session(folder, memory="3g", spark__sql__shuffle__partitions=str(FILES))
+        if not data.parquet_path(1).is_dir():
+            data.fetch_generator()
+            data.write_parquet(spark, 1)
+        source = spark.read.parquet(str(data.parquet_path(1)))
+        rows = source.count()
+        values = lookups.draw(spark, data.parquet_path(1), BY)
+        lines = []
+        for name, table in layouts(spark, source, folder).items():
+            assert table.count() == rows, name
+            files = [Path(unquote(urlparse(f).path)) for f in table.inputFiles()]
+            lines.append(line(name, lookups.reads_of(spark, files, values)))
+            print(lines[-1], flush=True)
+        text = [
+            "# Layouts side by side",
+            "",
+            "`make bench-peers`. Share of the files, row groups and pages that a look-up of one value reads, by",
+            f"`{BY[0]}` / by `{BY[1]}`: blocks whose min and max hold the value, by Parquet's own reader, mean of",
+            f"{lookups.LOOKUPS} values drawn from the rows. TPC-DS store_sales, {rows:,} rows; every format was asked for {FILES} files.",
+            "Counts, not times.",
+            "",
+            "| layout | files | files read | row groups read | pages read |",
+            "| --- | --- | --- | --- | --- |",
+            *lines,
+            "",
+            f"- {time.strftime('%Y-%m-%d')}; spark-zorder {session.VERSION}, Spark {spark.version}, Delta {peers.DELTA}, "
+            f"Iceberg {peers.ICEBERG}",
+            f"- {machine.line(spark._jvm.System.getProperty('java.version'))}",
+        ]
+        result_file.show("\n".join(text) + "\n", "layouts-peers", keep=True)
+        spark.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""A Spark 3.5 session with Delta, Iceberg and ours: tables by path, and an Iceberg catalog `ice` in a folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import peers
+from pyspark.sql import SparkSession
+
+TOP = Path(__file__).resolve().parent.parent.parent
+VERSION = (TOP / "VERSION").read_text().strip()
+JAR = TOP / f"target/jars/spark-zorder-spark3.5_2.12-{VERSION}.jar"
+EXTENSIONS = (
+    peers.DELTA_EXTENSION,
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    "org.apache.spark.sql.zorder.ZOrderExtensions",
+)
+
+
+def session(folder: Path, memory: str = "2g", **more: str) -> SparkSession:
+    """Two cores, no UI, nothing written outside the folder; `more` are settings with `__` for dots."""
+    if not JAR.is_file():
+        raise SystemExit(f"{JAR.relative_to(TOP)} is missing: run `make jars` first.")
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    settings = {
+        "spark.driver.memory": memory,
+        "spark.driver.extraClassPath": ":".join(str(jar) for jar in [JAR, *peers.jars()]),
+        "spark.sql.extensions": ",".join(EXTENSIONS),
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.ice.type": "hadoop",
+        "spark.sql.catalog.ice.warehouse": str(folder / "ice"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        **{key.replace("__", "."): value for key, value in more.items()},
+    }
+    builder = SparkSession.builder.master("local[2]").appName("spark-zorder and its peers")
+    for key, value in settings.items():
+        builder.config(key, value)
+    return builder.getOrCreate()
