@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "demo")]
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 import data
 import lookups
 import machine
@@ -111,9 +112,12 @@ def layouts(spark: SparkSession, source: DataFrame, folder: Path) -> dict[str, D
 
 def line(name: str, reads: dict[str, dict[str, tuple[float, int]]]) -> str:
     """Files, and per level the share of the blocks that a look-up reads, by the first / by the second column."""
-    levels = [
-        " / ".join(f"{reads[c][level][0] / reads[c][level][1]:.3f}" for c in BY) for level in lookups.LEVELS
-    ]
+
+    def share(column: str, level: str) -> str:
+        read, blocks = reads[column][level]
+        return f"{read / blocks:.3f}"
+
+    levels = [" / ".join(share(column, level) for column in BY) for level in lookups.LEVELS]
     return f"| {name} | {reads[BY[0]]['files'][1]} | {' | '.join(levels)} |"
 
 
@@ -137,17 +141,17 @@ def main() -> int:
         text = [
             "# Layouts side by side",
             "",
-            "`make bench-peers`. Share of the files, row groups and pages that a look-up of one value reads, by",
-            f"`{BY[0]}` / by `{BY[1]}`: blocks whose min and max hold the value, by Parquet's own reader, mean of",
-            f"{lookups.LOOKUPS} values drawn from the rows. TPC-DS store_sales, {rows:,} rows; every format was asked for {FILES} files.",
-            "Counts, not times.",
+            "`make bench-peers`. Share of the files, row groups and pages that a look-up of one value reads,",
+            f"by `{BY[0]}` / by `{BY[1]}`: blocks whose min and max hold the value, by Parquet's",
+            f"own reader, mean of {lookups.LOOKUPS} values drawn from the rows. TPC-DS store_sales, {rows:,} rows;",
+            f"every format was asked for {FILES} files. Counts, not times.",
             "",
             "| layout | files | files read | row groups read | pages read |",
             "| --- | --- | --- | --- | --- |",
             *lines,
             "",
-            f"- {time.strftime('%Y-%m-%d')}; spark-zorder {session.VERSION}, Spark {spark.version}, Delta {peers.DELTA}, "
-            f"Iceberg {peers.ICEBERG}",
+            f"- {time.strftime('%Y-%m-%d')}; spark-zorder {session.VERSION}, Spark {spark.version}, "
+            f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}",
             f"- {machine.line(spark._jvm.System.getProperty('java.version'))}",
         ]
         result_file.show("\n".join(text) + "\n", "layouts-peers", keep=True)

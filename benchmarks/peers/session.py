@@ -1,4 +1,4 @@
-"""A Spark 3.5 session with Delta, Iceberg and ours: tables by path, and an Iceberg catalog `ice` in a folder."""
+"""A Spark 3.5 session with Delta, Iceberg and ours; an Iceberg catalog `ice` lies in a folder."""
 
 from __future__ import annotations
 

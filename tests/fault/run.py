@@ -107,11 +107,13 @@ def main() -> int:
         head = [
             "# A driver that is killed",
             "",
-            f"`python tests/fault/run.py --kills {arguments.kills} --seed {arguments.seed}`, {time.strftime('%Y-%m-%d')}, Spark {spark.version},",
-            f"Delta {tables.peers.DELTA}, Iceberg {tables.peers.ICEBERG}: kill -9 of a driver that rewrites {tables.ROWS:,} rows again and again,",
+            f"`python tests/fault/run.py --kills {arguments.kills} --seed {arguments.seed}`, "
+            f"{time.strftime('%Y-%m-%d')}, Spark {spark.version},",
+            f"Delta {tables.session.peers.DELTA}, Iceberg {tables.session.peers.ICEBERG}: kill -9 of a driver that rewrites",
+            f"{tables.ROWS:,} rows again and again,",
             "up to 8 seconds after its first run began. A reader looks at once; then a vacuum recovers.",
             "",
-            "| format | kills | runs begun | what a reader saw at once | all rows after recovery | files left after a vacuum |",
+            "| format | kills | runs begun | a reader at once | all rows after recovery | left after a vacuum |",
             "| --- | --- | --- | --- | --- | --- |",
         ]
         text = "\n".join([*head, *lines]) + "\n"

@@ -7,9 +7,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-TOP = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(TOP / "benchmarks"))
-sys.path.insert(0, str(TOP / "benchmarks" / "peers"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "benchmarks/peers"))
 import session
 
 ROWS = 20_000

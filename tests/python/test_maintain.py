@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from pyspark.sql import functions as F
+from pyspark.sql.functions import call_function, col, lit
 from spark_zorder import ZOrderTable
 from spark_zorder import __main__ as cli
 from spark_zorder._maintain import seconds, tables_in
@@ -43,7 +43,7 @@ def test_the_table_that_gains_most_is_first_and_a_failure_stops_nobody(main, spa
         ).executeZOrderBy("a", "b")
     # rows of all cells, as many as there were: both tables have outgrown their layouts
     for path in (table, small):
-        df = spark.read.parquet(path).withColumn("id", F.col("id") + 1000000)
+        df = spark.read.parquet(path).withColumn("id", col("id") + 1000000)
         df.union(df).coalesce(1).write.mode("append").parquet(path)
     listed = tmp_path / "tables"
     listed.write_text(f"{table}\n{tmp_path}/none\n{small}\n")
@@ -66,7 +66,7 @@ def test_no_time_begins_nothing_and_a_list_that_is_not_there_is_wrong_usage(main
 
 def test_appended_rows_come_in_layout_order(spark, table):
     named = ZOrderTable.forPath(spark, table)
-    more = spark.read.parquet(table).withColumn("id", F.col("id") + 1000000)
+    more = spark.read.parquet(table).withColumn("id", col("id") + 1000000)
     rows = spark.createDataFrame(more.collect(), more.schema)
     with pytest.raises(ValueError, match="no layout yet"):
         named.append(rows)
@@ -75,7 +75,7 @@ def test_appended_rows_come_in_layout_order(spark, table):
     keys = [
         r[0]
         for r in named.arrange(rows)
-        .select(F.call_function("zorder_key", F.lit(f"path:{table}"), "a", "b"))
+        .select(call_function("zorder_key", lit(f"path:{table}"), "a", "b"))
         .collect()
     ]
     assert keys == sorted(keys)

@@ -82,7 +82,7 @@ class ZOrderTable:
         return _session.run(self._spark, _sql.remove(self._target))
 
     def arrange(self, df: DataFrame) -> DataFrame:
-        """The DataFrame in the order of the stored layout, in partitions of neighbouring rows: for any writer.
+        """The DataFrame in the order of the stored layout, neighbouring rows together: for any writer.
 
         Boundaries are stored, so nothing is fitted; Spark samples the key to cut it into ranges. Raises
         ValueError where no run has stored a layout.
