@@ -69,7 +69,10 @@ class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture {
 
   test("files of another writer, read by a mapping of names") {
     val path = temp.resolve("imported").toUri.toString
-    spark.range(0, 2000, 1, 4).selectExpr("id", "int(hash(id)) AS a", "named_struct('f', id) AS s").write.parquet(
+    spark.range(0, 2000, 1, 4).selectExpr(
+      "id",
+      "int(hash(id)) AS a",
+      "named_struct('f', id) AS s").write.parquet(
       path)
     val t = create("imported", "id BIGINT, a INT, s STRUCT<f: BIGINT>")
     sql(s"CALL ice.system.add_files('db.imported', 'parquet.`$path`')").collect()

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import org.apache.iceberg.exceptions.CommitStateUnknownException
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
@@ -73,11 +74,21 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
       System.clearProperty(CrashPoint.Property)
       assert(content(t) == before)
       assert((load(t).currentSnapshot.operation == "replace") == (point == "iceberg-committed"))
-      assert(status(sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
+      assert(
+        status(sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
       sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()
       assert(content(t) == before)
       assert(filesOnDisk(t) == filesOf(t).map(_.split('/').last))
     }
+  }
+
+  test("when nobody knows whether a commit took place, no file is deleted") {
+    val t = filled("unknown")
+    meanwhile("iceberg-commit")(
+      throw new CommitStateUnknownException(new RuntimeException("connection lost")))
+    val why = intercept[ZOrderException](cluster(t, "a, b")).getMessage
+    assert(why.contains("connection lost") && why.contains("No file was deleted"))
+    assert(filesOnDisk(t).size == 8 && spark.table(t).count() == 2000)
   }
 
   test("a table that was dropped during the run is an error, not a table again") {

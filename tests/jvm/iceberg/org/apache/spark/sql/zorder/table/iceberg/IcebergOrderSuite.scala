@@ -16,7 +16,8 @@ class IcebergOrderSuite extends AnyFunSuite with IcebergFixture {
     val rewritten = sql("CALL ice.system.rewrite_data_files(table => 'db.first', strategy => 'sort', " +
       "sort_order => 'zorder(a, b)', options => map('rewrite-all', 'true'))").head()
     assert(rewritten.getInt(0) == 4)
-    assert(status(sql(s"OPTIMIZE $t FULL ZORDER BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
+    assert(
+      status(sql(s"OPTIMIZE $t FULL ZORDER BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
     assert(spark.table(t).count() == 2000)
   }
 }

@@ -47,6 +47,12 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     assert(refused(s"'$path'", "a").contains("name it as its catalog does"))
   }
 
+  test("the directory of a table's files, which look like plain Parquet") {
+    val t = filled("inside")
+    val why = refused(s"'${load(t).location}/data'", "a")
+    assert(why.contains("lies inside the Iceberg table"))
+  }
+
   test("columns whose bounds Iceberg does not keep") {
     val t = filled(
       "metrics",
@@ -72,8 +78,11 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     assert(status(cluster(t, "url, a")) == "DONE")
     // the new bounds are whole: a look-up of one url leaves files out
     val one = spark.table(t).select("url").head().getString(0)
-    val scan = load(t).newScan().filter(org.apache.iceberg.expressions.Expressions.equal("url", one)).planFiles()
-    val files = try { val i = scan.iterator; var n = 0; while (i.hasNext) { i.next(); n += 1 }; n } finally scan.close()
+    val scan =
+      load(t).newScan().filter(org.apache.iceberg.expressions.Expressions.equal("url", one)).planFiles()
+    val files =
+      try { val i = scan.iterator; var n = 0; while (i.hasNext) { i.next(); n += 1 }; n }
+      finally scan.close()
     assert(files < 4)
   }
 }

@@ -7,7 +7,8 @@ import org.apache.spark.sql.zorder.ZOrderException
 /** A clustering run over an Iceberg table, from the statement to the snapshot. */
 class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
   private val columns = "id BIGINT, a INT, b DOUBLE, c STRING"
-  private val values = Seq("id", "int(id * 7919 % 8000) AS a", "pmod(hash(id), 1000) / 8d AS b", "string(id) AS c")
+  private val values =
+    Seq("id", "int(id * 7919 % 8000) AS a", "pmod(hash(id), 1000) / 8d AS b", "string(id) AS c")
 
   private def filled(name: String, more: String = ""): String = {
     val t = create(name, columns, more)
@@ -27,7 +28,8 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(lastSummary(t)("zorder.run-id") == runId)
     assert(lastSummary(t)("zorder.columns") == "a, b")
     assert(lastSummary(t)("zorder.layout").matches("[0-9a-f]{8}"))
-    val shown = sql(s"SELECT operation, summary['zorder.run-id'] FROM $t.snapshots ORDER BY committed_at").collect()
+    val shown =
+      sql(s"SELECT operation, summary['zorder.run-id'] FROM $t.snapshots ORDER BY committed_at").collect()
     assert(shown.last.getString(0) == "replace" && shown.last.getString(1) == runId)
   }
 

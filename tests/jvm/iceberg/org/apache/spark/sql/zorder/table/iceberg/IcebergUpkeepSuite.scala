@@ -1,5 +1,8 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.spark.actions.SparkActions
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderException
@@ -22,8 +25,9 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
     val runs = sql(s"SELECT run_id, operation, files_added FROM zorder_history('$t')").collect()
     assert(runs.map(_.getString(0)).toSeq == Seq(first, second))
     assert(runs.forall(r => r.getString(1) == "OPTIMIZE" && r.getInt(2) == 4))
-    val longAgo = new java.sql.Timestamp(System.currentTimeMillis - 90000000L)
-    sql(s"CALL ice.system.remove_orphan_files(table => 'db.history', older_than => TIMESTAMP '$longAgo')").collect()
+    val orphans =
+      SparkActions.get(spark).deleteOrphanFiles(load(t)).olderThan(System.currentTimeMillis + 60000)
+    assert(orphans.execute().orphanFileLocations.asScala.isEmpty)
     assert(sql(s"SELECT * FROM zorder_history('$t')").count() == 2)
   }
 

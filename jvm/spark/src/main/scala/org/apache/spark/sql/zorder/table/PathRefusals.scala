@@ -34,13 +34,19 @@ private[table] object PathRefusals {
     if (has(".hoodie"))
       refuse(s"$root is a Hudi table and there is no Hudi adapter yet; run Hudi's own " +
         s"CALL run_clustering(path => '$root', order => '...').")
-    val metadata = TextFiles.children(fs, new Path(root, "metadata")).map(_.getPath.getName)
-    if (metadata.exists(_.endsWith(".metadata.json")))
-      MissingFormat.iceberg(s"$root is an Iceberg table")
+    if (isIceberg(fs, root)) MissingFormat.iceberg(s"$root is an Iceberg table")
+    Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).find(isIceberg(fs, _)).foreach {
+      table =>
+        refuse(s"$root lies inside the Iceberg table at $table; name that, and pick its part by WHERE.")
+    }
     if (has("_spark_metadata"))
       refuse(s"$root is written by a streaming query (_spark_metadata lists its files); " +
         "write a clustered copy with INTO 'path'.")
   }
+
+  private def isIceberg(fs: FileSystem, dir: Path): Boolean =
+    try TextFiles.children(fs, new Path(dir, "metadata")).exists(_.getPath.getName.endsWith(".metadata.json"))
+    catch { case _: AccessControlException => false }
 
   def writable(fs: FileSystem, dir: Path, root: Path): Unit =
     try fs.access(dir, FsAction.WRITE_EXECUTE)

@@ -42,7 +42,7 @@ final class IcebergFormat extends TableFormat {
         case NonFatal(_) => None
       }
     loaded.collect { case table: SparkTable =>
-      if (table.snapshotId != null)
+      if (IcebergFormat.isSnapshot(parts.last, table.table))
         refuse(s"$name is a snapshot of an Iceberg table; name the table itself, or a branch.")
       checked(session, name, table.table, Option(table.branch).filterNot(_ == IcebergClusterTable.Main))
     }
@@ -69,4 +69,11 @@ final class IcebergFormat extends TableFormat {
 
 private[iceberg] object IcebergFormat {
   val VersionHint = "metadata/version-hint.text"
+
+  /** How Iceberg's catalogs let a name end that means the table at some time. */
+  private val Selector = "(?:tag_.*|snapshot_id_\\d+|at_timestamp_\\d+)"
+
+  /** Whether a name picks a snapshot: Spark 4.1's tables do not say. A table may bear such a name as well. */
+  def isSnapshot(last: String, table: Table): Boolean =
+    last.matches(Selector) && !table.name.endsWith(s".$last")
 }

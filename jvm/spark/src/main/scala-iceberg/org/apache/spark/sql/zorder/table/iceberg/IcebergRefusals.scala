@@ -31,11 +31,13 @@ private[iceberg] object IcebergRefusals {
     val rewrite = s"run CALL <catalog>.system.rewrite_data_files(table => '$name', options => " +
       "map('rewrite-all', 'true')) first, which writes all files anew"
     tasks.map(_.file).find(_.format != FileFormat.PARQUET).foreach { f =>
-      refuse(s"File ${f.location} of $name is stored as ${f.format.toString.toLowerCase}, and only Parquet files " +
-        s"can be clustered; set write.format.default to parquet and $rewrite.")
+      refuse(
+        s"File ${f.location} of $name is stored as ${f.format.toString.toLowerCase}, and only Parquet files " +
+          s"can be clustered; set write.format.default to parquet and $rewrite.")
     }
     tasks.map(_.file).find(_.specId != table.spec.specId).foreach { f =>
-      refuse(s"File ${f.location} of $name was written before the table's partitioning was changed; $rewrite.")
+      refuse(
+        s"File ${f.location} of $name was written before the table's partitioning was changed; $rewrite.")
     }
     tasks.map(_.file).find(_.keyMetadata != null).foreach { f =>
       refuse(s"File ${f.location} of $name is encrypted: encrypted tables are not rewritten; leave it.")

@@ -1,6 +1,14 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
-import org.apache.iceberg.{BaseFileScanTask, DataFile, DeleteFile, FileScanTask, PartitionSpecParser, SchemaParser, Table}
+import org.apache.iceberg.{
+  BaseFileScanTask,
+  DataFile,
+  DeleteFile,
+  FileScanTask,
+  PartitionSpecParser,
+  SchemaParser,
+  Table
+}
 import org.apache.iceberg.expressions.{Expressions, ResidualEvaluator}
 
 /** A file that no snapshot has yet. */
