@@ -111,7 +111,7 @@ def layouts(spark: SparkSession, source: DataFrame, folder: Path) -> dict[str, D
 
 
 def line(name: str, reads: dict[str, dict[str, tuple[float, int]]]) -> str:
-    """Files, and per level the share of the blocks that a look-up reads, by the first / by the second column."""
+    """Files, and per level the share that a look-up reads, by the first / by the second column."""
 
     def share(column: str, level: str) -> str:
         read, blocks = reads[column][level]
@@ -143,7 +143,7 @@ def main() -> int:
             "",
             "`make bench-peers`. Share of the files, row groups and pages that a look-up of one value reads,",
             f"by `{BY[0]}` / by `{BY[1]}`: blocks whose min and max hold the value, by Parquet's",
-            f"own reader, mean of {lookups.LOOKUPS} values drawn from the rows. TPC-DS store_sales, {rows:,} rows;",
+            f"own reader, mean of {lookups.LOOKUPS} values drawn from the rows. store_sales, {rows:,} rows;",
             f"every format was asked for {FILES} files. Counts, not times.",
             "",
             "| layout | files | files read | row groups read | pages read |",

@@ -22,6 +22,7 @@ from collections import Counter
 from pathlib import Path
 
 import tables
+from tables import peers
 
 HERE = Path(__file__).resolve().parent
 
@@ -109,11 +110,11 @@ def main() -> int:
             "",
             f"`python tests/fault/run.py --kills {arguments.kills} --seed {arguments.seed}`, "
             f"{time.strftime('%Y-%m-%d')}, Spark {spark.version},",
-            f"Delta {tables.session.peers.DELTA}, Iceberg {tables.session.peers.ICEBERG}: kill -9 of a driver that rewrites",
-            f"{tables.ROWS:,} rows again and again,",
+            f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}: kill -9 of a driver that",
+            f"rewrites {tables.ROWS:,} rows again and again,",
             "up to 8 seconds after its first run began. A reader looks at once; then a vacuum recovers.",
             "",
-            "| format | kills | runs begun | a reader at once | all rows after recovery | left after a vacuum |",
+            "| format | kills | runs begun | a reader at once | all rows afterwards | left by vacuum |",
             "| --- | --- | --- | --- | --- | --- |",
         ]
         text = "\n".join([*head, *lines]) + "\n"
