@@ -143,7 +143,8 @@ def sparkProject(line: SparkLine): Project = {
         Seq(out)
       }.taskValue,
       Test / unmanagedSourceDirectories :=
-        (Seq("smoke") ++ (if (full) "spark" +: line.formats.map(_.name) else Nil)).map(d => repo(s"tests/jvm/$d")),
+        (Seq("smoke") ++ (if (full) "spark" +: line.formats.map(_.name) else Nil)).map(d =>
+          repo(s"tests/jvm/$d")),
       Test / unmanagedResourceDirectories := Seq(repo("tests/shared"), repo("tests/jvm/resources")),
       Test / fork := true,
       Test / baseDirectory := repo("."),

@@ -77,10 +77,42 @@ object SparkLines {
   private def iceberg(line: String, scala: String): Format = Format.iceberg(line, scala, "1.11.0")
 
   val all: Seq[SparkLine] = Seq(
-    SparkLine("3.5", "3.5.9", "2.12.18", Maven, spark3, 8, "full", Seq(delta3("2.12"), iceberg("3.5", "2.12"))),
-    SparkLine("3.5", "3.5.8", "2.13.8", Maven, spark3, 8, "smoke", Seq(delta3("2.13"), iceberg("3.5", "2.13"))),
-    SparkLine("4.0", "4.0.2", "2.13.16", Maven, spark40, 17, "smoke", Seq(delta4("4.0"), iceberg("4.0", "2.13"))),
-    SparkLine("4.1", "4.1.2", "2.13.17", Maven, spark41, 17, "full", Seq(delta4("4.1"), iceberg("4.1", "2.13"))),
+    SparkLine(
+      "3.5",
+      "3.5.9",
+      "2.12.18",
+      Maven,
+      spark3,
+      8,
+      "full",
+      Seq(delta3("2.12"), iceberg("3.5", "2.12"))),
+    SparkLine(
+      "3.5",
+      "3.5.8",
+      "2.13.8",
+      Maven,
+      spark3,
+      8,
+      "smoke",
+      Seq(delta3("2.13"), iceberg("3.5", "2.13"))),
+    SparkLine(
+      "4.0",
+      "4.0.2",
+      "2.13.16",
+      Maven,
+      spark40,
+      17,
+      "smoke",
+      Seq(delta4("4.0"), iceberg("4.0", "2.13"))),
+    SparkLine(
+      "4.1",
+      "4.1.2",
+      "2.13.17",
+      Maven,
+      spark41,
+      17,
+      "full",
+      Seq(delta4("4.1"), iceberg("4.1", "2.13"))),
     SparkLine("4.2", "4.2.0", "2.13.18", Maven, spark41, 17, "smoke", Seq(delta4("4.2"))),
     SparkLine("4.3", "4.3.0", "2.13.18", PySpark, Seq("scala-spark-4", "scala-spark-4.3"), 17, "smoke"))
 }

@@ -8,7 +8,11 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val cells = Array.fill(100)(1000L)
 
-  private def growth(rows: Map[Int, Long], freshBytes: Long, spanning: Long = 0, hurts: Boolean = false): Growth =
+  private def growth(
+      rows: Map[Int, Long],
+      freshBytes: Long,
+      spanning: Long = 0,
+      hurts: Boolean = false): Growth =
     Growth(cells, Array.tabulate(100)(rows.getOrElse(_, 0L)), freshBytes, spanning, hurts)
 
   test("rows of a few cells are merged into them") {
@@ -40,7 +44,8 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(growth(all, 100000).decide(5.0).isInstanceOf[Growing.Merge])
   }
 
-  test("files that are appended: numbered from 0 without gaps, in the order of the cells, none without rows") {
+  test(
+    "files that are appended: numbered from 0 without gaps, in the order of the cells, none without rows") {
     val counts = Gen.listOfN(40, Gen.frequency(3 -> Gen.const(0L), 2 -> Gen.choose(1L, 500L)))
     forAll(counts, Gen.choose(1L, 39999L)) { (rows, bytes) =>
       whenever(rows.sum > 0) {
@@ -50,7 +55,8 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
             assert(append.fileOf.head === 0 && append.fileOf.zip(append.fileOf.tail).forall { case (a, b) =>
               b == a || b == a + 1
             })
-            for (f <- 0 until append.files) assert(rows.indices.filter(append.fileOf(_) == f).map(rows(_)).sum > 0)
+            for (f <- 0 until append.files)
+              assert(rows.indices.filter(append.fileOf(_) == f).map(rows(_)).sum > 0)
           case other => fail(s"$other at a budget of 1")
         }
       }

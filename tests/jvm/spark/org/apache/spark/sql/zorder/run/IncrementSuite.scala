@@ -20,7 +20,8 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
   private def more(from: Long, n: Long): DataFrame =
     numbers(from + n).where(s"id >= $from")
 
-  private def append(path: Path, df: DataFrame): Unit = df.coalesce(1).write.mode("append").parquet(path.toString)
+  private def append(path: Path, df: DataFrame): Unit =
+    df.coalesce(1).write.mode("append").parquet(path.toString)
 
   test("nothing new: nothing is read, nothing is written") {
     withTempDir { dir =>
@@ -43,12 +44,16 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       val dry = zorder(path, s"$run DRY RUN")
       assert(status(dry) === "DRY_RUN" && reason(dry).contains("fell into"), reason(dry))
       val (row, watch) = JobWatch(spark)(done(keepsRows(path)(zorder(path, run))))
-      assert(reason(row).contains("were merged there") && reason(row).contains("writeBudget is 5.0"), reason(row))
+      assert(
+        reason(row).contains("were merged there") && reason(row).contains("writeBudget is 5.0"),
+        reason(row))
       val after = dataFiles(path)
       val same = before.toSet.intersect(after.toSet).size
       assert(same >= 62 && after.size === 64, s"$same files stayed")
-      val written = row.getAs[org.apache.spark.sql.Row]("metrics").getAs[org.apache.spark.sql.Row]("filesAdded")
-      val touched = row.getAs[org.apache.spark.sql.Row]("metrics").getAs[org.apache.spark.sql.Row]("filesRemoved")
+      val written =
+        row.getAs[org.apache.spark.sql.Row]("metrics").getAs[org.apache.spark.sql.Row]("filesAdded")
+      val touched =
+        row.getAs[org.apache.spark.sql.Row]("metrics").getAs[org.apache.spark.sql.Row]("filesRemoved")
       assert(written.getAs[Long]("totalSize") <= 3 * touched.getAs[Long]("totalSize"))
       assert(
         watch.reads.map(_._1.split(": ").last).filter(_.nonEmpty) === Seq("sample", "rewrite"),
@@ -66,7 +71,9 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
       val before = dataFiles(path)
       append(path, more(rows, 400))
       val row = done(keepsRows(path)(zorder(path, run)))
-      assert(reason(row).contains("across the cells") && reason(row).contains("1 file of their own"), reason(row))
+      assert(
+        reason(row).contains("across the cells") && reason(row).contains("1 file of their own"),
+        reason(row))
       assert(before.toSet.subsetOf(dataFiles(path).toSet) && dataFiles(path).size === 17)
       assert(metric[Long](row, "rows") === 400)
       for (c <- 0 to 1) {
@@ -97,7 +104,9 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       def part(df: DataFrame, p: Int) =
-        df.selectExpr("*", s"$p AS p").coalesce(1).write.mode("append").partitionBy("p").parquet(path.toString)
+        df.selectExpr(
+          "*",
+          s"$p AS p").coalesce(1).write.mode("append").partitionBy("p").parquet(path.toString)
       part(numbers(8000), 1)
       part(numbers(8000), 2)
       val options = "WITH (targetFileSize = 30000)"

@@ -51,7 +51,8 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
       log.getSnapshotAt(v).allFiles.collect().map(f => new java.net.URI(f.path).getPath)
     }.toSet
     val names = named.map(_.split('/').last)
-    dataFiles(path).keySet.filterNot(f => names(f.split('/').last)).filter(f => spark.read.parquet(path.resolve(f).toString).count() > 0)
+    dataFiles(path).keySet.filterNot(f => names(f.split('/').last)).filter(f =>
+      spark.read.parquet(path.resolve(f).toString).count() > 0)
   }
 
   test("two runs at once: one wins, the other says so") {
@@ -66,7 +67,8 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
   }
 
   test("a run that dies at any point leaves the rows as they were, and the next one succeeds") {
-    for ((place, committed) <- Seq("delta-written" -> false, "delta-commit" -> false, "delta-committed" -> true))
+    for ((place, committed) <-
+        Seq("delta-written" -> false, "delta-commit" -> false, "delta-committed" -> true))
       withTempDir { dir =>
         val path = dir.resolve("t")
         delta(path)

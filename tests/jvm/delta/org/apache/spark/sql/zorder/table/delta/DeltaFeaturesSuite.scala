@@ -30,7 +30,8 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       spark.sql(s"ALTER TABLE delta.`$path` DROP COLUMN d")
       spark.sql(s"ALTER TABLE delta.`$path` ADD COLUMN later INT")
       val row = done(keeps(path)(zorder(path, "BY (` a b,c`, b) WITH (fileCount = 8)")))
-      for (c <- 0 to 1) assert(share(row, c, "files", "now") > 0.9 && share(row, c, "files", "measured") < 0.6)
+      for (c <- 0 to 1)
+        assert(share(row, c, "files", "now") > 0.9 && share(row, c, "files", "measured") < 0.6)
     }
   }
 
@@ -52,13 +53,18 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
         .addColumn("b", "BIGINT").addColumn("d", "DATE").addColumn(year)
         .property("delta.enableChangeDataFeed", "true").execute()
       spark.sql("ALTER TABLE f_t ADD CONSTRAINT positive CHECK (a >= 0)")
-      numbers(8000).select("id", "a", "b", "d").repartition(4).write.format("delta").mode("append").saveAsTable(
+      numbers(8000).select(
+        "id",
+        "a",
+        "b",
+        "d").repartition(4).write.format("delta").mode("append").saveAsTable(
         "f_t")
       val before = spark.table("f_t").collect().map(_.toString).sorted.toSeq
       done(one("ZORDER TABLE f_t BY (a, b) WITH (fileCount = 4)"))
       assert(spark.table("f_t").collect().map(_.toString).sorted.toSeq === before)
       val version = spark.sql("DESCRIBE HISTORY f_t LIMIT 1").head().getAs[Long]("version")
-      val feed = spark.read.format("delta").option("readChangeFeed", "true").option("startingVersion", version)
+      val feed =
+        spark.read.format("delta").option("readChangeFeed", "true").option("startingVersion", version)
       assert(feed.table("f_t").count() === 0)
     }
   }
@@ -68,7 +74,8 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       spark.sql("CREATE TABLE c_t (id BIGINT, a INT, b BIGINT) USING delta CLUSTER BY (a)")
       numbers(4000).select("id", "a", "b").write.format("delta").mode("append").saveAsTable("c_t")
       val refusal = intercept[Exception](one(s"ZORDER TABLE c_t $run"))
-      assert(refusal.getMessage.contains("liquid clustering") && refusal.getMessage.contains("CLUSTER BY NONE"))
+      assert(
+        refusal.getMessage.contains("liquid clustering") && refusal.getMessage.contains("CLUSTER BY NONE"))
       spark.sql("ALTER TABLE c_t CLUSTER BY NONE")
       done(one(s"ZORDER TABLE c_t $run"))
       spark.sql("CREATE TABLE w_t (id BIGINT, a INT, b BIGINT) USING delta " +
@@ -81,8 +88,9 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
 
   test("NULLs, dates, timestamps, decimals, nested fields, CHAR") {
     withTable("n_t") {
-      spark.sql("CREATE TABLE n_t (id BIGINT, c CHAR(6), s STRUCT<x: DECIMAL(20,3), t: TIMESTAMP>, f DOUBLE, " +
-        "k MAP<STRING, INT>) USING delta")
+      spark.sql(
+        "CREATE TABLE n_t (id BIGINT, c CHAR(6), s STRUCT<x: DECIMAL(20,3), t: TIMESTAMP>, f DOUBLE, " +
+          "k MAP<STRING, INT>) USING delta")
       numbers(8000).selectExpr(
         "id",
         "case when id % 5 = 0 then null else left(s, 4) end c",

@@ -58,7 +58,8 @@ object Sampler {
       (chunk(seen, types, task, keep), counts)
     }
     val none = chunk(Iterator.empty, types, 0, keep)
-    val columns = types.indices.map(c => SampleColumn.concat(none.columns(c) +: chunks.map(_._1.columns(c)).toSeq))
+    val columns =
+      types.indices.map(c => SampleColumn.concat(none.columns(c) +: chunks.map(_._1.columns(c)).toSeq))
     Counted(Array.tabulate(numbers)(n => chunks.iterator.map(_._2(n)).sum), Sample(columns))
   }
 

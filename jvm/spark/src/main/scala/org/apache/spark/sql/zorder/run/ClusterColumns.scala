@@ -76,7 +76,8 @@ object ClusterColumns {
       try session.sessionState.sqlParser.parseExpression(sql)
       catch {
         case e: AnalysisException =>
-          refuse(s"'$sql' is not a column or an expression that can be parsed: ${ZOrderException.firstLine(e)}.")
+          refuse(
+            s"'$sql' is not a column or an expression that can be parsed: ${ZOrderException.firstLine(e)}.")
       }
     val same = session.sessionState.conf.resolver
     parsed.collect { case a: UnresolvedAttribute => a.nameParts.head }.foreach { name =>

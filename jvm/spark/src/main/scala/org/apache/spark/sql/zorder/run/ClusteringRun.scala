@@ -29,7 +29,12 @@ object ClusteringRun {
     val options = RunOptions.merge(request.options, table.properties, user.conf.getAll)
     val runId = UUID.randomUUID().toString.take(8)
     val progress = new Progress(user, runId, table.name)
-    try Unreadable.explained(table.name)(new ClusteringRun(user, request, table, options, progress).report().row)
+    try Unreadable.explained(table.name)(new ClusteringRun(
+        user,
+        request,
+        table,
+        options,
+        progress).report().row)
     finally table.close()
   }
 }
@@ -75,7 +80,8 @@ final private class ClusteringRun(
           s"FULL rewrites them all the same.$unread${selected.said}",
         considered.copy(filesSkipped = considered.filesConsidered))
     else {
-      val growing = moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
+      val growing =
+        moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
       val grew =
         if (growing.isEmpty) None
         else
@@ -123,7 +129,8 @@ final private class ClusteringRun(
     val partitionColumns = table.partitionSchema.fieldNames.toSeq
     val columns = ClusterColumns.resolve(user, table, schema, by)
     if (!options.force && request.into.isEmpty)
-      table.unskippable(columns.flatMap(_.path)).foreach(why => refuse(s"$why WITH (force = true) does it all the same."))
+      table.unskippable(columns.flatMap(_.path)).foreach(why =>
+        refuse(s"$why WITH (force = true) does it all the same."))
     val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
     Found(
       schema,

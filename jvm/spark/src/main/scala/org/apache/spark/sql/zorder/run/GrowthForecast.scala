@@ -63,7 +63,8 @@ final private[run] class GrowthForecast(
     val appended = growing.filter(_.growing.isInstanceOf[Growing.Append])
     // merged rows lie in the boxes that are there; appended ones are blocks of their own
     val ahead = appended.foldLeft(levels(settled))((so, g) => so ++ blocks(g, sample))
-    val reading = Reading(ahead.files.length.toDouble, ahead.rowGroups.length.toDouble, ahead.pages.length.toDouble)
+    val reading =
+      Reading(ahead.files.length.toDouble, ahead.rowGroups.length.toDouble, ahead.pages.length.toDouble)
     Outlook(
       tracked,
       gauge,

@@ -53,7 +53,9 @@ final private[run] class Increment(
     val input = progress.step("footers") {
       Inspection(session, table, everything, statistics, options)
     }(_.said)
-    val fresh = plan(partitions.map { case (p, ref) => PinnedPartition(p.directory, p.fresh) -> ref.layout.files })
+    val fresh = plan(partitions.map { case (p, ref) =>
+      PinnedPartition(p.directory, p.fresh) -> ref.layout.files
+    })
     val source = input.relation(fresh)
     val columns = ClusterColumns.on(user, table.name, source.plan, table.constantColumns, by)
     if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None

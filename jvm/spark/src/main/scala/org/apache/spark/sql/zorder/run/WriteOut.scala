@@ -31,7 +31,8 @@ final private[run] class WriteOut(
   def apply(work: Work, metrics: RunMetrics): Written = {
     val write = Destination.begin(session, table, request.into, progress.runId)
     try {
-      val written = progress.step("rewrite")(rewrite(work, write))(f => s"${Said.files(f.map(_.file))} written")
+      val written =
+        progress.step("rewrite")(rewrite(work, write))(f => s"${Said.files(f.map(_.file))} written")
       val files = written.map(_.file)
       val (footers, pageIndexes) = progress.step("verify")(verify(work, written, write)) { case (f, _) =>
         s"${Said.count(f.map(_.rows).sum, "row")}, every column's type and NULLs as before"
@@ -106,7 +107,8 @@ final private[run] class WriteOut(
       work: Work,
       written: Seq[WrittenFile],
       target: TableWrite): (Seq[FileFooter], Seq[FilePages]) = {
-    val (footers, pages) = Footers.readWithPages(session, written.map(_.file), work.outlook.tracked.statColumns)
+    val (footers, pages) =
+      Footers.readWithPages(session, written.map(_.file), work.outlook.tracked.statColumns)
     val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) => Some(leaf.column))
     val problems =
       counted(work, footers.map(_.rows).sum) ++
@@ -163,6 +165,9 @@ final private[run] class WriteOut(
       },
       rewritten = work.plan.files,
       report = report.json)
-    Finished(work.plan.files, record, work.routes.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
+    Finished(
+      work.plan.files,
+      record,
+      work.routes.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
 }

@@ -23,7 +23,8 @@ object Verification {
     // where nobody can tell how many rows are deleted, the run counts them
     val countable = inputs.forall(_.file.deleted.isDefined)
     val rows =
-      if (!countable || before == after) Nil else Seq(s"The files read hold $before rows and the files written $after.")
+      if (!countable || before == after) Nil
+      else Seq(s"The files read hold $before rows and the files written $after.")
     val read = Leaves.of(inputs, stored)
     val written = Leaves.of(outputs, stored)
     // deleted rows took their NULLs along

@@ -40,10 +40,12 @@ private[table] object MissingFormat {
   private def refused(what: String, format: String, elsewhere: String, unknown: String): Nothing =
     module(format.toLowerCase(java.util.Locale.ROOT)) match {
       case None =>
-        refuse(s"$what, and $format has no release for Spark ${facts.getProperty("spark")} that this jar works " +
-          s"with; $elsewhere.")
+        refuse(
+          s"$what, and $format has no release for Spark ${facts.getProperty("spark")} that this jar works " +
+            s"with; $elsewhere.")
       case Some(_) if TableFormats.isPresent(format) => refuse(s"$what $unknown.")
       case Some(module) =>
-        refuse(s"$what, and $format's classes are not on the class path; add them, as with --packages $module.")
+        refuse(
+          s"$what, and $format's classes are not on the class path; add them, as with --packages $module.")
     }
 }

@@ -46,7 +46,9 @@ final private[delta] class DeltaWrite(
     DeltaWrite.settings(options).foreach { case (key, value) => session.conf.set(key, value) }
     val actions: Seq[FileAction] =
       txn.writeFiles(Shims.ofRows(session, plan), None, isOptimize = true, additionalConstraints = Nil)
-    written = actions.collect { case add: AddFile => table.fullPath(add) -> add.copy(dataChange = false) }.toMap
+    written = actions.collect { case add: AddFile =>
+      table.fullPath(add) -> add.copy(dataChange = false)
+    }.toMap
     CrashPoint.hit("delta-written")
     written.toSeq.sortBy(_._1).map { case (path, add) =>
       val file = DataFile(path, add.size, add.modificationTime, table.directory(add))
