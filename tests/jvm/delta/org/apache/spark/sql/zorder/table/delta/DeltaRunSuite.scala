@@ -48,7 +48,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
       done(keeps(path)(zorder(path, s"BY (a, b) $small")))
       numbers(10).write.format("delta").mode("append").save(path.toString)
       refused(path, s"ZORDER ROLLBACK '$path'", "written to after the run", "RESTORE")
-      done(keeps(path)(zorder(path, s"FULL BY (a, b) WITH (fileCount = 8, force = true)")))
+      done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 8, force = true)")))
       assert(files(path) === 8)
       spark.sql(s"ZORDER REMOVE '$path'").collect()
       assert(!java.nio.file.Files.exists(path.resolve("_zorder")) && read(path).count() === 20010)
@@ -85,7 +85,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
       delta(path)
       done(zorder(path, s"BY (a, b) WITH (fileCount = 4) INTO '$copy'"))
       assert(spark.read.parquet(copy.toString).count() === 20000 && files(path) === 6)
-      done(keeps(path)(zorder(path, s"BY (a, b) WITH (fileCount = 16, verify = 'checksum')")))
+      done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 16, verify = 'checksum')")))
       withConf("spark.databricks.delta.retentionDurationCheck.enabled" -> "false") {
         val row = spark.sql(s"ZORDER VACUUM '$path' RETAIN 0 HOURS").head()
         assert(row.getAs[Long]("files_deleted") === 6)

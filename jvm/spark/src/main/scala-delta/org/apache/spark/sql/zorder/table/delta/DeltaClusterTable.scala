@@ -51,7 +51,7 @@ private[delta] final class DeltaClusterTable(
     paths.find(p => !DeltaColumns.holds(kept, p)).map { p =>
       val column = p.mkString(".")
       s"Delta keeps no statistics of column $column of $name, so nothing could skip files by it; raise " +
-        s"delta.dataSkippingNumIndexedCols, or name it in delta.dataSkippingStatsColumns."
+        "delta.dataSkippingNumIndexedCols, or name it in delta.dataSkippingStatsColumns."
     }
   }
 
