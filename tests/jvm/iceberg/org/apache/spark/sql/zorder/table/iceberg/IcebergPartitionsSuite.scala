@@ -66,7 +66,7 @@ class IcebergPartitionsSuite extends AnyFunSuite with IcebergFixture {
     sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
     val why = intercept[ZOrderException](cluster(t, "a, b")).getMessage
     assert(why.contains("before the table's partitioning was changed") && why.contains("rewrite_data_files"))
-    sql(s"CALL ice.system.rewrite_data_files(table => 'db.older', options => map('rewrite-all', 'true'))").collect()
+    sql("CALL ice.system.rewrite_data_files(table => 'db.older', options => map('rewrite-all', 'true'))").collect()
     assert(status(cluster(t, "a, b")) == "DONE")
   }
 }
