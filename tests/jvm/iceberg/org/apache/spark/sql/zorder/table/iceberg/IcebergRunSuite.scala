@@ -54,6 +54,19 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(filesOf(t).intersect(files).isEmpty)
   }
 
+  test("new rows go into the cells that they fall into, and the other files stay") {
+    val t = filled("grown")
+    cluster(t, "a, b", "WITH (fileCount = 8, force = true)")
+    val settled = filesOf(t)
+    sql(s"INSERT INTO $t SELECT id + 8000, int(id), 1D, 'x' FROM range(80)")
+    val before = content(t)
+    val row = sql(s"ZORDER TABLE $t BY (a, b) WITH (writeBudget = 1000)").head()
+    assert(status(row) == "DONE" && row.getAs[String]("reason").contains("were merged there"), row)
+    assert(content(t) == before)
+    assert(tasks(t).length == 8 && filesOf(t).intersect(settled).size == 7)
+    assert(status(sql(s"ZORDER TABLE $t BY (a, b)").head()) == "NOTHING_TO_DO")
+  }
+
   test("DRY RUN and a run without gain change nothing") {
     val t = filled("dry")
     val snapshot = load(t).currentSnapshot.snapshotId

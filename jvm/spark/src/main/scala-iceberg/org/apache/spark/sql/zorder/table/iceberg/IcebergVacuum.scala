@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.Path
-import org.apache.iceberg.{Snapshot, SnapshotChanges, Table, TableProperties}
+import org.apache.iceberg.{Snapshot, SnapshotSummary, Table, TableProperties}
 import org.apache.iceberg.spark.actions.SparkActions
 import org.apache.iceberg.util.{PropertyUtil, SnapshotUtil}
 
@@ -27,26 +27,30 @@ private[iceberg] object IcebergVacuum {
         TableProperties.GC_ENABLED_DEFAULT))
       refuse(s"Files of $name must not be deleted: its property ${TableProperties.GC_ENABLED} is false.")
     val before = System.currentTimeMillis - keepMs
-    val replaced = removedBefore(table, before)
-    val expired = if (dryRun) replaced.size.toLong else expire(session, table, before)
+    val replaced = removingSnapshots(table, before)
+    val expired =
+      if (dryRun) replaced.map(told(_, SnapshotSummary.DELETED_FILES_PROP)).sum
+      else expire(session, table, before)
     val files = expired + orphans(session, opened, before, dryRun)
-    if (files == 0) Nil else Seq(Vacuumed(opened.root, files, replaced.map(_._2).sum, 0L, "DELETED"))
+    val bytes = replaced.map(told(_, SnapshotSummary.REMOVED_FILE_SIZE_PROP)).sum
+    if (files == 0) Nil else Seq(Vacuumed(opened.root, files, bytes, 0L, "DELETED"))
   }
 
   private def expire(session: ClassicSession, table: Table, before: Long): Long =
     SparkActions.get(session).expireSnapshots(table).expireOlderThan(before).execute().deletedDataFilesCount
 
-  /** Files that expired snapshots alone hold: those that the first one kept, or one before it, removed. */
-  private def removedBefore(table: Table, before: Long): Seq[(String, Long)] = {
+  /**
+   * Of the main branch those that removed files which expired snapshots alone hold: the expired ones
+   * themselves, and the first one that is kept.
+   */
+  private def removingSnapshots(table: Table, before: Long): Seq[Snapshot] = {
     val chain = SnapshotUtil.currentAncestors(table).asScala.toSeq
     val (kept, expired) = chain.span(s => s.timestampMillis >= before || chain.headOption.contains(s))
-    val remove = if (expired.isEmpty) Nil else expired :+ kept.last
-    remove.flatMap(removed(table, _)).distinct
+    if (expired.isEmpty) Nil else expired :+ kept.last
   }
 
-  private def removed(table: Table, snapshot: Snapshot): Seq[(String, Long)] =
-    SnapshotChanges.builderFor(table).snapshot(snapshot).build().removedDataFiles.asScala
-      .map(f => f.location -> f.fileSizeInBytes).toSeq
+  private def told(snapshot: Snapshot, property: String): Long =
+    Option(snapshot.summary.get(property)).fold(0L)(_.toLong)
 
   private def orphans(
       session: ClassicSession,

@@ -16,7 +16,7 @@ private[iceberg] object WriteProperties {
 
   private val prefixes = Seq(
     "parquet.bloom.filter.enabled#" -> PARQUET_BLOOM_FILTER_COLUMN_ENABLED_PREFIX,
-    "parquet.bloom.filter.expected.ndv#" -> PARQUET_BLOOM_FILTER_COLUMN_NDV_PREFIX)
+    "parquet.bloom.filter.expected.ndv#" -> "write.parquet.bloom-filter-ndv.column.")
 
   def of(options: Map[String, String]): Map[String, String] = options.flatMap {
     case ("compression", value) => Some(PARQUET_COMPRESSION -> codec(value))
