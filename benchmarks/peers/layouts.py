@@ -8,6 +8,7 @@ column. Every format is asked for 64 files, by default and as it does best.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tempfile
@@ -28,6 +29,8 @@ import session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    Reads = dict[str, dict[str, tuple[float, int]]]
 
 BY = ("ss_customer_sk", "ss_cdemo_sk")
 FILES = 64
@@ -110,15 +113,26 @@ def layouts(spark: SparkSession, source: DataFrame, folder: Path) -> dict[str, D
     return made
 
 
-def line(name: str, reads: dict[str, dict[str, tuple[float, int]]]) -> str:
-    """Files, and per level the share that a look-up reads, by the first / by the second column."""
+def shares(reads: Reads, level: str) -> list[float]:
+    """The share of the blocks that a look-up reads, by the first and by the second column."""
+    return [round(reads[column][level][0] / reads[column][level][1], 4) for column in BY]
 
-    def share(column: str, level: str) -> str:
-        read, blocks = reads[column][level]
-        return f"{read / blocks:.3f}"
 
-    levels = [" / ".join(share(column, level) for column in BY) for level in lookups.LEVELS]
+def line(name: str, reads: Reads) -> str:
+    """The number of files, and the shares of each level."""
+    levels = [" / ".join(f"{s:.3f}" for s in shares(reads, level)) for level in lookups.LEVELS]
     return f"| {name} | {reads[BY[0]]['files'][1]} | {' | '.join(levels)} |"
+
+
+def for_readme(spark: SparkSession, found: dict[str, Reads]) -> None:
+    """What README's table shows of others, beside our own figures."""
+    rows = [
+        {"layout": name, "files": shares(reads, "files"), "pages": shares(reads, "pages")}
+        for name, reads in found.items()
+        if not name.startswith("spark-zorder")
+    ]
+    body = {"date": time.strftime("%Y-%m-%d"), "spark": spark.version, "rows": rows}
+    (session.TOP / "benchmarks/results/layouts-peers.json").write_text(json.dumps(body, indent=1) + "\n")
 
 
 def main() -> int:
@@ -132,12 +146,12 @@ def main() -> int:
         source = spark.read.parquet(str(data.parquet_path(1)))
         rows = source.count()
         values = lookups.draw(spark, data.parquet_path(1), BY)
-        lines = []
+        found: dict[str, Reads] = {}
         for name, table in layouts(spark, source, folder).items():
             assert table.count() == rows, name
             files = [Path(unquote(urlparse(f).path)) for f in table.inputFiles()]
-            lines.append(line(name, lookups.reads_of(spark, files, values)))
-            print(lines[-1], flush=True)
+            found[name] = lookups.reads_of(spark, files, values)
+            print(line(name, found[name]), flush=True)
         text = [
             "# Layouts side by side",
             "",
@@ -148,13 +162,14 @@ def main() -> int:
             "",
             "| layout | files | files read | row groups read | pages read |",
             "| --- | --- | --- | --- | --- |",
-            *lines,
+            *(line(name, reads) for name, reads in found.items()),
             "",
             f"- {time.strftime('%Y-%m-%d')}; spark-zorder {session.VERSION}, Spark {spark.version}, "
             f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}",
             f"- {machine.line(spark._jvm.System.getProperty('java.version'))}",
         ]
         result_file.show("\n".join(text) + "\n", "layouts-peers", keep=True)
+        for_readme(spark, found)
         spark.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

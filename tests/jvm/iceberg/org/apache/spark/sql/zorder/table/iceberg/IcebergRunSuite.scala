@@ -67,6 +67,14 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(status(sql(s"ZORDER TABLE $t BY (a, b)").head()) == "NOTHING_TO_DO")
   }
 
+  test("the table's own file size is the default, and an option of the run wins") {
+    val t = filled("sized", "TBLPROPERTIES ('write.target-file-size-bytes' = '20000')")
+    cluster(t, "a, b", "WITH (force = true)")
+    assert(tasks(t).length >= 4)
+    sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 2, force = true)").collect()
+    assert(tasks(t).length == 2)
+  }
+
   test("DRY RUN and a run without gain change nothing") {
     val t = filled("dry")
     val snapshot = load(t).currentSnapshot.snapshotId

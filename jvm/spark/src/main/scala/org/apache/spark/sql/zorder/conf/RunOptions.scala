@@ -22,6 +22,10 @@ final case class RunOptions(
 
 object RunOptions {
 
+  /** Options as the keys that a session has for them, to stand behind what the session says itself. */
+  def inSession(options: Map[String, String]): Map[String, String] =
+    options.map { case (name, value) => (ZOrderOption.SessionPrefix + name, value) }
+
   /**
    * Merges the options of one run. Names are compared without regard to case; an unknown one is refused.
    *

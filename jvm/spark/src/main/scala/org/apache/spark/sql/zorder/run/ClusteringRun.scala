@@ -26,7 +26,7 @@ object ClusteringRun {
   def run(session: SparkSession, request: ClusterRequest): Row = {
     val user = Shims.classic(session)
     val table = TableResolver.open(user, request.target)
-    val options = RunOptions.merge(request.options, table.properties, user.conf.getAll)
+    val options = RunOptions.merge(request.options, table.properties, RunOptions.inSession(table.formatOptions) ++ user.conf.getAll)
     val runId = UUID.randomUUID().toString.take(8)
     val progress = new Progress(user, runId, table.name)
     try Unreadable.explained(table.name)(new ClusteringRun(

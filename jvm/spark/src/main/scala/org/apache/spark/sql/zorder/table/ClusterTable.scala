@@ -80,6 +80,9 @@ trait ClusterTable {
    */
   def unskippable(paths: Seq[Seq[String]]): Option[String] = None
 
+  /** What the format's own settings of the table say, as options of a run: they win over defaults alone. */
+  def formatOptions: Map[String, String] = Map.empty
+
   /** Table properties; empty for a path. */
   def properties: Map[String, String]
 

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.{FileSystem, Path}
-import org.apache.iceberg.{FileScanTask, Snapshot, Table}
+import org.apache.iceberg.{FileScanTask, Snapshot, Table, TableProperties}
 import org.apache.iceberg.util.ContentFileUtil
 
 import org.apache.spark.sql.types.StructType
@@ -43,6 +43,11 @@ final private[iceberg] class IcebergClusterTable(
   override def declared: Option[StructType] = Some(schema)
   override def managed: Option[ManagedColumns] = Some(IcebergColumns.managed(table))
   override def properties: Map[String, String] = table.properties.asScala.toMap
+
+  override def formatOptions: Map[String, String] = IcebergClusterTable.Options.flatMap {
+    case (property, option) => Option(table.properties.get(property)).map(option -> _)
+  }
+
   override def state: StateDir = new StateDir(fs, root)
 
   /** A partition's values are computed from columns, which the files hold like any other. */
@@ -92,4 +97,10 @@ final private[iceberg] class IcebergClusterTable(
 
 private[iceberg] object IcebergClusterTable {
   val Main = "main"
+
+  /** Iceberg's properties of a table that say the same as an option of ours. */
+  private val Options = Map(
+    TableProperties.WRITE_TARGET_FILE_SIZE_BYTES -> "targetFileSize",
+    TableProperties.PARQUET_ROW_GROUP_SIZE_BYTES -> "rowGroupSize",
+    TableProperties.PARQUET_PAGE_ROW_LIMIT -> "pageRowLimit")
 }

@@ -1,0 +1,147 @@
+"""Somebody appends and somebody counts while a table is clustered again and again.
+
+    python tests/fault/crowd.py --runs 20          # some minutes
+
+At the end no row is lost or doubled, also after a vacuum. A reader of Delta or Iceberg never fails and never
+sees fewer rows than were committed before it began; of plain Parquet rows may be seen late.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import tables
+from pyspark.sql import DataFrame, SparkSession
+
+FORMATS = ("catalog", "delta", "iceberg")
+BATCH = 10
+
+
+class Crowd:
+    """A table in one format, and everybody who works on it."""
+
+    def __init__(self, spark: SparkSession, folder: Path, kind: str) -> None:
+        self.spark, self.folder, self.kind = spark, folder, kind
+        self.committed = self.begun = tables.ROWS
+        self.failures: list[str] = []
+        self.counts = 0
+        self.stop = threading.Event()
+
+    @property
+    def target(self) -> str:
+        return "crowd" if self.kind == "catalog" else tables.target(self.folder, self.kind)
+
+    def create(self) -> None:
+        if self.kind == "catalog":
+            tables.rows(self.spark).write.format("parquet").saveAsTable("crowd")
+        else:
+            tables.create(self.spark, self.folder, self.kind)
+
+    def read(self) -> DataFrame:
+        if self.kind == "catalog":
+            return self.spark.table("crowd")
+        return tables.read(self.spark, self.folder, self.kind)
+
+    def append(self) -> None:
+        """Ten rows every 200 ms."""
+        while not self.stop.wait(0.2):
+            first = self.begun
+            self.begun += BATCH
+            rows = self.spark.range(first, self.begun, 1, 1).selectExpr(
+                "id", "cast(id % 1000 as int) a", "id % 99991 b", "'new' s"
+            )
+            if self.kind == "catalog":
+                rows.write.insertInto("crowd")
+            elif self.kind == "iceberg":
+                rows.writeTo("ice.db.t").append()
+            else:
+                rows.write.format(self.kind).mode("append").save(str(self.folder / self.kind))
+            self.committed = self.begun
+
+    def count(self) -> None:
+        """Counts, and knows between which numbers the count must be."""
+        while not self.stop.is_set():
+            least = self.committed
+            try:
+                seen = self.read().count()
+            except Exception as error:
+                self.failures.append(str(error).splitlines()[0])
+                continue
+            self.counts += 1
+            if seen > self.begun or (seen < least and self.kind != "catalog"):
+                self.failures.append(f"{seen} rows, and not {least} to {self.begun}")
+
+    def run(self, runs: int) -> str:
+        """The runs, and a line for the result."""
+        self.create()
+        others = [threading.Thread(target=self.append), threading.Thread(target=self.count)]
+        for thread in others:
+            thread.start()
+        ended: dict[str, int] = {}
+        for i in range(runs):
+            columns = "a, b" if i % 2 else "b, a"
+            options = "WITH (fileCount = 8, force = true)"
+            try:
+                statement = f"ZORDER TABLE {self.target} FULL BY ({columns}) {options}"
+                row: Any = self.spark.sql(statement).head()
+                status = row["status"]
+            except Exception as error:
+                status = str(error).splitlines()[0][:90]
+            ended[status] = ended.get(status, 0) + 1
+            print(f"{self.kind}: run {i + 1}: {status}", flush=True)
+        self.stop.set()
+        for thread in others:
+            thread.join()
+        self.spark.sql(f"ZORDER VACUUM {self.target} RETAIN 0 HOURS").collect()
+        final = self.read().selectExpr("count(*)", "count(distinct id)").head()
+        assert final is not None
+        if tuple(final) != (self.begun, self.begun):
+            raise SystemExit(f"{self.kind}: {tuple(final)} rows at the end, and not {self.begun}")
+        if self.failures and self.kind != "catalog":
+            raise SystemExit(f"{self.kind}: {len(self.failures)} failures of the reader: {self.failures[0]}")
+        appended = (self.begun - tables.ROWS) // BATCH
+        runs_said = ", ".join(f"{n} {s}" for s, n in ended.items())
+        failed = f"{len(self.failures)} of {self.counts + len(self.failures)}"
+        return f"| {self.kind} | {runs_said} | {appended} | {failed} | 0 | 0 |"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--formats", nargs="+", default=list(FORMATS), choices=FORMATS)
+    parser.add_argument("--result", type=Path, help="a file for the table of results")
+    arguments = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="spark-zorder-crowd-"))
+    try:
+        spark = tables.start(folder)
+        lines = [Crowd(spark, folder, kind).run(arguments.runs) for kind in arguments.formats]
+        text = [
+            "# Appends and counts during runs",
+            "",
+            f"`python tests/fault/crowd.py --runs {arguments.runs}`, {time.strftime('%Y-%m-%d')}, "
+            f"Spark {spark.version}: {BATCH} rows",
+            "are appended every 200 ms and all are counted all the time, in the session that runs",
+            "`ZORDER TABLE ... FULL`.",
+            "",
+            "| table | runs | appends | failed counts | rows lost | rows doubled |",
+            "| --- | --- | --- | --- | --- | --- |",
+            *lines,
+        ]
+        print("\n".join(text))
+        if arguments.result:
+            arguments.result.write_text("\n".join(text) + "\n")
+        spark.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
