@@ -13,8 +13,9 @@ metrics. Use a quiet machine.
 from __future__ import annotations
 
 import argparse
-import os
+import shutil
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import machine
 import peers
 import result_file
+import session
 from cpu import cpu_ns
 from key_report import BIGINT, BINARY, DELTA, HASHED, HILBERT, ICEBERG, PLAIN, ZORDER, report
 
@@ -33,30 +35,8 @@ if TYPE_CHECKING:
     from key_report import Figures
     from pyspark.sql import DataFrame
 
-TOP = Path(__file__).resolve().parent.parent.parent
-VERSION = (TOP / "VERSION").read_text().strip()
-OURS = TOP / f"target/jars/spark-zorder-spark3.5_2.12-{VERSION}.jar"
 WARM_UP = 2
 QUERIES = {PLAIN: functions.max, HASHED: lambda key: functions.max(functions.xxhash64(key))}
-
-
-def session() -> SparkSession:
-    """One core, so that a task's thread has all the time that its work takes."""
-    if not OURS.is_file():
-        raise SystemExit(f"{OURS.relative_to(TOP)} is missing: run `make jars` first.")
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    settings = {
-        "spark.driver.memory": "2g",
-        "spark.driver.extraClassPath": ":".join(str(jar) for jar in [OURS, *peers.jars()]),
-        "spark.sql.extensions": f"{peers.DELTA_EXTENSION},org.apache.spark.sql.zorder.ZOrderExtensions",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
-    }
-    builder = SparkSession.builder.master("local[1]").appName("spark-zorder keys")
-    for key, value in settings.items():
-        builder.config(key, value)
-    return builder.getOrCreate()
 
 
 def table(spark: SparkSession, rows: int) -> DataFrame:
@@ -97,8 +77,8 @@ def setting(spark: SparkSession, rows: int, rounds: int) -> list[str]:
     return [
         f"- {time.strftime('%Y-%m-%d')}; {rows:,} rows made by `range`, median of {rounds} rounds after "
         f"{WARM_UP} of warm-up",
-        f"- spark-zorder {VERSION}, Spark {spark.version}, Iceberg {peers.ICEBERG}, Delta {peers.DELTA}, "
-        f"master {spark.sparkContext.master}",
+        f"- spark-zorder {session.VERSION}, Spark {spark.version}, Iceberg {peers.ICEBERG}, "
+        f"Delta {peers.DELTA}, master {spark.sparkContext.master}",
         f"- {machine.line(spark._jvm.System.getProperty('java.version'))}",
     ]
 
@@ -110,11 +90,14 @@ def main() -> int:
     parser.add_argument("--rows", type=int, default=3_000_000)
     parser.add_argument("--trial", action="store_true", help="prints the result and keeps nothing")
     arguments = parser.parse_args()
-    spark = session()
+    folder = Path(tempfile.mkdtemp(prefix="spark-zorder-keys-"))
+    # one core, so that a task's thread has all the time that its work takes
+    spark = session.session(folder, cores=1)
     found = measure(table(spark, arguments.rows), arguments.rounds, arguments.rows)
     text = report(found, setting(spark, arguments.rows, arguments.rounds))
     result_file.show(text, "keys-peers", keep=not arguments.trial)
     spark.stop()
+    shutil.rmtree(folder, ignore_errors=True)
     return 0
 
 

@@ -18,8 +18,8 @@ EXTENSIONS = (
 )
 
 
-def session(folder: Path, memory: str = "2g", **more: str) -> SparkSession:
-    """Two cores, no UI, nothing written outside the folder; `more` are settings with `__` for dots."""
+def session(folder: Path, memory: str = "2g", cores: int = 2, **more: str) -> SparkSession:
+    """Local, no UI, nothing written outside the folder; `more` are settings with `__` for dots."""
     if not JAR.is_file():
         raise SystemExit(f"{JAR.relative_to(TOP)} is missing: run `make jars` first.")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -38,7 +38,7 @@ def session(folder: Path, memory: str = "2g", **more: str) -> SparkSession:
         "spark.log.level": "OFF",
         **{key.replace("__", "."): value for key, value in more.items()},
     }
-    builder = SparkSession.builder.master("local[2]").appName("spark-zorder and its peers")
+    builder = SparkSession.builder.master(f"local[{cores}]").appName("spark-zorder and its peers")
     for key, value in settings.items():
         builder.config(key, value)
     return builder.getOrCreate()

@@ -41,6 +41,27 @@ final case class RunRecord(
     report: String,
     version: Option[Long] = None)
 
+object RunRecord {
+
+  /** That a run was undone by the means of the table's own format. */
+  def rolledBack(run: RunRecord, number: Int, table: String): RunRecord = {
+    val now = System.currentTimeMillis
+    RunRecord(
+      number,
+      run.runId,
+      startedMs = now,
+      finishedMs = now,
+      operation = "ROLLBACK",
+      statement = s"ZORDER ROLLBACK $table",
+      columns = run.columns,
+      curve = run.curve,
+      layoutIds = Map.empty,
+      files = Nil,
+      rewritten = Nil,
+      report = "{}")
+  }
+}
+
 /** The `_zorder/` directory of a table: layouts and runs. It may vanish at any time: then there is no state. */
 trait TableState {
 

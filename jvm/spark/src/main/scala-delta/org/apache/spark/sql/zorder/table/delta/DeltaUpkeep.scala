@@ -36,20 +36,7 @@ private[delta] object DeltaUpkeep {
       refuse(s"${table.name} was written to after the run ${run.runId} (version $version, now " +
         s"${table.version}), and RESTORE would lose that; use Delta's RESTORE if you mean it.")
     session.sql(s"RESTORE TABLE ${sql(table)} TO VERSION AS OF ${version - 1}").collect()
-    val record = RunRecord(
-      table.state.nextNumber(),
-      run.runId,
-      System.currentTimeMillis,
-      System.currentTimeMillis,
-      "ROLLBACK",
-      "ZORDER ROLLBACK",
-      run.columns,
-      run.curve,
-      Map.empty,
-      Nil,
-      Nil,
-      "{}")
-    table.state.write(record, Map.empty)
+    table.state.write(RunRecord.rolledBack(run, table.state.nextNumber(), table.name), Map.empty)
     run.runId
   }
 

@@ -25,26 +25,8 @@ private[iceberg] object IcebergUpkeep {
       .getOrElse(refuse(s"The snapshot before the run ${run.runId} of $name has expired."))
     val manage = table.manageSnapshots()
     opened.branch.fold(manage.rollbackTo(parent))(manage.replaceBranch(_, parent)).commit()
-    record(opened, run)
+    opened.state.write(RunRecord.rolledBack(run, opened.state.nextNumber(), name), Map.empty)
     run.runId
-  }
-
-  private def record(opened: IcebergClusterTable, run: RunRecord): Unit = {
-    val now = System.currentTimeMillis
-    val record = RunRecord(
-      opened.state.nextNumber(),
-      run.runId,
-      now,
-      now,
-      "ROLLBACK",
-      s"ZORDER ROLLBACK ${opened.name}",
-      run.columns,
-      run.curve,
-      Map.empty,
-      Nil,
-      Nil,
-      "{}")
-    opened.state.write(record, Map.empty)
   }
 
   /** The table's files stay as they are, and so do its snapshots, whose summaries nobody can change. */
