@@ -16,6 +16,9 @@ final case class RunOptions(
     force: Boolean = false,
     overlap: String = "exclude",
     writeBudget: Double = 5.0,
+    maxInputBytes: Option[Long] = None,
+    maxDurationMs: Long = 2L * 3600 * 1000,
+    maxBytesInFlight: Option[Long] = None,
     queryLog: Option[String] = None,
     bloom: Seq[String] = Nil,
     retentionMs: Long = 7L * 24 * 3600 * 1000)

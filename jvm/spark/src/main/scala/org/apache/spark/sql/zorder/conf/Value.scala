@@ -31,6 +31,10 @@ object Value {
       "a size of at least one byte, such as 256m, 1g or 1048576"))
   }
 
+  /** The same, where `none` sets no limit. */
+  def bytesOrNone(name: String, value: String): Option[Long] =
+    if (tidy(value) == "none") None else Some(bytes(name, value))
+
   /** A time in milliseconds, zero or more: `90s`, `30m`, `36h`, `7d`. A bare number has no meaning. */
   def millis(name: String, value: String): Long = {
     val read = tidy(value) match {

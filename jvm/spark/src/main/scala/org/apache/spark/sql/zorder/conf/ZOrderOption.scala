@@ -119,6 +119,28 @@ object ZOrderOption {
       (o, v) => o.copy(writeBudget = Value.decimal("writeBudget", v, 1, 1000))
     ),
     ZOrderOption(
+      "maxInputBytes",
+      "bytes, or with k, m, g",
+      "none",
+      "When a statement has read so much, it begins no further batch: PARTIAL, and the same statement goes on there.",
+      (o, v) => o.copy(maxInputBytes = Value.bytesOrNone("maxInputBytes", v))
+    ),
+    ZOrderOption(
+      "maxDuration",
+      "time with s, m, h, d",
+      "2h",
+      "After this time a statement begins no further batch, either.",
+      (o, v) => o.copy(maxDurationMs = Value.millis("maxDuration", v))
+    ),
+    ZOrderOption(
+      "maxBytesInFlight",
+      "bytes, or with k, m, g",
+      "none",
+      "Bytes of the files of one batch, which is some whole partitions with a commit of their own, and at least one. " +
+        "Without it a statement is one batch.",
+      (o, v) => o.copy(maxBytesInFlight = Value.bytesOrNone("maxBytesInFlight", v))
+    ),
+    ZOrderOption(
       "queryLog",
       "table, view or path",
       "none",

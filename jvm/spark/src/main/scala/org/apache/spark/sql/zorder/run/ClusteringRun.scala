@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.run
 
 import java.util.UUID
 
+import scala.annotation.tailrec
+
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.{Row, SparkSession}
@@ -27,15 +29,27 @@ object ClusteringRun {
     val user = Shims.classic(session)
     val table = TableResolver.open(user, request.target)
     val options = RunOptions.merge(request.options, table.properties, RunOptions.inSession(table.formatOptions) ++ user.conf.getAll)
+    val now = System.currentTimeMillis()
     val runId = UUID.randomUUID().toString.take(8)
     val progress = new Progress(user, runId, table.name)
-    try Unreadable.explained(table.name)(new ClusteringRun(
-        user,
-        request,
-        table,
-        options,
-        progress).report().row)
-    finally table.close()
+    Unreadable.explained(table.name) {
+      val first = new ClusteringRun(user, request, table, options, progress, new Batches(options, now))
+      inBatches(first, () => TableResolver.open(user, request.target)).row
+    }
+  }
+
+  /** Batch by batch, each on the table as the one before it has left it. */
+  @tailrec
+  private def inBatches(
+      run: ClusteringRun,
+      opened: () => ClusterTable,
+      before: Option[RunReport] = None): RunReport = {
+    val report = before.foldLeft(run.reportAndClose())((now, earlier) => earlier.and(now))
+    val why = run.batches.ended(report)
+    if (run.left.isEmpty) report
+    else if (why.isDefined) report.partial(s"${why.get}, and ${Said.count(run.left.length.toLong, "partition")} " +
+      "are left: the same statement goes on there.")
+    else inBatches(run.next(opened()), opened, Some(report))
   }
 }
 
@@ -44,13 +58,26 @@ final private class ClusteringRun(
     request: ClusterRequest,
     table: ClusterTable,
     options: RunOptions,
-    progress: Progress) {
+    progress: Progress,
+    val batches: Batches) {
   private val started = System.currentTimeMillis()
   private val curve = Curves.checked(request.curve)
   private val by = ClusteredBy.of(request, table)
   private val log: Option[QueryLog] = QueryLog.of(user, options).map(_.on(user, table))
 
-  def report(): RunReport = {
+  private var batch = Batch(Set.empty, Nil)
+
+  /** Partitions that wait for another batch. */
+  def left: Seq[String] = batch.left
+
+  def next(again: ClusterTable): ClusteringRun =
+    new ClusteringRun(user, request, again, options, progress, batches.after(batch.partitions))
+
+  def reportAndClose(): RunReport =
+    try report()
+    finally table.close()
+
+  private def report(): RunReport = {
     val all = table.files()
     if (all.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
     val found = progress.step("schema")(resolved(all))(f => Said.count(f.schema.length.toLong, "column"))
@@ -65,14 +92,22 @@ final private class ClusteringRun(
       val hint = if (overlap) "" else " WITH (overlap = 'include') takes those too that it overlaps."
       val which = if (overlap) "overlaps" else "lies wholly inside"
       ended(RunStatus.NothingToDo, s"No file $which WHERE ${selected.where}.$hint", considered)
-    } else if (request.full || request.into.isDefined) cluster(found, selected, considered)
-    else placed(found, selected, considered)
+    } else if (request.into.isDefined) cluster(found, selected, considered)
+    else if (request.full) {
+      begin(selected.files.groupBy(_.partition).map { case (p, files) => p -> files.map(_.length).sum }.toSeq)
+      cluster(found, selected.without(selected.files.filterNot(f => batch.partitions(f.partition))), considered)
+    } else placed(found, selected, considered)
   }
+
+  /** A dry run looks at all partitions at once. */
+  private def begin(partitions: Seq[(String, Long)]): Unit =
+    batch = if (request.dryRun) Batch(partitions.map(_._1).toSet, Nil) else batches.next(partitions.sorted)
 
   /** Leaves what is in place alone, lets what has a layout grow in it, and clusters the rest. */
   private def placed(found: Found, selected: Selection, considered: RunMetrics): RunReport = {
     val placement = new Placement(table, found.columns.map(_.sql), curve, options).of(selected)
-    val (settled, moving) = placement.partition(_.inPlace)
+    begin(placement.filterNot(_.inPlace).map(p => p.directory -> p.all.map(_.length).sum))
+    val (moving, settled) = placement.partition(p => batch.partitions(p.directory))
     if (moving.isEmpty)
       ended(
         RunStatus.NothingToDo,
@@ -92,20 +127,12 @@ final private class ClusteringRun(
       grew match {
         case None => cluster(found, selected.without(settled.flatMap(_.all)), considered)
         case Some(g) =>
-          val report = ended(g.status, g.reason + selected.said, g.metrics, g.layout, Some(g.outlook), g.root)
-          if (request.dryRun || growing.length == moving.length) report else rest(report)
+          // what has to be clustered anew is another commit
+          val others = moving.map(_.directory).filterNot(g.partitions)
+          if (!request.dryRun) batch = Batch(g.partitions, others ++ batch.left)
+          ended(g.status, g.reason + selected.said, g.metrics, g.layout, Some(g.outlook), g.root)
       }
     }
-  }
-
-  /** After some partitions have grown: those that have to be clustered, in a second commit. */
-  private def rest(first: RunReport): RunReport = {
-    val again = TableResolver.open(user, request.target)
-    val second =
-      try new ClusteringRun(user, request, again, options, progress).report()
-      finally again.close()
-    if (second.status == RunStatus.NothingToDo) first
-    else second.copy(reason = s"${first.reason} ${second.reason}")
   }
 
   /** The clustering columns and the condition, the schema they were found in, and what footers shall tell. */

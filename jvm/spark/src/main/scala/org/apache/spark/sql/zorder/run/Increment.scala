@@ -14,8 +14,9 @@ import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, InputRelation,
 /** A partition with new files, the layout that it keeps, and what becomes of its new rows. */
 final private[run] case class Grown(placed: PlacedPartition, ref: LayoutRef, growth: Growth, growing: Growing)
 
-/** How an increment ended. */
+/** How an increment of these partitions ended. */
 final private[run] case class Grew(
+    partitions: Set[String],
     status: RunStatus,
     reason: String,
     metrics: RunMetrics,
@@ -130,10 +131,11 @@ final private[run] class Increment(
       targetFileSize = changed.target,
       targetFiles = tasks.count.toLong,
       sampledRows = counted.rows.sum)
-    if (request.dryRun) Grew(RunStatus.DryRun, said, metrics, layout, outlook, table.root)
+    val names = growing.map(_.placed.directory).toSet
+    if (request.dryRun) Grew(names, RunStatus.DryRun, said, metrics, layout, outlook, table.root)
     else {
       val written = new WriteOut(session, table, request, options, progress, started)(work, metrics)
-      Grew(RunStatus.Done, s"${written.said} $said", written.metrics, layout, written.outlook, written.root)
+      Grew(names, RunStatus.Done, s"${written.said} $said", written.metrics, layout, written.outlook, written.root)
     }
   }
 }

@@ -17,7 +17,14 @@ import org.apache.spark.sql.zorder.table.InputRelation
  * @param localDiskBytes
  *   of all executors together: the shuffle files, and as much again for spills that are merged into them
  */
-final case class RunCost(bytesToRead: Long = 0, bytesToShuffle: Long = 0, localDiskBytes: Long = 0)
+final case class RunCost(bytesToRead: Long = 0, bytesToShuffle: Long = 0, localDiskBytes: Long = 0) {
+
+  /** Of two batches one after the other, whose shuffle files may both be there. */
+  def and(later: RunCost): RunCost = RunCost(
+    bytesToRead + later.bytesToRead,
+    bytesToShuffle + later.bytesToShuffle,
+    localDiskBytes + later.localDiskBytes)
+}
 
 private[run] object RunCost {
   def of(

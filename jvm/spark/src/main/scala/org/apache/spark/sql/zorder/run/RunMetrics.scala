@@ -24,6 +24,23 @@ final case class RunMetrics(
     cost: RunCost = RunCost(),
     stepMs: Map[String, Long] = Map.empty) {
 
+  /** Those of two batches of one statement, which has considered the same files twice. */
+  def and(later: RunMetrics): RunMetrics = copy(
+    added = added ++ later.added,
+    removed = removed ++ later.removed,
+    partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
+    batches = batches + later.batches,
+    filesSkipped = math.max(0L, filesConsidered - removed.length - later.removed.length),
+    endTimeMs = later.endTimeMs,
+    rows = rows + later.rows,
+    inputBytes = inputBytes + later.inputBytes,
+    targetFiles = targetFiles + later.targetFiles,
+    sampledRows = sampledRows + later.sampledRows,
+    rowGroups = rowGroups + later.rowGroups,
+    pages = pages + later.pages,
+    cost = cost.and(later.cost),
+    stepMs = later.stepMs)
+
   def row: Row = Row(
     added.length.toLong,
     removed.length.toLong,

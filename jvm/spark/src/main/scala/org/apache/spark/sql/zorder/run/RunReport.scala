@@ -29,6 +29,21 @@ final case class RunReport(
 
   def json: String = row.json
 
+  /** This one and a later batch of the same statement: what was written counts, if anything was. */
+  def and(later: RunReport): RunReport =
+    if (later.status == RunStatus.NothingToDo) this
+    else {
+      val done = Seq(this, later).find(_.status == RunStatus.Done).map(_.status)
+      val shown = if (later.outlook.isDefined) later else this
+      shown.copy(
+        status = done.getOrElse(later.status),
+        reason = s"$reason ${later.reason}",
+        metrics = metrics.and(later.metrics))
+    }
+
+  /** The statement ended before all batches were begun. */
+  def partial(why: String): RunReport = copy(status = RunStatus.Partial, reason = s"$reason PARTIAL: $why")
+
   private def rows[A](list: Outlook => Seq[A])(row: A => Row): Seq[Row] =
     outlook.fold(Seq.empty[Row])(list(_).map(row))
 }

@@ -5,6 +5,7 @@ sealed abstract class RunStatus(val name: String)
 
 object RunStatus {
   case object Done extends RunStatus("DONE")
+  case object Partial extends RunStatus("PARTIAL")
   case object DryRun extends RunStatus("DRY_RUN")
   case object NothingToDo extends RunStatus("NOTHING_TO_DO")
   case object NoGain extends RunStatus("NO_GAIN")

@@ -30,7 +30,7 @@ final private[zorder] case class Selection(
       val paths = settled.map(_.path).toSet
       copy(
         files.filterNot(f => paths(f.path)),
-        kept ++ settled,
+        kept ++ files.filter(f => paths(f.path)),
         footers.map(_.filterNot(f => paths(f.file.path))))
     }
 
