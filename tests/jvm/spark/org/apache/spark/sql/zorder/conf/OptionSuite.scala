@@ -47,9 +47,12 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
       "There is no option zorder.codek; did you mean zorder.codec?")
     assert(refused(RunOptions.merge(none, none, Map("spark.zorder.minGian" -> "1"))) ==
       "There is no option spark.zorder.minGian; did you mean spark.zorder.minGain?")
-    Seq("maxInputBytes", "maxDuration", "maxBytesInFlight").foreach { later =>
-      assert(refused(merged(later -> "1")).startsWith(s"There is no option $later;"))
-    }
+  }
+
+  test("limits of a statement, and none") {
+    val limits = merged("maxInputBytes" -> "1g", "maxDuration" -> "90m", "maxBytesInFlight" -> "none")
+    assert(limits.maxInputBytes == Some(1L << 30) && limits.maxDurationMs == 5400000L)
+    assert(limits.maxBytesInFlight.isEmpty)
   }
 
   test("sizes") {
