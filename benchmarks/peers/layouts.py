@@ -15,7 +15,6 @@ import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlparse
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -28,6 +27,8 @@ import result_file
 import session
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame, SparkSession
 
     Reads = dict[str, dict[str, tuple[float, int]]]
@@ -52,7 +53,7 @@ def delta_own(
 ) -> DataFrame:
     """Delta's OPTIMIZE, its target size so that it makes so many files."""
     table = delta(spark, source, path, clustered)
-    size = sum(Path(unquote(urlparse(f).path)).stat().st_size for f in table.inputFiles())
+    size = sum(f.stat().st_size for f in session.files(table))
     settings = {"spark.databricks.delta.optimize.maxFileSize": str(size // FILES), **settings}
     for key, value in settings.items():
         spark.conf.set(key, value)
@@ -73,7 +74,7 @@ def iceberg(spark: SparkSession, source: DataFrame, name: str) -> DataFrame:
 
 def iceberg_own(spark: SparkSession, source: DataFrame, name: str) -> DataFrame:
     """Iceberg's rewrite_data_files with its z-order."""
-    size = sum(Path(urlparse(f).path).stat().st_size for f in iceberg(spark, source, name).inputFiles())
+    size = sum(f.stat().st_size for f in session.files(iceberg(spark, source, name)))
     options = f"map('rewrite-all', 'true', 'target-file-size-bytes', '{size // FILES}')"
     spark.sql(
         f"CALL ice.system.rewrite_data_files(table => 'db.{name}', strategy => 'sort', "
@@ -90,27 +91,24 @@ def ours(spark: SparkSession, target: str) -> None:
     assert done["status"] == "DONE", done["reason"]
 
 
-def layouts(spark: SparkSession, source: DataFrame, folder: Path) -> dict[str, DataFrame]:
-    """Every layout by the name that the result gives it."""
-    made = {
-        f"Delta {peers.DELTA} ZORDER BY": delta_own(spark, source, folder / "dz"),
-        f"Delta {peers.DELTA} ZORDER BY, 65,536 range ids, no noise": delta_own(
-            spark, source, folder / "db", **{f"{ZONES}.rangeId.max": "65536", f"{ZONES}.addNoise": "false"}
-        ),
-        f"Delta {peers.DELTA} liquid clustering": delta_own(spark, source, folder / "dl", clustered=True),
-        f"Iceberg {peers.ICEBERG} zorder": iceberg_own(spark, source, "z"),
-    }
+def layouts(spark: SparkSession, source: DataFrame, folder: Path) -> Iterator[tuple[str, DataFrame]]:
+    """Every layout with the name that the result gives it, one after the other."""
+    yield f"Delta {peers.DELTA} ZORDER BY", delta_own(spark, source, folder / "dz")
+    best = {f"{ZONES}.rangeId.max": "65536", f"{ZONES}.addNoise": "false"}
+    name = f"Delta {peers.DELTA} ZORDER BY, 65,536 range ids, no noise"
+    yield name, delta_own(spark, source, folder / "db", **best)
+    yield f"Delta {peers.DELTA} liquid clustering", delta_own(spark, source, folder / "dl", clustered=True)
+    yield f"Iceberg {peers.ICEBERG} zorder", iceberg_own(spark, source, "z")
     source.write.parquet(str(folder / "p"))
     ours(spark, f"'{folder / 'p'}'")
-    made["spark-zorder on Parquet"] = spark.read.parquet(str(folder / "p"))
+    yield "spark-zorder on Parquet", spark.read.parquet(str(folder / "p"))
     delta(spark, source, folder / "d")
     ours(spark, f"'{folder / 'd'}'")
-    made["spark-zorder on Delta"] = spark.read.format("delta").load(str(folder / "d"))
+    yield "spark-zorder on Delta", spark.read.format("delta").load(str(folder / "d"))
     iceberg(spark, source, "ours")
     ours(spark, "ice.db.ours")
     spark.sql("REFRESH TABLE ice.db.ours")
-    made["spark-zorder on Iceberg"] = spark.table("ice.db.ours")
-    return made
+    yield "spark-zorder on Iceberg", spark.table("ice.db.ours")
 
 
 def shares(reads: Reads, level: str) -> list[float]:
@@ -147,10 +145,9 @@ def main() -> int:
         rows = source.count()
         values = lookups.draw(spark, data.parquet_path(1), BY)
         found: dict[str, Reads] = {}
-        for name, table in layouts(spark, source, folder).items():
+        for name, table in layouts(spark, source, folder):
             assert table.count() == rows, name
-            files = [Path(unquote(urlparse(f).path)) for f in table.inputFiles()]
-            found[name] = lookups.reads_of(spark, files, values)
+            found[name] = lookups.reads_of(spark, session.files(table), values)
             print(line(name, found[name]), flush=True)
         text = [
             "# Layouts side by side",

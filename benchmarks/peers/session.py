@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 import peers
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import input_file_name
 
 TOP = Path(__file__).resolve().parent.parent.parent
 VERSION = (TOP / "VERSION").read_text().strip()
@@ -42,3 +44,9 @@ def session(folder: Path, memory: str = "2g", cores: int = 2, **more: str) -> Sp
     for key, value in settings.items():
         builder.config(key, value)
     return builder.getOrCreate()
+
+
+def files(table: DataFrame) -> list[Path]:
+    """The files that hold the rows of a table, whatever its format."""
+    paths = [row[0] for row in table.select(input_file_name()).distinct().collect()]
+    return [Path(unquote(urlparse(path).path)) for path in sorted(paths)]

@@ -60,7 +60,7 @@ def looked_at(spark: tables.SparkSession, folder: Path, kind: str, whole: tuple[
 def leftovers(spark: tables.SparkSession, folder: Path, kind: str) -> list[str]:
     """Data files under and beside the table that no reader reads, after a vacuum."""
     spark.sql(f"ZORDER VACUUM {tables.target(folder, kind)} RETAIN 0 HOURS").collect()
-    live = {Path(f.removeprefix("file:")).name for f in tables.read(spark, folder, kind).inputFiles()}
+    live = {f.name for f in tables.session.files(tables.read(spark, folder, kind))}
     # a staging directory of plain Parquet lies beside the table, and has its name in its own
     roots = [folder / "ice"] if kind == "iceberg" else [p for p in folder.iterdir() if kind in p.name]
     found = [p for root in roots for p in root.rglob("*.parquet") if "_delta_log" not in p.parts]

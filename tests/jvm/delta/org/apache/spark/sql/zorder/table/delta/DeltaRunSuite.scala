@@ -79,6 +79,18 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
+  test("a table with more rows than are sampled") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 260000)
+      val row = done(zorder(path, "BY (a, b) WITH (fileCount = 16)"))
+      assert(metric[Long](row, "sampledRows") < 230000 && metric[Long](row, "sampledRows") > 170000)
+      assert(read(path).count() === 260000 && files(path) === 16)
+      for (c <- 0 to 1)
+        assert(math.abs(share(row, c, "files", "forecast") - share(row, c, "files", "measured")) < 0.01)
+    }
+  }
+
   test("INTO makes a plain Parquet copy; a checksum; a vacuum is Delta's") {
     withTempDir { dir =>
       val (path, copy) = (dir.resolve("t"), dir.resolve("copy"))

@@ -75,6 +75,15 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(tasks(t).length == 2)
   }
 
+  test("a table with more rows than are sampled") {
+    val t = create("large", columns)
+    fill(t, 260000, 8, values: _*)
+    val row = cluster(t, "a, b", "WITH (fileCount = 16)")
+    val sampled = row.getAs[org.apache.spark.sql.Row]("metrics").getAs[Long]("sampledRows")
+    assert(status(row) == "DONE" && sampled > 170000 && sampled < 230000, sampled)
+    assert(spark.table(t).count() == 260000 && tasks(t).length == 16)
+  }
+
   test("DRY RUN and a run without gain change nothing") {
     val t = filled("dry")
     val snapshot = load(t).currentSnapshot.snapshotId

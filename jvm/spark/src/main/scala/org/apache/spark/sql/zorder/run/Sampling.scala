@@ -54,10 +54,12 @@ object Sampling {
     // the place and not the value: equal values must be sampled by their numbers
     val place = s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${(share * Buckets).toInt}"
     val all = Shims.ofRows(session, source.plan)
-    val chosen = (if (share >= 1.0) all else all.where(expr(place))).queryExecution.analyzed
+    val byColumns = share < 1.0 && source.place.nonEmpty
+    val chosen = (if (byColumns) all.where(expr(place)) else all).queryExecution.analyzed
     val list: Seq[NamedExpression] =
       columns.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() } :+ source.route
     val pruned = Shims.ofRows(session, Project(list, chosen))
-    Sampled(Sampler.collect(pruned, plan.partitions.length, (_, _) => true), share)
+    val keep = if (share < 1.0 && !byColumns) Sampler.byPlace(share) else (_: Int, _: Long) => true
+    Sampled(Sampler.collect(pruned, plan.partitions.length, keep), share)
   }
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{StructField, StructType}
  *   what is written back: data columns, then partition columns
  * @param place
  *   SQL expressions that tell a row by its file and its place in it, for sampling: not by anything that a
- *   second reading of the same files would change
+ *   second reading of the same files would change; none where the format does not show them
  * @param own
  *   names in `output` of what the format keeps for itself, such as numbers of rows: no part of a copy
  */

@@ -16,8 +16,6 @@ import org.apache.spark.sql.zorder.table.{InputRelation, PinnedPartition}
 /** Rows of some files of a snapshot as Delta reads them: without deleted ones, under the table's names. */
 private[delta] object DeltaRows {
 
-  /** Of a name only the part number, so that the same rows written again give the same sample. */
-  private val Place = Seq("left(_metadata.file_name, 10)", "_metadata.file_size", "_metadata.row_index")
   private val Path = "_zorder_path"
 
   def apply(
@@ -39,7 +37,8 @@ private[delta] object DeltaRows {
     val plan = Project(output :+ Alias(route, InputRelation.RouteColumn)(), located)
     // row tracking keeps its numbers in columns of its own
     val own = names.toSet -- snapshot.schema.fieldNames
-    new InputRelation(Shims.ofRows(session, plan).queryExecution.analyzed, output, Place, own)
+    // the number of a row in its file is shown by some tables only: sampling counts rows by itself
+    new InputRelation(Shims.ofRows(session, plan).queryExecution.analyzed, output, place = Nil, own)
   }
 
   /** Partition numbers by paths as `_metadata.file_path` writes them. */
