@@ -17,6 +17,8 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 LEAVES = {"conf", "shims"}
+# one object each that sees what a format shows to its own packages only
+LENT = {"org.apache.spark.sql.delta.zorder"}
 
 
 def sources(*patterns):
@@ -54,6 +56,8 @@ def test_imports_go_one_way():
     for path in sources("jvm/spark/src/main/**/*.scala", "jvm/spark/src/main/**/*.java"):
         text = code(path)
         package = re.search(r"^package ([\w.]+)", text, flags=re.M).group(1)
+        if package in LENT:
+            continue
         own = package[len(ZORDER) + 1 :].split(".")[0]
         if own in RANK:
             above = {n for n in layers_named(text) if RANK.get(n, -1) > RANK[own]}
@@ -99,7 +103,7 @@ def test_nothing_unfinished():
 def test_the_versions_of_pyspark_are_those_of_the_one_table():
     table = (TOP / "project/SparkLines.scala").read_text()
     for line in ("3.5", "4.3"):
-        first = re.search(rf'SparkLine\("{re.escape(line)}", "([\d.]+)"', table).group(1)
+        first = re.search(rf'SparkLine\(\s*"{re.escape(line)}",\s*"([\d.]+)"', table).group(1)
         wanted = (TOP / f"tools/requirements/{line}.txt").read_text()
         assert f"pyspark=={first}\n" in wanted
 

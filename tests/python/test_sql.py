@@ -57,7 +57,7 @@ def test_what_is_no_name(name):
 def test_paths_and_quotes():
     path = _sql.Target("/data/o'brien\\x", is_path=True)
     assert _sql.rollback(path) == "ZORDER ROLLBACK '/data/o\\'brien\\\\x'"
-    assert _sql.history(path) == "SELECT * FROM zorder_history('parquet.`/data/o\\'brien\\\\x`')"
+    assert _sql.history(path) == "SELECT * FROM zorder_history('/data/o\\'brien\\\\x')"
 
 
 def test_an_option_name_cannot_carry_sql():
