@@ -22,7 +22,6 @@ from collections import Counter
 from pathlib import Path
 
 import tables
-from tables import peers
 
 HERE = Path(__file__).resolve().parent
 
@@ -105,6 +104,7 @@ def main() -> int:
             for n, kind in enumerate(arguments.formats)
             for line in campaign(spark, folder, kind, each, arguments.seed + n)
         ]
+        peers = tables.session.peers
         head = [
             "# A driver that is killed",
             "",
