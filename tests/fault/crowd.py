@@ -93,7 +93,8 @@ class Crowd:
                 row: Any = self.spark.sql(statement).head()
                 status = row["status"]
             except Exception as error:
-                status = str(error).splitlines()[0][:90]
+                said = str(error).splitlines()[0]
+                status = "CONFLICT (a writer at work)" if said.startswith("A job is writing") else said
             ended[status] = ended.get(status, 0) + 1
             print(f"{self.kind}: run {i + 1}: {status}", flush=True)
         self.stop.set()

@@ -28,7 +28,10 @@ object ClusteringRun {
   def run(session: SparkSession, request: ClusterRequest): Row = {
     val user = Shims.classic(session)
     val table = TableResolver.open(user, request.target)
-    val options = RunOptions.merge(request.options, table.properties, RunOptions.inSession(table.formatOptions) ++ user.conf.getAll)
+    val options = RunOptions.merge(
+      request.options,
+      table.properties,
+      RunOptions.inSession(table.formatOptions) ++ user.conf.getAll)
     val now = System.currentTimeMillis()
     val runId = UUID.randomUUID().toString.take(8)
     val progress = new Progress(user, runId, table.name)
@@ -47,8 +50,9 @@ object ClusteringRun {
     val report = before.foldLeft(run.reportAndClose())((now, earlier) => earlier.and(now))
     val why = run.batches.ended(report)
     if (run.left.isEmpty) report
-    else if (why.isDefined) report.partial(s"${why.get}, and ${Said.count(run.left.length.toLong, "partition")} " +
-      "are left: the same statement goes on there.")
+    else if (why.isDefined)
+      report.partial(s"${why.get}, and ${Said.count(run.left.length.toLong, "partition")} " +
+        "are left: the same statement goes on there.")
     else inBatches(run.next(opened()), opened, Some(report))
   }
 }
@@ -95,7 +99,10 @@ final private class ClusteringRun(
     } else if (request.into.isDefined) cluster(found, selected, considered)
     else if (request.full) {
       begin(selected.files.groupBy(_.partition).map { case (p, files) => p -> files.map(_.length).sum }.toSeq)
-      cluster(found, selected.without(selected.files.filterNot(f => batch.partitions(f.partition))), considered)
+      cluster(
+        found,
+        selected.without(selected.files.filterNot(f => batch.partitions(f.partition))),
+        considered)
     } else placed(found, selected, considered)
   }
 

@@ -135,7 +135,14 @@ final private[run] class Increment(
     if (request.dryRun) Grew(names, RunStatus.DryRun, said, metrics, layout, outlook, table.root)
     else {
       val written = new WriteOut(session, table, request, options, progress, started)(work, metrics)
-      Grew(names, RunStatus.Done, s"${written.said} $said", written.metrics, layout, written.outlook, written.root)
+      Grew(
+        names,
+        RunStatus.Done,
+        s"${written.said} $said",
+        written.metrics,
+        layout,
+        written.outlook,
+        written.root)
     }
   }
 }
