@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.run
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.fit.{Forecast, Gauge, Levels, Reading, Sample}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, PageIndex}
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
 import org.apache.spark.sql.zorder.table.DataFile
 import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{ShareRead, SortedWords}
@@ -18,9 +18,15 @@ final private[run] class GrowthForecast(
 
   private def of(files: Seq[DataFile]): Seq[FileFooter] = files.map(f => footers(f.path))
 
+  /** Read once for all that is asked below. */
+  private lazy val pages: Seq[FilePages] = {
+    val files = input.footers.map(_.file).take(GrowthForecast.PageIndexFiles)
+    PageIndex.read(session, files, tracked.statColumns)
+  }
+
   private def levels(files: Seq[DataFile]): Levels = {
-    val pages = PageIndex.read(session, files.take(GrowthForecast.PageIndexFiles), tracked.statColumns)
-    tracked.levels(of(files), input.statistics.columns, pages)
+    val paths = files.map(_.path).toSet
+    tracked.levels(of(files), input.statistics.columns, pages.filter(p => paths(p.file.path)))
   }
 
   /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
