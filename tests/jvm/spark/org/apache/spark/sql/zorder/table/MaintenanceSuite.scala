@@ -192,7 +192,7 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
   }
 
   test("nothing in the state ends in .parquet, and a record reads back as it was") {
-    val files = Seq(RecordedFile("p=1/a.parquet", 7L, 1, 3))
+    val files = Seq(RecordedFile("p=1/a.parquet", 7L, 1, 3, 5))
     val r = record("x", files, Seq(DataFile("file:/t/a", 1L, 2L, "p=1")))
     assert(RunRecordJson.read(RunRecordJson.write(r)).contains(r))
     assert(Seq("", "[1]", "{}", "{").forall(RunRecordJson.read(_).isEmpty))

@@ -68,7 +68,7 @@ class PathSwapSuite extends AnyFunSuite with TableFixture {
     rows(10, 20).drop("p").write.parquet(s"$path/month=12")
     val table = open(path)
     val r = stage(table, table.files(), "r1")
-    val files = Tree2.names(r.staging.toUri.getPath).map(n => RecordedFile(n, 1L, 0, 0))
+    val files = Tree2.names(r.staging.toUri.getPath).map(n => RecordedFile(n, 1L, 0, 0, 1))
     table.commit(r.copy(record = r.record.copy(files = files)))
     assert(listed(path).map(_.getName).filter(_.contains("=")) == Seq("month=01", "month=12"))
     val recorded = open(path).state.latest().get.files.map(_.path.takeWhile(_ != '/'))

@@ -76,6 +76,9 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
         try intercept[CrashPoint.Crash](keeps(path)(zorder(path, run)))
         finally System.clearProperty(CrashPoint.Property)
         assert(files(path) === (if (committed) 8 else 6), place)
+        // a run that died behind its commit is known to the next one
+        val next = zorder(path, "BY (a, b) WITH (fileCount = 8, force = true)")
+        assert(status(next) === (if (committed) "NOTHING_TO_DO" else "DONE"), place)
         done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 8, force = true)")))
         assert(!Files.exists(path.resolve("_zorder/runs/0.json")))
       }

@@ -37,23 +37,43 @@ final case class FileRoute(child: Expression, routes: RoutesOfFiles) extends Una
 }
 
 /** Partition numbers by path. */
-final class RoutesOfFiles(private[expr] val byPath: Map[String, Int]) extends Serializable {
-  def finder(): FileRouteFinder = new FileRouteFinder(byPath)
+final class RoutesOfFiles private (
+    paths: SentToTasks[Array[String]],
+    numbers: SentToTasks[Array[Int]])
+    extends Serializable {
+  def finder(): FileRouteFinder = new FileRouteFinder(paths.value, numbers.value)
 
-  override def toString: String = s"${byPath.size} files"
+  override def toString: String = s"${paths.value.length} files"
 }
 
-/** Rows of one file come one after the other: the last answer is nearly always the next one. */
-final class FileRouteFinder(byPath: Map[String, Int]) {
+object RoutesOfFiles {
+
+  /** So many paths travel in every task. */
+  private val Few = 1000
+
+  def apply(byPath: Map[String, Int]): RoutesOfFiles = {
+    val sorted = byPath.toArray.sortBy(_._1)
+    val large = sorted.length > Few
+    new RoutesOfFiles(SentToTasks(sorted.map(_._1), large), SentToTasks(sorted.map(_._2), large))
+  }
+}
+
+/**
+ * Rows of one file come one after the other: the last answer is nearly always the next one.
+ *
+ * @param paths
+ *   rising, and `numbers` in the same order
+ */
+final class FileRouteFinder(paths: Array[String], numbers: Array[Int]) {
   private[this] var last: UTF8String = _
   private[this] var route = -1
 
   def of(path: UTF8String): Int = {
     if (last == null || path != last) {
       last = path.copy()
-      route = byPath.getOrElse(
-        path.toString,
-        throw new IllegalStateException(s"$path is not a file that this run has listed"))
+      val place = java.util.Arrays.binarySearch(paths.asInstanceOf[Array[AnyRef]], path.toString)
+      if (place < 0) throw new IllegalStateException(s"$path is not a file that this run has listed")
+      route = numbers(place)
     }
     route
   }

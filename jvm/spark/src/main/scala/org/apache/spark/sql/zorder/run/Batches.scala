@@ -3,13 +3,19 @@ package org.apache.spark.sql.zorder.run
 import org.apache.spark.sql.zorder.conf.RunOptions
 
 /**
- * The commits of one statement. A batch is some whole partitions of the table; a statement that dies loses the
- * batch in flight, and the next one finds the others in place.
+ * The commits of one statement. A batch is some whole partitions of the table, or a step of one that is too
+ * large for a batch; a statement that dies loses the batch in flight, and the next one finds the others in place.
  *
  * @param done
  *   partitions of earlier batches
+ * @param underway
+ *   the partition whose steps come next
  */
-final private[run] class Batches(options: RunOptions, startedMs: Long, done: Set[String] = Set.empty) {
+final private[run] class Batches(
+    options: RunOptions,
+    startedMs: Long,
+    done: Set[String] = Set.empty,
+    val underway: Option[Underway] = None) {
 
   /**
    * The partitions of the next batch.
@@ -18,14 +24,26 @@ final private[run] class Batches(options: RunOptions, startedMs: Long, done: Set
    *   their names and bytes, in the order in which they are taken
    */
   def next(partitions: Seq[(String, Long)]): Batch = {
+    val target = FileCount.target(partitions.map(_._2).sum, options.targetFileSize)
     val waiting = partitions.filterNot(p => done(p._1))
     val bytes = waiting.scanLeft(0L)(_ + _._2).tail
-    // one partition cannot be cut, so a batch has at least one
-    val fit = options.maxBytesInFlight.fold(waiting.length)(most => math.max(1, bytes.count(_ <= most)))
-    Batch(waiting.take(fit).map(_._1).toSet, waiting.drop(fit).map(_._1))
+    val files = waiting.scanLeft(0)((n, p) => n + FileCount.of(p._2, target, options)).tail
+    val fit = bytes.zip(files).count { case (b, f) => b <= mostBytes && f <= Batches.MostFiles }
+    // a partition that does not fit is cut by its own steps, where its format can
+    val taken = math.max(1, fit)
+    Batch(waiting.take(taken).map(_._1).toSet, waiting.drop(taken).map(_._1))
   }
 
-  def after(partitions: Set[String]): Batches = new Batches(options, startedMs, done ++ partitions)
+  /** Bytes of a step of a partition of so many bytes that becomes so many files; none if it is a batch. */
+  def step(bytes: Long, files: Int): Option[Long] = {
+    val steps = math.max(1, (files + Batches.MostFiles - 1) / Batches.MostFiles)
+    Some(math.min(mostBytes, (bytes + steps - 1) / steps)).filter(_ < bytes)
+  }
+
+  private def mostBytes: Long = options.maxBytesInFlight.getOrElse(Long.MaxValue)
+
+  def after(batch: Batch): Batches =
+    new Batches(options, startedMs, done ++ batch.finished, batch.underway)
 
   /** Why no further batch is begun; None while one may be. */
   def ended(so: RunReport): Option[String] =
@@ -34,5 +52,51 @@ final private[run] class Batches(options: RunOptions, startedMs: Long, done: Set
     else None
 }
 
-/** @param left partitions for later batches */
-final private[run] case class Batch(partitions: Set[String], left: Seq[String])
+private[run] object Batches {
+
+  /** Files that one commit writes; a larger statement is several batches whatever its options say. */
+  val MostFiles = 10000
+}
+
+/**
+ * @param finished
+ *   partitions that this batch has brought to their end
+ * @param left
+ *   partitions for later batches
+ * @param underway
+ *   the partition that this batch has brought a step further
+ */
+final private[run] case class Batch(
+    finished: Set[String] = Set.empty,
+    left: Seq[String] = Nil,
+    underway: Option[Underway] = None) {
+
+  def isLast: Boolean = left.isEmpty && underway.isEmpty
+
+  /** What waits. */
+  def said: String = {
+    val partitions = Said.count(left.length.toLong, "partition")
+    underway match {
+      case None => s"$partitions are left"
+      case Some(u) =>
+        val steps = s"about ${Said.count(u.steps.toLong, "step")} of ${u.said} are left"
+        if (left.isEmpty) steps else s"$steps, and $partitions"
+    }
+  }
+}
+
+/**
+ * A partition that is clustered in several commits.
+ *
+ * @param steps
+ *   about how many are left
+ * @param outlook
+ *   what was foretold when its layout was fitted, and `layout`, what was said of that
+ */
+final private[run] case class Underway(
+    directory: String,
+    steps: Int,
+    outlook: Outlook,
+    layout: String) {
+  def said: String = if (directory.isEmpty) "the table" else directory
+}

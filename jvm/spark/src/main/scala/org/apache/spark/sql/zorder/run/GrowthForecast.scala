@@ -1,9 +1,9 @@
 package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.expr.LayoutRef
 import org.apache.spark.sql.zorder.fit.{Forecast, Gauge, Levels, Reading, Sample}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
 import org.apache.spark.sql.zorder.table.DataFile
 import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{ShareRead, SortedWords}
@@ -14,24 +14,11 @@ final private[run] class GrowthForecast(
     input: Inspection,
     tracked: Tracked,
     options: RunOptions) {
-  private lazy val footers: Map[String, FileFooter] = input.footers.map(f => f.file.path -> f).toMap
-
-  private def of(files: Seq[DataFile]): Seq[FileFooter] = files.map(f => footers(f.path))
-
-  /** Read once for all that is asked below. */
-  private lazy val pages: Seq[FilePages] = {
-    val files = input.footers.map(_.file).take(GrowthForecast.PageIndexFiles)
-    PageIndex.read(session, files, tracked.statColumns)
-  }
-
-  private def levels(files: Seq[DataFile]): Levels = {
-    val paths = files.map(_.path).toSet
-    tracked.levels(of(files), input.statistics.columns, pages.filter(p => paths(p.file.path)))
-  }
+  private val present = new PresentLevels(session, input, tracked)
 
   /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
   private def values(files: Seq[DataFile]): IndexedSeq[SortedWords] = {
-    val blocks = tracked.levels(of(files), input.statistics.columns, Nil).files
+    val blocks = present.files(files)
     tracked.all.indices.map(c => SortedWords.of(blocks.map(_.zones(c)).flatMap(Screening.probes)))
   }
 
@@ -48,7 +35,7 @@ final private[run] class GrowthForecast(
     val spanning = placed.spanning ++ placed.fresh
     val probes = values(settled)
     def mean(files: Seq[DataFile]): Double = {
-      val blocks = tracked.levels(of(files), input.statistics.columns, Nil).files
+      val blocks = present.files(files)
       val shares = tracked.clustering.indices.map(c =>
         blocks.map(b => (b.rows, b.zones(c)))).zip(probes).map { case (b, v) => ShareRead.of(b, v) }
       shares.sum / math.max(1, shares.length)
@@ -59,7 +46,15 @@ final private[run] class GrowthForecast(
   /** The blocks of the partitions but for these files. */
   def levelsWithout(growing: Seq[Grown], gone: Seq[DataFile]): Levels = {
     val paths = gone.map(_.path).toSet
-    levels(growing.flatMap(_.placed.all).filterNot(f => paths(f.path)))
+    present.of(growing.flatMap(_.placed.all).filterNot(f => paths(f.path)))
+  }
+
+  /** Of a partition that is put into its stored layout, told from a sample of all its rows. */
+  def of(placed: PlacedPartition, ref: LayoutRef, sample: Sample): Outlook = {
+    val gauge = new Gauge(sample.columns.map(_.sorted), IndexedSeq.empty)
+    val rows = present.rows(placed.all)
+    val ahead = Forecast.blocks(sample, ref.layout, rows, Double.MaxValue, options.pageRowLimit.toDouble)
+    outlook(gauge, present.of(placed.all), ahead, sample)
   }
 
   def outlook(growing: Seq[Grown], changed: FilePlan, sample: Sample): Outlook = {
@@ -68,14 +63,18 @@ final private[run] class GrowthForecast(
     val settled = growing.flatMap(g => g.placed.settled.values.flatten ++ g.placed.spanning)
     val appended = growing.filter(_.growing.isInstanceOf[Growing.Append])
     // merged rows lie in the boxes that are there; appended ones are blocks of their own
-    val ahead = appended.foldLeft(levels(settled))((so, g) => so ++ blocks(g, sample))
+    val ahead = appended.foldLeft(present.of(settled))((so, g) => so ++ blocks(g, sample))
+    outlook(gauge, present.of(all), ahead, sample)
+  }
+
+  private def outlook(gauge: Gauge, now: Levels, ahead: Levels, sample: Sample): Outlook = {
     val reading =
       Reading(ahead.files.length.toDouble, ahead.rowGroups.length.toDouble, ahead.pages.length.toDouble)
     Outlook(
       tracked,
       gauge,
       IndexedSeq.empty,
-      Outlook.read(gauge, levels(all)),
+      Outlook.read(gauge, now),
       Outlook.read(gauge, ahead),
       Readings(bound(sample, reading), IndexedSeq.empty),
       Map.empty,
@@ -106,6 +105,3 @@ final private[run] class GrowthForecast(
     }
 }
 
-private[run] object GrowthForecast {
-  private val PageIndexFiles = 1000
-}

@@ -1,55 +1,37 @@
 package org.apache.spark.sql.zorder.run
 
-import org.apache.hadoop.fs.Path
-
 import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.Project
-import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes, ZOrderFile}
 import org.apache.spark.sql.zorder.fit.{Counted, Sampler}
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.{DataFile, InputRelation, PinnedPartition}
 
 /** A partition with new files, the layout that it keeps, and what becomes of its new rows. */
 final private[run] case class Grown(placed: PlacedPartition, ref: LayoutRef, growth: Growth, growing: Growing)
-
-/** How an increment of these partitions ended. */
-final private[run] case class Grew(
-    partitions: Set[String],
-    status: RunStatus,
-    reason: String,
-    metrics: RunMetrics,
-    layout: String,
-    outlook: Outlook,
-    root: Path)
 
 /**
  * The part of a run that takes new files into layouts that are stored already: the new rows are counted by
  * file number, one pruned job, and then merged into their cells or appended in layout order, whatever the
  * write budget says.
  */
-final private[run] class Increment(
-    user: ClassicSession,
-    table: ClusterTable,
-    request: ClusterRequest,
-    options: RunOptions,
-    progress: Progress,
-    by: Seq[String],
-    curve: String,
-    started: Long) {
-  private val session = PinnedSession.of(user)
+final private[run] class Increment(context: RunContext) {
+  import context.{curve, options, progress, request, table, user}
+  private val session = context.pinned
 
   /**
    * @param partitions
    *   with a stored layout and new files
+   * @param more
+   *   to end the reason with
    * @return
    *   None if all of them have to be clustered anew
    */
   def apply(
       partitions: Seq[(PlacedPartition, LayoutRef)],
       statistics: RunStatistics,
-      considered: RunMetrics): Option[Grew] = {
+      considered: RunMetrics,
+      more: String): Option[Ending] = {
     val everything = Selection(partitions.flatMap(_._1.all), Nil)
     val input = progress.step("footers") {
       Inspection(session, table, everything, statistics, options)
@@ -58,7 +40,7 @@ final private[run] class Increment(
       PinnedPartition(p.directory, p.fresh) -> ref.layout.files
     })
     val source = input.relation(fresh)
-    val columns = ClusterColumns.on(user, table.name, source.plan, table.constantColumns, by)
+    val columns = context.columnsOf(source.plan)
     if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None
     else {
       val tracked = Tracked.of(user, table, source.plan, columns, statistics, input.footersOf(fresh))
@@ -74,7 +56,7 @@ final private[run] class Increment(
       }(g => s"${g.count(_.growing != Growing.Refit)} of ${g.length} partitions grow in their layouts")
       val growing = grown.filter(_.growing != Growing.Refit)
       if (growing.isEmpty) None
-      else Some(grow(growing, input, columns, tracked, forecast, counted, considered))
+      else Some(grow(growing, input, forecast, counted, considered, more))
     }
   }
 
@@ -104,17 +86,15 @@ final private[run] class Increment(
   private def grow(
       growing: Seq[Grown],
       input: Inspection,
-      columns: Seq[ClusterColumn],
-      tracked: Tracked,
       forecast: GrowthForecast,
       counted: Counted,
-      considered: RunMetrics): Grew = {
+      considered: RunMetrics,
+      more: String): Ending = {
     val changed = plan(growing.map { g =>
       PinnedPartition(g.placed.directory, g.placed.fresh ++ Increment.rewritten(g)) -> g.ref.layout.files
     })
     val source = input.relation(changed)
-    val onSource =
-      ClusterColumns.on(user, table.name, source.plan, table.constantColumns, by)
+    val onSource = context.columnsOf(source.plan)
     val tasks = Increment.tasks(growing)
     val outlook = forecast.outlook(growing, changed, counted.sample)
     val routes = Routes(growing.map(_.ref).toIndexedSeq)
@@ -131,18 +111,12 @@ final private[run] class Increment(
       targetFileSize = changed.target,
       targetFiles = tasks.count.toLong,
       sampledRows = counted.rows.sum)
-    val names = growing.map(_.placed.directory).toSet
-    if (request.dryRun) Grew(names, RunStatus.DryRun, said, metrics, layout, outlook, table.root)
+    val batch = Batch(growing.map(_.placed.directory).toSet)
+    if (request.dryRun)
+      Ending(RunStatus.DryRun, said + more, metrics, layout, Some(outlook), batch = batch)
     else {
-      val written = new WriteOut(session, table, request, options, progress, started)(work, metrics)
-      Grew(
-        names,
-        RunStatus.Done,
-        s"${written.said} $said",
-        written.metrics,
-        layout,
-        written.outlook,
-        written.root)
+      val written = new WriteOut(context)(work, metrics)
+      Ending.done(written, s"${written.said} $said$more", layout, batch)
     }
   }
 }
@@ -166,10 +140,11 @@ private[run] object Increment {
           val sorted = cells.toIndexedSeq.sorted
           val place = sorted.zipWithIndex.toMap
           val taskOf = (0 until g.ref.layout.files).map(place.getOrElse(_, 0))
-          (sorted.map(Task(g.placed.directory, 0, _)), taskOf)
+          (sorted.map(n => Task(g.placed.directory, Tasks.InPlace, n, n + 1)), taskOf)
         case Growing.Append(fileOf) =>
-          val firsts = (0 to fileOf.last).map(f => fileOf.indexOf(f))
-          (firsts.map(Task(g.placed.directory, 1, _)), fileOf.toIndexedSeq)
+          val tasks = (0 to fileOf.last).map(f =>
+            Task(g.placed.directory, Tasks.Appended, fileOf.indexOf(f), fileOf.lastIndexOf(f) + 1))
+          (tasks, fileOf.toIndexedSeq)
         case Growing.Refit => throw new IllegalStateException("a refit is no increment")
       }
     }

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, RunRecord}
+import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, RecordedFile, RunRecord}
 
 /**
  * The files of one partition, by the record of earlier runs.
@@ -14,18 +14,22 @@ import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, RunRecord}
  *   files that a run wrote in layout order across file numbers (level 1)
  * @param fresh
  *   files that no run has recorded: appended since, or rewritten by others
+ * @param gathered
+ *   files of a partition whose steps have not come to their end, by the span of file numbers that they hold
  */
 final private[run] case class PlacedPartition(
     directory: String,
     layoutId: Option[String],
-    settled: Map[Int, Seq[DataFile]],
-    spanning: Seq[DataFile],
-    fresh: Seq[DataFile]) {
+    settled: Map[Int, Seq[DataFile]] = Map.empty,
+    spanning: Seq[DataFile] = Nil,
+    fresh: Seq[DataFile] = Nil,
+    gathered: Map[(Int, Int), Seq[DataFile]] = Map.empty) {
 
-  def all: Seq[DataFile] = settled.values.flatten.toSeq ++ spanning ++ fresh
+  def all: Seq[DataFile] =
+    settled.values.flatten.toSeq ++ spanning ++ fresh ++ gathered.values.flatten
 
   /** Nothing to do: all rows are where the layout wants them, or were appended in its order. */
-  def inPlace: Boolean = layoutId.isDefined && fresh.isEmpty
+  def inPlace: Boolean = layoutId.isDefined && fresh.isEmpty && gathered.isEmpty
 
   def settledBytes: Long = settled.values.flatten.map(_.length).sum
 
@@ -51,15 +55,24 @@ final private[run] class Placement(table: ClusterTable, by: Seq[String], curve: 
       val recorded = runs.filter(r => layout.isDefined && r.layoutIds.get(directory) == layout)
         .flatMap(_.files).map(f => (f.path, f.length) -> f).toMap
       val found = here.map(f => f -> recorded.get((DataFile.below(table.root, f), f.length)))
-      val settled = found.collect { case (f, Some(r)) if r.level == 0 => r.fileNumber -> f }
-        .groupBy(_._1).map { case (number, all) => number -> all.map(_._2) }
-      val asked = options.fileCount.forall(n => settled.isEmpty || settled.size == n)
-      PlacedPartition(
-        directory,
-        layout.filter(_ => asked),
-        if (asked) settled else Map.empty,
-        spanning = found.collect { case (f, Some(r)) if asked && r.level > 0 => f },
-        fresh = found.collect { case (f, r) if (!asked || r.isEmpty) && taken(f.path) => f })
+      def by[K](level: Int)(key: RecordedFile => K): Map[K, Seq[DataFile]] =
+        found.collect { case (f, Some(r)) if r.level == level => key(r) -> f }
+          .groupBy(_._1).map { case (k, all) => k -> all.map(_._2) }
+      val settled = by(Tasks.InPlace)(_.fileNumber)
+      val gathered = by(Tasks.Gathered)(r => (r.fileNumber, r.until))
+      val asked = options.fileCount.forall(n => settled.isEmpty || gathered.nonEmpty || settled.size == n)
+      if (!asked) PlacedPartition(directory, None, fresh = here.filter(f => taken(f.path)))
+      else if (gathered.nonEmpty && !here.forall(f => taken(f.path)))
+        // the steps of a partition are for statements that take it whole
+        PlacedPartition(directory, layout)
+      else
+        PlacedPartition(
+          directory,
+          layout,
+          settled,
+          spanning = by(Tasks.Appended)(_ => ()).values.flatten.toSeq,
+          fresh = found.collect { case (f, None) if taken(f.path) => f },
+          gathered)
     }
   }
 }

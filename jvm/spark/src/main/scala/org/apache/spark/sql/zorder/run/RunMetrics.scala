@@ -24,13 +24,19 @@ final case class RunMetrics(
     cost: RunCost = RunCost(),
     stepMs: Map[String, Long] = Map.empty) {
 
-  /** Those of two batches of one statement, which has considered the same files twice. */
-  def and(later: RunMetrics): RunMetrics = copy(
-    added = added ++ later.added,
-    removed = removed ++ later.removed,
+  /**
+   * Those of two batches of one statement, which has considered the same files twice. Files that the first
+   * added and the second removed count for neither.
+   */
+  def and(later: RunMetrics): RunMetrics = net(later, added.map(_.path).toSet, later.removed.map(_.path).toSet)
+
+  private def net(later: RunMetrics, before: Set[String], after: Set[String]): RunMetrics = copy(
+    added = added.filterNot(f => after(f.path)) ++ later.added,
+    removed = removed ++ later.removed.filterNot(f => before(f.path)),
     partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
     batches = batches + later.batches,
-    filesSkipped = math.max(0L, filesConsidered - removed.length - later.removed.length),
+    filesSkipped =
+      math.max(0L, filesConsidered - removed.length - later.removed.count(f => !before(f.path))),
     endTimeMs = later.endTimeMs,
     rows = rows + later.rows,
     inputBytes = inputBytes + later.inputBytes,

@@ -37,7 +37,7 @@ final case class RunReport(
       val shown = if (later.outlook.isDefined) later else this
       shown.copy(
         status = done.getOrElse(later.status),
-        reason = s"$reason ${later.reason}",
+        reason = Seq(reason, later.reason).filter(_.nonEmpty).mkString(" "),
         metrics = metrics.and(later.metrics))
     }
 

@@ -2,8 +2,17 @@ package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.zorder.expr.{PreImages, Routes}
 
-/** What one shuffle partition writes: a file of a partition of the table, at a level (SPEC 4). */
-final private[run] case class Task(directory: String, level: Int, fileNumber: Int)
+/**
+ * What one shuffle partition writes: a file of a partition of the table.
+ *
+ * @param level
+ *   `Tasks.InPlace`, `Appended` or `Gathered` (SPEC 4)
+ * @param fileNumber
+ *   the first file number that it may hold rows of
+ * @param until
+ *   one past the last of them
+ */
+final private[run] case class Task(directory: String, level: Int, fileNumber: Int, until: Int)
 
 /**
  * Which shuffle partition writes the rows of which file number.
@@ -17,14 +26,25 @@ final private[run] class Tasks(val each: IndexedSeq[Task], val preImages: PreIma
 
 private[run] object Tasks {
 
+  /** Level of a file that holds the rows of one file number. */
+  val InPlace = 0
+
+  /** Level of a file in layout order across file numbers, left alone until a merge is worth it. */
+  val Appended = 1
+
+  /** Level of a file that holds rows of a region, which the steps to come will put in place. */
+  val Gathered = 2
+
+  private def inPlace(directory: String, n: Int): Task = Task(directory, InPlace, n, n + 1)
+
   /** Every file number of one layout by a partition of its own. */
   def each(files: Int): Tasks =
-    new Tasks((0 until files).map(Task("", 0, _)), new PreImages(files), spread = true)
+    new Tasks((0 until files).map(inPlace("", _)), new PreImages(files), spread = true)
 
   /** The same for the layouts of several partitions of a table, counted through. */
   def of(directories: Seq[String], routes: Routes): Tasks = {
     val tasks = directories.zip(routes.refs).flatMap { case (directory, ref) =>
-      (0 until ref.layout.files).map(Task(directory, 0, _))
+      (0 until ref.layout.files).map(inPlace(directory, _))
     }
     new Tasks(tasks.toIndexedSeq, new PreImages(tasks.length), spread = true)
   }
@@ -35,6 +55,6 @@ private[run] object Tasks {
    * @param taskOf
    *   per file number, counted through all layouts, its place in `tasks`; any for one that has no rows
    */
-  def some(tasks: IndexedSeq[Task], taskOf: IndexedSeq[Int]): Tasks =
-    new Tasks(tasks, new PreImages(tasks.length, Some(taskOf)), spread = false)
+  def some(tasks: IndexedSeq[Task], taskOf: IndexedSeq[Int], spread: Boolean = false): Tasks =
+    new Tasks(tasks, new PreImages(tasks.length, Some(taskOf)), spread)
 }

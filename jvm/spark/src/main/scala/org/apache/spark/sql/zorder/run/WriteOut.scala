@@ -5,10 +5,8 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.ZOrderException
-import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.fit.{KeptBounds, LayoutJson}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
-import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats._
 import org.apache.spark.sql.zorder.table._
 
@@ -20,13 +18,9 @@ final private[run] case class Written(
     outlook: Outlook)
 
 /** The second half of a run: rewrite, verify, commit. A failure before the commit takes the staging away. */
-final private[run] class WriteOut(
-    session: ClassicSession,
-    table: ClusterTable,
-    request: ClusterRequest,
-    options: RunOptions,
-    progress: Progress,
-    started: Long) {
+final private[run] class WriteOut(context: RunContext) {
+  import context.{options, progress, request, table}
+  private val session = context.pinned
 
   def apply(work: Work, metrics: RunMetrics): Written = {
     val write = Destination.begin(session, table, request.into, progress.runId)
@@ -152,7 +146,7 @@ final private[run] class WriteOut(
     val record = RunRecord(
       number = 0,
       runId = progress.runId,
-      startedMs = started,
+      startedMs = context.startedMs,
       finishedMs = finished,
       operation = "OPTIMIZE",
       statement = request.statement,
@@ -161,7 +155,7 @@ final private[run] class WriteOut(
       layoutIds = layouts.map { case (directory, ref) => directory -> ref.id }.toMap,
       files = written.map { w =>
         val task = work.tasks.each(w.number)
-        RecordedFile(w.path, w.file.length, task.level, task.fileNumber)
+        RecordedFile(w.path, w.file.length, task.level, task.fileNumber, task.until)
       },
       rewritten = work.plan.files,
       report = report.json)

@@ -92,6 +92,9 @@ trait ClusterTable {
   /** The table's own state under `_zorder/`. */
   def state: TableState
 
+  /** Before a run: records what a run that died has committed, where another's commit counts. */
+  def recover(): Unit = ()
+
   /**
    * The rows of these files.
    *
@@ -104,6 +107,9 @@ trait ClusterTable {
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation
+
+  /** Whether a commit leaves files of a partition where they are, and so can change a part of one alone. */
+  def commitsParts: Boolean = false
 
   /** Begins a rewrite of some of the files. */
   def begin(runId: String): TableWrite

@@ -6,11 +6,14 @@ package org.apache.spark.sql.zorder.table
  * @param path
  *   relative to the table root
  * @param level
- *   0 = written into one file number of the layout
+ *   0 = holds rows of one file number of the layout; 1 = appended in layout order, across file numbers; 2 =
+ *   gathered by region, to be put in place by a later step
  * @param fileNumber
- *   the leaf of the layout, counted within the partition
+ *   of the layout, counted within the partition; the first that the file may hold rows of
+ * @param until
+ *   one past the last of them
  */
-final case class RecordedFile(path: String, length: Long, level: Int, fileNumber: Int)
+final case class RecordedFile(path: String, length: Long, level: Int, fileNumber: Int, until: Int)
 
 /**
  * One entry of a table's history, kept as `_zorder/runs/<n>.json`.

@@ -49,7 +49,8 @@ object RunRecordJson {
       .map(p => p -> node.path("layoutIds").path(p).asText).toMap,
     files = each(node, "files").map { f =>
       val (level, number) = (f.path("level").asInt, f.path("file").asInt)
-      RecordedFile(f.path("path").asText, f.path("length").asLong, level, number)
+      val until = f.path("until").asInt(number + 1)
+      RecordedFile(f.path("path").asText, f.path("length").asLong, level, number, until)
     },
     rewritten = each(node, "rewritten").map(readDataFile),
     report = node.path("report").asText,
@@ -57,6 +58,7 @@ object RunRecordJson {
 
   private def file(node: ObjectNode, f: RecordedFile): Unit = {
     node.put("path", f.path).put("length", f.length).put("level", f.level).put("file", f.fileNumber)
+    if (f.until != f.fileNumber + 1) node.put("until", f.until)
     ()
   }
 

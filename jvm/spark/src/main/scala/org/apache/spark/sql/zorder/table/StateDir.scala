@@ -22,12 +22,16 @@ final class StateDir(fs: FileSystem, root: Path) extends TableState {
 
   /** Layouts first: a record never names a layout that is not there. */
   def write(record: RunRecord, layouts: Map[String, String]): Unit = {
-    layouts.toSeq.sorted.foreach { case (id, body) =>
-      TextFiles.createOnce(fs, new Path(layoutsDir, s"$id.json"), body)
-    }
+    writeLayouts(layouts)
     TextFiles.createOnce(fs, new Path(runsDir, s"${record.number}.json"), RunRecordJson.write(record))
     ()
   }
+
+  def writeLayouts(layouts: Map[String, String]): Unit = layouts.toSeq.sorted.foreach { case (id, body) =>
+    TextFiles.createOnce(fs, new Path(layoutsDir, s"$id.json"), body)
+  }
+
+  def pending: PendingRuns = new PendingRuns(fs, this)
 }
 
 object StateDir {

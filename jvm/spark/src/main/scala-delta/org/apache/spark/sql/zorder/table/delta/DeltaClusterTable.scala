@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.delta
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
@@ -35,6 +37,11 @@ private[delta] final class DeltaClusterTable(
   override def properties: Map[String, String] = snapshot.metadata.configuration
   override def state: StateDir = new StateDir(fs, root)
 
+  /** A record that cannot be written is no reason not to run. */
+  override def recover(): Unit =
+    try state.pending.recover(files().map(DataFile.below(root, _)).toSet)
+    catch { case NonFatal(_) => () }
+
   override def declared: Option[StructType] = {
     val partitions = snapshot.metadata.partitionColumns.toSet
     Some(StructType(schema.filterNot(f => partitions(f.name))))
@@ -64,6 +71,8 @@ private[delta] final class DeltaClusterTable(
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation =
     DeltaRows(session, log, snapshot, partitions, adds)
+
+  override def commitsParts: Boolean = true
 
   override def begin(runId: String): TableWrite =
     new DeltaWrite(this, log, catalogTable, snapshot, adds)

@@ -32,7 +32,7 @@ private[delta] object DeltaRows {
     val located = tracked.select(names.map(n => tracked(quoted(n))) :+ path: _*).queryExecution.analyzed
     val route =
       if (partitions.length == 1) Literal(0)
-      else FileRoute(located.output.last, new RoutesOfFiles(numbers(partitions)))
+      else FileRoute(located.output.last, RoutesOfFiles(numbers(partitions)))
     val output = located.output.init
     val plan = Project(output :+ Alias(route, InputRelation.RouteColumn)(), located)
     // row tracking keeps its numbers in columns of its own

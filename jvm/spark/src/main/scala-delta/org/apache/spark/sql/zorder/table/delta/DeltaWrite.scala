@@ -68,6 +68,7 @@ final private[delta] class DeltaWrite(
     val removes = finished.inputs.map(f => adds(f.path).removeWithTimestamp(now, dataChange = false))
     val operation =
       DeltaOperations.Optimize(Nil, finished.record.columns, auto = false, clusterBy = None, isFull = false)
+    recorded(table.state.pending.begin(finished))
     submitted = true
     val version =
       try {
@@ -75,10 +76,12 @@ final private[delta] class DeltaWrite(
         CrashPoint.hit("delta-commit")
         txn.commit(written.values.toSeq ++ removes, operation, KeptRowIds.tags(snapshot))
       } catch {
-        case e: org.apache.spark.sql.delta.DeltaConcurrentModificationException => conflict(e)
+        case e: org.apache.spark.sql.delta.DeltaConcurrentModificationException =>
+          recorded(table.state.pending.abandon(finished.record.runId))
+          conflict(e)
       }
     CrashPoint.hit("delta-committed")
-    record(finished, version)
+    recorded(table.state.pending.committed(finished, Some(version)))
   }
 
   private def conflict(e: Exception): Nothing = {
@@ -88,18 +91,12 @@ final private[delta] class DeltaWrite(
         s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
   }
 
-  /** What is recorded may be lost: the commit is Delta's. */
-  private def record(finished: Finished, version: Long): Unit =
-    try {
-      val state = table.state
-      state.write(
-        finished.record.copy(number = state.nextNumber(), version = Some(version)),
-        finished.layouts)
-    } catch {
-      case NonFatal(e) => logWarning(s"The run's record could not be written under ${state(root)}", e)
+  /** Records help later runs; this one is Delta's commit and does not depend on them. */
+  private def recorded(write: => Unit): Unit =
+    try write
+    catch {
+      case NonFatal(e) => logWarning(s"The run's record could not be written under ${table.state.dir}", e)
     }
-
-  private def state(root: Path): Path = new Path(root, StateDir.Name)
 
   /** After a commit was tried, nobody but Delta knows whether the files are the table's. */
   override def discard(): Unit =

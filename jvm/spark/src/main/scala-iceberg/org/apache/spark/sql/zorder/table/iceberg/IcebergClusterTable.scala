@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
 import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.iceberg.{FileScanTask, Snapshot, Table, TableProperties}
@@ -50,6 +51,11 @@ final private[iceberg] class IcebergClusterTable(
 
   override def state: StateDir = new StateDir(fs, root)
 
+  /** A record that cannot be written is no reason not to run. */
+  override def recover(): Unit =
+    try state.pending.recover(files().map(DataFile.below(root, _)).toSet)
+    catch { case NonFatal(_) => () }
+
   /** A partition's values are computed from columns, which the files hold like any other. */
   override def partitionSchema: StructType = new StructType()
   override def partitioned: Boolean = table.spec.isPartitioned
@@ -79,6 +85,8 @@ final private[iceberg] class IcebergClusterTable(
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation =
     IcebergRows(session, table, staged, partitions, tasks)
+
+  override def commitsParts: Boolean = true
 
   override def begin(runId: String): TableWrite = {
     val start = snapshot.getOrElse(refuse(s"$name has no files: write rows into it first."))

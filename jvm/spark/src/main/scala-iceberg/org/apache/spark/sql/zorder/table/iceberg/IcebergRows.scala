@@ -40,7 +40,7 @@ private[iceberg] object IcebergRows {
     val position = AttributeReference(MetadataColumns.ROW_POSITION.name, LongType, nullable = false)()
     val located = relation.copy(output = relation.output ++ Seq(file, position))
     val route =
-      if (partitions.length == 1) Literal(0) else FileRoute(file, new RoutesOfFiles(numbers(partitions)))
+      if (partitions.length == 1) Literal(0) else FileRoute(file, RoutesOfFiles(numbers(partitions)))
     val added = Seq(
       Alias(file, File)(),
       Alias(position, Position)(),

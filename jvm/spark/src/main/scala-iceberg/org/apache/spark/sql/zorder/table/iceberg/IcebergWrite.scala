@@ -67,6 +67,7 @@ final private[iceberg] class IcebergWrite(
   }
 
   override def commit(finished: Finished): Unit = {
+    recorded(opened.state.pending.begin(finished))
     submitted = true
     try {
       CrashPoint.hit("iceberg-commit")
@@ -80,7 +81,7 @@ final private[iceberg] class IcebergWrite(
       case e: CommitFailedException => conflict(e)
     }
     CrashPoint.hit("iceberg-committed")
-    record(finished)
+    recorded(opened.state.pending.committed(finished, committed()))
   }
 
   private def replace(finished: Finished): Unit = {
@@ -98,19 +99,17 @@ final private[iceberg] class IcebergWrite(
 
   private def conflict(e: Exception): Nothing = {
     submitted = false
+    recorded(opened.state.pending.abandon(runId))
     throw new ZOrderConflictException(
       s"Somebody changed files of ${opened.name} that this run was rewriting " +
         s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
   }
 
-  /** What is recorded may be lost: the commit is Iceberg's. */
-  private def record(finished: Finished): Unit =
-    try {
-      val state = opened.state
-      val record = finished.record.copy(number = state.nextNumber(), version = committed())
-      state.write(record, finished.layouts)
-    } catch {
-      case NonFatal(e) => logWarning(s"The run's record could not be written under $root", e)
+  /** Records help later runs; this one is Iceberg's commit and does not depend on them. */
+  private def recorded(write: => Unit): Unit =
+    try write
+    catch {
+      case NonFatal(e) => logWarning(s"The run's record could not be written under ${opened.state.dir}", e)
     }
 
   /** The run's own snapshot; others may have committed since. */

@@ -1,0 +1,142 @@
+"""Many files and many partitions: what a run that finds nothing to do costs, and how many jobs a run needs.
+
+    python benchmarks/peers/scale.py                                   some minutes
+    python benchmarks/peers/scale.py --files 100 --partitions 200      to see that it works
+
+A table of 10,000 files is clustered into 10,000 files; the same statement again must write nothing, and
+its time is what is measured. A table of 20,000 partitions is clustered, and its jobs are counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import machine
+import peers
+import result_file
+import session
+from pyspark.sql.functions import col
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FORMATS = ("parquet", "delta", "iceberg")
+ROWS_PER_FILE = 100
+
+
+def rows(spark: SparkSession, count: int) -> DataFrame:
+    return spark.range(0, count, 1, 8).selectExpr(
+        "id", "cast(pmod(xxhash64(id, 1), 100000) as int) a", "pmod(xxhash64(id, 2), 1000000) b"
+    )
+
+
+def jobs(spark: SparkSession) -> int:
+    """How many jobs the application has started."""
+    return int(spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs())
+
+
+def statement(spark: SparkSession, text: str) -> tuple[Any, float, int]:
+    """The result row, seconds and jobs."""
+    start, before = time.monotonic(), jobs(spark)
+    row = spark.sql(text).head()
+    return row, time.monotonic() - start, jobs(spark) - before
+
+
+def created(spark: SparkSession, folder: Path, kind: str, table: DataFrame, name: str, *by: str) -> str:
+    """The table in a format, and how statements name it."""
+    if kind == "iceberg":
+        spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
+        writer = table.writeTo(f"ice.db.{name}").option("fanout-enabled", "true")
+        (writer.partitionedBy(*(col(c) for c in by)) if by else writer).create()
+        return f"ice.db.{name}"
+    path = folder / f"{kind}-{name}"
+    table.write.format(kind).partitionBy(*by).save(str(path))
+    return f"'{path}'"
+
+
+def unchanged(spark: SparkSession, folder: Path, kind: str, files: int) -> str:
+    """The second run on a table of many files."""
+    table = created(spark, folder, kind, rows(spark, files * ROWS_PER_FILE), "files")
+    run = f"ZORDER TABLE {table} BY (a, b) WITH (fileCount = {files}, force = true)"
+    first, took, many = statement(spark, run)
+    print(f"{kind}: {first['metrics']['numFilesAdded']} files in {took:.0f} s, {many} jobs", flush=True)
+    if first["status"] != "DONE":
+        raise SystemExit(f"{kind}: {first['status']}: {first['reason']}")
+    times = []
+    for _ in range(3):
+        again, took, many = statement(spark, run)
+        if again["status"] != "NOTHING_TO_DO":
+            raise SystemExit(f"{kind}: {again['status']}: {again['reason']}")
+        times.append(took)
+    print(f"{kind}: again {', '.join(f'{t:.2f}' for t in times)} s, {many} jobs", flush=True)
+    each = " / ".join(f"{t:.2f}" for t in times)
+    return f"| {kind} | {first['metrics']['numFilesAdded']:,} | 0 | {each} | {many} |"
+
+
+def partitioned(spark: SparkSession, folder: Path, kind: str, partitions: int) -> str:
+    """A run on a table of many partitions."""
+    table = rows(spark, partitions * ROWS_PER_FILE).selectExpr("*", f"cast(id % {partitions} as int) p")
+    name = created(spark, folder, kind, table.repartition("p"), "partitions", "p")
+    row, took, many = statement(
+        spark, f"ZORDER TABLE {name} BY (a, b) WITH (fileCount = 2, force = true, maxDuration = 1d)"
+    )
+    if row["status"] != "DONE":
+        raise SystemExit(f"{kind}: {row['status']}: {row['reason']}")
+    metrics = row["metrics"]
+    print(f"{kind}: {metrics['partitionsOptimized']} partitions in {took:.0f} s, {many} jobs", flush=True)
+    return (
+        f"| {kind} | {metrics['partitionsOptimized']:,} | {metrics['numFilesAdded']:,} "
+        f"| {metrics['numBatches']} | {many} | {took:.0f} |"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--partitions", type=int, default=20_000)
+    parser.add_argument("--formats", nargs="+", default=list(FORMATS), choices=FORMATS)
+    arguments = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="spark-zorder-scale-"))
+    try:
+        spark = session.session(folder, memory="4g")
+        again = [unchanged(spark, folder, kind, arguments.files) for kind in arguments.formats]
+        many = [partitioned(spark, folder, kind, arguments.partitions) for kind in arguments.formats[:1]]
+        java = spark._jvm.System.getProperty("java.version")
+        text = [
+            "# Many files, many partitions",
+            "",
+            f"`python benchmarks/peers/scale.py --files {arguments.files} --partitions {arguments.partitions}`, "
+            f"{time.strftime('%Y-%m-%d')}, Spark {spark.version},",
+            f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, {machine.line(java)}.",
+            "",
+            "The same statement again, three times:",
+            "",
+            "| format | files | files written | seconds | jobs |",
+            "| --- | --- | --- | --- | --- |",
+            *again,
+            "",
+            "A first run:",
+            "",
+            "| format | partitions | files written | commits | jobs | seconds |",
+            "| --- | --- | --- | --- | --- | --- |",
+            *many,
+            "",
+        ]
+        trial = (arguments.files, arguments.partitions) != (10_000, 20_000)
+        result_file.show("\n".join(text), "scale", keep=not trial)
+        spark.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.fit.LayoutLookUp
+import org.apache.spark.sql.zorder.table.DataFile
+
+/**
+ * One batch: finds out which files are new to the table's layout, and lets them grow in it, or has the
+ * partitions clustered anew, or takes a large partition a step further.
+ */
+final private[run] class BatchRun(context: RunContext, batches: Batches) {
+  import context._
+
+  def apply(): Ending = {
+    val all = table.files()
+    if (all.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
+    if (!request.dryRun) table.recover()
+    val found = progress.step("schema")(Found.in(context, all))(f =>
+      Said.count(f.schema.length.toLong, "column"))
+    val selected = progress.step("select")(select(all, found)) { s =>
+      s"${Said.files(s.files)} to cluster, ${s.kept.length} left alone"
+    }
+    val considered = RunMetrics(
+      filesConsidered = all.length.toLong,
+      filesSkipped = selected.kept.length.toLong,
+      startTimeMs = startedMs)
+    if (selected.files.isEmpty) {
+      val hint = if (overlap) "" else " WITH (overlap = 'include') takes those too that it overlaps."
+      val which = if (overlap) "overlaps" else "lies wholly inside"
+      Ending(RunStatus.NothingToDo, s"No file $which WHERE ${selected.where}.$hint", considered)
+    } else if (request.into.isDefined) new NewLayout(context, batches)(found, selected, considered, Batch())
+    else if (request.full && batches.underway.isEmpty) full(found, selected, considered)
+    else placed(found, selected, considered)
+  }
+
+  private def select(all: Seq[DataFile], found: Found): Selection = found.where match {
+    case None => Selection(all, Nil)
+    case Some(where) =>
+      val statColumns = found.statistics.columns
+      Selection(pinned, table, found.schema, all, where, overlap, statColumns)
+  }
+
+  /** Everything anew, whatever its place is. */
+  private def full(found: Found, selected: Selection, considered: RunMetrics): Ending = {
+    val batch =
+      next(selected.files.groupBy(_.partition).map { case (p, files) => p -> files.map(_.length).sum }.toSeq)
+    val others = selected.files.filterNot(f => batch.finished(f.partition))
+    new NewLayout(context, batches)(found, selected.without(others), considered, batch)
+  }
+
+  /** A dry run looks at all partitions at once. */
+  private def next(partitions: Seq[(String, Long)]): Batch =
+    if (request.dryRun) Batch(partitions.map(_._1).toSet) else batches.next(partitions.sorted)
+
+  /** Leaves what is in place alone, lets what has a layout grow in it, and clusters the rest. */
+  private def placed(found: Found, selected: Selection, considered: RunMetrics): Ending = {
+    val placement = new Placement(table, found.columns.map(_.sql), curve, options).of(selected)
+    val waiting = placement.filterNot(_.inPlace).map(p => p.directory -> p.all.map(_.length).sum)
+    val underway = placement.find(p =>
+      if (batches.underway.isDefined) batches.underway.exists(_.directory == p.directory)
+      else p.gathered.nonEmpty)
+    val batch = next(waiting)
+    val (moving, settled) = placement.partition(p => batch.finished(p.directory))
+    underway match {
+      case Some(p) =>
+        val others = waiting.map(_._1).filterNot(_ == p.directory)
+        new PartitionSteps(context, batches).next(p, found, considered, others, selected.said)
+      case None if moving.isEmpty => nothingNew(selected, considered)
+      case None =>
+        val growing =
+          moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
+        val grew =
+          if (growing.isEmpty) None
+          else new Increment(context)(growing, found.statistics, considered, selected.said)
+        grew.map { ending =>
+          // what has to be clustered anew is another commit
+          val others = moving.map(_.directory).filterNot(ending.batch.finished)
+          if (request.dryRun) ending
+          else ending.copy(batch = ending.batch.copy(left = others ++ batch.left))
+        }.getOrElse {
+          val rest = selected.without(settled.flatMap(_.all))
+          new NewLayout(context, batches)(found, rest, considered, batch)
+        }
+    }
+  }
+
+  private def nothingNew(selected: Selection, considered: RunMetrics): Ending = Ending(
+    RunStatus.NothingToDo,
+    s"${if (selected.kept.isEmpty) "All" else "These"} ${selected.files.length} files are in this layout already; " +
+      s"FULL rewrites them all the same.$unread${selected.said}",
+    considered.copy(filesSkipped = considered.filesConsidered))
+
+  /** Rows would have to be sampled to compare layouts, and a run that changes nothing reads none. */
+  private def unread: String =
+    if (log.exists(_.queries.nonEmpty))
+      " The query log has not been looked at: FULL with DRY RUN tells what a layout for it would gain."
+    else ""
+}

@@ -1,0 +1,44 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.stats.{Footers, SchemaUnion}
+import org.apache.spark.sql.zorder.table.DataFile
+
+/** The clustering columns and the condition, the schema they were found in, and what footers shall tell. */
+final private[run] case class Found(
+    schema: StructType,
+    columns: Seq[ClusterColumn],
+    where: Option[WhereCondition],
+    statistics: RunStatistics)
+
+private[run] object Found {
+
+  /** A path's schema is that of one of its files: a column that it lacks may be in others. */
+  def in(context: RunContext, files: Seq[DataFile]): Found = {
+    import context.table
+    try in(context, table.schema, files.length)
+    catch {
+      case e: ZOrderException if table.declared.isEmpty =>
+        val union = SchemaUnion.of(Footers.read(context.user, files), None, caseSensitive = true)
+        if (union.schema.fieldNames.forall(table.schema.fieldNames.contains)) throw e
+        in(context, StructType(union.schema ++ table.partitionSchema), files.length)
+    }
+  }
+
+  private def in(context: RunContext, schema: StructType, files: Int): Found = {
+    import context._
+    val partitionColumns = table.partitionSchema.fieldNames.toSeq
+    val columns = ClusterColumns.resolve(user, table, schema, by)
+    if (!options.force && request.into.isEmpty)
+      table.unskippable(columns.flatMap(_.path)).foreach(why =>
+        refuse(s"$why WITH (force = true) does it all the same."))
+    val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
+    Found(
+      schema,
+      columns,
+      request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _)),
+      Screening.statistics(schema, table.constantColumns, columns, asked, files))
+  }
+}

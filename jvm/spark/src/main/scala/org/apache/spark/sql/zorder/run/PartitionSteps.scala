@@ -1,0 +1,148 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes}
+import org.apache.spark.sql.zorder.fit.LayoutLookUp
+import org.apache.spark.sql.zorder.table.PinnedPartition
+
+/**
+ * Clusters a partition that is too large for one batch, commit by commit: its files are cut by region of the
+ * layout, some of them at a time, and then each region becomes its files. All rows are written twice, and no
+ * commit has more in flight than a batch may. The layout is that of the whole partition, so the files are, too.
+ */
+final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
+  import context._
+
+  /** Whether the one partition of the plan has to be taken in steps; a part of it never is. */
+  def needed(plan: FilePlan, selected: Selection): Boolean =
+    table.commitsParts && request.into.isEmpty && plan.partitions.length == 1 && {
+      val sized = plan.partitions.head
+      most(sized).isDefined && selected.kept.forall(_.partition != sized.partition.directory)
+    }
+
+  private def most(sized: SizedPartition): Option[Long] = batches.step(sized.partition.bytes, sized.files)
+
+  /** The partitions of a plan that are too large for one batch. */
+  private def large(plan: FilePlan): Seq[SizedPartition] =
+    if (!table.commitsParts || request.into.isDefined) Nil else plan.partitions.filter(most(_).isDefined)
+
+  /** The cost with the pass that brings regions together. */
+  def priced(cost: RunCost, plan: FilePlan): RunCost = {
+    val twice = large(plan).map(_.partition.bytes).sum
+    val share = twice.toDouble / math.max(1L, plan.files.map(_.length).sum)
+    cost.and(RunCost(
+      twice,
+      math.round(share * cost.bytesToShuffle),
+      math.round(share * cost.localDiskBytes)))
+  }
+
+  def said(plan: FilePlan): String = {
+    val all = large(plan)
+    if (all.isEmpty) ""
+    else {
+      val bytes = all.map(_.partition.bytes).sum
+      val most = Said.bytes(all.flatMap(this.most(_)).max)
+      s" In batches of at most $most: ${Said.bytes(bytes)} are read and written once more, to bring the regions of " +
+        "the layout together."
+    }
+  }
+
+  /** The first step of a partition whose layout has just been fitted. */
+  def first(work: Work, metrics: RunMetrics, more: String, batch: Batch): Ending = {
+    val sized = work.plan.partitions.head
+    val placed = PlacedPartition(sized.partition.directory, None, fresh = sized.partition.files)
+    val began = s"${Said.files(placed.all)} are clustered in steps of at most " +
+      s"${Said.bytes(most(sized).get)}.$more"
+    take(placed, work.routes.refs.head, work.input, work.outlook, work.layout, metrics, batch.left, began)
+  }
+
+  /** The next step of a partition, also of one that another statement has begun. */
+  def next(
+      placed: PlacedPartition,
+      found: Found,
+      considered: RunMetrics,
+      left: Seq[String],
+      more: String): Ending = {
+    val ref = LayoutLookUp.ofJson(placed.layoutId.flatMap(table.state.layout).get)
+    val input = progress.step("footers") {
+      Inspection(pinned, table, Selection(placed.all, Nil), found.statistics, options)
+    }(_.said)
+    val known = batches.underway
+    val outlook = known.fold(foreseen(placed, ref, input))(_.outlook)
+    val layout = known.fold(s"stored layout ${ref.id}")(_.layout)
+    if (request.dryRun)
+      Ending(
+        RunStatus.DryRun,
+        s"About ${Said.count(ahead(placed, ref).length.toLong, "step")} of an earlier run are left.$more",
+        considered,
+        layout,
+        Some(outlook))
+    else {
+      val said = if (known.isDefined) "" else s"An earlier run's steps go on.$more"
+      take(placed, ref, input, outlook, layout, considered, left, said)
+    }
+  }
+
+  private def ahead(placed: PlacedPartition, ref: LayoutRef): Seq[PartitionStep] =
+    PartitionStep.ahead(placed, ref.layout, most(placed, ref))
+
+  private def most(placed: PlacedPartition, ref: LayoutRef): Long =
+    batches.step(placed.all.map(_.length).sum, ref.layout.files).getOrElse(Long.MaxValue)
+
+  private def take(
+      placed: PlacedPartition,
+      ref: LayoutRef,
+      input: Inspection,
+      outlook: Outlook,
+      layout: String,
+      metrics: RunMetrics,
+      left: Seq[String],
+      said: String): Ending = {
+    val steps = ahead(placed, ref)
+    val step = steps.head
+    val replaced = step.files.map(_.path).toSet
+    val kept = new PresentLevels(pinned, input, outlook.tracked)
+      .of(placed.all.filterNot(f => replaced(f.path)))
+    val work = workOf(step, placed, ref, input, outlook, layout).copy(kept = Some(kept))
+    val waiting = PartitionStep.afterFirst(steps, most(placed, ref))
+    val written = new WriteOut(context)(work, stepMetrics(metrics, step, work, last = waiting == 0))
+    val batch =
+      if (waiting == 0) Batch(Set(placed.directory), left)
+      else Batch(Set.empty, left, Some(Underway(placed.directory, waiting, outlook, layout)))
+    Ending.done(written, said, layout, batch)
+  }
+
+  private def workOf(
+      step: PartitionStep,
+      placed: PlacedPartition,
+      ref: LayoutRef,
+      input: Inspection,
+      outlook: Outlook,
+      layout: String): Work = {
+    val sized = SizedPartition(PinnedPartition(placed.directory, step.files), ref.layout.files)
+    val plan = FilePlan(IndexedSeq(sized), sized.partition.bytes / math.max(1, step.tasks.count), "")
+    val source = input.relation(plan)
+    val routes = Routes(IndexedSeq(ref))
+    Work(input, plan, source, columnsOf(source.plan), routes, step.tasks, layout, outlook, curve)
+  }
+
+  /** Rows count when they are in their files. */
+  private def stepMetrics(metrics: RunMetrics, step: PartitionStep, work: Work, last: Boolean): RunMetrics = metrics.copy(
+    partitionsOptimized = if (table.partitioned && last) 1 else 0,
+    filesSkipped = metrics.filesConsidered - step.files.length,
+    rows = if (step.settles) work.input.rows(work.plan) else 0,
+    inputBytes = step.files.map(_.length).sum,
+    targetFiles = if (step.settles) work.tasks.count.toLong else 0)
+
+  /** What the files are and will be, for a statement that goes on where another has ended. */
+  private def foreseen(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Outlook = {
+    val plan = FilePlan(
+      IndexedSeq(SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)), 0L, "")
+    val source = input.relation(plan)
+    val tracked = Tracked.of(
+      user, table, source.plan, columnsOf(source.plan), input.statistics, input.footersOf(plan))
+    val sampled = progress.step("sample") {
+      Sampling(pinned, source, tracked.all, plan, input.rows(plan))
+    }(_.said)
+    new GrowthForecast(pinned, input, tracked, options).of(placed, ref, sampled.partitions.head)
+  }
+}

@@ -1,0 +1,97 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import java.nio.file.Path
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+
+/** Unpartitioned tables that are larger than a batch: commit by commit to the same layout. */
+class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
+  private def bytes(path: Path): Long = DeltaLog.forTable(spark, path.toString).update().sizeInBytes
+
+  private def options(path: Path, parts: Int, more: String = ""): String =
+    s"WITH (fileCount = 16, pageRowLimit = 500, maxBytesInFlight = ${bytes(path) / parts}$more)"
+
+  /** Bytes that each commit of ours replaced, the newest first. */
+  private def replaced(path: Path): Seq[Long] =
+    spark.sql(s"DESCRIBE HISTORY delta.`$path`").where("operation = 'OPTIMIZE'")
+      .select("operationMetrics").collect().toSeq
+      .map(_.getAs[Map[String, String]](0)("numRemovedBytes").toLong)
+
+  private def sameShares(steps: Row, whole: Row): Unit =
+    for (c <- 0 to 1; level <- Seq("files", "pages"))
+      assert(
+        math.abs(share(steps, c, level, "measured") - share(whole, c, level, "measured")) < 0.02,
+        s"$c $level")
+
+  test("no commit replaces more than the limit, and the files are those of one commit") {
+    withTempDir { dir =>
+      val (path, plain) = (dir.resolve("t"), dir.resolve("p"))
+      numbers(40000).repartition(12).write.format("delta").save(path.toString)
+      numbers(40000).repartition(6).write.parquet(plain.toString)
+      val limit = bytes(path) / 2
+      val dry = zorder(path, s"BY (a, b) ${options(path, 2)} DRY RUN")
+      assert(reason(dry).contains("read and written once more"), reason(dry))
+      assert(metric[Long](dry, "bytesToRead") > 2 * bytes(path))
+      val row = done(keeps(path)(zorder(path, s"BY (a, b) ${options(path, 2)}")))
+      val commits = replaced(path)
+      assert(metric[Long](row, "numBatches") === commits.length && commits.length >= 5, reason(row))
+      assert(commits.forall(_ <= limit), s"$commits of $limit")
+      assert(metric[Long](row, "numFilesAdded") === 16 && metric[Long](row, "numFilesRemoved") === 12)
+      assert(metric[Long](row, "rows") === 40000 && files(path) === 16)
+      sameShares(row, done(zorder(plain, "BY (a, b) WITH (fileCount = 16, pageRowLimit = 500)")))
+      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+      // FULL begins anew, and comes to its end as well
+      done(keeps(path)(zorder(path, s"FULL BY (b, a) ${options(path, 2, ", force = true")}")))
+      assert(files(path) === 16 && replaced(path).length === 2 * commits.length)
+    }
+  }
+
+  test("a statement that dies in its steps loses one, and the next goes on there; PARTIAL likewise") {
+    for (dying <- Seq(2, 4)) withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 20000)
+      var commits = 0
+      CrashPoint.meanwhile = place =>
+        if (place == "delta-commit") {
+          commits += 1
+          if (commits == dying) System.setProperty(CrashPoint.Property, place)
+        }
+      val limited = options(path, 2)
+      try intercept[CrashPoint.Crash](keeps(path)(zorder(path, s"BY (a, b) $limited")))
+      finally {
+        CrashPoint.meanwhile = _ => ()
+        System.clearProperty(CrashPoint.Property)
+      }
+      assert(replaced(path).length === dying - 1)
+      val dry = zorder(path, s"BY (a, b) $limited DRY RUN")
+      assert(reason(dry).contains("of an earlier run are left"), reason(dry))
+      val part = keeps(path)(zorder(path, s"BY (a, b) ${options(path, 2, ", maxInputBytes = 1")}"))
+      assert(status(part) === "PARTIAL" && reason(part).matches(".*about \\d+ steps? of the table.*"), reason(part))
+      numbers(20200).where("id >= 20000").coalesce(1).write.format("delta").mode("append").save(path.toString)
+      val row = done(keeps(path)(zorder(path, s"BY (a, b) $limited")))
+      assert(reason(row).contains("An earlier run's steps go on."), reason(row))
+      assert(share(row, 0, "files", "measured") < 0.35 && share(row, 1, "files", "measured") < 0.35)
+      // rows that were appended after the first region was settled grow in by the next statement
+      keeps(path)(zorder(path, s"BY (a, b) $limited"))
+      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+      assert(read(path).count() === 20200)
+    }
+  }
+
+  test("a value that fills several files, and partitions of which one is larger than a batch") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(30000).selectExpr("id", "if(id % 3 = 0, a, 7) a", "if(id % 3 = 0, b, 9L) b", "if(id < 27000, 0, 1) p")
+        .repartition(6).write.format("delta").partitionBy("p").save(path.toString)
+      val row = done(keeps(path)(zorder(path, s"BY (a, b) ${options(path, 3, ", force = true")}")))
+      assert(metric[Long](row, "partitionsOptimized") === 2 && metric[Long](row, "rows") === 30000, reason(row))
+      assert(read(path).where("p = 0").inputFiles.length === 16)
+      assert(read(path).where("p = 1").inputFiles.length === 16)
+      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+    }
+  }
+}
