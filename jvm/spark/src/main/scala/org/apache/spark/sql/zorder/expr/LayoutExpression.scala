@@ -104,7 +104,8 @@ abstract class LayoutExpression extends Expression {
       firstFile)
   }
 
-  private def arguments: String = if (routes.refs.length == 1) routes.refs.head.id else routes.toString
+  private def arguments: String =
+    if (routes.firstFile.length == 1) routes.toString.stripPrefix("[").stripSuffix("]") else routes.toString
 
   override def toString: String = (arguments +: children.map(_.toString)).mkString(s"$prettyName(", ", ", ")")
 

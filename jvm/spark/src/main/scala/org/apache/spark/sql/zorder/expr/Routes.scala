@@ -1,5 +1,8 @@
 package org.apache.spark.sql.zorder.expr
 
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.UUID
+
 import org.apache.spark.util.Utils
 import sparkzorder.curve.layout.CompiledLayout
 
@@ -14,6 +17,7 @@ import sparkzorder.curve.layout.CompiledLayout
 final class Routes private (
     @transient val refs: IndexedSeq[LayoutRef],
     val firstFile: Array[Int],
+    private val name: String,
     packed: SentToTasks[Array[Array[Byte]]])
     extends Serializable {
   @transient private[this] lazy val unpacked = new Array[CompiledLayout](firstFile.length)
@@ -31,15 +35,15 @@ final class Routes private (
 
   def files: Int = firstFile.last + refs.last.layout.files
 
-  override def toString: String =
-    if (refs.length > Routes.Few) s"[${refs.length} layouts]" else refs.map(_.id).mkString("[", ", ", "]")
+  override def toString: String = name
 
+  // tasks compare expressions, too
   override def equals(other: Any): Boolean = other match {
-    case that: Routes => that.refs == refs
+    case that: Routes => that.name == name
     case _ => false
   }
 
-  override def hashCode(): Int = refs.hashCode
+  override def hashCode(): Int = name.hashCode
 }
 
 object Routes {
@@ -50,5 +54,11 @@ object Routes {
   def apply(refs: IndexedSeq[LayoutRef]): Routes = new Routes(
     refs,
     refs.map(_.layout.files).scanLeft(0)(_ + _).init.toArray,
+    name(refs.map(_.id)),
     SentToTasks(refs.map(r => Utils.serialize(r)).toArray, large = refs.length > Few))
+
+  /** The ids of the layouts, or where they are many one that stands for them. */
+  private def name(ids: Seq[String]): String =
+    if (ids.length <= Few) ids.mkString("[", ", ", "]")
+    else s"[${ids.length} layouts, ${UUID.nameUUIDFromBytes(ids.mkString(",").getBytes(UTF_8))}]"
 }
