@@ -10,11 +10,8 @@ At the end a vacuum leaves no file that the table does not know.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,25 +19,24 @@ from collections import Counter
 from pathlib import Path
 
 import tables
+from drivers import AFTER, STEPS, Drivers, under_way
 
-HERE = Path(__file__).resolve().parent
+# a run is killed in one of its steps, each as often as any other, the commit four times as often
+DANGER = ("commit",) * 3
+RUNS = 3
+WHERE = (*STEPS, AFTER)
 
 
-def killed(folder: Path, kind: str, delay: float) -> int:
-    """Starts a victim, kills it so long after its first run began, and says how many runs it had begun."""
-    command = [sys.executable, str(HERE / "victim.py"), str(folder), kind]
-    with (folder / "victim.log").open("w") as log:
-        process = subprocess.Popen(
-            command, cwd=HERE, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
-        )
-        assert process.stdout is not None
-        if not process.stdout.readline().startswith("run"):
-            raise SystemExit(f"The victim did not start: {(folder / 'victim.log').read_text()[-2000:]}")
-        time.sleep(delay)
-        # Python and its JVM are one process group
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        return 1 + process.stdout.read().count("run")
+def killed(drivers: Drivers, kind: str, chance: random.Random) -> tuple[int, str]:
+    """Kills a driver in a step of one of its first runs; the runs that it had begun, and the step."""
+    driver = drivers.next(kind)
+    step = chance.choice((*STEPS, *DANGER))
+    driver.await_step(step, chance.randrange(RUNS))
+    # a step lasts about as long as in the run before; the first one is taken for slow
+    seconds = [s for name, s in driver.ended() if name == step][-1:] or [0.5]
+    time.sleep(chance.uniform(0.0, seconds[0] + 0.1))
+    runs = driver.kill()
+    return runs, under_way(driver.ended())
 
 
 def looked_at(spark: tables.SparkSession, folder: Path, kind: str, whole: tuple[int, int]) -> str:
@@ -66,26 +62,37 @@ def leftovers(spark: tables.SparkSession, folder: Path, kind: str) -> list[str]:
     return sorted(str(p.relative_to(folder)) for p in found if p.name not in live)
 
 
-def campaign(spark: tables.SparkSession, folder: Path, kind: str, kills: int, seed: int) -> list[str]:
-    """The kills of one format; lines for the result."""
+def campaign(
+    spark: tables.SparkSession, drivers: Drivers, folder: Path, kind: str, kills: int, seed: int
+) -> tuple[str, str]:
+    """The kills of one format; a line for each table of the result."""
     tables.create(spark, folder, kind)
     whole = tables.fingerprint(tables.read(spark, folder, kind))
-    random_delay = random.Random(seed)
+    chance = random.Random(seed)
     seen: Counter[str] = Counter()
+    steps: Counter[str] = Counter()
     runs = 0
     for i in range(kills):
-        runs += killed(folder, kind, random_delay.uniform(0.0, 8.0))
-        seen[looked_at(spark, folder, kind, whole)] += 1
+        start = time.monotonic()
+        begun, step = killed(drivers, kind, chance)
+        runs += begun
+        steps[step] += 1
+        at_once = looked_at(spark, folder, kind, whole)
+        seen[at_once] += 1
         spark.sql(f"ZORDER VACUUM {tables.target(folder, kind)}").collect()
         after = tables.fingerprint(tables.read(spark, folder, kind))
         if after != whole:
             raise SystemExit(f"{kind}: after recovery {i + 1} there are {after} and not {whole}")
-        print(f"{kind}: {i + 1} of {kills} kills, {runs} runs begun, {dict(seen)}", flush=True)
+        took = time.monotonic() - start
+        print(
+            f"{kind}: kill {i + 1} of {kills} in run {begun}: {step}; then {at_once} ({took:.1f} s)", flush=True
+        )
     left = leftovers(spark, folder, kind)
     if left:
         raise SystemExit(f"{kind}: a vacuum left {len(left)} files that nobody reads, such as {left[0]}")
     readers = "; ".join(f"{what}: {n}" for what, n in sorted(seen.items()))
-    return [f"| {kind} | {kills} | {runs} | {readers} | {kills} of {kills} | none |"]
+    line = f"| {kind} | {kills} | {runs} | {readers} | {kills} of {kills} | none |"
+    return line, f"| {kind} | " + " | ".join(str(steps[step]) for step in WHERE) + " |"
 
 
 def main() -> int:
@@ -98,12 +105,15 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="spark-zorder-faults-"))
     try:
         spark = tables.start(folder)
+        drivers = Drivers(folder)
         each = -(-arguments.kills // len(arguments.formats))
-        lines = [
-            line
-            for n, kind in enumerate(arguments.formats)
-            for line in campaign(spark, folder, kind, each, arguments.seed + n)
-        ]
+        try:
+            lines = [
+                campaign(spark, drivers, folder, kind, each, arguments.seed + n)
+                for n, kind in enumerate(arguments.formats)
+            ]
+        finally:
+            drivers.close()
         peers = tables.session.peers
         head = [
             "# A driver that is killed",
@@ -111,13 +121,21 @@ def main() -> int:
             f"`python tests/fault/run.py --kills {arguments.kills} --seed {arguments.seed}`, "
             f"{time.strftime('%Y-%m-%d')}, Spark {spark.version},",
             f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}: kill -9 of a driver that",
-            f"rewrites {tables.ROWS:,} rows again and again,",
-            "up to 8 seconds after its first run began. A reader looks at once; then a vacuum recovers.",
+            f"rewrites {tables.ROWS:,} rows again and again, in a step",
+            f"and a moment of its first {RUNS} runs that chance takes. A reader looks at once; then a vacuum",
+            "recovers.",
             "",
             "| format | kills | runs begun | a reader at once | all rows afterwards | left by vacuum |",
             "| --- | --- | --- | --- | --- | --- |",
         ]
-        text = "\n".join([*head, *lines]) + "\n"
+        where = [
+            "",
+            "In which step the runs were:",
+            "",
+            "| format | " + " | ".join(WHERE) + " |",
+            "| --- |" + " --- |" * len(WHERE),
+        ]
+        text = "\n".join([*head, *(line for line, _ in lines), *where, *(steps for _, steps in lines)]) + "\n"
         print(text)
         if arguments.result:
             arguments.result.write_text(text)

@@ -12,10 +12,12 @@ import session
 
 ROWS = 20_000
 FORMATS = ("parquet", "delta", "iceberg")
+# for a JVM that lives some seconds
+QUICK_START = {"spark__driver__extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
-def start(folder: Path) -> SparkSession:
-    """A small session that waits for nobody."""
+def start(folder: Path, **more: str) -> SparkSession:
+    """A small session that waits for nobody; `more` are settings with `__` for dots."""
     return session.session(
         folder,
         memory="1g",
@@ -23,6 +25,7 @@ def start(folder: Path) -> SparkSession:
         spark__databricks__delta__retentionDurationCheck__enabled="false",
         spark__sql__sources__parallelPartitionDiscovery__parallelism="2",
         spark__zorder__commit__waitSeconds="0.3",
+        **more,
     )
 
 

@@ -1,4 +1,8 @@
-"""A driver that clusters one table again and again, until somebody kills it: victim.py FOLDER FORMAT."""
+"""A driver that clusters one table again and again, until somebody kills it: victim.py FOLDER.
+
+It starts its session, says `ready` and waits for a line with the format of the table. Each run says `run N` on
+standard output, and its steps on standard error.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,12 @@ from pathlib import Path
 
 import tables
 
-folder, kind = Path(sys.argv[1]), sys.argv[2]
-spark = tables.start(folder)
+folder = Path(sys.argv[1])
+spark = tables.start(folder, spark__zorder__progress__show="true", **tables.QUICK_START)
+print("ready", flush=True)
+kind = sys.stdin.readline().strip()
 target = tables.target(folder, kind)
-for i in range(1000):
+for i in range(1000 if kind else 0):
     columns = "a, b" if i % 2 else "b, a"
     print(f"run {i}", flush=True)
     spark.sql(f"ZORDER TABLE {target} FULL BY ({columns}) WITH (fileCount = 8, force = true)").collect()

@@ -17,6 +17,8 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: Suite =>
   /** Ours is listed last, as the guide says. */
   protected def extensions: String = s"$deltaExtension,${ZOrderSession.extension}"
 
+  protected def builder: SparkSession.Builder = ZOrderSession.builder()
+
   private var session: SparkSession = _
 
   override protected def spark: SparkSession = session
@@ -26,7 +28,7 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: Suite =>
     SparkSession.getDefaultSession.foreach(_.stop())
     SparkSession.clearActiveSession()
     SparkSession.clearDefaultSession()
-    session = ZOrderSession.builder().config("spark.sql.extensions", extensions)
+    session = builder.config("spark.sql.extensions", extensions)
       .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
       .config("spark.databricks.delta.snapshotPartitions", "2")
       .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")

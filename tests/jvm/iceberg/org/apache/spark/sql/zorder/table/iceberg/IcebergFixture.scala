@@ -19,6 +19,8 @@ private[iceberg] trait IcebergFixture extends BeforeAndAfterAll with BeforeAndAf
 
   protected def extensions: Seq[String] = Seq(icebergExtension, ZOrderSession.extension)
 
+  protected def builder: SparkSession.Builder = ZOrderSession.builder()
+
   protected val temp: JPath = Files.createTempDirectory("zorder-iceberg")
 
   protected lazy val spark: SparkSession = {
@@ -26,7 +28,7 @@ private[iceberg] trait IcebergFixture extends BeforeAndAfterAll with BeforeAndAf
     SparkSession.clearActiveSession()
     SparkSession.clearDefaultSession()
     val catalog = "spark.sql.catalog"
-    ZOrderSession.builder().config("spark.sql.extensions", extensions.mkString(","))
+    builder.config("spark.sql.extensions", extensions.mkString(","))
       .config(s"$catalog.ice", "org.apache.iceberg.spark.SparkCatalog").config(s"$catalog.ice.type", "hadoop")
       .config(s"$catalog.ice.warehouse", temp.resolve("ice").toUri.toString)
       .config(s"$catalog.spark_catalog", "org.apache.iceberg.spark.SparkSessionCatalog")

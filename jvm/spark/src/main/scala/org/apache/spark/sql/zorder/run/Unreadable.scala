@@ -2,10 +2,14 @@ package org.apache.spark.sql.zorder.run
 
 import scala.util.control.NonFatal
 
+import org.apache.spark.SparkException
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 
-/** A file that is no Parquet file is a common mistake: it gets a sentence, not a stack of causes. */
+/**
+ * A file that is no Parquet file is a common mistake: it gets a sentence, not a stack of causes. So does a task
+ * that failed as often as Spark let it.
+ */
 private[zorder] object Unreadable {
   private val NotParquet = "(?s).*?(\\S+) is not a Parquet file.*".r
 
@@ -21,7 +25,14 @@ private[zorder] object Unreadable {
                 "or move the file out of it.")
           case _ =>
         }
-        throw e
+        throw ofTask(table, e).getOrElse(e)
+    }
+
+  private def ofTask(table: String, e: Throwable): Option[ZOrderException] =
+    Some(e).collect { case job: SparkException if job.getCause != null => causes(job).head }.map { cause =>
+      val said = new ZOrderException(s"A task of the run on $table failed: ${ZOrderException.firstLine(cause)}.")
+      said.addSuppressed(e)
+      said
     }
 
   private def causes(e: Throwable): Seq[Throwable] =

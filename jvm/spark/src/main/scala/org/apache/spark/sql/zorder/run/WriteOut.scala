@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.run
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.catalyst.expressions.Attribute
@@ -51,7 +53,8 @@ final private[run] class WriteOut(context: RunContext) {
       Written(write.root, became(work, files), done, outlook)
     } catch {
       case e: Throwable =>
-        write.discard()
+        try write.discard()
+        catch { case NonFatal(again) => e.addSuppressed(again) }
         throw e
     }
   }

@@ -74,16 +74,17 @@ private[zorder] final class CatalogParquetTable(
       home.getParent == root.getParent && home != root && !fs.exists(home)
     val staging = if (goesHome) home else new Path(store.parent, s"$base.z$txn")
     Journal.begin(txn)
-    store.write(draft(txn, "OPTIMIZE", runId, staging).at(JournalState.Staging))
-    fs.mkdirs(staging)
-    if (!ObjectStores.isOne(fs.getUri.getScheme) && fs.exists(root)) Attributes.copy(fs, root, staging)
-    staging
+    preparing(staging) {
+      store.write(draft(txn, "OPTIMIZE", runId, staging).at(JournalState.Staging))
+      fs.mkdirs(staging)
+      if (!ObjectStores.isOne(fs.getUri.getScheme) && fs.exists(root)) Attributes.copy(fs, root, staging)
+    }
   }
 
   override def discard(staging: Path): Unit =
     journalOf(staging).foreach { j =>
       Journal.end(j.txn)
-      new CatalogRecovery(this).abandon(j)
+      new CatalogRecovery(this).settle(j.txn)
     }
 
   override def commit(replacement: Replacement): Unit = {

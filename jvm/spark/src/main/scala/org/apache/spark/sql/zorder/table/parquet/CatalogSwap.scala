@@ -67,6 +67,10 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
     CrashPoint.hit("altered")
     val last = lastLook(before, ready)
     new CatalogRecovery(table).finish(last)
+    refresh()
+  }
+
+  private def refresh(): Unit = {
     table.reload()
     table.session.catalog.refreshTable(table.ident.quotedString)
   }
@@ -161,7 +165,10 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
     table.session.catalog.refreshTable(table.ident.quotedString)
   }
 
-  /** Whatever fails before the catalog is altered leaves nothing behind; a crash is for recovery. */
+  /**
+   * Whatever fails before the catalog is altered leaves nothing behind; when it was altered, though the call
+   * failed or something after it, the commit is finished. A crash is for recovery.
+   */
   private def guarded(journal: Journal)(body: => Unit): Unit =
     try {
       Journal.begin(journal.txn)
@@ -172,7 +179,8 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
         Journal.end(journal.txn)
         try new CatalogRecovery(table).settle(journal.txn)
         catch { case NonFatal(again) => e.addSuppressed(again) }
-        throw e
+        FailedCommit.outcome(store, journal, e)
+        refresh()
     } finally Journal.end(journal.txn)
 }
 

@@ -1,8 +1,12 @@
 package org.apache.spark.sql.zorder.table.parquet
 
+import java.io.IOException
+
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
 
@@ -30,6 +34,18 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   /** A fresh, empty directory beside the root that a run writes to (mode append); nobody lists it. */
   def newStaging(runId: String): Path
+
+  /** Makes a staging directory ready, or takes it away again and says why it cannot be used. */
+  protected def preparing(staging: Path)(body: => Unit): Path =
+    try {
+      body
+      staging
+    } catch {
+      case e: IOException =>
+        discard(staging)
+        refuse(s"Cannot prepare a directory beside $root with its owner and mode " +
+          s"(${ZOrderException.firstLine(e)}); run as its owner, or write a copy with INTO.")
+    }
 
   /** Takes a staging directory away whose run failed before its commit; harmless after one. */
   def discard(staging: Path): Unit
@@ -60,7 +76,12 @@ private[zorder] trait ParquetTable extends ClusterTable {
       () => discard(staging))
   }
 
-  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] = new Vacuum(this, keepMs, dryRun).run()
+  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
+    try new Vacuum(this, keepMs, dryRun).run()
+    catch {
+      case e: IOException =>
+        refuse(s"The vacuum of $name stopped (${ZOrderException.firstLine(e)}); the next one goes on.")
+    }
 
   override def rollback(): String = Rollback.run(session, this)
 

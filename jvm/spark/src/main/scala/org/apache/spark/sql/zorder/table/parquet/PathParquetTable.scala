@@ -4,7 +4,6 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
 
@@ -40,17 +39,11 @@ private[zorder] final class PathParquetTable(
     val txn = Journal.newTxn(runId)
     val staging = store.staging(txn)
     Journal.begin(txn)
-    try {
+    preparing(staging) {
       store.write(draft(txn, runId, staging, Nil).at(JournalState.Staging))
       fs.mkdirs(staging)
       Attributes.copy(fs, root, staging) // what cannot be given back is found out before the work
-    } catch {
-      case e: java.io.IOException =>
-        discard(staging)
-        ZOrderException.refuse(s"Cannot prepare a directory beside $root with its owner and mode " +
-          s"(${e.getMessage}); run as its owner, or write a copy with INTO.")
     }
-    staging
   }
 
   override def discard(staging: Path): Unit =
@@ -58,7 +51,8 @@ private[zorder] final class PathParquetTable(
       Journal.end(txn)
       store.get(txn).filter(j => j.state == JournalState.Staging || j.state == JournalState.Prepared)
         .foreach(j => new Finish(store).abandon(j))
-      fs.delete(staging, true)
+      // a commit that got stuck goes on from there
+      if (store.get(txn).isEmpty) fs.delete(staging, true)
     }
 
   override def commit(replacement: Replacement): Unit = {

@@ -21,6 +21,8 @@ private[zorder] final class PathSwap(store: JournalStore, waitMs: Long) {
    *
    * @throws org.apache.spark.sql.zorder.ZOrderConflictException
    *   when the table changed under the run; then nothing was changed
+   * @throws org.apache.spark.sql.zorder.ZOrderException
+   *   when the file system failed: it says whether the table is as it was or waits for its recovery
    */
   def commit(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
     Journal.begin(draft.txn)
@@ -34,7 +36,7 @@ private[zorder] final class PathSwap(store: JournalStore, waitMs: Long) {
         Journal.end(draft.txn)
         try Recovery.settle(store, draft.txn, waitMs)
         catch { case NonFatal(again) => e.addSuppressed(again) }
-        throw e
+        FailedCommit.outcome(store, draft, e)
     } finally Journal.end(draft.txn)
   }
 

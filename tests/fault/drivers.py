@@ -1,0 +1,97 @@
+"""Drivers that wait with a started session, so that a kill does not wait for the start of a JVM."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+# of a run, in their order; a line on standard error ends each
+STEPS = ("schema", "select", "footers", "sample", "fit", "forecast", "rewrite", "verify", "measure", "commit")
+STEP = re.compile(r"^zorder \S+  (\w+) .*\((\d+\.\d) s\)$", re.MULTILINE)
+AFTER = "after the commit"
+START_SECONDS = 90.0
+
+
+class Driver:
+    """A victim.py in a process group of its own, with its JVM."""
+
+    def __init__(self, folder: Path, log: Path) -> None:
+        self.log = log
+        with log.open("w") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, str(HERE / "victim.py"), str(folder)],
+                cwd=HERE,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                start_new_session=True,
+            )
+
+    def go(self, kind: str) -> None:
+        """Lets the runs begin."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        if self.process.stdout.readline() != "ready\n":
+            raise SystemExit(f"The victim did not start: {self.log.read_text()[-2000:]}")
+        self.process.stdin.write(kind + "\n")
+        self.process.stdin.flush()
+
+    def ended(self) -> list[tuple[str, float]]:
+        """The steps that have ended, with the seconds that each took."""
+        return [(name, float(seconds)) for name, seconds in STEP.findall(self.log.read_text())]
+
+    def await_step(self, step: str, run: int) -> None:
+        """Returns when a step of a run, the first being 0, begins."""
+        before = run * len(STEPS) + STEPS.index(step)
+        end = time.monotonic() + START_SECONDS
+        while len(self.ended()) < before:
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise SystemExit(f"The victim did not come to {step}: {self.log.read_text()[-2000:]}")
+            time.sleep(0.005)
+
+    def kill(self) -> int:
+        """kill -9 of Python and its JVM, which are one process group; the number of runs begun."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        rest, _ = self.process.communicate()
+        return int(rest.count("run "))
+
+
+def under_way(ended: list[tuple[str, float]]) -> str:
+    """The step that came after the last one that ended."""
+    if not ended:
+        return STEPS[0]
+    last = STEPS.index(ended[-1][0])
+    return STEPS[last + 1] if last + 1 < len(STEPS) else AFTER
+
+
+class Drivers:
+    """Some drivers that are started ahead of their use."""
+
+    def __init__(self, folder: Path, ahead: int = 2) -> None:
+        self.folder = folder
+        self.numbers = itertools.count()
+        self.waiting = deque(self.start() for _ in range(ahead))
+
+    def start(self) -> Driver:
+        return Driver(self.folder, self.folder / f"driver-{next(self.numbers)}.log")
+
+    def next(self, kind: str) -> Driver:
+        """One that begins its runs, and another one in its place."""
+        driver = self.waiting.popleft()
+        driver.go(kind)
+        self.waiting.append(self.start())
+        return driver
+
+    def close(self) -> None:
+        for driver in self.waiting:
+            driver.kill()

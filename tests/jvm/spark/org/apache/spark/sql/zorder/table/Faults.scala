@@ -1,0 +1,80 @@
+package org.apache.spark.sql.zorder.table
+
+import java.io.IOException
+import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.zorder.ZOrderSession
+
+/** What [[FaultyFileSystem]] lets fail, one fault at a time in a JVM. */
+object Faults {
+
+  /** A session reads and writes `file:` paths through the faulty file system while it has these settings. */
+  val settings: Seq[(String, String)] =
+    Seq("fs.file.impl" -> classOf[FaultyFileSystem].getName, "fs.file.impl.disable.cache" -> "true")
+
+  /** For a session of that kind whose tasks are tried four times. */
+  def builder(): SparkSession.Builder =
+    settings.foldLeft(ZOrderSession.builder().master("local[2,4]")) { case (b, (key, value)) => b.config(key, value) }
+
+  sealed trait Fault
+
+  /** The n-th rename, from 1: false, or an exception. */
+  final case class Rename(n: Int, throws: Boolean) extends Fault
+
+  /** The n-th delete throws. */
+  final case class Delete(n: Int) extends Fault
+
+  /**
+   * There is room for so many bytes more in files whose path holds `within`; after so many failures there is
+   * room again.
+   */
+  final case class FullDisk(bytes: Long, within: String, times: Int = Int.MaxValue) extends Fault
+
+  @volatile private var fault: Option[Fault] = None
+  private val calls = new AtomicInteger
+  private val left = new AtomicLong
+  @volatile private var struck = false
+
+  /** Whether the fault struck in `body`. */
+  def during(wanted: Fault)(body: => Unit): Boolean = {
+    calls.set(0)
+    struck = false
+    wanted match {
+      case FullDisk(bytes, _, _) => left.set(bytes)
+      case _ =>
+    }
+    fault = Some(wanted)
+    try body
+    finally fault = None
+    struck
+  }
+
+  /** False when the rename shall say so. */
+  private[table] def renames(from: Path, to: Path): Boolean = fault match {
+    case Some(Rename(n, throws)) =>
+      val hit = calls.incrementAndGet() == n
+      if (hit) struck = true
+      if (hit && throws) throw new IOException(s"Injected: no rename of $from to $to")
+      !hit
+    case _ => true
+  }
+
+  private[table] def deletes(path: Path): Unit = fault match {
+    case Some(Delete(n)) if calls.incrementAndGet() == n =>
+      struck = true
+      throw new IOException(s"Injected: no delete of $path")
+    case _ =>
+  }
+
+  private[table] def writes(path: Path, bytes: Int): Unit = fault match {
+    case Some(FullDisk(_, within, times))
+        if path.toString.contains(within) && left.addAndGet(-bytes.toLong) < 0 &&
+          calls.getAndIncrement() < times =>
+      struck = true
+      throw new IOException("No space left on device")
+    case _ =>
+  }
+}

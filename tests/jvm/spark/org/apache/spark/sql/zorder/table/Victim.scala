@@ -1,0 +1,60 @@
+package org.apache.spark.sql.zorder.table
+
+import java.io.File
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.parquet._
+
+/** Runs one statement: the statement, and settings of the session as `key=value`. */
+object StatementVictim {
+
+  def main(args: Array[String]): Unit = {
+    val spark = session(args.drop(1).toSeq)
+    spark.sql(args(0)).collect()
+    spark.stop()
+  }
+
+  def session(settings: Seq[String]): SparkSession = {
+    val builder = ZOrderSession.builder().master("local[1]")
+    settings.foreach { setting =>
+      val cut = setting.indexOf('=')
+      builder.config(setting.take(cut), setting.drop(cut + 1))
+    }
+    builder.getOrCreate()
+  }
+}
+
+/** Commits what somebody has staged for a path: its root, the staging directory, the record. No Spark needed. */
+object PathVictim {
+
+  def main(args: Array[String]): Unit = {
+    val (root, r) = (new Path(args(0)), Victims.replacement(args(1), args(2)))
+    val fs = root.getFileSystem(new Configuration)
+    val store = JournalStore.beside(fs, root)
+    val draft = store.all().find(_.staging.getName == r.staging.getName).get
+    val units = UnitPlan.forPath(fs, root, r, Map.empty)
+    new PathSwap(store, 300L).commit(draft.copy(units = units), r.record, r.layouts)
+    ()
+  }
+}
+
+/**
+ * Commits what somebody has staged for a table of the catalog: its name, the staging directory, the record, the
+ * file of its [[CatalogImage]], and settings of the session.
+ */
+object CatalogVictim {
+
+  def main(args: Array[String]): Unit = {
+    val (table, image) = (args(0), new File(args(3)))
+    val spark = StatementVictim.session(args.drop(4).toSeq)
+    CatalogImage.create(spark, image)
+    CrashPoint.meanwhile = _ => CatalogImage.write(spark, table, image)
+    TableResolver.openParquet(Shims.classic(spark), TableRef.Name(Seq(table)))
+      .commit(Victims.replacement(args(1), args(2)))
+  }
+}
