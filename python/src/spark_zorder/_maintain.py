@@ -87,7 +87,9 @@ def _late(table: str) -> Outcome:
 def _run(spark: SparkSession, name: str, dry_run: bool) -> Outcome:
     try:
         builder = _table(spark, name).optimize()
-        row = (builder.dryRun() if dry_run else builder).execute().collect()[0]
+        # what another scheduler is doing is not done twice
+        chosen = builder.dryRun() if dry_run else builder.option("giveWay", True)
+        row = chosen.execute().collect()[0]
         return Outcome(name, row["status"], row["reason"], _gain(row["columns"] or []))
     except Exception as error:
         return Outcome(name, "CONFLICT" if is_conflict(error) else "FAILED", sentence(error))

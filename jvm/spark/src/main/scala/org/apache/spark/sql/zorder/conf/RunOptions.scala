@@ -14,6 +14,7 @@ final case class RunOptions(
     verify: String = "count",
     minGain: Double = 0.1,
     force: Boolean = false,
+    giveWay: Boolean = false,
     overlap: String = "exclude",
     writeBudget: Double = 5.0,
     maxInputBytes: Option[Long] = None,

@@ -104,6 +104,14 @@ object ZOrderOption {
       (o, v) => o.copy(force = Value.bool("force", v))
     ),
     ZOrderOption(
+      "giveWay",
+      "true, false",
+      "false",
+      "End as a conflict before any work where another run is at work on the table. Without it both work, and " +
+        "of two commits that meet the second is refused.",
+      (o, v) => o.copy(giveWay = Value.bool("giveWay", v))
+    ),
+    ZOrderOption(
       "overlap",
       "exclude, include",
       "exclude",

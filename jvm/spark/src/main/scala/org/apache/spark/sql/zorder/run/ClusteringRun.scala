@@ -8,7 +8,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.{ClusterTable, TableResolver}
+import org.apache.spark.sql.zorder.table.{Claim, ClusterTable, TableResolver}
 
 /**
  * One clustering run from statement to result row: select, sample, fit, forecast, rewrite, verify, commit,
@@ -26,10 +26,25 @@ object ClusteringRun {
       RunOptions.inSession(table.formatOptions) ++ user.conf.getAll)
     val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
     def on(snapshot: ClusterTable) = RunContext(user, request, snapshot, options, progress)
-    Unreadable.explained(table.name) {
+    val changes = !request.dryRun && request.into.isEmpty
+    claimed(user, table, progress.runId, options, changes)(Unreadable.explained(table.name) {
       val batches = new Batches(options, System.currentTimeMillis())
       inBatches(on(table), batches, () => on(TableResolver.open(user, request.target))).row
-    }
+    })
+  }
+
+  /** Lets others see that a run is at work on the table. */
+  private def claimed[A](
+      user: Shims.ClassicSession,
+      table: ClusterTable,
+      runId: String,
+      options: RunOptions,
+      changes: Boolean)(body: => A): A = {
+    def fs = table.root.getFileSystem(user.sessionState.newHadoopConf())
+    val claim =
+      if (changes) Claim.take(fs, table.root, table.name, runId, options.giveWay) else None
+    try body
+    finally claim.foreach(_.close())
   }
 
   /** Batch by batch, each on the table as the one before it has left it. */

@@ -52,6 +52,7 @@ object Maintenance {
       val status = if (dryRun && r.status == "DELETED") "DRY_RUN" else r.status
       Row(r.path.toString, r.files, r.bytes, r.carried, status)
     }
+    if (!dryRun) unclaimed(session, table)
     refresh(session, ref)
     if (rows.isEmpty) Seq(Row(table.root.toString, 0L, 0L, 0L, "NOTHING_TO_DO")) else rows
   }
@@ -68,6 +69,7 @@ object Maintenance {
   def remove(session: ClassicSession, ref: TableRef): Row = {
     val table = TableResolver.open(session, ref)
     table.remove()
+    unclaimed(session, table)
     refresh(session, ref)
     Row(table.root.toString, "REMOVED")
   }
@@ -88,6 +90,9 @@ object Maintenance {
         r.statement,
         r.report)
     }
+
+  private def unclaimed(session: ClassicSession, table: ClusterTable): Unit =
+    Claim.clear(table.root.getFileSystem(session.sessionState.newHadoopConf()), table.root)
 
   private def retention(session: ClassicSession, table: ClusterTable): Long = {
     val conf = session.sessionState.conf
