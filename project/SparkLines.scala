@@ -24,6 +24,10 @@ object Format {
   /** One jar holds all that Iceberg needs in Spark. */
   def iceberg(line: String, scala: String, version: String): Format =
     Format("iceberg", Seq(s"org.apache.iceberg:iceberg-spark-runtime-${line}_$scala:$version"))
+
+  /** So does one jar of Hudi's. */
+  def hudi(line: String, scala: String, version: String): Format =
+    Format("hudi", Seq(s"org.apache.hudi:hudi-spark$line-bundle_$scala:$version"))
 }
 
 /**
@@ -85,7 +89,7 @@ object SparkLines {
       spark3,
       8,
       "full",
-      Seq(delta3("2.12"), iceberg("3.5", "2.12"))),
+      Seq(delta3("2.12"), iceberg("3.5", "2.12"), Format.hudi("3.5", "2.12", "1.2.0"))),
     SparkLine(
       "3.5",
       "3.5.8",
