@@ -9,16 +9,16 @@ import org.apache.hudi.hadoop.fs.HadoopFSUtils
 import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach, Suite}
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.catalog.{CatalogStorageFormat, CatalogTable, CatalogTableType}
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.run.RunFixture
 import org.apache.spark.sql.zorder.table.parquet.CrashPoint
 
 /** A session with Hudi installed beside us, and what Hudi says of its tables. */
 trait HudiFixture extends RunFixture with BeforeAndAfterAll with BeforeAndAfterEach { this: Suite =>
-  protected val hudiExtension = "org.apache.spark.sql.hudi.HoodieSparkSessionExtension"
-
   /** Ours is listed last, as the guide says. */
-  protected def extensions: String = s"$hudiExtension,${ZOrderSession.extension}"
+  protected def extensions: String = s"${HudiFixture.extension},${ZOrderSession.extension}"
 
   private var session: SparkSession = _
 
@@ -29,12 +29,7 @@ trait HudiFixture extends RunFixture with BeforeAndAfterAll with BeforeAndAfterE
     SparkSession.getDefaultSession.foreach(_.stop())
     SparkSession.clearActiveSession()
     SparkSession.clearDefaultSession()
-    session = ZOrderSession.builder().config("spark.sql.extensions", extensions)
-      .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
-      .config("spark.kryo.registrator", "org.apache.spark.HoodieSparkKryoRegistrar")
-      .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.hudi.catalog.HoodieCatalog")
-      .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")
-      .getOrCreate()
+    session = HudiFixture.session(extensions)
     SparkSession.setActiveSession(session)
     super.beforeAll()
   }
@@ -57,6 +52,8 @@ trait HudiFixture extends RunFixture with BeforeAndAfterAll with BeforeAndAfterE
     "hoodie.table.name" -> "t",
     "hoodie.datasource.write.recordkey.field" -> "id",
     "hoodie.bulkinsert.shuffle.parallelism" -> "6",
+    "hoodie.finalize.write.parallelism" -> "2",
+    "hoodie.markers.delete.parallelism" -> "2",
     "hoodie.insert.shuffle.parallelism" -> "2",
     "hoodie.upsert.shuffle.parallelism" -> "2",
     "hoodie.delete.shuffle.parallelism" -> "2")
@@ -69,6 +66,18 @@ trait HudiFixture extends RunFixture with BeforeAndAfterAll with BeforeAndAfterE
   /** The rows `a`, `b`, ... of RunFixture as a Hudi table of six files. */
   protected def hudi(path: Path, n: Long = 20000, more: Map[String, String] = Map.empty): Unit =
     write(numbers(n).repartition(6), path, "bulk_insert", more.toSeq: _*)
+
+  /** Puts a table into the catalog; CREATE TABLE ... USING hudi would need Hive's classes. */
+  protected def register(name: String, path: Path, properties: (String, String)*): Unit =
+    spark.sessionState.catalog.createTable(
+      CatalogTable(
+        TableIdentifier(name, Some("default")),
+        CatalogTableType.EXTERNAL,
+        CatalogStorageFormat.empty.copy(locationUri = Some(path.toUri)),
+        if (Files.exists(path)) read(path).schema else numbers(1).schema,
+        provider = Some("hudi"),
+        properties = Map("primaryKey" -> "id") ++ properties),
+      ignoreIfExists = false)
 
   protected def metaClient(path: Path): HoodieTableMetaClient =
     HoodieTableMetaClient.builder().setBasePath(path.toString)
@@ -113,4 +122,18 @@ trait HudiFixture extends RunFixture with BeforeAndAfterAll with BeforeAndAfterE
     try body
     finally CrashPoint.meanwhile = _ => ()
   }
+}
+
+object HudiFixture {
+  val extension = "org.apache.spark.sql.hudi.HoodieSparkSessionExtension"
+
+  def session(extensions: String): SparkSession =
+    ZOrderSession.builder().config("spark.sql.extensions", extensions)
+      .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
+      .config("spark.kryo.registrator", "org.apache.spark.HoodieSparkKryoRegistrar")
+      .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.hudi.catalog.HoodieCatalog")
+      .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")
+      .config("hoodie.finalize.write.parallelism", "2").config("hoodie.markers.delete.parallelism", "2")
+      .config("hoodie.rollback.parallelism", "2").config("hoodie.clean.parallelism", "2")
+      .getOrCreate()
 }

@@ -43,8 +43,9 @@ private[hudi] object HudiRefusals {
   /** What its files show, before a run begins. */
   def files(name: String, meta: HoodieTableMetaClient, snapshot: HudiSnapshot): Unit = {
     snapshot.slices.find(s => s.hasLogFiles || !s.getBaseFile.isPresent).foreach { slice =>
-      refuse(s"File group ${slice.getFileId} of $name has changes that wait in log files; run CALL " +
-        s"run_compaction(op => 'run', table => '$name') first.")
+      refuse(s"File group ${slice.getFileId} of $name has changes that wait in log files; run CALL run_compaction(" +
+        s"op => 'scheduleAndExecute', path => '${meta.getBasePath}', options => " +
+        "'hoodie.compact.inline.max.delta.commits=1') first.")
     }
     snapshot.slices.flatMap(s => snapshot.pending.get(s.getFileGroupId)).headOption.foreach { instant =>
       throw new ZOrderConflictException(
