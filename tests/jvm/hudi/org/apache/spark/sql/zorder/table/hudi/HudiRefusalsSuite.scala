@@ -22,8 +22,12 @@ class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
       val path = dir.resolve("t")
       hudi(path, 4000, Map(merging))
       done(keeps(path)(zorder(path, run)))
-      write(numbers(4000).where("id = 17").selectExpr("id", "-5 AS a", "b", "s", "d"), path, "upsert",
-        merging, "hoodie.compact.inline" -> "false")
+      write(
+        numbers(4000).where("id = 17").selectExpr("id", "-5 AS a", "b", "s", "d"),
+        path,
+        "upsert",
+        merging,
+        "hoodie.compact.inline" -> "false")
       says(path, "run_compaction", "log files")
       spark.sql(s"CALL run_compaction(op => 'scheduleAndExecute', path => '$path', " +
         "options => 'hoodie.compact.inline.max.delta.commits=1')").collect()

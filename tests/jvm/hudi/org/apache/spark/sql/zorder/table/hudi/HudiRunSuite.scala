@@ -8,7 +8,8 @@ import org.apache.spark.sql.zorder.run.JobWatch
 class HudiRunSuite extends AnyFunSuite with HudiFixture {
   private val small = "WITH (fileCount = 16)"
 
-  test("rows, keys and commit times stay, the timeline has a clustering, the layout is that of plain Parquet") {
+  test(
+    "rows, keys and commit times stay, the timeline has a clustering, the layout is that of plain Parquet") {
     withTempDir { dir =>
       val (path, plain) = (dir.resolve("t"), dir.resolve("p"))
       hudi(path)
@@ -38,6 +39,10 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture {
       val before = filesRead(path)
       assert(status(zorder(path, "BY (a, b) WITH (fileCount = 8) DRY RUN")) === "DRY_RUN")
       assert(filesRead(path) === before && pending(path) === 0)
+      val copy = dir.resolve("copy")
+      done(zorder(path, s"BY (a, b) WITH (fileCount = 8) INTO '$copy'"))
+      assert(spark.read.parquet(copy.toString).columns.toSeq === numbers(1).columns.toSeq)
+      assert(spark.read.parquet(copy.toString).count() === 8000 && filesRead(path) === before)
       done(zorder(path, "BY (a, b) WITH (fileCount = 8, verify = 'checksum')"))
       val settled = filesRead(path)
       assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO" && filesRead(path) === settled)
@@ -83,7 +88,8 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture {
         "hoodie.datasource.write.hive_style_partitioning" -> hive)
       write(rows.repartition(2), path, "bulk_insert", partitioned: _*)
       val before = filesRead(path)
-      val row = done(keeps(path)(zorder(path, "WHERE p = 'x 1' BY (a, b) WITH (fileCount = 4, force = true)")))
+      val row =
+        done(keeps(path)(zorder(path, "WHERE p = 'x 1' BY (a, b) WITH (fileCount = 4, force = true)")))
       assert(metric[Long](row, "rows") === 2000)
       assert(filesRead(path).intersect(before).nonEmpty && !before.subsetOf(filesRead(path)))
       done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 4, force = true)")))
@@ -108,7 +114,7 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture {
         "IF(id % 7 = 6, NULL, named_struct('x', double(b), 't', named_struct('y', s))) AS n",
         "IF(id % 9 = 0, double('NaN'), a / 3d) AS f",
         "CAST(s AS BINARY) AS bi",
-        "array(a, NULL) AS l",
+        "array(a, a + 1) AS l",
         "map('k', a) AS m",
         "a % 2 = 0 AS bo")
       write(rows.repartition(4), path, "bulk_insert")

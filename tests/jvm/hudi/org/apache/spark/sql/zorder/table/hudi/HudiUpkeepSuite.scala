@@ -8,7 +8,8 @@ import org.scalatest.funsuite.AnyFunSuite
 class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
 
-  private def refused(statement: String): String = intercept[Exception](spark.sql(statement).collect()).getMessage
+  private def refused(statement: String): String =
+    intercept[Exception](spark.sql(statement).collect()).getMessage
 
   test("by name and by hudi.`path`; SQL goes on; properties; removal takes all traces away") {
     withTempDir { dir =>
@@ -70,7 +71,10 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
       assert(refused(s"ZORDER ROLLBACK '$path'").contains("were cleaned"))
       assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
       // without Hudi's metadata table, partitions are found by walking the directories
-      write(numbers(5).selectExpr("id + 9000 AS id", "a", "b", "s", "d"), path, "insert",
+      write(
+        numbers(5).selectExpr("id + 9000 AS id", "a", "b", "s", "d"),
+        path,
+        "insert",
         "hoodie.metadata.enable" -> "false")
       val listed = spark.read.format("hudi").option("hoodie.metadata.enable", "false").load(path.toString)
       assert(listed.count() === 4005)

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.table.hudi
 
+import scala.annotation.tailrec
 import scala.collection.JavaConverters._
 
 import org.apache.hudi.client.heartbeat.HeartbeatUtils
@@ -15,17 +16,20 @@ private[hudi] object DeadRuns extends Logging {
   val HeartbeatMs = 5000
   val ToleratedMisses = 4
 
+  private val PollMs = 500L
+
   /** A run that has not shown a sign of life for so long is dead. */
   val PatienceMs: Long = HeartbeatMs.toLong * ToleratedMisses
 
   /** In a plan's metadata: that it is ours. */
   val RunId = "zorder.run-id"
 
-  /** Undoes what dead runs left, by Hudi's own rollback: the plan, the markers and the files. */
+  /**
+   * Undoes what dead runs left, by Hudi's own rollback: the plan, the markers and the files. Where a run may be
+   * alive, waits until its heart beats again or its time is over.
+   */
   def rollBack(session: ClassicSession, meta: HoodieTableMetaClient): Unit = {
-    val dead = pending(meta).filter { instant =>
-      HoodieHeartbeatUtils.isHeartbeatExpired(instant, PatienceMs, meta.getStorage, meta.getBasePath.toString)
-    }
+    val dead = pending(meta).filter(isDead(meta, _))
     if (dead.nonEmpty) HudiClient.during(session, meta.getBasePath.toString) { client =>
       dead.foreach { instant =>
         logWarning(s"The clustering $instant of ${meta.getBasePath} died and is rolled back")
@@ -33,6 +37,20 @@ private[hudi] object DeadRuns extends Logging {
       }
       meta.reloadActiveTimeline()
     }
+  }
+
+  private def isDead(meta: HoodieTableMetaClient, instant: String): Boolean = {
+    val (storage, basePath) = (meta.getStorage, meta.getBasePath.toString)
+    def beat: Long = HoodieHeartbeatUtils.getLastHeartbeatTime(storage, basePath, instant)
+    val seen = beat
+    @tailrec def watch(): Boolean =
+      if (HoodieHeartbeatUtils.isHeartbeatExpired(instant, PatienceMs, storage, basePath)) true
+      else if (beat != seen) false
+      else {
+        Thread.sleep(PollMs)
+        watch()
+      }
+    watch()
   }
 
   /** Rolls a planned clustering back that nobody executes any more; harmless after its commit. */
@@ -43,9 +61,15 @@ private[hudi] object DeadRuns extends Logging {
     if (pending(meta).contains(instant)) {
       // Hudi rolls back what has begun, and files may have been written for a plan that is only requested
       val requested =
-        ClusteringUtils.getRequestedClusteringInstant(instant, meta.getActiveTimeline, meta.getInstantGenerator)
+        ClusteringUtils.getRequestedClusteringInstant(
+          instant,
+          meta.getActiveTimeline,
+          meta.getInstantGenerator)
       val inflight =
-        ClusteringUtils.getInflightClusteringInstant(instant, meta.getActiveTimeline, meta.getInstantGenerator)
+        ClusteringUtils.getInflightClusteringInstant(
+          instant,
+          meta.getActiveTimeline,
+          meta.getInstantGenerator)
       if (!inflight.isPresent)
         ClusteringUtils.transitionClusteringOrReplaceRequestedToInflight(
           requested.get,

@@ -41,7 +41,11 @@ final private[hudi] class HudiClusterTable(
   }
 
   override def declared: Option[StructType] = Some(schema)
-  override def managed: Option[ManagedColumns] = Some(ManagedColumns(leaf => Some(leaf.column)))
+
+  /** The columns of Hudi's own are no part of a copy. */
+  override def managed: Option[ManagedColumns] = Some(
+    ManagedColumns(leaf =>
+      if (HudiClusterTable.MetaColumns.contains(leaf.column.head)) None else Some(leaf.column)))
 
   override def properties: Map[String, String] =
     catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)

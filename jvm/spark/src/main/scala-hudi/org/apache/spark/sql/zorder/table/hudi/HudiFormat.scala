@@ -22,11 +22,12 @@ final class HudiFormat extends TableFormat {
       at(session, s"hudi.`$path`", path).orElse(refuse(s"There is no Hudi table at $path."))
     case TableRef.Name(parts) if Provider.of(session, parts).exists(HudiFormat.Providers) =>
       val name = parts.mkString(".")
-      ActiveSession.during(session)(Provider.load(session, parts)).flatMap(HudiFormat.inCatalog).map { table =>
-        val path = table.location.toString
-        if (!HudiFormat.isTable(session, path))
-          refuse(s"$name is a Hudi table without a commit at $path: write rows into it first.")
-        checked(session, name, path, Some(table))
+      ActiveSession.during(session)(Provider.load(session, parts)).flatMap(HudiFormat.inCatalog).map {
+        table =>
+          val path = table.location.toString
+          if (!HudiFormat.isTable(session, path))
+            refuse(s"$name is a Hudi table without a commit at $path: write rows into it first.")
+          checked(session, name, path, Some(table))
       }
     case _ => None
   }

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.table.hudi
 
-
 import org.apache.hadoop.fs.Path
 import org.apache.hudi.common.model.{FileSlice, HoodieFileFormat}
 import org.apache.hudi.common.table.HoodieTableMetaClient
@@ -27,34 +26,39 @@ private[hudi] object HudiRefusals {
   def table(name: String, meta: HoodieTableMetaClient): Unit = {
     val config = meta.getTableConfig
     if (!config.populateMetaFields)
-      refuse(s"$name was created with hoodie.populate.meta.fields = false, and rows without Hudi's meta fields " +
-        "cannot be moved; leave it, or cluster a copy of it with INTO 'path'.")
+      refuse(
+        s"$name was created with hoodie.populate.meta.fields = false, and rows without Hudi's meta fields " +
+          "cannot be moved; copy it into a table that has them (CREATE TABLE ... USING hudi AS SELECT).")
     if (config.getBaseFileFormat != HoodieFileFormat.PARQUET)
-      refuse(s"$name is stored as ${config.getBaseFileFormat.name.toLowerCase}, and only Parquet files can be " +
-        "clustered; copy it into a table with hoodie.table.base.file.format = PARQUET.")
+      refuse(
+        s"$name is stored as ${config.getBaseFileFormat.name.toLowerCase}, and only Parquet files can be " +
+          "clustered; copy it into a table with hoodie.table.base.file.format = PARQUET.")
     if (config.getBootstrapBasePath.isPresent)
-      refuse(s"$name was bootstrapped from ${config.getBootstrapBasePath.get}, and its rows lie there still; run " +
-        "Hudi's own CALL run_clustering once, which writes them into the table.")
+      refuse(
+        s"$name was bootstrapped from ${config.getBootstrapBasePath.get}, and its rows lie there still; run " +
+          "Hudi's own CALL run_clustering once, which writes them into the table.")
     if (config.shouldDropPartitionColumns)
       refuse(s"$name leaves its partition columns out of the files (hoodie.datasource.write.drop.partition.columns), " +
-        "and Hudi's clustering does not give them back; cluster a copy of it with INTO 'path'.")
+        "and a clustering would lose them; copy it into a table that keeps them (CREATE TABLE ... USING hudi AS SELECT).")
   }
 
   /** What its files show, before a run begins. */
   def files(name: String, meta: HoodieTableMetaClient, snapshot: HudiSnapshot): Unit = {
     snapshot.slices.find(s => s.hasLogFiles || !s.getBaseFile.isPresent).foreach { slice =>
-      refuse(s"File group ${slice.getFileId} of $name has changes that wait in log files; run CALL run_compaction(" +
-        s"op => 'scheduleAndExecute', path => '${meta.getBasePath}', options => " +
-        "'hoodie.compact.inline.max.delta.commits=1') first.")
+      refuse(
+        s"File group ${slice.getFileId} of $name has changes that wait in log files; run CALL run_compaction(" +
+          s"op => 'scheduleAndExecute', path => '${meta.getBasePath}', options => " +
+          "'hoodie.compact.inline.max.delta.commits=1') first.")
     }
     snapshot.slices.flatMap(s => snapshot.pending.get(s.getFileGroupId)).headOption.foreach { instant =>
       throw new ZOrderConflictException(
         s"Files of $name are in a clustering or a compaction that is planned ($instant) and not finished; let it " +
-          s"end. A run of ours that died is undone by the next one after ${DeadRuns.PatienceMs / 1000} seconds.")
+          "end first.")
     }
     if (bucketed(meta, snapshot.slices))
-      refuse(s"$name has a bucket index, by which Hudi finds a row's file from its key alone, and clustering by " +
-        "other columns would break it; recreate the table with another hoodie.index.type.")
+      refuse(
+        s"$name has a bucket index, by which Hudi finds a row's file from its key alone, and clustering by " +
+          "other columns would break it; recreate the table with another hoodie.index.type.")
   }
 
   private def bucketed(meta: HoodieTableMetaClient, slices: Seq[FileSlice]): Boolean = {

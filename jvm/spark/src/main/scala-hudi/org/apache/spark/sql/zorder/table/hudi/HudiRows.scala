@@ -40,7 +40,8 @@ private[hudi] object HudiRows {
 
   /** The files that a plan made from such rows reads. */
   def files(plan: LogicalPlan): Seq[String] = plan.collectLeaves().flatMap {
-    case LogicalRelation(HadoopFsRelation(files: PinnedFiles, _, _, _, _, _), _, _, _) => files.inputFiles.toSeq
+    case LogicalRelation(HadoopFsRelation(files: PinnedFiles, _, _, _, _, _), _, _, _) =>
+      files.inputFiles.toSeq
     case _ => Nil
   }
 }

@@ -34,7 +34,8 @@ private[hudi] object HudiSnapshot {
       meta: HoodieTableMetaClient,
       partitions: Option[Seq[String]] = None): HudiSnapshot = {
     val context = new HoodieSparkEngineContext(new JavaSparkContext(session.sparkContext))
-    val config = HoodieMetadataConfig.newBuilder().enable(meta.getTableConfig.isMetadataTableAvailable).build()
+    val config =
+      HoodieMetadataConfig.newBuilder().enable(meta.getTableConfig.isMetadataTableAvailable).build()
     val view = FileSystemViewManager.createInMemoryFileSystemViewWithTimeline(
       context,
       meta,

@@ -20,7 +20,8 @@ private[hudi] object HudiUpkeep {
     val last = opened.state.runs().filter(_.operation == "OPTIMIZE").lastOption
     val (run, instant) = last.flatMap(r => r.version.map(r -> _.toString)).getOrElse(
       refuse(s"There is no run of $name to roll back."))
-    val commits = opened.meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala
+    val commits =
+      opened.meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala
     val ours = commits.find(_.requestedTime == instant).getOrElse(
       refuse(s"The run ${run.runId} of $name (instant $instant) is not in Hudi's timeline any more."))
     val later = commits.find(c =>

@@ -48,6 +48,7 @@ private[hudi] object HudiVacuum {
   }
 
   private def length(session: ClassicSession, path: String): Long =
-    Try(new Path(path).getFileSystem(session.sessionState.newHadoopConf()).getFileStatus(new Path(path)).getLen)
+    Try(
+      new Path(path).getFileSystem(session.sessionState.newHadoopConf()).getFileStatus(new Path(path)).getLen)
       .getOrElse(0L)
 }

@@ -47,7 +47,8 @@ final private[hudi] class HudiWrite(
     clustering.schedule()
     val statuses = RowWriter.write(Shims.ofRows(session, plan), clustering, options)
     written = Some(statuses)
-    val files = statuses.map(s => s.getStat).map(s => (s.getPath, s.getFileSizeInBytes, s.getPartitionPath)).collect()
+    val files =
+      statuses.map(s => s.getStat).map(s => (s.getPath, s.getFileSizeInBytes, s.getPartitionPath)).collect()
     CrashPoint.hit("hudi-written")
     val now = System.currentTimeMillis
     files.toSeq.sortBy(_._1).map { case (path, length, partition) =>

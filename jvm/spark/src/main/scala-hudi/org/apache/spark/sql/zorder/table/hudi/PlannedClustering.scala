@@ -57,8 +57,9 @@ final private[hudi] class PlannedClustering(
   def execute(statuses: RDD[WriteStatus]): Unit = ActiveSession.during(session) {
     val now = metaClient()
     openWrites.intersect(writesUnderWay(now)).headOption.foreach { write =>
-      conflict(s"the write $write began before the run and is not finished, so that nobody knows which files " +
-        "it changes; let it end, or let Hudi roll it back")
+      conflict(
+        s"the write $write began before the run and is not finished, so that nobody knows which files " +
+          "it changes; let it end, or let Hudi roll it back")
     }
     unchanged(now)
     HandOver.write(runId, statuses)
@@ -77,7 +78,8 @@ final private[hudi] class PlannedClustering(
 
   /** A write that began before the plan does not know of it. */
   private def writesUnderWay(meta: HoodieTableMetaClient): Set[String] = {
-    val clusterings = ClusteringUtils.getPendingClusteringInstantTimes(meta).asScala.map(_.requestedTime).toSet
+    val clusterings =
+      ClusteringUtils.getPendingClusteringInstantTimes(meta).asScala.map(_.requestedTime).toSet
     meta.getActiveTimeline.getCommitsTimeline.filterInflightsAndRequested().getInstants.asScala
       .map(_.requestedTime).toSet -- clusterings
   }

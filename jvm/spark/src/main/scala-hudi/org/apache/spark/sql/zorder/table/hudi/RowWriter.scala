@@ -19,7 +19,10 @@ private[hudi] object RowWriter {
    *   a status of each file. Nothing is written a second time under other names when it is read again: where
    *   an executor is lost with its statuses, the run fails.
    */
-  def write(rows: DataFrame, clustering: PlannedClustering, options: Map[String, String]): RDD[WriteStatus] = {
+  def write(
+      rows: DataFrame,
+      clustering: PlannedClustering,
+      options: Map[String, String]): RDD[WriteStatus] = {
     val meta = clustering.metaClient(WriteSettings.hadoop(_, options))
     val config = clustering.config
     val context = clustering.context.asInstanceOf[HoodieSparkEngineContext]

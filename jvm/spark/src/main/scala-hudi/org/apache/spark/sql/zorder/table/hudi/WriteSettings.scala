@@ -20,8 +20,9 @@ private[hudi] object WriteSettings {
   /** Settings of Hudi's client for one run. */
   def of(options: Map[String, String], runId: String): Map[String, String] = {
     options.get("parquet.page.row.count.limit").filter(_ != PageRowLimit).foreach { rows =>
-      refuse(s"Hudi's writer begins a page after $PageRowLimit rows whatever it is told, so pageRowLimit = $rows " +
-        "cannot be had; leave the option out.")
+      refuse(
+        s"Hudi's writer begins a page after $PageRowLimit rows whatever it is told, so pageRowLimit = $rows " +
+          "cannot be had; leave the option out.")
     }
     Strategy ++ Map(HandOver.RunId -> runId, "hoodie.parquet.max.file.size" -> NoLimit.toString) ++
       options.get("parquet.block.size").map("hoodie.parquet.block.size" -> _) ++
@@ -30,7 +31,9 @@ private[hudi] object WriteSettings {
 
   /** Bloom filters of columns are asked for in Hadoop's settings. */
   def hadoop(conf: Configuration, options: Map[String, String]): Configuration = {
-    options.filterKeys(_.startsWith("parquet.bloom.filter.")).foreach { case (key, value) => conf.set(key, value) }
+    options.filterKeys(_.startsWith("parquet.bloom.filter.")).foreach { case (key, value) =>
+      conf.set(key, value)
+    }
     conf
   }
 
