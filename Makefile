@@ -71,7 +71,7 @@ bench-keys: prerequisites ## JMH: nanoseconds of curves, ranks, trees and keys
 	tools/sbt.sh 'bench_jmh/Jmh/run $(JMH) -rf json -rff $(CURDIR)/target/jmh.json'
 	$(PYTHON) benchmarks/jmh/report.py target/jmh.json
 
-bench-peers: venv-3.5 target/jars/.built-3.5 ## keys (CPU time) and layouts (counts) beside those of Iceberg and Delta
+bench-peers: venv-3.5 target/jars/.built-3.5 ## keys (CPU time) and layouts (counts) beside those of Iceberg, Delta and Hudi
 	target/venv/3.5/bin/python benchmarks/peers/keys.py
 	target/venv/3.5/bin/python benchmarks/peers/layouts.py
 
@@ -86,7 +86,7 @@ cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two work
 	target/venv/4.3/bin/python tests/cluster/run.py --wheel $(WHEEL) \
 	  --jar target/jars/spark-zorder-spark4.3_2.13-$(VERSION).jar
 
-fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 300 kills of drivers, on Parquet, Delta and Iceberg: an hour and more
+fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 300 kills of drivers, on Parquet, Delta, Iceberg and Hudi: an hour and more
 	target/venv/3.5/bin/python tests/fault/crowd.py --runs 20 --result benchmarks/results/$$(date +%F)-crowd.md
 	target/venv/3.5/bin/python tests/fault/run.py --kills 300 --result benchmarks/results/$$(date +%F)-faults.md
 

@@ -163,6 +163,10 @@ def sparkProject(line: SparkLine): Project = {
       libraryDependencies ++= line.formats.flatMap(_.modules).map(_.split(':')).map { case Array(o, n, v) =>
         (o % n % v % Provided).intransitive()
       },
+      libraryDependencies ++= line.formats.flatMap(f => if (full) f.tests else Nil).map(_.split(':')).map {
+        case Array(o, n, v) => (o % n % v % Test).intransitive()
+        case Array(o, n, v, c) => (o % n % v % Test classifier c).intransitive()
+      },
       libraryDependencies ++= (if (full)
                                  Seq("core", "catalyst", "sql").map { module =>
                                    ("org.apache.spark" %% s"spark-$module" % line.spark % Test classifier "tests").intransitive()

@@ -12,8 +12,14 @@ case object PySpark extends SparkSource
  *   `organization:artifact:version`, compiled against and never shipped; nothing comes with them
  * @param shims
  *   further source folders, where the format differs by Spark line
+ * @param tests
+ *   modules that its tests need, and that every Spark distribution has; a classifier may follow the version
  */
-final case class Format(name: String, modules: Seq[String], shims: Seq[String] = Nil)
+final case class Format(
+    name: String,
+    modules: Seq[String],
+    shims: Seq[String] = Nil,
+    tests: Seq[String] = Nil)
 
 object Format {
   def delta(artifact: String, version: String, more: String*): Format = {
@@ -24,6 +30,16 @@ object Format {
   /** One jar holds all that Iceberg needs in Spark. */
   def iceberg(line: String, scala: String, version: String): Format =
     Format("iceberg", Seq(s"org.apache.iceberg:iceberg-spark-runtime-${line}_$scala:$version"))
+
+  /** So does one jar of Hudi's, but for the classes of Hive by which its SQL knows tables. */
+  def hudi(line: String, scala: String, spark: String, version: String): Format = Format(
+    "hudi",
+    Seq(s"org.apache.hudi:hudi-spark$line-bundle_$scala:$version"),
+    tests = Seq(
+      s"org.apache.spark:spark-hive_$scala:$spark",
+      "org.apache.hive:hive-common:2.3.9",
+      "org.apache.hive:hive-serde:2.3.9",
+      "org.apache.hive:hive-exec:2.3.9:core"))
 }
 
 /**
@@ -85,7 +101,7 @@ object SparkLines {
       spark3,
       8,
       "full",
-      Seq(delta3("2.12"), iceberg("3.5", "2.12"))),
+      Seq(delta3("2.12"), iceberg("3.5", "2.12"), Format.hudi("3.5", "2.12", "3.5.9", "1.2.0"))),
     SparkLine(
       "3.5",
       "3.5.8",

@@ -1,4 +1,4 @@
-"""What look-ups read of one table in the layouts of Delta, Iceberg and spark-zorder, made in one session.
+"""What look-ups read of one table in the layouts of Delta, Iceberg, Hudi and spark-zorder, made in one session.
 
     python benchmarks/peers/layouts.py        TPC-DS store_sales at scale 1, 64 files; some minutes
 
@@ -84,6 +84,32 @@ def iceberg_own(spark: SparkSession, source: DataFrame, name: str) -> DataFrame:
     return spark.table(f"ice.db.{name}")
 
 
+def hudi(spark: SparkSession, source: DataFrame, path: Path) -> DataFrame:
+    """The table as Hudi, in the order it came in; Hudi makes up the record keys."""
+    settings = {"hoodie.table.name": path.name, "hoodie.datasource.write.operation": "bulk_insert"}
+    source.write.format("hudi").options(**settings).mode("append").save(str(path))
+    return spark.read.format("hudi").load(str(path))
+
+
+def hudi_own(spark: SparkSession, source: DataFrame, path: Path, curve: str, build: str) -> DataFrame:
+    """Hudi's run_clustering, without its limits of a group, so that one curve spans the table."""
+    table = hudi(spark, source, path)
+    size = sum(f.stat().st_size for f in session.files(table))
+    plan = "hoodie.clustering.plan.strategy"
+    settings = {
+        "hoodie.layout.optimize.curve.build.method": build,
+        f"{plan}.small.file.limit": size * 4,
+        f"{plan}.max.bytes.per.group": size * 4,
+        f"{plan}.target.file.max.bytes": size // FILES,
+    }
+    options = ",".join(f"{key}={value}" for key, value in settings.items())
+    spark.sql(
+        f"CALL run_clustering(path => '{path}', order => '{','.join(BY)}', "
+        f"order_strategy => '{curve}', options => '{options}')"
+    ).collect()
+    return spark.read.format("hudi").load(str(path))
+
+
 def ours(spark: SparkSession, target: str) -> None:
     """ZORDER TABLE by the same columns into as many files."""
     done = spark.sql(f"ZORDER TABLE {target} BY ({NAMES}) WITH (fileCount = {FILES}, force = true)").head()
@@ -99,6 +125,10 @@ def layouts(spark: SparkSession, source: DataFrame, folder: Path) -> Iterator[tu
     yield name, delta_own(spark, source, folder / "db", **best)
     yield f"Delta {peers.DELTA} liquid clustering", delta_own(spark, source, folder / "dl", clustered=True)
     yield f"Iceberg {peers.ICEBERG} zorder", iceberg_own(spark, source, "z")
+    for curve in ("z-order", "hilbert"):
+        for build in ("direct", "sample"):
+            name = f"Hudi {peers.HUDI} {curve}" + (" by a sample" if build == "sample" else "")
+            yield name, hudi_own(spark, source, folder / f"h-{curve}-{build}", curve, build)
     source.write.parquet(str(folder / "p"))
     ours(spark, f"'{folder / 'p'}'")
     yield "spark-zorder on Parquet", spark.read.parquet(str(folder / "p"))
@@ -109,6 +139,9 @@ def layouts(spark: SparkSession, source: DataFrame, folder: Path) -> Iterator[tu
     ours(spark, "ice.db.ours")
     spark.sql("REFRESH TABLE ice.db.ours")
     yield "spark-zorder on Iceberg", spark.table("ice.db.ours")
+    hudi(spark, source, folder / "h")
+    ours(spark, f"'{folder / 'h'}'")
+    yield "spark-zorder on Hudi", spark.read.format("hudi").load(str(folder / "h"))
 
 
 def shares(reads: Reads, level: str) -> list[float]:
@@ -162,7 +195,7 @@ def main() -> int:
             *(line(name, reads) for name, reads in found.items()),
             "",
             f"- {time.strftime('%Y-%m-%d')}; spark-zorder {session.VERSION}, Spark {spark.version}, "
-            f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}",
+            f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, Hudi {peers.HUDI}",
             f"- {machine.line(spark._jvm.System.getProperty('java.version'))}",
         ]
         result_file.show("\n".join(text) + "\n", "layouts-peers", keep=True)

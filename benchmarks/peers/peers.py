@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 ICEBERG = "1.11.0"
 DELTA = "3.3.2"
+HUDI = "1.2.0"
 ARTIFACTS = (
     f"org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:{ICEBERG}",
     f"io.delta:delta-spark_2.12:{DELTA}",
     f"io.delta:delta-storage:{DELTA}",
+    f"org.apache.hudi:hudi-spark3.5-bundle_2.12:{HUDI}",
 )
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 

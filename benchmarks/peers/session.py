@@ -1,4 +1,4 @@
-"""A Spark 3.5 session with Delta, Iceberg and ours; an Iceberg catalog `ice` lies in a folder."""
+"""A Spark 3.5 session with Delta, Hudi, Iceberg and ours; an Iceberg catalog `ice` lies in a folder."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ VERSION = (TOP / "VERSION").read_text().strip()
 JAR = TOP / f"target/jars/spark-zorder-spark3.5_2.12-{VERSION}.jar"
 EXTENSIONS = (
     peers.DELTA_EXTENSION,
+    # Hudi's parser takes every CALL: Iceberg's must see it first
+    "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "org.apache.spark.sql.zorder.ZOrderExtensions",
 )
@@ -33,6 +35,8 @@ def session(folder: Path, memory: str = "2g", cores: int = 2, **more: str) -> Sp
         "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.ice.type": "hadoop",
         "spark.sql.catalog.ice.warehouse": str(folder / "ice"),
+        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+        "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.ui.enabled": "false",

@@ -58,7 +58,8 @@ def leftovers(spark: tables.SparkSession, folder: Path, kind: str) -> list[str]:
     live = {f.name for f in tables.session.files(tables.read(spark, folder, kind))}
     # a staging directory of plain Parquet lies beside the table, and has its name in its own
     roots = [folder / "ice"] if kind == "iceberg" else [p for p in folder.iterdir() if kind in p.name]
-    found = [p for root in roots for p in root.rglob("*.parquet") if "_delta_log" not in p.parts]
+    logs = {"_delta_log", ".hoodie"}
+    found = [p for root in roots for p in root.rglob("*.parquet") if not logs.intersection(p.parts)]
     return sorted(str(p.relative_to(folder)) for p in found if p.name not in live)
 
 
@@ -120,7 +121,7 @@ def main() -> int:
             "",
             f"`python tests/fault/run.py --kills {arguments.kills} --seed {arguments.seed}`, "
             f"{time.strftime('%Y-%m-%d')}, Spark {spark.version},",
-            f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}: kill -9 of a driver that",
+            f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, Hudi {peers.HUDI}: kill -9 of a driver that",
             f"rewrites {tables.ROWS:,} rows again and again, in a step",
             f"and a moment of its first {RUNS} runs that chance takes. A reader looks at once; then a vacuum",
             "recovers.",

@@ -1,4 +1,4 @@
-"""Sessions with Delta, Iceberg and ours, and the table that is rewritten, in each format."""
+"""Sessions with Delta, Iceberg, Hudi and ours, and the table that is rewritten, in each format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "benchmar
 import session
 
 ROWS = 20_000
-FORMATS = ("parquet", "delta", "iceberg")
+HUDI = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id"}
+FORMATS = ("parquet", "delta", "iceberg", "hudi")
 # for a JVM that lives some seconds
 QUICK_START = {"spark__driver__extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
@@ -47,7 +48,8 @@ def create(spark: SparkSession, folder: Path, kind: str) -> None:
         spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
         rows(spark).writeTo("ice.db.t").create()
     else:
-        rows(spark).write.format(kind).save(str(folder / kind))
+        options = HUDI if kind == "hudi" else {}
+        rows(spark).write.format(kind).options(**options).save(str(folder / kind))
 
 
 def read(spark: SparkSession, folder: Path, kind: str) -> DataFrame:

@@ -35,7 +35,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
   test("other formats by path") {
     Seq(
       "_delta_log/0.json" -> "Delta table",
-      ".hoodie/hoodie.properties" -> "run_clustering",
+      ".hoodie/hoodie.properties" -> "is a Hudi table",
       "metadata/v1.metadata.json" -> "Iceberg table",
       "_spark_metadata/0" -> "streaming").foreach {
       case (file, says0) =>

@@ -44,6 +44,9 @@ object InputTraits {
     "iceberg.schema",
     "delta.schema")
 
+  /** Hudi's are filters and bounds of its record keys. */
+  private val WritersPrefixes = Seq("org.apache.spark.", "org.apache.hudi.", "hoodie_")
+
   def of(footers: Seq[FileFooter]): InputTraits = {
     val codecBytes = footers.flatMap(_.codecBytes).groupBy(_._1).toSeq
       .map { case (name, all) => (-all.map(_._2).sum, name) }
@@ -51,7 +54,7 @@ object InputTraits {
     // the last row group of a file is what was left over
     val full = footers.flatMap(_.rowGroups.dropRight(1)).map(_.compressedBytes).sorted
     val common = footers.map(_.keyValues.toSet).reduceOption(_ intersect _).getOrElse(Set.empty)
-    val extra = common.filterNot { case (k, _) => WritersOwn(k) || k.startsWith("org.apache.spark.") }
+    val extra = common.filterNot { case (k, _) => WritersOwn(k) || WritersPrefixes.exists(k.startsWith) }
     val leaves = footers.map(_.schema).distinct.flatMap(_.leaves)
     val int96 = leaves.filter(_.physical == "INT96").map(_.name).distinct
     val usual = if (full.isEmpty) None else Some(full(full.size / 2))

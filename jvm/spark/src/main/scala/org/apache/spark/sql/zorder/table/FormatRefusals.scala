@@ -14,11 +14,8 @@ private[table] object FormatRefusals {
 
   def provider(name: String, provider: String): Nothing = provider.toLowerCase match {
     case "delta" => MissingFormat.delta(s"$name is a Delta table")
-    case "iceberg" =>
-      MissingFormat.iceberg(s"$name is an Iceberg table")
-    case "hudi" =>
-      refuse(s"$name is a Hudi table and there is no Hudi adapter yet; run Hudi's own " +
-        s"CALL run_clustering(table => '$name', order => '...').")
+    case "iceberg" => MissingFormat.iceberg(s"$name is an Iceberg table")
+    case "hudi" | "org.apache.hudi" => MissingFormat.hudi(s"$name is a Hudi table")
     case other =>
       refuse(s"$name is stored as $other, and only Parquet tables can be clustered; " +
         s"copy it first: CREATE TABLE ... USING parquet AS SELECT * FROM $name.")

@@ -37,6 +37,12 @@ private[table] object MissingFormat {
     "that no catalog of this session has given; name it as its catalog does (spark.sql.catalog.<name> = " +
       "org.apache.iceberg.spark.SparkCatalog, or SparkSessionCatalog for spark_catalog)")
 
+  def hudi(what: String): Nothing = refused(
+    what,
+    "Hudi",
+    "run it on Spark 3.5 with Scala 2.12, or run Hudi's own CALL run_clustering",
+    "that this session cannot open; name it by its path")
+
   private def refused(what: String, format: String, elsewhere: String, unknown: String): Nothing =
     module(format.toLowerCase(java.util.Locale.ROOT)) match {
       case None =>

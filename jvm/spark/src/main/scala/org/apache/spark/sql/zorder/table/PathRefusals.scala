@@ -31,18 +31,23 @@ private[table] object PathRefusals {
     def has(name: String): Boolean = fs.exists(new Path(root, name))
     if (has("_delta_log"))
       MissingFormat.delta(s"$root is a Delta table")
-    if (has(".hoodie"))
-      refuse(s"$root is a Hudi table and there is no Hudi adapter yet; run Hudi's own " +
-        s"CALL run_clustering(path => '$root', order => '...').")
+    if (isHudi(fs, root)) MissingFormat.hudi(s"$root is a Hudi table")
     if (isIceberg(fs, root)) MissingFormat.iceberg(s"$root is an Iceberg table")
-    Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).find(isIceberg(fs, _)).foreach {
-      table =>
-        refuse(s"$root lies inside the Iceberg table at $table; name that, and pick its part by WHERE.")
-    }
+    inside(root, "Hudi", isHudi(fs, _))
+    inside(root, "Iceberg", isIceberg(fs, _))
     if (has("_spark_metadata"))
       refuse(s"$root is written by a streaming query (_spark_metadata lists its files); " +
         "write a clustered copy with INTO 'path'.")
   }
+
+  private def inside(root: Path, format: String, isTable: Path => Boolean): Unit =
+    Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).find(isTable).foreach { table =>
+      refuse(s"$root lies inside the $format table at $table; name that, and pick its part by WHERE.")
+    }
+
+  private def isHudi(fs: FileSystem, dir: Path): Boolean =
+    try fs.exists(new Path(dir, ".hoodie"))
+    catch { case _: AccessControlException => false }
 
   private def isIceberg(fs: FileSystem, dir: Path): Boolean =
     try TextFiles.children(fs, new Path(dir, "metadata")).exists(_.getPath.getName.endsWith(".metadata.json"))

@@ -37,7 +37,7 @@ private[table] object TableFormats extends Logging {
   private val adapters = Seq(
     Adapter("Delta", "org.apache.spark.sql.delta.DeltaLog", "delta.DeltaFormat"),
     Adapter("Iceberg", "org.apache.iceberg.spark.SparkReadConf", "iceberg.IcebergFormat"),
-    Adapter("Hudi", "org.apache.hudi.DataSourceOptions", "hudi.HudiFormat"))
+    Adapter("Hudi", "org.apache.hudi.HoodieCLIUtils", "hudi.HudiFormat"))
 
   /** The table by the adapter whose format it is; None if it is plain Parquet or nobody's. */
   def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] =

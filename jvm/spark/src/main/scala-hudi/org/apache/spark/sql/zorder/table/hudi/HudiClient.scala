@@ -1,0 +1,44 @@
+package org.apache.spark.sql.zorder.table.hudi
+
+import org.apache.hudi.HoodieCLIUtils
+import org.apache.hudi.client.SparkRDDWriteClient
+
+import org.apache.spark.sql.zorder.shims.ActiveSession
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/**
+ * Hudi's client for writing to one table, with the session's `hoodie.*` settings and those of the table. Who
+ * opens one closes it.
+ */
+private[hudi] object HudiClient {
+
+  type Client = SparkRDDWriteClient[_]
+
+  /** Nothing but what a run asks for, whatever the session says; a heart beats while a run is alive. */
+  private val Pinned: Map[String, String] = Map(
+    "hoodie.table.services.enabled" -> "true",
+    "hoodie.clustering.inline" -> "false",
+    "hoodie.clustering.async.enabled" -> "false",
+    "hoodie.clustering.schedule.inline" -> "false",
+    "hoodie.compact.inline" -> "false",
+    "hoodie.compact.schedule.inline" -> "false",
+    "hoodie.clean.async.enabled" -> "false",
+    "hoodie.archive.async" -> "false",
+    "hoodie.clustering.enable.expirations" -> "true",
+    "hoodie.client.heartbeat.interval_in_ms" -> DeadRuns.HeartbeatMs.toString,
+    "hoodie.client.heartbeat.tolerable.misses" -> DeadRuns.ToleratedMisses.toString
+  )
+
+  def open(session: ClassicSession, basePath: String, more: Map[String, String] = Map.empty): Client =
+    ActiveSession.during(session)(
+      HoodieCLIUtils.createHoodieWriteClient(session, basePath, more ++ Pinned, None))
+
+  def during[A](
+      session: ClassicSession,
+      basePath: String,
+      more: Map[String, String] = Map.empty)(body: Client => A): A = {
+    val client = open(session, basePath, more)
+    try ActiveSession.during(session)(body(client))
+    finally client.close()
+  }
+}

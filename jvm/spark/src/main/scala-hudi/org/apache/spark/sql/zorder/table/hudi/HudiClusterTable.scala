@@ -1,0 +1,97 @@
+package org.apache.spark.sql.zorder.table.hudi
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hudi.HoodieSchemaConversionUtils
+import org.apache.hudi.common.model.{FileSlice, HoodieRecord}
+import org.apache.hudi.common.table.{HoodieTableMetaClient, TableSchemaResolver}
+
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.ActiveSession
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table._
+
+/** One snapshot of a Hudi table. Its files are replaced by a clustering commit of Hudi's. */
+final private[hudi] class HudiClusterTable(
+    session: ClassicSession,
+    override val name: String,
+    private[hudi] val meta: HoodieTableMetaClient,
+    private[hudi] val catalog: Option[CatalogTable])
+    extends ClusterTable {
+
+  private val fs: FileSystem = new Path(meta.getBasePath.toString).getFileSystem(
+    session.sessionState.newHadoopConf())
+
+  private lazy val slices: Map[String, FileSlice] = {
+    val snapshot = ActiveSession.during(session)(HudiSnapshot.of(session, meta))
+    HudiRefusals.files(name, meta, snapshot)
+    snapshot.slices.map(s => s.getBaseFile.get.getPath -> s).toMap
+  }
+
+  override def root: Path = fs.makeQualified(new Path(meta.getBasePath.toString))
+
+  /** With the columns that Hudi keeps for itself, which a reader sees too. */
+  override lazy val schema: StructType = {
+    val found = new TableSchemaResolver(meta).getTableSchemaIfPresent(true)
+    if (!found.isPresent) refuse(s"$name has no commit with a schema: write rows into it first.")
+    HoodieSchemaConversionUtils.convertHoodieSchemaToStructType(found.get)
+  }
+
+  override def declared: Option[StructType] = Some(schema)
+
+  /** The columns of Hudi's own are no part of a copy. */
+  override def managed: Option[ManagedColumns] = Some(
+    ManagedColumns(leaf =>
+      if (HudiClusterTable.MetaColumns.contains(leaf.column.head)) None else Some(leaf.column)))
+
+  override def properties: Map[String, String] =
+    catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)
+
+  /** Settings of Hudi's that the catalog has for the table. */
+  def hudiProperties: Map[String, String] = properties.filter(_._1.startsWith("hoodie."))
+
+  override def state: StateDir = new StateDir(fs, root)
+
+  /** Hudi computes a row's partition from its columns, which the files hold like any other. */
+  override def partitionSchema: StructType = new StructType()
+  override def partitioned: Boolean = meta.getTableConfig.isTablePartitioned
+
+  override def constantColumns: Seq[String] = {
+    val fields = meta.getTableConfig.getPartitionFields
+    val partitions = if (fields.isPresent) fields.get.toSeq else Nil
+    HudiClusterTable.MetaColumns ++ partitions
+  }
+
+  override def files(): Seq[DataFile] = slices.values.map { slice =>
+    val file = slice.getBaseFile.get
+    DataFile(
+      file.getPath,
+      file.getFileSize,
+      file.getPathInfo.getModificationTime,
+      slice.getPartitionPath)
+  }.toSeq.sortBy(_.path)
+
+  override def rows(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      dataSchema: StructType): InputRelation =
+    HudiRows(session, root, partitions, dataSchema)
+
+  override def begin(runId: String): TableWrite = new HudiWrite(this, slices, runId)
+
+  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
+    HudiVacuum.run(session, this, keepMs, dryRun)
+
+  override def rollback(): String = HudiUpkeep.rollback(session, this)
+
+  override def remove(): Unit = HudiUpkeep.remove(session, this, fs)
+}
+
+private[hudi] object HudiClusterTable {
+
+  /** Columns of Hudi's in every file: key, commit and partition of a row, and the file that it is in. */
+  val MetaColumns: Seq[String] = HoodieRecord.HOODIE_META_COLUMNS.asScala.toSeq
+}

@@ -1,0 +1,74 @@
+package org.apache.spark.sql.zorder.table.hudi
+
+import org.apache.hadoop.fs.Path
+import org.apache.hudi.common.table.HoodieTableMetaClient
+import org.apache.hudi.exception.HoodieException
+import org.apache.hudi.hadoop.fs.HadoopFSUtils
+
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.connector.catalog.{Table, V1Table, V2TableWithV1Fallback}
+import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.ActiveSession
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table._
+
+/** Opens Hudi tables, by name or by path. */
+final class HudiFormat extends TableFormat {
+
+  override def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
+    case TableRef.Location(path) => at(session, path, path)
+    case TableRef.Name(Seq(format, path)) if path.contains("/") && format.equalsIgnoreCase("hudi") =>
+      at(session, s"hudi.`$path`", path).orElse(refuse(s"There is no Hudi table at $path."))
+    case TableRef.Name(parts) if Provider.of(session, parts).exists(HudiFormat.Providers) =>
+      val name = parts.mkString(".")
+      ActiveSession.during(session)(Provider.load(session, parts)).flatMap(HudiFormat.inCatalog).map {
+        table =>
+          val path = table.location.toString
+          if (!HudiFormat.isTable(session, path))
+            refuse(s"$name is a Hudi table without a commit at $path: write rows into it first.")
+          checked(session, name, path, Some(table))
+      }
+    case _ => None
+  }
+
+  private def at(session: ClassicSession, name: String, path: String): Option[ClusterTable] =
+    if (HudiFormat.isTable(session, path)) Some(checked(session, name, path, None)) else None
+
+  private def checked(
+      session: ClassicSession,
+      name: String,
+      path: String,
+      catalog: Option[CatalogTable]): ClusterTable = ActiveSession.during(session) {
+    HudiRefusals.session(session, name)
+    val meta =
+      try HudiFormat.metaClient(session, path)
+      catch {
+        case e: HoodieException =>
+          refuse(s"Hudi cannot open the table $name (${ZOrderException.firstLine(e)}).")
+      }
+    HudiRefusals.table(name, meta)
+    DeadRuns.rollBack(session, meta)
+    new HudiClusterTable(session, name, meta, catalog)
+  }
+}
+
+private[hudi] object HudiFormat {
+  private val Providers = Set("hudi", "org.apache.hudi")
+
+  /** What Hudi says of a table, read anew. */
+  def metaClient(session: ClassicSession, path: String): HoodieTableMetaClient =
+    HoodieTableMetaClient.builder().setBasePath(path)
+      .setConf(HadoopFSUtils.getStorageConfWithCopy(session.sessionState.newHadoopConf())).build()
+
+  private def isTable(session: ClassicSession, path: String): Boolean = {
+    val properties = new Path(new Path(path, HoodieTableMetaClient.METAFOLDER_NAME), "hoodie.properties")
+    properties.getFileSystem(session.sessionState.newHadoopConf()).exists(properties)
+  }
+
+  private def inCatalog(table: Table): Option[CatalogTable] = table match {
+    case v1: V1Table => Some(v1.v1Table)
+    case hudi: V2TableWithV1Fallback => Some(hudi.v1Table)
+    case _ => None
+  }
+}

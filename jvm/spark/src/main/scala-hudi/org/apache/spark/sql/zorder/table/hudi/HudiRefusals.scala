@@ -1,0 +1,73 @@
+package org.apache.spark.sql.zorder.table.hudi
+
+import org.apache.hadoop.fs.Path
+import org.apache.hudi.common.model.{FileSlice, HoodieFileFormat}
+import org.apache.hudi.common.table.HoodieTableMetaClient
+
+import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/** Hudi tables that must not be rewritten by us, and why. */
+private[hudi] object HudiRefusals {
+  private val Kryo = "org.apache.spark.serializer.KryoSerializer"
+
+  /** Hudi's bucket index begins the ids of file groups with the number of the bucket, of eight digits. */
+  private val Bucket = "(\\d{8})-.*".r
+  private val MostBuckets = 100000
+
+  /** What the session shows. */
+  def session(session: ClassicSession, name: String): Unit =
+    if (session.sparkContext.getConf.get("spark.serializer", "") != Kryo)
+      refuse(s"$name is a Hudi table, and Hudi writes with Kryo's serializer alone; start Spark with " +
+        s"spark.serializer = $Kryo.")
+
+  /** What a table's own properties show. */
+  def table(name: String, meta: HoodieTableMetaClient): Unit = {
+    val config = meta.getTableConfig
+    if (!config.populateMetaFields)
+      refuse(
+        s"$name was created with hoodie.populate.meta.fields = false, and rows without Hudi's meta fields " +
+          "cannot be moved; copy it into a table that has them (CREATE TABLE ... USING hudi AS SELECT).")
+    if (config.getBaseFileFormat != HoodieFileFormat.PARQUET)
+      refuse(
+        s"$name is stored as ${config.getBaseFileFormat.name.toLowerCase}, and only Parquet files can be " +
+          "clustered; copy it into a table with hoodie.table.base.file.format = PARQUET.")
+    if (config.getBootstrapBasePath.isPresent)
+      refuse(
+        s"$name was bootstrapped from ${config.getBootstrapBasePath.get}, and its rows lie there still; run " +
+          "Hudi's own CALL run_clustering once, which writes them into the table.")
+    if (config.shouldDropPartitionColumns)
+      refuse(s"$name leaves its partition columns out of the files (hoodie.datasource.write.drop.partition.columns), " +
+        "and a clustering would lose them; copy it into a table that keeps them (CREATE TABLE ... USING hudi AS SELECT).")
+  }
+
+  /** What its files show, before a run begins. */
+  def files(name: String, meta: HoodieTableMetaClient, snapshot: HudiSnapshot): Unit = {
+    snapshot.slices.find(s => s.hasLogFiles || !s.getBaseFile.isPresent).foreach { slice =>
+      refuse(
+        s"File group ${slice.getFileId} of $name has changes that wait in log files; run CALL run_compaction(" +
+          s"op => 'scheduleAndExecute', path => '${meta.getBasePath}', options => " +
+          "'hoodie.compact.inline.max.delta.commits=1') first.")
+    }
+    snapshot.slices.flatMap(s => snapshot.pending.get(s.getFileGroupId)).headOption.foreach { instant =>
+      throw new ZOrderConflictException(
+        s"Files of $name are in a clustering or a compaction that is planned ($instant) and not finished; let it " +
+          "end first.")
+    }
+    if (bucketed(meta, snapshot.slices))
+      refuse(
+        s"$name has a bucket index, by which Hudi finds a row's file from its key alone, and clustering by " +
+          "other columns would break it; recreate the table with another hoodie.index.type.")
+  }
+
+  private def bucketed(meta: HoodieTableMetaClient, slices: Seq[FileSlice]): Boolean = {
+    val hashing = new Path(meta.getHashingMetadataPath)
+    def numbered = slices.nonEmpty && slices.forall(_.getFileId match {
+      case Bucket(n) => n.toInt < MostBuckets
+      case _ => false
+    })
+    hashing.getFileSystem(meta.getStorageConf.unwrapAs(classOf[org.apache.hadoop.conf.Configuration]))
+      .exists(hashing) || numbered
+  }
+}

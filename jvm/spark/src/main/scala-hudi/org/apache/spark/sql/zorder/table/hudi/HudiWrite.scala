@@ -1,0 +1,118 @@
+package org.apache.spark.sql.zorder.table.hudi
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.hudi.client.WriteStatus
+import org.apache.hudi.common.model.FileSlice
+import org.apache.hudi.exception.HoodieException
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+
+/**
+ * A rewrite as a clustering of Hudi's: planned before the first row is written, so that Hudi keeps others from
+ * updating these files, and executed when the new files are verified. Rows that others insert meanwhile are in
+ * files of their own and stay.
+ */
+final private[hudi] class HudiWrite(
+    opened: HudiClusterTable,
+    slices: Map[String, FileSlice],
+    runId: String)
+    extends TableWrite
+    with Logging {
+
+  private var planned: Option[PlannedClustering] = None
+  private var written: Option[RDD[WriteStatus]] = None
+
+  override def root: Path = opened.root
+
+  override def write(
+      session: ClassicSession,
+      plan: LogicalPlan,
+      partitionColumns: Seq[String],
+      options: Map[String, String]): Seq[WrittenFile] = ActiveSession.during(session) {
+    val chosen = HudiRows.files(plan).map(slices)
+    val settings = opened.hudiProperties ++ WriteSettings.of(options, runId)
+    val clustering = new PlannedClustering(session, opened, chosen, runId, settings)
+    planned = Some(clustering)
+    clustering.schedule()
+    val statuses = RowWriter.write(Shims.ofRows(session, plan), clustering, options)
+    written = Some(statuses)
+    val files =
+      statuses.map(s => s.getStat).map(s => (s.getPath, s.getFileSizeInBytes, s.getPartitionPath)).collect()
+    CrashPoint.hit("hudi-written")
+    val now = System.currentTimeMillis
+    files.toSeq.sortBy(_._1).map { case (path, length, partition) =>
+      WrittenFile(
+        DataFile(new Path(root, path).toString, length, now, partition),
+        path,
+        HudiWrite.number(path))
+    }
+  }
+
+  override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
+    val partitions = files.map(_.file).groupBy(_.partition).toIndexedSeq
+      .map { case (p, fs) => PinnedPartition(p, fs) }
+    val relation = HudiRows(session, root, partitions, dataSchema)
+    Shims.ofRows(session, Project(relation.copied, relation.plan))
+  }
+
+  override def commit(finished: Finished): Unit = {
+    val clustering = planned.get
+    CrashPoint.hit("hudi-commit")
+    try clustering.execute(written.get)
+    catch {
+      case e: HoodieException => conflict(e)
+    }
+    CrashPoint.hit("hudi-committed")
+    record(finished, clustering.instant)
+    release()
+  }
+
+  private def conflict(e: Exception): Nothing =
+    throw new ZOrderConflictException(
+      s"Hudi refused the clustering of ${opened.name} (${ZOrderException.firstLine(e)}); nothing was changed, " +
+        "run it again.")
+
+  /** What is recorded may be lost: the commit is Hudi's. */
+  private def record(finished: Finished, instant: String): Unit =
+    try {
+      val state = opened.state
+      state.write(
+        finished.record.copy(number = state.nextNumber(), version = Some(instant.toLong)),
+        finished.layouts)
+    } catch {
+      case NonFatal(e) => logWarning(s"The run's record could not be written under $root", e)
+    }
+
+  /** Hudi's own rollback knows from its markers which files to delete; after the commit there is none. */
+  override def discard(): Unit =
+    try planned.foreach(_.undo())
+    finally release()
+
+  private def release(): Unit = {
+    written.foreach(_.unpersist())
+    written = None
+    planned.foreach(_.close())
+    planned = None
+  }
+}
+
+private[hudi] object HudiWrite {
+  private val PartFile = ".*_(\\d+)-\\d+-\\d+_\\d+\\.parquet".r
+
+  /** The task that wrote a file. */
+  def number(path: String): Int = new Path(path).getName match {
+    case PartFile(n) => n.toInt
+    case other => throw new IllegalStateException(s"$other is not a file that Hudi wrote")
+  }
+}

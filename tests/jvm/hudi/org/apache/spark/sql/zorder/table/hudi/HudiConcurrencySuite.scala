@@ -1,0 +1,163 @@
+package org.apache.spark.sql.zorder.table.hudi
+
+import java.nio.file.Path
+
+import org.apache.hudi.exception.HoodieWriteConflictException
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.{TableRef, TableResolver}
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+
+/** Others at work during a run, and runs that die. */
+class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
+  private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
+  private def more(n: Long) = numbers(n).selectExpr("id + 100000 AS id", "a", "b", "s", "d")
+
+  /** Hudi's default rejects updates of planned files by itself. */
+  private val allowed = "hoodie.clustering.updates.strategy" ->
+    "org.apache.hudi.client.clustering.update.strategy.SparkAllowUpdateStrategy"
+
+  private def filled(path: Path): Unit = hudi(path, 4000)
+
+  test("rows that somebody inserts during a run survive, wherever the run is") {
+    for ((place, operation) <- Seq("hudi-written" -> "insert", "hudi-commit" -> "bulk_insert"))
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        filled(path)
+        done(meanwhile(place)(write(more(500), path, operation))(zorder(path, run)))
+        assert(read(path).count() === 4500 && read(path).select("id").distinct().count() === 4500)
+        assert(files(path) > 4)
+        assert(status(zorder(path, "BY (a, b) DRY RUN")) === "DRY_RUN")
+      }
+  }
+
+  test("Hudi rejects an upsert or a delete of rows that are being rewritten, and the run goes on") {
+    for (operation <- Seq("upsert", "delete")) withTempDir { dir =>
+      val path = dir.resolve("t")
+      filled(path)
+      var rejected = ""
+      done(keeps(path)(meanwhile("hudi-written") {
+        val error = intercept[Exception](write(numbers(4000).where("id = 17"), path, operation))
+        rejected = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null).mkString
+      }(zorder(path, run))))
+      assert(rejected.contains("Not allowed to update the clustering file group"), rejected)
+      write(numbers(4000).where("id = 17"), path, operation)
+      assert(read(path).count() === (if (operation == "delete") 3999 else 4000))
+    }
+  }
+
+  test("an overwrite of what is being rewritten ends the run; nothing of it is left") {
+    for (place <- Seq("hudi-written", "hudi-commit")) withTempDir { dir =>
+      val path = dir.resolve("t")
+      filled(path)
+      val e = intercept[ZOrderConflictException] {
+        meanwhile(place)(write(more(300), path, "insert_overwrite_table"))(zorder(path, run))
+      }
+      assert(e.getMessage.contains("Nothing was changed"), e.getMessage)
+      assert(read(path).count() === 300 && pending(path) === 0)
+      assert(filesOnDisk(path).size === 6 + files(path))
+    }
+  }
+
+  test("several writers by Hudi's own rule, with a lock: the plan comes before a later update of its files") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val shared = Seq(
+        "hoodie.write.concurrency.mode" -> "optimistic_concurrency_control",
+        "hoodie.write.lock.provider" -> "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+        "hoodie.clean.failed.writes.policy" -> "LAZY")
+      hudi(path, 4000, shared.toMap)
+      val changed = numbers(4000).where("id = 17").selectExpr("id", "-1 AS a", "b", "s", "d")
+      withConf(shared: _*) {
+        done(keeps(path)(meanwhile("hudi-written") {
+          intercept[HoodieWriteConflictException](write(changed, path, "upsert", shared :+ allowed: _*))
+        }(zorder(path, run))))
+        write(changed, path, "upsert", shared: _*)
+        val again = "FULL BY (b, a) WITH (fileCount = 4, force = true)"
+        done(meanwhile("hudi-commit")(write(more(500), path, "insert", shared: _*))(zorder(path, again)))
+      }
+      assert(read(path).count() === 4500 && read(path).where("a = -1").count() === 1)
+    }
+  }
+
+  test("in Hudi's single-writer mode an update that is allowed comes before the run") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      filled(path)
+      val e = intercept[ZOrderConflictException] {
+        meanwhile("hudi-written")(write(numbers(4000).where("id = 17"), path, "upsert", allowed))(
+          zorder(path, run))
+      }
+      assert(e.getMessage.contains("somebody changed the file group"), e.getMessage)
+      assert(read(path).count() === 4000 && pending(path) === 0)
+    }
+  }
+
+  test("a change between the listing and the plan ends the run") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      filled(path)
+      val session = Shims.classic(spark)
+      val opened =
+        TableResolver.open(session, TableRef.Location(path.toString)).asInstanceOf[HudiClusterTable]
+      val listed = HudiSnapshot.of(session, opened.meta).slices
+      write(numbers(4000).where("id = 17"), path, "upsert")
+      val clustering = new PlannedClustering(session, opened, listed, "r", WriteSettings.of(Map.empty, "r"))
+      try {
+        val e = intercept[ZOrderConflictException](clustering.schedule())
+        assert(e.getMessage.contains("somebody changed the file group"), e.getMessage)
+      } finally {
+        clustering.undo()
+        clustering.close()
+      }
+      assert(pending(path) === 0 && read(path).count() === 4000)
+    }
+  }
+
+  test("two runs at once: one wins, the other says so") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      filled(path)
+      var other = ""
+      done(keeps(path)(meanwhile("hudi-written") {
+        other = intercept[ZOrderConflictException](zorder(path, run)).getMessage
+      }(zorder(path, run))))
+      assert(other.contains("in a clustering"), other)
+      assert(files(path) === 4 && pending(path) === 0)
+    }
+  }
+
+  test("a run that fails at any point leaves the rows as they were, and the next one succeeds") {
+    for ((place, committed) <- Seq("hudi-written" -> false, "hudi-commit" -> false, "hudi-committed" -> true))
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        filled(path)
+        val before = rows(path)
+        System.setProperty(CrashPoint.Property, place)
+        try intercept[CrashPoint.Crash](zorder(path, run))
+        finally System.clearProperty(CrashPoint.Property)
+        assert(rows(path) === before && pending(path) === 0, place)
+        assert(files(path) === (if (committed) 4 else 6), place)
+        assert(filesOnDisk(path).size === (if (committed) 10 else 6), place)
+        done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 4, force = true)")))
+      }
+  }
+
+  test("a run that was killed is undone by the next one, once its heart has stopped for a while") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      filled(path)
+      val before = rows(path)
+      Killed.at("hudi-commit", path)
+      assert(rows(path) === before && pending(path) === 1 && filesOnDisk(path).size === 10)
+      // rows that touch none of these files may come, and a reader sees them
+      write(more(100), path, "insert")
+      done(zorder(path, run))
+      assert(read(path).count() === 4100 && pending(path) === 0 && files(path) === 4)
+      // those before the run, the insert's one, and the new ones
+      assert(filesOnDisk(path).size === 6 + 1 + 4)
+    }
+  }
+}

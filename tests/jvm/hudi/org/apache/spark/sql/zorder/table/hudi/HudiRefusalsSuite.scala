@@ -1,0 +1,71 @@
+package org.apache.spark.sql.zorder.table.hudi
+
+import java.nio.file.Path
+import java.util.Properties
+
+import org.apache.hudi.common.table.HoodieTableConfig
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Hudi tables that are not rewritten, each with one sentence; and merge-on-read tables, which are. */
+class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
+  private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
+  private val merging = "hoodie.datasource.write.table.type" -> "MERGE_ON_READ"
+
+  private def says(path: Path, words: String*): Unit = {
+    val message = intercept[Exception](zorder(path, run)).getMessage
+    words.foreach(w => assert(message.contains(w), message))
+    assert(!message.contains('\n'), message)
+  }
+
+  test("merge-on-read: base files are clustered, log files must be compacted first") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000, Map(merging))
+      done(keeps(path)(zorder(path, run)))
+      write(
+        numbers(4000).where("id = 17").selectExpr("id", "-5 AS a", "b", "s", "d"),
+        path,
+        "upsert",
+        merging,
+        "hoodie.compact.inline" -> "false")
+      says(path, "run_compaction", "log files")
+      spark.sql(s"CALL run_compaction(op => 'scheduleAndExecute', path => '$path', " +
+        "options => 'hoodie.compact.inline.max.delta.commits=1')").collect()
+      done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 4, force = true)")))
+      assert(read(path).where("a = -5").count() === 1)
+    }
+  }
+
+  test("a bucket index, rows without meta fields, partition columns that are not in the files") {
+    withTempDir { dir =>
+      val bucketed = dir.resolve("b")
+      hudi(bucketed, 400, Map("hoodie.index.type" -> "BUCKET", "hoodie.bucket.index.num.buckets" -> "4"))
+      says(bucketed, "bucket index")
+      val bare = dir.resolve("m")
+      hudi(bare, 400, Map("hoodie.populate.meta.fields" -> "false"))
+      says(bare, "hoodie.populate.meta.fields")
+      val dropped = dir.resolve("d")
+      hudi(dropped, 400)
+      val change = new Properties
+      change.setProperty("hoodie.datasource.write.drop.partition.columns", "true")
+      val meta = metaClient(dropped)
+      HoodieTableConfig.update(meta.getStorage, meta.getMetaPath, change)
+      says(dropped, "partition columns out of the files")
+    }
+  }
+
+  test("a clustering that somebody has planned, a partition's directory, nothing") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val rows = numbers(4000).selectExpr("id", "a", "b", "id % 2 AS p").repartition(2)
+      write(rows, path, "bulk_insert", "hoodie.datasource.write.partitionpath.field" -> "p")
+      says(path.resolve("1"), "lies inside the Hudi table")
+      spark.sql(s"CALL run_clustering(path => '$path', op => 'schedule', order => 'a', " +
+        "options => 'hoodie.clustering.plan.strategy.single.group.clustering.enabled=true')").collect()
+      assert(pending(path) === 1)
+      says(path, "clustering or a compaction")
+      val none = intercept[Exception](one(s"ZORDER TABLE hudi.`${dir.resolve("none")}` $run")).getMessage
+      assert(none.contains("nothing at"))
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package org.apache.spark.sql.zorder.table.hudi
+
+import java.nio.file.Files
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Tables of the catalog; history, vacuum, rollback and removal of runs. */
+class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
+  private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
+
+  private def refused(statement: String): String =
+    intercept[Exception](spark.sql(statement).collect()).getMessage
+
+  test("by name and by hudi.`path`; SQL goes on; properties; removal takes all traces away") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      register("h_new", path)
+      assert(refused("ZORDER TABLE h_new BY (a, b)").contains("write rows into it first"))
+      hudi(path, 4000)
+      register("h_t", path, "zorder.by" -> "a, b", "mine" -> "1")
+      done(one("ZORDER TABLE h_t WITH (fileCount = 4, force = true)"))
+      spark.sql("UPDATE h_t SET a = -1 WHERE id < 10")
+      spark.sql("DELETE FROM h_t WHERE id >= 3990")
+      spark.sql("MERGE INTO h_t t USING (SELECT 50L AS id, -2 AS a) s ON t.id = s.id " +
+        "WHEN MATCHED THEN UPDATE SET a = s.a")
+      assert(spark.table("h_t").count() === 3990)
+      assert(spark.table("h_t").where("a < 0").count() === 11)
+      done(one(s"ZORDER TABLE hudi.`$path` FULL BY (b, a) WITH (fileCount = 4, force = true)"))
+      done(one("OPTIMIZE spark_catalog.default.h_t FULL ZORDER BY (a, b) WITH (fileCount = 2, force = true)"))
+      assert(Files.exists(path.resolve("_zorder")))
+      spark.sql("ZORDER REMOVE h_t").collect()
+      assert(!Files.exists(path.resolve("_zorder")))
+      val properties = spark.sql("SHOW TBLPROPERTIES h_t").collect().map(_.getString(0))
+      assert(!properties.exists(_.startsWith("zorder.")) && properties.contains("mine"))
+      spark.sql("UPDATE h_t SET a = -3 WHERE id = 60")
+      assert(spark.table("h_t").where("a < 0").count() === 12)
+    }
+  }
+
+  test("rollback brings the files before the last run back, and only those") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000)
+      val (before, content) = (filesRead(path), rows(path))
+      val id = done(zorder(path, run)).getAs[String]("run_id")
+      val row = one(s"ZORDER ROLLBACK '$path'")
+      assert(row.getString(1) === "ROLLED_BACK" && row.getString(2) === id)
+      assert(filesRead(path) === before && rows(path) === content)
+      assert(refused(s"ZORDER ROLLBACK '$path'").contains("not in Hudi's timeline"))
+      done(keeps(path)(zorder(path, run)))
+      write(numbers(10).selectExpr("id + 9000 AS id", "a", "b", "s", "d"), path, "insert")
+      assert(refused(s"ZORDER ROLLBACK '$path'").contains("was written to"))
+      assert(read(path).count() === 4010)
+    }
+  }
+
+  test("vacuum runs Hudi's cleaner; the state is no partition and stays") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000)
+      val content = rows(path)
+      done(zorder(path, run))
+      assert(filesOnDisk(path).size === 10)
+      assert(one(s"ZORDER VACUUM '$path'").getString(4) === "NOTHING_TO_DO")
+      val dry = one(s"ZORDER VACUUM '$path' RETAIN 0 HOURS DRY RUN")
+      assert(dry.getLong(1) === 6 && dry.getLong(2) > 0 && dry.getString(4) === "DRY_RUN")
+      assert(filesOnDisk(path).size === 10)
+      val row = one(s"ZORDER VACUUM '$path' RETAIN 0 HOURS")
+      assert(row.getLong(1) === 6 && row.getString(4) === "DELETED")
+      assert(filesOnDisk(path).size === 4 && rows(path) === content)
+      assert(refused(s"ZORDER ROLLBACK '$path'").contains("were cleaned"))
+      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+      // without Hudi's metadata table, partitions are found by walking the directories
+      write(
+        numbers(5).selectExpr("id + 9000 AS id", "a", "b", "s", "d"),
+        path,
+        "insert",
+        "hoodie.metadata.enable" -> "false")
+      val listed = spark.read.format("hudi").option("hoodie.metadata.enable", "false").load(path.toString)
+      assert(listed.count() === 4005)
+    }
+  }
+}
