@@ -76,6 +76,8 @@ final private[delta] class DeltaWrite(
         txn.commit(written.values.toSeq ++ removes, operation, KeptRowIds.tags(snapshot))
       } catch {
         case e: org.apache.spark.sql.delta.DeltaConcurrentModificationException => conflict(e)
+        case crash: CrashPoint.Crash => throw crash
+        case NonFatal(e) => versionOf(e)
       }
     CrashPoint.hit("delta-committed")
     record(finished, version)
@@ -86,6 +88,25 @@ final private[delta] class DeltaWrite(
     throw new ZOrderConflictException(
       s"Somebody changed files of ${table.name} that this run was rewriting " +
         s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
+  }
+
+  /** The commit failed, or only the answer to it did: the log tells. */
+  private def versionOf(e: Throwable): Long = {
+    val paths = written.values.map(_.path).toSet
+    val found =
+      try log.getChanges(snapshot.version + 1).collectFirst {
+          case (version, actions) if actions.exists { case a: AddFile => paths(a.path); case _ => false } =>
+            version
+        }
+      catch { case NonFatal(again) => e.addSuppressed(again); None }
+    found.foreach(v => logWarning(s"Delta's log has the run as version $v, whatever its commit said", e))
+    found.getOrElse {
+      val said = new ZOrderException(
+        s"Delta's log does not hold the commit of this run to ${table.name} " +
+          s"(${ZOrderException.firstLine(e)}); what was written is left to ZORDER VACUUM.")
+      said.addSuppressed(e)
+      throw said
+    }
   }
 
   /** What is recorded may be lost: the commit is Delta's. */
