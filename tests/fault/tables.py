@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "benchmar
 import session
 
 ROWS = 20_000
+BATCH = 10
 FORMATS = ("parquet", "delta", "iceberg")
 # for a JVM that lives some seconds
 QUICK_START = {"spark__driver__extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
@@ -38,6 +39,13 @@ def rows(spark: SparkSession) -> DataFrame:
     """Rows in no order of a and b."""
     return spark.range(0, ROWS, 1, 4).selectExpr(
         "id", "cast(pmod(xxhash64(id, 1), 1000) as int) a", "pmod(xxhash64(id, 2), 100000) b", "uuid() s"
+    )
+
+
+def batch(spark: SparkSession, first: int) -> DataFrame:
+    """Some rows to append."""
+    return spark.range(first, first + BATCH, 1, 1).selectExpr(
+        "id", "cast(id % 1000 as int) a", "id % 99991 b", "'new' s"
     )
 
 
