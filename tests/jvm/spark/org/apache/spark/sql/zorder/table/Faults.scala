@@ -17,7 +17,9 @@ object Faults {
 
   /** For a session of that kind whose tasks are tried four times. */
   def builder(): SparkSession.Builder =
-    settings.foldLeft(ZOrderSession.builder().master("local[2,4]")) { case (b, (key, value)) => b.config(key, value) }
+    settings.foldLeft(ZOrderSession.builder().master("local[2,4]")) { case (b, (key, value)) =>
+      b.config(key, value)
+    }
 
   sealed trait Fault
 

@@ -87,7 +87,8 @@ class FullDiskSuite extends AnyFunSuite with RunFixture with BeforeAndAfterAll {
       // up to a size for which there is room
       val rooms = Iterator.iterate(300L)(_ * 4)
       withTempDir(dir => assert(full(table(dir), 0L, within)))
-      withTempDir(dir => assert(rooms.takeWhile(room => full(table(dir.resolve(s"$room")), room, within)).size >= 1))
+      withTempDir(dir =>
+        assert(rooms.takeWhile(room => full(table(dir.resolve(s"$room")), room, within)).size >= 1))
     }
 
   for ((within, room) <-

@@ -34,7 +34,8 @@ class IcebergFaultSuite extends AnyFunSuite with IcebergFixture {
   }
 
   for ((within, room) <- Seq("data" -> 9000L, "metadata" -> 0L, "metadata" -> 9000L))
-    test(s"no room for $within after $room bytes: a sentence, the rows as they were, and the next run works") {
+    test(
+      s"no room for $within after $room bytes: a sentence, the rows as they were, and the next run works") {
       val name = s"full_${within}_$room"
       val t = filled(name)
       val before = content(t)
