@@ -18,17 +18,21 @@ from pathlib import Path
 from typing import Any
 
 import tables
+from applications import Application, Catalog, settings
 from pyspark.sql import DataFrame, SparkSession
 
-FORMATS = ("catalog", "delta", "iceberg")
-BATCH = 10
+# in `applications`, the table of the catalog is appended to by a second application, whose cache is warm
+FORMATS = ("catalog", "applications", "delta", "iceberg")
+# of plain Parquet rows may be seen late, and a file may vanish under a reader
+LATE = ("catalog", "applications")
 
 
 class Crowd:
     """A table in one format, and everybody who works on it."""
 
-    def __init__(self, spark: SparkSession, folder: Path, kind: str) -> None:
-        self.spark, self.folder, self.kind = spark, folder, kind
+    def __init__(self, spark: SparkSession, folder: Path, kind: str, port: int) -> None:
+        self.spark, self.folder, self.kind, self.port = spark, folder, kind, port
+        self.other: Application | None = None
         self.committed = self.begun = tables.ROWS
         self.failures: list[str] = []
         self.counts = 0
@@ -36,16 +40,17 @@ class Crowd:
 
     @property
     def target(self) -> str:
-        return "crowd" if self.kind == "catalog" else tables.target(self.folder, self.kind)
+        return "crowd" if self.kind in LATE else tables.target(self.folder, self.kind)
 
     def create(self) -> None:
-        if self.kind == "catalog":
+        if self.kind in LATE:
+            self.spark.sql("DROP TABLE IF EXISTS crowd")
             tables.rows(self.spark).write.format("parquet").saveAsTable("crowd")
         else:
             tables.create(self.spark, self.folder, self.kind)
 
     def read(self) -> DataFrame:
-        if self.kind == "catalog":
+        if self.kind in LATE:
             return self.spark.table("crowd")
         return tables.read(self.spark, self.folder, self.kind)
 
@@ -53,17 +58,20 @@ class Crowd:
         """Ten rows every 200 ms."""
         while not self.stop.wait(0.2):
             first = self.begun
-            self.begun += BATCH
-            rows = self.spark.range(first, self.begun, 1, 1).selectExpr(
-                "id", "cast(id % 1000 as int) a", "id % 99991 b", "'new' s"
-            )
-            if self.kind == "catalog":
-                rows.write.insertInto("crowd")
-            elif self.kind == "iceberg":
-                rows.writeTo("ice.db.t").append()
+            self.begun += tables.BATCH
+            if self.other:
+                self.other.append(first)
             else:
-                rows.write.format(self.kind).mode("append").save(str(self.folder / self.kind))
+                self.append_here(tables.batch(self.spark, first))
             self.committed = self.begun
+
+    def append_here(self, rows: DataFrame) -> None:
+        if self.kind == "catalog":
+            rows.write.insertInto("crowd")
+        elif self.kind == "iceberg":
+            rows.writeTo("ice.db.t").append()
+        else:
+            rows.write.format(self.kind).mode("append").save(str(self.folder / self.kind))
 
     def count(self) -> None:
         """Counts, and knows between which numbers the count must be."""
@@ -75,12 +83,13 @@ class Crowd:
                 self.failures.append(str(error).splitlines()[0])
                 continue
             self.counts += 1
-            if seen > self.begun or (seen < least and self.kind != "catalog"):
+            if seen > self.begun or (seen < least and self.kind not in LATE):
                 self.failures.append(f"{seen} rows, and not {least} to {self.begun}")
 
     def run(self, runs: int) -> str:
         """The runs, and a line for the result."""
         self.create()
+        self.other = Application(self.folder, self.port) if self.kind == "applications" else None
         others = [threading.Thread(target=self.append), threading.Thread(target=self.count)]
         for thread in others:
             thread.start()
@@ -100,14 +109,16 @@ class Crowd:
         self.stop.set()
         for thread in others:
             thread.join()
+        if self.other:
+            self.other.close()
         self.spark.sql(f"ZORDER VACUUM {self.target} RETAIN 0 HOURS").collect()
         final = self.read().selectExpr("count(*)", "count(distinct id)").head()
         assert final is not None
         if tuple(final) != (self.begun, self.begun):
             raise SystemExit(f"{self.kind}: {tuple(final)} rows at the end, and not {self.begun}")
-        if self.failures and self.kind != "catalog":
+        if self.failures and self.kind not in LATE:
             raise SystemExit(f"{self.kind}: {len(self.failures)} failures of the reader: {self.failures[0]}")
-        appended = (self.begun - tables.ROWS) // BATCH
+        appended = (self.begun - tables.ROWS) // tables.BATCH
         runs_said = ", ".join(f"{n} {s}" for s, n in ended.items())
         failed = f"{len(self.failures)} of {self.counts + len(self.failures)}"
         return f"| {self.kind} | {runs_said} | {appended} | {failed} | 0 | 0 |"
@@ -121,15 +132,17 @@ def main() -> int:
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="spark-zorder-crowd-"))
     try:
-        spark = tables.start(folder)
-        lines = [Crowd(spark, folder, kind).run(arguments.runs) for kind in arguments.formats]
+        catalog = Catalog(folder)
+        spark = tables.start(folder, **settings(folder, catalog.port))
+        lines = [Crowd(spark, folder, k, catalog.port).run(arguments.runs) for k in arguments.formats]
         text = [
             "# Appends and counts during runs",
             "",
             f"`python tests/fault/crowd.py --runs {arguments.runs}`, {time.strftime('%Y-%m-%d')}, "
-            f"Spark {spark.version}: {BATCH} rows",
+            f"Spark {spark.version}: {tables.BATCH} rows",
             "are appended every 200 ms and all are counted all the time, in the session that runs",
-            "`ZORDER TABLE ... FULL`.",
+            "`ZORDER TABLE ... FULL`; in the row `applications`, in a second application that has cached",
+            "where the table was before the first run.",
             "",
             "| table | runs | appends | failed counts | rows lost | rows doubled |",
             "| --- | --- | --- | --- | --- | --- |",
@@ -139,6 +152,7 @@ def main() -> int:
         if arguments.result:
             arguments.result.write_text("\n".join(text) + "\n")
         spark.stop()
+        catalog.close()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0

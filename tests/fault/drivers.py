@@ -57,7 +57,7 @@ class Driver:
         while len(self.ended()) < before:
             if time.monotonic() > end or self.process.poll() is not None:
                 raise SystemExit(f"The victim did not come to {step}: {self.log.read_text()[-2000:]}")
-            time.sleep(0.005)
+            time.sleep(0.01)
 
     def kill(self) -> int:
         """kill -9 of Python and its JVM, which are one process group; the number of runs begun."""

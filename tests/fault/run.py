@@ -1,9 +1,10 @@
 """Kills the driver of a run at random moments and looks at the table: no row is lost or doubled.
 
-    python tests/fault/run.py --kills 300          # what `make fault-test` does; about an hour
+    python tests/fault/run.py --kills 300          # what `make fault-test` does; about forty minutes
 
 After every kill the table is read as it lies there: it has all its rows, or says clearly that it cannot be
-read (plain Parquet, between two renames). Then the next statement recovers it, and it has all its rows.
+read (plain Parquet, between two renames). Then a vacuum recovers plain Parquet, and it has all its rows; on
+Delta and Iceberg, which have nothing to recover, it comes after every tenth kill.
 At the end a vacuum leaves no file that the table does not know.
 """
 
@@ -23,7 +24,7 @@ from drivers import AFTER, STEPS, Drivers, under_way
 
 # a run is killed in one of its steps, each as often as any other, the commit four times as often
 DANGER = ("commit",) * 3
-RUNS = 3
+RUNS = 2
 WHERE = (*STEPS, AFTER)
 
 
@@ -80,13 +81,16 @@ def campaign(
         steps[step] += 1
         at_once = looked_at(spark, folder, kind, whole)
         seen[at_once] += 1
-        spark.sql(f"ZORDER VACUUM {tables.target(folder, kind)}").collect()
-        after = tables.fingerprint(tables.read(spark, folder, kind))
-        if after != whole:
-            raise SystemExit(f"{kind}: after recovery {i + 1} there are {after} and not {whole}")
+        # formats with transactions have nothing to recover: the next driver's runs find the table as it is
+        if kind == "parquet" or i % 10 == 9:
+            spark.sql(f"ZORDER VACUUM {tables.target(folder, kind)}").collect()
+            after = tables.fingerprint(tables.read(spark, folder, kind))
+            if after != whole:
+                raise SystemExit(f"{kind}: after recovery {i + 1} there are {after} and not {whole}")
         took = time.monotonic() - start
         print(
-            f"{kind}: kill {i + 1} of {kills} in run {begun}: {step}; then {at_once} ({took:.1f} s)", flush=True
+            f"{kind}: kill {i + 1} of {kills} in run {begun}: {step}; then {at_once} ({took:.1f} s)",
+            flush=True,
         )
     left = leftovers(spark, folder, kind)
     if left:
@@ -124,7 +128,7 @@ def main() -> int:
             f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, Hudi {peers.HUDI}: kill -9 of a driver that",
             f"rewrites {tables.ROWS:,} rows again and again, in a step",
             f"and a moment of its first {RUNS} runs that chance takes. A reader looks at once; then a vacuum",
-            "recovers.",
+            "recovers (on Delta and Iceberg after every tenth kill).",
             "",
             "| format | kills | runs begun | a reader at once | all rows afterwards | left by vacuum |",
             "| --- | --- | --- | --- | --- | --- |",

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "benchmar
 import session
 
 ROWS = 20_000
+BATCH = 10
 HUDI = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id"}
 FORMATS = ("parquet", "delta", "iceberg", "hudi")
 # for a JVM that lives some seconds
@@ -39,6 +40,13 @@ def rows(spark: SparkSession) -> DataFrame:
     """Rows in no order of a and b."""
     return spark.range(0, ROWS, 1, 4).selectExpr(
         "id", "cast(pmod(xxhash64(id, 1), 1000) as int) a", "pmod(xxhash64(id, 2), 100000) b", "uuid() s"
+    )
+
+
+def batch(spark: SparkSession, first: int) -> DataFrame:
+    """Some rows to append."""
+    return spark.range(first, first + BATCH, 1, 1).selectExpr(
+        "id", "cast(id % 1000 as int) a", "id % 99991 b", "'new' s"
     )
 
 

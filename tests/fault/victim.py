@@ -1,7 +1,7 @@
 """A driver that clusters one table again and again, until somebody kills it: victim.py FOLDER.
 
-It starts its session, says `ready` and waits for a line with the format of the table. Each run says `run N` on
-standard output, and its steps on standard error.
+It starts its session, says `ready` and waits for a line with the format of the table. Each run says `run N`
+on standard output, and its steps on standard error.
 """
 
 from __future__ import annotations

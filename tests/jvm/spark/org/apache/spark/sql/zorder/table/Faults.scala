@@ -17,7 +17,9 @@ object Faults {
 
   /** For a session of that kind whose tasks are tried four times. */
   def builder(): SparkSession.Builder =
-    settings.foldLeft(ZOrderSession.builder().master("local[2,4]")) { case (b, (key, value)) => b.config(key, value) }
+    settings.foldLeft(ZOrderSession.builder().master("local[2,4]")) { case (b, (key, value)) =>
+      b.config(key, value)
+    }
 
   sealed trait Fault
 
@@ -28,7 +30,7 @@ object Faults {
   final case class Delete(n: Int) extends Fault
 
   /**
-   * There is room for so many bytes more in files whose path holds `within`; after so many failures there is
+   * There is room for so many bytes more in files whose path has a match of `within`; after so many failures there is
    * room again.
    */
   final case class FullDisk(bytes: Long, within: String, times: Int = Int.MaxValue) extends Fault
@@ -71,7 +73,7 @@ object Faults {
 
   private[table] def writes(path: Path, bytes: Int): Unit = fault match {
     case Some(FullDisk(_, within, times))
-        if path.toString.contains(within) && left.addAndGet(-bytes.toLong) < 0 &&
+        if within.r.findFirstIn(path.toString).isDefined && left.addAndGet(-bytes.toLong) < 0 &&
           calls.getAndIncrement() < times =>
       struck = true
       throw new IOException("No space left on device")

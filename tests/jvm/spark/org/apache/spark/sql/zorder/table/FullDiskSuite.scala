@@ -59,49 +59,56 @@ class FullDiskSuite extends AnyFunSuite with RunFixture with BeforeAndAfterAll {
     }
   }
 
-  // the sizes of data files, of journals and of records, and nothing
-  for ((within, room) <- Seq(".new/part-", ".new/_temporary", ".zorder-", ".json", "_zorder").flatMap(w => Seq(w -> 0L, w -> 300L, w -> 3000L)))
-    test(s"no room in $within after $room bytes: a sentence, the rows as they were, and the next run works") {
-      withTempDir { dir =>
-        val path = table(dir)
-        keepsRows(path) {
-          var failed = false
-          val struck = Faults.during(Faults.FullDisk(room, within)) {
-            try done(zorder(path, by))
-            catch {
-              case e: ZOrderException =>
-                failed = true
-                assert(e.getMessage.contains("No space left on device"), e.getMessage)
-                assert(!e.getMessage.trim.contains('\n'), e.getMessage)
-            }
-          }
-          assert(struck === failed, "a write that failed was not said")
-        }
-        keepsRows(path)(done(zorder(path, by)))
-        keepsRows(path)(vacuum(s"'$path'"))
-        assert(traces(path) === Set.empty && dataFiles(path).size === 4)
-      }
+  /** Fails with a sentence; the rows are as they were; the next run works; vacuum leaves nothing. */
+  private def full(path: Path, room: Long, within: String): Boolean = keepsRows(path) {
+    var failed = false
+    val struck = Faults.during(Faults.FullDisk(room, within)) {
+      try done(zorder(path, by))
+      catch { case e: ZOrderException => failed = sentence(e.getMessage) }
+    }
+    assert(struck === failed, "a write that failed was not said")
+    keepsRows(path)(done(zorder(path, by)))
+    keepsRows(path)(vacuum(s"'$path'"))
+    assert(traces(path) === Set.empty && dataFiles(path).size === 4)
+    struck
+  }
+
+  private def sentence(said: String): Boolean = {
+    assert(said.contains("No space left on device") && !said.trim.contains('\n'), said)
+    true
+  }
+
+  test("a path: no room in data files") {
+    withTempDir(dir => assert(full(table(dir), 9000L, ".new/_temporary")))
+  }
+
+  for ((what, within) <- Seq("journal" -> ".zorder-[^/]*json", "record" -> "_zorder"))
+    test(s"a path: no room for its $what, wherever the disk is full") {
+      // up to a size for which there is room
+      val rooms = Iterator.iterate(300L)(_ * 4)
+      withTempDir(dir => assert(full(table(dir), 0L, within)))
+      withTempDir(dir =>
+        assert(rooms.takeWhile(room => full(table(dir.resolve(s"$room")), room, within)).size >= 1))
     }
 
-  for ((within, room) <- Seq(".z", ".zorder-", "_zorder").flatMap(w => Seq(w -> 0L, w -> 300L, w -> 3000L)))
+  for ((within, room) <-
+      Seq("_temporary" -> 9000L, ".zorder-[^/]*json" -> 0L, ".zorder-[^/]*json" -> 1200L, "_zorder" -> 300L))
     test(s"a table of the catalog: no room in $within after $room bytes") {
       withTable("full") {
         numbers(2000).write.format("parquet").saveAsTable("full")
         val before = spark.table("full").collect().toSet
-        var failed = false
-        val struck = Faults.during(Faults.FullDisk(room, within)) {
-          try done(one(s"ZORDER TABLE full $by"))
-          catch {
-            case e: ZOrderException =>
-              failed = true
-              assert(e.getMessage.contains("No space left on device"), e.getMessage)
-          }
+        def whole(): Unit = {
+          assert(spark.table("full").count() === 2000)
+          assert(spark.table("full").collect().toSet === before)
         }
-        assert(struck === failed, "a write that failed was not said")
-        assert(spark.table("full").collect().toSet === before)
+        assert(Faults.during(Faults.FullDisk(room, within)) {
+          val said = intercept[ZOrderException](one(s"ZORDER TABLE full $by")).getMessage
+          assert(sentence(said))
+        })
+        whole()
         done(one(s"ZORDER TABLE full $by"))
         vacuum("full")
-        assert(spark.table("full").collect().toSet === before && spark.table("full").count() === 2000)
+        whole()
       }
     }
 }

@@ -18,7 +18,8 @@ class HaltSuite extends AnyFunSuite with TableFixture {
   private val catalogPoints = Seq("synced", "prepared", "placed", "tagged", "altered", "state-moved", "done")
   private val forty = 0L until 40L
 
-  private lazy val paths: Map[String, String] = (pathPoints :+ "vacuum-deleted").map(p => p -> plain("halt")).toMap
+  private lazy val paths: Map[String, String] =
+    (pathPoints :+ "vacuum-deleted").map(p => p -> plain("halt")).toMap
   private def table(point: String): String = s"halt_${point.replace('-', '_')}"
   private def image(point: String): File = temp.resolve(s"$point.image").toFile
 

@@ -22,7 +22,10 @@ class DeltaHaltSuite extends AnyFunSuite with DeltaFixture {
       "spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog",
       "spark.databricks.delta.snapshotPartitions=1")
     Victims.run(points.map { case (point, _) =>
-      Halt(point, StatementVictim, s"ZORDER TABLE '${table(point)}' BY (a, b) WITH (fileCount = 4)" +: settings)
+      Halt(
+        point,
+        StatementVictim,
+        s"ZORDER TABLE '${table(point)}' BY (a, b) WITH (fileCount = 4)" +: settings)
     })
   }
 

@@ -1,33 +1,40 @@
 package org.apache.spark.sql.zorder.table
 
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.internal.Logging
 
 /**
  * Runs whose commit is another's, the table format's: they are written down under `_zorder/pending` before it,
- * so that a run that dies between the commit and its record is not forgotten.
+ * so that a run that dies between the commit and its record is not forgotten. Records help later runs; no
+ * commit depends on them, so what cannot be written is logged.
  */
-final class PendingRuns(fs: FileSystem, state: StateDir) {
+final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
   private val dir = new Path(state.dir, "pending")
 
   /** Before the commit. */
-  def begin(finished: Finished): Unit = {
+  def begin(finished: Finished): Unit = logged {
     state.writeLayouts(finished.layouts)
     TextFiles.replace(fs, file(finished.record.runId), RunRecordJson.write(finished.record))
   }
 
-  /** After the commit. */
-  def committed(finished: Finished, version: Option[Long]): Unit = {
+  /**
+   * After the commit.
+   *
+   * @param version
+   *   the format's name of it
+   */
+  def committed(finished: Finished, version: => Option[Long]): Unit = logged {
     state.write(
       finished.record.copy(number = state.nextNumber(), version = version),
       finished.layouts)
-    abandon(finished.record.runId)
+    delete(finished.record.runId)
   }
 
   /** After a commit that did not take place. */
-  def abandon(runId: String): Unit = {
-    fs.delete(file(runId), false)
-    ()
-  }
+  def abandon(runId: String): Unit = logged(delete(runId))
 
   /**
    * Records the runs that died behind their commit: those of which the table has a file. What is a day old and
@@ -36,20 +43,30 @@ final class PendingRuns(fs: FileSystem, state: StateDir) {
    * @param live
    *   the table's files, as records have their paths
    */
-  def recover(live: => Set[String]): Unit = {
-    val waiting = TextFiles.children(fs, dir).map(_.getPath.getName).filter(_.endsWith(".json"))
+  def recover(live: => Set[String]): Unit = logged {
+    val waiting = TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json"))
     if (waiting.nonEmpty) {
       val known = state.runs().flatMap(_.files.map(_.path)).toSet
-      for (record <- waiting.flatMap(name => TextFiles.read(fs, new Path(dir, name)).flatMap(RunRecordJson.read)))
-        if (record.files.exists(f => known(f.path))) abandon(record.runId)
-        else if (record.files.exists(f => live(f.path))) {
-          state.write(record.copy(number = state.nextNumber()), Map.empty)
-          abandon(record.runId)
-        } else if (record.finishedMs < System.currentTimeMillis - PendingRuns.DayMs) abandon(record.runId)
+      for (record <- waiting.flatMap(TextFiles.read(fs, _)).flatMap(RunRecordJson.read)) {
+        def has(paths: Set[String]) = record.files.exists(f => paths(f.path))
+        val lost = !has(known) && has(live)
+        if (lost) state.write(record.copy(number = state.nextNumber()), Map.empty)
+        if (lost || has(known) || record.finishedMs < System.currentTimeMillis - PendingRuns.DayMs)
+          delete(record.runId)
+      }
     }
   }
 
+  private def delete(runId: String): Unit = {
+    fs.delete(file(runId), false)
+    ()
+  }
+
   private def file(runId: String): Path = new Path(dir, s"$runId.json")
+
+  private def logged(write: => Unit): Unit =
+    try write
+    catch { case NonFatal(e) => logWarning(s"A run's record could not be written under ${state.dir}", e) }
 }
 
 object PendingRuns {

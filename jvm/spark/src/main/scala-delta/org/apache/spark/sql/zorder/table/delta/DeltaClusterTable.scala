@@ -1,7 +1,5 @@
 package org.apache.spark.sql.zorder.table.delta
 
-import scala.util.control.NonFatal
-
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
@@ -37,10 +35,7 @@ private[delta] final class DeltaClusterTable(
   override def properties: Map[String, String] = snapshot.metadata.configuration
   override def state: StateDir = new StateDir(fs, root)
 
-  /** A record that cannot be written is no reason not to run. */
-  override def recover(): Unit =
-    try state.pending.recover(files().map(DataFile.below(root, _)).toSet)
-    catch { case NonFatal(_) => () }
+  override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
 
   override def declared: Option[StructType] = {
     val partitions = snapshot.metadata.partitionColumns.toSet

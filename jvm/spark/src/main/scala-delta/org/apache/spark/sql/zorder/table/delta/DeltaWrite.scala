@@ -68,7 +68,7 @@ final private[delta] class DeltaWrite(
     val removes = finished.inputs.map(f => adds(f.path).removeWithTimestamp(now, dataChange = false))
     val operation =
       DeltaOperations.Optimize(Nil, finished.record.columns, auto = false, clusterBy = None, isFull = false)
-    recorded(table.state.pending.begin(finished))
+    table.state.pending.begin(finished)
     submitted = true
     val version =
       try {
@@ -77,11 +77,13 @@ final private[delta] class DeltaWrite(
         txn.commit(written.values.toSeq ++ removes, operation, KeptRowIds.tags(snapshot))
       } catch {
         case e: org.apache.spark.sql.delta.DeltaConcurrentModificationException =>
-          recorded(table.state.pending.abandon(finished.record.runId))
+          table.state.pending.abandon(finished.record.runId)
           conflict(e)
+        case crash: CrashPoint.Crash => throw crash
+        case NonFatal(e) => versionOf(e)
       }
     CrashPoint.hit("delta-committed")
-    recorded(table.state.pending.committed(finished, Some(version)))
+    table.state.pending.committed(finished, Some(version))
   }
 
   private def conflict(e: Exception): Nothing = {
@@ -91,12 +93,24 @@ final private[delta] class DeltaWrite(
         s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
   }
 
-  /** Records help later runs; this one is Delta's commit and does not depend on them. */
-  private def recorded(write: => Unit): Unit =
-    try write
-    catch {
-      case NonFatal(e) => logWarning(s"The run's record could not be written under ${table.state.dir}", e)
+  /** The commit failed, or only the answer to it did: the log tells. */
+  private def versionOf(e: Throwable): Long = {
+    val paths = written.values.map(_.path).toSet
+    val found =
+      try log.getChanges(snapshot.version + 1).collectFirst {
+          case (version, actions) if actions.exists { case a: AddFile => paths(a.path); case _ => false } =>
+            version
+        }
+      catch { case NonFatal(again) => e.addSuppressed(again); None }
+    found.foreach(v => logWarning(s"Delta's log has the run as version $v, whatever its commit said", e))
+    found.getOrElse {
+      val said = new ZOrderException(
+        s"Delta's log does not hold the commit of this run to ${table.name} " +
+          s"(${ZOrderException.firstLine(e)}); what was written is left to ZORDER VACUUM.")
+      said.addSuppressed(e)
+      throw said
     }
+  }
 
   /** After a commit was tried, nobody but Delta knows whether the files are the table's. */
   override def discard(): Unit =

@@ -54,6 +54,7 @@ final private[hudi] class HudiClusterTable(
   def hudiProperties: Map[String, String] = properties.filter(_._1.startsWith("hoodie."))
 
   override def state: StateDir = new StateDir(fs, root)
+  override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
 
   /** Hudi computes a row's partition from its columns, which the files hold like any other. */
   override def partitionSchema: StructType = new StructType()
@@ -79,6 +80,8 @@ final private[hudi] class HudiClusterTable(
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation =
     HudiRows(session, root, partitions, dataSchema)
+
+  override def commitsParts: Boolean = true
 
   override def begin(runId: String): TableWrite = new HudiWrite(this, slices, runId)
 

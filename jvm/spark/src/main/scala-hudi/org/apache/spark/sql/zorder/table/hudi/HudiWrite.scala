@@ -1,13 +1,10 @@
 package org.apache.spark.sql.zorder.table.hudi
 
-import scala.util.control.NonFatal
-
 import org.apache.hadoop.fs.Path
 import org.apache.hudi.client.WriteStatus
 import org.apache.hudi.common.model.FileSlice
 import org.apache.hudi.exception.HoodieException
 
-import org.apache.spark.internal.Logging
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
@@ -27,8 +24,7 @@ final private[hudi] class HudiWrite(
     opened: HudiClusterTable,
     slices: Map[String, FileSlice],
     runId: String)
-    extends TableWrite
-    with Logging {
+    extends TableWrite {
 
   private var planned: Option[PlannedClustering] = None
   private var written: Option[RDD[WriteStatus]] = None
@@ -68,13 +64,17 @@ final private[hudi] class HudiWrite(
 
   override def commit(finished: Finished): Unit = {
     val clustering = planned.get
+    val pending = opened.state.pending
+    pending.begin(finished)
     CrashPoint.hit("hudi-commit")
     try clustering.execute(written.get)
     catch {
-      case e: HoodieException => conflict(e)
+      case e: HoodieException =>
+        pending.abandon(runId)
+        conflict(e)
     }
     CrashPoint.hit("hudi-committed")
-    record(finished, clustering.instant)
+    pending.committed(finished, Some(clustering.instant.toLong))
     release()
   }
 
@@ -82,17 +82,6 @@ final private[hudi] class HudiWrite(
     throw new ZOrderConflictException(
       s"Hudi refused the clustering of ${opened.name} (${ZOrderException.firstLine(e)}); nothing was changed, " +
         "run it again.")
-
-  /** What is recorded may be lost: the commit is Hudi's. */
-  private def record(finished: Finished, instant: String): Unit =
-    try {
-      val state = opened.state
-      state.write(
-        finished.record.copy(number = state.nextNumber(), version = Some(instant.toLong)),
-        finished.layouts)
-    } catch {
-      case NonFatal(e) => logWarning(s"The run's record could not be written under $root", e)
-    }
 
   /** Hudi's own rollback knows from its markers which files to delete; after the commit there is none. */
   override def discard(): Unit =

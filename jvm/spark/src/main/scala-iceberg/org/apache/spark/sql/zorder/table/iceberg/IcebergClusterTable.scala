@@ -1,8 +1,6 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
 import scala.collection.JavaConverters._
-import scala.util.control.NonFatal
-
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.iceberg.{FileScanTask, Snapshot, Table, TableProperties}
 import org.apache.iceberg.util.ContentFileUtil
@@ -51,10 +49,7 @@ final private[iceberg] class IcebergClusterTable(
 
   override def state: StateDir = new StateDir(fs, root)
 
-  /** A record that cannot be written is no reason not to run. */
-  override def recover(): Unit =
-    try state.pending.recover(files().map(DataFile.below(root, _)).toSet)
-    catch { case NonFatal(_) => () }
+  override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
 
   /** A partition's values are computed from columns, which the files hold like any other. */
   override def partitionSchema: StructType = new StructType()

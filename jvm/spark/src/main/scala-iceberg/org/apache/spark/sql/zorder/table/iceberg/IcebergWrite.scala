@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
 import scala.collection.JavaConverters._
+import scala.util.{Failure, Success, Try}
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
@@ -67,21 +68,17 @@ final private[iceberg] class IcebergWrite(
   }
 
   override def commit(finished: Finished): Unit = {
-    recorded(opened.state.pending.begin(finished))
+    opened.state.pending.begin(finished)
     submitted = true
     try {
       CrashPoint.hit("iceberg-commit")
       replace(finished)
     } catch {
-      case e: CommitStateUnknownException =>
-        throw new ZOrderException(
-          s"Nobody knows whether the commit of the run $runId to ${opened.name} took place " +
-            s"(${ZOrderException.firstLine(e)}); look for zorder.run-id in its snapshots. No file was deleted.")
-      case e: ValidationException => conflict(e)
-      case e: CommitFailedException => conflict(e)
+      case crash: CrashPoint.Crash => throw crash
+      case NonFatal(e) => afterAll(e)
     }
     CrashPoint.hit("iceberg-committed")
-    recorded(opened.state.pending.committed(finished, committed()))
+    opened.state.pending.committed(finished, committed())
   }
 
   private def replace(finished: Finished): Unit = {
@@ -97,26 +94,50 @@ final private[iceberg] class IcebergWrite(
     rewrite.commit()
   }
 
-  private def conflict(e: Exception): Nothing = {
-    submitted = false
-    recorded(opened.state.pending.abandon(runId))
-    throw new ZOrderConflictException(
-      s"Somebody changed files of ${opened.name} that this run was rewriting " +
-        s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
+  /** The commit failed, or only the answer to it did: the snapshots tell. */
+  private def afterAll(e: Throwable): Unit = Try(committed()) match {
+    case Success(Some(id)) => logWarning(s"The run is the snapshot $id, whatever its commit said", e)
+    case Success(None) => failed(e)
+    case Failure(_) => unknown(e)
   }
 
-  /** Records help later runs; this one is Iceberg's commit and does not depend on them. */
-  private def recorded(write: => Unit): Unit =
-    try write
-    catch {
-      case NonFatal(e) => logWarning(s"The run's record could not be written under ${opened.state.dir}", e)
+  private def failed(e: Throwable): Nothing = {
+    val causes = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).toSeq
+    e match {
+      case _: CommitStateUnknownException => unknown(e)
+      case _: ValidationException | _: CommitFailedException
+          if !causes.exists(_.isInstanceOf[java.io.IOException]) =>
+        submitted = false
+        opened.state.pending.abandon(runId)
+        throw new ZOrderConflictException(
+          s"Somebody changed files of ${opened.name} that this run was rewriting " +
+            s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
+      case _ =>
+        stop(
+          s"The commit of the run $runId to ${opened.name} failed " +
+            s"(${ZOrderException.firstLine(causes.last)}); no snapshot has it, and ZORDER VACUUM takes away " +
+            "what was written.",
+          e)
     }
+  }
+
+  private def unknown(e: Throwable): Nothing = stop(
+    s"Nobody knows whether the commit of the run $runId to ${opened.name} took place " +
+      s"(${ZOrderException.firstLine(e)}); look for zorder.run-id in its snapshots. No file was deleted.",
+    e)
+
+  private def stop(sentence: String, e: Throwable): Nothing = {
+    val said = new ZOrderException(sentence)
+    said.addSuppressed(e)
+    throw said
+  }
 
   /** The run's own snapshot; others may have committed since. */
   private def committed(): Option[Long] = {
     table.refresh()
     val newest = opened.branch.fold(table.currentSnapshot)(table.snapshot(_))
     SnapshotUtil.ancestorsOf(newest.snapshotId, table.snapshot(_)).asScala
+      .takeWhile(_.snapshotId != start.snapshotId) // an earlier step of this run has its id, too
       .find(s => s.summary.get(IcebergWrite.RunId) == runId).map(_.snapshotId)
   }
 

@@ -1,0 +1,84 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import java.nio.file.Path
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.table.Faults
+
+/** Runs on Delta tables whose tasks, writes or commits fail. */
+class DeltaFaultSuite extends AnyFunSuite with DeltaFixture {
+
+  override protected def builder: SparkSession.Builder = Faults.builder()
+    .config("spark.delta.logStore.file.impl", classOf[FaultyLogStore].getName)
+    .config("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+
+  // in tests, Delta puts something before the names of its files
+  private val data = "/t/[^/_]*part-"
+  private val by = "FULL BY (a, b) WITH (fileCount = 4, force = true)"
+
+  private def vacuumed(path: Path): Unit = {
+    keeps(path)(spark.sql(s"ZORDER VACUUM '$path' RETAIN 0 HOURS").collect())
+    assert(dataFiles(path).size === files(path))
+  }
+
+  test("a task that fails twice is tried again: the rows are exact, no file is there twice") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 2000)
+      val struck = Faults.during(Faults.FullDisk(1000, data, times = 2))(keeps(path)(done(zorder(path, by))))
+      assert(struck && files(path) === 4)
+      vacuumed(path)
+    }
+  }
+
+  test("no room for data files: a sentence, the rows as they were, and the next run works") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 2000)
+      val struck = Faults.during(Faults.FullDisk(9000, data)) {
+        val said = intercept[ZOrderException](keeps(path)(zorder(path, by))).getMessage
+        assert(said.contains("No space left on device") && !said.trim.contains('\n'), said)
+      }
+      assert(struck && files(path) === 6)
+      vacuumed(path)
+      done(keeps(path)(zorder(path, by)))
+    }
+  }
+
+  test("no room for the run's record: the commit is Delta's, and stands") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 2000)
+      assert(Faults.during(Faults.FullDisk(0, "_zorder"))(keeps(path)(done(zorder(path, by)))))
+      assert(files(path) === 4)
+    }
+  }
+
+  test("a commit that fails before its log file is there: an error, and the table is as it was") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 2000)
+      FaultyLogStore.next = Some("before")
+      val said = intercept[ZOrderException](keeps(path)(zorder(path, by))).getMessage
+      assert(said.contains("Injected") && FaultyLogStore.next.isEmpty, said)
+      assert(files(path) === 6)
+      vacuumed(path)
+      done(keeps(path)(zorder(path, by)))
+    }
+  }
+
+  test("a commit that fails after its log file is there took place") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 2000)
+      FaultyLogStore.next = Some("after")
+      done(keeps(path)(zorder(path, by)))
+      assert(files(path) === 4 && history(path).getAs[String]("operation") === "OPTIMIZE")
+      assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() === 1)
+      vacuumed(path)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import java.io.IOException
+import java.util.{Iterator => JIterator}
+
+import io.delta.storage.HDFSLogStore
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+/** Delta's own log store, whose next commit fails before or after its file was written. */
+class FaultyLogStore(conf: Configuration) extends HDFSLogStore(conf) {
+
+  override def write(
+      path: Path,
+      actions: JIterator[String],
+      overwrite: java.lang.Boolean,
+      hadoopConf: Configuration): Unit = {
+    val when = if (path.getName.endsWith(".json")) FaultyLogStore.next else None
+    if (when.nonEmpty) FaultyLogStore.next = None
+    if (when.contains("before")) throw new IOException("Injected: the log is not to be written")
+    super.write(path, actions, overwrite, hadoopConf)
+    if (when.contains("after")) throw new IOException("Injected: no answer")
+  }
+}
+
+object FaultyLogStore {
+
+  /** `before` or `after`. */
+  @volatile var next: Option[String] = None
+}

@@ -1,0 +1,79 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.table.Faults
+
+/** Runs on Iceberg tables whose tasks, writes or commits fail. */
+class IcebergFaultSuite extends AnyFunSuite with IcebergFixture {
+
+  override protected def builder: SparkSession.Builder = Faults.builder()
+
+  private def filled(name: String): String = {
+    val t = create(name, "id BIGINT, a INT, b INT")
+    fill(t, 2000, 6, "id", "int(hash(id)) AS a", "int(id % 97) AS b")
+    t
+  }
+
+  private def vacuumed(t: String): Unit = {
+    sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").collect()
+    assert(filesOnDisk(t) == filesOf(t).map(_.split('/').last))
+  }
+
+  test("a task that fails twice is tried again: the rows are exact, no file is there twice") {
+    val t = filled("retried")
+    val before = content(t)
+    assert(Faults.during(Faults.FullDisk(1000, "/retried/data/", times = 2)) {
+      assert(status(cluster(t, "a, b")) == "DONE")
+    })
+    assert(content(t) == before && filesOf(t).size == 4)
+    vacuumed(t)
+    assert(content(t) == before)
+  }
+
+  for ((within, room) <- Seq("data" -> 9000L, "metadata" -> 0L, "metadata" -> 9000L))
+    test(
+      s"no room for $within after $room bytes: a sentence, the rows as they were, and the next run works") {
+      val name = s"full_${within}_$room"
+      val t = filled(name)
+      val before = content(t)
+      val struck = Faults.during(Faults.FullDisk(room, s"/$name/$within/")) {
+        val said = intercept[ZOrderException](cluster(t, "a, b")).getMessage
+        assert(said.contains("No space left on device") && !said.trim.contains('\n'), said)
+      }
+      sql(s"REFRESH TABLE $t")
+      assert(struck && content(t) == before && filesOf(t).size == 6)
+      assert(status(cluster(t, "a, b")) == "DONE")
+      vacuumed(t)
+      assert(content(t) == before)
+    }
+
+  test("no room for the run's record: the commit is Iceberg's, and stands") {
+    val t = filled("record")
+    val before = content(t)
+    assert(Faults.during(Faults.FullDisk(0, "_zorder"))(assert(status(cluster(t, "a, b")) == "DONE")))
+    assert(content(t) == before && filesOf(t).size == 4)
+  }
+
+  test("each rename of a commit fails once: rows are exact, and what is said is true") {
+    var n = 0
+    var struck = true
+    while (struck) {
+      n += 1
+      val t = filled(s"renamed_$n")
+      val before = content(t)
+      var failed = false
+      struck = Faults.during(Faults.Rename(n, throws = n % 2 == 0)) {
+        try assert(status(cluster(t, "a, b")) == "DONE")
+        catch { case _: ZOrderException => failed = true }
+      }
+      sql(s"REFRESH TABLE $t")
+      assert(content(t) == before && filesOf(t).size == (if (failed) 6 else 4), s"call $n")
+      vacuumed(t)
+      assert(content(t) == before)
+    }
+    assert(n > 1)
+  }
+}

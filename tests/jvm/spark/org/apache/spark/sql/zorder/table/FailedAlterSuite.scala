@@ -1,0 +1,50 @@
+package org.apache.spark.sql.zorder.table
+
+import java.io.IOException
+
+import org.scalatest.BeforeAndAfterEach
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+
+/** Commits to the catalog that fail before the alteration, in the middle of it, or after it took effect. */
+class FailedAlterSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
+
+  override def afterEach(): Unit = CrashPoint.meanwhile = _ => ()
+
+  /** Not an answer of the catalog, or of the file system, at this place, once. */
+  private def failAt(place: String): Unit = CrashPoint.meanwhile = at =>
+    if (at == place) {
+      CrashPoint.meanwhile = _ => ()
+      throw new IOException("Injected: no answer")
+    }
+
+  private val forty = 0L until 40L
+
+  for {
+    (place, tookPlace) <- Seq("synced", "prepared", "placed", "tagged").map(_ -> false) ++
+      Seq("altered", "state-moved", "done").map(_ -> true)
+    partitioned <- Seq(false, true) if partitioned || place != "tagged"
+  } test(s"no answer at $place, ${if (partitioned) "partitioned" else "one directory"}") {
+    val name = s"t_${place.replace('-', '_')}_$partitioned"
+    val writer = rows(0, 40, 2).write.format("parquet")
+    (if (partitioned) writer.partitionBy("p") else writer).saveAsTable(name)
+    val table = openName(name)
+    val before = table.files()
+    val r = stage(table, before, "r1")
+    failAt(place)
+    if (tookPlace) table.commit(r)
+    else {
+      val said = intercept[ZOrderException](table.commit(r)).getMessage
+      assert(said.contains("Injected") && said.contains("nothing was changed"), said)
+    }
+    assert(tableIds(name) == forty)
+    assert((openName(name).files() == before) != tookPlace)
+    assert(openName(name).state.runs().map(_.runId) == (if (tookPlace) Seq("r1") else Nil))
+    Maintenance.vacuum(classic, TableRef.Name(Seq(name)), Some(0.0), dryRun = false)
+    assert(tableIds(name) == forty)
+    val left = listed(temp.resolve("warehouse").toString).map(_.getName)
+    assert(!left.exists(_.startsWith(s".$name.")))
+  }
+}
