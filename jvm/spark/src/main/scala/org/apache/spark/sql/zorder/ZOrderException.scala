@@ -21,6 +21,13 @@ class ZOrderConflictException(sentence: String) extends ZOrderException(sentence
 object ZOrderException {
   def refuse(sentence: String): Nothing = throw new ZOrderException(sentence)
 
+  /** The sentence, with an error of others beside it in the stack trace. */
+  def over(e: Throwable, sentence: String): ZOrderException = {
+    val said = new ZOrderException(sentence)
+    said.addSuppressed(e)
+    said
+  }
+
   /** What an error of others says, short enough to stand in a sentence. */
   def firstLine(e: Throwable): String =
     Option(e.getMessage).getOrElse(e.getClass.getSimpleName).split('\n').head.trim.stripSuffix(".")

@@ -30,10 +30,9 @@ private[zorder] object Unreadable {
 
   private def ofTask(table: String, e: Throwable): Option[ZOrderException] =
     Some(e).collect { case job: SparkException if job.getCause != null => causes(job).head }.map { cause =>
-      val said =
-        new ZOrderException(s"A task of the run on $table failed: ${ZOrderException.firstLine(cause)}.")
-      said.addSuppressed(e)
-      said
+      ZOrderException.over(
+        e,
+        s"A task of the run on $table failed: ${ZOrderException.firstLine(cause)}.")
     }
 
   private def causes(e: Throwable): Seq[Throwable] =

@@ -103,13 +103,11 @@ final private[delta] class DeltaWrite(
         }
       catch { case NonFatal(again) => e.addSuppressed(again); None }
     found.foreach(v => logWarning(s"Delta's log has the run as version $v, whatever its commit said", e))
-    found.getOrElse {
-      val said = new ZOrderException(
+    found.getOrElse(
+      throw ZOrderException.over(
+        e,
         s"Delta's log does not hold the commit of this run to ${table.name} " +
-          s"(${ZOrderException.firstLine(e)}); what was written is left to ZORDER VACUUM.")
-      said.addSuppressed(e)
-      throw said
-    }
+          s"(${ZOrderException.firstLine(e)}); what was written is left to ZORDER VACUUM."))
   }
 
   /** After a commit was tried, nobody but Delta knows whether the files are the table's. */

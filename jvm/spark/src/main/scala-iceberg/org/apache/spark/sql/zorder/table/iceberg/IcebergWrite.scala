@@ -113,24 +113,18 @@ final private[iceberg] class IcebergWrite(
           s"Somebody changed files of ${opened.name} that this run was rewriting " +
             s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
       case _ =>
-        stop(
+        throw ZOrderException.over(
+          e,
           s"The commit of the run $runId to ${opened.name} failed " +
             s"(${ZOrderException.firstLine(causes.last)}); no snapshot has it, and ZORDER VACUUM takes away " +
-            "what was written.",
-          e)
+            "what was written.")
     }
   }
 
-  private def unknown(e: Throwable): Nothing = stop(
+  private def unknown(e: Throwable): Nothing = throw ZOrderException.over(
+    e,
     s"Nobody knows whether the commit of the run $runId to ${opened.name} took place " +
-      s"(${ZOrderException.firstLine(e)}); look for zorder.run-id in its snapshots. No file was deleted.",
-    e)
-
-  private def stop(sentence: String, e: Throwable): Nothing = {
-    val said = new ZOrderException(sentence)
-    said.addSuppressed(e)
-    throw said
-  }
+      s"(${ZOrderException.firstLine(e)}); look for zorder.run-id in its snapshots. No file was deleted.")
 
   /** The run's own snapshot; others may have committed since. */
   private def committed(): Option[Long] = {

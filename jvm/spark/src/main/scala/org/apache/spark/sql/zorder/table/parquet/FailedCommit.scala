@@ -21,9 +21,8 @@ private[parquet] object FailedCommit {
       val end =
         if (left.isEmpty) "nothing was changed"
         else "the next run or ZORDER VACUUM finishes the exchange or takes it back, by its journal"
-      val sentence = new ZOrderException(
+      ZOrderException.over(
+        other,
         s"The new files of ${draft.home} could not be put in place (${ZOrderException.firstLine(other)}); $end.")
-      sentence.addSuppressed(other)
-      sentence
   }
 }
