@@ -217,7 +217,9 @@ addCommandAlias("fmt", ("scalafmtSbt" +: inAll(linted, "scalafmtAll")).mkString(
  * Everything of `make test` that sbt does. One list of tasks: a failure in one does not hide the others. The
  * curves, which know nothing of Spark, are tested on one Scala here and on both by `testAll`.
  */
-addCommandAlias("verify", ("all" +: (jarTasks ++ testTasks.filterNot(_ == "curve_213/test") ++ lintTasks)).mkString(" "))
+addCommandAlias(
+  "verify",
+  ("all" +: (jarTasks ++ testTasks.filterNot(_ == "curve_213/test") ++ lintTasks)).mkString(" "))
 
 lazy val root = (project in file(".")).settings(
   name := "spark-zorder-build",

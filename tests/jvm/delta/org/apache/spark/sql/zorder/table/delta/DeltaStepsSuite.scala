@@ -70,7 +70,9 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
       val dry = zorder(path, s"BY (a, b) $limited DRY RUN")
       assert(reason(dry).contains("of an earlier run are left"), reason(dry))
       val part = keeps(path)(zorder(path, s"BY (a, b) ${options(path, 2, ", maxInputBytes = 1")}"))
-      assert(status(part) === "PARTIAL" && reason(part).matches(".*about \\d+ steps? of the table.*"), reason(part))
+      assert(
+        status(part) === "PARTIAL" && reason(part).matches(".*about \\d+ steps? of the table.*"),
+        reason(part))
       numbers(20200).where("id >= 20000").coalesce(1).write.format("delta").mode("append").save(path.toString)
       val row = done(keeps(path)(zorder(path, s"BY (a, b) $limited")))
       assert(reason(row).contains("An earlier run's steps go on."), reason(row))
@@ -85,10 +87,16 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
   test("a value that fills several files, and partitions of which one is larger than a batch") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      numbers(30000).selectExpr("id", "if(id % 3 = 0, a, 7) a", "if(id % 3 = 0, b, 9L) b", "if(id < 27000, 0, 1) p")
+      numbers(30000).selectExpr(
+        "id",
+        "if(id % 3 = 0, a, 7) a",
+        "if(id % 3 = 0, b, 9L) b",
+        "if(id < 27000, 0, 1) p")
         .repartition(6).write.format("delta").partitionBy("p").save(path.toString)
       val row = done(keeps(path)(zorder(path, s"BY (a, b) ${options(path, 3, ", force = true")}")))
-      assert(metric[Long](row, "partitionsOptimized") === 2 && metric[Long](row, "rows") === 30000, reason(row))
+      assert(
+        metric[Long](row, "partitionsOptimized") === 2 && metric[Long](row, "rows") === 30000,
+        reason(row))
       assert(read(path).where("p = 0").inputFiles.length === 16)
       assert(read(path).where("p = 1").inputFiles.length === 16)
       assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")

@@ -7,7 +7,8 @@ import org.apache.spark.sql.Row
 /** A table that is larger than a batch: `replace` snapshots of a part of it at a time. */
 class IcebergStepsSuite extends AnyFunSuite with IcebergFixture {
 
-  test("each snapshot replaces a batch at most, a reader of any sees all rows, the files are those of one commit") {
+  test(
+    "each snapshot replaces a batch at most, a reader of any sees all rows, the files are those of one commit") {
     val t = create("steps", "id BIGINT, a INT, b BIGINT")
     fill(
       t,

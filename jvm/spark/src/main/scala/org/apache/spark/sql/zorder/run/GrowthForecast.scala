@@ -104,4 +104,3 @@ final private[run] class GrowthForecast(
         if (c < tracked.clustering.length) Reading(each(0)(c), each(1)(c), each(2)(c)) else Reading(1, 1, 1))
     }
 }
-

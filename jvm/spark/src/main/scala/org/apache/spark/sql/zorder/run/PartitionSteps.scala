@@ -126,20 +126,28 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
   }
 
   /** Rows count when they are in their files. */
-  private def stepMetrics(metrics: RunMetrics, step: PartitionStep, work: Work, last: Boolean): RunMetrics = metrics.copy(
-    partitionsOptimized = if (table.partitioned && last) 1 else 0,
-    filesSkipped = metrics.filesConsidered - step.files.length,
-    rows = if (step.settles) work.input.rows(work.plan) else 0,
-    inputBytes = step.files.map(_.length).sum,
-    targetFiles = if (step.settles) work.tasks.count.toLong else 0)
+  private def stepMetrics(metrics: RunMetrics, step: PartitionStep, work: Work, last: Boolean): RunMetrics =
+    metrics.copy(
+      partitionsOptimized = if (table.partitioned && last) 1 else 0,
+      filesSkipped = metrics.filesConsidered - step.files.length,
+      rows = if (step.settles) work.input.rows(work.plan) else 0,
+      inputBytes = step.files.map(_.length).sum,
+      targetFiles = if (step.settles) work.tasks.count.toLong else 0)
 
   /** What the files are and will be, for a statement that goes on where another has ended. */
   private def foreseen(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Outlook = {
     val plan = FilePlan(
-      IndexedSeq(SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)), 0L, "")
+      IndexedSeq(SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)),
+      0L,
+      "")
     val source = input.relation(plan)
     val tracked = Tracked.of(
-      user, table, source.plan, columnsOf(source.plan), input.statistics, input.footersOf(plan))
+      user,
+      table,
+      source.plan,
+      columnsOf(source.plan),
+      input.statistics,
+      input.footersOf(plan))
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, plan, input.rows(plan))
     }(_.said)

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.run
 
+import org.apache.hadoop.fs.Path
+
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.table.DataFile
@@ -28,15 +30,16 @@ final case class RunMetrics(
    * Those of two batches of one statement, which has considered the same files twice. Files that the first
    * added and the second removed count for neither.
    */
-  def and(later: RunMetrics): RunMetrics = net(later, added.map(_.path).toSet, later.removed.map(_.path).toSet)
+  def and(later: RunMetrics): RunMetrics =
+    net(later, added.map(RunMetrics.place).toSet, later.removed.map(RunMetrics.place).toSet)
 
   private def net(later: RunMetrics, before: Set[String], after: Set[String]): RunMetrics = copy(
-    added = added.filterNot(f => after(f.path)) ++ later.added,
-    removed = removed ++ later.removed.filterNot(f => before(f.path)),
+    added = added.filterNot(f => after(RunMetrics.place(f))) ++ later.added,
+    removed = removed ++ later.removed.filterNot(f => before(RunMetrics.place(f))),
     partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
     batches = batches + later.batches,
     filesSkipped =
-      math.max(0L, filesConsidered - removed.length - later.removed.count(f => !before(f.path))),
+      math.max(0L, filesConsidered - removed.length - later.removed.count(f => !before(RunMetrics.place(f)))),
     endTimeMs = later.endTimeMs,
     rows = rows + later.rows,
     inputBytes = inputBytes + later.inputBytes,
@@ -101,6 +104,9 @@ object RunMetrics {
     .add("bytesToShuffle", LongType)
     .add("localDiskBytes", LongType)
     .add("stepMs", MapType(StringType, LongType))
+
+  /** Formats write the scheme or leave it out. */
+  private def place(file: DataFile): String = new Path(file.path).toUri.getPath
 
   private def sizes(files: Seq[DataFile]): Row =
     if (files.isEmpty) Row(null, null, 0.0, 0L, 0L)
