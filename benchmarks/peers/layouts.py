@@ -1,4 +1,4 @@
-"""What look-ups read of one table in the layouts of Delta, Iceberg, Hudi and spark-zorder, made in one session.
+"""What look-ups read of one table in the layouts of Delta, Iceberg, Hudi and ours, made in one session.
 
     python benchmarks/peers/layouts.py        TPC-DS store_sales at scale 1, 64 files; some minutes
 

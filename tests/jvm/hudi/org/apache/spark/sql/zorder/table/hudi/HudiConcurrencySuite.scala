@@ -116,6 +116,21 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     }
   }
 
+  test("a run whose plan somebody rolled back ends, and nothing of it is left") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      filled(path)
+      val e = intercept[ZOrderConflictException] {
+        meanwhile("hudi-commit") {
+          val instant = metaClient(path).getActiveTimeline.filterPendingClusteringTimeline.firstInstant.get
+          HudiClient.during(Shims.classic(spark), path.toString)(DeadRuns.undo(_, instant.requestedTime))
+        }(zorder(path, run))
+      }
+      assert(e.getMessage.contains("rolled the plan"), e.getMessage)
+      assert(read(path).count() === 4000 && filesOnDisk(path).size === 6)
+    }
+  }
+
   test("two runs at once: one wins, the other says so") {
     withTempDir { dir =>
       val path = dir.resolve("t")

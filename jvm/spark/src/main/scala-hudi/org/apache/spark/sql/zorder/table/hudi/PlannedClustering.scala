@@ -85,6 +85,7 @@ final private[hudi] class PlannedClustering(
   }
 
   private def unchanged(meta: HoodieTableMetaClient): Unit = {
+    val at = instant
     val now = HudiSnapshot.of(session, meta, Some(slices.map(_.getPartitionPath).distinct))
     slices.foreach { slice =>
       val same = now.byGroup.get(slice.getFileGroupId).exists { found =>
@@ -92,8 +93,11 @@ final private[hudi] class PlannedClustering(
         found.getBaseFile.get.getFileName == slice.getBaseFile.get.getFileName
       }
       if (!same) conflict(s"somebody changed the file group ${slice.getFileId}")
-      now.pending.get(slice.getFileGroupId).filter(_ != instant).foreach { other =>
-        conflict(s"the file group ${slice.getFileId} is in the clustering or compaction $other")
+      now.pending.get(slice.getFileGroupId) match {
+        case Some(`at`) =>
+        case Some(other) =>
+          conflict(s"the file group ${slice.getFileId} is in the clustering or compaction $other")
+        case None => conflict(s"somebody rolled the plan $at back, or executed it")
       }
     }
   }
