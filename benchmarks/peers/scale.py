@@ -113,8 +113,8 @@ def main() -> int:
         text = [
             "# Many files, many partitions",
             "",
-            f"`python benchmarks/peers/scale.py --files {arguments.files} --partitions {arguments.partitions}`, "
-            f"{time.strftime('%Y-%m-%d')}, Spark {spark.version},",
+            f"`python benchmarks/peers/scale.py --files {arguments.files} "
+            f"--partitions {arguments.partitions}`, {time.strftime('%Y-%m-%d')}, Spark {spark.version},",
             f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, {machine.line(java)}.",
             "",
             "The same statement again, three times:",
