@@ -144,8 +144,8 @@ object ZOrderOption {
       "maxBytesInFlight",
       "bytes, or with k, m, g",
       "none",
-      "Bytes of the files of one batch, which has a commit of its own: some whole partitions, or on Delta and Iceberg " +
-        "a step of one that is larger. Without it a batch is 10,000 files.",
+      "Bytes of the files of one batch, which has a commit of its own: some whole partitions, or on Delta, Iceberg " +
+        "and Hudi a step of one that is larger. Without it a batch is 10,000 files.",
       (o, v) => o.copy(maxBytesInFlight = Value.bytesOrNone("maxBytesInFlight", v))
     ),
     ZOrderOption(
