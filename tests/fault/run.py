@@ -123,8 +123,8 @@ def main() -> int:
         head = [
             "# A driver that is killed",
             "",
-            f"`python tests/fault/run.py --kills {arguments.kills} --seed {arguments.seed}`, "
-            f"{time.strftime('%Y-%m-%d')}, Spark {spark.version},",
+            f"`python tests/fault/run.py --kills {arguments.kills} --seed {arguments.seed} "
+            f"--formats {' '.join(arguments.formats)}`, {time.strftime('%Y-%m-%d')}, Spark {spark.version},",
             f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, Hudi {peers.HUDI}: kill -9 of a driver that",
             f"rewrites {tables.ROWS:,} rows again and again, in a step",
             f"and a moment of its first {RUNS} runs that chance takes. A reader looks at once; then a vacuum",
