@@ -9,17 +9,20 @@ import sparkzorder.curve.layout.CompiledLayout
 /**
  * The layouts that an expression may use: one, or one per table partition.
  *
- * @param refs
- *   on the driver only; a task unpacks those that its rows take
+ * @param atHand
+ *   the layouts, where nothing has been sent yet; a task unpacks those that its rows take
  * @param firstFile
  *   number of the first file of each layout when the files of all partitions are counted through
  */
 final class Routes private (
-    @transient val refs: IndexedSeq[LayoutRef],
+    @transient private[this] val atHand: IndexedSeq[LayoutRef],
     val firstFile: Array[Int],
     private val name: String,
     packed: SentToTasks[Array[Array[Byte]]])
     extends Serializable {
+  @transient lazy val refs: IndexedSeq[LayoutRef] =
+    if (atHand != null) atHand else firstFile.indices.map(unpack)
+
   @transient private[this] lazy val unpacked = new Array[CompiledLayout](firstFile.length)
 
   /** The layout of a route, made when it is asked for first. */
@@ -27,11 +30,14 @@ final class Routes private (
     val known = unpacked(route)
     if (known != null) known
     else {
-      val made = Utils.deserialize[LayoutRef](packed.value(route), getClass.getClassLoader).compiled
+      val made = unpack(route).compiled
       unpacked(route) = made
       made
     }
   }
+
+  private def unpack(route: Int): LayoutRef =
+    Utils.deserialize[LayoutRef](packed.value(route), getClass.getClassLoader)
 
   def files: Int = firstFile.last + refs.last.layout.files
 
