@@ -29,6 +29,21 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("as many jobs for eighty partitions as for forty") {
+    def jobs(partitions: Int): Int = withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(4000).selectExpr("*", s"id % $partitions AS p").repartition(1)
+        .write.partitionBy("p").parquet(path.toString)
+      val (row, watch) =
+        JobWatch(spark)(done(zorder(path, "BY (a, b) WITH (fileCount = 2, force = true)")))
+      assert(metric[Long](row, "partitionsOptimized") === partitions)
+      watch.jobs.length
+    }
+    // Spark lists more than 32 directories in a job
+    val few = jobs(40)
+    assert(jobs(80) === few && few < 12)
+  }
+
   test("maxInputBytes and maxDuration end a statement as PARTIAL, and the next one goes on there") {
     withTempDir { dir =>
       val path = dir.resolve("t")
