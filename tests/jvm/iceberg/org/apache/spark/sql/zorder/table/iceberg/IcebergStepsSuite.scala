@@ -29,7 +29,7 @@ class IcebergStepsSuite extends AnyFunSuite with IcebergFixture {
     assert(replaced.forall(_.getString(1).toLong <= limit), replaced)
     assert(metrics.getAs[Long]("numFilesAdded") == 8 && tasks(t).size == 8)
     for (snapshot <- replaced)
-      assert(spark.read.option("snapshot-id", snapshot.getLong(0)).table(t).count() == 8000)
+      assert(sql(s"SELECT * FROM $t VERSION AS OF ${snapshot.getLong(0)}").count() == 8000)
     assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
   }
 }
