@@ -1,6 +1,6 @@
 """Kills the driver of a run at random moments and looks at the table: no row is lost or doubled.
 
-    python tests/fault/run.py --kills 300          # what `make fault-test` does; about forty minutes
+    python tests/fault/run.py --kills 300          # what `make fault-test` does; an hour or two
 
 After every kill the table is read as it lies there: it has all its rows, or says clearly that it cannot be
 read (plain Parquet, between two renames). Then a vacuum recovers plain Parquet, and it has all its rows; on
