@@ -44,8 +44,7 @@ object Claim {
    *   then
    */
   def take(fs: FileSystem, root: Path, name: String, runId: String, giveWay: Boolean): Option[Claim] =
-    Option(root.getParent).flatMap { parent =>
-      val path = new Path(parent, s".${root.getName}.claim-zorder")
+    beside(root).flatMap { path =>
       if (giveWay) holder(fs, path).foreach { other =>
         throw new ZOrderConflictException(
           s"The run $other is at work on $name: it was left alone, as giveWay = true says.")
@@ -60,10 +59,11 @@ object Claim {
     }
 
   /** Takes a claim away that a run left which died. */
-  def clear(fs: FileSystem, root: Path): Unit = Option(root.getParent).foreach { parent =>
-    val path = new Path(parent, s".${root.getName}.claim-zorder")
-    quietly(if (holder(fs, path).isEmpty) fs.delete(path, false))
-  }
+  def clear(fs: FileSystem, root: Path): Unit =
+    beside(root).foreach(path => quietly(if (holder(fs, path).isEmpty) fs.delete(path, false)))
+
+  private def beside(root: Path): Option[Path] =
+    Option(root.getParent).map(new Path(_, s".${root.getName}.claim-zorder"))
 
   private def create(fs: FileSystem, path: Path, runId: String, over: Boolean): Unit =
     if (over) TextFiles.replace(fs, path, runId)
