@@ -53,6 +53,15 @@ def reports(id: String): Seq[TestOption] = Seq(
   Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
   Tests.Argument(TestFrameworks.ScalaTest, "-u", repo(s"target/test-reports/$id").getPath))
 
+/** The line on which all suites run; the other full ones leave out what is the same on all lines. */
+val firstFull = sparkLines.find(_.tests == "full").get
+val notOnThisLine =
+  Tests.Argument(TestFrameworks.ScalaTest, "-l", "org.apache.spark.sql.zorder.SameOnAllLines")
+
+lazy val allSuites =
+  settingKey[Boolean]("Whether suites that are the same on all lines run on all full lines")
+Global / allSuites := false
+
 lazy val scalafixCheck = taskKey[Unit]("Syntactic scalafix rules on main and test sources; changes nothing")
 
 /** As a plain task, so that it can stand in one list with the tests. */
@@ -150,6 +159,7 @@ def sparkProject(line: SparkLine): Project = {
       Test / baseDirectory := repo("."),
       Test / javaOptions ++= sparkJavaOptions,
       Test / testOptions ++= reports(line.id),
+      Test / testOptions ++= (if (allSuites.value || line == firstFull) Nil else Seq(notOnThisLine)),
       scalafixChecked,
       // one small jar a line: ours and the curve's classes, nothing of anybody else
       Compile / packageBin / mappings ++= (curve / Compile / packageBin / mappings).value
@@ -209,7 +219,7 @@ val lintTasks = "scalafmtSbtCheck" +: linted.flatMap { id =>
 }
 
 addCommandAlias("jars", ("all" +: jarTasks).mkString(" "))
-addCommandAlias("testAll", ("all" +: testTasks).mkString(" "))
+addCommandAlias("testAll", s"set Global / allSuites := true; all ${testTasks.mkString(" ")}")
 addCommandAlias("lint", ("all" +: lintTasks).mkString(" "))
 addCommandAlias("fmt", ("scalafmtSbt" +: inAll(linted, "scalafmtAll")).mkString("; "))
 

@@ -59,6 +59,14 @@ class Driver:
                 raise SystemExit(f"The victim did not come to {step}: {self.log.read_text()[-2000:]}")
             time.sleep(0.01)
 
+    def await_commits(self, count: int) -> None:
+        """Returns when so many batches are committed."""
+        end = time.monotonic() + START_SECONDS
+        while sum(name == "commit" for name, _ in self.ended()) < count:
+            if time.monotonic() > end or self.process.poll() is not None:
+                raise SystemExit(f"The victim did not commit: {self.log.read_text()[-2000:]}")
+            time.sleep(0.01)
+
     def kill(self) -> int:
         """kill -9 of Python and its JVM, which are one process group; the number of runs begun."""
         os.killpg(self.process.pid, signal.SIGKILL)

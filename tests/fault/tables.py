@@ -13,7 +13,9 @@ import session
 ROWS = 20_000
 BATCH = 10
 HUDI = {"hoodie.table.name": "t", "hoodie.datasource.write.recordkey.field": "id"}
-FORMATS = ("parquet", "delta", "iceberg", "hudi")
+# `steps` is a Delta table that is larger than a batch, and clustered commit by commit
+FORMATS = ("parquet", "delta", "iceberg", "hudi", "steps")
+STEP_BYTES = 400_000
 # for a JVM that lives some seconds
 QUICK_START = {"spark__driver__extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
@@ -34,6 +36,19 @@ def start(folder: Path, **more: str) -> SparkSession:
 def target(folder: Path, kind: str) -> str:
     """The table as our statements name it."""
     return "ice.db.t" if kind == "iceberg" else f"'{folder / kind}'"
+
+
+def storage(kind: str) -> str:
+    """The format that Spark reads and writes."""
+    return "delta" if kind == "steps" else kind
+
+
+def statement(folder: Path, kind: str, columns: str) -> str:
+    """A run by these columns. One in steps goes on where another has died."""
+    table, options = target(folder, kind), "fileCount = 8, force = true"
+    if kind == "steps":
+        return f"ZORDER TABLE {table} BY ({columns}) WITH ({options}, maxBytesInFlight = {STEP_BYTES})"
+    return f"ZORDER TABLE {table} FULL BY ({columns}) WITH ({options})"
 
 
 def rows(spark: SparkSession) -> DataFrame:
@@ -57,7 +72,7 @@ def create(spark: SparkSession, folder: Path, kind: str) -> None:
         rows(spark).writeTo("ice.db.t").create()
     else:
         options = HUDI if kind == "hudi" else {}
-        rows(spark).write.format(kind).options(**options).save(str(folder / kind))
+        rows(spark).write.format(storage(kind)).options(**options).save(str(folder / kind))
 
 
 def read(spark: SparkSession, folder: Path, kind: str) -> DataFrame:
@@ -66,7 +81,7 @@ def read(spark: SparkSession, folder: Path, kind: str) -> DataFrame:
         spark.sql("REFRESH TABLE ice.db.t")
         return spark.table("ice.db.t")
     spark.catalog.refreshByPath(str(folder / kind))
-    return spark.read.format(kind).load(str(folder / kind))
+    return spark.read.format(storage(kind)).load(str(folder / kind))
 
 
 def fingerprint(df: DataFrame) -> tuple[int, int]:

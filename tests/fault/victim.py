@@ -15,8 +15,7 @@ folder = Path(sys.argv[1])
 spark = tables.start(folder, spark__zorder__progress__show="true", **tables.QUICK_START)
 print("ready", flush=True)
 kind = sys.stdin.readline().strip()
-target = tables.target(folder, kind)
 for i in range(1000 if kind else 0):
     columns = "a, b" if i % 2 else "b, a"
     print(f"run {i}", flush=True)
-    spark.sql(f"ZORDER TABLE {target} FULL BY ({columns}) WITH (fileCount = 8, force = true)").collect()
+    spark.sql(tables.statement(folder, kind, columns)).collect()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from pyspark.sql.functions import call_function, col, lit
 from spark_zorder import ZOrderTable
 from spark_zorder import __main__ as cli
 from spark_zorder._maintain import seconds, tables_in
+from support import write_table
 
 
 @pytest.fixture
@@ -59,6 +63,39 @@ def test_the_table_that_gains_most_is_first_and_a_failure_stops_nobody(main, spa
     assert {row["status"] for row in rows[1:]} <= {"DONE", "NO_GAIN"}
     gains = [row["gain"] for row in rows[1:]]
     assert gains == sorted(gains, reverse=True)
+
+
+def test_two_schedulers_do_no_table_twice(spark, tmp_path):
+    tables = [write_table(spark, tmp_path / name) for name in ("one", "two", "three")]
+    for path in tables:
+        optimize = ZOrderTable.forPath(spark, path).optimize().options(fileCount=4, force=True)
+        optimize.executeZOrderBy("a", "b")
+        df = spark.read.parquet(path).withColumn("id", col("id") + 1000000)
+        df.union(df.withColumn("id", col("id") * 2)).coalesce(1).write.mode("append").parquet(path)
+    listed = tmp_path / "tables"
+    listed.write_text("\n".join(tables))
+    outcomes = [row for rows in schedulers(listed, 2) for row in rows]
+    for path in tables:
+        statuses = sorted(row["status"] for row in outcomes if row["table"] == path)
+        assert statuses in (["CONFLICT", "DONE"], ["DONE", "NOTHING_TO_DO"]), outcomes
+        assert len(ZOrderTable.forPath(spark, path).history().collect()) == 2
+        found = spark.read.parquet(path)
+        assert (found.count(), found.select("id").distinct().count()) == (60000, 60000)
+
+
+def schedulers(listed, count):
+    """What processes of their own print that maintain the same tables at the same time."""
+    settings = "--conf spark.zorder.fileCount=4 --conf spark.ui.enabled=false --driver-memory 1g"
+    command = [sys.executable, "-m", "spark_zorder", "maintain", "--tables", str(listed), "--json"]
+    environment = {**os.environ, "PYSPARK_SUBMIT_ARGS": f"--master local[1] {settings} pyspark-shell"}
+    started = [
+        subprocess.Popen(command, cwd=listed.parent, env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(count)
+    ]
+    return [
+        [json.loads(line) for line in process.communicate()[0].splitlines() if line.startswith("{")]
+        for process in started
+    ]
 
 
 def test_no_time_begins_nothing_and_a_list_that_is_not_there_is_wrong_usage(main, table, tmp_path, capsys):

@@ -6,9 +6,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.{JobWatch, RunFixture}
 
 /** Tables and logs whose best layout is known, and what is advised. */
+@SameOnAllLines
 class AdviceSuite extends AnyFunSuite with RunFixture {
   private val rows = 100000L
 

@@ -4,9 +4,11 @@ import java.nio.file.Path
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.parquet.CrashPoint
 
 /** Statements that commit partition by partition. */
+@SameOnAllLines
 class BatchesSuite extends AnyFunSuite with RunFixture {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true"
 

@@ -4,10 +4,11 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderConflictException}
 import org.apache.spark.sql.zorder.table.parquet.CrashPoint
 
 /** Two schedulers and one table: the work is done once. */
+@SameOnAllLines
 class GiveWaySuite extends AnyFunSuite with RunFixture {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true"
 

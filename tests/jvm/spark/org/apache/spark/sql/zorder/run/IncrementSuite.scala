@@ -5,8 +5,10 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.zorder.SameOnAllLines
 
 /** Tables that grow after they were clustered. */
+@SameOnAllLines
 class IncrementSuite extends AnyFunSuite with RunFixture {
   private val run = "BY (a, b)"
   private val rows = 40000L

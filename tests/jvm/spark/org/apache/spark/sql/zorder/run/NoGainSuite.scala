@@ -6,8 +6,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.zorder.SameOnAllLines
 
 /** Runs that would gain too little: each says why, and changes nothing. */
+@SameOnAllLines
 class NoGainSuite extends AnyFunSuite with RunFixture {
   private val small = "WITH (fileCount = 8, pageRowLimit = 500)"
 

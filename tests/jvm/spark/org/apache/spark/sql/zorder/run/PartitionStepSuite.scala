@@ -2,11 +2,13 @@ package org.apache.spark.sql.zorder.run
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.table.DataFile
 import sparkzorder.curve.layout._
 
 /** How partitions that are larger than a batch are cut into steps. */
+@SameOnAllLines
 class PartitionStepSuite extends AnyFunSuite {
 
   /** Eight files: cells of 1, 1, 3 (equal keys), 1, 2 (equal keys). */
@@ -22,6 +24,12 @@ class PartitionStepSuite extends AnyFunSuite {
 
   private def files(n: Int, bytes: Long): Seq[DataFile] =
     (0 until n).map(i => DataFile(s"f$i", bytes, 0L, ""))
+
+  /** All new files move, and the partition is clustered anew. */
+  private def ahead(placed: PlacedPartition, most: Long): Seq[PartitionStep] =
+    PartitionStep.ahead(placed, placed.fresh, Growing.Refit, layout, most)
+
+  private def bytes(step: PartitionStep): Long = step.files.map(_.length).sum
 
   test("regions are runs of cells, and a cell of equal keys is never cut") {
     for (wanted <- 1 to 12) {
@@ -40,36 +48,56 @@ class PartitionStepSuite extends AnyFunSuite {
 
   test("files are gathered within the limit, then regions are settled within it, the first before the last") {
     val placed = PlacedPartition("", None, fresh = files(10, 100))
-    val gathering = PartitionStep.ahead(placed, layout, 250)
+    val gathering = ahead(placed, 250)
     assert(gathering.map(_.files.length) === Seq(2, 2, 2, 2, 2) && gathering.forall(!_.settles))
     assert(gathering.head.tasks.each.map(t => (t.fileNumber, t.until)) === Regions.of(layout, 8).spans)
     assert(gathering.head.tasks.each.forall(_.level === Tasks.Gathered))
-    assert(PartitionStep.afterFirst(gathering, 250) === 4 + 4)
+    assert(PartitionStep.afterFirst(gathering, placed, Growing.Refit, 250) === 4 + 4)
 
     val spans = Regions.of(layout, 8).spans
     val gathered = placed.copy(
       fresh = Nil,
       gathered = spans.zip(files(5, 120)).map { case (s, f) => s -> Seq(f) }.toMap)
-    val settling = PartitionStep.ahead(gathered, layout, 250)
+    val settling = ahead(gathered, 250)
     assert(settling.map(_.tasks.each.map(_.fileNumber)) === Seq(Seq(0, 1), Seq(2, 3, 4, 5), Seq(6, 7)))
     assert(settling.forall(s => s.settles && s.files.map(_.length).sum <= 250))
-    assert(PartitionStep.afterFirst(settling, 250) === 2)
+    assert(PartitionStep.afterFirst(settling, gathered, Growing.Refit, 250) === 2)
   }
 
   test("a step is never empty, however small the limit") {
-    val steps = PartitionStep.ahead(PlacedPartition("", None, fresh = files(3, 100)), layout, 1)
+    val steps = ahead(PlacedPartition("", None, fresh = files(3, 100)), 1)
     assert(steps.map(_.files.length) === Seq(1, 1, 1))
   }
 
-  test("files that others append meanwhile wait as soon as a region is settled") {
-    val placed = PlacedPartition(
-      "",
-      Some("x"),
-      settled = Map(0 -> files(1, 10)),
+  test("new rows are gathered, and each region that has some is written with the cells that they fell into") {
+    val settled = (0 until 8).map(n => n -> Seq(DataFile(s"s$n", 100, 0L, ""))).toMap
+    val placed = PlacedPartition("", Some("x"), settled, fresh = files(3, 100))
+    val merge = Growing.Merge(Set(0, 6))
+    val gathering = PartitionStep.ahead(placed, placed.fresh, merge, layout, 300)
+    assert(gathering.length === 1 && !gathering.head.settles && bytes(gathering.head) === 300)
+    assert(PartitionStep.afterFirst(gathering, placed, merge, 300) === 2)
+    val gathered = placed.copy(
       fresh = files(2, 10),
-      gathered = Map((2, 5) -> files(1, 10)))
-    val steps = PartitionStep.ahead(placed, layout, 100)
-    assert(steps.map(_.settles) === Seq(true) && steps.head.files.length === 1)
+      gathered = Map((0, 1) -> files(1, 150), (6, 8) -> files(1, 150)))
+    val settling = PartitionStep.ahead(gathered, Nil, merge, layout, 300)
+    assert(settling.map(_.files.map(_.path)) === Seq(Seq("f0", "s0"), Seq("f0", "s6")))
+    assert(settling.forall(s => s.settles && !s.tasks.spread))
+    // a statement that goes on where another died does not know the cells
+    val resumed = PartitionStep.ahead(gathered, Nil, Growing.Refit, layout, 400)
+    assert(resumed.map(_.files.map(_.path)) === Seq(Seq("f0", "s0"), Seq("f0", "s6", "s7")))
+  }
+
+  test("new rows that are appended: as many files in steps as at once") {
+    val placed = PlacedPartition("", Some("x"), Map(0 -> files(1, 10)), fresh = files(6, 100))
+    val append = Growing.Append(Array(0, 0, 1, 1, 2, 3, 4, 5), 600)
+    val steps = PartitionStep.ahead(placed, placed.fresh, append, layout, 200)
+    assert(steps.map(_.tasks.each.length) === Seq(2, 2, 2) && steps.forall(_.settles))
+    assert(steps.forall(_.tasks.each.forall(_.level === Tasks.Appended)))
+    assert(steps.head.tasks.each.map(t => (t.fileNumber, t.until)) === Seq((0, 5), (5, 8)))
+    // the second batch sees what the first has left
+    val rest = PartitionStep.ahead(placed, placed.fresh.drop(2), append, layout, 200)
+    assert(rest.map(_.tasks.each.length) === Seq(2, 2))
+    assert(PartitionStep.afterFirst(rest, placed, append, 200) === 1)
   }
 
   test("10,000 files are the most of one commit, of whole partitions and of steps") {

@@ -5,10 +5,11 @@ import java.io.File
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderConflictException}
 import org.apache.spark.sql.zorder.table.parquet.CrashPoint
 
 /** SPEC 5: recovery from the journal alone, forward or back, idempotent. */
+@SameOnAllLines
 class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
 
   private val forward =

@@ -3,9 +3,10 @@ package org.apache.spark.sql.zorder.table
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderException}
 
 /** SPEC 5: every rename and every delete of a commit fails once; rows stay, and what is said is true. */
+@SameOnAllLines
 class FailedRenameSuite extends AnyFunSuite with TableFixture {
 
   private val forty = 0L until 40L

@@ -5,12 +5,14 @@ import java.io.File
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.parquet.{Journal, ParquetTable}
 
 /**
  * SPEC 5: JVMs that are halted at every step of a commit, once each. Undoing, rollback, second crashes and
  * partitions of a path are left to the crashes inside one JVM of [[CrashSuite]] and [[MaintenanceSuite]].
  */
+@SameOnAllLines
 class HaltSuite extends AnyFunSuite with TableFixture {
 
   private val pathPoints =

@@ -5,9 +5,11 @@ import java.io.File
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.parquet.CrashPoint
 
 /** SPEC 5: vacuum, rollback, remove and history. */
+@SameOnAllLines
 class MaintenanceSuite extends AnyFunSuite with TableFixture {
 
   private def at(path: String): TableRef = TableRef.Location(path)

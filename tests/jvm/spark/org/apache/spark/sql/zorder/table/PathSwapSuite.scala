@@ -6,9 +6,10 @@ import java.nio.file.attribute.PosixFilePermissions
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderConflictException}
 
 /** SPEC 5: the commit of a table known by its path. */
+@SameOnAllLines
 class PathSwapSuite extends AnyFunSuite with TableFixture {
 
   private def parquetFiles(path: String): Seq[File] = listed(path).filter(_.getName.endsWith(".parquet"))

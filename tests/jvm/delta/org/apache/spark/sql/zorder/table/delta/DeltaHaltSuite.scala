@@ -4,11 +4,12 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
 import org.apache.spark.sql.zorder.table.{Halt, StatementVictim, Victims}
 import org.apache.spark.util.Utils
 
 /** Statements on Delta tables in JVMs that are halted before, at and after the commit. */
+@SameOnAllLines
 class DeltaHaltSuite extends AnyFunSuite with DeltaFixture {
   private val points = Seq("delta-written" -> false, "delta-commit" -> false, "delta-committed" -> true)
   private lazy val temp = Files.createTempDirectory("zorder-halt-")

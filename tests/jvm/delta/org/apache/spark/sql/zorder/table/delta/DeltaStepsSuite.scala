@@ -6,9 +6,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.parquet.CrashPoint
 
 /** Unpartitioned tables that are larger than a batch: commit by commit to the same layout. */
+@SameOnAllLines
 class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
   private def bytes(path: Path): Long = DeltaLog.forTable(spark, path.toString).update().sizeInBytes
 
@@ -81,6 +83,68 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
       keeps(path)(zorder(path, s"BY (a, b) $limited"))
       assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
       assert(read(path).count() === 20200)
+    }
+  }
+
+  private def append(path: Path, from: Long, rows: Long): Unit =
+    numbers(from + rows).where(s"id >= $from").repartition(4)
+      .write.format("delta").mode("append").save(path.toString)
+
+  test("new files that are more than a batch are merged region by region, or appended, within the limit") {
+    for ((budget, how) <- Seq(100.0 -> "merged there", 1.0 -> "of their own")) withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 20000)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 16, pageRowLimit = 500)"))
+      append(path, 20000, 8000)
+      val limit = if (budget > 1) bytes(path) / 3 else bytes(path) / 10
+      val said = s"WITH (writeBudget = $budget, maxBytesInFlight = $limit)"
+      val dry = zorder(path, s"BY (a, b) $said DRY RUN")
+      assert(reason(dry).contains("In steps of at most"), reason(dry))
+      val row = done(keeps(path)(zorder(path, s"BY (a, b) $said")))
+      val commits = replaced(path).dropRight(1)
+      assert(reason(row).contains(how) && reason(row).contains("In steps of at most"), reason(row))
+      assert(commits.length >= 3 && commits.forall(_ <= limit), s"$commits of $limit")
+      assert(metric[Long](row, "numBatches") === commits.length)
+      assert(metric[Long](row, "rows") === (if (budget > 1) 28000 else 8000))
+      if (budget > 1) assert(files(path) === 16)
+      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("a merge that dies in its steps goes on, region by region") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 20000)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 16, pageRowLimit = 500)"))
+      append(path, 20000, 8000)
+      val limits = s"writeBudget = 100, maxBytesInFlight = ${bytes(path) / 3}"
+      val merge = s"BY (a, b) WITH ($limits)"
+      val part = keeps(path)(zorder(path, s"BY (a, b) WITH ($limits, maxInputBytes = 1)"))
+      assert(status(part) === "PARTIAL", reason(part))
+      val row = done(keeps(path)(zorder(path, merge)))
+      assert(reason(row).contains("An earlier run's steps go on."), reason(row))
+      keeps(path)(zorder(path, merge))
+      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO" && files(path) === 16)
+    }
+  }
+
+  test("a table that others append to before every commit comes to its end all the same") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 20000)
+      var more = 20000L
+      CrashPoint.meanwhile = place =>
+        if (place == "delta-commit") {
+          append(path, more, 100)
+          more += 100
+        }
+      val row =
+        try done(zorder(path, s"BY (a, b) ${options(path, 2)}"))
+        finally CrashPoint.meanwhile = _ => ()
+      val commits = replaced(path).length
+      assert(metric[Long](row, "numBatches") === commits && commits < 10, reason(row))
+      assert(read(path).selectExpr("count(distinct id)").head().getLong(0) === more)
+      assert(metric[Long](row, "rows") === 20000)
     }
   }
 

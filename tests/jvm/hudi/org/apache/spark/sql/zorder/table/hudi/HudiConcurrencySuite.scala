@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.table.hudi
 
 import java.nio.file.Path
 
+import scala.annotation.nowarn
+
 import org.apache.hudi.exception.HoodieWriteConflictException
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -61,13 +63,36 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     }
   }
 
+  /** Several writers by Hudi's own rule, which need a lock. */
+  private val shared = Seq(
+    "hoodie.write.concurrency.mode" -> "optimistic_concurrency_control",
+    "hoodie.write.lock.provider" -> "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+    "hoodie.clean.failed.writes.policy" -> "LAZY")
+
+  @nowarn("cat=deprecation")
+  private def rollBack(client: HudiClient.Client, instant: String): Unit = {
+    client.rollback(instant)
+    ()
+  }
+
+  test("a write that began before the run and is not finished ends the run; after it, the run succeeds") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000, shared.toMap)
+      withConf(shared: _*)(HudiClient.during(Shims.classic(spark), path.toString, shared.toMap) { writer =>
+        val begun = writer.startCommit()
+        val e = intercept[ZOrderConflictException](keeps(path)(zorder(path, run)))
+        assert(e.getMessage.contains(s"the write $begun began before the run"), e.getMessage)
+        assert(pending(path) === 0 && filesOnDisk(path).size === 6)
+        rollBack(writer, begun)
+        done(keeps(path)(zorder(path, run)))
+      })
+    }
+  }
+
   test("several writers by Hudi's own rule, with a lock: the plan comes before a later update of its files") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      val shared = Seq(
-        "hoodie.write.concurrency.mode" -> "optimistic_concurrency_control",
-        "hoodie.write.lock.provider" -> "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
-        "hoodie.clean.failed.writes.policy" -> "LAZY")
       hudi(path, 4000, shared.toMap)
       val changed = numbers(4000).where("id = 17").selectExpr("id", "-1 AS a", "b", "s", "d")
       withConf(shared: _*) {

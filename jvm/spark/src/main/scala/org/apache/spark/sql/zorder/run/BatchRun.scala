@@ -71,10 +71,11 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
           moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
         val grew =
           if (growing.isEmpty) None
-          else new Increment(context)(growing, found.statistics, considered, selected.said)
+          else new Increment(context, batches)(growing, found.statistics, considered, selected)
         grew.map { ending =>
           // what has to be clustered anew is another commit
-          val others = moving.map(_.directory).filterNot(ending.batch.finished)
+          val begun = ending.batch.finished ++ ending.batch.underway.map(_.directory)
+          val others = moving.map(_.directory).filterNot(begun)
           if (request.dryRun) ending
           else ending.copy(batch = ending.batch.copy(left = others ++ batch.left))
         }.getOrElse {

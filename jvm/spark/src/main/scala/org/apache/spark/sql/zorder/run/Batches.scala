@@ -88,6 +88,11 @@ final private[run] case class Batch(
 /**
  * A partition that is clustered in several commits.
  *
+ * @param waiting
+ *   paths of the files whose rows this statement has yet to move; what others append meanwhile is left to the
+ *   next one, or a table that grows all the time would never come to its end
+ * @param growing
+ *   how these rows come to files that are in place already
  * @param steps
  *   about how many are left
  * @param outlook
@@ -95,6 +100,8 @@ final private[run] case class Batch(
  */
 final private[run] case class Underway(
     directory: String,
+    waiting: Set[String],
+    growing: Growing,
     steps: Int,
     outlook: Outlook,
     layout: String) {

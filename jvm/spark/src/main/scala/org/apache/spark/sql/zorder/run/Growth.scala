@@ -1,7 +1,11 @@
 package org.apache.spark.sql.zorder.run
 
 /** What becomes of the new rows of one partition. */
-sealed private[run] trait Growing
+sealed private[run] trait Growing {
+
+  /** Whether rows may come to the file of this number. */
+  def touches(file: Int): Boolean = true
+}
 
 private[run] object Growing {
 
@@ -11,16 +15,26 @@ private[run] object Growing {
    * @param cells
    *   file numbers
    */
-  final case class Merge(cells: Set[Int]) extends Growing
+  final case class Merge(cells: Set[Int]) extends Growing {
+    override def touches(file: Int): Boolean = cells(file)
+  }
 
   /**
    * They become files of their own, in layout order, across cells.
    *
    * @param fileOf
    *   the file of each file number of the layout, from 0
+   * @param bytes
+   *   of all new rows
    */
-  final case class Append(fileOf: Array[Int]) extends Growing {
+  final case class Append(fileOf: Array[Int], bytes: Long) extends Growing {
     def files: Int = fileOf.last + 1
+
+    /** For so many bytes of the new rows: files as large, and so fewer. */
+    def part(some: Long): Append = {
+      val fewer = math.max(1, math.round(files * math.min(1.0, some.toDouble / math.max(1L, bytes))).toInt)
+      Append(fileOf.map(f => (f.toLong * fewer / files).toInt), some)
+    }
   }
 
   /** The partition is clustered anew. */
@@ -71,7 +85,7 @@ final private[run] case class Growth(
     if (mayRefit && freshBytes + spanningBytes > cellBytes.sum) Growing.Refit
     else if (amplification <= budget) Growing.Merge(rows.indices.filter(rows(_) > 0).toSet)
     else if (mayRefit && refitAmplification <= budget && spanningHurts) Growing.Refit
-    else Growing.Append(fileOf)
+    else Growing.Append(fileOf, freshBytes)
 
   /** Consecutive file numbers, so many that each file gets about the bytes that files have here. */
   private def fileOf: Array[Int] = {

@@ -15,15 +15,15 @@ final private[run] case class Grown(placed: PlacedPartition, ref: LayoutRef, gro
  * file number, one pruned job, and then merged into their cells or appended in layout order, whatever the
  * write budget says.
  */
-final private[run] class Increment(context: RunContext) {
+final private[run] class Increment(context: RunContext, batches: Batches) {
   import context.{curve, options, progress, request, table, user}
   private val session = context.pinned
 
   /**
    * @param partitions
    *   with a stored layout and new files
-   * @param more
-   *   to end the reason with
+   * @param selected
+   *   which these are of
    * @return
    *   None if all of them have to be clustered anew
    */
@@ -31,7 +31,7 @@ final private[run] class Increment(context: RunContext) {
       partitions: Seq[(PlacedPartition, LayoutRef)],
       statistics: RunStatistics,
       considered: RunMetrics,
-      more: String): Option[Ending] = {
+      selected: Selection): Option[Ending] = {
     val everything = Selection(partitions.flatMap(_._1.all), Nil)
     val input = progress.step("footers") {
       Inspection(session, table, everything, statistics, options)
@@ -56,7 +56,7 @@ final private[run] class Increment(context: RunContext) {
       }(g => s"${g.count(_.growing != Growing.Refit)} of ${g.length} partitions grow in their layouts")
       val growing = grown.filter(_.growing != Growing.Refit)
       if (growing.isEmpty) None
-      else Some(grow(growing, input, forecast, counted, considered, more))
+      else Some(grow(growing, input, forecast, counted, considered, selected))
     }
   }
 
@@ -89,7 +89,7 @@ final private[run] class Increment(context: RunContext) {
       forecast: GrowthForecast,
       counted: Counted,
       considered: RunMetrics,
-      more: String): Ending = {
+      selected: Selection): Ending = {
     val changed = plan(growing.map { g =>
       PinnedPartition(g.placed.directory, g.placed.fresh ++ Increment.rewritten(g)) -> g.ref.layout.files
     })
@@ -112,8 +112,14 @@ final private[run] class Increment(context: RunContext) {
       targetFiles = tasks.count.toLong,
       sampledRows = counted.rows.sum)
     val batch = Batch(growing.map(_.placed.directory).toSet)
-    if (request.dryRun)
-      Ending(RunStatus.DryRun, said + more, metrics, layout, Some(outlook), batch = batch)
+    val more = selected.said
+    val steps = new PartitionSteps(context, batches)
+    val inSteps = steps.needed(changed, tasks.count, selected)
+    if (request.dryRun) {
+      val cut = if (inSteps) steps.saidOf(growing.head) else ""
+      Ending(RunStatus.DryRun, said + cut + more, metrics, layout, Some(outlook), batch = batch)
+    } else if (inSteps)
+      steps.grown(growing.head, work, metrics, said, more)
     else {
       val written = new WriteOut(context)(work, metrics)
       Ending.done(written, s"${written.said} $said$more", layout, batch)
@@ -126,11 +132,17 @@ private[run] object Increment {
 
   /** The files that are written again: those of the cells, and where all are, those across cells, too. */
   def rewritten(g: Grown): Seq[DataFile] = g.growing match {
-    case Growing.Merge(cells) =>
-      val across = if (cells.size == g.ref.layout.files) g.placed.spanning else Nil
-      cells.toSeq.sorted.flatMap(g.placed.settled.getOrElse(_, Nil)) ++ across
+    case Growing.Merge(cells) => cells.toSeq.sorted.flatMap(g.placed.settled.getOrElse(_, Nil)) ++ across(g)
     case _ => Nil
   }
+
+  private def across(g: Grown): Seq[DataFile] = g.growing match {
+    case Growing.Merge(cells) if cells.size == g.ref.layout.files => g.placed.spanning
+    case _ => Nil
+  }
+
+  /** The files whose rows move: new ones, and those across cells if all cells are written again. */
+  def moved(g: Grown): Seq[DataFile] = g.placed.fresh ++ across(g)
 
   /** One task for each cell that is merged, or for each file that is appended. */
   def tasks(growing: Seq[Grown]): Tasks = {
@@ -141,10 +153,8 @@ private[run] object Increment {
           val place = sorted.zipWithIndex.toMap
           val taskOf = (0 until g.ref.layout.files).map(place.getOrElse(_, 0))
           (sorted.map(n => Task(g.placed.directory, Tasks.InPlace, n, n + 1)), taskOf)
-        case Growing.Append(fileOf) =>
-          val tasks = (0 to fileOf.last).map(f =>
-            Task(g.placed.directory, Tasks.Appended, fileOf.indexOf(f), fileOf.lastIndexOf(f) + 1))
-          (tasks, fileOf.toIndexedSeq)
+        case append: Growing.Append =>
+          (Tasks.appended(g.placed.directory, append).each, append.fileOf.toIndexedSeq)
         case Growing.Refit => throw new IllegalStateException("a refit is no increment")
       }
     }

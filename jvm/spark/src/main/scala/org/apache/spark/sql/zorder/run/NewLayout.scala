@@ -71,7 +71,8 @@ final private[run] class NewLayout(context: RunContext, batches: Batches) {
       undone(RunStatus.DryRun, outlook.said + "." + steps.said(plan) + outlook.warning)
     else if (!options.force && request.into.isEmpty && outlook.gain < options.minGain)
       undone(RunStatus.NoGain, new NoGain(outlook, plan, fitted).reason(options.minGain))
-    else if (steps.needed(plan, selected)) steps.first(work, metrics, outlook.warning + more, batch)
+    else if (steps.needed(plan, work.tasks.count, selected))
+      steps.first(work, metrics, outlook.warning + more, batch)
     else {
       val written = new WriteOut(context)(work, metrics)
       Ending.done(written, written.said + outlook.warning + more, fitted.said, batch)

@@ -19,35 +19,67 @@ private[run] object PartitionStep {
   private val RegionsPerStep = 4
 
   /**
-   * The steps that are left; the first of them is the next to be taken. New files are gathered as long as no
-   * region is settled; after that they wait until all regions are, and then grow in.
+   * The steps that are left; the first of them is the next to be taken. Rows are gathered by region, or
+   * appended in layout order; then each region that rows were gathered for becomes its files.
    *
+   * @param moving
+   *   the files whose rows are to be taken to their places
+   * @param growing
+   *   how their rows come to files that are in place already
    * @param most
    *   bytes of a step
    */
-  def ahead(placed: PlacedPartition, layout: Layout, most: Long): Seq[PartitionStep] = {
-    val gathering = if (placed.settled.isEmpty) placed.fresh else Nil
-    val regions =
-      if (placed.gathered.nonEmpty) Regions.between(placed.gathered.keys, layout.files)
-      else Regions.of(layout, count(placed, layout, most))
-    val gathers = chunks[DataFile](gathering, _.length, most).map(files =>
-      PartitionStep(files, regions.gather(placed.directory), settles = false))
-    val spans = placed.gathered.toSeq.sortBy(_._1)
-    val settles = chunks[((Int, Int), Seq[DataFile])](spans, _._2.map(_.length).sum, most).map { group =>
+  def ahead(
+      placed: PlacedPartition,
+      moving: Seq[DataFile],
+      growing: Growing,
+      layout: Layout,
+      most: Long): Seq[PartitionStep] = {
+    val taken = chunks[DataFile](moving, _.length, most)
+    growing match {
+      case append: Growing.Append =>
+        taken.map { files =>
+          val part = append.part(files.map(_.length).sum)
+          PartitionStep(files, Tasks.appended(placed.directory, part), settles = true)
+        }
+      case _ =>
+        val regions =
+          if (placed.gathered.nonEmpty) Regions.between(placed.gathered.keys, layout.files)
+          else Regions.of(layout, count(placed, layout, most))
+        val gathers =
+          taken.map(PartitionStep(_, regions.gather(placed.directory), settles = false))
+        gathers ++ settling(placed, growing, layout, most)
+    }
+  }
+
+  private def settling(
+      placed: PlacedPartition,
+      growing: Growing,
+      layout: Layout,
+      most: Long): Seq[PartitionStep] = {
+    val spans = placed.gathered.toSeq.sortBy(_._1).map { case (span @ (from, until), files) =>
+      span -> (files ++ inPlace(placed, growing, from until until))
+    }
+    chunks[((Int, Int), Seq[DataFile])](spans, _._2.map(_.length).sum, most).map { group =>
       val ((from, _), (_, until)) = (group.head._1, group.last._1)
       PartitionStep(
         group.flatMap(_._2),
-        Regions.settle(placed.directory, from, until, layout.files),
+        // as they were counted: a heavy value grows in the first of its files
+        Regions.settle(placed.directory, from, until, layout.files, spread = growing == Growing.Refit),
         settles = true)
     }
-    gathers ++ settles
   }
 
-  /** About how many follow the first of these; what it gathers will be settled, too. */
-  def afterFirst(ahead: Seq[PartitionStep], most: Long): Int = {
-    val gathering = ahead.filterNot(_.settles).flatMap(_.files).map(_.length).sum
-    ahead.length - 1 + math.ceil(gathering.toDouble / most).toInt
+  /** About how many follow the first of these; what they gather will be settled, with what lies there. */
+  def afterFirst(ahead: Seq[PartitionStep], placed: PlacedPartition, growing: Growing, most: Long): Int = {
+    val gathering = ahead.filterNot(_.settles).flatMap(_.files)
+    val settling = if (gathering.isEmpty) Nil else gathering ++ inPlace(placed, growing, placed.settled.keys)
+    ahead.length - 1 + math.ceil(settling.map(_.length).sum.toDouble / most).toInt
   }
+
+  /** The files of these numbers that new rows may come to. */
+  private def inPlace(placed: PlacedPartition, growing: Growing, numbers: Iterable[Int]): Seq[DataFile] =
+    numbers.toSeq.filter(growing.touches).flatMap(placed.settled.getOrElse(_, Nil))
 
   private def count(placed: PlacedPartition, layout: Layout, most: Long): Int = {
     val bytes = placed.all.map(_.length).sum.toDouble

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes}
 import org.apache.spark.sql.zorder.fit.LayoutLookUp
-import org.apache.spark.sql.zorder.table.PinnedPartition
+import org.apache.spark.sql.zorder.table.{DataFile, PinnedPartition}
 
 /**
  * Clusters a partition that is too large for one batch, commit by commit: its files are cut by region of the
@@ -12,11 +12,18 @@ import org.apache.spark.sql.zorder.table.PinnedPartition
 final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
   import context._
 
-  /** Whether the one partition of the plan has to be taken in steps; a part of it never is. */
-  def needed(plan: FilePlan, selected: Selection): Boolean =
+  /**
+   * Whether the files of the one partition of the plan have to be replaced in steps. A partition of which
+   * the statement leaves files out never is.
+   *
+   * @param files
+   *   to write
+   */
+  def needed(plan: FilePlan, files: Int, selected: Selection): Boolean =
     table.commitsParts && request.into.isEmpty && plan.partitions.length == 1 && {
-      val sized = plan.partitions.head
-      most(sized).isDefined && selected.kept.forall(_.partition != sized.partition.directory)
+      val partition = plan.partitions.head.partition
+      batches.step(partition.bytes, files).isDefined &&
+      selected.kept.forall(_.partition != partition.directory)
     }
 
   private def most(sized: SizedPartition): Option[Long] = batches.step(sized.partition.bytes, sized.files)
@@ -52,8 +59,25 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
     val placed = PlacedPartition(sized.partition.directory, None, fresh = sized.partition.files)
     val began = s"${Said.files(placed.all)} are clustered in steps of at most " +
       s"${Said.bytes(most(sized).get)}.$more"
-    take(placed, work.routes.refs.head, work.input, work.outlook, work.layout, metrics, batch.left, began)
+    val begun = underway(placed, placed.fresh, Growing.Refit, work.outlook, work.layout)
+    take(placed, work.routes.refs.head, work.input, begun, metrics, batch.left, began)
   }
+
+  /** The first step of new files that grow into a stored layout. */
+  def grown(g: Grown, work: Work, metrics: RunMetrics, said: String, more: String): Ending = {
+    val begun = underway(g.placed, Increment.moved(g), g.growing, work.outlook, work.layout)
+    take(g.placed, g.ref, work.input, begun, metrics, Nil, said + saidOf(g) + more)
+  }
+
+  def saidOf(g: Grown): String = s" In steps of at most ${Said.bytes(most(g.placed, g.ref))}."
+
+  private def underway(
+      placed: PlacedPartition,
+      waiting: Seq[DataFile],
+      growing: Growing,
+      outlook: Outlook,
+      layout: String): Underway =
+    Underway(placed.directory, waiting.map(_.path).toSet, growing, 0, outlook, layout)
 
   /** The next step of a partition, also of one that another statement has begun. */
   def next(
@@ -66,24 +90,26 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
     val input = progress.step("footers") {
       Inspection(pinned, table, Selection(placed.all, Nil), found.statistics, options)
     }(_.said)
-    val known = batches.underway
-    val outlook = known.fold(foreseen(placed, ref, input))(_.outlook)
-    val layout = known.fold(s"stored layout ${ref.id}")(_.layout)
-    if (request.dryRun)
-      Ending(
-        RunStatus.DryRun,
-        s"About ${Said.count(ahead(placed, ref).length.toLong, "step")} of an earlier run are left.$more",
-        considered,
-        layout,
-        Some(outlook))
-    else {
-      val said = if (known.isDefined) "" else s"An earlier run's steps go on.$more"
-      take(placed, ref, input, outlook, layout, considered, left, said)
+    val begun = batches.underway.getOrElse {
+      // what was appended after the first region had been settled grows in by a run of its own
+      val waiting = if (placed.settled.isEmpty) placed.fresh else Nil
+      val outlook = foreseen(placed, ref, input)
+      underway(placed, waiting, Growing.Refit, outlook, s"stored layout ${ref.id}")
+    }
+    if (request.dryRun) {
+      val steps = Said.count(ahead(placed, ref, begun).length.toLong, "step")
+      val reason = s"About $steps of an earlier run are left.$more"
+      Ending(RunStatus.DryRun, reason, considered, begun.layout, Some(begun.outlook))
+    } else {
+      val said = if (batches.underway.isDefined) "" else s"An earlier run's steps go on.$more"
+      take(placed, ref, input, begun, considered, left, said)
     }
   }
 
-  private def ahead(placed: PlacedPartition, ref: LayoutRef): Seq[PartitionStep] =
-    PartitionStep.ahead(placed, ref.layout, most(placed, ref))
+  private def ahead(placed: PlacedPartition, ref: LayoutRef, begun: Underway): Seq[PartitionStep] = {
+    val moving = (placed.fresh ++ placed.spanning).filter(f => begun.waiting(f.path))
+    PartitionStep.ahead(placed, moving, begun.growing, ref.layout, most(placed, ref))
+  }
 
   private def most(placed: PlacedPartition, ref: LayoutRef): Long =
     batches.step(placed.all.map(_.length).sum, ref.layout.files).getOrElse(Long.MaxValue)
@@ -92,23 +118,27 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       placed: PlacedPartition,
       ref: LayoutRef,
       input: Inspection,
-      outlook: Outlook,
-      layout: String,
+      begun: Underway,
       metrics: RunMetrics,
       left: Seq[String],
       said: String): Ending = {
-    val steps = ahead(placed, ref)
-    val step = steps.head
-    val replaced = step.files.map(_.path).toSet
-    val kept = new PresentLevels(pinned, input, outlook.tracked)
-      .of(placed.all.filterNot(f => replaced(f.path)))
-    val work = workOf(step, placed, ref, input, outlook, layout).copy(kept = Some(kept))
-    val waiting = PartitionStep.afterFirst(steps, most(placed, ref))
-    val written = new WriteOut(context)(work, stepMetrics(metrics, step, work, last = waiting == 0))
-    val batch =
-      if (waiting == 0) Batch(Set(placed.directory), left)
-      else Batch(Set.empty, left, Some(Underway(placed.directory, waiting, outlook, layout)))
-    Ending.done(written, said, layout, batch)
+    import begun.{layout, outlook}
+    ahead(placed, ref, begun) match {
+      case steps @ step +: _ =>
+        val replaced = step.files.map(_.path).toSet
+        val kept = new PresentLevels(pinned, input, outlook.tracked)
+          .of(placed.all.filterNot(f => replaced(f.path)))
+        val work = workOf(step, placed, ref, input, outlook, layout).copy(kept = Some(kept))
+        val waiting = PartitionStep.afterFirst(steps, placed, begun.growing, most(placed, ref))
+        val written = new WriteOut(context)(work, stepMetrics(metrics, step, work, last = waiting == 0))
+        val batch =
+          if (waiting == 0) Batch(Set(placed.directory), left)
+          else Batch(Set.empty, left, Some(begun.copy(waiting = begun.waiting -- replaced, steps = waiting)))
+        Ending.done(written, said, layout, batch)
+      case _ =>
+        val reason = s"Others have replaced the files of ${begun.said} that were left to do."
+        Ending(RunStatus.NothingToDo, reason, metrics, layout, batch = Batch(Set(placed.directory), left))
+    }
   }
 
   private def workOf(

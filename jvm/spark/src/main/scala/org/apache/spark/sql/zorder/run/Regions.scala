@@ -37,8 +37,8 @@ private[run] object Regions {
   }
 
   /** The files of one region, or of several that follow each other. */
-  def settle(directory: String, from: Int, until: Int, files: Int): Tasks = Tasks.some(
+  def settle(directory: String, from: Int, until: Int, files: Int, spread: Boolean): Tasks = Tasks.some(
     (from until until).map(f => Task(directory, Tasks.InPlace, f, f + 1)),
     (0 until files).map(f => if (f >= from && f < until) f - from else 0),
-    spread = true)
+    spread)
 }

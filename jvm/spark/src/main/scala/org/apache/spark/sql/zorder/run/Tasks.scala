@@ -49,6 +49,14 @@ private[run] object Tasks {
     new Tasks(tasks.toIndexedSeq, new PreImages(tasks.length), spread = true)
   }
 
+  /** New rows by files of their own, in layout order across file numbers. */
+  def appended(directory: String, append: Growing.Append): Tasks = {
+    import append.fileOf
+    val tasks = (0 to fileOf.last).map(f =>
+      Task(directory, Appended, fileOf.indexOf(f), fileOf.lastIndexOf(f) + 1))
+    some(tasks, fileOf.toIndexedSeq)
+  }
+
   /**
    * Some of the file numbers.
    *

@@ -1,0 +1,16 @@
+package org.apache.spark.sql.zorder;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.scalatest.TagAnnotation;
+
+/**
+ * Marks a suite about files, journals and decisions of ours, in which Spark has little part. `make test` runs it
+ * on the first of the full lines only, sbt's `testAll` on all of them.
+ */
+@TagAnnotation
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.TYPE)
+public @interface SameOnAllLines {}
