@@ -11,6 +11,8 @@ import sparkzorder.curve.layout.CompiledLayout
  *
  * @param atHand
  *   the layouts, where nothing has been sent yet; a task unpacks those that its rows take
+ * @param key
+ *   of these layouts, unlike that of any others
  * @param firstFile
  *   number of the first file of each layout when the files of all partitions are counted through
  */
@@ -18,6 +20,7 @@ final class Routes private (
     @transient private[this] val atHand: IndexedSeq[LayoutRef],
     val firstFile: Array[Int],
     private val name: String,
+    key: String,
     packed: SentToTasks[Array[Array[Byte]]])
     extends Serializable {
   @transient lazy val refs: IndexedSeq[LayoutRef] =
@@ -30,7 +33,8 @@ final class Routes private (
     val known = unpacked(route)
     if (known != null) known
     else {
-      val made = unpack(route).compiled
+      val large = packed.value(route).length > Routes.SmallBytes
+      val made = if (large) LargeLayouts(s"$key/$route", unpack(route).compiled) else unpack(route).compiled
       unpacked(route) = made
       made
     }
@@ -57,11 +61,18 @@ object Routes {
   /** So many layouts travel in every task. */
   private val Few = 16
 
-  def apply(refs: IndexedSeq[LayoutRef]): Routes = new Routes(
-    refs,
-    refs.map(_.layout.files).scanLeft(0)(_ + _).init.toArray,
-    name(refs.map(_.id)),
-    SentToTasks(refs.map(r => Utils.serialize(r)).toArray, large = refs.length > Few))
+  /** Layouts of fewer bytes are compiled by each task for itself. */
+  private val SmallBytes = 64 << 10
+
+  def apply(refs: IndexedSeq[LayoutRef]): Routes = {
+    val packed = refs.map(r => Utils.serialize(r)).toArray
+    new Routes(
+      refs,
+      refs.map(_.layout.files).scanLeft(0)(_ + _).init.toArray,
+      name(refs.map(_.id)),
+      UUID.randomUUID().toString,
+      SentToTasks(packed, large = refs.length > Few))
+  }
 
   /** The ids of the layouts, or where they are many one that stands for them. */
   private def name(ids: Seq[String]): String =
