@@ -93,9 +93,9 @@ private[table] object CatalogResolver {
     if (ObjectStores.isOne(fs.getUri.getScheme))
       refuse(s"The partitions of $name are not in the catalog and it is on an object store; " +
         s"run MSCK REPAIR TABLE $name first (with spark.sql.hive.manageFilesourcePartitions).")
-    TableResolver.checked(fs, root)
+    val tree = TableResolver.checked(fs, root)
     refuseOverlap(session, root, Some(meta.identifier))
-    new PathParquetTable(session, name, fs, root, meta.properties, Some(meta.identifier))
+    new PathParquetTable(session, name, fs, root, tree, meta.properties, Some(meta.identifier))
   }
 
   private def identifier(session: ClassicSession, parts: Seq[String]): TableIdentifier = {

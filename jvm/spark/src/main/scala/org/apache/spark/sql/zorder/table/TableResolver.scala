@@ -37,18 +37,18 @@ object TableResolver {
     CatalogResolver.refuseOverlap(session, root, None)
     if (root.getName.contains("="))
       refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
-    checked(fs, root)
+    val tree = checked(fs, root)
     val moved = JournalStore.beside(fs, root).all()
       .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))
     moved.foreach { j =>
       val name = j.table.takeWhile(_ != '@')
       refuse(s"$root holds the files that the table $name had before its last run; name the table.")
     }
-    new PathParquetTable(session, text, fs, root)
+    new PathParquetTable(session, text, fs, root, tree)
   }
 
-  /** Everything that the directories themselves can forbid, after recovery. */
-  private[table] def checked(fs: FileSystem, root: Path): Unit = {
+  /** Everything that the directories themselves can forbid, after recovery; what lies there. */
+  private[table] def checked(fs: FileSystem, root: Path): Tree = {
     Recovery.recover(fs, root)
     directory(fs, root)
     PathRefusals.foreign(fs, root)
@@ -56,6 +56,7 @@ object TableResolver {
     val tree = Tree.walk(fs, root)
     PathRefusals.shape(root, tree)
     if (tree.data.exists(_.rel.contains('/'))) PathRefusals.writable(fs, root, root)
+    tree
   }
 
   private def directory(fs: FileSystem, root: Path): Unit =

@@ -45,7 +45,7 @@ private[zorder] object TextFiles {
 
   /** The entries of a directory by name; nothing when it is not there. */
   def children(fs: FileSystem, dir: Path): Seq[FileStatus] =
-    try fs.listStatus(dir).toSeq.sortBy(_.getPath.getName)
+    try fs.listStatus(dir).toSeq.map(s => s.getPath.getName -> s).sortBy(_._1).map(_._2)
     catch { case _: FileNotFoundException => Nil }
 
   /** The local file system without its .crc files: a replaced file must not be checked against an old sum. */

@@ -1,16 +1,17 @@
 package org.apache.spark.sql.zorder.table.parquet
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
-import org.apache.spark.sql.execution.datasources.InMemoryFileIndex
+import org.apache.spark.sql.execution.datasources.{FileStatusCache, InMemoryFileIndex}
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.unsafe.types.UTF8String
+import org.apache.spark.util.HadoopFSUtils
 
 /** What Spark reads from a directory of Parquet files. */
 private[zorder] object PathContent {
@@ -23,8 +24,13 @@ private[zorder] object PathContent {
    */
   final case class Content(dataSchema: StructType, partitionSchema: StructType, actual: Map[String, String])
 
-  def read(session: ClassicSession, root: Path): Content = {
-    val index = new InMemoryFileIndex(session, Seq(root), Map.empty[String, String], None)
+  /**
+   * @param tree
+   *   of the directory, so that Spark need not list it again
+   */
+  def read(session: ClassicSession, root: Path, tree: Tree): Content = {
+    val listed = new Listed(root, tree)
+    val index = new InMemoryFileIndex(session, Seq(root), Map.empty[String, String], None, listed)
     val files = index.allFiles().filter(_.getLen > 0)
     val spec = index.partitionSpec()
     val inFiles =
@@ -44,6 +50,19 @@ private[zorder] object PathContent {
         s"$fragment; move the files into one of them.")
     }
     Content(inFiles, spec.partitionColumns, actual.toMap)
+  }
+
+  /** The files of the root that Spark would list. */
+  final private class Listed(root: Path, tree: Tree) extends FileStatusCache {
+    private def isSeen(file: TreeFile): Boolean =
+      !file.rel.split('/').exists(name => HadoopFSUtils.shouldFilterOutPathName(name))
+
+    override def getLeafFiles(path: Path): Option[Array[FileStatus]] =
+      if (path != root) None
+      else Some(tree.files.zip(tree.statuses).collect { case (f, status) if isSeen(f) => status }.toArray)
+
+    override def putLeafFiles(path: Path, leafFiles: Array[FileStatus]): Unit = ()
+    override def invalidateAll(): Unit = ()
   }
 
   /** The directories that Spark writes for these partition values. */

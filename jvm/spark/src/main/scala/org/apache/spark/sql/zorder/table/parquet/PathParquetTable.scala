@@ -10,6 +10,8 @@ import org.apache.spark.sql.zorder.table._
 /**
  * Parquet files under a directory of a local disk or of HDFS.
  *
+ * @param opened
+ *   what lay there when the table was opened
  * @param ident
  *   a table of the catalog whose partitions are not in the catalog
  */
@@ -18,6 +20,7 @@ private[zorder] final class PathParquetTable(
     override val name: String,
     fs: FileSystem,
     override val root: Path,
+    opened: Tree,
     override val properties: Map[String, String] = Map.empty,
     val ident: Option[TableIdentifier] = None)
     extends ParquetTable {
@@ -26,11 +29,19 @@ private[zorder] final class PathParquetTable(
   override def identity: String = ""
   override def owns(journal: Journal): Boolean = journal.kind == "path"
   private var late = 0
-  private lazy val content = PathContent.read(session, root)
+  private var listed: Option[Tree] = Some(opened)
+  private lazy val content = PathContent.read(session, root, opened)
 
   override def schema: StructType = StructType(content.dataSchema ++ content.partitionSchema)
   override def partitionSchema: StructType = content.partitionSchema
-  override def files(): Seq[DataFile] = Tree.walk(fs, root).dataFiles(Tree.partitionOf)
+
+  /** Those of the opened table; whoever asks again has them listed again. */
+  override def files(): Seq[DataFile] = {
+    val tree = listed.getOrElse(Tree.walk(fs, root))
+    listed = None
+    tree.dataFiles(Tree.partitionOf)
+  }
+
   override def state: StateDir = new StateDir(fs, root)
   override def carriedOver: Int = late
 

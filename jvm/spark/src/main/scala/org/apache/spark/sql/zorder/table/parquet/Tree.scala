@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import scala.collection.mutable.ArrayBuffer
 
-import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
 import org.apache.spark.sql.zorder.table.{DataFile, TextFiles}
 
@@ -23,8 +23,19 @@ private[zorder] final case class TreeFile(rel: String, length: Long, modified: L
   }
 }
 
-/** All that is below a directory, hidden or not, in one walk; `dirs` are relative too. */
-private[zorder] final case class Tree(root: Path, files: Seq[TreeFile], dirs: Seq[String]) {
+/**
+ * All that is below a directory, hidden or not, in one walk.
+ *
+ * @param dirs
+ *   relative too
+ * @param statuses
+ *   of the files, in their order
+ */
+private[zorder] final case class Tree(
+    root: Path,
+    files: Seq[TreeFile],
+    dirs: Seq[String],
+    statuses: Seq[FileStatus]) {
 
   lazy val data: Seq[TreeFile] = files.filter(_.isData)
 
@@ -41,16 +52,20 @@ private[zorder] object Tree {
   def walk(fs: FileSystem, root: Path): Tree = {
     val files = ArrayBuffer.empty[TreeFile]
     val dirs = ArrayBuffer.empty[String]
+    val statuses = ArrayBuffer.empty[FileStatus]
     def visit(dir: Path, prefix: String): Unit = TextFiles.children(fs, dir).foreach { s =>
       val rel = prefix + s.getPath.getName
       if (s.isDirectory) {
         dirs += rel
         // the inside of a job's scratch directory changes all the time and is nobody's data
         if (!isWriter(s.getPath.getName)) visit(s.getPath, rel + "/")
-      } else files += TreeFile(rel, s.getLen, s.getModificationTime)
+      } else {
+        files += TreeFile(rel, s.getLen, s.getModificationTime)
+        statuses += s
+      }
     }
     visit(root, "")
-    Tree(fs.makeQualified(root), files.toVector, dirs.toVector)
+    Tree(fs.makeQualified(root), files.toVector, dirs.toVector, statuses.toVector)
   }
 
   /** Names that Spark does not list. */
