@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.zorder.SameOnAllLines
+import org.apache.spark.sql.zorder.table.ListingFileSystem
 
 /** Tables that grow after they were clustered. */
 @SameOnAllLines
@@ -25,13 +26,17 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
   private def append(path: Path, df: DataFrame): Unit =
     df.coalesce(1).write.mode("append").parquet(path.toString)
 
-  test("nothing new: nothing is read, nothing is written") {
+  test("nothing new: the directory is listed once, nothing is read, nothing is written") {
     withTempDir { dir =>
       val path = dir.resolve("t")
       clustered(path)
       val before = listing(path)
       val (row, watch) = JobWatch(spark)(zorder(path, run))
       assert(status(row) === "NOTHING_TO_DO" && watch.reads.isEmpty && listing(path) === before)
+      withConf(ListingFileSystem.settings: _*) {
+        val listed = ListingFileSystem.during(zorder(path, run))
+        assert(listed.count(_ == path.toString) === 1, listed)
+      }
     }
   }
 
