@@ -7,6 +7,7 @@ python readme_table.py --check    ends with 1 if README.md has another one
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -31,17 +32,24 @@ def table(result: dict[str, Any], peers: dict[str, Any]) -> str:
 
     bounds = {level: shares("spark-zorder", level, "bound") for level in ("files", "pages")}
 
-    def line(name: str, files: list[float], pages: list[float]) -> str:
-        mean = sum(files) / sum(bounds["files"]), sum(pages) / sum(bounds["pages"])
+    asked = result["data"]["files"]
+
+    def line(name: str, files: list[float], pages: list[float], count: int = asked) -> str:
+        # of two columns, the least mean share falls as one over the root of the number of files
+        least = sum(bounds["files"]) * math.sqrt(asked / count)
+        mean = sum(files) / least, sum(pages) / sum(bounds["pages"])
         cells = [" / ".join(f"{s:.3f}" for s in files), f"{mean[0]:.2f}"]
         cells += [" / ".join(f"{s:.3f}" for s in pages), f"{mean[1]:.2f}"]
         return f"| {name} | {' | '.join(cells)} |"
+
+    def made(row: dict[str, Any]) -> str:
+        return "" if row["count"] == asked else f" ({row['count']} files)"
 
     lines = [
         "| layout | files read | x bound | pages read | x bound |",
         "| --- | --- | --- | --- | --- |",
         *(line(name, shares(layout, "files"), shares(layout, "pages")) for layout, name in NAMES.items()),
-        *(line(f"{r['layout']} †", r["files"], r["pages"]) for r in peers["rows"]),
+        *(line(f"{r['layout']} †{made(r)}", r["files"], r["pages"], r["count"]) for r in peers["rows"]),
         line("bound for any layout", bounds["files"], bounds["pages"]),
     ]
     return "\n".join(lines)
@@ -63,10 +71,11 @@ def text() -> str:
         f"Made by `make readme-table`, {result['date']}, spark-zorder {versions['spark-zorder']} on Spark "
         f"{versions['spark']}: counts,",
         "not times. The bound is the least mean of both columns that any layout of so many",
-        "files or pages can reach (independent columns, rows without NULL).",
-        f"† Made by `make bench-peers`, {peers['date']}, on Spark {peers['spark']}: the same table,",
-        "columns and number of files; the share of the blocks whose min and max hold one of 200 values.",
-        "Ours on Delta and on Iceberg are on the same result page.",
+        "files or pages can reach (independent columns, rows without NULL); of a row with another number of",
+        "files, that for so many files.",
+        f"† Made by `make bench-peers`, {peers['date']}, on Spark {peers['spark']}: the same table",
+        "and columns, asked for as many files; the share of the blocks whose min and max hold one of 200",
+        "values. Ours on Delta, Iceberg and Hudi are on the same result page.",
         END,
     ]
     return "\n".join(lines)
