@@ -20,15 +20,16 @@ class LargeLayoutsSuite extends AnyFunSuite with ZOrderSession {
       Layout(IndexedSeq(column(seed)), even(0, files * 16), "zorder", InFileOrder.Hilbert)
     def twice(ref: LayoutRef) = {
       val bytes = Utils.serialize(Routes(Vector(ref)))
-      Seq.fill(2)(Utils.deserialize[Routes](bytes).compiled(0))
+      def compiled = Utils.deserialize[Routes](bytes).compiled(0)
+      (compiled, compiled)
     }
     assert(!spark.sparkContext.isStopped)
-    val Seq(a, b) = twice(new LayoutRef("a", layout(4000, 0)))
+    val (a, b) = twice(new LayoutRef("a", layout(4000, 0)))
     assert(a eq b)
     // the id is short: layouts of the same id are not mixed up
-    val Seq(c, d) = twice(new LayoutRef("a", layout(4000, 1)))
+    val (c, d) = twice(new LayoutRef("a", layout(4000, 1)))
     assert((c eq d) && !(c eq a))
-    val Seq(e, f) = twice(new LayoutRef("a", layout(4, 0)))
+    val (e, f) = twice(new LayoutRef("a", layout(4, 0)))
     assert(!(e eq f))
   }
 }
