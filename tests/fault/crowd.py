@@ -122,7 +122,8 @@ class Crowd:
                 status = row["status"]
             except Exception as error:
                 said = str(error).splitlines()[0]
-                status = "CONFLICT (a writer at work)" if said.startswith("A job is writing") else said
+                busy = said.startswith("A job is writing") or "began before the run" in said
+                status = "CONFLICT (a writer at work)" if busy else said
             ended[status] = ended.get(status, 0) + 1
             print(f"{self.kind}: run {i + 1}: {status}", flush=True)
         self.stop.set()
