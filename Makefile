@@ -86,7 +86,7 @@ cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two work
 	target/venv/4.3/bin/python tests/cluster/run.py --wheel $(WHEEL) \
 	  --jar target/jars/spark-zorder-spark4.3_2.13-$(VERSION).jar
 
-fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 500 kills of drivers, on Parquet, Delta, Iceberg and Hudi: two hours
+fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 500 kills of drivers, on Parquet, Delta, Iceberg and Hudi: hours
 	target/venv/3.5/bin/python tests/fault/crowd.py --runs 20 --result benchmarks/results/$$(date +%F)-crowd.md
 	target/venv/3.5/bin/python tests/fault/run.py --kills 500 --result benchmarks/results/$$(date +%F)-faults.md
 

@@ -1,7 +1,7 @@
 """Many files and many partitions: what a run that finds nothing to do costs, and how many jobs a run needs.
 
-    python benchmarks/peers/scale.py                                   an hour: 150,000 small files
-    python benchmarks/peers/scale.py --partitions 2000                 half of that
+    python benchmarks/peers/scale.py                                   an hour and more: 90,000 small files
+    python benchmarks/peers/scale.py --partitions 2000                 less than half of them
     python benchmarks/peers/scale.py --files 100 --partitions 200      to see that it works
 
 A table of 10,000 files is clustered into 10,000 files; the same statement again must write nothing, and

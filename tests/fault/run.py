@@ -1,6 +1,6 @@
 """Kills the driver of a run at random moments and looks at the table: no row is lost or doubled.
 
-    python tests/fault/run.py --kills 500          # what `make fault-test` does; two hours
+    python tests/fault/run.py --kills 500          # what `make fault-test` does; hours
 
 After every kill the table is read as it lies there: it has all its rows, or says clearly that it cannot be
 read (plain Parquet, between two renames). Then a vacuum recovers plain Parquet, and it has all its rows; on

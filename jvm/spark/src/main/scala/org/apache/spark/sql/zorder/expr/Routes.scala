@@ -11,10 +11,10 @@ import sparkzorder.curve.layout.CompiledLayout
  *
  * @param atHand
  *   the layouts, where nothing has been sent yet; a task unpacks those that its rows take
- * @param key
- *   of these layouts, unlike that of any others
  * @param firstFile
  *   number of the first file of each layout when the files of all partitions are counted through
+ * @param key
+ *   of these layouts, unlike that of any others
  */
 final class Routes private (
     @transient private[this] val atHand: IndexedSeq[LayoutRef],
