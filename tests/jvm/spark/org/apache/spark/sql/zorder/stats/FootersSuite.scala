@@ -94,6 +94,20 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
     }
   }
 
+  test("footers that are known are not read again, but those of files that have changed are") {
+    inTempDir { dir =>
+      spark.range(0, 90, 1, 9).write.parquet(dir.resolve("t").toString)
+      val files = parquetFiles(dir)
+      val columns = Seq(StatColumn(Seq("id"), LongType))
+      val known = Footers.read(session, files.take(8), columns)
+      val changed = files.head.copy(deleted = Some(1L))
+      val again = Footers.readOthers(session, (changed +: files.tail).reverse, columns, known)
+      assert(again.map(_.file) == (changed +: files.tail).reverse)
+      assert(again.filter(a => known.exists(_ eq a)).map(_.file) == files.slice(1, 8).reverse)
+      assert(again.map(_.zone(0)) == Footers.read(session, files.reverse, columns).map(_.zone(0)))
+    }
+  }
+
   test("NULL-only, empty and absent columns") {
     inTempDir { dir =>
       def write(rows: Int, name: String): Unit =

@@ -95,6 +95,8 @@ final private[run] case class Batch(
  *   how these rows come to files that are in place already
  * @param steps
  *   about how many are left
+ * @param input
+ *   what the last step has read: a footer is read once in a statement
  * @param outlook
  *   what was foretold when its layout was fitted, and `layout`, what was said of that
  */
@@ -103,6 +105,7 @@ final private[run] case class Underway(
     waiting: Set[String],
     growing: Growing,
     steps: Int,
+    input: Inspection,
     outlook: Outlook,
     layout: String) {
   def said: String = if (directory.isEmpty) "the table" else directory

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes}
 import org.apache.spark.sql.zorder.fit.LayoutLookUp
+import org.apache.spark.sql.zorder.stats.{FileFooter, Footers}
 import org.apache.spark.sql.zorder.table.{DataFile, PinnedPartition}
 
 /**
@@ -59,14 +60,14 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
     val placed = PlacedPartition(sized.partition.directory, None, fresh = sized.partition.files)
     val began = s"${Said.files(placed.all)} are clustered in steps of at most " +
       s"${Said.bytes(most(sized).get)}.$more"
-    val begun = underway(placed, placed.fresh, Growing.Refit, work.outlook, work.layout)
-    take(placed, work.routes.refs.head, work.input, begun, metrics, batch.left, began)
+    val begun = underway(placed, placed.fresh, Growing.Refit, work.input, work.outlook, work.layout)
+    take(placed, work.routes.refs.head, begun, metrics, batch.left, began)
   }
 
   /** The first step of new files that grow into a stored layout. */
   def grown(g: Grown, work: Work, metrics: RunMetrics, said: String, more: String): Ending = {
-    val begun = underway(g.placed, Increment.moved(g), g.growing, work.outlook, work.layout)
-    take(g.placed, g.ref, work.input, begun, metrics, Nil, said + saidOf(g) + more)
+    val begun = underway(g.placed, Increment.moved(g), g.growing, work.input, work.outlook, work.layout)
+    take(g.placed, g.ref, begun, metrics, Nil, said + saidOf(g) + more)
   }
 
   def saidOf(g: Grown): String = s" In steps of at most ${Said.bytes(most(g.placed, g.ref))}."
@@ -75,9 +76,10 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       placed: PlacedPartition,
       waiting: Seq[DataFile],
       growing: Growing,
+      input: Inspection,
       outlook: Outlook,
       layout: String): Underway =
-    Underway(placed.directory, waiting.map(_.path).toSet, growing, 0, outlook, layout)
+    Underway(placed.directory, waiting.map(_.path).toSet, growing, 0, input, outlook, layout)
 
   /** The next step of a partition, also of one that another statement has begun. */
   def next(
@@ -87,14 +89,12 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       left: Seq[String],
       more: String): Ending = {
     val ref = LayoutLookUp.ofJson(placed.layoutId.flatMap(table.state.layout).get)
-    val input = progress.step("footers") {
-      Inspection(pinned, table, Selection(placed.all, Nil), found.statistics, options)
-    }(_.said)
-    val begun = batches.underway.getOrElse {
+    val input = progress.step("footers")(inspected(placed, found))(_.said)
+    val begun = batches.underway.map(_.copy(input = input)).getOrElse {
       // what was appended after the first region had been settled grows in by a run of its own
       val waiting = if (placed.settled.isEmpty) placed.fresh else Nil
       val outlook = foreseen(placed, ref, input)
-      underway(placed, waiting, Growing.Refit, outlook, s"stored layout ${ref.id}")
+      underway(placed, waiting, Growing.Refit, input, outlook, s"stored layout ${ref.id}")
     }
     if (request.dryRun) {
       val steps = Said.count(ahead(placed, ref, begun).length.toLong, "step")
@@ -102,8 +102,17 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       Ending(RunStatus.DryRun, reason, considered, begun.layout, Some(begun.outlook))
     } else {
       val said = if (batches.underway.isDefined) "" else s"An earlier run's steps go on.$more"
-      take(placed, ref, input, begun, considered, left, said)
+      take(placed, ref, begun, considered, left, said)
     }
+  }
+
+  /** Reads the footers that no earlier step has read. */
+  private def inspected(placed: PlacedPartition, found: Found): Inspection = {
+    val before = batches.underway.map(_.input)
+    val statistics = before.fold(found.statistics)(_.statistics)
+    val known = before.fold(Seq.empty[FileFooter])(_.footers)
+    val footers = Footers.readOthers(pinned, placed.all, statistics.columns, known)
+    Inspection(pinned, table, Selection(placed.all, Nil, Some(footers)), statistics, options)
   }
 
   private def ahead(placed: PlacedPartition, ref: LayoutRef, begun: Underway): Seq[PartitionStep] = {
@@ -117,12 +126,11 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
   private def take(
       placed: PlacedPartition,
       ref: LayoutRef,
-      input: Inspection,
       begun: Underway,
       metrics: RunMetrics,
       left: Seq[String],
       said: String): Ending = {
-    import begun.{layout, outlook}
+    import begun.{input, layout, outlook}
     ahead(placed, ref, begun) match {
       case steps @ step +: _ =>
         val replaced = step.files.map(_.path).toSet

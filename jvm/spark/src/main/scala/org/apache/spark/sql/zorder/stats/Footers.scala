@@ -22,6 +22,23 @@ object Footers {
     }
   }
 
+  /**
+   * The same, without those that are known.
+   *
+   * @param known
+   *   footers read before, with the same columns; a file that has changed since is read again
+   */
+  def readOthers(
+      session: ClassicSession,
+      files: Seq[DataFile],
+      columns: Seq[StatColumn],
+      known: Seq[FileFooter]): Seq[FileFooter] = {
+    val byFile = known.map(f => f.file -> f).toMap
+    val others = read(session, files.filterNot(byFile.contains), columns)
+    val all = byFile ++ others.map(f => f.file -> f)
+    files.map(all)
+  }
+
   /** Footers and page indexes of files that a run has just written, in one job. */
   def readWithPages(
       session: ClassicSession,
