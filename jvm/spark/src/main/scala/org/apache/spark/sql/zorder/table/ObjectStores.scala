@@ -25,7 +25,8 @@ private[zorder] object ObjectStores {
     "r2",
     "bos",
     "ufile",
-    "wasabi")
+    "wasabi",
+    "dbfs")
 
   def isOne(scheme: String): Boolean = scheme != null && schemes(scheme.toLowerCase)
 }
