@@ -11,6 +11,10 @@ import sys
 import time
 from collections import deque
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HERE = Path(__file__).resolve().parent
 
@@ -53,18 +57,17 @@ class Driver:
     def await_step(self, step: str, run: int) -> None:
         """Returns when a step of a run, the first being 0, begins."""
         before = run * len(STEPS) + STEPS.index(step)
-        end = time.monotonic() + START_SECONDS
-        while len(self.ended()) < before:
-            if time.monotonic() > end or self.process.poll() is not None:
-                raise SystemExit(f"The victim did not come to {step}: {self.log.read_text()[-2000:]}")
-            time.sleep(0.01)
+        self._await(lambda: len(self.ended()) >= before, f"come to {step}")
 
     def await_commits(self, count: int) -> None:
         """Returns when so many batches are committed."""
+        self._await(lambda: sum(name == "commit" for name, _ in self.ended()) >= count, "commit")
+
+    def _await(self, reached: Callable[[], bool], what: str) -> None:
         end = time.monotonic() + START_SECONDS
-        while sum(name == "commit" for name, _ in self.ended()) < count:
+        while not reached():
             if time.monotonic() > end or self.process.poll() is not None:
-                raise SystemExit(f"The victim did not commit: {self.log.read_text()[-2000:]}")
+                raise SystemExit(f"The victim did not {what}: {self.log.read_text()[-2000:]}")
             time.sleep(0.01)
 
     def kill(self) -> int:
