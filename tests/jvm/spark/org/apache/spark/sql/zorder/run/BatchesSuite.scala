@@ -26,8 +26,28 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
       assert(metric[Long](row, "rows") === 16000 && metric[Long](row, "numFilesAdded") === 16)
       assert(metric[Long](row, "partitionsOptimized") === 4)
       assert(status(zorder(path, s"$run, maxBytesInFlight = 1)")) === "NOTHING_TO_DO")
+      val before = read(path).inputFiles.toSet
       done(keepsRows(path)(zorder(path, s"FULL $run, maxBytesInFlight = 1)")))
-      assert(runs(path) === 8)
+      assert(runs(path) === 8 && read(path).inputFiles.toSet.intersect(before).isEmpty)
+      // a rollback undoes the run, not its last commit, and the layouts of the run before count again
+      keepsRows(path)(one(s"ZORDER ROLLBACK '$path'"))
+      assert(read(path).inputFiles.toSet === before)
+      assert(status(zorder(path, s"$run, maxBytesInFlight = 1)")) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("a rollback of a run in batches on a table of the catalog") {
+    withTable("batches") {
+      numbers(16000).selectExpr("*", "id % 4 AS p").repartition(2)
+        .write.format("parquet").partitionBy("p").saveAsTable("batches")
+      val before = spark.table("batches").inputFiles.toSet
+      val row = done(one(s"ZORDER TABLE batches $run, maxBytesInFlight = 1)"))
+      assert(metric[Long](row, "numBatches") === 4)
+      numbers(16010).where("id >= 16000").selectExpr("*", "id % 4 AS p").write.insertInto("batches")
+      one("ZORDER ROLLBACK batches")
+      assert(before.subsetOf(spark.table("batches").inputFiles.toSet))
+      assert(spark.table("batches").selectExpr("count(*)", "count(distinct id)").head() ===
+        org.apache.spark.sql.Row(16010L, 16010L))
     }
   }
 

@@ -84,7 +84,7 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
       assert(before.toSet.subsetOf(open(path).files().toSet))
       assert(ids(path) == (0L until 45L))
       assert(open(path).state.runs().map(_.operation) == Seq("OPTIMIZE", "ROLLBACK"))
-      assert(open(path).state.latest().get.layoutIds.isEmpty)
+      assert(open(path).state.latest().isEmpty)
       assert(refused(Maintenance.rollback(classic, at(path))).contains("no run"))
       vacuum(path)
       assert(traces(path).isEmpty && ids(path) == (0L until 45L))

@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.SameOnAllLines
+import org.apache.spark.sql.zorder.run.JobWatch
 import org.apache.spark.sql.zorder.table.parquet.CrashPoint
 
 /** Unpartitioned tables that are larger than a batch: commit by commit to the same layout. */
@@ -17,11 +18,19 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
   private def options(path: Path, parts: Int, more: String = ""): String =
     s"WITH (fileCount = 16, pageRowLimit = 500, maxBytesInFlight = ${bytes(path) / parts}$more)"
 
-  /** Bytes that each commit of ours replaced, the newest first. */
-  private def replaced(path: Path): Seq[Long] =
+  /** A metric of each commit of ours, the newest first. */
+  private def history(path: Path, metric: String): Seq[Long] =
     spark.sql(s"DESCRIBE HISTORY delta.`$path`").where("operation = 'OPTIMIZE'")
       .select("operationMetrics").collect().toSeq
-      .map(_.getAs[Map[String, String]](0)("numRemovedBytes").toLong)
+      .map(_.getAs[Map[String, String]](0)(metric).toLong)
+
+  private def replaced(path: Path): Seq[Long] = history(path, "numRemovedBytes")
+
+  /** Footers that jobs read of the files of the table, not those of what a step has just written. */
+  private def footersRead(watch: JobWatch): Int = {
+    val job = "spark-zorder: footers of (\\d+) files".r
+    watch.jobs.collect { case job(files) => files.toInt }.sum
+  }
 
   private def sameShares(steps: Row, whole: Row): Unit =
     for (c <- 0 to 1; level <- Seq("files", "pages"))
@@ -38,8 +47,11 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
       val dry = zorder(path, s"BY (a, b) ${options(path, 2)} DRY RUN")
       assert(reason(dry).contains("read and written once more"), reason(dry))
       assert(metric[Long](dry, "bytesToRead") > 2 * bytes(path))
-      val row = done(keeps(path)(zorder(path, s"BY (a, b) ${options(path, 2)}")))
+      val (row, watch) = JobWatch(spark)(done(keeps(path)(zorder(path, s"BY (a, b) ${options(path, 2)}"))))
       val commits = replaced(path)
+      // each file is looked into once, however many steps there are
+      val read = footersRead(watch)
+      assert(read >= 12 && read <= 12 + history(path, "numAddedFiles").sum)
       assert(metric[Long](row, "numBatches") === commits.length && commits.length >= 5, reason(row))
       assert(commits.forall(_ <= limit), s"$commits of $limit")
       assert(metric[Long](row, "numFilesAdded") === 16 && metric[Long](row, "numFilesRemoved") === 12)
@@ -49,6 +61,9 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
       // FULL begins anew, and comes to its end as well
       done(keeps(path)(zorder(path, s"FULL BY (b, a) ${options(path, 2, ", force = true")}")))
       assert(files(path) === 16 && replaced(path).length === 2 * commits.length)
+      // a rollback undoes the run, not its last step, and the layout of the run before counts again
+      keeps(path)(one(s"ZORDER ROLLBACK '$path'"))
+      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
     }
   }
 

@@ -1,8 +1,12 @@
 package org.apache.spark.sql.zorder.table.hudi
 
-import java.nio.file.Files
+import java.nio.file.{Files, Path}
 
+import org.apache.hudi.common.util.{Option => HudiOption}
+import org.apache.hudi.metadata.SparkHoodieBackedTableMetadataWriter
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.shims.Shims
 
 /** Tables of the catalog; history, vacuum, rollback and removal of runs. */
 class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
@@ -37,6 +41,18 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
     }
   }
 
+  /** As any writer does once there are commits enough. */
+  private def compactMetadata(path: Path): Unit = {
+    val soon = Map("hoodie.metadata.compact.max.delta.commits" -> "1")
+    HudiClient.during(Shims.classic(spark), path.toString, soon) { client =>
+      val engine = client.getEngineContext
+      val writer =
+        SparkHoodieBackedTableMetadataWriter.create(engine.getStorageConf, client.getConfig, engine)
+      try writer.performTableServices(HudiOption.empty[String]())
+      finally writer.close()
+    }
+  }
+
   test("rollback brings the files before the last run back, and only those") {
     withTempDir { dir =>
       val path = dir.resolve("t")
@@ -46,8 +62,12 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
       val row = one(s"ZORDER ROLLBACK '$path'")
       assert(row.getString(1) === "ROLLED_BACK" && row.getString(2) === id)
       assert(filesRead(path) === before && rows(path) === content)
-      assert(refused(s"ZORDER ROLLBACK '$path'").contains("not in Hudi's timeline"))
+      assert(refused(s"ZORDER ROLLBACK '$path'").contains("There is no run"))
       done(keeps(path)(zorder(path, run)))
+      val after = filesRead(path)
+      compactMetadata(path)
+      assert(refused(s"ZORDER ROLLBACK '$path'").contains("compacted its metadata table"))
+      assert(filesRead(path) === after && rows(path) === content)
       write(numbers(10).selectExpr("id + 9000 AS id", "a", "b", "s", "d"), path, "insert")
       assert(refused(s"ZORDER ROLLBACK '$path'").contains("was written to"))
       assert(read(path).count() === 4010)

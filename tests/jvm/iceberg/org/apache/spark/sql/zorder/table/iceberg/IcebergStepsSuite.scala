@@ -6,30 +6,52 @@ import org.apache.spark.sql.Row
 
 /** A table that is larger than a batch: `replace` snapshots of a part of it at a time. */
 class IcebergStepsSuite extends AnyFunSuite with IcebergFixture {
+  private val columns =
+    Seq("id", "cast(pmod(xxhash64(id, 1), 1000) as int) a", "pmod(xxhash64(id, 2), 100000) b")
+
+  /** Bytes that each snapshot of ours replaced, by its id. */
+  private def replaced(table: String): Map[Long, Long] =
+    sql(s"SELECT snapshot_id, summary['removed-files-size'] FROM $table.snapshots " +
+      "WHERE operation = 'replace'").collect().map(r => r.getLong(0) -> r.getString(1).toLong).toMap
 
   test(
     "each snapshot replaces a batch at most, a reader of any sees all rows, the files are those of one commit") {
     val t = create("steps", "id BIGINT, a INT, b BIGINT")
-    fill(
-      t,
-      8000,
-      8,
-      "id",
-      "cast(pmod(xxhash64(id, 1), 1000) as int) a",
-      "pmod(xxhash64(id, 2), 100000) b")
+    fill(t, 8000, 8, columns: _*)
     val before = content(t)
     val bytes = tasks(t).map(_.file.fileSizeInBytes)
     val limit = bytes.sum / 2
+    val first = filesOf(t)
     val row = cluster(t, "a, b", s"WITH (fileCount = 8, force = true, maxBytesInFlight = $limit)")
     assert(status(row) == "DONE" && content(t) == before)
     val metrics = row.getAs[Row]("metrics")
-    val replaced = sql(s"SELECT snapshot_id, summary['removed-files-size'] FROM $t.snapshots " +
-      "WHERE operation = 'replace'").collect().toSeq
-    assert(metrics.getAs[Long]("numBatches") == replaced.length && replaced.length >= 4)
-    assert(replaced.forall(_.getString(1).toLong <= limit), replaced)
+    val steps = replaced(t)
+    sql(s"ZORDER ROLLBACK $t").collect()
+    assert(filesOf(t) == first && content(t) == before)
+    cluster(t, "a, b", s"WITH (fileCount = 8, force = true, maxBytesInFlight = $limit)")
+    assert(metrics.getAs[Long]("numBatches") == steps.size && steps.size >= 4)
+    assert(steps.values.forall(_ <= limit), steps)
     assert(metrics.getAs[Long]("numFilesAdded") == 8 && tasks(t).size == 8)
-    for (snapshot <- replaced)
-      assert(sql(s"SELECT * FROM $t VERSION AS OF ${snapshot.getLong(0)}").count() == 8000)
+    for (snapshot <- steps.keys)
+      assert(sql(s"SELECT * FROM $t VERSION AS OF $snapshot").count() == 8000)
     assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
+  }
+
+  test("new files that are more than a batch are merged region by region, or appended, within the limit") {
+    for ((budget, how) <- Seq(100 -> "merged there", 1 -> "of their own")) {
+      val t = create("growing", "id BIGINT, a INT, b BIGINT")
+      fill(t, 8000, 8, columns: _*)
+      cluster(t, "a, b", "WITH (fileCount = 8, force = true)")
+      val first = replaced(t).keySet
+      fill(t, 4000, 4, columns: _*)
+      val before = content(t)
+      val limit = tasks(t).map(_.file.fileSizeInBytes).sum / (if (budget > 1) 2 else 8)
+      val row = cluster(t, "a, b", s"WITH (writeBudget = $budget, maxBytesInFlight = $limit)")
+      val reason = row.getAs[String]("reason")
+      val steps = (replaced(t) -- first).values
+      assert(status(row) == "DONE" && reason.contains(how) && reason.contains("In steps of at most"), reason)
+      assert(content(t) == before && steps.size >= 3 && steps.forall(_ <= limit), s"$steps of $limit")
+      assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
+    }
   }
 }

@@ -38,7 +38,7 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
     val row = sql(s"ZORDER ROLLBACK $t").head()
     assert(row.getString(1) == "ROLLED_BACK" && row.getString(2) == run)
     assert(filesOf(t) == before && spark.table(t).count() == 2000)
-    assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("rolled back"))
+    assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("There is no run"))
     assert(status(cluster(t, "a, b")) == "DONE")
     sql(s"INSERT INTO $t SELECT id, 1, 1 FROM range(10)")
     assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("was written to"))

@@ -43,7 +43,8 @@ final private[run] case class PlacedPartition(
  * other columns or by another curve say nothing, nor do layouts of another number of files than asked for.
  */
 final private[run] class Placement(table: ClusterTable, by: Seq[String], curve: String, options: RunOptions) {
-  private lazy val runs: Seq[RunRecord] = table.state.runs().filter(r => r.columns == by && r.curve == curve)
+  private lazy val runs: Seq[RunRecord] =
+    table.state.standing().filter(r => r.columns == by && r.curve == curve)
 
   /** Partitions that hold selected files; new files that are not selected count as not there. */
   def of(selected: Selection): Seq[PlacedPartition] = {

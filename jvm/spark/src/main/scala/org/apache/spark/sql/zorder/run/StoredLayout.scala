@@ -29,10 +29,9 @@ object StoredLayout {
       else
         refuse(s"'${text.take(40)}' is not a layout: pass the JSON that fit() returned, 'table:db.t' or 'path:/data/t'.")
     val state = TableResolver.open(session, ref).state
-    val run = state.latest().getOrElse(refuse(
+    val ids = state.latest().map(_.layoutIds.values.toSeq.distinct).filter(_.nonEmpty).getOrElse(refuse(
       s"$name has no layout: cluster it first, with ZORDER TABLE ... BY (...)."))
     val wanted = id.getOrElse {
-      val ids = run.layoutIds.values.toSeq.distinct
       if (ids.length > 1)
         refuse(
           s"$name has one layout in each of its ${ids.length} partitions: name one, such as $name#${ids.head}.")

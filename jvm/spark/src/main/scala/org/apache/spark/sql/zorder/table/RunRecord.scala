@@ -46,18 +46,23 @@ final case class RunRecord(
 
 object RunRecord {
 
-  /** That a run was undone by the means of the table's own format. */
-  def rolledBack(run: RunRecord, number: Int, table: String): RunRecord = {
+  /**
+   * That a run was undone: it has its id, and neither counts any more.
+   *
+   * @param run
+   *   a record of it, if there is one
+   */
+  def rolledBack(runId: String, run: Option[RunRecord], number: Int, table: String): RunRecord = {
     val now = System.currentTimeMillis
     RunRecord(
       number,
-      run.runId,
+      runId,
       startedMs = now,
       finishedMs = now,
       operation = "ROLLBACK",
       statement = s"ZORDER ROLLBACK $table",
-      columns = run.columns,
-      curve = run.curve,
+      columns = run.fold(Seq.empty[String])(_.columns),
+      curve = run.fold("")(_.curve),
       layoutIds = Map.empty,
       files = Nil,
       rewritten = Nil,
@@ -71,8 +76,22 @@ trait TableState {
   /** All runs, oldest first. Unreadable files are passed over. */
   def runs(): Seq[RunRecord]
 
+  /** The runs that no rollback has undone. */
+  def standing(): Seq[RunRecord] = {
+    val all = runs()
+    def ids(operation: String) = all.filter(_.operation == operation).map(_.runId).toSet
+    val undone = ids("ROLLBACK") & ids("OPTIMIZE")
+    all.filterNot(r => undone(r.runId))
+  }
+
   /** The newest run, if any. */
-  def latest(): Option[RunRecord] = runs().lastOption
+  def latest(): Option[RunRecord] = standing().lastOption
+
+  /** The commits of the last run that changed files, oldest first: a run in batches has several. */
+  def lastRun(): Seq[RunRecord] = {
+    val commits = standing().filter(_.operation == "OPTIMIZE")
+    commits.lastOption.toSeq.flatMap(last => commits.filter(_.runId == last.runId))
+  }
 
   /** The body of a stored layout. */
   def layout(id: String): Option[String]

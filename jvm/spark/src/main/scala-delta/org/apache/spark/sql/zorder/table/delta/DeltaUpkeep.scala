@@ -27,16 +27,20 @@ private[delta] object DeltaUpkeep {
     }
   }
 
-  /** Delta's RESTORE, as long as the run is the table's last commit: a later one would be lost with it. */
+  /** Delta's RESTORE, as long as the run made the table's last commits: others' would be lost with them. */
   def rollback(session: ClassicSession, table: DeltaClusterTable): String = {
-    val last = table.state.runs().filter(_.operation == "OPTIMIZE").lastOption
-    val (run, version) = last.flatMap(r => r.version.map(r -> _)).getOrElse(
-      refuse(s"There is no run of ${table.name} to roll back."))
-    if (table.version != version)
-      refuse(s"${table.name} was written to after the run ${run.runId} (version $version, now " +
-        s"${table.version}), and RESTORE would lose that; use Delta's RESTORE if you mean it.")
-    session.sql(s"RESTORE TABLE ${sql(table)} TO VERSION AS OF ${version - 1}").collect()
-    table.state.write(RunRecord.rolledBack(run, table.state.nextNumber(), table.name), Map.empty)
+    val commits = table.state.lastRun()
+    val versions = commits.flatMap(_.version)
+    if (versions.isEmpty) refuse(s"There is no run of ${table.name} to roll back.")
+    val (run, before) = (commits.last, versions.head - 1)
+    if (versions != (before + 1 to table.version))
+      refuse(s"${table.name} was written to after the run ${run.runId} began (version " +
+        s"${versions.mkString(", ")}, now ${table.version}), and RESTORE would lose that; use Delta's RESTORE " +
+        "if you mean it.")
+    session.sql(s"RESTORE TABLE ${sql(table)} TO VERSION AS OF $before").collect()
+    table.state.write(
+      RunRecord.rolledBack(run.runId, Some(run), table.state.nextNumber(), table.name),
+      Map.empty)
     run.runId
   }
 

@@ -6,6 +6,8 @@ import scala.annotation.nowarn
 import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hudi.common.table.HoodieTableMetaClient
+import org.apache.hudi.metadata.HoodieTableMetadata
 
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -14,30 +16,56 @@ import org.apache.spark.sql.zorder.table.RunRecord
 /** Rollback and removal by Hudi's own means. */
 private[hudi] object HudiUpkeep {
 
-  /** Hudi's rollback of the run's commit, as long as nothing came after it. */
+  /** A rollback would compact the metadata table first if that is due, and then fail because it was compacted. */
+  private val NoCompaction = Map("hoodie.metadata.compact.max.delta.commits" -> Int.MaxValue.toString)
+
+  /** Hudi's rollback of the run's commits, the newest first, as long as others made none since. */
   def rollback(session: ClassicSession, opened: HudiClusterTable): String = {
     import opened.name
-    val last = opened.state.runs().filter(_.operation == "OPTIMIZE").lastOption
-    val (run, instant) = last.flatMap(r => r.version.map(r -> _.toString)).getOrElse(
-      refuse(s"There is no run of $name to roll back."))
-    val commits =
+    val recorded = opened.state.lastRun().filter(_.version.isDefined)
+    if (recorded.isEmpty) refuse(s"There is no run of $name to roll back.")
+    val run = recorded.last
+    val timeline =
       opened.meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala
-    val ours = commits.find(_.requestedTime == instant).getOrElse(
-      refuse(s"The run ${run.runId} of $name (instant $instant) is not in Hudi's timeline any more."))
-    val later = commits.find(c =>
-      c != ours && (c.requestedTime > instant || c.getCompletionTime > ours.getCompletionTime))
-    later.foreach { c =>
-      refuse(s"$name was written to after the run ${run.runId} began ($instant; ${c.getAction} " +
-        s"${c.requestedTime}), and Hudi rolls back the newest commit only; use CALL rollback_to_instant if you mean it.")
+    // a rollback that died has undone the last of them
+    val ours = recorded.map(r => r -> timeline.find(c => r.version.exists(_.toString == c.requestedTime)))
+      .takeWhile(_._2.isDefined).map { case (record, instant) => record -> instant.get }
+    val (_, first) = ours.headOption.getOrElse(
+      refuse(s"The run ${run.runId} of $name (instant ${recorded.head.version.get}) is not in Hudi's timeline any more."))
+    val others = timeline.filterNot(c => ours.exists(_._2 == c))
+    others.find(c => c.requestedTime > first.requestedTime || c.getCompletionTime > first.getCompletionTime)
+      .foreach { c =>
+        refuse(
+          s"$name was written to after the run ${run.runId} began (${first.requestedTime}; ${c.getAction} " +
+            s"${c.requestedTime}), and Hudi rolls back the newest commit only; use CALL rollback_to_instant if you " +
+            "mean it.")
+      }
+    compacted(opened).filter(first.requestedTime <= _).foreach { at =>
+      refuse(
+        s"Hudi has compacted its metadata table ($at) since the run ${run.runId} of $name began, and rolls " +
+          "back nothing from before that; with a savepoint of that time, use CALL rollback_to_savepoint.")
     }
     val fs = opened.root.getFileSystem(session.sessionState.newHadoopConf())
-    run.rewritten.map(f => new Path(f.path)).find(!fs.exists(_)).foreach { gone =>
+    ours.flatMap(_._1.rewritten).map(f => new Path(f.path)).find(!fs.exists(_)).foreach { gone =>
       refuse(s"The files before the run ${run.runId} of $name were cleaned ($gone is gone).")
     }
-    HudiClient.during(session, opened.root.toString, opened.hudiProperties)(undo(_, instant))
-    opened.state.write(RunRecord.rolledBack(run, opened.state.nextNumber(), name), Map.empty)
+    HudiClient.during(session, opened.root.toString, opened.hudiProperties ++ NoCompaction) { client =>
+      ours.map(_._2.requestedTime).reverse.foreach(undo(client, _))
+    }
+    opened.state.write(RunRecord.rolledBack(run.runId, Some(run), opened.state.nextNumber(), name), Map.empty)
     run.runId
   }
+
+  /** When the metadata table, if there is one, was compacted last. */
+  private def compacted(opened: HudiClusterTable): Option[String] =
+    if (!opened.meta.getTableConfig.isMetadataTableAvailable) None
+    else {
+      val path = HoodieTableMetadata.getMetadataTableBasePath(opened.root.toString)
+      val metadata = HoodieTableMetaClient.builder()
+        .setConf(opened.meta.getStorageConf.newInstance()).setBasePath(path).build()
+      val last = metadata.getActiveTimeline.getCommitTimeline.filterCompletedInstants().lastInstant()
+      if (last.isPresent) Some(last.get.requestedTime) else None
+    }
 
   /** What Hudi's procedure rollback_to_instant calls; Hudi has nothing newer for one commit. */
   @nowarn("cat=deprecation")

@@ -10,22 +10,27 @@ import org.apache.spark.sql.zorder.table.RunRecord
 /** Rollback and removal by Iceberg's own means. */
 private[iceberg] object IcebergUpkeep {
 
-  /** Back to the snapshot before the last run, as long as nothing came after it: that would be lost too. */
+  /** Back to the snapshot before the last run, as long as others made none since: it would be lost too. */
   def rollback(opened: IcebergClusterTable): String = {
     import opened.{name, table}
-    val last = opened.state.runs().filter(_.operation == "OPTIMIZE").lastOption
-    val (run, version) = last.flatMap(r => r.version.map(r -> _)).getOrElse(
-      refuse(s"There is no run of $name to roll back."))
+    val commits = opened.state.lastRun()
+    val snapshots = commits.flatMap(_.version)
+    if (snapshots.isEmpty) refuse(s"There is no run of $name to roll back.")
+    val run = commits.last
+    def parentOf(id: Long): Option[Long] =
+      Option(table.snapshot(id)).flatMap(s => Option(s.parentId)).map(id => id: Long)
     val current = opened.snapshot.map(_.snapshotId)
-    if (!current.contains(version))
-      refuse(s"$name was written to, or rolled back, after the run ${run.runId} (snapshot $version, now " +
-        s"${current.getOrElse("none")}), and going back would lose that; use Iceberg's rollback_to_snapshot " +
-        "if you mean it.")
-    val parent = Option(opened.snapshot.get.parentId).map(id => id: Long).filter(table.snapshot(_) != null)
+    // from the present one back, as many as the run has made
+    val line = Iterator.iterate(current)(_.flatMap(parentOf)).take(snapshots.length).flatten.toSeq.reverse
+    if (line != snapshots)
+      refuse(s"$name was written to, or rolled back, after the run ${run.runId} began (snapshot " +
+        s"${snapshots.mkString(", ")}, now ${current.getOrElse("none")}), and going back would lose that; use " +
+        "Iceberg's rollback_to_snapshot if you mean it.")
+    val parent = parentOf(snapshots.head).filter(table.snapshot(_) != null)
       .getOrElse(refuse(s"The snapshot before the run ${run.runId} of $name has expired."))
     val manage = table.manageSnapshots()
     opened.branch.fold(manage.rollbackTo(parent))(manage.replaceBranch(_, parent)).commit()
-    opened.state.write(RunRecord.rolledBack(run, opened.state.nextNumber(), name), Map.empty)
+    opened.state.write(RunRecord.rolledBack(run.runId, Some(run), opened.state.nextNumber(), name), Map.empty)
     run.runId
   }
 

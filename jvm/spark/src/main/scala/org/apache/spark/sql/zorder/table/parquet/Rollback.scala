@@ -1,12 +1,10 @@
 package org.apache.spark.sql.zorder.table.parquet
 
-import java.util.UUID
-
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{DataFile, RunRecord}
+import org.apache.spark.sql.zorder.table.RunRecord
 
 /** Back to the files before the last run. Rows that came since are taken along. */
 private[zorder] object Rollback {
@@ -18,30 +16,22 @@ private[zorder] object Rollback {
     val runs = table.doneJournals().filter(j => j.operation == "OPTIMIZE" && j.kind == kind)
     val last = runs.lastOption.getOrElse(refuse(
       s"There is no run of ${table.name} to roll back: none was made, or its old files were vacuumed."))
-    last.units.foreach(u => checkOld(table, u))
-    checkPlace(table, last)
+    // of a run in batches, each has partitions of its own
+    val commits = runs.filter(_.runId == last.runId)
+    commits.flatMap(_.units).foreach(u => checkOld(table, u))
+    commits.foreach(checkPlace(table, _))
+    val recorded = table.state.standing().filter(_.runId == last.runId)
+    checkWhole(table, commits, recorded)
     val txn = Journal.newTxn("")
-    val record = recordOf(table, last)
+    val record = RunRecord.rolledBack(last.runId, recorded.lastOption, number = 0, table.name)
     table match {
       case t: CatalogParquetTable =>
         val draft = t.draft(txn, "ROLLBACK", record.runId, new Path(t.store.parent, s"${t.base}.z$txn"))
-        val units = last.units.map(u =>
-          u.copy(
-            target = u.old,
-            staged = u.old,
-            old = u.target,
-            inputs = u.outputs,
-            kept = copied(last, u),
-            outputs = u.inputs))
+        val units = back(commits)(u => u.copy(target = u.old, staged = u.old, old = u.target))
         new CatalogSwap(t, WaitMs.of(session)).rollback(draft.copy(units = units), record)
       case t =>
-        val units = last.units.map(u =>
-          u.copy(
-            staged = u.old,
-            old = UnitPlan.below(t.store.retired(txn), u.partition),
-            inputs = u.outputs,
-            kept = copied(last, u),
-            outputs = u.inputs))
+        val units = back(commits)(u =>
+          u.copy(staged = u.old, old = UnitPlan.below(t.store.retired(txn), u.partition)))
         val draft = Journal(
           txn,
           "path",
@@ -61,6 +51,11 @@ private[zorder] object Rollback {
     last.runId
   }
 
+  /** The units of these commits the other way round. */
+  private def back(commits: Seq[Journal])(exchanged: SwapUnit => SwapUnit): Seq[SwapUnit] =
+    for (commit <- commits; unit <- commit.units)
+      yield exchanged(unit).copy(inputs = unit.outputs, kept = copied(commit, unit), outputs = unit.inputs)
+
   /** Files that are in the old and in the new directory, as they were when they were copied. */
   private def copied(journal: Journal, unit: SwapUnit): Seq[TreeFile] = {
     val base = s"${unit.old}/"
@@ -76,6 +71,11 @@ private[zorder] object Rollback {
         "were vacuumed or changed.")
   }
 
+  /** Of a run in batches, a vacuum may have taken the first. */
+  private def checkWhole(table: ParquetTable, commits: Seq[Journal], recorded: Seq[RunRecord]): Unit =
+    if (recorded.length > commits.length)
+      refuse(s"The last run of ${table.name} cannot be rolled back: some of its old files were vacuumed.")
+
   /** The data must be where the run put it, and its files as it wrote them. */
   private def checkPlace(table: ParquetTable, last: Journal): Unit = {
     val live = table.liveDirs()
@@ -86,28 +86,5 @@ private[zorder] object Rollback {
         refuse(s"${table.name} was overwritten, moved or partly deleted since the run ${last.runId}, " +
           "which can therefore not be rolled back without losing that.")
     }
-  }
-
-  /** The history goes on from the record before the run, so that its layout counts again. */
-  private def recordOf(table: ParquetTable, last: Journal): RunRecord = {
-    val runs = table.state.runs()
-    val undone = runs.lastIndexWhere(r => r.runId == last.runId && r.operation == "OPTIMIZE")
-    val before = runs.take(math.max(0, undone)).lastOption
-    val now = System.currentTimeMillis
-    RunRecord(
-      number = 0,
-      runId = UUID.randomUUID.toString.replace("-", "").take(12),
-      startedMs = now,
-      finishedMs = now,
-      operation = "ROLLBACK",
-      statement = s"ZORDER ROLLBACK ${table.name}",
-      columns = before.map(_.columns).getOrElse(Nil),
-      curve = before.map(_.curve).getOrElse(""),
-      layoutIds = before.map(_.layoutIds).getOrElse(Map.empty),
-      files = before.map(_.files).getOrElse(Nil),
-      rewritten = last.units.flatMap(u =>
-        u.outputs.map(f =>
-          DataFile(s"${u.target}/${f.rel}", f.length, f.modified, u.partition))),
-      report = s"""{"rolled_back":"${last.runId}"}""")
   }
 }
