@@ -1,7 +1,8 @@
 """Many files and many partitions: what a run that finds nothing to do costs, and how many jobs a run needs.
 
     python benchmarks/peers/scale.py                                   an hour and more: 90,000 small files
-    python benchmarks/peers/scale.py --partitions 2000                 less than half of them
+    python benchmarks/peers/scale.py --partitions 0                    the first part alone, half an hour
+    python benchmarks/peers/scale.py --files 0                         the second part alone
     python benchmarks/peers/scale.py --files 100 --partitions 200      to see that it works
 
 A table of 10,000 files is clustered into 10,000 files; the same statement again must write nothing, and
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("parquet", "delta", "iceberg")
 FILES = 10_000
+PARTITIONS = 20_000
 ROWS_PER_FILE = 100
 
 
@@ -100,39 +102,56 @@ def partitioned(spark: SparkSession, folder: Path, kind: str, partitions: int) -
     )
 
 
+def files_section(spark: SparkSession, folder: Path, arguments: argparse.Namespace) -> list[str]:
+    again = [unchanged(spark, folder, kind, arguments.files) for kind in arguments.formats]
+    return [
+        "",
+        "The same statement again, three times:",
+        "",
+        "| format | files | files written | seconds | jobs |",
+        "| --- | --- | --- | --- | --- |",
+        *again,
+    ]
+
+
+def partitions_section(spark: SparkSession, folder: Path, arguments: argparse.Namespace) -> list[str]:
+    many = [partitioned(spark, folder, kind, arguments.partitions) for kind in arguments.formats[:1]]
+    return [
+        "",
+        "A first run:",
+        "",
+        "| format | partitions | files written | commits | jobs | seconds |",
+        "| --- | --- | --- | --- | --- | --- |",
+        *many,
+    ]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--files", type=int, default=FILES)
-    parser.add_argument("--partitions", type=int, default=20_000)
+    parser.add_argument("--files", type=int, default=FILES, help="0: leave that part out")
+    parser.add_argument("--partitions", type=int, default=PARTITIONS, help="0: leave that part out")
     parser.add_argument("--formats", nargs="+", default=list(FORMATS), choices=FORMATS)
     arguments = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="spark-zorder-scale-"))
     try:
         spark = session.session(folder, memory="4g")
-        again = [unchanged(spark, folder, kind, arguments.files) for kind in arguments.formats]
-        many = [partitioned(spark, folder, kind, arguments.partitions) for kind in arguments.formats[:1]]
-        java = spark._jvm.System.getProperty("java.version")
-        text = [
-            "# Many files, many partitions",
-            "",
-            f"`python benchmarks/peers/scale.py --files {arguments.files} "
-            f"--partitions {arguments.partitions}`, {time.strftime('%Y-%m-%d')}, Spark {spark.version},",
-            f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, {machine.line(java)}.",
-            "",
-            "The same statement again, three times:",
-            "",
-            "| format | files | files written | seconds | jobs |",
-            "| --- | --- | --- | --- | --- |",
-            *again,
-            "",
-            "A first run:",
-            "",
-            "| format | partitions | files written | commits | jobs | seconds |",
-            "| --- | --- | --- | --- | --- | --- |",
-            *many,
-            "",
-        ]
-        result_file.show("\n".join(text), "scale", keep=arguments.files >= FILES)
+        text = "\n".join(
+            [
+                "# Many files, many partitions",
+                "",
+                f"`python benchmarks/peers/scale.py --files {arguments.files} "
+                f"--partitions {arguments.partitions}`, {time.strftime('%Y-%m-%d')}, Spark {spark.version},",
+                f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}; {ROWS_PER_FILE} rows in a file or partition.",
+                *(files_section(spark, folder, arguments) if arguments.files else ()),
+                *(partitions_section(spark, folder, arguments) if arguments.partitions else ()),
+                "",
+                machine.line(spark._jvm.System.getProperty("java.version")) + ".",
+                "",
+            ]
+        )
+        name = "scale" if arguments.files else "scale-partitions"
+        whole = arguments.files >= FILES or (not arguments.files and arguments.partitions >= PARTITIONS)
+        result_file.show(text, name, keep=whole)
         spark.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

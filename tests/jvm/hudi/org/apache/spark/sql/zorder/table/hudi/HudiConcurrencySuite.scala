@@ -1,8 +1,9 @@
 package org.apache.spark.sql.zorder.table.hudi
 
-import java.nio.file.Path
+import java.nio.file.{Files, Path}
 
 import scala.annotation.nowarn
+import scala.collection.JavaConverters._
 
 import org.apache.hudi.exception.HoodieWriteConflictException
 import org.scalatest.funsuite.AnyFunSuite
@@ -88,6 +89,30 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
         done(keeps(path)(zorder(path, run)))
       })
     }
+  }
+
+  test("of a write that ends while the table is opened, the files before it are seen") {
+    for (operation <- Seq("insert", "bulk_insert")) withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 4000)
+      val before = filesRead(path)
+      write(more(300), path, operation)
+      // the timeline is read before the end of the write, and the files behind it
+      val end = newestCommit(path)
+      Files.move(end, dir.resolve("end"))
+      val meta = metaClient(path)
+      assert(meta.getActiveTimeline.filterInflightsAndRequested.countInstants === 1)
+      Files.move(dir.resolve("end"), end)
+      val seen = HudiSnapshot.of(Shims.classic(spark), meta).slices
+      assert(seen.forall(s => s.getBaseFile.isPresent && !s.hasLogFiles))
+      assert(seen.map(_.getBaseFile.get.getFileName).toSet === before, operation)
+    }
+  }
+
+  private def newestCommit(path: Path): Path = {
+    val all = Files.list(path.resolve(".hoodie/timeline"))
+    try all.iterator.asScala.filter(_.toString.endsWith(".commit")).maxBy(_.getFileName.toString)
+    finally all.close()
   }
 
   test("several writers by Hudi's own rule, with a lock: the plan comes before a later update of its files") {

@@ -40,7 +40,8 @@ private[hudi] object HudiSnapshot {
       context,
       meta,
       config,
-      meta.getActiveTimeline.getCommitsAndCompactionTimeline)
+      // with a write that is under way, its files would be the newest, and then left out as not committed
+      meta.getActiveTimeline.getCommitsAndCompactionTimeline.filterCompletedAndCompactionInstants())
     try {
       val all = partitions.getOrElse(
         FSUtils.getAllPartitionPaths(context, meta, config).asScala).toSeq.sorted
