@@ -160,8 +160,8 @@ def main() -> int:
         text = [
             "# Appends and counts during runs",
             "",
-            f"`python tests/fault/crowd.py --runs {arguments.runs}`, {time.strftime('%Y-%m-%d')}, "
-            f"Spark {spark.version}: {tables.BATCH} rows",
+            f"`python tests/fault/crowd.py --runs {arguments.runs} --formats {' '.join(arguments.formats)}`,",
+            f"{time.strftime('%Y-%m-%d')}, Spark {spark.version}: {tables.BATCH} rows",
             "are appended every 200 ms (on Hudi as fast as it can) and all are counted all the time, in the",
             "session that runs `ZORDER TABLE ... FULL`; in the row `applications`, in a second application",
             "that has cached where the table was before the first run.",
