@@ -7,6 +7,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.hudi.common.table.HoodieTableMetaClient
+import org.apache.hudi.common.table.timeline.HoodieInstant
 import org.apache.hudi.metadata.HoodieTableMetadata
 
 import org.apache.spark.sql.zorder.ZOrderException.refuse
@@ -23,38 +24,47 @@ private[hudi] object HudiUpkeep {
   def rollback(session: ClassicSession, opened: HudiClusterTable): String = {
     import opened.name
     val recorded = opened.state.lastRun().filter(_.version.isDefined)
-    if (recorded.isEmpty) refuse(s"There is no run of $name to roll back.")
-    val run = recorded.last
+    val run = recorded.lastOption.getOrElse(refuse(s"There is no run of $name to roll back."))
     val timeline =
-      opened.meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala
-    // a rollback that died has undone the last of them
-    val ours = recorded.map(r => r -> timeline.find(c => r.version.exists(_.toString == c.requestedTime)))
-      .takeWhile(_._2.isDefined).map { case (record, instant) => record -> instant.get }
-    val (_, first) = ours.headOption.getOrElse(
-      refuse(s"The run ${run.runId} of $name (instant ${recorded.head.version.get}) is not in Hudi's timeline any more."))
-    val others = timeline.filterNot(c => ours.exists(_._2 == c))
-    others.find(c => c.requestedTime > first.requestedTime || c.getCompletionTime > first.getCompletionTime)
-      .foreach { c =>
-        refuse(
-          s"$name was written to after the run ${run.runId} began (${first.requestedTime}; ${c.getAction} " +
-            s"${c.requestedTime}), and Hudi rolls back the newest commit only; use CALL rollback_to_instant if you " +
-            "mean it.")
-      }
+      opened.meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala.toSeq
+    val commits = present(recorded, timeline)
+    val first = commits.headOption.getOrElse(refuse(
+      s"The run ${run.runId} of $name (instant ${recorded.head.version.get}) is not in Hudi's timeline any more."))
+    later(timeline, commits).foreach { c =>
+      refuse(
+        s"$name was written to after the run ${run.runId} began (${first.requestedTime}; ${c.getAction} " +
+          s"${c.requestedTime}), and Hudi rolls back the newest commit only; use CALL rollback_to_instant if you " +
+          "mean it.")
+    }
     compacted(opened).filter(first.requestedTime <= _).foreach { at =>
       refuse(
         s"Hudi has compacted its metadata table ($at) since the run ${run.runId} of $name began, and rolls " +
           "back nothing from before that; with a savepoint of that time, use CALL rollback_to_savepoint.")
     }
     val fs = opened.root.getFileSystem(session.sessionState.newHadoopConf())
-    ours.flatMap(_._1.rewritten).map(f => new Path(f.path)).find(!fs.exists(_)).foreach { gone =>
+    val before = recorded.take(commits.length).flatMap(_.rewritten).map(f => new Path(f.path))
+    before.find(!fs.exists(_)).foreach { gone =>
       refuse(s"The files before the run ${run.runId} of $name were cleaned ($gone is gone).")
     }
     HudiClient.during(session, opened.root.toString, opened.hudiProperties ++ NoCompaction) { client =>
-      ours.map(_._2.requestedTime).reverse.foreach(undo(client, _))
+      commits.reverse.foreach(c => undo(client, c.requestedTime))
     }
-    opened.state.write(RunRecord.rolledBack(run.runId, Some(run), opened.state.nextNumber(), name), Map.empty)
+    opened.state.write(
+      RunRecord.rolledBack(run.runId, Some(run), opened.state.nextNumber(), name),
+      Map.empty)
     run.runId
   }
+
+  /** The instants of a run's commits, oldest first, without the last ones if a rollback that died undid them. */
+  private def present(recorded: Seq[RunRecord], timeline: Seq[HoodieInstant]): Seq[HoodieInstant] =
+    recorded.map(r => timeline.find(c => r.version.exists(_.toString == c.requestedTime)))
+      .takeWhile(_.isDefined).flatten
+
+  /** A commit of others that began or ended after the first of these. */
+  private def later(timeline: Seq[HoodieInstant], commits: Seq[HoodieInstant]): Option[HoodieInstant] =
+    timeline.filterNot(commits.contains).find { c =>
+      c.requestedTime > commits.head.requestedTime || c.getCompletionTime > commits.head.getCompletionTime
+    }
 
   /** When the metadata table, if there is one, was compacted last. */
   private def compacted(opened: HudiClusterTable): Option[String] =
