@@ -1,7 +1,7 @@
 """Many files and many partitions: what a run that finds nothing to do costs, and how many jobs a run needs.
 
-    python benchmarks/peers/scale.py                                   an hour and more: 90,000 small files
-    python benchmarks/peers/scale.py --partitions 0                    the first part alone, half an hour
+    python benchmarks/peers/scale.py                                   90,000 small files
+    python benchmarks/peers/scale.py --partitions 0                    the first part alone
     python benchmarks/peers/scale.py --files 0                         the second part alone
     python benchmarks/peers/scale.py --files 100 --partitions 200      to see that it works
 
