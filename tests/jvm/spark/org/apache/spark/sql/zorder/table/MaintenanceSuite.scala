@@ -202,4 +202,18 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
     rewriteAll(open(path))
     assert(!Tree2.names(s"$path/_zorder").exists(_.endsWith(".parquet")))
   }
+
+  test("the commits of the last run that stands, none where the version of one was lost") {
+    def record(number: Int, id: String, operation: String, version: Option[Long]) =
+      RunRecord(number, id, 0L, 0L, operation, "", Nil, "", Map.empty, Nil, Nil, "{}", version)
+    def last(records: RunRecord*) = new TableState {
+      override def runs(): Seq[RunRecord] = records
+      override def layout(id: String): Option[String] = None
+    }.lastRun().map(_.number)
+    val (a, b) = (record(1, "a", "OPTIMIZE", Some(5L)), record(2, "b", "OPTIMIZE", Some(6L)))
+    assert(last(a, b, record(3, "b", "OPTIMIZE", Some(7L))) == Seq(2, 3))
+    assert(last(a, b, record(3, "b", "ROLLBACK", None)) == Seq(1))
+    assert(last(a, record(2, "b", "OPTIMIZE", None), record(3, "b", "OPTIMIZE", Some(7L))).isEmpty)
+    assert(last().isEmpty)
+  }
 }

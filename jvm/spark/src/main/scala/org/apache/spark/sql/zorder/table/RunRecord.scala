@@ -87,10 +87,14 @@ trait TableState {
   /** The newest run, if any. */
   def latest(): Option[RunRecord] = standing().lastOption
 
-  /** The commits of the last run that changed files, oldest first: a run in batches has several. */
+  /**
+   * The commits of the last run that changed files, oldest first: a run in batches has several. None of them
+   * where the version of one was lost: what the others began at is not the table before the run.
+   */
   def lastRun(): Seq[RunRecord] = {
     val commits = standing().filter(_.operation == "OPTIMIZE")
-    commits.lastOption.toSeq.flatMap(last => commits.filter(_.runId == last.runId))
+    val run = commits.lastOption.toSeq.flatMap(last => commits.filter(_.runId == last.runId))
+    if (run.forall(_.version.isDefined)) run else Nil
   }
 
   /** The body of a stored layout. */

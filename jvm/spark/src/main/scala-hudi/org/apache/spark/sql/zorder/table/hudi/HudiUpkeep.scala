@@ -23,7 +23,7 @@ private[hudi] object HudiUpkeep {
   /** Hudi's rollback of the run's commits, the newest first, as long as others made none since. */
   def rollback(session: ClassicSession, opened: HudiClusterTable): String = {
     import opened.name
-    val recorded = opened.state.lastRun().filter(_.version.isDefined)
+    val recorded = opened.state.lastRun()
     val run = recorded.lastOption.getOrElse(refuse(s"There is no run of $name to roll back."))
     val timeline =
       opened.meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala.toSeq
