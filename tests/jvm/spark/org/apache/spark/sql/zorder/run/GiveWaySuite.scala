@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderConflictException}
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /** Two schedulers and one table: the work is done once. */
 @SameOnAllLines

@@ -7,7 +7,6 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
 
 /** SPEC 5: the commit of a table of the catalog. */
 class CatalogSwapSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {

@@ -6,7 +6,6 @@ import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderConflictException}
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
 
 /** SPEC 5: recovery from the journal alone, forward or back, idempotent. */
 @SameOnAllLines

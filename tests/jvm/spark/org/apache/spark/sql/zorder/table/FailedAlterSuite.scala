@@ -6,7 +6,6 @@ import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderException
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
 
 /** Commits to the catalog that fail before the alteration, in the middle of it, or after it took effect. */
 class FailedAlterSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {

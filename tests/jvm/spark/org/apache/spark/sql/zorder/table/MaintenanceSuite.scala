@@ -6,7 +6,6 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.SameOnAllLines
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
 
 /** SPEC 5: vacuum, rollback, remove and history. */
 @SameOnAllLines

@@ -15,7 +15,7 @@ import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.parquet.{CrashPoint, ParquetTable, Replacement}
+import org.apache.spark.sql.zorder.table.parquet.{ParquetTable, Replacement}
 
 /** A session, temp directories, and a rewrite that merges all files of each partition into one. */
 private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /** Others at work during a run, and runs that die. */
 class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
@@ -82,5 +82,23 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
         done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 8, force = true)")))
         assert(!Files.exists(path.resolve("_zorder/runs/0.json")))
       }
+  }
+
+  test("a rollback that dies before its record is ended by the next one") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path)
+      val id = done(zorder(path, run)).getAs[String]("run_id")
+      System.setProperty(CrashPoint.Property, "rolled-back")
+      try intercept[CrashPoint.Crash](spark.sql(s"ZORDER ROLLBACK '$path'").collect())
+      finally System.clearProperty(CrashPoint.Property)
+      assert(files(path) === 6)
+      val row = one(s"ZORDER ROLLBACK '$path'")
+      assert(row.getString(1) === "ROLLED_BACK" && row.getString(2) === id && files(path) === 6)
+      val operations =
+        spark.sql(s"DESCRIBE HISTORY delta.`$path`").collect().map(_.getAs[String]("operation"))
+      assert(operations.toSeq === Seq("RESTORE", "OPTIMIZE", "WRITE"))
+      refused(path, s"ZORDER ROLLBACK '$path'", "There is no run")
+    }
   }
 }

@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.zorder.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{TableRef, TableResolver}
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /** Others at work during a run, and runs that die. */
 class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {

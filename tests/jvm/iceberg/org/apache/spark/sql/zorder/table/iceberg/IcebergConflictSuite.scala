@@ -4,7 +4,7 @@ import org.apache.iceberg.exceptions.CommitStateUnknownException
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /** What others do during a run, and runs that die. */
 class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {

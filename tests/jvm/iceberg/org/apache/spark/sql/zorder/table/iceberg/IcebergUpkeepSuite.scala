@@ -6,6 +6,7 @@ import org.apache.iceberg.spark.actions.SparkActions
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /** History, vacuum, rollback and removal of runs on Iceberg tables. */
 class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
@@ -43,6 +44,19 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
     sql(s"INSERT INTO $t SELECT id, 1, 1 FROM range(10)")
     assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("was written to"))
     assert(spark.table(t).count() == 2010)
+  }
+
+  test("a rollback that dies before its record is ended by the next one") {
+    val t = filled("dying")
+    val before = filesOf(t)
+    val run = cluster(t, "a, b").getAs[String]("run_id")
+    System.setProperty(CrashPoint.Property, "rolled-back")
+    try intercept[CrashPoint.Crash](sql(s"ZORDER ROLLBACK $t").collect())
+    finally System.clearProperty(CrashPoint.Property)
+    assert(filesOf(t) == before)
+    val row = sql(s"ZORDER ROLLBACK $t").head()
+    assert(row.getString(1) == "ROLLED_BACK" && row.getString(2) == run && filesOf(t) == before)
+    assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("There is no run"))
   }
 
   test("vacuum expires snapshots and deletes files that nobody reads") {

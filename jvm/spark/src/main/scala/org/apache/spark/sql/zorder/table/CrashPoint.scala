@@ -1,4 +1,4 @@
-package org.apache.spark.sql.zorder.table.parquet
+package org.apache.spark.sql.zorder.table
 
 /**
  * Places where a test lets a commit die. Nothing happens unless the system property

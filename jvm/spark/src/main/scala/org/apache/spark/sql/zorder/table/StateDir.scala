@@ -27,6 +27,12 @@ final class StateDir(fs: FileSystem, root: Path) extends TableState {
     ()
   }
 
+  /** That the format has undone this run, of which this is the last commit. */
+  def writeRollback(run: RunRecord, table: String): Unit = {
+    CrashPoint.hit("rolled-back")
+    write(RunRecord.rolledBack(run.runId, Some(run), nextNumber(), table), Map.empty)
+  }
+
   def writeLayouts(layouts: Map[String, String]): Unit = layouts.toSeq.sorted.foreach { case (id, body) =>
     TextFiles.createOnce(fs, new Path(layoutsDir, s"$id.json"), body)
   }

@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{RunRecord, Vacuumed}
+import org.apache.spark.sql.zorder.table.Vacuumed
 
 /** Vacuum, rollback and removal: Delta's own means wherever it has some. */
 private[delta] object DeltaUpkeep {
@@ -33,16 +33,24 @@ private[delta] object DeltaUpkeep {
     val versions = commits.flatMap(_.version)
     if (versions.isEmpty) refuse(s"There is no run of ${table.name} to roll back.")
     val (run, before) = (commits.last, versions.head - 1)
-    if (versions != (before + 1 to table.version))
+    if (restored(session, table, versions.last, before)) () // by a rollback that died before its record
+    else if (versions == (before + 1 to table.version))
+      session.sql(s"RESTORE TABLE ${sql(table)} TO VERSION AS OF $before").collect()
+    else
       refuse(s"${table.name} was written to after the run ${run.runId} began (version " +
         s"${versions.mkString(", ")}, now ${table.version}), and RESTORE would lose that; use Delta's RESTORE " +
         "if you mean it.")
-    session.sql(s"RESTORE TABLE ${sql(table)} TO VERSION AS OF $before").collect()
-    table.state.write(
-      RunRecord.rolledBack(run.runId, Some(run), table.state.nextNumber(), table.name),
-      Map.empty)
+    table.state.writeRollback(run, table.name)
     run.runId
   }
+
+  /** Whether the one commit since version `last` took the table back to version `before`. */
+  private def restored(session: ClassicSession, table: DeltaClusterTable, last: Long, before: Long): Boolean =
+    table.version == last + 1 && {
+      val newest = session.sql(s"DESCRIBE HISTORY ${sql(table)} LIMIT 1").head()
+      newest.getAs[String]("operation") == "RESTORE" &&
+      newest.getAs[Map[String, String]]("operationParameters").get("version").contains(before.toString)
+    }
 
   def remove(session: ClassicSession, table: DeltaClusterTable, fs: FileSystem): Unit = {
     fs.delete(table.state.dir, true)

@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /**
  * A rewrite in Delta's own transaction: files are written as Delta writes them, with its statistics, and

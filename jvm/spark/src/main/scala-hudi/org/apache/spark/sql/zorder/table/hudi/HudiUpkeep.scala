@@ -12,7 +12,7 @@ import org.apache.hudi.metadata.HoodieTableMetadata
 
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.RunRecord
+import org.apache.spark.sql.zorder.table.{CrashPoint, RunRecord}
 
 /** Rollback and removal by Hudi's own means. */
 private[hudi] object HudiUpkeep {
@@ -23,17 +23,42 @@ private[hudi] object HudiUpkeep {
   /** Hudi's rollback of the run's commits, the newest first, as long as others made none since. */
   def rollback(session: ClassicSession, opened: HudiClusterTable): String = {
     import opened.name
+    val fs = opened.root.getFileSystem(session.sessionState.newHadoopConf())
     val recorded = opened.state.lastRun()
     val run = recorded.lastOption.getOrElse(refuse(s"There is no run of $name to roll back."))
     val timeline =
       opened.meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala.toSeq
     val commits = present(recorded, timeline)
-    val first = commits.headOption.getOrElse(refuse(
-      s"The run ${run.runId} of $name (instant ${recorded.head.version.get}) is not in Hudi's timeline any more."))
-    later(timeline, commits).foreach { c =>
+    if (commits.isEmpty && !undone(fs, opened.root, recorded))
       refuse(
-        s"$name was written to after the run ${run.runId} began (${first.requestedTime}; ${c.getAction} " +
-          s"${c.requestedTime}), and Hudi rolls back the newest commit only; use CALL rollback_to_instant if you " +
+        s"The run ${run.runId} of $name (instant ${recorded.head.version.get}) is not in Hudi's timeline any more.")
+    commits.headOption.foreach(refuseLater(opened, run, timeline.filterNot(commits.contains), _))
+    val before = recorded.take(commits.length).flatMap(_.rewritten).map(f => new Path(f.path))
+    before.find(!fs.exists(_)).foreach { gone =>
+      refuse(s"The files before the run ${run.runId} of $name were cleaned ($gone is gone).")
+    }
+    HudiClient.during(session, opened.root.toString, opened.hudiProperties ++ NoCompaction) { client =>
+      commits.reverse.foreach { c =>
+        undo(client, c.requestedTime)
+        CrashPoint.hit("hudi-undone")
+      }
+    }
+    opened.state.writeRollback(run, name)
+    run.runId
+  }
+
+  /** Hudi rolls back the newest commit only, and what its metadata table has not merged yet. */
+  private def refuseLater(
+      opened: HudiClusterTable,
+      run: RunRecord,
+      others: Seq[HoodieInstant],
+      first: HoodieInstant): Unit = {
+    import opened.name
+    others.find(o =>
+      o.requestedTime > first.requestedTime || o.getCompletionTime > first.getCompletionTime).foreach { o =>
+      refuse(
+        s"$name was written to after the run ${run.runId} began (${first.requestedTime}; ${o.getAction} " +
+          s"${o.requestedTime}), and Hudi rolls back the newest commit only; use CALL rollback_to_instant if you " +
           "mean it.")
     }
     compacted(opened).filter(first.requestedTime <= _).foreach { at =>
@@ -41,30 +66,17 @@ private[hudi] object HudiUpkeep {
         s"Hudi has compacted its metadata table ($at) since the run ${run.runId} of $name began, and rolls " +
           "back nothing from before that; with a savepoint of that time, use CALL rollback_to_savepoint.")
     }
-    val fs = opened.root.getFileSystem(session.sessionState.newHadoopConf())
-    val before = recorded.take(commits.length).flatMap(_.rewritten).map(f => new Path(f.path))
-    before.find(!fs.exists(_)).foreach { gone =>
-      refuse(s"The files before the run ${run.runId} of $name were cleaned ($gone is gone).")
-    }
-    HudiClient.during(session, opened.root.toString, opened.hudiProperties ++ NoCompaction) { client =>
-      commits.reverse.foreach(c => undo(client, c.requestedTime))
-    }
-    opened.state.write(
-      RunRecord.rolledBack(run.runId, Some(run), opened.state.nextNumber(), name),
-      Map.empty)
-    run.runId
   }
+
+  /** Whether a rollback that died before its record undid all commits of a run. */
+  private def undone(fs: FileSystem, root: Path, recorded: Seq[RunRecord]): Boolean =
+    recorded.head.rewritten.forall(f => fs.exists(new Path(f.path))) &&
+      !recorded.flatMap(_.files).exists(f => fs.exists(new Path(root, f.path)))
 
   /** The instants of a run's commits, oldest first, without the last ones if a rollback that died undid them. */
   private def present(recorded: Seq[RunRecord], timeline: Seq[HoodieInstant]): Seq[HoodieInstant] =
     recorded.map(r => timeline.find(c => r.version.exists(_.toString == c.requestedTime)))
       .takeWhile(_.isDefined).flatten
-
-  /** A commit of others that began or ended after the first of these. */
-  private def later(timeline: Seq[HoodieInstant], commits: Seq[HoodieInstant]): Option[HoodieInstant] =
-    timeline.filterNot(commits.contains).find { c =>
-      c.requestedTime > commits.head.requestedTime || c.getCompletionTime > commits.head.getCompletionTime
-    }
 
   /** When the metadata table, if there is one, was compacted last. */
   private def compacted(opened: HudiClusterTable): Option[String] =

@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /**
  * A rewrite as a clustering of Hudi's: planned before the first row is written, so that Hudi keeps others from

@@ -5,7 +5,6 @@ import java.util.Locale
 import org.apache.hadoop.fs.FileSystem
 
 import org.apache.spark.sql.zorder.ZOrderException.refuse
-import org.apache.spark.sql.zorder.table.RunRecord
 
 /** Rollback and removal by Iceberg's own means. */
 private[iceberg] object IcebergUpkeep {
@@ -22,15 +21,17 @@ private[iceberg] object IcebergUpkeep {
     val current = opened.snapshot.map(_.snapshotId)
     // from the present one back, as many as the run has made
     val line = Iterator.iterate(current)(_.flatMap(parentOf)).take(snapshots.length).flatten.toSeq.reverse
-    if (line != snapshots)
+    val before = parentOf(snapshots.head).filter(table.snapshot(_) != null)
+    if (current.isDefined && current == before) () // by a rollback that died before its record
+    else if (line == snapshots) {
+      val parent = before.getOrElse(refuse(s"The snapshot before the run ${run.runId} of $name has expired."))
+      val manage = table.manageSnapshots()
+      opened.branch.fold(manage.rollbackTo(parent))(manage.replaceBranch(_, parent)).commit()
+    } else
       refuse(s"$name was written to, or rolled back, after the run ${run.runId} began (snapshot " +
         s"${snapshots.mkString(", ")}, now ${current.getOrElse("none")}), and going back would lose that; use " +
         "Iceberg's rollback_to_snapshot if you mean it.")
-    val parent = parentOf(snapshots.head).filter(table.snapshot(_) != null)
-      .getOrElse(refuse(s"The snapshot before the run ${run.runId} of $name has expired."))
-    val manage = table.manageSnapshots()
-    opened.branch.fold(manage.rollbackTo(parent))(manage.replaceBranch(_, parent)).commit()
-    opened.state.write(RunRecord.rolledBack(run.runId, Some(run), opened.state.nextNumber(), name), Map.empty)
+    opened.state.writeRollback(run, name)
     run.runId
   }
 

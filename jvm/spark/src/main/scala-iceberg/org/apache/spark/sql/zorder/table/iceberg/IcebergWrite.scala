@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
-import org.apache.spark.sql.zorder.table.parquet.CrashPoint
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /**
  * A rewrite that ends in a `replace` commit. Rows that others append meanwhile stay; if rows of the rewritten

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.StateDir
+import org.apache.spark.sql.zorder.table.{CrashPoint, StateDir}
 
 /** After a commit to the catalog that died: the catalog itself says whether it happened. */
 private[parquet] final class CatalogRecovery(table: CatalogParquetTable) {

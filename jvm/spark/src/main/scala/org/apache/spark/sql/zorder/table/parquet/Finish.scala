@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.StateDir
+import org.apache.spark.sql.zorder.table.{CrashPoint, StateDir}
 
 /** The last steps of a commit or of its withdrawal; each can be repeated. */
 private[parquet] final class Finish(store: JournalStore) {

@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.zorder.table.CrashPoint
+
 /**
  * Files that came into a directory after its data had moved on, from a writer that had opened them before or
  * that knows the table by its old path. They are rows of the table: they are copied to where it is now.

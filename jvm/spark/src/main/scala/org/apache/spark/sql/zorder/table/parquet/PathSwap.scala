@@ -4,7 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
+import org.apache.spark.sql.zorder.table.{CrashPoint, RunRecord, StateDir}
 
 /**
  * The commit of a table that is known by its path: directories change places under one journal.

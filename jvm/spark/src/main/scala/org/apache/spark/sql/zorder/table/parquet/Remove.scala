@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.parquet
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /** Takes away every trace of this project from a table; its data stays as it is. */
 private[zorder] object Remove {

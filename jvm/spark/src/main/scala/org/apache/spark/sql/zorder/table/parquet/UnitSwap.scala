@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.parquet
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /**
  * The renames that put one directory in place of another. Each step looks at what is there first, so that

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.{TextFiles, Vacuumed}
+import org.apache.spark.sql.zorder.table.{CrashPoint, TextFiles, Vacuumed}
 
 /**
  * Deletes files that a journal names as rewritten or copied, and nothing else.
