@@ -4,7 +4,11 @@ ThisBuild / organization := "io.github.spark-zorder"
 ThisBuild / version := IO.read(file("VERSION")).trim
 ThisBuild / versionScheme := Some("early-semver")
 ThisBuild / licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0"))
-Global / concurrentRestrictions += Tags.limit(Tags.Test, 1)
+// two JVMs with tests at once: one of them keeps little more than a core busy
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(math.max(2, java.lang.Runtime.getRuntime.availableProcessors)),
+  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.exclusiveGroup(Tags.Clean))
 Global / excludeLintKeys ++= Set(sourceDirectory)
 
 /** Warnings are errors; the few that cross-building makes unavoidable are named here. */
@@ -52,6 +56,15 @@ def repo(path: String): File = file(path).getAbsoluteFile
 def reports(id: String): Seq[TestOption] = Seq(
   Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
   Tests.Argument(TestFrameworks.ScalaTest, "-u", repo(s"target/test-reports/$id").getPath))
+
+/** Suites of table formats, which begin sessions of their own, and all others: a JVM each. */
+val testJvms = Test / testGrouping := {
+  val options = (Test / forkOptions).value
+  val formats = "org\\.apache\\.spark\\.sql\\.zorder\\.table\\.(delta|iceberg|hudi)\\..*"
+  (Test / definedTests).value.groupBy(_.name.matches(formats)).toSeq.map { case (ofFormats, tests) =>
+    Tests.Group(if (ofFormats) "formats" else "others", tests, Tests.SubProcess(options))
+  }
+}
 
 /** The line on which all suites run; the other full ones leave out what is the same on all lines. */
 val firstFull = sparkLines.find(_.tests == "full").get
@@ -158,6 +171,7 @@ def sparkProject(line: SparkLine): Project = {
       Test / fork := true,
       Test / baseDirectory := repo("."),
       Test / javaOptions ++= sparkJavaOptions,
+      testJvms,
       Test / testOptions ++= reports(line.id),
       Test / testOptions ++= (if (allSuites.value || line == firstFull) Nil else Seq(notOnThisLine)),
       scalafixChecked,
