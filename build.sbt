@@ -50,21 +50,22 @@ val sparkJavaOptions = Seq(
   .flatMap(p => Seq("--add-opens", s"$p=ALL-UNNAMED")) ++
   Seq("-Xmx2g", "-Dspark.testing=1", "-Dspark.ui.enabled=false", "-Duser.timezone=UTC")
 
+/** Tests run much code a few times: less of it is worth C2, and collectors need not save memory. */
+val testJavaOptions = Seq(
+  "-Xms1g",
+  "-XX:+UseParallelGC",
+  "-XX:MetaspaceSize=512m",
+  "-XX:Tier4InvocationThreshold=15000",
+  "-XX:Tier4MinInvocationThreshold=2000",
+  "-XX:Tier4CompileThreshold=40000",
+  "-XX:Tier4BackEdgeThreshold=120000")
+
 def repo(path: String): File = file(path).getAbsoluteFile
 
 /** Short lines on the terminal, one JUnit file a suite for the summary that ends `make test`. */
 def reports(id: String): Seq[TestOption] = Seq(
   Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
   Tests.Argument(TestFrameworks.ScalaTest, "-u", repo(s"target/test-reports/$id").getPath))
-
-/** Suites of table formats, which begin sessions of their own, and all others: a JVM each. */
-val testJvms = Test / testGrouping := {
-  val options = (Test / forkOptions).value
-  val formats = "org\\.apache\\.spark\\.sql\\.zorder\\.table\\.(delta|iceberg|hudi)\\..*"
-  (Test / definedTests).value.groupBy(_.name.matches(formats)).toSeq.map { case (ofFormats, tests) =>
-    Tests.Group(if (ofFormats) "formats" else "others", tests, Tests.SubProcess(options))
-  }
-}
 
 /** The line on which all suites run; the other full ones leave out what is the same on all lines. */
 val firstFull = sparkLines.find(_.tests == "full").get
@@ -170,8 +171,7 @@ def sparkProject(line: SparkLine): Project = {
       Test / unmanagedResourceDirectories := Seq(repo("tests/shared"), repo("tests/jvm/resources")),
       Test / fork := true,
       Test / baseDirectory := repo("."),
-      Test / javaOptions ++= sparkJavaOptions,
-      testJvms,
+      Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions,
       Test / testOptions ++= reports(line.id),
       Test / testOptions ++= (if (allSuites.value || line == firstFull) Nil else Seq(notOnThisLine)),
       scalafixChecked,

@@ -4,7 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^sbt\.version=//p' project/build.properties)
 launcher=target/tools/sbt-launch-$version.jar
-memory=(-Xmx2g -Xss4m -XX:ReservedCodeCacheSize=256m)
+# C1 alone: the compilers of five Scala versions, a build each, never run long enough to pay for C2
+memory=(-Xmx2g -Xss4m -XX:TieredStopAtLevel=1)
 # no server and no colours: runs of several checkouts on one machine must not meet, logs must be readable
 quiet=(-Dsbt.server.autostart=false -Dsbt.supershell=false -Dsbt.color="${SBT_COLOR:-false}")
 
