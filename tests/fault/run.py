@@ -154,7 +154,9 @@ def main() -> int:
             "| format | " + " | ".join(WHERE) + " |",
             "| --- |" + " --- |" * len(WHERE),
         ]
-        text = "\n".join([*head, *(line for line, _ in lines), *where, *(steps for _, steps in lines)]) + "\n"
+        # what is no row of the table comes behind it
+        moments = sorted((steps for _, steps in lines), key=lambda text: not text.startswith("|"))
+        text = "\n".join([*head, *(line for line, _ in lines), *where, *moments]) + "\n"
         print(text)
         if arguments.result:
             arguments.result.write_text(text)
