@@ -4,7 +4,7 @@ ThisBuild / organization := "io.github.spark-zorder"
 ThisBuild / version := IO.read(file("VERSION")).trim
 ThisBuild / versionScheme := Some("early-semver")
 ThisBuild / licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0"))
-// two JVMs with tests at once: one of them keeps little more than a core busy
+// two JVMs with tests at once: one alone leaves a core idle much of the time
 Global / concurrentRestrictions := Seq(
   Tags.limitAll(math.max(2, java.lang.Runtime.getRuntime.availableProcessors)),
   Tags.limit(Tags.ForkedTestGroup, 2),
