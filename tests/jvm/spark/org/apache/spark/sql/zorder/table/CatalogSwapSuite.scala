@@ -233,4 +233,16 @@ class CatalogSwapSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     vacuum("m")
     assert(tableIds("m") == forty)
   }
+
+  test("CHAR and VARCHAR stay what they are after a run and a removal") {
+    spark.sql("DROP TABLE IF EXISTS e")
+    spark.sql(s"CREATE TABLE e (id BIGINT, c CHAR(4), v VARCHAR(9)) USING parquet LOCATION '${dir("char")}'")
+    spark.sql("INSERT INTO e SELECT id, 'c', 'v' FROM range(10)")
+    def types = spark.sql("DESCRIBE e").collect().map(_.getString(1)).toSeq
+    val before = types
+    rewriteAll(openName("e"))
+    assert(types == before && before.contains("char(4)"))
+    Maintenance.remove(classic, TableRef.Name(Seq("e")))
+    assert(types == before)
+  }
 }

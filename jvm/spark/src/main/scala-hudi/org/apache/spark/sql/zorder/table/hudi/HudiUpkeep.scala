@@ -99,7 +99,9 @@ private[hudi] object HudiUpkeep {
   /** The table's files stay as they are, and so does Hudi's timeline. */
   def remove(session: ClassicSession, opened: HudiClusterTable, fs: FileSystem): Unit = {
     fs.delete(opened.state.dir, true)
-    opened.catalog.foreach { table =>
+    opened.catalog.foreach { known =>
+      // raw: what is written back must keep CHAR and VARCHAR
+      val table = session.sessionState.catalog.getTableRawMetadata(known.identifier)
       val ours = table.properties.keySet.filter(_.toLowerCase(Locale.ROOT).startsWith("zorder."))
       if (ours.nonEmpty)
         session.sessionState.catalog.alterTable(table.copy(properties = table.properties -- ours))

@@ -98,7 +98,8 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
 
   /** The table as it is now, if nobody moved it since this run began. */
   private def checkBase(): CatalogTable = {
-    val now = catalog.getTableMetadata(table.ident)
+    // raw: what is written back must keep CHAR and VARCHAR
+    val now = catalog.getTableRawMetadata(table.ident)
     val txn = CatalogSwap.TxnProperty
     if (now.properties.get(txn) != table.meta.properties.get(txn) || now.location != table.meta.location ||
       now.createTime != table.meta.createTime)

@@ -35,7 +35,7 @@ private[zorder] object Remove {
   }
 
   private def dropProperties(session: ClassicSession, ident: TableIdentifier): Unit = {
-    val meta = session.sessionState.catalog.getTableMetadata(ident)
+    val meta = session.sessionState.catalog.getTableRawMetadata(ident)
     val (ours, others) = meta.properties.partition(_._1.toLowerCase.startsWith("zorder."))
     if (ours.nonEmpty) session.sessionState.catalog.alterTable(meta.copy(properties = others))
     session.catalog.refreshTable(ident.quotedString)
