@@ -21,7 +21,7 @@ JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-peers \
-  bench-sort bench-layout cluster-test fault-test clean venv-3.5 venv-4.3 venv-tools
+  bench-sort bench-layout cluster-test fault-test hostile-test clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -89,6 +89,9 @@ cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two work
 fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 500 kills of drivers, on Parquet, Delta, Iceberg and Hudi: hours
 	target/venv/3.5/bin/python tests/fault/crowd.py --runs 20 --result benchmarks/results/$$(date +%F)-crowd.md
 	target/venv/3.5/bin/python tests/fault/run.py --kills 500 --result benchmarks/results/$$(date +%F)-faults.md
+
+hostile-test: venv-3.5 target/jars/.built-3.5 ## odd tables, names, values and settings, each checked by an oracle: 3 minutes
+	target/venv/3.5/bin/python -m pytest tests/hostile
 
 clean: ## removes all that was built, but not the virtual environments and tools
 	rm -rf target/jars target/sbt target/wheel target/dev-wheel target/test-reports target/mypy \

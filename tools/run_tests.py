@@ -56,6 +56,7 @@ def stages() -> list[Stage]:
         *(install(line) for line in LINES),
         *(pytest(line, f"pytest-{line}", "tests/python", "--ignore=tests/python/connect") for line in LINES),
         pytest("4.3", "pytest-4.3-connect", "tests/python/connect"),
+        pytest("3.5", "pytest-3.5-hostile", "tests/hostile"),
     ]
 
 

@@ -1,0 +1,37 @@
+"""One session with Delta, Iceberg, Hudi and ours, and a folder of its own for every case."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "fault"))
+import tables
+from oracle import Walk
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory):
+    """Quick to answer: small tables, two cores."""
+    spark = tables.start(
+        tmp_path_factory.mktemp("session"),
+        spark__sql__session__timeZone="UTC",
+        spark__sql__parquet__outputTimestampType="TIMESTAMP_MICROS",
+        spark__sql__parquet__int96RebaseModeInWrite="CORRECTED",
+        spark__sql__parquet__datetimeRebaseModeInWrite="CORRECTED",
+        **tables.QUICK_START,
+    )
+    yield spark
+    spark.stop()
+
+
+@pytest.fixture
+def walk(session, tmp_path):
+    """The case's own folder, and what it checks itself by; its tables are gone afterwards."""
+    made = Walk(session, tmp_path)
+    yield made
+    session.sql("USE spark_catalog.default")
+    for name in made.names:
+        session.sql(f"DROP TABLE IF EXISTS {name}")
