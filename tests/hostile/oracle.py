@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # what a sentence to a user has none of
 RAW = re.compile(r"NullPointer|MatchError|Py4J|at org\.|at java\.|scala\.|None\.get|Job aborted|ClassCast")
@@ -66,6 +71,19 @@ class Walk:
     def listing(self) -> dict[str, int]:
         """Every file below the case's folder, with its length."""
         return {str(p): p.stat().st_size for p in self.folder.rglob("*") if p.is_file()}
+
+    @contextmanager
+    def settings(self, **values: str) -> Iterator[None]:
+        """Settings of the session, ``__`` for dots, that are as they were afterwards."""
+        conf, keys = self.spark.conf, {key.replace("__", "."): value for key, value in values.items()}
+        before = {key: conf.get(key, None) for key in keys}
+        for key, value in keys.items():
+            conf.set(key, value)
+        try:
+            yield
+        finally:
+            for key, value in before.items():
+                conf.unset(key) if value is None else conf.set(key, value)
 
     def refused(self, statement: str, *words: str) -> str:
         """One short sentence that holds these words, and not a file changed."""

@@ -77,8 +77,9 @@ def test_a_column_is_added_between_run_and_rollback(walk, by):
     assert multiset(found.select(*columns)) == multiset(walk.rows().select(*columns))
 
 
-def test_renamed_then_vacuumed_and_run_again(walk, by):
-    t = clustered(walk, "m_before", by)
+def test_renamed_then_vacuumed_and_run_again(walk):
+    # without partitions: Spark's in-memory catalog loses those of any managed table that is renamed
+    t = clustered(walk, "m_before", ())
     walk.names.append("m_after")
     walk.spark.sql("DROP TABLE IF EXISTS m_after")
     walk.spark.sql(f"ALTER TABLE {t} RENAME TO m_after")
@@ -144,11 +145,8 @@ def test_one_partition_overwritten_by_name(walk):
 
 def test_partitions_overwritten_dynamically(walk):
     t = clustered(walk, "m_dynamic", ("p",))
-    walk.spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
-    try:
+    with walk.settings(spark__sql__sources__partitionOverwriteMode="dynamic"):
         walk.rows(9_000, 9_030).where("p = 0").write.insertInto(t, overwrite=True)
-    finally:
-        walk.spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
     wanted = walk.rows().where("p <> 0").union(walk.rows(9_000, 9_030).where("p = 0"))
     assert walk.table(t) == multiset(wanted)
     walk.cluster(t)

@@ -133,12 +133,9 @@ def test_columns_that_need_quotes(walk):
 
 
 def test_names_that_differ_in_case_alone(walk):
-    walk.spark.conf.set("spark.sql.caseSensitive", "true")
-    try:
+    with walk.settings(spark__sql__caseSensitive="true"):
         t = walk.path("cases", walk.rows().selectExpr("a as x", "b as X", "id"))
         rows = walk.read(t)
         assert walk.cluster(t, by="x, X") == "DONE"
         assert walk.read(t) == rows
-    finally:
-        walk.spark.conf.unset("spark.sql.caseSensitive")
     walk.refused(f"ZORDER TABLE '{t}' FULL BY (x) WITH (force = true)")

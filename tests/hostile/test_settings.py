@@ -70,26 +70,19 @@ def test_settings_of_the_session_that_would_spoil_a_rewrite(walk):
         "t", walk.rows(0, 3_000).selectExpr("*", "timestamp_ntz'2020-01-01' + make_dt_interval(id) ts")
     )
     rows = walk.read(t)
-    spoil = {
-        "spark.sql.files.maxRecordsPerFile": "10",
-        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MILLIS",
-        "spark.sql.session.timeZone": "Asia/Kathmandu",
-        "spark.sql.parquet.compression.codec": "gzip",
-        "spark.sql.files.ignoreCorruptFiles": "true",
-        "spark.sql.parquet.aggregatePushdown": "true",
-        "spark.sql.ansi.enabled": "true",
-        "spark.sql.adaptive.enabled": "true",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.sql.parquet.fieldId.write.enabled": "false",
-    }
-    for key, value in spoil.items():
-        walk.spark.conf.set(key, value)
-    try:
+    with walk.settings(
+        spark__sql__files__maxRecordsPerFile="10",
+        spark__sql__parquet__outputTimestampType="TIMESTAMP_MILLIS",
+        spark__sql__session__timeZone="Asia/Kathmandu",
+        spark__sql__parquet__compression__codec="gzip",
+        spark__sql__files__ignoreCorruptFiles="true",
+        spark__sql__parquet__aggregatePushdown="true",
+        spark__sql__ansi__enabled="true",
+        spark__sql__adaptive__enabled="true",
+        spark__sql__shuffle__partitions="1",
+        spark__sql__parquet__fieldId__write__enabled="false",
+    ):
         assert walk.cluster(t, by="a, ts") == "DONE"
-    finally:
-        for key in spoil:
-            walk.spark.conf.unset(key)
-        walk.spark.conf.set("spark.sql.session.timeZone", "UTC")
     assert walk.read(t) == rows
 
 
