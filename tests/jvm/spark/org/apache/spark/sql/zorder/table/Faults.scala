@@ -49,8 +49,12 @@ object Faults {
       case _ =>
     }
     fault = Some(wanted)
+    CrashPoint.renames = renames
     try body
-    finally fault = None
+    finally {
+      fault = None
+      CrashPoint.renames = (_, _) => true
+    }
     struck
   }
 

@@ -27,6 +27,7 @@ object ClusteringRun {
     val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
     def on(snapshot: ClusterTable) = RunContext(user, request, snapshot, options, progress)
     val changes = !request.dryRun && request.into.isEmpty
+    if (request.into.isEmpty) table.checkReaders()
     claimed(user, table, progress.runId, options, changes)(Unreadable.explained(table.name) {
       val batches = new Batches(options, System.currentTimeMillis())
       inBatches(on(table), batches, () => on(TableResolver.open(user, request.target))).row

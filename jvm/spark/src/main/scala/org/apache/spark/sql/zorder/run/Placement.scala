@@ -55,7 +55,7 @@ final private[run] class Placement(table: ClusterTable, by: Seq[String], curve: 
       val layout = runs.flatMap(_.layoutIds.get(directory)).lastOption
       val recorded = runs.filter(r => layout.isDefined && r.layoutIds.get(directory) == layout)
         .flatMap(_.files).map(f => (f.path, f.length) -> f).toMap
-      val found = here.map(f => f -> recorded.get((DataFile.below(table.root, f), f.length)))
+      val found = here.map(f => f -> recorded.get((table.recorded(f), f.length)))
       def by[K](level: Int)(key: RecordedFile => K): Map[K, Seq[DataFile]] =
         found.collect { case (f, Some(r)) if r.level == level => key(r) -> f }
           .groupBy(_._1).map { case (k, all) => k -> all.map(_._2) }

@@ -60,7 +60,8 @@ final private[run] class WriteOut(context: RunContext) {
   }
 
   private def became(work: Work, files: Seq[DataFile]): String =
-    s"${Said.files(work.plan.files)} became ${Said.files(files)}." + notKept(work)
+    s"${Said.files(work.plan.files)} became ${Said.files(files)}." + notKept(work) +
+      (if (request.into.isDefined) "" else table.afterword.fold("")(" " + _))
 
   /** Spark's writer has no place for footer entries of other writers: at least it is said. */
   private def notKept(work: Work): String = {

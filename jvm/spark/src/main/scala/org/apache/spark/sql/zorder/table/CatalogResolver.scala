@@ -65,38 +65,74 @@ private[table] object CatalogResolver {
     val asked = new Path(meta.location)
     val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
     val root = fs.makeQualified(asked)
+    LocalRefusals.link(root, Some(name))
+    val managed = meta.tableType == CatalogTableType.MANAGED
+    val flat = meta.partitionColumnNames.isEmpty
     val tracked = meta.tracksPartitionsInCatalog && session.sessionState.conf.manageFilesourcePartitions
-    if (meta.partitionColumnNames.nonEmpty && !tracked) untracked(session, name, meta, fs, root)
-    else {
-      Recovery.recover(fs, root)
-      val table = new CatalogParquetTable(session, name, meta.identifier, fs)
-      CatalogRecovery.recover(table)
-      if (!fs.exists(table.root) && meta.partitionColumnNames.isEmpty)
-        refuse(s"The directory of $name, ${table.root}, is gone; restore it, or drop the table.")
-      PathRefusals.foreign(fs, table.root)
-      if (meta.partitionColumnNames.isEmpty) PathRefusals.shape(table.root, Tree.walk(fs, table.root))
-      else FormatRefusals.partitions(name, table.liveDirs())
-      if (!ObjectStores.isOne(fs.getUri.getScheme))
-        PathRefusals.writable(fs, table.root.getParent, table.root)
-      refuseOverlap(session, table.root, Some(meta.identifier))
-      table
-    }
+    if (managed && !ObjectStores.isOne(fs.getUri.getScheme)) Renamed.adopt(fs, root, Identity.of(meta))
+    if (if (flat) managed else !tracked) exchanged(session, name, meta, fs, root)
+    else relocated(session, name, meta, fs, root)
   }
 
-  /** Spark lists the directories of such a table, so they are exchanged as those of a path are. */
-  private def untracked(
+  /** New data gets a location of its own, which the catalog is told. */
+  private def relocated(
       session: ClassicSession,
       name: String,
       meta: CatalogTable,
       fs: FileSystem,
       root: Path): ParquetTable = {
-    if (ObjectStores.isOne(fs.getUri.getScheme))
-      refuse(s"The partitions of $name are not in the catalog and it is on an object store; " +
-        s"run MSCK REPAIR TABLE $name first (with spark.sql.hive.manageFilesourcePartitions).")
-    val tree = TableResolver.checked(fs, root)
-    refuseOverlap(session, root, Some(meta.identifier))
-    new PathParquetTable(session, name, fs, root, tree, meta.properties, Some(meta.identifier))
+    Recovery.recover(fs, root, identity = if (meta.tableType == CatalogTableType.MANAGED) Identity.of(meta) else "")
+    val table = new CatalogParquetTable(session, name, meta.identifier, fs)
+    CatalogRecovery.recover(table)
+    if (!fs.exists(table.root) && meta.partitionColumnNames.isEmpty) gone(name, table.root)
+    PathRefusals.foreign(fs, table.root)
+    if (!table.isManaged) LocalRefusals.mount(table.root)
+    if (meta.partitionColumnNames.isEmpty) PathRefusals.shape(table.root, Tree.walk(fs, table.root))
+    else {
+      val dirs = table.liveDirs()
+      FormatRefusals.partitions(name, dirs)
+      LocalRefusals.partitionLinks(dirs.values)
+      LocalRefusals.mountBelow(fs, table.root, dirs.values)
+    }
+    if (!ObjectStores.isOne(fs.getUri.getScheme)) {
+      PathRefusals.writable(fs, table.root.getParent, table.root)
+      if (table.isManaged && fs.exists(table.root)) PathRefusals.writable(fs, table.root, table.root)
+    }
+    refuseOverlap(session, table.root, Some(meta.identifier))
+    table
   }
+
+  private def gone(name: String, root: Path): Nothing =
+    refuse(s"The directory of $name, $root, is gone; restore it, or drop the table.")
+
+  /**
+   * The location stays and directories are exchanged, as those of a path are: of a managed table without
+   * partitions, whose old files must not stay at the place that DROP and CREATE take for its own, and of a table
+   * whose partitions Spark finds by listing.
+   */
+  private def exchanged(
+      session: ClassicSession,
+      name: String,
+      meta: CatalogTable,
+      fs: FileSystem,
+      root: Path): ParquetTable = {
+    val managed = meta.tableType == CatalogTableType.MANAGED
+    if (ObjectStores.isOne(fs.getUri.getScheme)) refuse(onObjectStore(name, meta))
+    val identity = if (managed) Identity.of(meta) else ""
+    Recovery.recover(fs, root, identity = identity)
+    if (!fs.exists(root)) gone(name, root)
+    val tree = TableResolver.checked(fs, root, identity)
+    refuseOverlap(session, root, Some(meta.identifier))
+    new PathParquetTable(session, name, fs, root, tree, meta.properties, Some(meta), named = true)
+  }
+
+  private[table] def onObjectStore(name: String, meta: CatalogTable): String =
+    if (meta.partitionColumnNames.isEmpty)
+      s"$name is a managed table on an object store, where its directory cannot be exchanged in one step; " +
+        "write a copy with INTO 'path', or keep the data in an EXTERNAL table."
+    else
+      s"The partitions of $name are not in the catalog and it is on an object store; " +
+        s"run MSCK REPAIR TABLE $name first (with spark.sql.hive.manageFilesourcePartitions)."
 
   private def identifier(session: ClassicSession, parts: Seq[String]): TableIdentifier = {
     val manager = session.sessionState.catalogManager
@@ -117,8 +153,16 @@ private[table] object CatalogResolver {
     }
   }
 
-  /** No other table of the database may lie inside, around, or (for a table) at the same place. */
-  def refuseOverlap(session: ClassicSession, root: Path, self: Option[TableIdentifier]): Unit = {
+  /**
+   * No other table of the database may lie inside, around, or (for a table) at the same place.
+   *
+   * @return
+   *   the table that lies at a path, as far as the catalog tells
+   */
+  def refuseOverlap(
+      session: ClassicSession,
+      root: Path,
+      self: Option[TableIdentifier]): Option[CatalogTable] = {
     val catalog = session.sessionState.catalog
     val databases = (self.flatMap(_.database).toSeq :+ catalog.getCurrentDatabase).distinct
     val others =
@@ -128,11 +172,12 @@ private[table] object CatalogResolver {
         }
       } catch { case NonFatal(_) => Nil } // a catalog that cannot tell forbids nothing
     val mine = path(root)
-    for {
+    val places = for {
       t <- others
       if t.tableType != CatalogTableType.VIEW && !self.exists(same(_, t.identifier))
       at <- t.storage.locationUri.map(uri => path(new Path(uri)))
-    } {
+    } yield t -> at
+    places.foreach { case (t, at) =>
       val name = t.identifier.unquotedString
       if (at.startsWith(s"$mine/"))
         refuse(s"The table $name lies inside $root; a rewrite would take its files along: name $name itself.")
@@ -142,6 +187,7 @@ private[table] object CatalogResolver {
         refuse(s"The tables ${self.get.unquotedString} and $name share the directory $root; " +
           "drop one of them.")
     }
+    places.collectFirst { case (t, at) if at == mine => t }
   }
 
   private def same(a: TableIdentifier, b: TableIdentifier): Boolean =

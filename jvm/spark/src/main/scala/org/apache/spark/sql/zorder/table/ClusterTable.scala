@@ -80,6 +80,9 @@ trait ClusterTable {
    */
   def unskippable(paths: Seq[Seq[String]]): Option[String] = None
 
+  /** What the reason of a run in place says at its end. */
+  def afterword: Option[String] = None
+
   /** What the format's own settings of the table say, as options of a run: they win over defaults alone. */
   def formatOptions: Map[String, String] = Map.empty
 
@@ -88,6 +91,9 @@ trait ClusterTable {
 
   /** The files of the present snapshot, sorted by path. */
   def files(): Seq[DataFile]
+
+  /** The path by which run records know a file of the table. */
+  def recorded(file: DataFile): String = DataFile.below(root, file)
 
   /** The table's own state under `_zorder/`. */
   def state: TableState
@@ -110,6 +116,9 @@ trait ClusterTable {
 
   /** Whether a commit leaves files of a partition where they are, and so can change a part of one alone. */
   def commitsParts: Boolean = false
+
+  /** Before a run in place: refuses where somebody reads the table who would not see what happens to it. */
+  def checkReaders(): Unit = ()
 
   /** Begins a rewrite of some of the files. */
   def begin(runId: String): TableWrite

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table
 
+import org.apache.hadoop.fs.Path
+
 /**
  * Places where a test lets a commit die. Nothing happens unless the system property
  * `spark.zorder.test.crash` names the place (`name`, or `name:halt` to stop the JVM).
@@ -13,6 +15,9 @@ private[zorder] object CrashPoint {
 
   /** What a test wants to happen at a place, as somebody else would do it. */
   @volatile private[zorder] var meanwhile: String => Unit = (_: String) => ()
+
+  /** Whether a rename on the local disk succeeds; a test lets it fail. */
+  @volatile private[zorder] var renames: (Path, Path) => Boolean = (_: Path, _: Path) => true
 
   def hit(name: String): Unit = {
     meanwhile(name)

@@ -7,6 +7,7 @@ final class StateDir(fs: FileSystem, root: Path) extends TableState {
 
   val dir: Path = new Path(root, StateDir.Name)
   private val runsDir = new Path(dir, "runs")
+  private val baseFile = new Path(dir, "base")
   private val layoutsDir = new Path(dir, "layouts")
 
   override def runs(): Seq[RunRecord] =
@@ -26,6 +27,11 @@ final class StateDir(fs: FileSystem, root: Path) extends TableState {
     TextFiles.createOnce(fs, new Path(runsDir, s"${record.number}.json"), RunRecordJson.write(record))
     ()
   }
+
+  /** The name of the table's directory when its journals were written: a managed table may be renamed. */
+  def base: Option[String] = TextFiles.read(fs, baseFile)
+
+  def writeBase(name: String): Unit = if (!base.contains(name)) TextFiles.replace(fs, baseFile, name)
 
   /** That the format has undone this run, of which this is the last commit. */
   def writeRollback(run: RunRecord, table: String): Unit = {

@@ -2,11 +2,11 @@ package org.apache.spark.sql.zorder.table
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.apache.spark.sql.catalyst.catalog.CatalogTableType
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.Nearest
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.parquet.{JournalState, JournalStore, PathParquetTable, Recovery}
-import org.apache.spark.sql.zorder.table.parquet.Tree
+import org.apache.spark.sql.zorder.table.parquet._
 
 /** Finds the table that a statement names. What forbids a rewrite is said here, before any work. */
 object TableResolver {
@@ -34,27 +34,39 @@ object TableResolver {
     val fs = asked.getFileSystem(hadoopConf)
     val root = fs.makeQualified(asked)
     PathRefusals.inPlace(root, scheme)
-    CatalogResolver.refuseOverlap(session, root, None)
+    val registered = CatalogResolver.refuseOverlap(session, root, None)
     if (root.getName.contains("="))
       refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
-    val tree = checked(fs, root)
+    LocalRefusals.link(root)
+    val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
+    val tree = checked(fs, root, managed.map(Identity.of).getOrElse(""))
+    Inside.all(fs, root).headOption.foreach { dir =>
+      refuse(s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
+    }
     val moved = JournalStore.beside(fs, root).all()
       .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))
     moved.foreach { j =>
-      val name = j.table.takeWhile(_ != '@')
+      val name = Identity.name(j.table)
       refuse(s"$root holds the files that the table $name had before its last run; name the table.")
     }
-    new PathParquetTable(session, text, fs, root, tree)
+    new PathParquetTable(session, text, fs, root, tree, registered = managed)
   }
 
-  /** Everything that the directories themselves can forbid, after recovery; what lies there. */
-  private[table] def checked(fs: FileSystem, root: Path): Tree = {
-    Recovery.recover(fs, root)
+  /**
+   * Everything that the directories themselves can forbid, after recovery; what lies there.
+   *
+   * @param identity
+   *   of the managed table that lies there, if there is one
+   */
+  private[table] def checked(fs: FileSystem, root: Path, identity: String): Tree = {
+    Recovery.recover(fs, root, identity = identity)
     directory(fs, root)
+    LocalRefusals.mount(root)
     PathRefusals.foreign(fs, root)
     PathRefusals.writable(fs, root.getParent, root)
     val tree = Tree.walk(fs, root)
     PathRefusals.shape(root, tree)
+    LocalRefusals.partitionLinks(root, tree)
     if (tree.data.exists(_.rel.contains('/'))) PathRefusals.writable(fs, root, root)
     tree
   }

@@ -27,7 +27,7 @@ private[zorder] final class CatalogParquetTable(
 
   override def root: Path = fs.makeQualified(new Path(meta.location))
   override def store: JournalStore = new JournalStore(fs, root.getParent, base)
-  override def identity: String = s"${ident.unquotedString}@${meta.createTime}"
+  override def identity: String = Identity.of(meta)
   override def schema: StructType = meta.schema
   override def declared: Option[StructType] = Some(meta.dataSchema)
   override def partitionSchema: StructType = meta.partitionSchema
@@ -36,10 +36,28 @@ private[zorder] final class CatalogParquetTable(
   override def carriedOver: Int = late
 
   private[parquet] def external: Boolean = meta.tableType == CatalogTableType.EXTERNAL
+
+  /** Its directories are for us to arrange, and DROP takes all that lies in them. */
+  private[table] def isManaged: Boolean = meta.tableType == CatalogTableType.MANAGED
+
+  /** Whether a run finds partitions where Spark makes them, which it leaves empty. */
+  private lazy val exchanges = isManaged && liveDirs().values.exists(Inside.isVisible(root, _))
+  override def afterword: Option[String] = if (exchanges) Some(ParquetTable.Exchanged) else None
   override def partitioned: Boolean = meta.partitionColumnNames.nonEmpty
 
-  /** The directory's name before the first run; the later ones are made from it. */
-  private[parquet] def base: String = meta.properties.getOrElse(CatalogSwap.BaseProperty, root.getName)
+  /** The directory's name before the first run; the later ones of an external table are made from it. */
+  private[parquet] def base: String =
+    if (isManaged) root.getName else meta.properties.getOrElse(CatalogSwap.BaseProperty, root.getName)
+
+  /** Where a commit puts new directories: beside an external table's, hidden inside a managed one's. */
+  private[parquet] def place(txn: String): Path =
+    if (isManaged) Inside.fresh(root, txn) else new Path(store.parent, s"$base.z$txn")
+
+  /** A file keeps its name in the records wherever its partition moves. */
+  override def recorded(file: DataFile): String = {
+    val name = new Path(file.path).getName
+    if (file.partition.isEmpty) name else s"${file.partition}/$name"
+  }
 
   override def files(): Seq[DataFile] =
     liveDirs().toSeq.flatMap { case (partition, dir) =>
@@ -69,10 +87,7 @@ private[zorder] final class CatalogParquetTable(
   override def newStaging(runId: String): Path = {
     late += LateFiles.carry(this)
     val txn = Journal.newTxn(runId)
-    val home = fs.makeQualified(new Path(catalog.defaultTablePath(ident)))
-    val goesHome = meta.tableType == CatalogTableType.MANAGED && !partitioned &&
-      home.getParent == root.getParent && home != root && !fs.exists(home)
-    val staging = if (goesHome) home else new Path(store.parent, s"$base.z$txn")
+    val staging = place(txn)
     Journal.begin(txn)
     preparing(staging) {
       store.write(draft(txn, "OPTIMIZE", runId, staging).at(JournalState.Staging))

@@ -21,17 +21,19 @@ private[parquet] final class CatalogRecovery(table: CatalogParquetTable) {
     }
 
   /** The new locations are the table's: the history is written and the journal says DONE. */
-  def finish(journal: Journal): Journal = {
+  def finish(altered: Journal): Journal = {
+    val journal = if (table.isManaged) retired(altered) else altered
     if (table.partitioned) {
       moveState(journal)
       fs.delete(new Path(journal.staging, StateDir.Name), true)
       fs.delete(new Path(journal.staging, "_SUCCESS"), false)
       Moves.deleteEmptyDirs(fs, journal.staging)
     }
+    if (table.isManaged) table.state.writeBase(store.base)
     CrashPoint.hit("state-moved")
     // a rollback has taken the old directories of the run that it undid
     val taken = journal.units.map(_.target).toSet
-    store.all().filter(j => j.txn != journal.txn && j.table == journal.table).foreach { j =>
+    store.all().filter(j => j.txn != journal.txn && Identity.same(j.table, journal.table)).foreach { j =>
       val left = j.units.filterNot(u => taken(u.old))
       if (left.size < j.units.size) {
         if (left.isEmpty) store.delete(j) else store.write(j.copy(units = left))
@@ -40,6 +42,11 @@ private[parquet] final class CatalogRecovery(table: CatalogParquetTable) {
     val done = store.write(journal.at(JournalState.Done))
     CrashPoint.hit("done")
     done
+  }
+
+  private def retired(journal: Journal): Journal = {
+    val live = liveDirs()
+    Retire.all(fs, table.root, journal, live)
   }
 
   /** Takes away what was prepared, but never a directory that the table uses. */

@@ -75,10 +75,13 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
     table.session.catalog.refreshTable(table.ident.quotedString)
   }
 
-  /** A partition goes back to its own directory below the table when nothing is there any more. */
+  /**
+   * A partition goes back to its own directory below an external table when nothing is there any more, for
+   * those who read by path. Of a managed table that would be a second exchange under running readers.
+   */
   private def home(partition: String, staged: Path, old: Path): Path = {
     val own = UnitPlan.below(table.root, partition)
-    if (table.partitioned && atHome && own != old && !fs.exists(own)) own else staged
+    if (table.external && table.partitioned && atHome && own != old && !fs.exists(own)) own else staged
   }
 
   private def refresh(unit: SwapUnit): SwapUnit = {

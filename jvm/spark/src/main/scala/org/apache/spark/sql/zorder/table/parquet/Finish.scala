@@ -12,6 +12,7 @@ private[parquet] final class Finish(store: JournalStore) {
   /** All units are in place: the history is written, the staging goes, the journal says DONE. */
   def finish(journal: Journal): Journal = {
     moveState(journal)
+    new StateDir(fs, journal.home).writeBase(store.base)
     CrashPoint.hit("state-moved")
     tidy(journal)
     // a rollback has taken the old directories of the run that it undid
@@ -42,6 +43,18 @@ private[parquet] final class Finish(store: JournalStore) {
     tidy(journal)
     CrashPoint.hit("abandoned")
     store.delete(journal)
+  }
+
+  /** A commit of a table that was dropped meanwhile: its old files wait for the vacuum, all else goes. */
+  def bury(journal: Journal): Unit = {
+    journal.units.indices.map(Finish.stray(store, journal, _)).foreach(fs.delete(_, true))
+    if (store.isOurs(journal.staging.getName)) fs.delete(journal.staging, true)
+    val left = journal.units.filter(u => fs.exists(u.old))
+    if (left.isEmpty) store.delete(journal)
+    else {
+      store.write(journal.copy(units = left).at(JournalState.Done))
+      ()
+    }
   }
 
   private def moveState(journal: Journal): Unit = {

@@ -27,13 +27,43 @@ private[zorder] object LateFiles {
       .filterNot(f => known(f.rel) || carried(new Path(unit.old, f.rel).toString))
   }
 
+  /**
+   * Files where Spark would make a partition of a managed table that a run has put elsewhere, from a writer that
+   * had listed the table before: (that place, where the data is now, the file).
+   */
+  def atHome(table: ParquetTable): Seq[(Path, Path, TreeFile)] = table match {
+    case t: CatalogParquetTable if t.isManaged && t.partitioned =>
+      val moved = t.doneJournals().flatMap(_.units).map(_.target.toUri.getPath).toSet
+      for {
+        (partition, dir) <- t.liveDirs().toSeq.sortBy(_._1) if moved(dir.toUri.getPath)
+        own = UnitPlan.below(t.root, partition) if own.toUri.getPath != dir.toUri.getPath
+        tree = Tree.walk(t.store.fs, own) if tree.writer.isEmpty
+        f <- tree.data
+      } yield (own, dir, f)
+    case _ => Nil
+  }
+
+  /** They are moved: whoever drops the partition must not find them there afterwards. */
+  private def carryHome(table: ParquetTable): Int = {
+    val fs = table.store.fs
+    val found = atHome(table)
+    found.foreach { case (own, dir, f) =>
+      copyTo(table, own, f, dir)
+      CrashPoint.hit("late-copied")
+      fs.delete(new Path(own, f.rel), false)
+    }
+    found.size
+  }
+
   /** Copies them and notes that in their journals; how many there were. */
-  def carry(table: ParquetTable): Int = {
+  def carry(table: ParquetTable): Int = carryHome(table) + carryOld(table)
+
+  private def carryOld(table: ParquetTable): Int = {
     val live = table.liveDirs()
     find(table).groupBy(_._1.txn).map { case (txn, found) =>
       val carried = found.flatMap { case (_, unit, file) =>
         live.get(unit.partition).filter(_ => Tree.walk(table.store.fs, unit.old).writer.isEmpty).map { dir =>
-          copy(table, unit, file, dir)
+          copyTo(table, unit.old, file, dir)
           file.copy(rel = new Path(unit.old, file.rel).toString)
         }
       }
@@ -44,9 +74,9 @@ private[zorder] object LateFiles {
   }
 
   /** A file of that name and length is the same file, copied before a crash. */
-  private def copy(table: ParquetTable, unit: SwapUnit, file: TreeFile, dir: Path): Unit = {
+  private def copyTo(table: ParquetTable, old: Path, file: TreeFile, dir: Path): Unit = {
     val to = new Path(dir, file.rel)
     if (!Moves.status(table.store.fs, to).exists(_.getLen == file.length))
-      Moves.copy(table.store.fs, new Path(unit.old, file.rel), to, file.modified)
+      Moves.copy(table.store.fs, new Path(old, file.rel), to, file.modified)
   }
 }

@@ -1,9 +1,12 @@
 package org.apache.spark.sql.zorder.table.parquet
 
 import java.io.{FileNotFoundException, IOException}
+import java.nio.file.{Files, Paths, StandardCopyOption}
 import java.util.UUID
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, FileUtil, Path}
+
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /** Renames and copies that either happen as meant or fail. */
 private[zorder] object Moves {
@@ -12,6 +15,20 @@ private[zorder] object Moves {
   def rename(fs: FileSystem, from: Path, to: Path): Unit = {
     if (fs.exists(to)) throw new IOException(s"$to is there already, so $from cannot become it")
     fs.mkdirs(to.getParent)
+    if (fs.getUri.getScheme == "file") renameLocal(from, to) else renameOther(fs, from, to)
+  }
+
+  /** At once or not at all: Hadoop's local file system copies and deletes where it cannot rename. */
+  private def renameLocal(from: Path, to: Path): Unit = {
+    if (!CrashPoint.renames(from, to)) throw new IOException(s"Cannot rename $from to $to")
+    Files.move(
+      Paths.get(from.toUri.getPath),
+      Paths.get(to.toUri.getPath),
+      StandardCopyOption.ATOMIC_MOVE)
+    ()
+  }
+
+  private def renameOther(fs: FileSystem, from: Path, to: Path): Unit = {
     if (!fs.rename(from, to)) throw new IOException(s"Cannot rename $from to $to")
     val nested = new Path(to, from.getName)
     if (!fs.exists(from) && fs.exists(nested) && nested.getName.contains(".zorder-")) {

@@ -21,7 +21,8 @@ private[zorder] trait ParquetTable extends ClusterTable {
   def identity: String
 
   /** True for journals of this table, not of a dropped one that lay at the same place. */
-  def owns(journal: Journal): Boolean = journal.table == identity || journal.kind == "path"
+  def owns(journal: Journal): Boolean =
+    if (journal.table.isEmpty) journal.kind == "path" else Identity.same(journal.table, identity)
 
   /** Finished commits of this table whose old files may still be there, oldest first. */
   def doneJournals(): Seq[Journal] =
@@ -66,6 +67,8 @@ private[zorder] trait ParquetTable extends ClusterTable {
       dataSchema: StructType): InputRelation =
     ParquetRows(session, root, partitions, dataSchema, partitionSchema)
 
+  override def checkReaders(): Unit = ActiveStreams.refuseReaders(session, root)
+
   override def begin(runId: String): TableWrite = {
     val staging = newStaging(runId)
     new StagedWrite(
@@ -86,4 +89,11 @@ private[zorder] trait ParquetTable extends ClusterTable {
   override def rollback(): String = Rollback.run(session, this)
 
   override def remove(): Unit = Remove.run(session, this)
+}
+
+private[zorder] object ParquetTable {
+
+  /** What is true of every exchange of directories, and of no commit that leaves the old ones in place. */
+  val Exchanged: String =
+    "Directories were exchanged: a query or DataFrame from before may not find its files; start it again."
 }

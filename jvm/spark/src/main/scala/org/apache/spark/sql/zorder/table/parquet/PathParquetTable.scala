@@ -3,7 +3,9 @@ package org.apache.spark.sql.zorder.table.parquet
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
 
@@ -12,8 +14,10 @@ import org.apache.spark.sql.zorder.table._
  *
  * @param opened
  *   what lay there when the table was opened
- * @param ident
- *   a table of the catalog whose partitions are not in the catalog
+ * @param registered
+ *   the table of the catalog that lies there, if one is known: its location stays
+ * @param named
+ *   whether it was opened by that table's name
  */
 private[zorder] final class PathParquetTable(
     override val session: ClassicSession,
@@ -22,18 +26,30 @@ private[zorder] final class PathParquetTable(
     override val root: Path,
     opened: Tree,
     override val properties: Map[String, String] = Map.empty,
-    val ident: Option[TableIdentifier] = None)
+    registered: Option[CatalogTable] = None,
+    named: Boolean = false)
     extends ParquetTable {
 
   val store: JournalStore = JournalStore.beside(fs, root)
-  override def identity: String = ""
-  override def owns(journal: Journal): Boolean = journal.kind == "path"
+  private val managedBy = registered.filter(_.tableType == CatalogTableType.MANAGED)
+  private[parquet] def ident: Option[TableIdentifier] = registered.filter(_ => named).map(_.identifier)
+
+  /** Whoever drops a managed table drops its data: what lay there before is another table's. */
+  override def identity: String = managedBy.map(Identity.of).getOrElse("")
+  override def owns(journal: Journal): Boolean =
+    journal.kind == "path" && !Identity.differ(journal.table, identity) &&
+      (journal.table.nonEmpty || managedBy.forall(_.createTime <= journal.changedMs))
   private var late = 0
   private var listed: Option[Tree] = Some(opened)
   private lazy val content = PathContent.read(session, root, opened)
+  private val flat = registered.filter(t => named && t.partitionColumnNames.isEmpty)
+  private var runs = state.nextNumber()
 
-  override def schema: StructType = StructType(content.dataSchema ++ content.partitionSchema)
+  override def schema: StructType =
+    flat.map(_.schema).getOrElse(StructType(content.dataSchema ++ content.partitionSchema))
+  override def declared: Option[StructType] = flat.map(_.dataSchema)
   override def partitionSchema: StructType = content.partitionSchema
+  override def afterword: Option[String] = Some(ParquetTable.Exchanged)
 
   /** Those of the opened table; whoever asks again has them listed again. */
   override def files(): Seq[DataFile] = {
@@ -70,14 +86,23 @@ private[zorder] final class PathParquetTable(
     val txn = txnOf(replacement.staging).getOrElse(
       throw new IllegalArgumentException(s"${replacement.staging} is not a staging directory of $name"))
     val units =
-      try UnitPlan.forPath(fs, root, replacement, content.actual)
-      catch { case e: Throwable => discard(replacement.staging); throw e }
+      try {
+        checkBase()
+        UnitPlan.forPath(fs, root, replacement, content.actual)
+      } catch { case e: Throwable => discard(replacement.staging); throw e }
     val record = UnitPlan.inPlace(replacement.record, content.actual)
     new PathSwap(store, WaitMs.of(session))
       .commit(draft(txn, replacement.runId, replacement.staging, units), record, replacement.layouts)
+    runs = state.nextNumber()
     session.catalog.refreshByPath(root.toString)
     ident.foreach(i => session.catalog.refreshTable(i.quotedString))
   }
+
+  /** As of a table whose location changes: of two runs that began with the same files, the second stops. */
+  private def checkBase(): Unit =
+    if (named && state.nextNumber() != runs)
+      throw new ZOrderConflictException(
+        s"Another run has changed $name since this one began; nothing was changed, run it again.")
 
   /** Where the present data of a unit of an earlier commit is. */
   override def liveDirs(): Map[String, Path] =

@@ -12,10 +12,18 @@ private[zorder] object Recovery {
   val StagingMs: Long = 24L * 3600 * 1000
 
   /** Finishes or undoes every commit beside `root` that nobody is working on. */
-  def recover(fs: FileSystem, root: Path, leaseMs: Long = LeaseMs, stagingMs: Long = StagingMs): Unit =
+  def recover(
+      fs: FileSystem,
+      root: Path,
+      leaseMs: Long = LeaseMs,
+      stagingMs: Long = StagingMs,
+      identity: String = ""): Unit =
     if (root.getParent != null) {
       val store = JournalStore.beside(fs, root)
-      store.all().filter(_.kind == "path").foreach(j => recoverOne(store, j, leaseMs, stagingMs))
+      val (ours, dropped) =
+        store.all().filter(_.kind == "path").partition(j => !Identity.differ(j.table, identity))
+      dropped.filter(_.state != JournalState.Done).foreach(new Finish(store).bury)
+      ours.foreach(recoverOne(store, _, leaseMs, stagingMs))
     }
 
   /** The journal `txn` of this JVM, if it is not finished. */

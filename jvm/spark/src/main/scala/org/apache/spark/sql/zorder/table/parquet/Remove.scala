@@ -9,9 +9,9 @@ import org.apache.spark.sql.zorder.table.CrashPoint
 private[zorder] object Remove {
 
   def run(session: ClassicSession, table: ParquetTable): Unit = {
-    val late = LateFiles.find(table)
+    val late = LateFiles.find(table).map(_._2.old) ++ LateFiles.atHome(table).map(_._1)
     if (late.nonEmpty)
-      refuse(s"${late.size} files came late into old directories of ${table.name} (${late.head._2.old}); " +
+      refuse(s"${late.size} files came late into old directories of ${table.name} (${late.head}); " +
         "run ZORDER VACUUM first, which carries them over.")
     table.store.all().find(j => j.state != JournalState.Done).foreach { j =>
       refuse(s"The run ${j.runId} is working on ${table.name}, or died; " +
@@ -24,7 +24,7 @@ private[zorder] object Remove {
         "move them away first.")
     }
     new Vacuum(table, 0L, dryRun = false).run()
-    table.store.all().filter(_.table == table.identity).foreach(table.store.delete)
+    table.store.all().filter(table.owns).foreach(table.store.delete)
     table.store.fs.delete(table.state.dir, true)
     CrashPoint.hit("removed-state")
     table match {

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.zorder.table.parquet
 
-import org.apache.hadoop.fs.Path
-
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.RunRecord
@@ -26,7 +24,7 @@ private[zorder] object Rollback {
     val record = RunRecord.rolledBack(last.runId, recorded.lastOption, number = 0, table.name)
     table match {
       case t: CatalogParquetTable =>
-        val draft = t.draft(txn, "ROLLBACK", record.runId, new Path(t.store.parent, s"${t.base}.z$txn"))
+        val draft = t.draft(txn, "ROLLBACK", record.runId, t.place(txn))
         val units = back(commits)(u => u.copy(target = u.old, staged = u.old, old = u.target))
         new CatalogSwap(t, WaitMs.of(session)).rollback(draft.copy(units = units), record)
       case t =>

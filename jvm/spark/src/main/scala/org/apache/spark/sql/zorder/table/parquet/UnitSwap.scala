@@ -15,7 +15,10 @@ private[parquet] final class UnitSwap(fs: FileSystem, waitMs: Long) {
 
   /** target -> old, staged -> target; when the old data is not as expected, old -> target again. */
   def forward(unit: SwapUnit, stray: Path): Outcome =
-    if (!fs.exists(unit.staged)) {
+    if (Mounts.isPoint(unit.target)) {
+      backward(unit, stray)
+      Refused(new ZOrderConflictException(s"${unit.target} is a mount point and cannot be exchanged."))
+    } else if (!fs.exists(unit.staged)) {
       if (fs.exists(unit.old) && fs.exists(unit.target)) Swapped(unit)
       else {
         backward(unit, stray)
@@ -49,6 +52,14 @@ private[parquet] final class UnitSwap(fs: FileSystem, waitMs: Long) {
    */
   def backward(unit: SwapUnit, stray: Path): Unit =
     if (fs.exists(unit.old)) {
+      if (Mounts.isPoint(unit.target)) copyBack(unit)
+      else {
+        moveBack(unit, stray)
+        CrashPoint.hit("undo-moved-old")
+      }
+    }
+
+  private def moveBack(unit: SwapUnit, stray: Path): Unit = {
       if (fs.exists(unit.target)) {
         val ours = (unit.outputs ++ unit.kept).map(_.rel).toSet
         Tree.walk(fs, unit.target).data.filterNot(f => ours(f.rel)).foreach { f =>
@@ -59,8 +70,21 @@ private[parquet] final class UnitSwap(fs: FileSystem, waitMs: Long) {
         CrashPoint.hit("undo-moved-new")
       }
       Moves.rename(fs, unit.old, unit.target)
-      CrashPoint.hit("undo-moved-old")
     }
+
+  /**
+   * Onto a mount point nothing can be renamed. What lies beside it in place of the data got there by a copy of
+   * Hadoop's, which may have been a part of it only.
+   */
+  private def copyBack(unit: SwapUnit): Unit = {
+    Tree.walk(fs, unit.old).files.foreach { f =>
+      val to = new Path(unit.target, f.rel)
+      if (!Moves.status(fs, to).exists(_.getLen == f.length))
+        Moves.copy(fs, new Path(unit.old, f.rel), to, f.modified)
+    }
+    fs.delete(unit.old, true)
+    ()
+  }
 
   private def checkedAndSynced(unit: SwapUnit): Either[ZOrderConflictException, SwapUnit] =
     try {

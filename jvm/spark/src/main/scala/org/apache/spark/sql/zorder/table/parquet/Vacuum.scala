@@ -8,8 +8,9 @@ import org.apache.spark.sql.zorder.table.{CrashPoint, TextFiles, Vacuumed}
  * Deletes files that a journal names as rewritten or copied, and nothing else.
  *
  * What a directory's row says: DELETED, WATCHED (empty, the first place of an external table), KEPT (younger
- * than the retention), WRITER_IN_FLIGHT, FILES_LEFT (files that no journal names), ABANDONED (staging of a run
- * that died), NO_JOURNAL (ours by name, but nothing tells what it is).
+ * than the retention), CARRIED_OVER (late rows alone), LINK (leads to a directory that is not ours),
+ * WRITER_IN_FLIGHT, FILES_LEFT (files that no journal names), ABANDONED (staging of a run that died), NO_JOURNAL
+ * (ours by name, but nothing tells what it is).
  */
 private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRun: Boolean) {
 
@@ -21,6 +22,9 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
   def run(): Seq[Vacuumed] = {
     val abandoned = unfinished()
     val late = LateFiles.find(table).groupBy(_._2.old).map { case (old, found) => old -> found.size.toLong }
+    val home = LateFiles.atHome(table).groupBy(_._1).toSeq.map { case (own, found) =>
+      Vacuumed(own, 0, 0, found.size.toLong, "CARRIED_OVER")
+    }
     if (!dryRun) LateFiles.carry(table)
     val inUse = table.files().map(_.path).toSet
     val purged = for {
@@ -28,12 +32,12 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
       u <- j.units if !live(path(u.old)) && fs.exists(u.old)
     } yield purge(j, u, late.getOrElse(u.old, 0L), inUse)
     if (!dryRun) forget()
-    abandoned ++ purged ++ unexplained()
+    abandoned ++ home ++ purged ++ unexplained()
   }
 
   /** Also those of a dropped table of the same name: their old files are named as well. */
   private def done(): Seq[Journal] = {
-    val kinds = if (table.isInstanceOf[CatalogParquetTable]) Set("path", "catalog") else Set("path")
+    val kinds = if (table.identity.nonEmpty) Set("path", "catalog") else Set("path")
     store.all().filter(j => j.state == JournalState.Done && kinds(j.kind))
   }
 
@@ -41,10 +45,12 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
     val tree = Tree.walk(fs, unit.old)
     val named = unit.named.toSet
     val copied = store.get(journal.txn).toSeq.flatMap(_.carried).toSet
-    def mayGo(f: TreeFile): Boolean = !inUse(s"${tree.root}/${f.rel}") &&
+    def mayGo(f: TreeFile): Boolean = !inUse(s"${tree.root}/${f.rel}") && !Links.onTheWay(unit.old, f.rel) &&
       (named(f) || Kept.stale(f.rel) || marker(f) || copied(f.copy(rel = new Path(unit.old, f.rel).toString)))
     val (go, stay) = tree.files.partition(mayGo)
+    val linked = Links.target(unit.old).isDefined
     if (now - journal.changedMs < retentionMs) Vacuumed(unit.old, 0, 0, carried, "KEPT")
+    else if (linked) Vacuumed(unit.old, 0, 0, carried, "LINK")
     else if (tree.writer.isDefined) Vacuumed(unit.old, 0, 0, carried, "WRITER_IN_FLIGHT")
     else {
       if (!dryRun) {
@@ -97,10 +103,11 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
   private def watched(unit: SwapUnit): Boolean =
     keepsDirectory(unit) && Tree.walk(fs, unit.old).files.isEmpty
 
-  /** What held the partitions of an earlier run: `t.z<txn>`. */
+  /** What held the partitions of an earlier run: `t.z<txn>`, or `.z<txn>` inside a managed table. */
   private def emptyParents(journal: Journal): Unit = journal.units.foreach { u =>
-    topOf(u.old)
-      .filter(p => p.getParent == store.parent && p.getName.startsWith(s"${store.base}.z"))
+    Inside.topOf(table.root, u.old)
+      .orElse(topOf(u.old)
+        .filter(p => p.getParent == store.parent && p.getName.startsWith(s"${store.base}.z")))
       .filterNot(p => live.exists(l => l == path(p) || l.startsWith(s"${path(p)}/")))
       .foreach(p => Moves.deleteEmptyDirs(fs, p))
   }
@@ -112,9 +119,18 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
     val known = store.all().flatMap(j =>
       Seq(store.retired(j.txn), store.staging(j.txn)).map(_.getName) ++
         j.units.indices.map(i => Finish.stray(store, j, i).getName)).toSet
-    TextFiles.children(fs, store.parent)
+    unexplainedInside() ++ TextFiles.children(fs, store.parent)
       .filter(s => s.isDirectory && store.isOurs(s.getPath.getName) && !known(s.getPath.getName))
       .map(s => Vacuumed(s.getPath, 0, 0, 0, "NO_JOURNAL"))
+  }
+
+  private def unexplainedInside(): Seq[Vacuumed] = {
+    val used = live ++ store.all().flatMap(j => j.staging +: j.units.flatMap(u => Seq(u.old, u.target))).map(path)
+    val (empty, full) = Inside.all(fs, table.root)
+      .filterNot(dir => used.exists(u => u == path(dir) || u.startsWith(s"${path(dir)}/")))
+      .partition(dir => Tree.walk(fs, dir).files.isEmpty)
+    if (!dryRun) empty.foreach(Moves.deleteEmptyDirs(fs, _))
+    full.map(Vacuumed(_, 0, 0, 0, "NO_JOURNAL"))
   }
 
   private def path(p: Path): String = p.toUri.getPath.stripSuffix("/")

@@ -1,0 +1,36 @@
+package org.apache.spark.sql.zorder.table
+
+import scala.util.Try
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/** Streaming queries of this session that read a directory. Of those elsewhere nothing can be known. */
+private[table] object ActiveStreams {
+  private val FileSource = "FileStreamSource\\[(.*)\\]".r
+
+  /** A stream knows files by their paths: new ones are new rows to it, and moved ones are never seen. */
+  def refuseReaders(session: ClassicSession, root: Path): Unit =
+    for {
+      query <- session.streams.active
+      progress <- Option(query.lastProgress).toSeq
+      source <- progress.sources.toSeq
+      path <- reads(source.description) if touches(path, root)
+    } refuse(s"The streaming query ${Option(query.name).getOrElse(query.id.toString)} reads $path and would " +
+      "deliver all rows again after a run, or miss later ones; stop it first, and start it with a new checkpoint, " +
+      "or write a copy with INTO 'path'.")
+
+  private[table] def reads(description: String): Option[Path] = description match {
+    case FileSource(path) => Try(new Path(path)).toOption
+    case _ => None
+  }
+
+  private def touches(source: Path, root: Path): Boolean = {
+    val (a, b) = (text(source), text(root))
+    a == b || a.startsWith(s"$b/") || b.startsWith(s"$a/")
+  }
+
+  private def text(path: Path): String = path.toUri.getPath.stripSuffix("/")
+}
