@@ -22,6 +22,31 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
+  test("files of which many rows are deleted are written again in their places, and new ones after them") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 8000, Map("enableDeletionVectors" -> "true"))
+      val log = DeltaLog.forTable(spark, path.toString)
+      def vectors() = log.update().allFiles.collect().count(_.deletionVector != null)
+      done(zorder(path, run))
+      val layouts = path.resolve("_zorder/layouts").toFile.list.length
+      spark.sql(s"DELETE FROM delta.`$path` WHERE id % 50 = 3 OR (a < 150 AND id % 5 = 2)")
+      val thin = log.update().allFiles.collect().count(_.deletedToPhysicalRecordsRatio.exists(_ > 0.05))
+      assert(vectors() === 8 && thin > 0 && thin < 8)
+      assert(status(zorder(path, "BY (a, b) WITH (fileCount = 8, deletedShare = 1)")) === "NOTHING_TO_DO")
+      numbers(100).selectExpr("id + 20000 AS id", "a", "b", "s", "d").coalesce(1)
+        .write.format("delta").mode("append").save(path.toString)
+      val row = done(keeps(path)(zorder(path, run)))
+      assert(metric[Long](row, "numFilesRemoved") === thin + 1 && metric[Long](row, "numBatches") === 2)
+      assert(vectors() === 8 - thin && files(path) === 9)
+      spark.sql(s"DELETE FROM delta.`$path` WHERE id % 4 = 1")
+      assert(reason(done(keeps(path)(zorder(path, run)))).contains("are deleted"))
+      assert(vectors() === 0 && files(path) === 8)
+      assert(path.resolve("_zorder/layouts").toFile.list.length === layouts)
+      assert(shareRead(read(path), "a") < 0.6 && shareRead(read(path), "b") < 0.6)
+    }
+  }
+
   test("column mapping: renamed and dropped columns, statistics by physical names") {
     withTempDir { dir =>
       val path = dir.resolve("t")
@@ -32,6 +57,27 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       val row = done(keeps(path)(zorder(path, "BY (` a b,c`, b) WITH (fileCount = 8)")))
       for (c <- 0 to 1)
         assert(share(row, c, "files", "now") > 0.9 && share(row, c, "files", "measured") < 0.6)
+    }
+  }
+
+  test("a column that takes another's name has a new layout, a column with a new name keeps its own") {
+    withTempDir { dir =>
+      val (path, run) = (dir.resolve("t"), "WITH (fileCount = 8, force = true)")
+      numbers(20000).selectExpr("id", "a", "b", "cast(xxhash64(id, 9) as int) q").repartition(6)
+        .write.format("delta").option("delta.columnMapping.mode", "name").save(path.toString)
+      def rename(from: String, to: String) =
+        spark.sql(s"ALTER TABLE delta.`$path` RENAME COLUMN $from TO $to")
+      done(zorder(path, s"BY (a, b) $run"))
+      rename("a", "a2")
+      assert(status(zorder(path, s"BY (a2, b) $run")) === "NOTHING_TO_DO")
+      assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+      rename("a2", "tmp")
+      rename("q", "a")
+      val stale = intercept[Exception](spark.sql(s"SELECT zorder_file('path:$path', 1, 2L)").collect())
+      assert(stale.getMessage.contains("is called tmp now"), stale.getMessage)
+      val row = done(keeps(path)(zorder(path, s"BY (a, b) $run")))
+      for (c <- 0 to 1) assert(share(row, c, "files", "measured") < 0.6)
+      assert(shareRead(read(path), "a") < 0.6)
     }
   }
 

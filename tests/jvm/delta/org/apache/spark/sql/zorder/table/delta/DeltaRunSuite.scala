@@ -2,7 +2,9 @@ package org.apache.spark.sql.zorder.table.delta
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.run.JobWatch
+import org.apache.spark.sql.zorder.table.CrashPoint
 
 /** Whole runs on Delta tables: the same result row, the same layout, Delta's own history. */
 class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
@@ -52,6 +54,39 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
       assert(files(path) === 8)
       spark.sql(s"ZORDER REMOVE '$path'").collect()
       assert(!java.nio.file.Files.exists(path.resolve("_zorder")) && read(path).count() === 20010)
+    }
+  }
+
+  test("a rollback looks past a vacuum, properties and comments and keeps them; not past gone files or columns") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 4000)
+      val before = files(path)
+      def alter(change: String) = spark.sql(s"ALTER TABLE delta.`$path` $change")
+      def kept() = {
+        val snapshot = DeltaLog.forTable(spark, path.toString).update()
+        snapshot.metadata.configuration.get("mine").contains("1") &&
+        snapshot.schema("a").getComment().contains("noted")
+      }
+      done(zorder(path, "BY (a, b) WITH (fileCount = 4)"))
+      alter("SET TBLPROPERTIES ('mine' = '1', 'delta.logRetentionDuration' = 'interval 60 days')")
+      alter("ALTER COLUMN a COMMENT 'noted'")
+      spark.sql(s"ZORDER VACUUM '$path'").collect()
+      System.setProperty(CrashPoint.Property, "delta-restored")
+      try intercept[CrashPoint.Crash](spark.sql(s"ZORDER ROLLBACK '$path'").collect())
+      finally System.clearProperty(CrashPoint.Property)
+      assert(files(path) === before && !kept())
+      assert(spark.sql(s"ZORDER ROLLBACK '$path'").head().getAs[String]("status") === "ROLLED_BACK")
+      assert(files(path) === before && kept())
+      val bytes = DeltaLog.forTable(spark, path.toString).update().sizeInBytes
+      done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 4)")))
+      withConf("spark.databricks.delta.retentionDurationCheck.enabled" -> "false") {
+        val row = spark.sql(s"ZORDER VACUUM '$path' RETAIN 0 HOURS").head()
+        assert(row.getAs[Long]("bytes_deleted") >= bytes)
+      }
+      refused(path, s"ZORDER ROLLBACK '$path'", "deleted by a vacuum")
+      alter("ADD COLUMN later INT")
+      refused(path, s"ZORDER ROLLBACK '$path'", "written to after the run", "ADD COLUMNS")
     }
   }
 

@@ -6,6 +6,8 @@ import java.util.Properties
 import org.apache.hudi.common.table.HoodieTableConfig
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.ZOrderException
+
 /** Hudi tables that are not rewritten, each with one sentence; and merge-on-read tables, which are. */
 class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
@@ -51,6 +53,23 @@ class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
       val meta = metaClient(dropped)
       HoodieTableConfig.update(meta.getStorage, meta.getMetaPath, change)
       says(dropped, "partition columns out of the files")
+    }
+  }
+
+  test("an index type that only settings know, and a column of Hudi's own") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      hudi(path, 400)
+      val own = intercept[ZOrderException](zorder(path, "BY (_hoodie_record_key, a)")).getMessage
+      assert(own.contains("_hoodie_record_key is a column that Hudi keeps") && own.contains("(id)"), own)
+      withConf("hoodie.index.type" -> "BUCKET")(says(path, "session sets hoodie.index.type"))
+      withTable("bucket_t") {
+        register("bucket_t", path, "hoodie.index.type" -> "BUCKET")
+        for (statement <- Seq(s"ZORDER TABLE bucket_t $run", "ZORDER VACUUM bucket_t")) {
+          val message = intercept[ZOrderException](spark.sql(statement).collect()).getMessage
+          assert(message.contains("has a bucket index"), message)
+        }
+      }
     }
   }
 

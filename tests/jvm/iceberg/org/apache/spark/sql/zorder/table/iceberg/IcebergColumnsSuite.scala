@@ -67,6 +67,30 @@ class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture {
     assert(content(t) == before)
   }
 
+  test("a column that takes another's name has a new layout, a column with a new name keeps its own") {
+    val t = create("swapped", "id BIGINT, a INT, b INT, q INT")
+    fill(t, 4000, 4, "id", "int(hash(id)) AS a", "int(hash(id, 1)) AS b", "int(hash(id, 2)) AS q")
+    assert(status(cluster(t, "a, b")) == "DONE")
+    sql(s"ALTER TABLE $t RENAME COLUMN a TO a2")
+    assert(status(cluster(t, "a2, b")) == "NOTHING_TO_DO")
+    // a table that is clustered already needs no names
+    assert(status(sql(s"ZORDER TABLE $t WITH (fileCount = 4)").head()) == "NOTHING_TO_DO")
+    sql(s"ALTER TABLE $t RENAME COLUMN a2 TO tmp")
+    sql(s"ALTER TABLE $t RENAME COLUMN q TO a")
+    val layout = org.apache.spark.sql.zorder.Bridge.layout(spark, t)
+    assert(layout.contains("\"tmp\"") && !layout.contains("\"a\""))
+    val stale = intercept[Exception](sql(s"SELECT zorder_file('table:$t', a, b) FROM $t").collect())
+    assert(stale.getMessage.contains("is called tmp now"), stale.getMessage)
+    val before = content(t)
+    val row = cluster(t, "a, b")
+    assert(status(row) == "DONE" && content(t) == before)
+    val files = row.getSeq[org.apache.spark.sql.Row](row.fieldIndex("columns")).map(_.getAs[org.apache.spark.sql.Row]("files"))
+    assert(files.take(2).forall(f => f.getAs[Double]("now") > 0.45 && f.getAs[Double]("measured") < 0.6))
+    sql(s"ALTER TABLE $t DROP COLUMN a")
+    val gone = intercept[Exception](sql(s"ZORDER TABLE $t").collect()).getMessage
+    assert(gone.contains("no column any more that was called a"), gone)
+  }
+
   test("files of another writer, read by a mapping of names") {
     val path = temp.resolve("imported").toUri.toString
     spark.range(0, 2000, 1, 4).selectExpr(

@@ -43,6 +43,27 @@ class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
     assert(lastSummary(t)("total-delete-files") == "0")
   }
 
+  for (version <- 2 to 3; granularity <- Seq("file", "partition") if version == 2 || granularity == "file")
+    test(s"files of which many rows are deleted are written again, version $version, by $granularity") {
+      val t = filled(s"thin_${version}_$granularity", version)
+      sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.granularity' = '$granularity')")
+      assert(status(cluster(t, "a, b")) == "DONE")
+      sql(s"DELETE FROM $t WHERE id % 40 = 3")
+      assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
+      sql(s"DELETE FROM $t WHERE id % 10 = 4")
+      val before = content(t)
+      val row = cluster(t, "a, b", "")
+      assert(status(row) == "DONE" && row.getAs[String]("reason").contains("deletedShare"))
+      assert(content(t) == before && before.length == 3500 && tasks(t).length == 4)
+      assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
+      // a file without a row is no file any more
+      val one = tasks(t).head.file.location
+      val gone = spark.table(t).where(s"input_file_name() = '$one'").select("id").collect().map(_.getLong(0))
+      sql(s"DELETE FROM $t WHERE id IN (${gone.mkString(", ")})")
+      if (tasks(t).length == 4) assert(status(cluster(t, "a, b", "")) == "DONE")
+      assert(tasks(t).length == 3 && spark.table(t).count() == 3500 - gone.length)
+    }
+
   test("equality deletes, as other engines write them") {
     val t = filled("equality", 2)
     val table = load(t)

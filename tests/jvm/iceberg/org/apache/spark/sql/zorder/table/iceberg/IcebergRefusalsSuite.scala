@@ -34,6 +34,17 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     assert(refused(create("empty", "id BIGINT, a INT"), "a").contains("has no files"))
   }
 
+  test("a view, a catalog that is not configured") {
+    spark.conf.set("spark.sql.catalog.mem", "org.apache.iceberg.spark.SparkCatalog")
+    spark.conf.set("spark.sql.catalog.mem.catalog-impl", "org.apache.iceberg.inmemory.InMemoryCatalog")
+    sql("CREATE NAMESPACE mem.db")
+    sql("CREATE VIEW mem.db.v AS SELECT 1 AS a")
+    assert(refused("mem.db.v", "a").contains("mem.db.v is a view"))
+    assert(refused("mem.db.w", "a").contains("There is no table mem.db.w"))
+    val nowhere = refused("elsewhere.db.t", "a")
+    assert(nowhere.contains("not configured") && nowhere.contains("spark.sql.catalog.elsewhere"))
+  }
+
   test("files of other formats") {
     val t = filled("avro", "TBLPROPERTIES ('write.format.default' = 'avro')")
     val why = refused(t, "a")

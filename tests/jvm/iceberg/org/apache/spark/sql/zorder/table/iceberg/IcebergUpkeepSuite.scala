@@ -46,6 +46,25 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
     assert(spark.table(t).count() == 2010)
   }
 
+  test("runs belong to their branch: each is rolled back for itself") {
+    val t = filled("branches")
+    val (first, side) = (filesOf(t), s"$t.branch_side")
+    val main = cluster(t, "a, b").getAs[String]("run_id")
+    sql(s"ALTER TABLE $t CREATE BRANCH side")
+    // what was clustered before the branch is in place on it
+    assert(status(cluster(side, "a, b", "")) == "NOTHING_TO_DO")
+    assert(refused(sql(s"ZORDER ROLLBACK $side").collect()).contains("There is no run"))
+    val other = sql(s"ZORDER TABLE $side FULL BY (a, b) WITH (fileCount = 8, force = true)").head()
+    assert(status(other) == "DONE")
+    assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
+    val runs = sql(s"SELECT run_id, branch FROM zorder_history('$t')").collect().map(r => (r.getString(0), r.getString(1)))
+    assert(runs.toSeq == Seq((main, null), (other.getAs[String]("run_id"), "side")))
+    assert(sql(s"ZORDER ROLLBACK $t").head().getString(2) == main && filesOf(t) == first)
+    assert(sql(s"ZORDER ROLLBACK $side").head().getString(2) == other.getAs[String]("run_id"))
+    assert(spark.table(side).selectExpr("input_file_name()").distinct().count() == 4)
+    assert(refused(sql(s"ZORDER ROLLBACK $side").collect()).contains("There is no run"))
+  }
+
   test("a rollback that dies before its record is ended by the next one") {
     val t = filled("dying")
     val before = filesOf(t)

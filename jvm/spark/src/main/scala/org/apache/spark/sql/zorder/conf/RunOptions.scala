@@ -17,6 +17,7 @@ final case class RunOptions(
     giveWay: Boolean = false,
     overlap: String = "exclude",
     writeBudget: Double = 5.0,
+    deletedShare: Double = 0.05,
     maxInputBytes: Option[Long] = None,
     maxDurationMs: Long = 2L * 3600 * 1000,
     maxBytesInFlight: Option[Long] = None,

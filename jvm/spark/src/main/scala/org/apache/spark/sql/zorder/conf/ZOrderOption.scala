@@ -127,6 +127,14 @@ object ZOrderOption {
       (o, v) => o.copy(writeBudget = Value.decimal("writeBudget", v, 1, 1000))
     ),
     ZOrderOption(
+      "deletedShare",
+      "share, 0 to 1",
+      "0.05",
+      "Part of a file's rows past which deletion vectors or delete files make it a new file, to be written again " +
+        "without those rows; 1 leaves all such files to FULL.",
+      (o, v) => o.copy(deletedShare = Value.share("deletedShare", v))
+    ),
+    ZOrderOption(
       "maxInputBytes",
       "bytes, or with k, m, g",
       "none",

@@ -20,6 +20,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
     val selected = progress.step("select")(select(all, found)) { s =>
       s"${Said.files(s.files)} to cluster, ${s.kept.length} left alone"
     }
+    table.check(selected.files)
     val considered = RunMetrics(
       filesConsidered = all.length.toLong,
       filesSkipped = selected.kept.length.toLong,
@@ -54,7 +55,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
 
   /** Leaves what is in place alone, lets what has a layout grow in it, and clusters the rest. */
   private def placed(found: Found, selected: Selection, considered: RunMetrics): Ending = {
-    val placement = new Placement(table, found.columns.map(_.sql), curve, options).of(selected)
+    val placement = new Placement(table, found.columns, curve, options, batches).of(selected)
     val waiting = placement.filterNot(_.inPlace).map(p => p.directory -> p.all.map(_.length).sum)
     val underway = placement.find(p =>
       if (batches.underway.isDefined) batches.underway.exists(_.directory == p.directory)
@@ -67,8 +68,10 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
         new PartitionSteps(context, batches).next(p, found, considered, others, selected.said)
       case None if moving.isEmpty => nothingNew(selected, considered)
       case None =>
-        val growing =
+        val known =
           moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
+        val thin = known.collect { case (p, ref) if p.thinned.nonEmpty => p.thinnedFirst -> ref }
+        val growing = if (thin.isEmpty) known else thin
         val grew =
           if (growing.isEmpty) None
           else new Increment(context, batches)(growing, found.statistics, considered, selected)

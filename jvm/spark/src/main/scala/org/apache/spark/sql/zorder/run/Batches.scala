@@ -10,12 +10,18 @@ import org.apache.spark.sql.zorder.conf.RunOptions
  *   partitions of earlier batches
  * @param underway
  *   the partition whose steps come next
+ * @param thinned
+ *   partitions of which earlier batches have written the files again that had lost many rows
  */
 final private[run] class Batches(
     options: RunOptions,
     startedMs: Long,
     done: Set[String] = Set.empty,
-    val underway: Option[Underway] = None) {
+    val underway: Option[Underway] = None,
+    val thinned: Set[String] = Set.empty) {
+
+  /** Paths of files whose rows are still to be moved by steps that have begun. */
+  def waiting: Set[String] = underway.fold(Set.empty[String])(_.waiting)
 
   /**
    * The partitions of the next batch.
@@ -43,7 +49,7 @@ final private[run] class Batches(
   private def mostBytes: Long = options.maxBytesInFlight.getOrElse(Long.MaxValue)
 
   def after(batch: Batch): Batches =
-    new Batches(options, startedMs, done ++ batch.finished, batch.underway)
+    new Batches(options, startedMs, done ++ batch.finished, batch.underway, thinned ++ batch.thinned)
 
   /** Why no further batch is begun; None while one may be. */
   def ended(so: RunReport): Option[String] =
@@ -65,11 +71,14 @@ private[run] object Batches {
  *   partitions for later batches
  * @param underway
  *   the partition that this batch has brought a step further
+ * @param thinned
+ *   partitions of which it wrote those files again alone that had lost many rows
  */
 final private[run] case class Batch(
     finished: Set[String] = Set.empty,
     left: Seq[String] = Nil,
-    underway: Option[Underway] = None) {
+    underway: Option[Underway] = None,
+    thinned: Set[String] = Set.empty) {
 
   def isLast: Boolean = left.isEmpty && underway.isEmpty
 

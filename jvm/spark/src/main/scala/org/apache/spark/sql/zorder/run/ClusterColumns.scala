@@ -36,13 +36,15 @@ object ClusterColumns {
       session: ClassicSession,
       table: ClusterTable,
       schema: StructType,
-      by: Seq[String]): Seq[ClusterColumn] =
+      by: Seq[String]): Seq[ClusterColumn] = {
+    by.foreach(sql => table.ownColumn(sql.trim.stripPrefix("`").stripSuffix("`")).foreach(refuse))
     on(
       session,
       table.name,
       LocalRelation(schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())),
       table.constantColumns,
       by)
+  }
 
   /**
    * Against the rows of a relation.

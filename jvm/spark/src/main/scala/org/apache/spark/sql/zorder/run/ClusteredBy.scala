@@ -17,7 +17,7 @@ private[run] object ClusteredBy {
     else
       fromProperty(table)
         .orElse(fromClusterBy(table))
-        .orElse(table.state.latest().map(_.columns))
+        .orElse(table.state.latest().map(ColumnIds.named(table, _)))
         .filter(_.nonEmpty)
         .getOrElse(
           refuse(

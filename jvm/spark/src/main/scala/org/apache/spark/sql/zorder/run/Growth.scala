@@ -83,6 +83,8 @@ final private[run] case class Growth(
    */
   def decide(budget: Double, mayRefit: Boolean = true): Growing =
     if (mayRefit && freshBytes + spanningBytes > cellBytes.sum) Growing.Refit
+    else if (cellBytes.forall(_ == 0)) Growing.Merge(rows.indices.toSet) // nothing else lies there
+    else if (rows.sum == 0) Growing.Merge(Set(cellBytes.indexOf(cellBytes.min)))
     else if (amplification <= budget) Growing.Merge(rows.indices.filter(rows(_) > 0).toSet)
     else if (mayRefit && refitAmplification <= budget && spanningHurts) Growing.Refit
     else Growing.Append(fileOf, freshBytes)

@@ -32,7 +32,7 @@ final private[run] class GrowthForecast(
   /** Do look-ups read more for the files across cells, by a part that a run is worth? */
   private def hurts(placed: PlacedPartition): Boolean = {
     val settled = placed.settled.values.flatten.toSeq
-    val spanning = placed.spanning ++ placed.fresh
+    val spanning = placed.spanning ++ placed.later.getOrElse(placed.fresh)
     val probes = values(settled)
     def mean(files: Seq[DataFile]): Double = {
       val blocks = present.files(files)

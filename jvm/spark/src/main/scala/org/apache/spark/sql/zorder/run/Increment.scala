@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes, ZOrderFile}
 import org.apache.spark.sql.zorder.fit.{Counted, Sampler}
 import org.apache.spark.sql.zorder.shims.Shims
@@ -51,7 +52,7 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
       val grown = progress.step("forecast") {
         partitions.zip(routes.firstFile).map { case ((placed, ref), first) =>
           val growth = forecast.growth(placed, counted.rows.slice(first, first + ref.layout.files))
-          Grown(placed, ref, growth, growth.decide(options.writeBudget, mayRefit = request.where.isEmpty))
+          Grown(placed, ref, growth, growth.decide(options.writeBudget, mayRefit = request.where.isEmpty && placed.later.isEmpty))
         }
       }(g => s"${g.count(_.growing != Growing.Refit)} of ${g.length} partitions grow in their layouts")
       val growing = grown.filter(_.growing != Growing.Refit)
@@ -102,7 +103,7 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
     val kept = Some(forecast.levelsWithout(growing, changed.files))
     val work =
       Work(input, changed, source, onSource, routes, tasks, layout, outlook, curve, kept)
-    val said = growing.map(g => Increment.said(g, options.writeBudget)).mkString(" ")
+    val said = growing.map(g => Increment.said(g, options)).mkString(" ")
     val metrics = considered.copy(
       partitionsOptimized = if (!table.partitioned) 0 else growing.length.toLong,
       filesSkipped = considered.filesConsidered - changed.files.length,
@@ -111,7 +112,9 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
       targetFileSize = changed.target,
       targetFiles = tasks.count.toLong,
       sampledRows = counted.rows.sum)
-    val batch = Batch(growing.map(_.placed.directory).toSet)
+    val batch = Batch(
+      finished = growing.filter(_.placed.later.forall(_.isEmpty)).map(_.placed.directory).toSet,
+      thinned = growing.filter(_.placed.later.isDefined).map(_.placed.directory).toSet)
     val more = selected.said
     val steps = new PartitionSteps(context, batches)
     val inSteps = steps.needed(changed, tasks.count, selected)
@@ -161,11 +164,27 @@ private[run] object Increment {
     val before = each.scanLeft(0)(_ + _._1.length)
     Tasks.some(
       each.flatMap(_._1).toIndexedSeq,
-      each.zip(before).flatMap { case ((_, taskOf), n) => taskOf.map(_ + n) }.toIndexedSeq)
+      each.zip(before).flatMap { case ((_, taskOf), n) => taskOf.map(_ + n) }.toIndexedSeq,
+      spread = growing.forall(alone))
+  }
+
+  /** Whether every cell is written and nothing else lies there: heavy values keep all their files. */
+  private def alone(g: Grown): Boolean = g.growing match {
+    case Growing.Merge(cells) => cells.size == g.ref.layout.files && g.placed.settled.isEmpty
+    case _ => false
   }
 
   /** What was done, and both numbers that decided it. */
-  def said(g: Grown, budget: Double): String = {
+  def said(g: Grown, options: RunOptions): String =
+    if (g.placed.later.isDefined) thinnedSaid(g, options.deletedShare) else newSaid(g, options.writeBudget)
+
+  private def thinnedSaid(g: Grown, share: Double): String = {
+    val after = g.placed.later.filter(_.nonEmpty).fold("")(n => s", and ${Said.files(n)} will follow")
+    s"Of ${Said.files(g.placed.fresh)} more than ${Said.percent(share)} of the rows are deleted (deletedShare): they " +
+      s"are written again without those$after."
+  }
+
+  private def newSaid(g: Grown, budget: Double): String = {
     val where = if (g.placed.directory.isEmpty) "" else s" of ${g.placed.directory}"
     val count = Said.files(g.placed.fresh)
     val amplification = f"${g.growth.amplification}%.1f"

@@ -162,7 +162,9 @@ final private[run] class WriteOut(context: RunContext) {
         RecordedFile(w.path, w.file.length, task.level, task.fileNumber, task.until)
       },
       rewritten = work.plan.files,
-      report = report.json)
+      report = report.json,
+      columnIds = ColumnIds.of(table, work.columns),
+      branch = table.state.branch)
     Finished(
       work.plan.files,
       record,

@@ -30,7 +30,7 @@ object Verification {
     // deleted rows took their NULLs along
     val whole = inputs.forall(_.file.deleted.contains(0L))
     // without rows a run may write no file at all
-    val columns = if (outputs.isEmpty && before == 0) Nil
+    val columns = if (outputs.isEmpty && (before == 0 || !countable)) Nil
     else read.flatMap { in =>
       written.find(_.key == in.key) match {
         case None => Seq(s"Column ${in.name} of file ${in.file} is in none of the files written.")

@@ -149,6 +149,9 @@ private[table] object CatalogResolver {
     local match {
       case Seq(table) => TableIdentifier(table, Some(session.sessionState.catalog.getCurrentDatabase))
       case Seq(db, table) => TableIdentifier(table, Some(db))
+      case catalog +: _ if parts.length > 2 && !manager.isCatalogRegistered(catalog) =>
+        refuse(s"The catalog $catalog of ${parts.mkString(".")} is not configured in this session; set " +
+          s"spark.sql.catalog.$catalog to its class, and its options beside it, or give database.table.")
       case _ => refuse(s"${parts.mkString(".")} is not the name of a table; give database.table.")
     }
   }

@@ -27,13 +27,16 @@ object TableRef {
  *   partition directories as they stand in the path, e.g. `day=2026-01-01/h=3`; empty when unpartitioned
  * @param deleted
  *   how many of its rows a format marks as deleted without rewriting the file; None where it cannot tell
+ * @param deletedShare
+ *   about which part of its rows that is, as far as the format's metadata tell
  */
 final case class DataFile(
     path: String,
     length: Long,
     modified: Long,
     partition: String,
-    deleted: Option[Long] = Some(0L))
+    deleted: Option[Long] = Some(0L),
+    deletedShare: Double = 0.0)
 
 object DataFile {
 
@@ -68,6 +71,12 @@ trait ClusterTable {
   /** The data columns that a catalog declares; None where only the files know. */
   def declared: Option[StructType] = None
 
+  /**
+   * What tells a column from all others that the table has or had, whatever it is called now; None where
+   * nothing but the name does.
+   */
+  def columnId(path: Seq[String]): Option[String] = None
+
   /** What a format that keeps its own schema says of the columns; None where the files have the last word. */
   def managed: Option[ManagedColumns] = None
 
@@ -86,6 +95,9 @@ trait ClusterTable {
   /** What the format's own settings of the table say, as options of a run: they win over defaults alone. */
   def formatOptions: Map[String, String] = Map.empty
 
+  /** Columns that the format keeps for itself among the table's, with what to say of them. */
+  def ownColumn(name: String): Option[String] = None
+
   /** Table properties; empty for a path. */
   def properties: Map[String, String]
 
@@ -94,6 +106,9 @@ trait ClusterTable {
 
   /** The path by which run records know a file of the table. */
   def recorded(file: DataFile): String = DataFile.below(root, file)
+
+  /** Refuses files of the snapshot that cannot be rewritten, which WHERE may have left out. */
+  def check(files: Seq[DataFile]): Unit = ()
 
   /** The table's own state under `_zorder/`. */
   def state: TableState

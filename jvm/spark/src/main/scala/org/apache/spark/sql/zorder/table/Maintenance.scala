@@ -29,7 +29,7 @@ object Maintenance {
     .add("started", TimestampType).add("finished", TimestampType)
     .add("columns", ArrayType(StringType)).add("curve", StringType)
     .add("files_added", IntegerType).add("files_removed", IntegerType)
-    .add("statement", StringType).add("report", StringType)
+    .add("statement", StringType).add("report", StringType).add("branch", StringType)
 
   /**
    * Deletes files that runs have rewritten and that are older than the retention; one row for each old
@@ -88,7 +88,8 @@ object Maintenance {
         r.files.size,
         r.rewritten.size,
         r.statement,
-        r.report)
+        r.report,
+        r.branch.orNull)
     }
 
   private def unclaimed(session: ClassicSession, table: ClusterTable): Unit =

@@ -37,7 +37,7 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
   def abandon(runId: String): Unit = logged(delete(runId))
 
   /**
-   * Records the runs that died behind their commit: those of which the table has a file. What is a day old and
+   * Records the branch's runs that died behind their commit: those of which the table has a file. What is a day old and
    * has none was never committed.
    *
    * @param live
@@ -47,7 +47,8 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
     val waiting = TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json"))
     if (waiting.nonEmpty) {
       val known = state.runs().flatMap(_.files.map(_.path)).toSet
-      for (record <- waiting.flatMap(TextFiles.read(fs, _)).flatMap(RunRecordJson.read)) {
+      val records = waiting.flatMap(TextFiles.read(fs, _)).flatMap(RunRecordJson.read)
+      for (record <- records.filter(_.branch == state.branch)) {
         def has(paths: Set[String]) = record.files.exists(f => paths(f.path))
         val lost = !has(known) && has(live)
         if (lost) state.write(record.copy(number = state.nextNumber()), Map.empty)

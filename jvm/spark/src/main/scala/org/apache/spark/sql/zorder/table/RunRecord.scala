@@ -28,6 +28,10 @@ final case class RecordedFile(path: String, length: Long, level: Int, fileNumber
  *   the result row as JSON, for `zorder_history`
  * @param version
  *   the format's own name of the commit (Delta's version, Iceberg's snapshot); set by the commit
+ * @param columnIds
+ *   what tells each of `columns` apart whatever it is called (see `ClusterTable.columnId`); empty where names do
+ * @param branch
+ *   of the table, if the run was not on its main one
  */
 final case class RunRecord(
     number: Int,
@@ -42,7 +46,9 @@ final case class RunRecord(
     files: Seq[RecordedFile],
     rewritten: Seq[DataFile],
     report: String,
-    version: Option[Long] = None)
+    version: Option[Long] = None,
+    columnIds: Seq[String] = Nil,
+    branch: Option[String] = None)
 
 object RunRecord {
 
@@ -66,17 +72,21 @@ object RunRecord {
       layoutIds = Map.empty,
       files = Nil,
       rewritten = Nil,
-      report = "{}")
+      report = "{}",
+      branch = run.flatMap(_.branch))
   }
 }
 
 /** The `_zorder/` directory of a table: layouts and runs. It may vanish at any time: then there is no state. */
 trait TableState {
 
-  /** All runs, oldest first. Unreadable files are passed over. */
+  /** The branch of the table that runs are made on and undone; None for the main one. */
+  def branch: Option[String] = None
+
+  /** All runs of all branches, oldest first. Unreadable files are passed over. */
   def runs(): Seq[RunRecord]
 
-  /** The runs that no rollback has undone. */
+  /** The runs that no rollback has undone, of all branches. */
   def standing(): Seq[RunRecord] = {
     val all = runs()
     def ids(operation: String) = all.filter(_.operation == operation).map(_.runId).toSet
@@ -84,15 +94,18 @@ trait TableState {
     all.filterNot(r => undone(r.runId))
   }
 
-  /** The newest run, if any. */
-  def latest(): Option[RunRecord] = standing().lastOption
+  /** The newest run, if any. A branch without runs of its own began as a copy of the main one. */
+  def latest(): Option[RunRecord] = {
+    val all = standing()
+    all.filter(_.branch == branch).lastOption.orElse(all.filter(_.branch.isEmpty).lastOption)
+  }
 
   /**
-   * The commits of the last run that changed files, oldest first: a run in batches has several. None of them
+   * The commits of the branch's last run that changed files, oldest first: a run in batches has several. None of them
    * where the version of one was lost: what the others began at is not the table before the run.
    */
   def lastRun(): Seq[RunRecord] = {
-    val commits = standing().filter(_.operation == "OPTIMIZE")
+    val commits = standing().filter(r => r.operation == "OPTIMIZE" && r.branch == branch)
     val run = commits.lastOption.toSeq.flatMap(last => commits.filter(_.runId == last.runId))
     if (run.forall(_.version.isDefined)) run else Nil
   }

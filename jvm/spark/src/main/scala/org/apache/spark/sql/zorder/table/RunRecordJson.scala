@@ -25,6 +25,11 @@ object RunRecordJson {
     record.rewritten.foreach(f => dataFile(rewritten.addObject(), f))
     node.put("report", record.report)
     record.version.foreach(v => node.put("version_committed", v))
+    if (record.columnIds.nonEmpty) {
+      val ids = node.putArray("columnIds")
+      record.columnIds.foreach(id => ids.add(id))
+    }
+    record.branch.foreach(b => node.put("branch", b))
     mapper.writeValueAsString(node)
   }
 
@@ -54,7 +59,9 @@ object RunRecordJson {
     },
     rewritten = each(node, "rewritten").map(readDataFile),
     report = node.path("report").asText,
-    version = Some(node.path("version_committed")).filter(_.isNumber).map(_.asLong))
+    version = Some(node.path("version_committed")).filter(_.isNumber).map(_.asLong),
+    columnIds = each(node, "columnIds").map(_.asText),
+    branch = Some(node.path("branch")).filter(_.isTextual).map(_.asText))
 
   private def file(node: ObjectNode, f: RecordedFile): Unit = {
     node.put("path", f.path).put("length", f.length).put("level", f.level).put("file", f.fileNumber)

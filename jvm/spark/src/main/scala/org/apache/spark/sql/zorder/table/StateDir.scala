@@ -3,7 +3,8 @@ package org.apache.spark.sql.zorder.table
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 /** `_zorder/` under `root`. It may be gone, half there or unreadable: then there is that much less state. */
-final class StateDir(fs: FileSystem, root: Path) extends TableState {
+final class StateDir(fs: FileSystem, root: Path, override val branch: Option[String] = None)
+    extends TableState {
 
   val dir: Path = new Path(root, StateDir.Name)
   private val runsDir = new Path(dir, "runs")

@@ -16,9 +16,9 @@ import org.apache.spark.sql.zorder.table._
 private[delta] final class DeltaClusterTable(
     session: ClassicSession,
     override val name: String,
-    log: DeltaLog,
-    catalogTable: Option[CatalogTable],
-    snapshot: Snapshot)
+    private[delta] val log: DeltaLog,
+    private[delta] val catalogTable: Option[CatalogTable],
+    private[delta] val snapshot: Snapshot)
     extends ClusterTable {
 
   private val fs: FileSystem = log.dataPath.getFileSystem(log.newDeltaHadoopConf())
@@ -48,6 +48,10 @@ private[delta] final class DeltaClusterTable(
     Some(ManagedColumns(leaf => if (names(leaf.column.head)) Some(leaf.column) else None))
   }
 
+  /** The name in files, which stays. */
+  override def columnId(path: Seq[String]): Option[String] =
+    DeltaColumns.fields(schema, path).map(_.map(physical).mkString("."))
+
   override def unskippable(paths: Seq[Seq[String]]): Option[String] = {
     val kept = snapshot.statCollectionLogicalSchema
     paths.find(p => !DeltaColumns.holds(kept, p)).map { p =>
@@ -58,7 +62,13 @@ private[delta] final class DeltaClusterTable(
   }
 
   override def files(): Seq[DataFile] = adds.toSeq.map { case (path, add) =>
-    DataFile(path, add.size, add.modificationTime, directory(add), Some(add.numDeletedRecords))
+    DataFile(
+      path,
+      add.size,
+      add.modificationTime,
+      directory(add),
+      Some(add.numDeletedRecords),
+      if (add.deletionVector == null) 0.0 else add.deletedToPhysicalRecordsRatio.getOrElse(0.0))
   }.sortBy(_.path)
 
   override def rows(
@@ -75,7 +85,7 @@ private[delta] final class DeltaClusterTable(
   override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
     DeltaUpkeep.vacuum(session, this, keepMs, dryRun)
 
-  override def rollback(): String = DeltaUpkeep.rollback(session, this)
+  override def rollback(): String = new DeltaRollback(session, this).apply()
 
   override def remove(): Unit = DeltaUpkeep.remove(session, this, fs)
 

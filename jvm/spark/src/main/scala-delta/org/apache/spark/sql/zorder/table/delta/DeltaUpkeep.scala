@@ -2,11 +2,10 @@ package org.apache.spark.sql.zorder.table.delta
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.Vacuumed
+import org.apache.spark.sql.zorder.table.{TextFiles, Vacuumed}
 
-/** Vacuum, rollback and removal: Delta's own means wherever it has some. */
+/** Vacuum and removal: Delta's own means wherever it has some. */
 private[delta] object DeltaUpkeep {
   private val MillisPerHour = 3600000.0
 
@@ -18,39 +17,20 @@ private[delta] object DeltaUpkeep {
       dryRun: Boolean): Seq[Vacuumed] = {
     val statement = s"VACUUM ${sql(table)} RETAIN ${keepMs / MillisPerHour} HOURS"
     val named = session.sql(s"$statement DRY RUN").collect().map(_.getString(0))
-    if (!dryRun) session.sql(statement).collect()
     val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
-    if (named.isEmpty) Nil
-    else {
-      val bytes = if (dryRun) named.map(length(fs, _)).sum else 0L
-      Seq(Vacuumed(table.root, named.length.toLong, bytes, 0L, "DELETED"))
-    }
+    // Delta names directories without files, too
+    val bytes = lengths(fs, named.toSeq.map(new Path(_))).values.sum
+    if (!dryRun) session.sql(statement).collect()
+    if (named.isEmpty) Nil else Seq(Vacuumed(table.root, named.length.toLong, bytes, 0L, "DELETED"))
   }
 
-  /** Delta's RESTORE, as long as the run made the table's last commits: others' would be lost with them. */
-  def rollback(session: ClassicSession, table: DeltaClusterTable): String = {
-    val commits = table.state.lastRun()
-    val versions = commits.flatMap(_.version)
-    if (versions.isEmpty) refuse(s"There is no run of ${table.name} to roll back.")
-    val (run, before) = (commits.last, versions.head - 1)
-    if (restored(session, table, versions.last, before)) () // by a rollback that died before its record
-    else if (versions == (before + 1 to table.version))
-      session.sql(s"RESTORE TABLE ${sql(table)} TO VERSION AS OF $before").collect()
-    else
-      refuse(s"${table.name} was written to after the run ${run.runId} began (version " +
-        s"${versions.mkString(", ")}, now ${table.version}), and RESTORE would lose that; use Delta's RESTORE " +
-        "if you mean it.")
-    table.state.writeRollback(run, table.name)
-    run.runId
+  /** Of those of the files that exist; a listing for each directory. */
+  def lengths(fs: FileSystem, files: Seq[Path]): Map[Path, Long] = {
+    val wanted = files.map(fs.makeQualified).toSet
+    wanted.map(_.getParent).toSeq.flatMap(TextFiles.children(fs, _))
+      .filter(s => s.isFile && wanted(fs.makeQualified(s.getPath)))
+      .map(s => fs.makeQualified(s.getPath) -> s.getLen).toMap
   }
-
-  /** Whether the one commit since version `last` took the table back to version `before`. */
-  private def restored(session: ClassicSession, table: DeltaClusterTable, last: Long, before: Long): Boolean =
-    table.version == last + 1 && {
-      val newest = session.sql(s"DESCRIBE HISTORY ${sql(table)} LIMIT 1").head()
-      newest.getAs[String]("operation") == "RESTORE" &&
-      newest.getAs[Map[String, String]]("operationParameters").get("version").contains(before.toString)
-    }
 
   def remove(session: ClassicSession, table: DeltaClusterTable, fs: FileSystem): Unit = {
     fs.delete(table.state.dir, true)
@@ -62,9 +42,5 @@ private[delta] object DeltaUpkeep {
     ()
   }
 
-  private def sql(table: DeltaClusterTable): String = s"delta.`${table.root}`"
-
-  private def length(fs: FileSystem, path: String): Long =
-    try fs.getFileStatus(new Path(path)).getLen
-    catch { case _: java.io.IOException => 0L }
+  def sql(table: DeltaClusterTable): String = s"delta.`${table.root}`"
 }

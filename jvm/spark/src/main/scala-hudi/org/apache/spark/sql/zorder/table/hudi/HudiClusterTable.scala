@@ -66,6 +66,16 @@ final private[hudi] class HudiClusterTable(
     HudiClusterTable.MetaColumns ++ partitions
   }
 
+  override def ownColumn(column: String): Option[String] =
+    HudiClusterTable.MetaColumns.find(_.equalsIgnoreCase(column)).map { own =>
+      val keys = meta.getTableConfig.getRecordKeyFields
+      val instead =
+        if (own == HoodieRecord.RECORD_KEY_METADATA_FIELD && keys.isPresent)
+          s", such as the record key's (${keys.get.mkString(", ")})"
+        else ""
+      s"$own is a column that Hudi keeps in $name for itself; cluster by columns of your own$instead."
+    }
+
   override def files(): Seq[DataFile] = slices.values.map { slice =>
     val file = slice.getBaseFile.get
     DataFile(

@@ -48,6 +48,7 @@ final class HudiFormat extends TableFormat {
           refuse(s"Hudi cannot open the table $name (${ZOrderException.firstLine(e)}).")
       }
     HudiRefusals.table(name, meta)
+    HudiRefusals.index(session, name, catalog)
     DeadRuns.rollBack(session, meta)
     new HudiClusterTable(session, name, meta, catalog)
   }

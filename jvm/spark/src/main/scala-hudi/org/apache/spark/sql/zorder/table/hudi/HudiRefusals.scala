@@ -4,6 +4,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.hudi.common.model.{FileSlice, HoodieFileFormat}
 import org.apache.hudi.common.table.HoodieTableMetaClient
 
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.zorder.ZOrderConflictException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -15,6 +16,7 @@ private[hudi] object HudiRefusals {
   /** Hudi's bucket index begins the ids of file groups with the number of the bucket, of eight digits. */
   private val Bucket = "(\\d{8})-.*".r
   private val MostBuckets = 100000
+  private val IndexType = "hoodie.index.type"
 
   /** What the session shows. */
   def session(session: ClassicSession, name: String): Unit =
@@ -42,6 +44,16 @@ private[hudi] object HudiRefusals {
         "and a clustering would lose them; copy it into a table that keeps them (CREATE TABLE ... USING hudi AS SELECT).")
   }
 
+  /** What the settings show that Hudi's client would be given: it fails over a bucket index in many ways. */
+  def index(session: ClassicSession, name: String, catalog: Option[CatalogTable]): Unit = {
+    def isBucket(value: Option[String]) = value.exists(_.trim.equalsIgnoreCase("BUCKET"))
+    val properties = catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)
+    if (isBucket(properties.get(IndexType))) bucketIndex(name)
+    if (isBucket(session.conf.getOption(IndexType)))
+      refuse(s"The session sets $IndexType to BUCKET, so Hudi's client would take $name for a table with a bucket " +
+        s"index, which cannot be clustered; if it has none, RESET $IndexType first.")
+  }
+
   /** What its files show, before a run begins. */
   def files(name: String, meta: HoodieTableMetaClient, snapshot: HudiSnapshot): Unit = {
     snapshot.slices.find(s => s.hasLogFiles || !s.getBaseFile.isPresent).foreach { slice =>
@@ -55,11 +67,13 @@ private[hudi] object HudiRefusals {
         s"Files of $name are in a clustering or a compaction that is planned ($instant) and not finished; let it " +
           "end first.")
     }
-    if (bucketed(meta, snapshot.slices))
-      refuse(
-        s"$name has a bucket index, by which Hudi finds a row's file from its key alone, and clustering by " +
-          "other columns would break it; recreate the table with another hoodie.index.type.")
+    if (bucketed(meta, snapshot.slices)) bucketIndex(name)
   }
+
+  private def bucketIndex(name: String): Nothing =
+    refuse(
+      s"$name has a bucket index, by which Hudi finds a row's file from its key alone, and clustering by " +
+        s"other columns would break it; recreate the table with another $IndexType.")
 
   private def bucketed(meta: HoodieTableMetaClient, slices: Seq[FileSlice]): Boolean = {
     val hashing = new Path(meta.getHashingMetadataPath)

@@ -3,7 +3,6 @@ package org.apache.spark.sql.zorder.table.iceberg
 import scala.collection.JavaConverters._
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.iceberg.{FileScanTask, Snapshot, Table, TableProperties}
-import org.apache.iceberg.util.ContentFileUtil
 
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderException.refuse
@@ -33,21 +32,24 @@ final private[iceberg] class IcebergClusterTable(
       try files.asScala.toList
       finally files.close()
     }
-    IcebergRefusals.files(name, table, planned)
+    IcebergRefusals.files(name, planned)
     planned.map(t => t.file.location -> t).toMap
   }
+
+  private lazy val deletes = new IcebergDeletes(tasks.values)
 
   override def root: Path = fs.makeQualified(new Path(table.location))
   override lazy val schema: StructType = IcebergColumns.of(table.schema)
   override def declared: Option[StructType] = Some(schema)
   override def managed: Option[ManagedColumns] = Some(IcebergColumns.managed(table))
+  override def columnId(path: Seq[String]): Option[String] = IcebergColumns.id(table, path)
   override def properties: Map[String, String] = table.properties.asScala.toMap
 
   override def formatOptions: Map[String, String] = IcebergClusterTable.Options.flatMap {
     case (property, option) => Option(table.properties.get(property)).map(option -> _)
   }
 
-  override def state: StateDir = new StateDir(fs, root)
+  override def state: StateDir = new StateDir(fs, root, branch)
 
   override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
 
@@ -66,14 +68,12 @@ final private[iceberg] class IcebergClusterTable(
       file.fileSizeInBytes,
       0L,
       IcebergPartitions.text(table, file),
-      deletedRows(task))
+      IcebergDeletes.rows(task),
+      deletes.share(task))
   }.toSeq.sortBy(_.path)
 
-  /** Position deletes of several files may lie in one, and an equality delete may meet any number of rows. */
-  private def deletedRows(task: FileScanTask): Option[Long] = {
-    val deletes = task.deletes.asScala
-    if (deletes.forall(ContentFileUtil.isDV)) Some(deletes.map(d => d.recordCount: Long).sum) else None
-  }
+  override def check(files: Seq[DataFile]): Unit =
+    IcebergRefusals.partitioning(name, table, files.map(f => tasks(f.path)))
 
   override def rows(
       session: ClassicSession,

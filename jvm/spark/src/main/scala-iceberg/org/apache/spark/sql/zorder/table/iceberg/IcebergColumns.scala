@@ -17,6 +17,10 @@ private[iceberg] object IcebergColumns {
   /** The columns as Spark has them, each with its number. */
   def of(schema: Schema): StructType = numbered(SparkSchemaUtil.convert(schema), schema.asStruct)
 
+  /** A column's number, by its names as they are spelt now. */
+  def id(table: Table, path: Seq[String]): Option[String] =
+    Option(table.schema.findField(path.mkString("."))).map(_.fieldId.toString)
+
   /** Lists and maps have no statistics that a look-up could use: the fields inside them stay as they are. */
   private def numbered(spark: StructType, own: Types.StructType): StructType =
     StructType(spark.fields.zip(own.fields.asScala).map { case (field, nested) =>

@@ -9,6 +9,7 @@ import org.apache.iceberg.spark.SparkCatalog
 import org.apache.iceberg.spark.source.SparkTable
 
 import org.apache.spark.sql.catalyst.analysis.{NoSuchNamespaceException, NoSuchTableException}
+import org.apache.spark.sql.connector.catalog.{CatalogPlugin, Identifier, ViewCatalog}
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -38,6 +39,7 @@ final class IcebergFormat extends TableFormat {
       try ActiveSession.during(session)(Provider.load(session, parts))
       catch {
         case _: NoSuchTableException | _: NoSuchNamespaceException if inIcebergCatalog(session, parts) =>
+          if (isView(session, parts)) refuse(s"$name is a view; name the table that it reads.")
           refuse(s"There is no table $name.")
         case NonFatal(_) => None
       }
@@ -48,13 +50,18 @@ final class IcebergFormat extends TableFormat {
     }
   }
 
+  private def isView(session: ClassicSession, parts: Seq[String]): Boolean =
+    IcebergFormat.catalogOf(session, parts) match {
+      case (views: ViewCatalog, path) =>
+        val namespace =
+          if (path.size > 1) path.init.toArray else session.sessionState.catalogManager.currentNamespace
+        ActiveSession.during(session)(views.viewExists(Identifier.of(namespace, path.last)))
+      case _ => false
+    }
+
   /** Spark's own catalog may hold tables of other formats: somebody else says what is wrong with the name. */
-  private def inIcebergCatalog(session: ClassicSession, parts: Seq[String]): Boolean = {
-    val catalogs = session.sessionState.catalogManager
-    val named = parts.size > 1 && catalogs.isCatalogRegistered(parts.head)
-    val catalog = if (named) catalogs.catalog(parts.head) else catalogs.currentCatalog
-    catalog.isInstanceOf[SparkCatalog]
-  }
+  private def inIcebergCatalog(session: ClassicSession, parts: Seq[String]): Boolean =
+    IcebergFormat.catalogOf(session, parts)._1.isInstanceOf[SparkCatalog]
 
   private def checked(
       session: ClassicSession,
@@ -68,6 +75,13 @@ final class IcebergFormat extends TableFormat {
 }
 
 private[iceberg] object IcebergFormat {
+  /** The catalog that a name is looked up in, and the rest of the name. */
+  private def catalogOf(session: ClassicSession, parts: Seq[String]): (CatalogPlugin, Seq[String]) = {
+    val catalogs = session.sessionState.catalogManager
+    if (parts.size > 1 && catalogs.isCatalogRegistered(parts.head)) (catalogs.catalog(parts.head), parts.tail)
+    else (catalogs.currentCatalog, parts)
+  }
+
   val VersionHint = "metadata/version-hint.text"
 
   /** How Iceberg's catalogs let a name end that means the table at some time. */

@@ -26,21 +26,26 @@ private[iceberg] object IcebergRefusals {
     ()
   }
 
-  /** What the files of a snapshot show. */
-  def files(name: String, table: Table, tasks: Iterable[FileScanTask]): Unit = {
-    val rewrite = s"run CALL <catalog>.system.rewrite_data_files(table => '$name', options => " +
-      "map('rewrite-all', 'true')) first, which writes all files anew"
+  /** What the files of a snapshot show: none of these can be read, whatever WHERE says. */
+  def files(name: String, tasks: Iterable[FileScanTask]): Unit = {
     tasks.map(_.file).find(_.format != FileFormat.PARQUET).foreach { f =>
       refuse(
         s"File ${f.location} of $name is stored as ${f.format.toString.toLowerCase}, and only Parquet files " +
-          s"can be clustered; set write.format.default to parquet and $rewrite.")
-    }
-    tasks.map(_.file).find(_.specId != table.spec.specId).foreach { f =>
-      refuse(
-        s"File ${f.location} of $name was written before the table's partitioning was changed; $rewrite.")
+          s"can be clustered; set write.format.default to parquet and ${rewrite(name)}.")
     }
     tasks.map(_.file).find(_.keyMetadata != null).foreach { f =>
       refuse(s"File ${f.location} of $name is encrypted: encrypted tables are not rewritten; leave it.")
     }
   }
+
+  /** What the files show that a run would rewrite: the new ones belong to other partitions. */
+  def partitioning(name: String, table: Table, tasks: Iterable[FileScanTask]): Unit =
+    tasks.map(_.file).find(_.specId != table.spec.specId).foreach { f =>
+      refuse(s"File ${f.location} of $name was written before the table's partitioning was changed; leave it out " +
+        s"by WHERE, or ${rewrite(name)}.")
+    }
+
+  private def rewrite(name: String): String =
+    s"run CALL <catalog>.system.rewrite_data_files(table => '$name', options => " +
+      "map('rewrite-all', 'true')) first, which writes all files anew"
 }
