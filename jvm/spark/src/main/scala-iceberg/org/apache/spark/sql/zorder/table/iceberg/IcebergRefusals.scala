@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
 import java.io.IOException
+import java.util.Locale
 
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{BaseMetadataTable, FileFormat, FileScanTask, HasTableOperations, Table}
@@ -32,7 +33,7 @@ private[iceberg] object IcebergRefusals {
       "map('rewrite-all', 'true')) first, which writes all files anew"
     tasks.map(_.file).find(_.format != FileFormat.PARQUET).foreach { f =>
       refuse(
-        s"File ${f.location} of $name is stored as ${f.format.toString.toLowerCase}, and only Parquet files " +
+        s"File ${f.location} of $name is stored as ${f.format.toString.toLowerCase(Locale.ROOT)}, and only Parquet files " +
           s"can be clustered; set write.format.default to parquet and $rewrite.")
     }
     tasks.map(_.file).find(_.specId != table.spec.specId).foreach { f =>
