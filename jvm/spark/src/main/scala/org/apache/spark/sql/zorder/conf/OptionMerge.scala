@@ -39,21 +39,21 @@ private[conf] object OptionMerge {
   }
 
   /** A bad value is refused under the name that it was written with: that tells where it stands. */
-  private def put(options: RunOptions, given: Given): RunOptions = {
-    val (option, key, value) = given
+  private def put(options: RunOptions, found: Found): RunOptions = {
+    val (option, key, value) = found
     try option.set(options, value)
     catch {
       case e: ZOrderException => refuse(e.getMessage.replace(s"option ${option.name} ", s"option $key "))
     }
   }
 
-  private type Given = (ZOrderOption, String, String)
+  private type Found = (ZOrderOption, String, String)
 
   /** The options under a prefix; keys that are ours but no options are passed over. */
   private def known(
       pairs: Map[String, String],
       prefix: String,
-      passedOver: String => Boolean): Seq[Given] =
+      passedOver: String => Boolean): Seq[Found] =
     pairs.toSeq.sorted.filter(_._1.toLowerCase(Locale.ROOT).startsWith(prefix)).flatMap { case (key, value) =>
       val name = key.substring(prefix.length)
       if (passedOver(name.toLowerCase(Locale.ROOT))) None
