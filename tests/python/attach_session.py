@@ -17,9 +17,39 @@ def plan_of(df):
     return df._jdf.queryExecution().executedPlan().toString()
 
 
+def refusals(spark):
+    """What a session says that has nothing of ours."""
+    df = spark.range(3)
+    table = spark_zorder.ZOrderTable.forPath(spark, "/x")
+    calls = {
+        "optimize": lambda: table.optimize().executeZOrderBy("a"),
+        "history": table.history,
+        "advise": table.advise,
+        "append": lambda: table.append(df),
+        "zorder": lambda: df.select(spark_zorder.zorder("id")),
+        "zorder_key": lambda: spark_zorder.zorder_key("{}", "id"),
+        "cluster": lambda: spark_zorder.cluster(df, "id", files=2),
+        "of_sql": lambda: spark_zorder.query_log.of_sql(spark, ["SELECT 1"]),
+        "of_event_log": lambda: spark_zorder.query_log.of_event_log(spark, "/x"),
+        "log": lambda: spark_zorder.query_log.start(spark, "/x"),
+    }
+    return {name: said(call) for name, call in calls.items()}
+
+
+def said(call):
+    try:
+        call()
+    except spark_zorder._errors.SetupError as error:
+        return str(error)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "nothing"
+
+
 def main():
     spark = plain_builder(FOLDER).getOrCreate()
     before = spark_zorder.doctor(spark, show=None)
+    refused = refusals(spark)
     path = write_table(spark, f"{FOLDER}/t")
     rows = digest(spark, path)
     spark_zorder.attach(spark_zorder.attach(spark))
@@ -30,7 +60,7 @@ def main():
     row = run.executeZOrderBy("a", "b").collect()[0]
     spark_zorder.query_log.start(spark, f"{FOLDER}/log")
     spark.read.parquet(path).where("a = 1").count()
-    logged = spark_zorder.query_log.stop(spark)["queries"]
+    logged = spark_zorder.query_log.stop(spark).collect()[0]["queries"]
     in_thread = []
     thread = threading.Thread(
         target=lambda: in_thread.append(_session.jvm_class(spark, "Bridge") is not None)
@@ -39,6 +69,8 @@ def main():
     thread.join()
     facts = {
         "ok_before": before.ok,
+        "refused": refused,
+        "jar": spark_zorder.jar(spark) == spark_zorder.jar(),
         "advice_before": [f.advice for f in before.facts if f.advice],
         "understood": _session.understands(spark),
         "functions": _session.version_of(spark),

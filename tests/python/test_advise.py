@@ -38,7 +38,7 @@ def sixteen(spark):
 
 @pytest.fixture
 def main(spark, monkeypatch):
-    monkeypatch.setattr(cli, "_session", lambda: spark)
+    monkeypatch.setattr(cli, "_session", lambda arguments: spark)
     return cli.main
 
 

@@ -18,6 +18,18 @@ def test_before_attach_the_doctor_says_what_to_do(facts):
     assert any("spark_zorder.attach(spark)" in advice for advice in facts["advice_before"])
 
 
+def test_before_attach_everything_says_the_same_sentence(facts):
+    refused = facts["refused"]
+    assert len(refused) == 10
+    sentence = "spark-zorder is not installed in this session: call spark_zorder.attach(spark)"
+    wrong = {name: text for name, text in refused.items() if not text.startswith(sentence)}
+    assert wrong == {}
+
+
+def test_the_jar_is_the_one_for_the_session(facts):
+    assert facts["jar"] is True
+
+
 def test_functions_are_registered_in_the_version_of_the_package(facts):
     assert facts["functions"] == spark_zorder.__version__
     assert facts["ordered"] is True

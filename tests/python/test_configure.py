@@ -54,6 +54,15 @@ def test_twice_is_once_and_ours_moves_to_the_end():
     assert len(jars(again)) == 1
 
 
+def test_on_a_terminal_runs_say_their_steps_unless_somebody_decided(monkeypatch):
+    monkeypatch.setattr(_install, "_on_terminal", lambda: True)
+    assert spark_zorder.configure(Builder())._options[_install.PROGRESS] == "true"
+    quiet = Builder(spark__zorder__progress__show="false")
+    assert spark_zorder.configure(quiet)._options[_install.PROGRESS] == "false"
+    monkeypatch.setattr(_install, "_on_terminal", lambda: False)
+    assert _install.PROGRESS not in spark_zorder.configure(Builder())._options
+
+
 def test_values_of_spark_defaults_stay(tmp_path, monkeypatch):
     (tmp_path / "spark-defaults.conf").write_text("# x\nspark.sql.extensions   org.Y\nspark.jars=/x/a.jar\n")
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))

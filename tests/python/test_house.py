@@ -79,6 +79,13 @@ def test_private_spark_access_that_differs_is_in_shims():
     assert named == []
 
 
+def test_letters_change_their_case_alike_everywhere():
+    """In Turkish the small form of I has no dot, so that a name in capitals would not be found."""
+    cased = re.compile(r"\.to(?:Lower|Upper)Case\b(?!\((?:java\.util\.)?Locale\.ROOT\))")
+    every = sources("jvm/**/*.scala", "jvm/**/*.java")
+    assert [str(p.relative_to(TOP)) for p in every if cased.search(code(p))] == []
+
+
 def test_expressions_generate_code():
     assert [p for p in sources("jvm/**/*.scala") if "CodegenFallback" in code(p)] == []
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from spark_zorder import _jars
 from spark_zorder._errors import SetupError
@@ -14,6 +16,26 @@ HELD = _jars.jars_in(
         "something-else_2.12-1.0.jar",
     ]
 )
+
+
+class Remote:
+    """As much of a Spark Connect session as jar() looks at."""
+
+    def __init__(self, version):
+        self.version = version
+
+
+Remote.__module__ = "pyspark.sql.connect.session"
+
+
+def test_the_jar_of_this_machine_and_of_a_server(monkeypatch):
+    assert _jars.jar() == _jars.jar_path() and Path(_jars.jar()).is_file()
+    monkeypatch.setattr(_jars, "packaged", lambda: HELD)
+    assert Path(_jars.path_of(HELD[2])).name in _jars.jar(Remote("4.1.3"))
+    with pytest.raises(SetupError, match=r"cannot see which Scala .*spark3\.5_2\.12.*spark3\.5_2\.13"):
+        _jars.jar(Remote("3.5.4"))
+    with pytest.raises(SetupError, match=r"no spark-zorder jar for Spark 9\.1\.0"):
+        _jars.jar(Remote("9.1.0"))
 
 
 def folder(tmp_path, *names):

@@ -12,30 +12,44 @@ from pyspark.sql.functions import call_function, col, lit
 from spark_zorder import ZOrderTable
 from spark_zorder import __main__ as cli
 from spark_zorder._maintain import seconds, tables_in
-from support import write_table
+from support import SHARED, write_table
 
 
 @pytest.fixture
 def main(spark, monkeypatch):
-    monkeypatch.setattr(cli, "_session", lambda: spark)
+    monkeypatch.setattr(cli, "_session", lambda arguments: spark)
     return cli.main
 
 
 def test_a_list_of_tables_has_comments_and_empty_lines(tmp_path):
     listed = tmp_path / "tables"
-    listed.write_text("# ours\n\ndb.a  # the first\n  /data/b \n")
-    assert tables_in(str(listed)) == ["db.a", "/data/b"]
+    listed.write_text("# ours\n\ndb.a  # the first\n  /data/b \n/x/with#hash\t#not#this\n#/x\n")
+    assert tables_in(str(listed)) == ["db.a", "/data/b", "/x/with#hash"]
 
 
-@pytest.mark.parametrize(("text", "value"), [("90s", 90), ("1h30m", 5400), ("3h", 10800), ("2d", 172800)])
-def test_times(text, value):
-    assert seconds(text) == value
+def test_times_as_in_the_options_of_a_run():
+    lines = (SHARED / "durations.tsv").read_text().splitlines()
+    assert len(lines) > 15
+    for text, wanted in (line.split("\t") for line in lines):
+        if wanted == "refused":
+            with pytest.raises(ValueError, match="A time has its unit, such as 3h"):
+                seconds(text)
+        else:
+            assert seconds(text) == int(wanted) / 1000, text
 
 
-@pytest.mark.parametrize("text", ["", "3", "h3", "3 h x"])
-def test_what_is_no_time(text):
-    with pytest.raises(ValueError, match="no length of time"):
-        seconds(text)
+def test_an_empty_table_is_no_failure(main, spark, tmp_path, capsys):
+    empty = str(tmp_path / "empty#1")
+    spark.createDataFrame([], "a INT, b INT").write.parquet(empty)
+    listed = tmp_path / "tables"
+    listed.write_text(f"{empty}\n")
+    spark.conf.set("spark.zorder.fileCount", "4")
+    try:
+        code = main(["maintain", "--tables", str(listed), "--json"])
+    finally:
+        spark.conf.unset("spark.zorder.fileCount")
+    row = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
+    assert (code, row["status"], row["table"]) == (0, "TOO_SMALL", empty)
 
 
 def test_the_table_that_gains_most_is_first_and_a_failure_stops_nobody(main, spark, table, tmp_path, capsys):

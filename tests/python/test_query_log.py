@@ -15,11 +15,13 @@ def kinds(log):
 def test_a_session_is_logged_between_start_and_stop(spark, table, tmp_path):
     path = str(tmp_path / "log")
     frame = spark.read.parquet(table)
-    started = query_log.start(spark, path)
+    started = query_log.start(spark, path).collect()[0]
     frame.where("a = 1").collect()
     frame.where("a = 2").collect()
     frame.where("b BETWEEN 1 AND 5").collect()
-    stopped = query_log.stop(spark)
+    done = query_log.stop(spark)
+    done.show()
+    stopped = done.collect()[0]
     frame.where("b = 3").collect()
     assert (started["status"], stopped["status"], stopped["queries"], stopped["shapes"]) == (
         "STARTED",
@@ -31,7 +33,7 @@ def test_a_session_is_logged_between_start_and_stop(spark, table, tmp_path):
     assert kinds(log) == [("a", "equal", 2.0), ("b", "range", 1.0)]
     conditions = log.selectExpr("explode(flatten(boxes)) c")
     assert conditions.where("c.low IS NOT NULL OR c.values IS NOT NULL").isEmpty()
-    assert query_log.stop(spark)["status"] == "NOT_STARTED"
+    assert query_log.stop(spark).collect()[0]["status"] == "NOT_STARTED"
 
 
 def test_a_setting_of_the_application_logs_until_its_end(tmp_path):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import spark_zorder
+from pyspark.sql import functions as sf
 from spark_zorder import ZOrderTable
 from support import digest, write_table
 
@@ -117,6 +118,33 @@ def test_cluster_on_the_first_write(spark, tmp_path):
     assert len(files(path)) == 16
     assert digest(spark, path)[0] == 20_000
     assert mean_files_read(spark, path, "a") <= 6
+
+
+def test_cluster_by_columns_and_by_as_many_files_as_a_run_would_make(spark, table):
+    df = spark.read.parquet(table)
+    assert spark_zorder.cluster(df, df.a, sf.col("b"), files=3).rdd.getNumPartitions() == 3
+    assert spark_zorder.cluster(df, "a", df["b"]).rdd.getNumPartitions() == 1
+    spark.conf.set("spark.zorder.targetFileSize", "64k")
+    try:
+        many = spark_zorder.cluster(df, "a", "b").rdd.getNumPartitions()
+    finally:
+        spark.conf.unset("spark.zorder.targetFileSize")
+    assert many >= 2
+    with pytest.raises(Exception, match="add it by withColumn"):
+        spark_zorder.cluster(df, sf.upper("a"))
+    with pytest.raises(TypeError, match="cluster takes columns by name or as Column, not 7"):
+        spark_zorder.cluster(df, "a", 7)
+    with pytest.raises(ValueError, match="files is a whole number"):
+        spark_zorder.cluster(df, "a", files=0)
+
+
+def test_cluster_without_rows(spark, tmp_path):
+    df = spark.createDataFrame([], "a INT, b INT")
+    path = str(tmp_path / "none")
+    spark_zorder.cluster(df, "a", "b", files=4).write.parquet(path)
+    assert spark.read.parquet(path).schema == df.schema and len(files(path)) == 1
+    with pytest.raises(Exception, match="has no rows"):
+        spark_zorder.fit(df, "a", "b", files=4)
 
 
 def test_fit_gives_a_layout_as_a_value(spark, table):

@@ -3,6 +3,7 @@
 from . import functions, query_log
 from ._doctor import doctor
 from ._install import attach, configure
+from ._jars import jar
 from ._layouts import Layout, cluster, fit
 from ._table import ZOrderTable
 from ._version import __version__
@@ -19,6 +20,7 @@ __all__ = [
     "fit",
     "functions",
     "hilbert",
+    "jar",
     "query_log",
     "zorder",
     "zorder_compare",

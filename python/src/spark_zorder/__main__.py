@@ -51,7 +51,9 @@ def _parser() -> argparse.ArgumentParser:
     optimize.add_argument("--by", metavar="A,B", help="clustering columns; default: those of the table")
     optimize.add_argument("--where", metavar="PREDICATE", help="only the files inside this SQL predicate")
     optimize.add_argument("--curve", help="auto, zorder, hilbert, lexical or tree")
-    optimize.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="as in WITH")
+    optimize.add_argument(
+        "--option", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="as in WITH"
+    )
     optimize.add_argument("--into", metavar="PATH", help="write a clustered copy there instead")
     optimize.add_argument("--full", action="store_true", help="also the files that are in place")
     optimize.add_argument("--dry-run", action="store_true", help="forecast only, write nothing")
@@ -70,6 +72,8 @@ def _parser() -> argparse.ArgumentParser:
     _add(commands, "rollback", _rows(lambda table, _: table.rollback()), "the state before the newest run")
     _add(commands, "remove", _rows(lambda table, _: table.remove()), "delete our state beside a table")
     _add(commands, "doctor", _doctor, "what is installed, what is missing", table=False)
+    path = commands.add_parser("jar", help="the path of our jar for this Spark, for --jars")
+    path.set_defaults(command=_jar)
     _add(commands, "demo", _demo, "a small demonstration on generated data, about a minute", table=False)
     return parser
 
@@ -77,20 +81,26 @@ def _parser() -> argparse.ArgumentParser:
 def _add(commands: Any, name: str, run: _Command, text: str, table: bool = True) -> argparse.ArgumentParser:
     made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     made.set_defaults(command=run)
+    session = made.add_argument_group("session", "under spark-submit these are its own options")
+    session.add_argument("--master", metavar="URL", help="as of spark-submit; default: local[*]")
+    session.add_argument("--jars", metavar="A,B", help="more jars, such as those of a table format")
+    session.add_argument("--conf", action="append", default=[], type=_pair, metavar="NAME=VALUE")
     if table:
         made.add_argument("table", metavar="PATH|TABLE", help="a directory (with a slash), or a catalog name")
         made.add_argument("--json", action="store_true", help="rows as JSON, one a line")
     return made
 
 
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise argparse.ArgumentTypeError(f"it takes NAME=VALUE, not {text!r}")
+    return name.strip(), value
+
+
 def _optimize(arguments: argparse.Namespace) -> int:
     names = [n.strip() for n in (arguments.by or "").split(",") if n.strip()]
-    pairs = [option.partition("=") for option in arguments.option]
-    wrong = next((name for name, equals, _ in pairs if not equals or not name), None)
-    if wrong is not None:
-        print(f"--option takes NAME=VALUE, not {wrong!r}.", file=sys.stderr)
-        return USAGE
-    run = _table(arguments).optimize().options(**{name.strip(): value for name, _, value in pairs})
+    run = _table(arguments).optimize().options(**dict(arguments.option))
     run = run.where(arguments.where) if arguments.where else run
     run = run.usingCurve(arguments.curve) if arguments.curve else run
     run = run.into(arguments.into) if arguments.into else run
@@ -121,7 +131,7 @@ def _maintain(arguments: argparse.Namespace) -> int:
         line = json.dumps(row) if arguments.json else f"{row['status']:<13} {row['table']}: {row['reason']}"
         print(line, flush=True)
 
-    statuses = {outcome.status for outcome in many.maintain(_session(), names, limit, said)}
+    statuses = {outcome.status for outcome in many.maintain(_session(arguments), names, limit, said)}
     return FAILED if "FAILED" in statuses else CONFLICT if "CONFLICT" in statuses else DONE
 
 
@@ -142,16 +152,23 @@ def _vacuum(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
     return table.vacuum(arguments.retain_hours)
 
 
-def _doctor(_: argparse.Namespace) -> int:
+def _doctor(arguments: argparse.Namespace) -> int:
     from ._doctor import doctor
 
-    return DONE if doctor(_session()).ok else FAILED
+    return DONE if doctor(_session(arguments)).ok else FAILED
 
 
-def _demo(_: argparse.Namespace) -> int:
+def _jar(_: argparse.Namespace) -> int:
+    from ._jars import jar
+
+    print(jar())
+    return DONE
+
+
+def _demo(arguments: argparse.Namespace) -> int:
     from .demo import run
 
-    return run(_session())
+    return run(_session(arguments))
 
 
 def _table(arguments: argparse.Namespace) -> ZOrderTable:
@@ -159,17 +176,24 @@ def _table(arguments: argparse.Namespace) -> ZOrderTable:
 
     name: str = arguments.table
     path = "/" in name or "\\" in name or Path(name).is_dir()
-    return ZOrderTable.forPath(_session(), name) if path else ZOrderTable.forName(_session(), name)
+    spark = _session(arguments)
+    return ZOrderTable.forPath(spark, name) if path else ZOrderTable.forName(spark, name)
 
 
-def _session() -> SparkSession:
+def _session(arguments: argparse.Namespace) -> SparkSession:
     """A session with spark-zorder: under spark-submit the one of its configuration, else a local one."""
     from pyspark.sql import SparkSession
 
     from ._install import attach, configure
 
-    builder = configure(SparkSession.builder.appName("spark-zorder"))
-    return attach(builder.getOrCreate())
+    builder = SparkSession.builder.appName("spark-zorder")
+    if arguments.master:
+        builder = builder.master(arguments.master)
+    if arguments.jars:
+        builder = builder.config("spark.jars", arguments.jars)
+    for name, value in arguments.conf:
+        builder = builder.config(name, value)
+    return attach(configure(builder).getOrCreate())
 
 
 if __name__ == "__main__":

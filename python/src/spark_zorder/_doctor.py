@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable
 
 from . import _jars, _session, _text
+from ._errors import SetupError, sentence
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def _facts(spark: SparkSession) -> list[Fact]:
         Fact("Spark", spark.version),
         Fact("session", "Spark Connect" if connect else "classic"),
         _wheel(connect),
+        _jar(spark),
     ]
     ours = [_functions(spark, connect), _statements(spark, connect)]
     return [*facts, *([] if connect else _classic(spark)), *ours]
@@ -72,6 +74,14 @@ def _wheel(connect: bool) -> Fact:
     names = [f"{j.spark}_{j.scala}" for j in _jars.packaged()]
     advice = "" if names or connect else "install the wheel: this is a source folder without jars"
     return Fact("jars in this package", ", ".join(names) or "none", advice)
+
+
+def _jar(spark: SparkSession) -> Fact:
+    """The jar of this package, to give to ``--jars``. That none fits is said elsewhere."""
+    try:
+        return Fact("jar for this Spark", _jars.jar(spark))
+    except SetupError as error:
+        return Fact("jar for this Spark", f"none ({sentence(error)})")
 
 
 def _classic(spark: SparkSession) -> list[Fact]:

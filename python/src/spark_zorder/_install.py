@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _session
 from ._errors import SetupError
 from ._jars import jar_path, jars_folder
+from ._session import EXTENSION
 from ._sql import literal
 from ._version import __version__
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-EXTENSION = "org.apache.spark.sql.zorder.ZOrderExtensions"
+PROGRESS = "spark.zorder.progress.show"
 
 
 def configure(builder: Any) -> Any:
@@ -41,6 +43,8 @@ def configure(builder: Any) -> Any:
     extensions = [e for e in _split(_existing(builder, "spark.sql.extensions")) if e != EXTENSION]
     builder.config("spark.jars", ",".join(jars))
     builder.config("spark.sql.extensions", ",".join([*extensions, EXTENSION]))
+    if _on_terminal() and _existing(builder, PROGRESS) is None:
+        builder.config(PROGRESS, "true")
     return builder
 
 
@@ -68,6 +72,8 @@ def attach(spark: SparkSession) -> SparkSession:
     session: Any = spark
     if _session.version_of(spark) is None:
         _session.require_bridge(spark).install(session._jsparkSession)
+    if _on_terminal() and spark.conf.get(PROGRESS, "auto") == "auto":
+        spark.conf.set(PROGRESS, "true")
     return spark
 
 
@@ -89,15 +95,17 @@ def _check_jar(spark: SparkSession) -> None:
 def _check_server(spark: SparkSession) -> None:
     version = _session.version_of(spark)
     if version is None:
-        raise SetupError(
-            "The Spark Connect server has no spark-zorder: start it with --jars <jar of this wheel for the "
-            f"server's Spark and Scala> and --conf spark.sql.extensions={EXTENSION}."
-        )
+        raise SetupError(_session.missing(spark))
     if version != __version__:
         raise SetupError(
             f"The Spark Connect server has spark-zorder {version}, but this Python package is {__version__}: "
             "use the same version on both sides."
         )
+
+
+def _on_terminal() -> bool:
+    """Whether somebody sees standard error: the JVM, which inherits it, cannot tell on every system."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _split(value: str | None) -> list[str]:

@@ -8,9 +8,13 @@ import tempfile
 from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._errors import SetupError
+from ._session import is_connect
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _OURS = re.compile(r"(?P<artifact>spark-zorder-spark(?P<spark>\d+\.\d+)_(?P<scala>\d+\.\d+))-.+\.jar$")
 _SCALA = re.compile(r"scala-library-(\d+\.\d+)\.\d+.*\.jar$")
@@ -121,3 +125,25 @@ def jar_path() -> str:
     here = found()
     check_pairing(here, pyspark.__version__)
     return path_of(choose(here, packaged()))
+
+
+def jar(spark: SparkSession | None = None) -> str:
+    """The path of our jar, to put into ``--jars`` or ``spark.jars``: the one for the Spark of this machine.
+
+    With a session it is the one for the session's own Spark, which may be a server elsewhere.
+    """
+    return jar_path() if spark is None else path_of(choose(_found_in(spark), packaged()))
+
+
+def _found_in(spark: SparkSession) -> Found:
+    if not is_connect(spark):
+        session: Any = spark
+        scala = str(session._jvm.scala.util.Properties.versionNumberString())
+        return Found(spark.version, line_of(scala), "the session")
+    fitting = [jar for jar in packaged() if jar.spark == line_of(spark.version)]
+    if len(fitting) > 1:
+        raise SetupError(
+            "A Spark Connect client cannot see which Scala its server has: call jar() there, or choose one "
+            f"of {', '.join(path_of(jar) for jar in fitting)}."
+        )
+    return Found(spark.version, fitting[0].scala if fitting else "of a server", "the session")

@@ -34,21 +34,27 @@ class Layout:
         return functions.zorder_key(self.json, *cols)
 
 
-def fit(df: DataFrame, *cols: str, files: int) -> Layout:
-    """Fits a layout of so many files to a sample of the DataFrame. One job; nothing is written."""
-    bridge, names = _prepare(df, cols, files, "fit")
-    return Layout(str(bridge.fit(_java(df), names, files)))
+def fit(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = None) -> Layout:
+    """Fits a layout of so many files to a sample of the DataFrame. One job; nothing is written.
+
+    Columns and ``files`` as for ``cluster``.
+    """
+    bridge, by = _prepare(df, cols, files, "fit")
+    return Layout(str(bridge.fit(_java(df), by, files or 0)))
 
 
-def cluster(df: DataFrame, *cols: str, files: int) -> DataFrame:
+def cluster(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = None) -> DataFrame:
     """The DataFrame in ``files`` partitions, ordered for clustering: write it with any writer.
 
-    Fits a layout to a sample first (one job). NULLs have a place of their own.
+    Fits a layout to a sample first (one job). NULLs have a place of their own. A column is given by name or
+    as a ``Column``, also a field of a struct. Without ``files`` it is the number that a clustering run would
+    choose for a table as large as Spark's plan says (``spark.zorder.fileCount``, ``targetFileSize`` count),
+    or ``spark.sql.shuffle.partitions`` where the plan does not know.
 
     >>> spark_zorder.cluster(df, "a", "b", files=64).write.parquet(path)
     """
-    bridge, names = _prepare(df, cols, files, "cluster")
-    return _session.dataframe(df.sparkSession, bridge.cluster(_java(df), names, files))
+    bridge, by = _prepare(df, cols, files, "cluster")
+    return _session.dataframe(df.sparkSession, bridge.cluster(_java(df), by, files or 0))
 
 
 def stored(spark: SparkSession, target: _sql.Target) -> Layout | None:
@@ -60,13 +66,14 @@ def stored(spark: SparkSession, target: _sql.Target) -> Layout | None:
     return None if body is None else Layout(str(body))
 
 
-def _prepare(df: DataFrame, cols: tuple[str, ...], files: int, name: str) -> tuple[Any, Any]:
+def _prepare(
+    df: DataFrame, cols: tuple[functions.ColumnOrName, ...], files: int | None, name: str
+) -> tuple[Any, Any]:
+    from pyspark.sql import Column
+
     if not cols:
         raise ValueError(f"{name} takes at least one column.")
-    for col in cols:
-        if not isinstance(col, str):
-            raise TypeError("Z-order column must be str")
-    if not isinstance(files, int) or isinstance(files, bool) or files < 1:
+    if files is not None and (not isinstance(files, int) or isinstance(files, bool) or files < 1):
         raise ValueError("files is a whole number, 1 or more.")
     spark = df.sparkSession
     if _session.is_connect(spark):
@@ -74,12 +81,16 @@ def _prepare(df: DataFrame, cols: tuple[str, ...], files: int, name: str) -> tup
             f"{name} needs a classic session; on Spark Connect write the table first and run "
             "ZOrderTable.forPath(spark, path).optimize().executeZOrderBy(...)."
         )
+    for col in cols:
+        if not isinstance(col, (str, Column)):
+            raise TypeError(f"{name} takes columns by name or as Column, not {col!r}.")
     bridge = _session.require_bridge(spark)
     session: Any = spark
-    names = session._sc._gateway.new_array(session._jvm.java.lang.String, len(cols))
+    by = session._sc._gateway.new_array(session._jvm.java.lang.Object, len(cols))
     for i, col in enumerate(cols):
-        names[i] = _sql.identifier(col)
-    return bridge, names
+        column: Any = col
+        by[i] = _sql.identifier(col) if isinstance(col, str) else column._jc
+    return bridge, by
 
 
 def _java(df: DataFrame) -> Any:

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
     Said = Callable[[dict[str, Any]], None]
 
-_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_UNITS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+_TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|min|s|m|h|d)\s*")
+_TIMES = re.compile(rf"(?:{_TIME.pattern})+")
+_LONGEST = 2**63 / 1000
+# a path may have the sign inside a name
+_COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
 @dataclass(frozen=True)
@@ -36,17 +41,21 @@ class Outcome:
 
 
 def tables_in(path: str) -> list[str]:
-    """The tables of a file: a name or a path with a slash on each line; ``#`` begins a comment."""
-    lines = (line.split("#", 1)[0].strip() for line in Path(path).read_text(encoding="utf-8").splitlines())
+    """The tables of a file: a name or a path with a slash on each line.
+
+    ``#`` begins a comment at the start of a line or after a space.
+    """
+    lines = (_COMMENT.sub("", line).strip() for line in Path(path).read_text(encoding="utf-8").splitlines())
     return [line for line in lines if line]
 
 
 def seconds(text: str) -> float:
-    """A time such as ``90m``, ``3h`` or ``1h30m``."""
-    parts = re.findall(r"(\d+(?:\.\d+)?)([smhd])", text.strip().lower())
-    if not parts or "".join(n + u for n, u in parts) != text.strip().lower():
-        raise ValueError(f"{text!r} is no length of time: write it as 90m, 3h or 1h30m.")
-    return sum(float(n) * _UNITS[u] for n, u in parts)
+    """A time such as ``90m``, ``3h`` or ``1h30m``, by the rules that the options of a run have."""
+    wanted = text.strip().lower()
+    found = sum(float(n) * _UNITS[u] for n, u in _TIME.findall(wanted))
+    if not _TIMES.fullmatch(wanted) or found >= _LONGEST:
+        raise ValueError(f"A time has its unit, such as 3h, 90m or 30s; it is not {text!r}.")
+    return found
 
 
 def maintain(

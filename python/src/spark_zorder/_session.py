@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable
+from weakref import WeakSet
+
+from ._errors import SetupError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+EXTENSION = "org.apache.spark.sql.zorder.ZOrderExtensions"
 
 _PACKAGE = "org.apache.spark.sql.zorder"
 _PROBE = "ZORDER TABLE parquet.`/spark-zorder-probe` BY (a) DRY RUN"
@@ -47,7 +52,7 @@ def understands(spark: SparkSession) -> bool:
     if str(parser.getClass().getName()).startswith(_PACKAGE):
         return True
     # another extension may stand before ours; without ours in the list the probe would only fill the log
-    listed = f"{_PACKAGE}.ZOrderExtensions" in (spark.conf.get("spark.sql.extensions", None) or "")
+    listed = EXTENSION in (spark.conf.get("spark.sql.extensions", None) or "")
     return listed and _parses(lambda: parser.parsePlan(_PROBE))
 
 
@@ -60,17 +65,61 @@ def _parses(probe: Callable[[], Any]) -> bool:
     return True
 
 
+def has_functions(spark: SparkSession) -> bool:
+    """Whether the session has our functions, and so our table functions."""
+    return spark.catalog.functionExists("zorder_version")
+
+
+def require_functions(spark: SparkSession) -> None:
+    """Refuses a session without our functions by the sentence that says how to get them."""
+    if not has_functions(spark):
+        raise SetupError(missing(spark))
+
+
+def require_jar() -> None:
+    """Refuses to make a column where no session can have our functions.
+
+    A column does not tell in which session it will be used: where the jar is loaded, Spark itself will see.
+    """
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.getActiveSession()
+    if spark is None or is_connect(spark) or spark.sparkContext in _with_jar:
+        return
+    if jvm_class(spark, "BuildInfo") is None:
+        raise SetupError(missing(spark))
+    _with_jar.add(spark.sparkContext)
+
+
+_with_jar: WeakSet[Any] = WeakSet()
+
+
+def missing(spark: SparkSession) -> str:
+    """What to do about a session without us."""
+    if is_connect(spark):
+        return (
+            "The Spark Connect server has no spark-zorder: start it with --jars <jar of this wheel for the "
+            f"server's Spark and Scala> and --conf spark.sql.extensions={EXTENSION}."
+        )
+    return (
+        "spark-zorder is not installed in this session: call spark_zorder.attach(spark), or build the "
+        "session with spark_zorder.configure(SparkSession.builder).getOrCreate()."
+    )
+
+
 def version_of(spark: SparkSession) -> str | None:
     """The version of spark-zorder that the session runs, or None where its functions are missing."""
-    if not spark.catalog.functionExists("zorder_version"):
+    if not has_functions(spark):
         return None
     return str(spark.sql("SELECT zorder_version()").collect()[0][0])
 
 
 def run(spark: SparkSession, statement: str) -> DataFrame:
     """Runs one of our statements: as SQL where the parser knows it, else through the bridge of ``attach``."""
-    if is_connect(spark) or understands(spark):
+    if understands(spark):
         return spark.sql(statement)
+    if is_connect(spark):
+        raise SetupError(missing(spark))
     bridge = require_bridge(spark)
     session: Any = spark
     return dataframe(spark, bridge.run(session._jsparkSession, statement))
@@ -78,14 +127,9 @@ def run(spark: SparkSession, statement: str) -> DataFrame:
 
 def require_bridge(spark: SparkSession) -> Any:
     """The JVM's Bridge, or a sentence that says how to get it."""
-    from ._errors import SetupError
-
     bridge = jvm_class(spark, "Bridge")
     if bridge is None:
-        raise SetupError(
-            "spark-zorder is not installed in this session: call spark_zorder.attach(spark), or build the "
-            "session with spark_zorder.configure(SparkSession.builder).getOrCreate()."
-        )
+        raise SetupError(missing(spark))
     return bridge
 
 

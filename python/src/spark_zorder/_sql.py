@@ -130,7 +130,7 @@ def vacuum(target: Target, retention_hours: float | None) -> str:
     """Removes what runs have left behind."""
     if retention_hours is None:
         return f"ZORDER VACUUM {target.sql}"
-    if retention_hours < 0:
+    if not 0 <= retention_hours < float("inf"):
         raise ValueError("retention_hours is a number of hours, 0 or more.")
     hours = f"{retention_hours:.6f}".rstrip("0").rstrip(".") or "0"
     return f"ZORDER VACUUM {target.sql} RETAIN {hours} HOURS"

@@ -62,11 +62,13 @@ class ZOrderTable:
 
     def _proposals(self, log: str | None) -> DataFrame:
         """Found now: a log may be gone when somebody looks at a lazy frame."""
+        _session.require_functions(self._spark)
         found = self._spark.sql(_sql.advice(self._target, log))
         return self._spark.createDataFrame(found.collect(), found.schema)
 
     def history(self) -> DataFrame:
         """The clustering runs of the table, oldest first."""
+        _session.require_functions(self._spark)
         return self._spark.sql(_sql.history(self._target))
 
     def vacuum(self, retention_hours: float | None = None) -> DataFrame:

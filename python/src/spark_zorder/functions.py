@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Union
 
+from . import _session
+
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
@@ -78,6 +80,7 @@ def zorder_key(layout: str, *cols: ColumnOrName) -> Column:
 def _call(name: str, *cols: ColumnOrName) -> Column:
     from pyspark.sql import functions as sf
 
+    _session.require_jar()
     return sf.call_function(name, *cols)
 
 
@@ -86,4 +89,4 @@ def _call_with_layout(name: str, layout: str, cols: tuple[ColumnOrName, ...]) ->
 
     if not isinstance(layout, str):
         raise TypeError(f"{name} takes the JSON text of a layout first, then the columns.")
-    return sf.call_function(name, sf.lit(layout), *cols)
+    return _call(name, sf.lit(layout), *cols)

@@ -13,28 +13,32 @@ from . import _session, _sql
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
-def start(spark: SparkSession, path: str | None = None, literals: str = "drop") -> Row:
+def start(spark: SparkSession, path: str | None = None, literals: str = "drop") -> DataFrame:
     """Logs the filters of this session's queries to a directory, from now on.
 
     Without a path it is the one of ``spark.zorder.queryLog.path``. ``literals="keep"`` also logs the values
-    that queries compare with; by default only how much they select.
+    that queries compare with; by default only how much they select. Returns one row: ``path``, ``status``,
+    ``queries``, ``shapes``, ``left_out``.
     """
-    return _session.run(spark, _sql.log_start(path, literals)).collect()[0]
+    return _session.run(spark, _sql.log_start(path, literals))
 
 
-def stop(spark: SparkSession) -> Row:
-    """Ends the log of this session; what was logged is written when this returns."""
-    return _session.run(spark, _sql.log_stop()).collect()[0]
+def stop(spark: SparkSession) -> DataFrame:
+    """Ends the log of this session; what was logged is written when this returns one row, as of ``start``."""
+    return _session.run(spark, _sql.log_stop())
 
 
 def of_sql(spark: SparkSession, queries: Sequence[str]) -> DataFrame:
     """A log of these queries. They are analysed in the session, not run."""
-    return spark.sql(_sql.log_of_sql(queries))
+    statement = _sql.log_of_sql(queries)
+    _session.require_functions(spark)
+    return spark.sql(statement)
 
 
 def of_event_log(spark: SparkSession, path: str) -> DataFrame:
     """A log of the queries in Spark's event logs: a file or a directory of them, as the driver sees it."""
+    _session.require_functions(spark)
     return spark.sql(_sql.log_of_events(path))

@@ -17,7 +17,7 @@ ZORDER TABLE t
 ZORDER TABLE t BY (a, b)
 
 ZORDER TABLE t FULL WHERE s = 'ZORDER BY' AND d IN ('DRY RUN', ')') BY (a, b.c) USING CURVE lexical
-WITH (fileCount = 64, codec = 'zstd', retention = 7d) -- comments stand anywhere
+WITH (fileCount = 64, codec = 'zstd', maxDuration = 7d) -- comments stand anywhere
 INTO '/data/copy' /* even /* nested */ ones */ DRY RUN
 
 ZORDER VACUUM t

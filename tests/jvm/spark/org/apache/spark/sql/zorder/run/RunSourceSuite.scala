@@ -33,4 +33,10 @@ class RunSourceSuite extends AnyFunSuite with RunFixture {
     assert(!line.contains('\n') && node.get("zorder").asText === "a1b2c3d4")
     assert(node.get("table").asText === "db.\"t\"" && node.get("ms").asLong === 12)
   }
+
+  test("a terminal by the name that Linux has for it") {
+    Seq("/dev/pts/3", "/dev/tty1", "/dev/ttyS0", "/dev/console").foreach(f =>
+      assert(Terminal.isTerminal(f), f))
+    Seq("pipe:[53]", "/dev/null", "/tmp/tty", "socket:[1]").foreach(f => assert(!Terminal.isTerminal(f), f))
+  }
 }

@@ -35,6 +35,21 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
     assert(refused(vacuum(path, hours = -1)).contains("retention"))
   }
 
+  test("a retention without a unit, or below zero, deletes nothing") {
+    rows(0, 40, 4).write.saveAsTable("kept")
+    rewriteAll(openName("kept"))
+    def cleaned(retention: String): Seq[String] = {
+      spark.sql(s"ALTER TABLE kept SET TBLPROPERTIES ('zorder.retention' = '$retention')")
+      Maintenance.vacuum(classic, TableRef.Name(Seq("kept")), None, dryRun = false).map(_.getString(4))
+    }
+    Seq("7", "-7d", "1 week").foreach { text =>
+      assert(refused(cleaned(text)) ==
+        s"The option zorder.retention takes a time with its unit, such as 7d, 36h, 90m or 30s, not '$text'.")
+    }
+    assert(cleaned("7d") == Seq("KEPT"))
+    spark.sql("DROP TABLE kept")
+  }
+
   test("vacuum never deletes a file that no journal names") {
     val path = plain("unnamed")
     rewriteAll(open(path))

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table
 import java.io.File
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
+import java.util.Locale
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -43,6 +44,13 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
         write(s"$path/$file", "{}")
         says(says0)(open(path))
     }
+  }
+
+  test("a format in capitals where the small form of I has no dot") {
+    val before = Locale.getDefault
+    Locale.setDefault(new Locale("tr", "TR"))
+    try says("is an Iceberg table")(FormatRefusals.provider("t", "ICEBERG"))
+    finally Locale.setDefault(before)
   }
 
   test("object stores in place") {

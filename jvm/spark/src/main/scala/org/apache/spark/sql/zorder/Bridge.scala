@@ -1,8 +1,8 @@
 package org.apache.spark.sql.zorder
 
-import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
+import org.apache.spark.sql.zorder.run.{ClusterDataFrame, ColumnNames, DataFrameFiles, StoredLayout}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.{OwnStatements, Target, ZOrderVersion}
@@ -40,12 +40,27 @@ object Bridge {
         "The bridge runs OPTIMIZE and ZORDER statements only: use spark.sql for everything else.")))
   }
 
-  /** A DataFrame with its rows partitioned into `files` partitions and ordered in them, for any writer. */
-  def cluster(df: DataFrame, by: Array[String], files: Int): DataFrame =
-    ClusterDataFrame.cluster(df, by.toSeq, files)
+  /**
+   * A DataFrame with its rows partitioned into `files` partitions and ordered in them, for any writer.
+   *
+   * @param by
+   *   names, or objects of Spark's class `Column`
+   * @param files
+   *   0 for as many as a run would make
+   */
+  def cluster(df: DataFrame, by: Array[Object], files: Int): DataFrame =
+    ClusterDataFrame.cluster(df, names(df, by), wanted(df, files))
 
-  /** The JSON of a layout fitted on a DataFrame. */
-  def fit(df: DataFrame, by: Array[String], files: Int): String = ClusterDataFrame.fit(df, by.toSeq, files)
+  /** The JSON of a layout fitted on a DataFrame; arguments as for `cluster`. */
+  def fit(df: DataFrame, by: Array[Object], files: Int): String =
+    ClusterDataFrame.fit(df, names(df, by), wanted(df, files))
+
+  private def wanted(df: DataFrame, files: Int): Int = if (files == 0) DataFrameFiles.of(df) else files
+
+  private def names(df: DataFrame, by: Array[Object]): Seq[String] = by.toSeq.map {
+    case column: Column => ColumnNames.of(df, column)
+    case name => name.toString
+  }
 
   /** The JSON of the newest layout that a table keeps, or null; `target` as in a statement. */
   def layout(session: SparkSession, target: String): String = {

@@ -2,6 +2,9 @@ package org.apache.spark.sql.zorder.conf
 
 import java.util.Locale
 
+import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.ZOrderException.refuse
+
 /** Statement over table property over session over default. */
 private[conf] object OptionMerge {
 
@@ -12,25 +15,52 @@ private[conf] object OptionMerge {
       statement: Map[String, String],
       tableProperties: Map[String, String],
       session: Map[String, String]): RunOptions = {
+    val retention = ZOrderOption.Retention
+    statement.keys.find(_.equalsIgnoreCase(retention.name)).foreach(_ =>
+      refuse(
+        s"${retention.name} says how long ZORDER VACUUM keeps old files and means nothing to a run: write " +
+          s"ZORDER VACUUM ... RETAIN n HOURS, or set the table property ${retention.tableProperty} or " +
+          s"${retention.sessionKey}."))
+    SessionKeys.settings.foreach(s => session.get(s.key).foreach(s.check))
     val layers = Seq(
       known(session, ZOrderOption.SessionPrefix, _.contains('.')),
       known(tableProperties, ZOrderOption.TablePrefix, n => n.contains('.') || ownProperties.contains(n)),
       known(statement, "", _ => false)
     )
-    layers.flatten.foldLeft(RunOptions()) { case (options, (option, value)) => option.set(options, value) }
+    layers.flatten.foldLeft(RunOptions())(put)
   }
+
+  /** How long a vacuum keeps old files. Other options are not looked at: a vacuum does without them. */
+  def retention(tableProperties: Map[String, String], session: Map[String, String]): Long = {
+    val option = ZOrderOption.Retention
+    def under(key: String, pairs: Map[String, String]) = pairs.find(_._1.equalsIgnoreCase(key))
+    under(option.tableProperty, tableProperties).orElse(under(option.sessionKey, session))
+      .map { case (key, value) => (option, key, value) }.foldLeft(RunOptions())(put).retentionMs
+  }
+
+  /** A bad value is refused under the name that it was written with: that tells where it stands. */
+  private def put(options: RunOptions, found: Found): RunOptions = {
+    val (option, key, value) = found
+    try option.set(options, value)
+    catch {
+      case e: ZOrderException => refuse(e.getMessage.replace(s"option ${option.name} ", s"option $key "))
+    }
+  }
+
+  private type Found = (ZOrderOption, String, String)
 
   /** The options under a prefix; keys that are ours but no options are passed over. */
   private def known(
       pairs: Map[String, String],
       prefix: String,
-      passedOver: String => Boolean): Seq[(ZOrderOption, String)] =
+      passedOver: String => Boolean): Seq[Found] =
     pairs.toSeq.sorted.filter(_._1.toLowerCase(Locale.ROOT).startsWith(prefix)).flatMap { case (key, value) =>
       val name = key.substring(prefix.length)
       if (passedOver(name.toLowerCase(Locale.ROOT))) None
       else Some((
         ZOrderOption.find(name).getOrElse(
           ZOrderOption.unknown(key, name, ZOrderOption.all.map(_.name))),
+        key,
         value))
     }
 }

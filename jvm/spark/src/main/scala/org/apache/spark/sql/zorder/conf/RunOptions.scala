@@ -45,4 +45,8 @@ object RunOptions {
       statement: Map[String, String],
       tableProperties: Map[String, String],
       session: Map[String, String]): RunOptions = OptionMerge.merge(statement, tableProperties, session)
+
+  /** How long `ZORDER VACUUM` keeps old files: property of the table over session over default. */
+  def retention(tableProperties: Map[String, String], session: Map[String, String]): Long =
+    OptionMerge.retention(tableProperties, session)
 }

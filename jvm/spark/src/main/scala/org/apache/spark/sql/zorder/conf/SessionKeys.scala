@@ -5,10 +5,28 @@ import scala.util.Try
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.internal.SQLConf
 
-/** A setting that is no option of a run. */
-final case class Setting(key: String, unit: String, default: String, doc: String)
+/**
+ * A setting that is no option of a run.
+ *
+ * @param check
+ *   refuses a bad value with one sentence
+ */
+final case class Setting(key: String, unit: String, default: String, doc: String) {
+  def check(value: String): Unit = {
+    val _ = unit match {
+      case SessionKeys.Seconds => Value.decimal(key, value, 0, 86400)
+      case SessionKeys.Number => Value.whole(key, value, 1, 10000000)
+      case words if words.contains(", ") => Value.oneOf(key, value, words.split(", ").toSeq)
+      case _ => value
+    }
+  }
+}
 
-/** The `spark.zorder.*` keys of a session. Registered with Spark, so that `SET -v` shows and checks them. */
+/**
+ * The `spark.zorder.*` keys of a session, registered with Spark so that `SET -v` shows them. Spark must not
+ * check their values: it would do so when a session begins, and a bad one would break every statement of
+ * everybody. Our statements check them.
+ */
 object SessionKeys {
   private val since = "0.1.0"
   private val TrueOrFalse = "true, false"
@@ -21,21 +39,21 @@ object SessionKeys {
 
   val ShowProgress: Setting = Setting(
     "spark.zorder.progress.show",
-    TrueOrFalse,
-    "false",
-    "Whether a run says its steps on standard error, too; on a terminal it always does.")
+    "true, false, auto",
+    "auto",
+    "Whether a run says its steps on standard error, too: auto means on a terminal.")
 
   val SortEnabled: Setting = Setting(
     "spark.zorder.sort.enabled",
-    "true, false",
+    TrueOrFalse,
     "true",
     "Whether ORDER BY and SORT BY zorder(...) or hilbert(...) are planned as a sort that needs no key column.")
 
-  private val seconds = "seconds"
+  private[conf] val Seconds = "seconds"
 
   val CommitWait: Setting = Setting(
     "spark.zorder.commit.waitSeconds",
-    seconds,
+    Seconds,
     "10.0",
     "How long a commit to plain Parquet waits for a writer in flight before it gives up; nothing is changed " +
       "then.")
@@ -53,11 +71,11 @@ object SessionKeys {
     "drop",
     "Whether the log has the values that queries compare with, or only how much they select.")
 
-  private val number = "number"
+  private[conf] val Number = "number"
 
   val QueryLogMost: Setting = Setting(
     "spark.zorder.queryLog.maxQueries",
-    number,
+    Number,
     "10000",
     "Number of unlike queries that a log of one session keeps.")
 
@@ -95,16 +113,10 @@ object SessionKeys {
   private lazy val registered: Unit = {
     ZOrderOption.all.foreach { o =>
       once(SQLConf.buildConf(o.sessionKey).doc(s"${o.doc} Default: ${o.default}.").version(since).stringConf
-        .checkValue(v => Try(o.check(v)).isSuccess, s"The value must be: ${o.unit}.").createOptional)
+        .createOptional)
     }
     settings.foreach { s =>
-      val entry = SQLConf.buildConf(s.key).doc(s.doc).version(since)
-      once(s.unit match {
-        case `seconds` => entry.doubleConf.createWithDefault(s.default.toDouble)
-        case `number` => entry.intConf.createWithDefault(s.default.toInt)
-        case TrueOrFalse => entry.booleanConf.createWithDefault(s.default.toBoolean)
-        case _ => entry.stringConf.createWithDefault(s.default)
-      })
+      once(SQLConf.buildConf(s.key).doc(s.doc).version(since).stringConf.createWithDefault(s.default))
     }
   }
 
@@ -117,13 +129,17 @@ object SessionKeys {
   def text(conf: SQLConf, setting: Setting): String = conf.getConfString(setting.key, setting.default)
 
   /** A true/false setting as a session has it. */
-  def isOn(conf: SQLConf, setting: Setting): Boolean =
-    text(conf, setting).trim.equalsIgnoreCase("true")
+  def isOn(conf: SQLConf, setting: Setting): Boolean = isOn(conf, setting, setting.default == "true")
+
+  /** The same; `otherwise` where the value is neither true nor false. */
+  def isOn(conf: SQLConf, setting: Setting, otherwise: => Boolean): Boolean =
+    truth(text(conf, setting)).getOrElse(otherwise)
 
   /** A setting that must be known before there is a session: system property over Spark's own conf. */
   def isOnAtStart(setting: Setting): Boolean = {
     val spark = Option(SparkEnv.get).flatMap(_.conf.getOption(setting.key))
-    Option(
-      System.getProperty(setting.key)).orElse(spark).getOrElse(setting.default).trim.equalsIgnoreCase("true")
+    Option(System.getProperty(setting.key)).orElse(spark).flatMap(truth).getOrElse(setting.default == "true")
   }
+
+  private def truth(text: String): Option[Boolean] = Try(Value.bool("", text)).toOption
 }

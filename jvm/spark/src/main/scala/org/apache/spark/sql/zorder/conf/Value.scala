@@ -9,7 +9,8 @@ import org.apache.spark.sql.zorder.ZOrderException
 /** Reads the values of options; a bad one is refused with one sentence that shows the accepted form. */
 object Value {
   private val Size = """(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?""".r
-  private val Time = """(\d+(?:\.\d+)?)\s*(ms|s|m|min|h|d)""".r
+  private val Time = """(\d+(?:\.\d+)?)\s*(ms|min|s|m|h|d)\s*""".r
+  private val Times = s"(?:$Time)+".r
 
   /** A comma that is not inside backquotes. */
   private val Comma = java.util.regex.Pattern.compile(",(?=[^`]*(?:`[^`]*`[^`]*)*$)")
@@ -35,10 +36,12 @@ object Value {
   def bytesOrNone(name: String, value: String): Option[Long] =
     if (tidy(value) == "none") None else Some(bytes(name, value))
 
-  /** A time in milliseconds, zero or more: `90s`, `30m`, `36h`, `7d`. A bare number has no meaning. */
+  /** A time in milliseconds, zero or more: `90s`, `30m`, `1h30m`, `7d`. A bare number has no meaning. */
   def millis(name: String, value: String): Long = {
     val read = tidy(value) match {
-      case Time(number, unit) => scaled(number, timeUnits(unit))
+      case text @ Times(_*) =>
+        val parts = Time.findAllMatchIn(text).map(m => BigDecimal(m.group(1)) * timeUnits(m.group(2)))
+        Some(parts.sum).filter(_ <= Long.MaxValue).map(_.toLong)
       case _ => None
     }
     read.getOrElse(bad(name, value, "a time with its unit, such as 7d, 36h, 90m or 30s"))

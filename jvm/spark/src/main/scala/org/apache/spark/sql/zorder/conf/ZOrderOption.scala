@@ -36,6 +36,16 @@ object ZOrderOption {
 
   private val codecs = Seq("none", "uncompressed", "snappy", "gzip", "zstd", "lz4", "lz4_raw")
 
+  /** The one option that is not a run's: only `ZORDER VACUUM` looks at it. */
+  val Retention: ZOrderOption = ZOrderOption(
+    "retention",
+    "time with s, m, h, d",
+    "7d",
+    "How long ZORDER VACUUM keeps the files that a run replaced. Not in WITH: a statement has " +
+      "ZORDER VACUUM ... RETAIN n HOURS.",
+    (o, v) => o.copy(retentionMs = Value.millis("retention", v))
+  )
+
   /** Every option there is, in the order of the documentation. */
   val all: Seq[ZOrderOption] = Seq(
     ZOrderOption(
@@ -171,13 +181,7 @@ object ZOrderOption {
         "does not serve, such as unique identifiers: 'id, s.f'.",
       (o, v) => o.copy(bloom = Value.names("bloom", v))
     ),
-    ZOrderOption(
-      "retention",
-      "time with s, m, h, d",
-      "7d",
-      "How long ZORDER VACUUM keeps the files that a run replaced.",
-      (o, v) => o.copy(retentionMs = Value.millis("retention", v))
-    )
+    Retention
   )
 
   /** The option of that name, case ignored; an unknown name is refused, naming the nearest one. */

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.run
 
+import java.util.Locale
+
 import scala.collection.mutable
 
 import com.fasterxml.jackson.databind.ObjectMapper
@@ -29,7 +31,7 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
       millis(name) = millis.getOrElse(name, 0L) + took
       val outcome = said(out)
       logInfo(Progress.json(runId, table, name, took, outcome))
-      show(f"$name%-8s $outcome (${took / 1000.0}%.1f s)")
+      show(String.format(Locale.ROOT, "%-8s %s (%.1f s)", name, outcome, Double.box(took / 1000.0)))
       out
     } finally before.foreach { case (key, value) => context.setLocalProperty(key, value) }
   }
@@ -42,7 +44,7 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
   private def show(line: String): Unit = if (shown) System.err.println(s"zorder $runId  $line")
 
   private def shown: Boolean =
-    System.console() != null || SessionKeys.isOn(session.sessionState.conf, SessionKeys.ShowProgress)
+    SessionKeys.isOn(session.sessionState.conf, SessionKeys.ShowProgress, otherwise = Terminal.sees)
 }
 
 object Progress {

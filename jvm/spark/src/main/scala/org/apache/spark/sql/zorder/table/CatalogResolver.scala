@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table
 
+import java.util.Locale
+
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
@@ -21,7 +23,7 @@ private[table] object CatalogResolver {
   def open(session: ClassicSession, parts: Seq[String]): ParquetTable = parts match {
     case Seq(format, path) if path.contains("/") && format.equalsIgnoreCase("parquet") =>
       TableResolver.byPath(session, path)
-    case Seq(format, path) if path.contains("/") && pathFormats(format.toLowerCase) =>
+    case Seq(format, path) if path.contains("/") && pathFormats(format.toLowerCase(Locale.ROOT)) =>
       FormatRefusals.provider(s"$format.`$path`", format)
     case _ => byName(session, parts)
   }
@@ -48,7 +50,7 @@ private[table] object CatalogResolver {
 
   private def checkKind(session: ClassicSession, name: String, meta: CatalogTable): Unit = {
     if (meta.tableType == CatalogTableType.VIEW) refuse(s"$name is a view; name the table that it reads.")
-    meta.provider.map(_.toLowerCase).getOrElse("hive") match {
+    meta.provider.map(_.toLowerCase(Locale.ROOT)).getOrElse("hive") match {
       case "parquet" | "org.apache.spark.sql.parquet" =>
       case "hive" => FormatRefusals.hive(session, name, meta)
       case other => FormatRefusals.provider(name, other)
@@ -194,7 +196,8 @@ private[table] object CatalogResolver {
   }
 
   private def same(a: TableIdentifier, b: TableIdentifier): Boolean =
-    a.table.equalsIgnoreCase(b.table) && a.database.map(_.toLowerCase) == b.database.map(_.toLowerCase)
+    a.table.equalsIgnoreCase(
+      b.table) && a.database.map(_.toLowerCase(Locale.ROOT)) == b.database.map(_.toLowerCase(Locale.ROOT))
 
   private def path(p: Path): String = p.toUri.getPath.stripSuffix("/")
 }

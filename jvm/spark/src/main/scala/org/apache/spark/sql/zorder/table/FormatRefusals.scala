@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table
 
+import java.util.Locale
+
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
@@ -12,7 +14,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 /** Tables of the catalog that must not be rewritten as plain Parquet. */
 private[table] object FormatRefusals {
 
-  def provider(name: String, provider: String): Nothing = provider.toLowerCase match {
+  def provider(name: String, provider: String): Nothing = provider.toLowerCase(Locale.ROOT) match {
     case "delta" => MissingFormat.delta(s"$name is a Delta table")
     case "iceberg" => MissingFormat.iceberg(s"$name is an Iceberg table")
     case "hudi" | "org.apache.hudi" => MissingFormat.hudi(s"$name is a Hudi table")
@@ -23,7 +25,7 @@ private[table] object FormatRefusals {
 
   /** A Hive-format table is read by Spark's own Parquet reader, or not at all by us. */
   def hive(session: ClassicSession, name: String, meta: CatalogTable): Unit = {
-    val serde = meta.storage.serde.getOrElse("").toLowerCase
+    val serde = meta.storage.serde.getOrElse("").toLowerCase(Locale.ROOT)
     if (!serde.contains("parquet"))
       provider(name, s"Hive format (${meta.storage.serde.getOrElse("no serde")})")
     val converts = session.sessionState.conf.getConfString("spark.sql.hive.convertMetastoreParquet", "true")

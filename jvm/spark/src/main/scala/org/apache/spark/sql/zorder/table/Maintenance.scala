@@ -2,18 +2,14 @@ package org.apache.spark.sql.zorder.table
 
 import java.sql.Timestamp
 
-import scala.util.Try
-
-import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /** `ZORDER VACUUM`, `ROLLBACK` and `REMOVE`, and the history of a table. */
 object Maintenance {
-
-  val RetentionProperty = "zorder.retention"
 
   val vacuumSchema: StructType = new StructType()
     .add("path", StringType).add("files_deleted", LongType).add("bytes_deleted", LongType)
@@ -47,7 +43,9 @@ object Maintenance {
       refuse(s"The retention of $h hours is not a length of time; give 0 or more hours.")
     }
     val table = TableResolver.open(session, ref)
-    val keepMs = retainHours.map(h => (h * 3600000).toLong).getOrElse(retention(session, table))
+    val keepMs = retainHours.map(h => (h * 3600000).toLong).getOrElse(RunOptions.retention(
+      table.properties,
+      session.conf.getAll))
     val rows = table.vacuum(keepMs, dryRun).map { r =>
       val status = if (dryRun && r.status == "DELETED") "DRY_RUN" else r.status
       Row(r.path.toString, r.files, r.bytes, r.carried, status)
@@ -94,14 +92,6 @@ object Maintenance {
 
   private def unclaimed(session: ClassicSession, table: ClusterTable): Unit =
     Claim.clear(table.root.getFileSystem(session.sessionState.newHadoopConf()), table.root)
-
-  private def retention(session: ClassicSession, table: ClusterTable): Long = {
-    val conf = session.sessionState.conf
-    val default = conf.getConfString(s"spark.$RetentionProperty", "7d")
-    val text = table.properties.getOrElse(RetentionProperty, default)
-    Try(JavaUtils.timeStringAsMs(text.trim)).getOrElse(
-      refuse(s"The retention '$text' is not a length of time; write it as 7d or 12h."))
-  }
 
   private def refresh(session: ClassicSession, ref: TableRef): Unit = ref match {
     case TableRef.Location(path) => session.catalog.refreshByPath(path)

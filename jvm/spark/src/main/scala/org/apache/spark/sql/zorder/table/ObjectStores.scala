@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table
 
+import java.util.Locale
+
 /** File systems where a directory cannot be renamed in one step. */
 private[zorder] object ObjectStores {
 
@@ -28,5 +30,5 @@ private[zorder] object ObjectStores {
     "wasabi",
     "dbfs")
 
-  def isOne(scheme: String): Boolean = scheme != null && schemes(scheme.toLowerCase)
+  def isOne(scheme: String): Boolean = scheme != null && schemes(scheme.toLowerCase(Locale.ROOT))
 }

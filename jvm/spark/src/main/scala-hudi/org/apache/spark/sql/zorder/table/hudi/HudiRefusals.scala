@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.hudi
 
+import java.util.Locale
+
 import org.apache.hadoop.fs.Path
 import org.apache.hudi.common.model.{FileSlice, HoodieFileFormat}
 import org.apache.hudi.common.table.HoodieTableMetaClient
@@ -33,7 +35,7 @@ private[hudi] object HudiRefusals {
           "cannot be moved; copy it into a table that has them (CREATE TABLE ... USING hudi AS SELECT).")
     if (config.getBaseFileFormat != HoodieFileFormat.PARQUET)
       refuse(
-        s"$name is stored as ${config.getBaseFileFormat.name.toLowerCase}, and only Parquet files can be " +
+        s"$name is stored as ${config.getBaseFileFormat.name.toLowerCase(Locale.ROOT)}, and only Parquet files can be " +
           "clustered; copy it into a table with hoodie.table.base.file.format = PARQUET.")
     if (config.getBootstrapBasePath.isPresent)
       refuse(

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
 import java.io.IOException
+import java.util.Locale
 
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{BaseMetadataTable, FileFormat, FileScanTask, HasTableOperations, Table}
@@ -30,8 +31,8 @@ private[iceberg] object IcebergRefusals {
   def files(name: String, tasks: Iterable[FileScanTask]): Unit = {
     tasks.map(_.file).find(_.format != FileFormat.PARQUET).foreach { f =>
       refuse(
-        s"File ${f.location} of $name is stored as ${f.format.toString.toLowerCase}, and only Parquet files " +
-          s"can be clustered; set write.format.default to parquet and ${rewrite(name)}.")
+        s"File ${f.location} of $name is stored as ${f.format.toString.toLowerCase(Locale.ROOT)}, and only " +
+          s"Parquet files can be clustered; set write.format.default to parquet and ${rewrite(name)}.")
     }
     tasks.map(_.file).find(_.keyMetadata != null).foreach { f =>
       refuse(s"File ${f.location} of $name is encrypted: encrypted tables are not rewritten; leave it.")

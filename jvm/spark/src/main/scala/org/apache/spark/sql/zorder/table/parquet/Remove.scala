@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet
 
+import java.util.Locale
+
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -36,7 +38,7 @@ private[zorder] object Remove {
 
   private def dropProperties(session: ClassicSession, ident: TableIdentifier): Unit = {
     val meta = session.sessionState.catalog.getTableRawMetadata(ident)
-    val (ours, others) = meta.properties.partition(_._1.toLowerCase.startsWith("zorder."))
+    val (ours, others) = meta.properties.partition(_._1.toLowerCase(Locale.ROOT).startsWith("zorder."))
     if (ours.nonEmpty) session.sessionState.catalog.alterTable(meta.copy(properties = others))
     session.catalog.refreshTable(ident.quotedString)
   }
