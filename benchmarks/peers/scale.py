@@ -1,12 +1,14 @@
-"""Many files and many partitions: what a run that finds nothing to do costs, and how many jobs a run needs.
+"""Many files and many partitions: a run that finds nothing to do, how many jobs a run needs, plans.
 
     python benchmarks/peers/scale.py                                   90,000 small files
     python benchmarks/peers/scale.py --partitions 0                    the first part alone
     python benchmarks/peers/scale.py --files 0                         the second part alone
-    python benchmarks/peers/scale.py --files 100 --partitions 200      to see that it works
+    python benchmarks/peers/scale.py --files 0 --partitions 0 --plans 10000 1000    plans alone
+    python benchmarks/peers/scale.py --files 100 --partitions 200 --plans 100 10    to see that it works
 
 A table of 10,000 files is clustered into 10,000 files; the same statement again must write nothing, and
-its time is what is measured. A table of 20,000 partitions is clustered, and its jobs are counted.
+its time is what is measured. A table of 20,000 partitions is clustered, and its jobs are counted. Plans are
+dry runs: of a first run on many files in many partitions, and of an append to a table of as many cells.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ FORMATS = ("parquet", "delta", "iceberg")
 FILES = 10_000
 PARTITIONS = 20_000
 ROWS_PER_FILE = 100
+STEPS = ("schema", "select", "footers", "sample", "fit", "forecast")
 
 
 def rows(spark: SparkSession, count: int) -> DataFrame:
@@ -102,6 +105,43 @@ def partitioned(spark: SparkSession, folder: Path, kind: str, partitions: int) -
     )
 
 
+def planned(spark: SparkSession, what: str, run: str) -> str:
+    """The seconds of a dry run by its steps; what is left is the driver's between them."""
+    row, took, _ = statement(spark, f"{run} DRY RUN")
+    if row["status"] != "DRY_RUN":
+        raise SystemExit(f"{what}: {row['status']}: {row['reason']}")
+    steps = {name: ms / 1000 for name, ms in row["metrics"]["stepMs"].items()}
+    print(f"{what}: {took:.1f} s, {steps}", flush=True)
+    seconds = [f"{steps.get(name, 0.0):.2f}" for name in STEPS]
+    return f"| {what} | {' | '.join(seconds)} | {took - sum(steps.values()):.2f} | {took:.2f} |"
+
+
+def plans_section(spark: SparkSession, folder: Path, arguments: argparse.Namespace) -> list[str]:
+    files, partitions = arguments.plans
+    each = max(1, files // partitions)
+    table = rows(spark, files * ROWS_PER_FILE)
+    in_parts = table.selectExpr("*", f"cast(id % {partitions} as int) p").repartition(each)
+    many = created(spark, folder, "parquet", in_parts, "plans", "p")
+    options = f"BY (a, b) WITH (fileCount = {each}, force = true)"
+    what = f"a first run on {files:,} files in {partitions:,} partitions"
+    lines = [planned(spark, what, f"ZORDER TABLE {many} {options}")]
+    one = created(spark, folder, "parquet", table, "cells")
+    run = f"ZORDER TABLE {one} BY (a, b) WITH (fileCount = {files}, force = true, writeBudget = 1000)"
+    first, took, _ = statement(spark, run)
+    print(f"{first['metrics']['numFilesAdded']} files in {took:.0f} s", flush=True)
+    more = table.selectExpr(f"id + {files * ROWS_PER_FILE} id", "a", "b")
+    more.coalesce(1).write.mode("append").parquet(one.strip("'"))
+    lines.append(planned(spark, f"an append that is merged into {files:,} cells", run))
+    return [
+        "",
+        "Plans (dry runs), seconds by step; `between` is what the driver does outside of these:",
+        "",
+        f"| plan | {' | '.join(STEPS)} | between | all |",
+        f"| --- | {' | '.join('---' for _ in STEPS)} | --- | --- |",
+        *lines,
+    ]
+
+
 def files_section(spark: SparkSession, folder: Path, arguments: argparse.Namespace) -> list[str]:
     again = [unchanged(spark, folder, kind, arguments.files) for kind in arguments.formats]
     return [
@@ -130,8 +170,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--files", type=int, default=FILES, help="0: leave that part out")
     parser.add_argument("--partitions", type=int, default=PARTITIONS, help="0: leave that part out")
+    parser.add_argument(
+        "--plans", type=int, nargs=2, metavar=("FILES", "PARTITIONS"), help="plans of so many"
+    )
     parser.add_argument("--formats", nargs="+", default=list(FORMATS), choices=FORMATS)
     arguments = parser.parse_args()
+    plans = " --plans {} {}".format(*arguments.plans) if arguments.plans else ""
     folder = Path(tempfile.mkdtemp(prefix="spark-zorder-scale-"))
     try:
         spark = session.session(folder, memory="4g")
@@ -140,17 +184,24 @@ def main() -> int:
                 "# Many files, many partitions",
                 "",
                 f"`python benchmarks/peers/scale.py --files {arguments.files} "
-                f"--partitions {arguments.partitions}`, {time.strftime('%Y-%m-%d')}, Spark {spark.version},",
+                f"--partitions {arguments.partitions}{plans}`, "
+                f"{time.strftime('%Y-%m-%d')}, Spark {spark.version},",
                 f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}; {ROWS_PER_FILE} rows in a file or partition.",
                 *(files_section(spark, folder, arguments) if arguments.files else ()),
                 *(partitions_section(spark, folder, arguments) if arguments.partitions else ()),
+                *(plans_section(spark, folder, arguments) if arguments.plans else ()),
                 "",
                 machine.line(spark._jvm.System.getProperty("java.version")) + ".",
                 "",
             ]
         )
-        name = "scale" if arguments.files else "scale-partitions"
-        whole = arguments.files >= FILES or (not arguments.files and arguments.partitions >= PARTITIONS)
+        name = "scale" if arguments.files else "scale-partitions" if arguments.partitions else "scale-plans"
+        size, least = {
+            "scale": (arguments.files, FILES),
+            "scale-partitions": (arguments.partitions, PARTITIONS),
+            "scale-plans": (arguments.plans[0] if arguments.plans else 0, FILES),
+        }[name]
+        whole = size >= least
         result_file.show(text, name, keep=whole)
         spark.stop()
     finally:

@@ -213,6 +213,10 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
     val from = System.nanoTime
     val images = new PreImages(10000)
     assert(images.table.distinct.length == 10000)
+    // as many cells by the tasks that merge them: the table is made once, not once a cell
+    val cells = 0 until 40000
+    assert(new PreImages(20000, Some(cells.map(_ / 2))).table.toSeq ==
+      new PreImages(20000).table.toSeq.flatMap(image => Seq(image, image)))
     assert((System.nanoTime - from) / 1e9 < 5)
   }
 }

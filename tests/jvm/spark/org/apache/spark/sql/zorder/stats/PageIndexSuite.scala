@@ -44,6 +44,18 @@ class PageIndexSuite extends AnyFunSuite with StatsFixture {
     }
   }
 
+  test("of many files some are read, evenly taken: the first ones may be unlike the rest") {
+    assert(PageIndex.evenly(0 until 10000, 1000) == (0 until 10000 by 10))
+    assert(PageIndex.evenly(0 until 7, 1000) == (0 until 7))
+    assert(PageIndex.evenly(0 until 1500, 1000).count(_ >= 750) == 500)
+    inTempDir { dir =>
+      spark.range(0, 600, 1, 6).write.parquet(dir.resolve("t").toString)
+      val files = parquetFiles(dir)
+      val pages = PageIndex.ofSome(session, files, Seq(StatColumn(Seq("id"), LongType)), most = 3)
+      assert(pages.map(_.file) == Seq(files(0), files(2), files(4)))
+    }
+  }
+
   test("without a page index a row group is one page") {
     inTempDir { dir =>
       setting("spark.sql.parquet.outputTimestampType" -> "INT96") {

@@ -4,7 +4,7 @@ import org.apache.spark.sql.zorder.fit.Sample
 import org.apache.spark.sql.zorder.run._
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
-import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile}
+import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.workload.{LogBoxes, QueryLog}
 import sparkzorder.curve.Block
 import sparkzorder.curve.cost.Query
@@ -77,7 +77,7 @@ private[advise] object Findings {
     }(_.said)
     val sample = sampled.partitions.head
     val pages = progress.step("pages") {
-      PageIndex.read(pinned, some(judged.partition.files), considered.statColumns)
+      PageIndex.ofSome(pinned, judged.partition.files, considered.statColumns, PageIndexFiles)
     }(p => s"page indexes of ${Said.count(p.length.toLong, "file")}")
     val all = Findings(
       judged,
@@ -97,9 +97,4 @@ private[advise] object Findings {
 
   private def mostDistinct(sample: Sample, columns: IndexedSeq[Int]): IndexedSeq[Int] =
     columns.sortBy(c => -ValueCounts.of(sample.columns(c)).distinct).take(Candidates.MostAsked).sorted
-
-  private def some(files: Seq[DataFile]): Seq[DataFile] = {
-    val step = math.max(1, (files.length + PageIndexFiles - 1) / PageIndexFiles)
-    files.zipWithIndex.collect { case (f, i) if i % step == 0 => f }
-  }
 }

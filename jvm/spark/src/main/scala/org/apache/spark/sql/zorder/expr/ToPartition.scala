@@ -32,9 +32,13 @@ final case class ToPartition(child: Expression, preImages: PreImages) extends Un
 final class PreImages(val partitions: Int, val targets: Option[IndexedSeq[Int]] = None) extends Serializable {
   private val HashPartitioningSeed = 42
 
-  val table: Array[Int] = targets.fold(found)(_.map(found(_)).toArray)
+  val table: Array[Int] = {
+    val all = found()
+    targets.fold(all)(_.map(all(_)).toArray)
+  }
 
-  private def found: Array[Int] = {
+  /** Takes about n ln n hashes. */
+  private def found(): Array[Int] = {
     val found = Array.fill(partitions)(-1)
     var missing = partitions
     var candidate = 0

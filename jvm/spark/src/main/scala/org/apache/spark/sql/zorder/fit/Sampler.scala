@@ -76,10 +76,11 @@ object Sampler {
   def collectBounded(rows: DataFrame, most: Int): Sample = {
     val types = rows.schema.fields.map(_.dataType)
     val chunks = perTask(rows)((task, in) => bounded(in, types, task, most))
-    val limit = chunks.map(_.limit).min
+    val none = bounded(Iterator.empty, types, 0, most) // a plan without partitions has no chunk
+    val limit = (none +: chunks.toSeq).map(_.limit).min
     Sample(types.indices.map { c =>
-      SampleColumn.concat(chunks.map(k =>
-        k.columns(c).take(k.hashes.indices.filter(k.hashes(_) <= limit).toArray)).toSeq)
+      SampleColumn.concat((none +: chunks.toSeq).map(k =>
+        k.columns(c).take(k.hashes.indices.filter(k.hashes(_) <= limit).toArray)))
     })
   }
 

@@ -26,7 +26,11 @@ object ClusterDataFrame {
    */
   def cluster(df: DataFrame, by: Seq[String], files: Int): DataFrame = {
     val columns = resolve(df, by)
-    val ref = fitted(df, columns, files)
+    // no rows have no order: one partition, so that `write` makes the one file that tells the schema
+    fitted(df, columns, files).fold(df.coalesce(1))(arranged(df, columns, _))
+  }
+
+  private def arranged(df: DataFrame, columns: Seq[ClusterColumn], ref: LayoutRef): DataFrame = {
     val plan = df.queryExecution.analyzed
     Shims.ofRows(
       Shims.classic(df.sparkSession),
@@ -42,7 +46,8 @@ object ClusterDataFrame {
 
   /** The layout's JSON. */
   def fit(df: DataFrame, by: Seq[String], files: Int): String =
-    LayoutJson.write(fitted(df, resolve(df, by), files).layout)
+    LayoutJson.write(fitted(df, resolve(df, by), files).getOrElse(refuse(
+      "The DataFrame has no rows, so there is nothing to fit a layout on: fit it on one that has some.")).layout)
 
   private def resolve(df: DataFrame, by: Seq[String]): Seq[ClusterColumn] = {
     if (by.isEmpty) refuse("No clustering columns are named: name at least one.")
@@ -54,13 +59,15 @@ object ClusterDataFrame {
       by)
   }
 
-  private def fitted(df: DataFrame, columns: Seq[ClusterColumn], files: Int): LayoutRef = {
+  /** None if there are no rows. */
+  private def fitted(df: DataFrame, columns: Seq[ClusterColumn], files: Int): Option[LayoutRef] = {
     if (files < 1) refuse(s"files = $files is not a number of files: give 1 or more.")
     val session = Shims.classic(df.sparkSession)
     val list = columns.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() }
     val pruned = Shims.ofRows(session, Project(list, df.queryExecution.analyzed))
     val tasks = math.max(1, pruned.rdd.getNumPartitions)
     val sample = Sampler.collectBounded(pruned, math.max(AtLeastPerTask, SampledRows / tasks))
-    Fit.ref(Fit.choose(sample, columns.map(_.fit), files, "auto", Nil, PagesPerFile).layout)
+    if (sample.rows == 0) None
+    else Some(Fit.ref(Fit.choose(sample, columns.map(_.fit), files, "auto", Nil, PagesPerFile).layout))
   }
 }

@@ -4,7 +4,6 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.fit._
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
-import org.apache.spark.sql.zorder.table.DataFile
 import org.apache.spark.sql.zorder.workload.{LogBoxes, QueryGroup}
 import sparkzorder.curve.build.Candidate
 import sparkzorder.curve.cost.ShareRead
@@ -21,7 +20,7 @@ final private[run] class Foresight(
   private val values = sample.columns.map(_.sorted)
 
   def outlook(session: ClassicSession, log: Option[Sample => LogBoxes]): Outlook = {
-    val pages = PageIndex.read(session, some(plan.files), tracked.statColumns)
+    val pages = PageIndex.ofSome(session, plan.files, tracked.statColumns)
     val groups = log.fold(IndexedSeq.empty[QueryGroup])(_(sample).shapes)
     val gauge = new Gauge(values, groups.map(_.queries))
     val now = Outlook.read(gauge, levels(input.footersOf(plan), pages))
@@ -48,13 +47,6 @@ final private[run] class Foresight(
 
   private def levels(footers: Seq[FileFooter], pages: Seq[FilePages]): Levels =
     tracked.levels(footers, input.statistics.columns, pages)
-
-  /** Page indexes of so many files tell the pages of the table. */
-  private def some(files: Seq[DataFile]): Seq[DataFile] = {
-    val indexed = files.toIndexedSeq
-    val n = math.min(Foresight.PageIndexFiles, indexed.length)
-    (0 until n).map(i => indexed((i.toLong * indexed.length / n).toInt))
-  }
 
   /** The blocks of each partition after the run. */
   private def ahead: IndexedSeq[Levels] = {
@@ -120,7 +112,6 @@ final private[run] class Foresight(
 }
 
 private[run] object Foresight {
-  private val PageIndexFiles = 1000
   private val RowsForOneMore = 40000
   private val LeastRows = 2000
 }

@@ -11,10 +11,8 @@ final private[run] class PresentLevels(session: ClassicSession, input: Inspectio
   private lazy val footers: Map[String, FileFooter] = input.footers.map(f => f.file.path -> f).toMap
 
   /** Read once for all that is asked. */
-  private lazy val pages: Seq[FilePages] = {
-    val some = input.footers.map(_.file).take(PresentLevels.PageIndexFiles)
-    PageIndex.read(session, some, tracked.statColumns)
-  }
+  private lazy val pages: Seq[FilePages] =
+    PageIndex.ofSome(session, input.footers.map(_.file), tracked.statColumns)
 
   def of(files: Seq[DataFile]): Levels =
     if (files.isEmpty) Levels(Nil, Nil, Nil)
@@ -30,8 +28,4 @@ final private[run] class PresentLevels(session: ClassicSession, input: Inspectio
 
   private def levels(files: Seq[DataFile], pages: Seq[FilePages]): Levels =
     tracked.levels(files.map(f => footers(f.path)), input.statistics.columns, pages)
-}
-
-private[run] object PresentLevels {
-  private val PageIndexFiles = 1000
 }

@@ -58,6 +58,23 @@ private object FilePages {
 /** Page statistics from the column and offset indexes. */
 object PageIndex {
 
+  /** Page indexes of so many files tell the pages of a table. */
+  private val MostFiles = 1000
+
+  /** The pages of at most `most` of the files, evenly taken: the first ones may be the oldest, and unlike the rest. */
+  def ofSome(
+      session: ClassicSession,
+      files: Seq[DataFile],
+      columns: Seq[StatColumn],
+      most: Int = MostFiles): Seq[FilePages] = read(session, evenly(files, most), columns)
+
+  private[stats] def evenly[A](all: Seq[A], most: Int): Seq[A] =
+    if (all.length <= most) all
+    else {
+      val indexed = all.toIndexedSeq
+      (0 until most).map(i => indexed((i.toLong * indexed.length / most).toInt))
+    }
+
   /**
    * Reads the indexes of the wanted columns only, in one Spark job (none for a handful of files); results in
    * the order of `files`. An encrypted file has one unknown page a column.
