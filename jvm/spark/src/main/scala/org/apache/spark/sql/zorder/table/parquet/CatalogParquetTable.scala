@@ -69,10 +69,7 @@ private[zorder] final class CatalogParquetTable(
   override def newStaging(runId: String): Path = {
     late += LateFiles.carry(this)
     val txn = Journal.newTxn(runId)
-    val home = fs.makeQualified(new Path(catalog.defaultTablePath(ident)))
-    val goesHome = meta.tableType == CatalogTableType.MANAGED && !partitioned &&
-      home.getParent == root.getParent && home != root && !fs.exists(home)
-    val staging = if (goesHome) home else new Path(store.parent, s"$base.z$txn")
+    val staging = home().getOrElse(new Path(store.parent, s"$base.z$txn"))
     Journal.begin(txn)
     preparing(staging) {
       store.write(draft(txn, "OPTIMIZE", runId, staging).at(JournalState.Staging))
@@ -80,6 +77,12 @@ private[zorder] final class CatalogParquetTable(
       if (!ObjectStores.isOne(fs.getUri.getScheme) && fs.exists(root)) Attributes.copy(fs, root, staging)
     }
   }
+
+  /** The default place of a managed table beside its present one, if it is free. An external table has none. */
+  private def home(): Option[Path] =
+    if (external || partitioned) None
+    else Some(fs.makeQualified(new Path(catalog.defaultTablePath(ident))))
+      .filter(h => h.getParent == root.getParent && h != root && !fs.exists(h))
 
   override def discard(staging: Path): Unit =
     journalOf(staging).foreach { j =>
