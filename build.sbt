@@ -206,6 +206,34 @@ lazy val lines: CompositeProject = new CompositeProject {
   override def componentProjects: Seq[Project] = sparkLines.map(sparkProject)
 }
 
+lazy val storeInFull = settingKey[Boolean]("Whether all tests on an object store run, or the few of `make test`")
+Global / storeInFull := false
+
+/** Tests on an S3 server (`make store-test`): the tests of Spark 3.5 and Hadoop's S3A of that Spark's Hadoop. */
+lazy val store_212 = Project("store_212", file("target/sbt/store_212"))
+  .dependsOn(LocalProject("spark35_212") % "test->test", curve_212)
+  .settings(
+    scalaVersion := firstFull.scala,
+    scalacOptions ++= compilerFlags("2.12", 8),
+    publish / skip := true,
+    Compile / unmanagedSourceDirectories := Nil,
+    Test / unmanagedSourceDirectories := Seq(repo("tests/jvm/store")),
+    Test / unmanagedResourceDirectories := Nil,
+    Test / fork := true,
+    Test / baseDirectory := repo("."),
+    Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions,
+    // a client on another machine of a cloud asks for its credentials first: here nobody answers
+    Test / envVars := Map("AWS_EC2_METADATA_DISABLED" -> "true"),
+    Test / testOptions ++= reports("store_212"),
+    Test / testOptions ++= (if (storeInFull.value) Nil
+                            else
+                              Seq(Tests.Argument(TestFrameworks.ScalaTest, "-n", "sparkzorder.InShort"))),
+    scalafixChecked,
+    libraryDependencies ++= (LocalProject("spark35_212") / libraryDependencies).value,
+    libraryDependencies ++= Seq(
+      "org.apache.hadoop" % "hadoop-aws" % "3.3.4",
+      "com.amazonaws" % "aws-java-sdk-bundle" % "1.12.262").map(m => (m % Test).intransitive()))
+
 /** Benchmarks of the operators; `make bench-sort` runs them. */
 lazy val bench_operators = (project in file("target/sbt/bench_operators"))
   .dependsOn(LocalProject("spark35_212"), curve_212)
@@ -222,7 +250,7 @@ lazy val bench_operators = (project in file("target/sbt/bench_operators"))
     scalafixChecked)
 
 /** Projects whose sources together are all sources once: shared, Spark 3 and Spark 4 shims, tests, benchmarks. */
-val linted = Seq("curve_213", "spark35_212", "spark43_213", "bench_jmh", "bench_layout", "bench_operators")
+val linted = Seq("curve_213", "spark35_212", "spark43_213", "store_212", "bench_jmh", "bench_layout", "bench_operators")
 
 def inAll(ids: Seq[String], task: String): Seq[String] = ids.map(id => s"$id/$task")
 

@@ -6,7 +6,7 @@ import java.util.UUID
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, FileUtil, Path}
 
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.{CrashPoint, ObjectStores}
 
 /** Renames and copies that either happen as meant or fail. */
 private[zorder] object Moves {
@@ -37,16 +37,24 @@ private[zorder] object Moves {
     }
   }
 
-  /** A whole copy under its final name or nothing; keeps modification time, owner and mode. */
-  def copy(fs: FileSystem, from: Path, to: Path, modified: Long): Unit = {
+  /**
+   * A whole copy under its final name or nothing; keeps modification time, owner and mode where there are such.
+   * An object store shows nothing of an object that is still being written, and each rename there is another copy.
+   */
+  def copy(fs: FileSystem, from: Path, to: Path, modified: Long): Unit =
+    if (ObjectStores.isOne(fs.getUri.getScheme)) {
+      if (!FileUtil.copy(fs, from, fs, to, false, true, fs.getConf))
+        throw new IOException(s"Cannot copy $from to $to")
+    } else copyHidden(fs, from, to, modified)
+
+  private def copyHidden(fs: FileSystem, from: Path, to: Path, modified: Long): Unit = {
     fs.mkdirs(to.getParent)
     val hidden = new Path(to.getParent, s".zorder-${UUID.randomUUID}.tmp")
     try {
       if (!FileUtil.copy(fs, from, fs, hidden, false, true, fs.getConf))
         throw new IOException(s"Cannot copy $from to $to")
       fs.setTimes(hidden, modified, -1)
-      if (!org.apache.spark.sql.zorder.table.ObjectStores.isOne(fs.getUri.getScheme))
-        Attributes.copy(fs, from, hidden)
+      Attributes.copy(fs, from, hidden)
       if (fs.exists(to)) fs.delete(to, false)
       if (!fs.rename(hidden, to)) throw new IOException(s"Cannot rename $hidden to $to")
     } finally fs.delete(hidden, false)

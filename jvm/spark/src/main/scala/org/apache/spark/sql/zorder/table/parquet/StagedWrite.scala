@@ -25,8 +25,11 @@ final private[zorder] class StagedWrite(
       options: Map[String, String]): Seq[WrittenFile] = {
     // a staging directory may hold late files already, which are no work of ours
     val before = StagedFiles.list(session, staging).map(_.path).toSet
-    Shims.ofRows(session, plan).write.mode(SaveMode.Append).options(options)
-      .partitionBy(partitionColumns: _*).parquet(staging.toString)
+    val onStore = S3ACommit.options(session, staging)
+    S3ACommit.during(session, onStore) {
+      Shims.ofRows(session, plan).write.mode(SaveMode.Append).options(options ++ onStore)
+        .partitionBy(partitionColumns: _*).parquet(staging.toString)
+    }
     StagedFiles.list(session, staging).filterNot(f => before(f.path))
       .map(f => WrittenFile(f, DataFile.below(staging, f), StagedFiles.number(f)))
   }

@@ -1,0 +1,44 @@
+package org.apache.spark.sql.zorder.store
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Statements that leave a path on an object store as it is, and what they say where one would change it. */
+class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
+
+  private val by = "BY (a, b) WITH (fileCount = 4, force = true)"
+
+  private def readIds(at: String): Seq[Long] =
+    spark.read.parquet(at).select("id").collect().map(_.getLong(0)).toSeq.sorted
+
+  test("a path is refused in place, with the way out", InShort) {
+    val at = place("path")
+    numbers(0, 4000).write.parquet(at)
+    val said = refused(s"ZORDER TABLE '$at' $by")
+    assert(said.contains("on an object store") && said.contains("INTO") && said.contains("CREATE TABLE"), said)
+  }
+
+  test("a dry run on a path forecasts and writes nothing", InShort) {
+    val at = place("path")
+    numbers(0, 4000).write.parquet(at)
+    val made = requests(assert(one(s"ZORDER TABLE '$at' $by DRY RUN").getAs[String]("status") === "DRY_RUN"))
+    assert(made.map(_.action).toSet.intersect(StoreFixture.writing) === Set.empty)
+  }
+
+  test("a copy of a path is made INTO another one, and of a local table too", InShort) {
+    val (from, to) = (place("path"), place("copy"))
+    numbers(0, 4000).write.partitionBy("p").parquet(from)
+    val before = beside(from)
+    val made = requests(done(one(s"ZORDER TABLE '$from' BY (a, b) INTO '$to' WITH (fileCount = 4, force = true)")))
+    assert(made.filter(_.action == "CopyObject") === Nil)
+    assert(beside(from) === before && readIds(to) === (0L until 4000))
+    assert(sql(s"SELECT * FROM zorder_history('$to')").count() === 1)
+
+    numbers(0, 4000).write.saveAsTable("here")
+    try {
+      val other = place("copy")
+      done(one(s"ZORDER TABLE here BY (a, b) INTO '$other' WITH (fileCount = 4, force = true)"))
+      assert(readIds(other) === (0L until 4000))
+      assert(refused(s"ZORDER TABLE here BY (a, b) INTO '$other'").contains("is not empty"))
+    } finally sql("DROP TABLE here")
+  }
+}

@@ -1,0 +1,58 @@
+package org.apache.spark.sql.zorder.store
+
+import org.scalatest.funsuite.AnyFunSuite
+
+/** The life of external tables on an object store, whose catalog's warehouse is on another file system. */
+class ExternalTableSuite extends AnyFunSuite with StoreFixture {
+
+  for (partitioned <- Seq(false, true)) {
+    val kind = if (partitioned) "partitioned" else "without partitions"
+
+    test(s"a table $kind: run, append, increment, rollback, vacuum, remove; nothing is copied", InShort) {
+      withTable(partitioned) { (name, at) =>
+        val made = requests {
+          done(cluster(name))
+          assert(ids(name) === (0L until 4000))
+        }
+        assert(made.filter(_.action == "CopyObject") === Nil, "a rename is a copy")
+        append(name, 4000, 5000)
+        assert(requests(done(cluster(name))).filter(_.action == "CopyObject") === Nil)
+        assert(ids(name) === (0L until 5000))
+        append(name, 5000, 5100)
+        assert(one(s"ZORDER ROLLBACK $name").getAs[String]("status") === "ROLLED_BACK")
+        assert(ids(name) === (0L until 5100))
+        assert(sql(s"SELECT * FROM zorder_history('$name')").count() === 3)
+        sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect()
+        assert(ids(name) === (0L until 5100))
+        one(s"ZORDER REMOVE $name")
+        assert(ids(name) === (0L until 5100))
+        val ours = beside(at).filter(o => o.contains("_zorder") || o.contains(".zorder-") || o.contains("__magic"))
+        assert(ours === Nil)
+      }
+    }
+
+    test(s"a table $kind: a file that comes late into its old place is carried over") {
+      withTable(partitioned) { (name, at) =>
+        done(cluster(name))
+        val late = numbers(4000, 4100, files = 1)
+        late.write.mode("append").partitionBy((if (partitioned) Seq("p") else Nil): _*).parquet(at)
+        val carried = sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect().map(_.getAs[Long]("files_carried_over")).sum
+        assert(carried === (if (partitioned) 2 else 1))
+        assert(ids(name) === (0L until 4100))
+      }
+    }
+  }
+
+  test("the committer that the session asks for is used: Spark's own copies each file") {
+    withTable(partitioned = false) { (name, _) =>
+      val key = "spark.sql.sources.commitProtocolClass"
+      spark.conf.set(key, spark.conf.get(key))
+      spark.conf.set("fs.s3a.committer.magic.enabled", "false")
+      try {
+        val made = requests(done(cluster(name)))
+        assert(made.count(_.action == "CopyObject") === 8)
+      } finally Seq(key, "fs.s3a.committer.magic.enabled").foreach(spark.conf.unset)
+      assert(ids(name) === (0L until 4000))
+    }
+  }
+}
