@@ -10,14 +10,18 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row
 
 
-def columns(runs: Sequence[Row]) -> list[str]:
+def columns(runs: Sequence[Row], name: str) -> list[str]:
     """The columns, as SQL, of the newest run that stands; an empty list where none does.
 
-    A rollback has the id and the columns of the run that it undid, and stores no layout of its own.
+    A rollback has the id and columns of the run that it undid, and stores no layout of its own. ``name`` is
+    the last part of the table's: Iceberg's for a branch begins with ``branch_``, and a branch without runs of
+    its own began as a copy of the main one.
     """
     undone = {r["run_id"] for r in runs if r["operation"] == "ROLLBACK"}
     standing = [r for r in runs if r["operation"] == "OPTIMIZE" and r["run_id"] not in undone]
-    return list(standing[-1]["columns"]) if standing else []
+    own = [r for r in standing if r["branch"] is not None and name == f"branch_{r['branch']}"]
+    newest = own or [r for r in standing if r["branch"] is None]
+    return list(newest[-1]["columns"]) if newest else []
 
 
 def found_in(df: DataFrame, table: str, names: Sequence[str]) -> list[Column]:

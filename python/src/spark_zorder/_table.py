@@ -89,7 +89,7 @@ class ZOrderTable:
         Boundaries are stored, so nothing is fitted; Spark samples the key to cut it into ranges. Raises
         ValueError where no run that stands has stored a layout, or the DataFrame lacks a column of it.
         """
-        names = _standing.columns(self.history().collect())
+        names = _standing.columns(self.history().collect(), self._target.last)
         if not names:
             raise ValueError(f"{self._target.text} has no layout yet: cluster it first, with optimize().")
         key = functions.zorder_key(self._target.layout, *_standing.found_in(df, self._target.text, names))

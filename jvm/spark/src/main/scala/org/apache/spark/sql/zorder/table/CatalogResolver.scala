@@ -57,7 +57,7 @@ private[table] object CatalogResolver {
     }
     if (meta.bucketSpec.isDefined)
       refuse(s"$name is bucketed, and a clustered rewrite would break its buckets; " +
-        "write a clustered copy with INTO 'path', or recreate it without CLUSTERED BY ... INTO n BUCKETS.")
+        "recreate it without CLUSTERED BY ... INTO n BUCKETS (CREATE TABLE ... AS SELECT), and cluster that.")
   }
 
   private def checkPlan(session: ClassicSession, name: String, ident: TableIdentifier): Unit =

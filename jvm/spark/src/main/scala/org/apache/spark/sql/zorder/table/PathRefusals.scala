@@ -38,7 +38,7 @@ private[table] object PathRefusals {
     inside(root, "Iceberg", isIceberg(fs, _))
     if (has("_spark_metadata"))
       refuse(s"$root is written by a streaming query (_spark_metadata lists its files); " +
-        "write a clustered copy with INTO 'path'.")
+        "copy its rows first (CREATE TABLE ... USING parquet AS SELECT), and cluster that.")
   }
 
   private def inside(root: Path, format: String, isTable: Path => Boolean): Unit =
