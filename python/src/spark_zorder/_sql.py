@@ -54,6 +54,11 @@ class Target:
         return literal(self.text) if self.is_path else identifier(self.text)
 
     @property
+    def last(self) -> str:
+        """The last part of a name; nothing of a path."""
+        return "" if self.is_path else parts(self.text)[-1]
+
+    @property
     def layout(self) -> str:
         """As the layout functions name the layout that the table stores."""
         return f"path:{self.text}" if self.is_path else f"table:{self.sql}"

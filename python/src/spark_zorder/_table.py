@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Union
 
-from . import _session, _sql, functions, query_log
+from . import _session, _sql, _standing, functions, query_log
 from ._layouts import Layout, stored
 
 if TYPE_CHECKING:
@@ -87,12 +87,12 @@ class ZOrderTable:
         """The DataFrame in the order of the stored layout, neighbouring rows together: for any writer.
 
         Boundaries are stored, so nothing is fitted; Spark samples the key to cut it into ranges. Raises
-        ValueError where no run has stored a layout.
+        ValueError where no run that stands has stored a layout, or the DataFrame lacks a column of it.
         """
-        runs = self.history().collect()
-        if not runs:
+        names = _standing.columns(self.history().collect(), self._target.last)
+        if not names:
             raise ValueError(f"{self._target.text} has no layout yet: cluster it first, with optimize().")
-        key = functions.zorder_key(self._target.layout, *runs[-1]["columns"])
+        key = functions.zorder_key(self._target.layout, *_standing.found_in(df, self._target.text, names))
         keyed = df.withColumn(_KEY, key)
         return keyed.repartitionByRange(_KEY).sortWithinPartitions(_KEY).drop(_KEY)
 

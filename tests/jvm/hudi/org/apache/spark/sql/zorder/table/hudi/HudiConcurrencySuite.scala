@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.{TableRef, TableResolver}
+import org.apache.spark.sql.zorder.table.{GuardedFileSystem, TableRef, TableResolver}
 import org.apache.spark.sql.zorder.table.CrashPoint
 
 /** Others at work during a run, and runs that die. */
@@ -217,6 +217,11 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
       val before = rows(path)
       Killed.at("hudi-commit", path)
       assert(rows(path) === before && pending(path) === 1 && filesOnDisk(path).size === 10)
+      GuardedFileSystem.untouched(dir) {
+        assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() === 0)
+        val dry = zorder(path, s"$run DRY RUN")
+        assert(status(dry) === "DRY_RUN" && reason(dry).contains("or died"), reason(dry))
+      }
       // rows that touch none of these files may come, and a reader sees them
       write(more(100), path, "insert")
       done(zorder(path, run))

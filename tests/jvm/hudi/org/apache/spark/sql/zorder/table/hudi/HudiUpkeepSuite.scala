@@ -22,14 +22,21 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
       assert(refused("ZORDER TABLE h_new BY (a, b)").contains("write rows into it first"))
       hudi(path, 4000)
       register("h_t", path, "zorder.by" -> "a, b", "mine" -> "1")
+      // the session has read the table before the run, and a frame of it is cached
+      val cached = spark.table("h_t").where("id >= 0").cache()
+      assert(spark.table("h_t").count() === 4000 && cached.count() === 4000)
       done(one("ZORDER TABLE h_t WITH (fileCount = 4, force = true)"))
+      assert(cached.count() === 4000)
       spark.sql("UPDATE h_t SET a = -1 WHERE id < 10")
       spark.sql("DELETE FROM h_t WHERE id >= 3990")
       spark.sql("MERGE INTO h_t t USING (SELECT 50L AS id, -2 AS a) s ON t.id = s.id " +
         "WHEN MATCHED THEN UPDATE SET a = s.a")
       assert(spark.table("h_t").count() === 3990)
       assert(spark.table("h_t").where("a < 0").count() === 11)
+      cached.unpersist()
+      // and again by its path, where it was read by its name
       done(one(s"ZORDER TABLE hudi.`$path` FULL BY (b, a) WITH (fileCount = 4, force = true)"))
+      spark.sql("UPDATE h_t SET a = -1 WHERE id = 9")
       done(one("OPTIMIZE spark_catalog.default.h_t FULL ZORDER BY (a, b) WITH (fileCount = 2, force = true)"))
       assert(Files.exists(path.resolve("_zorder")))
       spark.sql("ZORDER REMOVE h_t").collect()

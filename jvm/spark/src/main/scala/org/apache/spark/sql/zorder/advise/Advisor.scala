@@ -64,7 +64,7 @@ object Advisor {
    *   one sentence: the table may not be rewritten, or the log says nothing about it
    */
   def of(session: ClassicSession, target: TableRef, log: Option[String]): Advisor = {
-    val table = TableResolver.open(session, target)
+    val table = TableResolver.locate(session, target)
     val options = RunOptions.merge(Map.empty, table.properties, session.conf.getAll)
     val read = log.orElse(options.queryLog).map { name =>
       val on = QueryLog.read(session, name).on(session, table)

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.advise
 
-import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.table.TableRef
 
 /** The statements that carry an advice out. */
@@ -25,12 +24,7 @@ private[advise] object Statements {
     val all = log.filterNot(_.startsWith(PassingViews)).map("queryLog" -> _).toSeq ++ options
     val pairs = all.map { case (name, value) => s"$name = ${literal(value)}" }
     val settings = if (pairs.isEmpty) "" else pairs.mkString(" WITH (", ", ", ")")
-    s"ZORDER TABLE ${table(target)} BY ${columns.mkString("(", ", ", ")")}$curve$settings"
-  }
-
-  private def table(target: TableRef): String = target match {
-    case TableRef.Name(parts) => ColumnPath.sql(parts)
-    case TableRef.Location(path) => literal(path)
+    s"ZORDER TABLE ${target.sql} BY ${columns.mkString("(", ", ", ")")}$curve$settings"
   }
 
   private def literal(text: String): String = "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -14,7 +14,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
   def apply(): Ending = {
     val all = table.files()
     if (all.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
-    if (!request.dryRun) table.recover()
+    if (request.changes) table.recover()
     val found = progress.step("schema")(Found.in(context, all))(f =>
       Said.count(f.schema.length.toLong, "column"))
     val selected = progress.step("select")(select(all, found)) { s =>

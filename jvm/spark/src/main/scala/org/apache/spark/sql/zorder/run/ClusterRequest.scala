@@ -23,4 +23,8 @@ final case class ClusterRequest(
     options: Map[String, String],
     into: Option[String],
     dryRun: Boolean,
-    statement: String)
+    statement: String) {
+
+  /** Whether it changes the table: a dry run and a copy only read it. */
+  def changes: Boolean = !dryRun && into.isEmpty
+}

@@ -8,7 +8,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.{Claim, ClusterTable, TableResolver}
+import org.apache.spark.sql.zorder.table.{Claim, ClusterTable, SessionRefresh, TableResolver}
 
 /**
  * One clustering run from statement to result row: select, sample, fit, forecast, rewrite, verify, commit,
@@ -19,18 +19,20 @@ object ClusteringRun {
 
   def run(session: SparkSession, request: ClusterRequest): Row = {
     val user = Shims.classic(session)
-    val table = TableResolver.open(user, request.target)
+    def found() =
+      if (request.changes) TableResolver.open(user, request.target)
+      else TableResolver.locate(user, request.target)
+    val table = found()
     val options = RunOptions.merge(
       request.options,
       table.properties,
       RunOptions.inSession(table.formatOptions) ++ user.conf.getAll)
     val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
     def on(snapshot: ClusterTable) = RunContext(user, request, snapshot, options, progress)
-    val changes = !request.dryRun && request.into.isEmpty
     if (request.into.isEmpty) table.checkReaders()
-    claimed(user, table, progress.runId, options, changes)(Unreadable.explained(table.name) {
+    claimed(user, table, progress.runId, options, request.changes)(Unreadable.explained(table.name) {
       val batches = new Batches(options, System.currentTimeMillis())
-      inBatches(on(table), batches, () => on(TableResolver.open(user, request.target))).row
+      inBatches(on(table), batches, () => on(found())).row
     })
   }
 
@@ -55,9 +57,7 @@ object ClusteringRun {
       batches: Batches,
       again: () => RunContext,
       before: Option[RunReport] = None): RunReport = {
-    val ending =
-      try new BatchRun(context, batches).apply()
-      finally context.table.close()
+    val ending = oneBatch(context, batches)
     val report = before.foldLeft(reported(context, ending))((now, earlier) => earlier.and(now))
     val why = batches.ended(report)
     if (ending.batch.isLast) report
@@ -70,13 +70,25 @@ object ClusteringRun {
     }
   }
 
+  private def oneBatch(context: RunContext, batches: Batches): Ending = {
+    import context.{request, table, user}
+    val before = table.root
+    try {
+      val ending = new BatchRun(context, batches).apply()
+      if (request.changes && ending.status == RunStatus.Done)
+        SessionRefresh(user, request.target, Seq(before, table.root))
+      ending
+    } finally table.close()
+  }
+
   private def reported(context: RunContext, ending: Ending): RunReport = {
     import context.progress
-    progress.say(s"${ending.status.name.toLowerCase(Locale.ROOT)}: ${ending.reason}")
+    val reason = ending.reason + left(context).fold("")(" " + _)
+    progress.say(s"${ending.status.name.toLowerCase(Locale.ROOT)}: $reason")
     val report = RunReport(
       ending.root.getOrElse(context.table.root).toString,
       ending.status,
-      ending.reason,
+      reason,
       progress.runId,
       ending.layout,
       ending.metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs),
@@ -84,4 +96,8 @@ object ClusteringRun {
     RunSource.add(report)
     report
   }
+
+  /** What a statement that changes nothing has found unfinished. */
+  private def left(context: RunContext): Option[String] =
+    if (context.request.changes) None else context.table.unfinished
 }

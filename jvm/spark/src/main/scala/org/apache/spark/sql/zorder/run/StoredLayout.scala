@@ -12,7 +12,7 @@ object StoredLayout {
 
   /** The newest layout of a table that is not partitioned, if it has one. */
   def newest(session: ClassicSession, ref: TableRef): Option[String] = {
-    val table = TableResolver.open(session, ref)
+    val table = TableResolver.locate(session, ref)
     for {
       run <- table.state.latest()
       json <- run.layoutIds.values.headOption.flatMap(table.state.layout)
@@ -41,7 +41,7 @@ object StoredLayout {
       else if (name.startsWith("path:")) TableRef.Location(name.stripPrefix("path:"))
       else
         refuse(s"'${text.take(40)}' is not a layout: pass the JSON that fit() returned, 'table:db.t' or 'path:/data/t'.")
-    val table = TableResolver.open(session, ref)
+    val table = TableResolver.locate(session, ref)
     val state = table.state
     val ids = state.latest().map(_.layoutIds.values.toSeq.distinct).filter(_.nonEmpty).getOrElse(refuse(
       s"$name has no layout: cluster it first, with ZORDER TABLE ... BY (...)."))

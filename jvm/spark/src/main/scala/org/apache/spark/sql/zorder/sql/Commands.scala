@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.run.{ClusteringRun, ClusterRequest}
+import org.apache.spark.sql.zorder.run.{ClusteringRun, ClusterRequest, Unreadable}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{Maintenance, TableRef}
 
@@ -51,7 +51,8 @@ final case class VacuumCommand(table: TableRef, retainHours: Option[Double], dry
     show(table) + retainHours.fold("")(h => s" retain $h hours") + (if (dryRun) " dry run" else "")
 
   override def run(session: SparkSession): Seq[Row] =
-    Maintenance.vacuum(Shims.classic(session), table, retainHours, dryRun)
+    Unreadable.explained(show(table))(
+      Maintenance.vacuum(Shims.classic(session), table, retainHours, dryRun))
 }
 
 /** `ZORDER ROLLBACK`: the state before the newest run. */
@@ -59,7 +60,8 @@ final case class RollbackCommand(table: TableRef)
     extends ZOrderCommand("ZOrderRollback", Maintenance.rollbackSchema) {
   override protected def detail: String = show(table)
 
-  override def run(session: SparkSession): Seq[Row] = Seq(Maintenance.rollback(Shims.classic(session), table))
+  override def run(session: SparkSession): Seq[Row] =
+    Unreadable.explained(show(table))(Seq(Maintenance.rollback(Shims.classic(session), table)))
 }
 
 /** `ZORDER REMOVE`: the table stays as it is, our state goes. */
@@ -67,5 +69,6 @@ final case class RemoveCommand(table: TableRef)
     extends ZOrderCommand("ZOrderRemove", Maintenance.removeSchema) {
   override protected def detail: String = show(table)
 
-  override def run(session: SparkSession): Seq[Row] = Seq(Maintenance.remove(Shims.classic(session), table))
+  override def run(session: SparkSession): Seq[Row] =
+    Unreadable.explained(show(table))(Seq(Maintenance.remove(Shims.classic(session), table)))
 }

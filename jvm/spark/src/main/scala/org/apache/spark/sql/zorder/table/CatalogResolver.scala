@@ -13,22 +13,22 @@ import org.apache.spark.sql.zorder.conf.Nearest
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.parquet._
 
-/** Opens a table of Spark's own catalog. */
+/** Finds or opens a table of Spark's own catalog. */
 private[table] object CatalogResolver {
 
   private val sessionCatalog = "spark_catalog"
   private val pathFormats =
     Set("delta", "iceberg", "hudi", "orc", "csv", "json", "text", "avro", "binaryfile")
 
-  def open(session: ClassicSession, parts: Seq[String]): ParquetTable = parts match {
+  def find(session: ClassicSession, parts: Seq[String], access: Access): ParquetTable = parts match {
     case Seq(format, path) if path.contains("/") && format.equalsIgnoreCase("parquet") =>
-      TableResolver.byPath(session, path)
+      TableResolver.byPath(session, path, access)
     case Seq(format, path) if path.contains("/") && pathFormats(format.toLowerCase(Locale.ROOT)) =>
       FormatRefusals.provider(s"$format.`$path`", format)
-    case _ => byName(session, parts)
+    case _ => byName(session, parts, access)
   }
 
-  private def byName(session: ClassicSession, parts: Seq[String]): ParquetTable = {
+  private def byName(session: ClassicSession, parts: Seq[String], access: Access): ParquetTable = {
     val name = parts.mkString(".")
     val catalog = session.sessionState.catalog
     if (catalog.isTempView(parts))
@@ -45,7 +45,7 @@ private[table] object CatalogResolver {
     val meta = catalog.getTableMetadata(ident)
     checkKind(session, name, meta)
     checkPlan(session, name, ident)
-    locate(session, name, meta)
+    at(session, name, meta, access)
   }
 
   private def checkKind(session: ClassicSession, name: String, meta: CatalogTable): Unit = {
@@ -57,23 +57,30 @@ private[table] object CatalogResolver {
     }
     if (meta.bucketSpec.isDefined)
       refuse(s"$name is bucketed, and a clustered rewrite would break its buckets; " +
-        "write a clustered copy with INTO 'path', or recreate it without CLUSTERED BY ... INTO n BUCKETS.")
+        "recreate it without CLUSTERED BY ... INTO n BUCKETS (CREATE TABLE ... AS SELECT), and cluster that.")
   }
 
   private def checkPlan(session: ClassicSession, name: String, ident: TableIdentifier): Unit =
     FormatRefusals.plan(name, session.table(ident.quotedString).queryExecution.analyzed)
 
-  private def locate(session: ClassicSession, name: String, meta: CatalogTable): ParquetTable = {
+  private def at(
+      session: ClassicSession,
+      name: String,
+      meta: CatalogTable,
+      access: Access): ParquetTable = {
+    val changes = access == Access.Change
     val asked = new Path(meta.location)
     val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
     val root = fs.makeQualified(asked)
-    LocalRefusals.link(root, Some(name))
+    PathRefusals.top(root)
+    if (changes) LocalRefusals.link(root, Some(name))
     val managed = meta.tableType == CatalogTableType.MANAGED
     val flat = meta.partitionColumnNames.isEmpty
     val tracked = meta.tracksPartitionsInCatalog && session.sessionState.conf.manageFilesourcePartitions
-    if (managed && !ObjectStores.isOne(fs.getUri.getScheme)) Renamed.adopt(fs, root, Identity.of(meta))
-    if (if (flat) managed else !tracked) exchanged(session, name, meta, fs, root)
-    else relocated(session, name, meta, fs, root)
+    if (changes && managed && !ObjectStores.isOne(fs.getUri.getScheme))
+      Renamed.adopt(fs, root, Identity.of(meta))
+    if (if (flat) managed else !tracked) exchanged(session, name, meta, fs, root, access)
+    else relocated(session, name, meta, fs, root, access)
   }
 
   /** New data gets a location of its own, which the catalog is told. */
@@ -82,26 +89,34 @@ private[table] object CatalogResolver {
       name: String,
       meta: CatalogTable,
       fs: FileSystem,
-      root: Path): ParquetTable = {
-    Recovery.recover(fs, root, identity = if (meta.tableType == CatalogTableType.MANAGED) Identity.of(meta) else "")
+      root: Path,
+      access: Access): ParquetTable = {
+    val identity = if (meta.tableType == CatalogTableType.MANAGED) Identity.of(meta) else ""
+    val changes = access == Access.Change
+    if (changes) Recovery.recover(fs, root, identity = identity)
     val table = new CatalogParquetTable(session, name, meta.identifier, fs)
-    CatalogRecovery.recover(table)
+    if (changes) CatalogRecovery.recover(table) else Unfinished.refuseAway(name, table.store, identity)
     if (!fs.exists(table.root) && meta.partitionColumnNames.isEmpty) gone(name, table.root)
     PathRefusals.foreign(fs, table.root)
-    if (!table.isManaged) LocalRefusals.mount(table.root)
     if (meta.partitionColumnNames.isEmpty) PathRefusals.shape(table.root, Tree.walk(fs, table.root))
-    else {
-      val dirs = table.liveDirs()
-      FormatRefusals.partitions(name, dirs)
-      LocalRefusals.partitionLinks(dirs.values)
-      LocalRefusals.mountBelow(fs, table.root, dirs.values)
+    else FormatRefusals.partitions(name, table.liveDirs())
+    if (changes) exchangeable(fs, table)
+    refuseOverlap(session, table.root, Some(meta.identifier))
+    table
+  }
+
+  /** What keeps directories from being exchanged. */
+  private def exchangeable(fs: FileSystem, table: CatalogParquetTable): Unit = {
+    if (!table.isManaged) LocalRefusals.mount(table.root)
+    if (table.partitioned) {
+      val dirs = table.liveDirs().values
+      LocalRefusals.partitionLinks(dirs)
+      LocalRefusals.mountBelow(fs, table.root, dirs)
     }
     if (!ObjectStores.isOne(fs.getUri.getScheme)) {
       PathRefusals.writable(fs, table.root.getParent, table.root)
       if (table.isManaged && fs.exists(table.root)) PathRefusals.writable(fs, table.root, table.root)
     }
-    refuseOverlap(session, table.root, Some(meta.identifier))
-    table
   }
 
   private def gone(name: String, root: Path): Nothing =
@@ -117,13 +132,16 @@ private[table] object CatalogResolver {
       name: String,
       meta: CatalogTable,
       fs: FileSystem,
-      root: Path): ParquetTable = {
+      root: Path,
+      access: Access): ParquetTable = {
     val managed = meta.tableType == CatalogTableType.MANAGED
-    if (ObjectStores.isOne(fs.getUri.getScheme)) refuse(onObjectStore(name, meta))
+    val changes = access == Access.Change
+    if (changes && ObjectStores.isOne(fs.getUri.getScheme)) refuse(onObjectStore(name, meta))
     val identity = if (managed) Identity.of(meta) else ""
-    Recovery.recover(fs, root, identity = identity)
+    if (changes) Recovery.recover(fs, root, identity = identity)
+    else Unfinished.refuseAway(name, JournalStore.beside(fs, root), identity)
     if (!fs.exists(root)) gone(name, root)
-    val tree = TableResolver.checked(fs, root, identity)
+    val tree = TableResolver.checked(fs, root, identity, access)
     refuseOverlap(session, root, Some(meta.identifier))
     new PathParquetTable(session, name, fs, root, tree, meta.properties, Some(meta), named = true)
   }

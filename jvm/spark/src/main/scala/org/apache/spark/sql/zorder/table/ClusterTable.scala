@@ -3,19 +3,28 @@ package org.apache.spark.sql.zorder.table
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.LeafColumn
 
 /** How a statement names its table. */
-sealed trait TableRef
+sealed trait TableRef {
+
+  /** As it stands in a statement that can be said again. */
+  def sql: String
+}
 
 object TableRef {
 
   /** `db.t`, in parts. */
-  final case class Name(parts: Seq[String]) extends TableRef
+  final case class Name(parts: Seq[String]) extends TableRef {
+    override def sql: String = ColumnPath.sql(parts)
+  }
 
   /** `'/data/t'` or ``parquet.`/data/t` ``. */
-  final case class Location(path: String) extends TableRef
+  final case class Location(path: String) extends TableRef {
+    override def sql: String = "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
+  }
 }
 
 /**
@@ -48,7 +57,10 @@ object DataFile {
   }
 }
 
-/** A table as a clustering run sees it. Opening one checks everything that forbids a rewrite. */
+/**
+ * A table as a clustering run sees it. Finding one checks what forbids to rewrite tables of its kind; opening one,
+ * also what keeps this user from it.
+ */
 trait ClusterTable {
 
   /** The name or path as the user gave it. */
@@ -116,6 +128,9 @@ trait ClusterTable {
   /** Before a run: records what a run that died has committed, where another's commit counts. */
   def recover(): Unit = ()
 
+  /** One sentence on a run that has not come to its end, for statements that leave it alone. */
+  def unfinished: Option[String] = None
+
   /**
    * The rows of these files.
    *
@@ -141,8 +156,13 @@ trait ClusterTable {
   /** Deletes what runs have left behind and what is older than `keepMs`; what a dry run would delete. */
   def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed]
 
-  /** Undoes the last run and says its id. */
-  def rollback(): String
+  /**
+   * Undoes the last run and says its id.
+   *
+   * @param statement
+   *   that asked for it, for the history
+   */
+  def rollback(statement: String): String
 
   /** Takes all traces of ours away. */
   def remove(): Unit

@@ -1,12 +1,16 @@
 package org.apache.spark.sql.zorder.table
 
 import java.sql.Timestamp
+import java.util.Locale
+
+import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 
 /** `ZORDER VACUUM`, `ROLLBACK` and `REMOVE`, and the history of a table. */
 object Maintenance {
@@ -42,7 +46,9 @@ object Maintenance {
     retainHours.filterNot(h => h >= 0 && !h.isInfinite).foreach { h =>
       refuse(s"The retention of $h hours is not a length of time; give 0 or more hours.")
     }
-    val table = TableResolver.open(session, ref)
+    val table =
+      if (dryRun) TableResolver.locate(session, ref) else TableResolver.open(session, ref)
+    val before = table.root
     val keepMs = retainHours.map(h => (h * 3600000).toLong).getOrElse(RunOptions.retention(
       table.properties,
       session.conf.getAll))
@@ -50,31 +56,45 @@ object Maintenance {
       val status = if (dryRun && r.status == "DELETED") "DRY_RUN" else r.status
       Row(r.path.toString, r.files, r.bytes, r.carried, status)
     }
-    if (!dryRun) unclaimed(session, table)
-    refresh(session, ref)
+    if (!dryRun) {
+      unclaimed(session, table)
+      SessionRefresh(session, ref, Seq(before, table.root))
+    }
     if (rows.isEmpty) Seq(Row(table.root.toString, 0L, 0L, 0L, "NOTHING_TO_DO")) else rows
   }
 
   /** Puts the files before the last run back; what was appended since stays. */
   def rollback(session: ClassicSession, ref: TableRef): Row = {
     val table = TableResolver.open(session, ref)
-    val undone = table.rollback()
-    refresh(session, ref)
+    val before = table.root
+    val undone = table.rollback(s"ZORDER ROLLBACK ${ref.sql}")
+    SessionRefresh(session, ref, Seq(before, table.root))
     Row(table.root.toString, "ROLLED_BACK", undone)
   }
 
-  /** Deletes `_zorder/`, journals, old directories and `zorder.*` properties. */
+  /** Deletes `_zorder/`, journals, old directories and `zorder.*` properties; NOTHING_TO_DO if there are none. */
   def remove(session: ClassicSession, ref: TableRef): Row = {
     val table = TableResolver.open(session, ref)
+    val (before, left) = (table.root, hasTraces(session, table))
     table.remove()
     unclaimed(session, table)
-    refresh(session, ref)
-    Row(table.root.toString, "REMOVED")
+    SessionRefresh(session, ref, Seq(before, table.root))
+    Row(table.root.toString, if (left) "REMOVED" else "NOTHING_TO_DO")
+  }
+
+  private def hasTraces(session: ClassicSession, table: ClusterTable): Boolean = {
+    val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
+    def beside = table match {
+      case plain: ParquetTable => plain.store.hasTraces
+      case _ => false
+    }
+    fs.exists(new Path(table.root, StateDir.Name)) || beside ||
+    table.properties.keys.exists(_.toLowerCase(Locale.ROOT).startsWith("zorder."))
   }
 
   /** The runs of a table, oldest first. */
   def history(session: ClassicSession, ref: TableRef): Seq[Row] =
-    TableResolver.open(session, ref).state.runs().map { r =>
+    TableResolver.locate(session, ref).state.runs().map { r =>
       Row(
         r.number,
         r.runId,
@@ -92,10 +112,4 @@ object Maintenance {
 
   private def unclaimed(session: ClassicSession, table: ClusterTable): Unit =
     Claim.clear(table.root.getFileSystem(session.sessionState.newHadoopConf()), table.root)
-
-  private def refresh(session: ClassicSession, ref: TableRef): Unit = ref match {
-    case TableRef.Location(path) => session.catalog.refreshByPath(path)
-    case TableRef.Name(parts) =>
-      session.catalog.refreshTable(parts.map(p => s"`${p.replace("`", "``")}`").mkString("."))
-  }
 }

@@ -17,14 +17,15 @@ private[table] object PathRefusals {
       refuse(s"The path $path is a pattern; give one directory, and pick partitions by WHERE.")
   }
 
-  def inPlace(root: Path, scheme: String): Unit = {
+  def inPlace(root: Path, scheme: String): Unit =
     if (ObjectStores.isOne(scheme))
       refuse(s"$root is on an object store, where a directory cannot be exchanged in one step; " +
         "write a copy with INTO 'path', or register it (CREATE TABLE t USING parquet LOCATION ...) " +
         "and name the table.")
+
+  def top(root: Path): Unit =
     if (root.getParent == null)
       refuse(s"$root is the root of its file system; give the directory of a table.")
-  }
 
   /** Directories that belong to another format or to a stream. */
   def foreign(fs: FileSystem, root: Path): Unit = {
@@ -37,7 +38,7 @@ private[table] object PathRefusals {
     inside(root, "Iceberg", isIceberg(fs, _))
     if (has("_spark_metadata"))
       refuse(s"$root is written by a streaming query (_spark_metadata lists its files); " +
-        "write a clustered copy with INTO 'path'.")
+        "copy its rows first (CREATE TABLE ... USING parquet AS SELECT), and cluster that.")
   }
 
   private def inside(root: Path, format: String, isTable: Path => Boolean): Unit =

@@ -58,6 +58,13 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
     }
   }
 
+  /** One sentence on the runs that wait for `recover`, for whoever may not write. */
+  def said(name: String): Option[String] =
+    TextFiles.children(fs, dir).map(_.getPath.getName).find(_.endsWith(".json")).map { file =>
+      s"The run ${file.stripSuffix(".json")} is at work on $name, or died: whether it has committed is for the " +
+        "next run to record."
+    }
+
   private def delete(runId: String): Unit = {
     fs.delete(file(runId), false)
     ()

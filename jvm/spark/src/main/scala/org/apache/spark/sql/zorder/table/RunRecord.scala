@@ -57,8 +57,10 @@ object RunRecord {
    *
    * @param run
    *   a record of it, if there is one
+   * @param statement
+   *   that asked for it
    */
-  def rolledBack(runId: String, run: Option[RunRecord], number: Int, table: String): RunRecord = {
+  def rolledBack(runId: String, run: Option[RunRecord], number: Int, statement: String): RunRecord = {
     val now = System.currentTimeMillis
     RunRecord(
       number,
@@ -66,7 +68,7 @@ object RunRecord {
       startedMs = now,
       finishedMs = now,
       operation = "ROLLBACK",
-      statement = s"ZORDER ROLLBACK $table",
+      statement = statement,
       columns = run.fold(Seq.empty[String])(_.columns),
       curve = run.fold("")(_.curve),
       layoutIds = Map.empty,
@@ -96,7 +98,7 @@ trait TableState {
 
   /** The newest run, if any. A branch without runs of its own began as a copy of the main one. */
   def latest(): Option[RunRecord] = {
-    val all = standing()
+    val all = standing().filter(_.operation == "OPTIMIZE")
     all.filter(_.branch == branch).lastOption.orElse(all.filter(_.branch.isEmpty).lastOption)
   }
 

@@ -35,9 +35,9 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   def writeBase(name: String): Unit = if (!base.contains(name)) TextFiles.replace(fs, baseFile, name)
 
   /** That the format has undone this run, of which this is the last commit. */
-  def writeRollback(run: RunRecord, table: String): Unit = {
+  def writeRollback(run: RunRecord, statement: String): Unit = {
     CrashPoint.hit("rolled-back")
-    write(RunRecord.rolledBack(run.runId, Some(run), nextNumber(), table), Map.empty)
+    write(RunRecord.rolledBack(run.runId, Some(run), nextNumber(), statement), Map.empty)
   }
 
   def writeLayouts(layouts: Map[String, String]): Unit = layouts.toSeq.sorted.foreach { case (id, body) =>

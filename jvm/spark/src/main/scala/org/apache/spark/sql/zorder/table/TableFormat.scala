@@ -13,14 +13,18 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 trait TableFormat {
 
   /**
-   * Opens the table if it is one of this format.
+   * Finds the table if it is one of this format, for a statement that reads: needs no right to write, and
+   * changes nothing, not even what a run has left that died.
    *
    * @return
    *   None for a table of any other format
    * @throws org.apache.spark.sql.zorder.ZOrderException
    *   one sentence: what forbids to rewrite it, and what to do
    */
-  def open(session: ClassicSession, ref: TableRef): Option[ClusterTable]
+  def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable]
+
+  /** Finds the table for a statement that changes it, after what dead runs have left is undone. */
+  def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] = locate(session, ref)
 }
 
 /** The adapters that can be used in this session, found by the presence of their formats' classes. */
@@ -40,10 +44,15 @@ private[table] object TableFormats extends Logging {
     Adapter("Hudi", "org.apache.hudi.HoodieCLIUtils", "hudi.HudiFormat"))
 
   /** The table by the adapter whose format it is; None if it is plain Parquet or nobody's. */
-  def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] =
+  def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = first(_.locate(session, ref))
+
+  /** The same for a statement that changes the table. */
+  def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] = first(_.open(session, ref))
+
+  private def first(find: TableFormat => Option[ClusterTable]): Option[ClusterTable] =
     adapters.iterator.flatMap { a =>
       load(a).flatMap { format =>
-        try format.open(session, ref)
+        try find(format)
         catch {
           case e: LinkageError =>
             logWarning(s"The ${a.name} adapter failed", e)

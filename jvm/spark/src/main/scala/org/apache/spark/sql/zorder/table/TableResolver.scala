@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.table
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.Nearest
@@ -9,10 +10,23 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.parquet._
 
 /** Finds the table that a statement names. What forbids a rewrite is said here, before any work. */
-object TableResolver {
+object TableResolver extends Logging {
 
   /**
-   * Finishes or undoes what a crashed commit left, then opens the table.
+   * Finds the table for a statement that reads. Nothing is changed, not even what a crashed commit left: that
+   * is said in the log, and in `ClusterTable.unfinished`.
+   *
+   * @throws org.apache.spark.sql.zorder.ZOrderException
+   *   one sentence: what is wrong with the table and what to do
+   */
+  def locate(session: ClassicSession, ref: TableRef): ClusterTable = {
+    val table = TableFormats.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read))
+    table.unfinished.foreach(logWarning(_))
+    table
+  }
+
+  /**
+   * Finishes or undoes what a crashed commit left, then opens the table for a statement that changes it.
    *
    * @throws org.apache.spark.sql.zorder.ZOrderException
    *   one sentence: what is wrong with the table and what to do
@@ -20,30 +34,36 @@ object TableResolver {
   def open(session: ClassicSession, ref: TableRef): ClusterTable =
     TableFormats.open(session, ref).getOrElse(openParquet(session, ref))
 
-  private[zorder] def openParquet(session: ClassicSession, ref: TableRef): parquet.ParquetTable = ref match {
-    case TableRef.Location(path) => byPath(session, path)
-    case TableRef.Name(parts) => CatalogResolver.open(session, parts)
+  private[zorder] def openParquet(session: ClassicSession, ref: TableRef): parquet.ParquetTable =
+    parquetTable(session, ref, Access.Change)
+
+  private def parquetTable(
+      session: ClassicSession,
+      ref: TableRef,
+      access: Access): parquet.ParquetTable = ref match {
+    case TableRef.Location(path) => byPath(session, path, access)
+    case TableRef.Name(parts) => CatalogResolver.find(session, parts, access)
   }
 
-  private[table] def byPath(session: ClassicSession, text: String): parquet.ParquetTable = {
+  private[table] def byPath(session: ClassicSession, text: String, access: Access): parquet.ParquetTable = {
     PathRefusals.text(text)
     val asked = new Path(text)
     val hadoopConf = session.sessionState.newHadoopConf()
     val scheme = Option(asked.toUri.getScheme).getOrElse(FileSystem.getDefaultUri(hadoopConf).getScheme)
-    PathRefusals.inPlace(asked, scheme)
+    if (access == Access.Change) PathRefusals.inPlace(asked, scheme)
     val fs = asked.getFileSystem(hadoopConf)
     val root = fs.makeQualified(asked)
-    PathRefusals.inPlace(root, scheme)
+    PathRefusals.top(root)
     val registered = CatalogResolver.refuseOverlap(session, root, None)
     if (root.getName.contains("="))
       refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
-    LocalRefusals.link(root)
+    if (access == Access.Change) LocalRefusals.link(root)
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
-    val tree = checked(fs, root, managed.map(Identity.of).getOrElse(""))
+    val tree = checked(fs, root, managed.map(Identity.of).getOrElse(""), access)
     Inside.all(fs, root).headOption.foreach { dir =>
       refuse(s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
     }
-    val moved = JournalStore.beside(fs, root).all()
+    val moved = Unfinished.journals(JournalStore.beside(fs, root))
       .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))
     moved.foreach { j =>
       val name = Identity.name(j.table)
@@ -53,21 +73,25 @@ object TableResolver {
   }
 
   /**
-   * Everything that the directories themselves can forbid, after recovery; what lies there.
+   * Everything that the directories themselves can forbid, after recovery where it may be; what lies there.
    *
    * @param identity
    *   of the managed table that lies there, if there is one
    */
-  private[table] def checked(fs: FileSystem, root: Path, identity: String): Tree = {
-    Recovery.recover(fs, root, identity = identity)
+  private[table] def checked(fs: FileSystem, root: Path, identity: String, access: Access): Tree = {
+    val changes = access == Access.Change
+    if (changes) Recovery.recover(fs, root, identity = identity)
+    else Unfinished.refuseAway(root.toString, JournalStore.beside(fs, root), identity)
     directory(fs, root)
-    LocalRefusals.mount(root)
+    if (changes) LocalRefusals.mount(root)
     PathRefusals.foreign(fs, root)
-    PathRefusals.writable(fs, root.getParent, root)
+    if (changes) PathRefusals.writable(fs, root.getParent, root)
     val tree = Tree.walk(fs, root)
     PathRefusals.shape(root, tree)
-    LocalRefusals.partitionLinks(root, tree)
-    if (tree.data.exists(_.rel.contains('/'))) PathRefusals.writable(fs, root, root)
+    if (changes) {
+      LocalRefusals.partitionLinks(root, tree)
+      if (tree.data.exists(_.rel.contains('/'))) PathRefusals.writable(fs, root, root)
+    }
     tree
   }
 

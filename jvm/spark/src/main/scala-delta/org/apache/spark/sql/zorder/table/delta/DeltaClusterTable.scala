@@ -37,6 +37,8 @@ private[delta] final class DeltaClusterTable(
 
   override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
 
+  override def unfinished: Option[String] = state.pending.said(name)
+
   override def declared: Option[StructType] = {
     val partitions = snapshot.metadata.partitionColumns.toSet
     Some(StructType(schema.filterNot(f => partitions(f.name))))
@@ -85,7 +87,7 @@ private[delta] final class DeltaClusterTable(
   override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
     DeltaUpkeep.vacuum(session, this, keepMs, dryRun)
 
-  override def rollback(): String = new DeltaRollback(session, this).apply()
+  override def rollback(statement: String): String = new DeltaRollback(session, this).apply(statement)
 
   override def remove(): Unit = DeltaUpkeep.remove(session, this, fs)
 

@@ -9,10 +9,10 @@ import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
 
-/** Opens Delta tables, by name or by path. */
+/** Finds Delta tables, by name or by path. */
 final class DeltaFormat extends TableFormat {
 
-  override def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
+  override def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
     case TableRef.Location(path) => at(session, path, path)
     case TableRef.Name(Seq(format, path)) if path.contains("/") && format.equalsIgnoreCase("delta") =>
       at(session, s"delta.`$path`", path).orElse(refuse(s"There is no Delta table at $path."))

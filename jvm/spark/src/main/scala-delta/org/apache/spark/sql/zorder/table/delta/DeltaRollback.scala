@@ -19,7 +19,7 @@ import org.apache.spark.sql.zorder.table.CrashPoint
 final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaClusterTable) {
   import table.{log, name}
 
-  def apply(): String = ActiveSession.during(session) {
+  def apply(statement: String): String = ActiveSession.during(session) {
     val commits = table.state.lastRun()
     val versions = commits.flatMap(_.version)
     if (versions.isEmpty) refuse(s"There is no run of $name to roll back.")
@@ -44,7 +44,7 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
       // by a rollback that died: whatever came after it is newer than what it had to keep
       case Some(v) => if (v == table.version) keep(at(v - 1, run).metadata)
     }
-    table.state.writeRollback(commits.last, name)
+    table.state.writeRollback(commits.last, statement)
     run
   }
 

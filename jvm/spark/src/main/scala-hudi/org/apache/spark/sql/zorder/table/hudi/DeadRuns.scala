@@ -39,6 +39,14 @@ private[hudi] object DeadRuns extends Logging {
     }
   }
 
+  /** One sentence on a run that is planned or under way, for whoever may not undo it. */
+  def said(
+      name: String,
+      meta: HoodieTableMetaClient): Option[String] = pending(meta).headOption.map { instant =>
+    s"The run of the clustering $instant is at work on $name, or died: this statement has read the table as it is " +
+      "and left that alone."
+  }
+
   private def isDead(meta: HoodieTableMetaClient, instant: String): Boolean = {
     val (storage, basePath) = (meta.getStorage, meta.getBasePath.toString)
     def beat: Long = HoodieHeartbeatUtils.getLastHeartbeatTime(storage, basePath, instant)

@@ -14,12 +14,18 @@ import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
 
-/** One snapshot of a Hudi table. Its files are replaced by a clustering commit of Hudi's. */
+/**
+ * One snapshot of a Hudi table. Its files are replaced by a clustering commit of Hudi's.
+ *
+ * @param changes
+ *   whether the statement changes it, so that nobody else may have planned to
+ */
 final private[hudi] class HudiClusterTable(
     session: ClassicSession,
     override val name: String,
     private[hudi] val meta: HoodieTableMetaClient,
-    private[hudi] val catalog: Option[CatalogTable])
+    private[hudi] val catalog: Option[CatalogTable],
+    changes: Boolean)
     extends ClusterTable {
 
   private val fs: FileSystem = new Path(meta.getBasePath.toString).getFileSystem(
@@ -28,6 +34,7 @@ final private[hudi] class HudiClusterTable(
   private lazy val slices: Map[String, FileSlice] = {
     val snapshot = ActiveSession.during(session)(HudiSnapshot.of(session, meta))
     HudiRefusals.files(name, meta, snapshot)
+    if (changes) HudiRefusals.planned(name, snapshot)
     snapshot.slices.map(s => s.getBaseFile.get.getPath -> s).toMap
   }
 
@@ -55,6 +62,9 @@ final private[hudi] class HudiClusterTable(
 
   override def state: StateDir = new StateDir(fs, root)
   override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
+
+  override def unfinished: Option[String] =
+    DeadRuns.said(name, meta).orElse(state.pending.said(name))
 
   /** Hudi computes a row's partition from its columns, which the files hold like any other. */
   override def partitionSchema: StructType = new StructType()
@@ -98,7 +108,7 @@ final private[hudi] class HudiClusterTable(
   override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
     HudiVacuum.run(session, this, keepMs, dryRun)
 
-  override def rollback(): String = HudiUpkeep.rollback(session, this)
+  override def rollback(statement: String): String = HudiUpkeep.rollback(session, this, statement)
 
   override def remove(): Unit = HudiUpkeep.remove(session, this, fs)
 }

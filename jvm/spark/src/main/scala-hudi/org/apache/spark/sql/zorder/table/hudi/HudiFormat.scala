@@ -13,33 +13,45 @@ import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
 
-/** Opens Hudi tables, by name or by path. */
+/** Finds Hudi tables, by name or by path, and rolls dead runs back in those that it opens. */
 final class HudiFormat extends TableFormat {
 
-  override def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
-    case TableRef.Location(path) => at(session, path, path)
-    case TableRef.Name(Seq(format, path)) if path.contains("/") && format.equalsIgnoreCase("hudi") =>
-      at(session, s"hudi.`$path`", path).orElse(refuse(s"There is no Hudi table at $path."))
-    case TableRef.Name(parts) if Provider.of(session, parts).exists(HudiFormat.Providers) =>
-      val name = parts.mkString(".")
-      ActiveSession.during(session)(Provider.load(session, parts)).flatMap(HudiFormat.inCatalog).map {
-        table =>
-          val path = table.location.toString
-          if (!HudiFormat.isTable(session, path))
-            refuse(s"$name is a Hudi table without a commit at $path: write rows into it first.")
-          checked(session, name, path, Some(table))
-      }
-    case _ => None
-  }
+  override def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] =
+    find(session, ref, changes = false)
 
-  private def at(session: ClassicSession, name: String, path: String): Option[ClusterTable] =
-    if (HudiFormat.isTable(session, path)) Some(checked(session, name, path, None)) else None
+  override def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] =
+    find(session, ref, changes = true)
+
+  private def find(session: ClassicSession, ref: TableRef, changes: Boolean): Option[ClusterTable] =
+    ref match {
+      case TableRef.Location(path) => at(session, path, path, changes)
+      case TableRef.Name(Seq(format, path)) if path.contains("/") && format.equalsIgnoreCase("hudi") =>
+        at(session, s"hudi.`$path`", path, changes).orElse(refuse(s"There is no Hudi table at $path."))
+      case TableRef.Name(parts) if Provider.of(session, parts).exists(HudiFormat.Providers) =>
+        val name = parts.mkString(".")
+        ActiveSession.during(session)(Provider.load(session, parts)).flatMap(HudiFormat.inCatalog).map {
+          table =>
+            val path = table.location.toString
+            if (!HudiFormat.isTable(session, path))
+              refuse(s"$name is a Hudi table without a commit at $path: write rows into it first.")
+            checked(session, name, path, Some(table), changes)
+        }
+      case _ => None
+    }
+
+  private def at(
+      session: ClassicSession,
+      name: String,
+      path: String,
+      changes: Boolean): Option[ClusterTable] =
+    if (HudiFormat.isTable(session, path)) Some(checked(session, name, path, None, changes)) else None
 
   private def checked(
       session: ClassicSession,
       name: String,
       path: String,
-      catalog: Option[CatalogTable]): ClusterTable = ActiveSession.during(session) {
+      catalog: Option[CatalogTable],
+      changes: Boolean): ClusterTable = ActiveSession.during(session) {
     HudiRefusals.session(session, name)
     val meta =
       try HudiFormat.metaClient(session, path)
@@ -49,8 +61,8 @@ final class HudiFormat extends TableFormat {
       }
     HudiRefusals.table(name, meta)
     HudiRefusals.index(session, name, catalog)
-    DeadRuns.rollBack(session, meta)
-    new HudiClusterTable(session, name, meta, catalog)
+    if (changes) DeadRuns.rollBack(session, meta)
+    new HudiClusterTable(session, name, meta, catalog, changes)
   }
 }
 

@@ -64,13 +64,16 @@ private[hudi] object HudiRefusals {
           s"op => 'scheduleAndExecute', path => '${meta.getBasePath}', options => " +
           "'hoodie.compact.inline.max.delta.commits=1') first.")
     }
+    if (bucketed(meta, snapshot.slices)) bucketIndex(name)
+  }
+
+  /** What others are about to do with these files. */
+  def planned(name: String, snapshot: HudiSnapshot): Unit =
     snapshot.slices.flatMap(s => snapshot.pending.get(s.getFileGroupId)).headOption.foreach { instant =>
       throw new ZOrderConflictException(
         s"Files of $name are in a clustering or a compaction that is planned ($instant) and not finished; let it " +
           "end first.")
     }
-    if (bucketed(meta, snapshot.slices)) bucketIndex(name)
-  }
 
   private def bucketIndex(name: String): Nothing =
     refuse(

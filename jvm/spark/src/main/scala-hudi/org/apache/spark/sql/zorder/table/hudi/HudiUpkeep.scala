@@ -21,7 +21,7 @@ private[hudi] object HudiUpkeep {
   private val NoCompaction = Map("hoodie.metadata.compact.max.delta.commits" -> Int.MaxValue.toString)
 
   /** Hudi's rollback of the run's commits, the newest first, as long as others made none since. */
-  def rollback(session: ClassicSession, opened: HudiClusterTable): String = {
+  def rollback(session: ClassicSession, opened: HudiClusterTable, said: String): String = {
     import opened.name
     val fs = opened.root.getFileSystem(session.sessionState.newHadoopConf())
     val recorded = opened.state.lastRun()
@@ -43,7 +43,7 @@ private[hudi] object HudiUpkeep {
         CrashPoint.hit("hudi-undone")
       }
     }
-    opened.state.writeRollback(run, name)
+    opened.state.writeRollback(run, said)
     run.runId
   }
 

@@ -53,6 +53,8 @@ final private[iceberg] class IcebergClusterTable(
 
   override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
 
+  override def unfinished: Option[String] = state.pending.said(name)
+
   /** A partition's values are computed from columns, which the files hold like any other. */
   override def partitionSchema: StructType = new StructType()
   override def partitioned: Boolean = table.spec.isPartitioned
@@ -91,7 +93,7 @@ final private[iceberg] class IcebergClusterTable(
   override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
     IcebergVacuum.run(session, this, keepMs, dryRun)
 
-  override def rollback(): String = IcebergUpkeep.rollback(this)
+  override def rollback(statement: String): String = IcebergUpkeep.rollback(this, statement)
 
   override def remove(): Unit = IcebergUpkeep.remove(this, fs)
 

@@ -15,10 +15,10 @@ import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
 
-/** Opens Iceberg tables: by name in any catalog that gives them, and by path where no catalog knows them. */
+/** Finds Iceberg tables: by name in any catalog that gives them, and by path where no catalog knows them. */
 final class IcebergFormat extends TableFormat {
 
-  override def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
+  override def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
     case TableRef.Location(path) => at(session, path)
     case TableRef.Name(parts) => named(session, parts)
   }

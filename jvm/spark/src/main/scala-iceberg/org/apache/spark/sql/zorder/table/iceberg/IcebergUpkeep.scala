@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.ZOrderException.refuse
 private[iceberg] object IcebergUpkeep {
 
   /** Back to the snapshot before the last run, as long as others made none since: it would be lost too. */
-  def rollback(opened: IcebergClusterTable): String = {
+  def rollback(opened: IcebergClusterTable, said: String): String = {
     import opened.{name, table}
     val commits = opened.state.lastRun()
     val snapshots = commits.flatMap(_.version)
@@ -31,7 +31,7 @@ private[iceberg] object IcebergUpkeep {
       refuse(s"$name was written to, or rolled back, after the run ${run.runId} began (snapshot " +
         s"${snapshots.mkString(", ")}, now ${current.getOrElse("none")}), and going back would lose that; use " +
         "Iceberg's rollback_to_snapshot if you mean it.")
-    opened.state.writeRollback(run, name)
+    opened.state.writeRollback(run, said)
     run.runId
   }
 

@@ -18,6 +18,9 @@ private[zorder] final class JournalStore(val fs: FileSystem, val parent: Path, v
       .flatMap(s => TextFiles.read(fs, s.getPath).flatMap(JournalJson.read))
       .sortBy(j => (j.changedMs, j.txn))
 
+  /** Whether anything of ours is beside the table, explained by a journal or not. */
+  def hasTraces: Boolean = TextFiles.children(fs, parent).exists(s => isOurs(s.getPath.getName))
+
   def get(txn: String): Option[Journal] = TextFiles.read(fs, file(txn)).flatMap(JournalJson.read)
 
   def write(journal: Journal): Journal = {

@@ -30,6 +30,8 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   override def state: StateDir
 
+  override def unfinished: Option[String] = Unfinished.said(this)
+
   /** Where the data of each partition is now, by the partition's directories ("" when unpartitioned). */
   def liveDirs(): Map[String, Path]
 
@@ -86,7 +88,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
         refuse(s"The vacuum of $name stopped (${ZOrderException.firstLine(e)}); the next one goes on.")
     }
 
-  override def rollback(): String = Rollback.run(session, this)
+  override def rollback(statement: String): String = Rollback.run(session, this, statement)
 
   override def remove(): Unit = Remove.run(session, this)
 }

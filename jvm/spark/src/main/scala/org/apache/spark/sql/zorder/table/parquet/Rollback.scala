@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.table.RunRecord
 private[zorder] object Rollback {
 
   /** @return the id of the run that was undone */
-  def run(session: ClassicSession, table: ParquetTable): String = {
+  def run(session: ClassicSession, table: ParquetTable, statement: String): String = {
     LateFiles.carry(table)
     val kind = if (table.isInstanceOf[CatalogParquetTable]) "catalog" else "path"
     val runs = table.doneJournals().filter(j => j.operation == "OPTIMIZE" && j.kind == kind)
@@ -21,7 +21,7 @@ private[zorder] object Rollback {
     val recorded = table.state.standing().filter(_.runId == last.runId)
     checkWhole(table, commits, recorded)
     val txn = Journal.newTxn("")
-    val record = RunRecord.rolledBack(last.runId, recorded.lastOption, number = 0, table.name)
+    val record = RunRecord.rolledBack(last.runId, recorded.lastOption, number = 0, statement)
     table match {
       case t: CatalogParquetTable =>
         val draft = t.draft(txn, "ROLLBACK", record.runId, t.place(txn))

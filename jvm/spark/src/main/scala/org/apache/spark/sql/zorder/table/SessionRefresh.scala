@@ -1,0 +1,39 @@
+package org.apache.spark.sql.zorder.table
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/**
+ * Makes a session forget which files a table has, after each commit, rollback and vacuum of any format: Spark
+ * keeps lists of files by name, by path and in cached frames, and would read or update files that are gone.
+ */
+private[zorder] object SessionRefresh extends Logging {
+
+  /**
+   * @param roots
+   *   where the table was, and where it is
+   */
+  def apply(session: ClassicSession, ref: TableRef, roots: Seq[Path]): Unit = {
+    tried(ref match {
+      case TableRef.Name(parts) =>
+        session.catalog.refreshTable(parts.map(p => s"`${p.replace("`", "``")}`").mkString("."))
+      // whoever gave the path may have read the table by any name that the catalog has for it
+      case TableRef.Location(_) => session.sessionState.catalog.invalidateAllCachedTables()
+    })
+    roots.distinct.foreach(root => tried(session.catalog.refreshByPath(root.toString)))
+  }
+
+  /** What was committed stays committed. */
+  private def tried(refresh: => Unit): Unit =
+    try refresh
+    catch {
+      case NonFatal(e) =>
+        logWarning(
+          "The session may still read old files: run REFRESH TABLE, or spark.catalog.refreshByPath",
+          e)
+    }
+}
