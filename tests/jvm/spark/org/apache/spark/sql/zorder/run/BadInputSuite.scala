@@ -27,6 +27,12 @@ class BadInputSuite extends AnyFunSuite with RunFixture {
       no(s"ZORDER TABLE $t BY (arr) $options", "ARRAY<INT>", "no order")
       no(s"ZORDER TABLE $t BY (m) $options", "MAP<INT, BIGINT>")
       no(s"ZORDER TABLE $t BY (st) $options", "st.f")
+      for (element <- Seq("arr[0]", "st.g[0]", "m[3]", "size(arr)"))
+        no(
+          s"ZORDER TABLE $t BY (a, $element)",
+          s"$element is computed from",
+          "no min and max",
+          "a column of its own")
       no(s"ZORDER TABLE $t BY (a, b, A) $options", "named twice")
       no(s"ZORDER TABLE $t BY (st.f, st.f) $options", "named twice")
       no(s"ZORDER TABLE $t BY (a, p) $options", "p is a partition column")

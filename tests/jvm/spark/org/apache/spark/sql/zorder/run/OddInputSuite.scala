@@ -28,6 +28,28 @@ class OddInputSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("by a field that only a later file's struct has, and by elements of arrays and maps") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      Files.createDirectories(path)
+      def file(name: String, struct: String): Unit = {
+        val made = dir.resolve("made")
+        numbers(4000).selectExpr("id", "a", s"$struct AS s", "array(b) l", "map('k', b) m")
+          .coalesce(1).write.mode("overwrite").parquet(made.toString)
+        Files.move(made.resolve(dataFiles(made).keys.head), path.resolve(name))
+        ()
+      }
+      file("part-0.parquet", "named_struct('p', id)")
+      file("part-1.parquet", "named_struct('p', id, 'q', b)")
+      assert(!spark.read.parquet(path.toString).select("s.*").columns.contains("q"))
+      done(zorder(path, "BY (a, s.q) WITH (fileCount = 8, pageRowLimit = 500, verify = 'checksum')"))
+      assert(shareRead(read(path), "s.q") < 0.7)
+      refused(path, s"ZORDER TABLE '$path' BY (a, s.r) $eight", "s.r")
+      done(zorder(path, "BY (a, l[0], m['k']) WITH (fileCount = 8, force = true)"))
+      assert(read(path).where("l[0] = m['k']").count() === 8000)
+    }
+  }
+
   test("files that spell a column in two ways are refused: Spark could not read their union") {
     withTempDir { dir =>
       val path = dir.resolve("t")

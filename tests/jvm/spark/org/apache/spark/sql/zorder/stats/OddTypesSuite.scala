@@ -3,6 +3,8 @@ package org.apache.spark.sql.zorder.stats
 import java.nio.file.Path
 
 import org.apache.parquet.io.api.Binary
+import org.apache.parquet.example.data.Group
+import org.apache.parquet.example.data.simple.NanoTime
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
@@ -97,8 +99,43 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
       assert(footer.schema.leaves.map(_.name) == Seq("old.element", "arrow.element", "bare.element"))
       val union = SchemaUnion.of(Seq(footer), None, caseSensitive = false)
       assert(union.refusals.isEmpty)
-      assert(union.losses.map(_.split(" ")(1)) == Seq("old.element", "bare.element"))
+      assert(union.losses.size == 1 && union.losses.head.startsWith("Column old.element of file "))
+      assert(union.losses.head.endsWith("(likewise column bare.element)."))
       assert(union.schema("arrow").dataType == ArrayType(IntegerType))
+    }
+  }
+
+  test("INT96 timestamps that Spark would cut, at any depth, in dictionaries and in pages") {
+    val day = 2440588
+    val schema =
+      """message m {
+        |  optional int96 micros; optional int96 nanos; optional int96 never; optional int96 far;
+        |  optional group s { optional group l (LIST) { repeated group list { optional int96 element; } } }
+        |}""".stripMargin
+    def fill(g: Group, i: Int): Unit = {
+      g.append("micros", new NanoTime(day, i * 1000L))
+      if (i % 2 == 0) g.append("nanos", new NanoTime(day, i * 501L))
+      g.append("far", new NanoTime(if (i == 8) Int.MaxValue else -i, 0L))
+      val list = g.addGroup("s").addGroup("l")
+      (0 until i % 3).foreach(n =>
+        list.addGroup("list").append(
+          "element",
+          new NanoTime(day, if (i == 8) 86400000000000L else n * 1000L)))
+    }
+    inTempDir { dir =>
+      ForeignFile.write(dir.resolve("a.parquet"), schema, 9)(_.withDictionaryEncoding(true))(fill)
+      ForeignFile.write(dir.resolve("b.parquet"), schema, 9)(_.withDictionaryEncoding(false))(fill)
+      ForeignFile.write(dir.resolve("c.parquet"), schema, 3)(identity)((g, i) =>
+        g.append("micros", new NanoTime(day, i * 1000L)))
+      val all = footers(dir)
+      assert(all.take(2).map(_.schema.leaves.map(_.physical).distinct) == Seq(Seq("INT96"), Seq("INT96")))
+      for (some <- Seq(all.take(1), all.slice(1, 2), all)) {
+        val Seq(one) = CutTimestamps.losses(session, some)
+        assert(one.startsWith("Column nanos of file ") && one.contains("microseconds"))
+        assert(one.contains("(likewise column far, column s.l.element)."), one)
+        assert(one.contains(" and 1 more ") == (some.size == 3), one)
+      }
+      assert(CutTimestamps.losses(session, all.drop(2)) == Nil)
     }
   }
 

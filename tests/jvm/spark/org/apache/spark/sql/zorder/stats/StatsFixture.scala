@@ -4,13 +4,8 @@ import java.nio.file.{Files, Path}
 
 import scala.collection.JavaConverters._
 
-import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{Path => HadoopPath}
 import org.apache.parquet.crypto.FileEncryptionProperties
 import org.apache.parquet.example.data.Group
-import org.apache.parquet.example.data.simple.SimpleGroupFactory
-import org.apache.parquet.hadoop.example.ExampleParquetWriter
-import org.apache.parquet.schema.MessageTypeParser
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
@@ -59,19 +54,8 @@ trait StatsFixture {
       path: Path,
       schema: String,
       rows: Int = 3,
-      encryption: Option[FileEncryptionProperties] = None)(fill: (Group, Int) => Unit): Unit = {
-    val message = MessageTypeParser.parseMessageType(schema)
-    val writer = ExampleParquetWriter.builder(new HadoopPath(path.toUri)).withType(message)
-      .withConf(new Configuration(false)).withEncryption(encryption.orNull).build()
-    val groups = new SimpleGroupFactory(message)
-    try {
-      (0 until rows).foreach { i =>
-        val group = groups.newGroup()
-        fill(group, i)
-        writer.write(group)
-      }
-    } finally writer.close()
-  }
+      encryption: Option[FileEncryptionProperties] = None)(fill: (Group, Int) => Unit): Unit =
+    ForeignFile.write(path, schema, rows)(_.withEncryption(encryption.orNull))(fill)
 
   /** The zones of the columns as Spark's own min and max have them. */
   protected def trueZones(df: DataFrame, columns: Seq[StatColumn]): IndexedSeq[Zone] = {

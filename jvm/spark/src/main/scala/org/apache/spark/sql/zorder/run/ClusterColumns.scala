@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.functions.expr
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.Nearest
@@ -119,6 +119,7 @@ object ClusterColumns {
     if (WordType.of(expression.dataType).isEmpty) {
       val hint = expression.dataType match {
         case s: StructType if s.nonEmpty => s" Name one of its fields, such as $sql.${s.head.name}."
+        case _: ArrayType | _: MapType => s" Leave it out: ${Elements.NoBounds}."
         case _ => " Leave it out, or name an expression over it that has an order."
       }
       refuse(s"Column $sql of $table is of type ${expression.dataType.sql}, which has no order that a " +

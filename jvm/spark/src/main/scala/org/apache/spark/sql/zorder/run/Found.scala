@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.run
 
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.stats.{Footers, SchemaUnion}
@@ -22,9 +22,18 @@ private[run] object Found {
     catch {
       case e: ZOrderException if table.declared.isEmpty =>
         val union = SchemaUnion.of(Footers.read(context.user, files), None, caseSensitive = true)
-        if (union.schema.fieldNames.forall(table.schema.fieldNames.contains)) throw e
-        in(context, StructType(union.schema ++ table.partitionSchema), files.length)
+        val whole = StructType(union.schema ++ table.partitionSchema)
+        if (names(whole).toSet.subsetOf(names(table.schema).toSet)) throw e
+        in(context, whole, files.length)
     }
+  }
+
+  /** Of the columns and of the fields inside them, at any depth. */
+  private def names(dataType: DataType, above: Seq[String] = Nil): Seq[Seq[String]] = dataType match {
+    case s: StructType => s.fields.toSeq.flatMap(f => (above :+ f.name) +: names(f.dataType, above :+ f.name))
+    case a: ArrayType => names(a.elementType, above :+ "element")
+    case m: MapType => names(m.keyType, above :+ "key") ++ names(m.valueType, above :+ "value")
+    case _ => Nil
   }
 
   private def in(context: RunContext, schema: StructType, files: Int): Found = {
@@ -32,7 +41,7 @@ private[run] object Found {
     val partitionColumns = table.partitionSchema.fieldNames.toSeq
     val columns = ClusterColumns.resolve(user, table, schema, by)
     if (!options.force && request.into.isEmpty)
-      table.unskippable(columns.flatMap(_.path)).foreach(why =>
+      Elements.problem(columns).orElse(table.unskippable(columns.flatMap(_.path))).foreach(why =>
         refuse(s"$why WITH (force = true) does it all the same."))
     val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
     Found(

@@ -115,7 +115,7 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
     val batch = Batch(
       finished = growing.filter(_.placed.later.forall(_.isEmpty)).map(_.placed.directory).toSet,
       thinned = growing.filter(_.placed.later.isDefined).map(_.placed.directory).toSet)
-    val more = selected.said
+    val more = selected.said + input.changesSaid
     val steps = new PartitionSteps(context, batches)
     val inSteps = steps.needed(changed, tasks.count, selected)
     if (request.dryRun) {

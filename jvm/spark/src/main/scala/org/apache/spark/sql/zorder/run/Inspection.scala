@@ -4,7 +4,14 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputTraits, SchemaUnion, StatColumn}
+import org.apache.spark.sql.zorder.stats.{
+  CutTimestamps,
+  FileFooter,
+  Footers,
+  InputTraits,
+  SchemaUnion,
+  StatColumn
+}
 import org.apache.spark.sql.zorder.table.{ClusterTable, InputRelation, PinnedPartition}
 
 /** What the footers of the selected files say: schema, sizes, statistics. Read once, in one job. */
@@ -14,19 +21,26 @@ final class Inspection(
     val footers: Seq[FileFooter],
     val statistics: RunStatistics,
     union: SchemaUnion,
+    losses: Seq[String],
     val traits: InputTraits) {
 
   /** The columns of all files together. */
   val dataSchema: StructType = union.schema
 
   /**
-   * Columns that may come back with another type: what was asked for, losses that were forced, and all of a
-   * format that knows how to read its older types.
+   * Whether a column may come back as this type: what was asked for, losses that were forced, and whatever a
+   * format that knows how to read its older types writes.
    */
-  def mayChange: Set[String] = {
-    val leaves = footers.map(_.schema).distinct.flatMap(_.leaves)
-    if (table.managed.isDefined || union.losses.nonEmpty) leaves.map(_.name).toSet
-    else leaves.filter(l => l.physical == "INT96" || l.logical.startsWith("TIMESTAMP")).map(_.name).toSet
+  def mayBecome(column: String, written: String): Boolean =
+    table.managed.isDefined || union.becomes.get(column).contains(written)
+
+  /** What is not as it was in the files of other writers, to end the reason of a result with. */
+  def changesSaid: String = {
+    val accepted = if (losses.isEmpty) "" else s" Accepted by force: ${losses.mkString(" ")}"
+    val relaxed =
+      if (union.relaxed.isEmpty) ""
+      else s" A rewrite makes required columns optional: ${union.relaxed.mkString(", ")}."
+    accepted + relaxed
   }
 
   /** Bytes of a row group to write: what the input has, else Parquet's own default. */
@@ -98,9 +112,16 @@ object Inspection {
       case None => SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType)
     }
     first(union.refusals).foreach(refuse)
-    if (!options.force) first(union.losses).foreach { sentence =>
-      refuse(s"$sentence WITH (force = true) accepts it.")
-    }
+    val losses =
+      if (table.managed.isDefined) Nil
+      else {
+        SwitchedOff.problem(session, union.schema).foreach(refuse)
+        Trial.problem(session, table, union, footers).foreach(refuse)
+        union.losses ++ CutTimestamps.losses(session, footers)
+      }
+    if (!options.force && losses.nonEmpty)
+      refuse(
+        s"${losses.mkString(" ")} WITH (force = true) accepts ${if (losses.length == 1) "it" else "all this"}.")
     BloomFilters.paths(session, table.name, union.schema, options.bloom)
     session.conf.set(PinnedSession.TimestampType, union.timestamps)
     if (footers.map(_.rows).sum == 0) refuse(s"${table.name} has no rows: there is nothing to cluster.")
@@ -111,7 +132,7 @@ object Inspection {
         s"Timestamp column ${c.path.mkString(".")} is stored as INT96, which has no statistics, so nothing " +
           "could skip by it: add WITH (timestampType = 'micros').")
     }
-    new Inspection(session, table, footers, statistics, union, traits)
+    new Inspection(session, table, footers, statistics, union, losses, traits)
   }
 
   private def first(sentences: Seq[String]): Option[String] =

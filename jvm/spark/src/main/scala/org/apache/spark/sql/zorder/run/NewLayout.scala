@@ -64,7 +64,7 @@ final private[run] class NewLayout(context: RunContext, batches: Batches) {
       steps: PartitionSteps,
       batch: Batch): Ending = {
     import work.{outlook, plan}
-    val more = logSaid + selected.said
+    val more = logSaid + selected.said + work.input.changesSaid
     def undone(status: RunStatus, reason: String) =
       Ending(status, reason + more, metrics, fitted.said, Some(outlook), batch = batch)
     if (request.dryRun)

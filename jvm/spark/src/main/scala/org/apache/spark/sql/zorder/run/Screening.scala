@@ -35,8 +35,10 @@ private[zorder] object Screening {
       asked: Set[String],
       files: Int): RunStatistics = {
     val clustering = columns.flatMap(_.path)
-    val bases = columns.flatMap(c => ColumnPath.within(c.expression)).distinct.diff(clustering)
     val leaves = paths(schema.filterNot(f => partitionColumns.contains(f.name)), Nil)
+    // what has no order, such as an array, has no statistics either
+    val bases = columns.flatMap(c => ColumnPath.within(c.expression)).distinct.diff(clustering)
+      .filter(leaves.contains)
     val (first, last) = leaves.partition(p => asked(ColumnPath.sql(p)))
     val room = math.min(MostColumns, MostZones / math.max(1, files))
     val others = (first ++ last).filterNot((clustering ++ bases).contains).take(room)

@@ -89,7 +89,7 @@ private[zorder] object Selection {
 
   private def held(footer: FileFooter, paths: Seq[Seq[String]], offset: Int, path: Seq[String]): Held = {
     val column = paths.indexOf(path)
-    if (column < 0 || footer.encrypted) Held(Zone.Unknown, mayBeNull = true)
+    if (column < 0 || footer.opaque) Held(Zone.Unknown, mayBeNull = true)
     else {
       val nulls = footer.schema.leaves.indexWhere(l => l.column == path && l.maxRepetition == 0) match {
         case -1 => -1L

@@ -110,7 +110,7 @@ final private[run] class WriteOut(context: RunContext) {
     val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) => Some(leaf.column))
     val problems =
       counted(work, footers.map(_.rows).sum) ++
-        Verification.compare(work.input.footersOf(work.plan), footers, work.input.mayChange, stored)
+        Verification.compare(work.input.footersOf(work.plan), footers, work.input.mayBecome, stored)
     if (problems.nonEmpty)
       throw new ZOrderException(
         s"The rewritten files do not hold what the table holds: ${problems.head} Nothing " +

@@ -30,6 +30,9 @@ final case class LeafColumn(
     legacyShape: Boolean) {
   def typeText: String = if (logical.isEmpty) physical else s"$physical $logical"
 
+  /** A decimal is the same in whatever physical type it is stored. */
+  def sameType: String = if (logical.startsWith("DECIMAL(")) logical else typeText
+
   def name: String = column.mkString(".")
 }
 
@@ -39,7 +42,7 @@ final case class LeafColumn(
  * @param spark
  *   the columns that Spark can read, names in the file's case, field ids in the metadata, all nullable
  * @param unreadable
- *   top-level columns that this Spark has no type for, with Spark's reason
+ *   top-level columns that this Spark has no type for, with the reason and what to do
  * @param lostIds
  *   columns whose field ids Spark's schema has no place for
  */
@@ -47,7 +50,16 @@ final case class FileSchema(
     leaves: IndexedSeq[LeafColumn],
     spark: StructType,
     unreadable: Seq[(String, String)],
-    lostIds: Seq[String])
+    lostIds: Seq[String]) {
+
+  /** The same with these leaves, by their paths, marked as columns of no type. */
+  def withoutType(untyped: Set[Seq[String]]): FileSchema =
+    if (untyped.isEmpty) this
+    else copy(leaves = leaves.map(l => if (untyped(l.path)) l.copy(logical = "UNKNOWN") else l))
+
+  /** Whether Parquet's library could not make sense of the footer. */
+  def opaque: Boolean = leaves.isEmpty && unreadable.nonEmpty
+}
 
 /**
  * @param start
@@ -79,6 +91,8 @@ final case class RowGroup(
  *   compressed bytes per codec, codec names as Parquet has them
  * @param encrypted
  *   nothing else is known of such a file
+ * @param packed
+ *   top-level columns with a codec or an encoding that some Sparks cannot unpack, and its name
  */
 final case class FileFooter(
     file: DataFile,
@@ -91,7 +105,14 @@ final case class FileFooter(
     bytes: IndexedSeq[Long],
     codecBytes: Map[String, Long],
     rowGroups: IndexedSeq[RowGroup],
-    encrypted: Boolean) {
+    encrypted: Boolean,
+    packed: Set[(String, String)] = Set.empty) {
+
+  /** Whether nothing is known of the columns: for lack of a key, or of a library that knows their types. */
+  def opaque: Boolean = encrypted || schema.opaque
+
+  /** Whether Spark itself wrote the file. */
+  def bySpark: Boolean = FileOrigin(createdBy, keyValues).bySpark
 
   /** The zone of the whole file for the requested column number `column`. */
   def zone(column: Int): Zone = Zones.union(rowGroups.map(_.zones(column)))

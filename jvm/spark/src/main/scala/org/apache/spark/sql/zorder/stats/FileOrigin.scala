@@ -16,6 +16,9 @@ final case class FileOrigin(createdBy: String, keyValues: Map[String, String]) {
     keyValues.get(SparkVersion).exists(v => Try(v.takeWhile(_ != '.').toInt).toOption.exists(_ >= 3)) &&
       !keyValues.contains(LegacyDateTime)
 
+  /** Whether Spark itself wrote the file: other writers copy its notes along, but not its library's name. */
+  def bySpark: Boolean = keyValues.contains(SparkVersion) && createdBy.startsWith("parquet-mr")
+
   /** Whether a NaN among the values would show (parquet-mr takes back bounds that NaN spoils, since 1.10). */
   lazy val boundsShowNaN: Boolean = Try {
     val parsed = VersionParser.parse(createdBy)

@@ -14,10 +14,14 @@ private[stats] object FooterJob {
   private val OnDriver = 4
   private val SlicesPerCore = 4
 
-  def run[T](session: ClassicSession, files: Seq[DataFile], what: String)(
-      body: (Configuration, Seq[DataFile]) => Seq[T]): Seq[T] = {
+  /** @param onDriver so few files make no job */
+  def run[T](
+      session: ClassicSession,
+      files: Seq[DataFile],
+      what: String,
+      onDriver: Int = OnDriver)(body: (Configuration, Seq[DataFile]) => Seq[T]): Seq[T] = {
     val conf = session.sessionState.newHadoopConf()
-    if (files.size <= OnDriver) body(conf, files)
+    if (files.size <= onDriver) body(conf, files)
     else {
       val sc = session.sparkContext
       val shipped = new SerializableConfiguration(conf)

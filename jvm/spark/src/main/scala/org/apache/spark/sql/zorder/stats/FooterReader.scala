@@ -2,16 +2,18 @@ package org.apache.spark.sql.zorder.stats
 
 import scala.collection.JavaConverters._
 import scala.collection.mutable
+import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.HadoopReadOptions
+import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, FileMetaData}
 import org.apache.parquet.hadoop.util.HadoopInputFile
-import org.apache.parquet.schema.MessageType
+import org.apache.parquet.schema.{MessageType, PrimitiveType}
 
 import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
 import org.apache.spark.sql.types.StructType
@@ -23,11 +25,16 @@ private[stats] final class FooterReader(
     conf: Configuration,
     columns: Seq[StatColumn],
     caseSensitive: Boolean) {
-  private val schemas = mutable.HashMap.empty[(MessageType, Option[String]), FileSchema]
+  private val schemas = mutable.HashMap.empty[(MessageType, Option[String], Set[Seq[String]]), FileSchema]
 
   def read(file: DataFile): FileFooter =
     try FooterReader.open(conf, file)(reader => footer(file, reader))
-    catch { case _: ParquetCryptoRuntimeException => FooterReader.encrypted(file, "", 0L) }
+    catch {
+      case _: ParquetCryptoRuntimeException => FooterReader.encrypted(file, "", 0L)
+      case NonFatal(e) =>
+        val unknown = RawFooter.unknownTypes(conf, file)
+        if (unknown.isEmpty) throw e else FooterReader.opaque(file, unknown)
+    }
 
   /** Footer and pages of a file that is opened once; nobody else reads it meanwhile, and it is not encrypted. */
   def readWithPages(file: DataFile): (FileFooter, FilePages) =
@@ -44,9 +51,11 @@ private[stats] final class FooterReader(
       FooterReader.encrypted(file, createdBy, rows)
     else {
       val keyValues = meta.getKeyValueMetaData.asScala.toMap
-      val recurring = (meta.getSchema, keyValues.get(ParquetReadSupport.SPARK_METADATA_KEY))
-      val schema = schemas.getOrElseUpdate(recurring, SchemaReader.read(meta.getSchema, keyValues))
       val origin = FileOrigin(createdBy, keyValues)
+      val untyped = if (origin.bySpark) Set.empty[Seq[String]] else FooterReader.untyped(conf, file, reader)
+      val recurring = (meta.getSchema, keyValues.get(ParquetReadSupport.SPARK_METADATA_KEY), untyped)
+      val schema =
+        schemas.getOrElseUpdate(recurring, SchemaReader.read(meta.getSchema, keyValues).withoutType(untyped))
       val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive))
       val chunks = blocks.map(_.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap)
       val byLeaf = schema.leaves.map(leaf => chunks.map(_.get(leaf.path)))
@@ -73,7 +82,8 @@ private[stats] final class FooterReader(
         bytes = byLeaf.map(_.flatten.map(_.getTotalSize).sum),
         codecs,
         groups,
-        encrypted = false)
+        encrypted = false,
+        packed = Packing.inDoubt(blocks))
     }
   }
 }
@@ -132,8 +142,20 @@ private[stats] object FooterReader {
     finally reader.close()
   }
 
-  def encrypted(file: DataFile, createdBy: String, rows: Long): FileFooter = {
-    val nothing = FileSchema(IndexedSeq.empty, new StructType(), Nil, Nil)
+  def encrypted(file: DataFile, createdBy: String, rows: Long): FileFooter =
+    bare(file, createdBy, rows, Nil, encrypted = true)
+
+  /** Of a file with types that Parquet's library stumbles over. */
+  private def opaque(file: DataFile, unreadable: Seq[(String, String)]): FileFooter =
+    bare(file, "", 0L, unreadable, encrypted = false)
+
+  private def bare(
+      file: DataFile,
+      createdBy: String,
+      rows: Long,
+      unreadable: Seq[(String, String)],
+      encrypted: Boolean): FileFooter = {
+    val nothing = FileSchema(IndexedSeq.empty, new StructType(), unreadable, Nil)
     FileFooter(
       file,
       rows,
@@ -145,7 +167,26 @@ private[stats] object FooterReader {
       bytes = IndexedSeq.empty,
       codecBytes = Map.empty,
       rowGroups = IndexedSeq.empty,
-      encrypted = true)
+      encrypted)
+  }
+
+  /** Leaves of no type: Parquet's library hides that, so look at those that hold nothing but NULL. */
+  private def untyped(conf: Configuration, file: DataFile, reader: ParquetFileReader): Set[Seq[String]] = {
+    val leaves = reader.getFooter.getFileMetaData.getSchema.getColumns.asScala
+      .filter(c => c.getPrimitiveType.getLogicalTypeAnnotation == null && hasStatistics(c))
+      .map(_.getPath.toSeq).toSet
+    val held = reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala)
+      .filterNot(c => isAllNull(c)).map(_.getPath.toArray.toSeq).toSet
+    val empty = leaves -- held
+    if (empty.isEmpty) empty else RawFooter.untyped(conf, file).intersect(empty)
+  }
+
+  private def hasStatistics(column: ColumnDescriptor): Boolean =
+    column.getPrimitiveType.getPrimitiveTypeName != PrimitiveType.PrimitiveTypeName.INT96
+
+  private def isAllNull(chunk: ColumnChunkMetaData): Boolean = {
+    val statistics: Statistics[_] = chunk.getStatistics
+    statistics == null || !statistics.isNumNullsSet || statistics.getNumNulls == chunk.getValueCount
   }
 
   private def isNullFree(chunk: ColumnChunkMetaData): Boolean = {

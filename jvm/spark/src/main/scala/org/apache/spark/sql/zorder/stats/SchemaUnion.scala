@@ -14,12 +14,21 @@ import org.apache.spark.sql.types._
  *   sentences: the files cannot be read together, whatever is forced
  * @param losses
  *   sentences: what would come back changed; `force` accepts these
+ * @param becomes
+ *   columns (as `LeafColumn.name`) that come back as another type than a file has: a loss or asked for
+ * @param relaxed
+ *   columns that files of other writers require and that come back as optional
+ * @param widened
+ *   top-level columns that are read as a wider type than the file would have alone: not every Spark can
  */
 final case class SchemaUnion(
     schema: StructType,
     timestamps: String,
     refusals: Seq[String],
-    losses: Seq[String])
+    losses: Seq[String],
+    becomes: Map[String, String] = Map.empty,
+    relaxed: Seq[String] = Nil,
+    widened: Map[FileSchema, Set[String]] = Map.empty)
 
 object SchemaUnion {
 
@@ -50,18 +59,39 @@ object SchemaUnion {
           s"Column $c" -> "is not in the catalog: add it to the table, or force the run to keep it in the files"
         })
     }
-    val unreadable = Sentences.collect(perSchema)(_.schema.unreadable.map { case (column, why) =>
-      s"Column $column" -> s"has a type that this Spark cannot read ($why)"
-    })
     val changed = Sentences.collect(perSchema)(WriteBack.changes(_, written, timestampType == "keep"))
-    val refusals = unreadable ++ merge.conflicts ++ unwritable
-    SchemaUnion(union, timestamps, refusals, extra ++ changed ++ merge.idConflicts)
+    val refusals = unreadable(perSchema) ++ merge.conflicts ++ unwritable
+    val schemas = perSchema.map(_._1.schema)
+    SchemaUnion(
+      union,
+      timestamps,
+      refusals,
+      extra ++ changed ++ merge.idConflicts,
+      becomes = (for {
+        schema <- schemas
+        (leaf, Some(now)) <- WriteBack.pairs(schema, written)
+        if leaf.sameType != now.sameType
+      } yield leaf.name -> now.sameType).toMap,
+      relaxed = perSchema.filterNot(_._1.bySpark).flatMap { case (footer, _) =>
+        WriteBack.pairs(footer.schema, written).collect {
+          case (leaf, Some(now)) if !leaf.legacyShape && leaf.maxDefinition < now.maxDefinition => leaf.name
+        }
+      }.distinct,
+      widened =
+        schemas.map(s => s -> WriteBack.widened(s, written, timestamps)).filter(_._2.nonEmpty).toMap)
   }
+
+  private def unreadable(files: Seq[(FileFooter, Int)]): Seq[String] =
+    Sentences.collect(files)(_.schema.unreadable.map { case (column, why) =>
+      s"Column $column" -> s"has a type that this Spark cannot read: $why"
+    })
 
   /** The columns of a format that keeps its own schema and answers for what its files hold. */
   def managed(footers: Seq[FileFooter], columns: StructType, timestampType: String): SchemaUnion = {
-    val timestamps = WriteBack.timestamps(distinctSchemas(footers).map(_._1), timestampType)
-    SchemaUnion(columns, timestamps, refusals = Nil, losses = Nil)
+    val perSchema = distinctSchemas(footers)
+    val timestamps = WriteBack.timestamps(perSchema.map(_._1), timestampType)
+    // the format has readers of its own; of a footer that we cannot read nothing could be verified
+    SchemaUnion(columns, timestamps, unreadable(perSchema.filter(_._1.schema.opaque)), losses = Nil)
   }
 
   /** The first file of each schema, and how many files share it. */
@@ -72,18 +102,23 @@ object SchemaUnion {
   }
 }
 
-/** One sentence for each subject and complaint, naming the first file and counting the others. */
+/** One sentence for each complaint, naming its subjects, the first file, and how many others there are. */
 private[stats] object Sentences {
   def collect(files: Seq[(FileFooter, Int)])(complaints: FileFooter => Seq[(String, String)]): Seq[String] = {
     val all = for {
       (footer, count) <- files
       complaint <- complaints(footer)
-    } yield (complaint, footer.file.path, count)
-    all.map(_._1).distinct.map { case (subject, complaint) =>
-      val where = all.filter(_._1 == ((subject, complaint)))
-      val others = where.map(_._3).sum - 1
+    } yield (complaint._2, complaint._1, footer.file.path, count)
+    all.map(_._1).distinct.map { complaint =>
+      val where = all.filter(_._1 == complaint)
+      val others = where.map { case (_, _, file, count) => file -> count }.distinct.map(_._2).sum - 1
       val more = if (others == 0) "" else if (others == 1) " and 1 more" else s" and $others more"
-      s"$subject of file ${where.head._2}$more $complaint."
+      val (_, subject, file, _) = where.head
+      val alike = where.map(_._2).distinct.tail.map(lower)
+      val likewise = if (alike.isEmpty) "" else s" (likewise ${alike.mkString(", ")})"
+      s"$subject of file $file$more $complaint$likewise."
     }
   }
+
+  private def lower(subject: String): String = s"${subject.head.toLower}${subject.tail}"
 }

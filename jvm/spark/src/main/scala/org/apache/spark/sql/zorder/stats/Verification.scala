@@ -7,7 +7,8 @@ object Verification {
 
   /**
    * @param accepted
-   *   columns (as `LeafColumn.name`) whose type may differ: losses that were forced, timestamps on request
+   *   whether a column (as `LeafColumn.name`) may come back as this type: losses that were forced, timestamps
+   *   on request
    * @param stored
    *   what tells a column apart over all files; None for one that is not the table's any more
    * @return
@@ -16,7 +17,7 @@ object Verification {
   def compare(
       inputs: Seq[FileFooter],
       outputs: Seq[FileFooter],
-      accepted: Set[String] = Set.empty,
+      accepted: (String, String) => Boolean = (_, _) => false,
       stored: LeafColumn => Option[Seq[String]] = leaf => Some(leaf.column)): Seq[String] = {
     val deleted = inputs.flatMap(_.file.deleted).sum
     val (before, after) = (inputs.map(_.rows).sum - deleted, outputs.map(_.rows).sum)
@@ -43,12 +44,11 @@ object Verification {
   /** Order-independent sum over all columns of all rows, by one job. */
   def checksum(df: DataFrame): Checksum = Checksum.of(df)
 
-  private def types(in: Leaves, out: Leaves, accepted: Set[String]): Seq[String] =
-    if (accepted(in.name)) Nil
-    else in.types.diff(out.types).map { t =>
-      s"Column ${in.name} of file ${in.file} is $t in the files read and ${out.types.mkString(" or ")} in " +
-        "those written."
-    }
+  private def types(in: Leaves, out: Leaves, accepted: (String, String) => Boolean): Seq[String] =
+    if (in.types.toSet == out.types.toSet || out.types.forall(accepted(in.name, _))) Nil
+    else Seq(
+      s"Column ${in.name} of file ${in.file} is ${in.types.mkString(" or ")} in the files read and " +
+        s"${out.types.mkString(" or ")} in those written.")
 
   /** Rows of files that lack a column count as NULL at most: the column may have a default for them. */
   private def nulls(in: Leaves, out: Leaves): Seq[String] =
@@ -91,15 +91,11 @@ private[stats] object Leaves {
         key,
         first.name,
         firstFile.file.path,
-        types = found.map { case (_, leaf, _, _) => sameType(leaf) }.distinct,
+        types = found.map { case (_, leaf, _, _) => leaf.sameType }.distinct,
         repeated = found.exists(_._2.maxRepetition > 0),
         nulls = if (nulls.contains(-1L)) None else Some(nulls.sum),
         values = found.map { case (_, _, footer, i) => footer.values(i) }.sum,
         absentRows = allRows - found.map(_._3.rows).sum)
     }
   }
-
-  /** A decimal is the same in whatever physical type it is stored. */
-  private def sameType(leaf: LeafColumn): String =
-    if (leaf.logical.startsWith("DECIMAL(")) leaf.logical else leaf.typeText
 }

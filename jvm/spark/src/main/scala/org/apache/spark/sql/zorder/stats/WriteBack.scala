@@ -52,15 +52,21 @@ private[stats] object WriteBack {
     (leaves.map(l => l.column -> l).toMap, refusals)
   }
 
+  /** The leaves of a file, each with what it would be written back as, if it would be at all. */
+  def pairs(
+      schema: FileSchema,
+      written: Map[Seq[String], LeafColumn]): Seq[(LeafColumn, Option[LeafColumn])] = {
+    def folded(column: Seq[String]): Seq[String] = column.map(_.toLowerCase(Locale.ROOT))
+    val byName = written.map { case (column, leaf) => folded(column) -> leaf }
+    schema.leaves.map(l => l -> written.get(l.column).orElse(byName.get(folded(l.column))))
+  }
+
   /** Subjects and complaints about the leaves of a file that would not come back as they are. */
   def changes(
       footer: FileFooter,
       written: Map[Seq[String], LeafColumn],
       keepTimestamps: Boolean): Seq[(String, String)] = {
-    def folded(column: Seq[String]): Seq[String] = column.map(_.toLowerCase(Locale.ROOT))
-    val byName = written.map { case (column, leaf) => folded(column) -> leaf }
-    val types = footer.schema.leaves.flatMap { leaf =>
-      val now = written.get(leaf.column).orElse(byName.get(folded(leaf.column)))
+    val types = pairs(footer.schema, written).flatMap { case (leaf, now) =>
       val unreadable = footer.schema.unreadable.exists(_._1 == leaf.column.head)
       val complaint = now match {
         case Some(found) => change(leaf, found, keepTimestamps)
@@ -72,6 +78,14 @@ private[stats] object WriteBack {
       s"The field id of $c" -> "has no place in Spark's schema and would go"
     }
     types ++ ids
+  }
+
+  /** Top-level columns that other files or the catalog have given another type than the file would have. */
+  def widened(schema: FileSchema, written: Map[Seq[String], LeafColumn], timestamps: String): Set[String] = {
+    val alone = pairs(schema, leaves(schema.spark, timestamps)._1).toMap
+    pairs(schema, written).collect {
+      case (leaf, Some(now)) if alone(leaf).exists(_.typeText != now.typeText) => leaf.column.head
+    }.toSet
   }
 
   private def change(leaf: LeafColumn, now: LeafColumn, keepTimestamps: Boolean): Option[String] = {

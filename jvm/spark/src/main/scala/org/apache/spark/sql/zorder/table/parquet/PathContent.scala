@@ -1,5 +1,8 @@
 package org.apache.spark.sql.zorder.table.parquet
 
+import scala.util.Try
+import scala.util.control.NonFatal
+
 import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -10,6 +13,8 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{Footers, SchemaUnion}
+import org.apache.spark.sql.zorder.table.DataFile
 import org.apache.spark.unsafe.types.UTF8String
 import org.apache.spark.util.HadoopFSUtils
 
@@ -35,7 +40,7 @@ private[zorder] object PathContent {
     val spec = index.partitionSpec()
     val inFiles =
       if (files.isEmpty) new StructType()
-      else new ParquetFileFormat().inferSchema(session, Map.empty, files.toSeq).getOrElse(new StructType())
+      else inferred(session, files.toSeq)
     val resolver = session.sessionState.conf.resolver
     spec.partitionColumns.fieldNames.find(p => inFiles.fieldNames.exists(resolver(_, p))).foreach { p =>
       refuse(s"The partition column $p is also stored in the files of $root; " +
@@ -51,6 +56,17 @@ private[zorder] object PathContent {
     }
     Content(inFiles, spec.partitionColumns, actual.toMap)
   }
+
+  /** Where Spark stumbles over a file, our own look at the footers says over which, and what to do. */
+  private def inferred(session: ClassicSession, files: Seq[FileStatus]): StructType =
+    try new ParquetFileFormat().inferSchema(session, Map.empty, files).getOrElse(new StructType())
+    catch {
+      case NonFatal(e) =>
+        val data = files.map(f => DataFile(f.getPath.toString, f.getLen, f.getModificationTime, ""))
+        Try(Footers.read(session, data)).toOption
+          .flatMap(SchemaUnion.of(_, None, caseSensitive = true).refusals.headOption).foreach(refuse)
+        throw e
+    }
 
   /** The files of the root that Spark would list. */
   final private class Listed(root: Path, tree: Tree) extends FileStatusCache {

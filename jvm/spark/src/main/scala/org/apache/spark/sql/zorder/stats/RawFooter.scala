@@ -1,0 +1,65 @@
+package org.apache.spark.sql.zorder.stats
+
+import java.io.ByteArrayInputStream
+import java.nio.{ByteBuffer, ByteOrder}
+
+import scala.collection.JavaConverters._
+import scala.util.Try
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.Version
+import org.apache.parquet.format.{FileMetaData, LogicalType, SchemaElement, Util}
+
+import org.apache.spark.sql.zorder.table.DataFile
+
+/**
+ * A footer as it stands in the file. Parquet's library fails with a null pointer at logical types that are
+ * younger than itself, and passes over the type of columns that hold nothing: this tells both.
+ */
+private[stats] object RawFooter {
+  private val Tail = 8
+
+  /** Top-level columns with a logical type that Parquet's library does not know, and the reason. */
+  def unknownTypes(conf: Configuration, file: DataFile): Seq[(String, String)] =
+    leaves(conf, file).collect {
+      case (path, leaf) if logical(leaf).exists(_.getSetField == null) =>
+        val length = if (leaf.isSetType_length) s"(${leaf.getType_length})" else ""
+        val why =
+          s"${path.mkString(".")} is ${leaf.getType}$length with a logical type, such as float16, that is " +
+            s"younger than Parquet ${Version.VERSION_NUMBER}; ${Remedies.otherType("")}"
+        (path.head, why)
+    }
+
+  /** Leaves of no type, as writers make them that have seen only NULL. */
+  def untyped(conf: Configuration, file: DataFile): Set[Seq[String]] =
+    leaves(conf, file).collect { case (path, leaf) if logical(leaf).exists(_.isSetUNKNOWN) => path }.toSet
+
+  private def logical(leaf: SchemaElement): Option[LogicalType] =
+    if (leaf.isSetLogicalType) Some(leaf.getLogicalType) else None
+
+  /** None of a file whose footer cannot be read at all: whoever asks has an error of his own for that. */
+  private def leaves(conf: Configuration, file: DataFile): Seq[(Seq[String], SchemaElement)] =
+    Try(read(conf, file)).toOption.toSeq.flatMap { meta =>
+      val elements = meta.getSchema.asScala.iterator
+      def below(group: SchemaElement, path: Seq[String]): Seq[(Seq[String], SchemaElement)] =
+        (0 until group.getNum_children).flatMap { _ =>
+          val element = elements.next()
+          val at = path :+ element.getName
+          if (element.getNum_children > 0) below(element, at) else Seq(at -> element)
+        }
+      below(elements.next(), Nil)
+    }
+
+  private def read(conf: Configuration, file: DataFile): FileMetaData = {
+    val path = new Path(file.path)
+    val in = path.getFileSystem(conf).open(path)
+    try {
+      val tail = new Array[Byte](Tail)
+      in.readFully(file.length - Tail, tail)
+      val bytes = new Array[Byte](ByteBuffer.wrap(tail).order(ByteOrder.LITTLE_ENDIAN).getInt)
+      in.readFully(file.length - Tail - bytes.length, bytes)
+      Util.readFileMetaData(new ByteArrayInputStream(bytes))
+    } finally in.close()
+  }
+}
