@@ -83,7 +83,10 @@ private[table] object CatalogResolver {
       meta: CatalogTable,
       fs: FileSystem,
       root: Path): ParquetTable = {
-    Recovery.recover(fs, root, identity = if (meta.tableType == CatalogTableType.MANAGED) Identity.of(meta) else "")
+    Recovery.recover(
+      fs,
+      root,
+      identity = if (meta.tableType == CatalogTableType.MANAGED) Identity.of(meta) else "")
     val table = new CatalogParquetTable(session, name, meta.identifier, fs)
     CatalogRecovery.recover(table)
     if (!fs.exists(table.root) && meta.partitionColumnNames.isEmpty) gone(name, table.root)

@@ -41,7 +41,8 @@ object TableResolver {
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val tree = checked(fs, root, managed.map(Identity.of).getOrElse(""))
     Inside.all(fs, root).headOption.foreach { dir =>
-      refuse(s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
+      refuse(
+        s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
     }
     val moved = JournalStore.beside(fs, root).all()
       .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))
