@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from textwrap import dedent
 
 import pytest
 import spark_zorder
@@ -27,9 +28,9 @@ def events(spark, tmp_path):
     spark.sql("DROP DATABASE db CASCADE")
 
 
-def blocks(language):
-    """The fenced blocks of a language."""
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(language, text=README):
+    """The fenced blocks of a language; inside a list they are indented."""
+    return [dedent(b) for b in re.findall(rf"^ *```{language}\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE)]
 
 
 def test_the_statements_of_readme_run(spark, events, tmp_path):
@@ -43,6 +44,18 @@ def test_the_python_of_readme_runs(spark, events, tmp_path):
     for block in blocks("python")[1:]:
         known = {"spark": spark, "spark_zorder": spark_zorder}
         exec(block.replace("/data/", f"{tmp_path}/"), known)
+
+
+def test_the_python_of_the_guide_runs(spark, events, tmp_path):
+    """Each block alone: whoever copies one has no other."""
+    pages = [page.read_text() for page in sorted((TOP / "docs/guide").glob("*.md"))]
+    found = [block for page in pages for block in blocks("python", page)]
+    assert len(found) >= 3
+    for block in found:
+        exec(block.replace("/data/", f"{tmp_path}/"), {"spark": spark})
+    outside = [re.sub(r"```.*?```", "", page, flags=re.DOTALL) for page in pages]
+    loose = re.compile(r"^ {4,}.*(?:\bdf\.|\bF\.|ZOrderTable|spark_zorder\.)", re.MULTILINE)
+    assert [loose.findall(page) for page in outside if loose.search(page)] == []
 
 
 def test_look_and_ask_write_nothing(spark, events):

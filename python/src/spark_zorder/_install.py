@@ -72,7 +72,7 @@ def attach(spark: SparkSession) -> SparkSession:
     session: Any = spark
     if _session.version_of(spark) is None:
         _session.require_bridge(spark).install(session._jsparkSession)
-    if _on_terminal() and spark.conf.get(PROGRESS, "auto") == "auto":
+    if _on_terminal() and spark.conf.get(PROGRESS, "") == "":
         spark.conf.set(PROGRESS, "true")
     return spark
 

@@ -10,8 +10,13 @@ class EmptyDataFrameSuite extends AnyFunSuite with RunFixture {
 
   test("a DataFrame without rows is one empty file; there is no layout to fit on it") {
     val some = numbers(2000)
-    val frames = Seq(some.where("id < 0"), some.limit(0), spark.createDataFrame(
-      new java.util.ArrayList[org.apache.spark.sql.Row], some.schema), some.where("id < 0").repartition(3))
+    val frames = Seq(
+      some.where("id < 0"),
+      some.limit(0),
+      spark.createDataFrame(
+        new java.util.ArrayList[org.apache.spark.sql.Row],
+        some.schema),
+      some.where("id < 0").repartition(3))
     for (empty <- frames) withTempDir { dir =>
       val laid = ClusterDataFrame.cluster(empty, Seq("a", "b"), 8)
       assert(laid.schema === empty.schema && laid.count() === 0 && laid.rdd.getNumPartitions <= 1)

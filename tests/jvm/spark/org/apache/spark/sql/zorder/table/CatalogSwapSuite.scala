@@ -42,7 +42,8 @@ class CatalogSwapSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     val at = location(table)
     val base = at.getName.takeWhile(_ != '.')
     val siblings = if (table == "e") listed(at.getParent).map(_.getName).filter(_.startsWith(base)) else Nil
-    siblings.filter(_.matches(".*[.]z[a-z0-9]+")) ++ listed(at.getPath).map(_.getName).filter(_.startsWith(".z"))
+    siblings.filter(
+      _.matches(".*[.]z[a-z0-9]+")) ++ listed(at.getPath).map(_.getName).filter(_.startsWith(".z"))
   }
 
   private val forty = 0L until 40L
@@ -188,25 +189,26 @@ class CatalogSwapSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     }
   }
 
-  Seq("synced", "prepared", "placed", "tagged", "altered", "retired", "state-moved", "done").foreach { point =>
-    test(s"a crash at $point") {
-      Seq("e", "mp").filterNot(_ == "e" && Seq("tagged", "retired").contains(point)).foreach { t =>
-        if (t == "e") external() else managedPartitioned()
-        val table = openName(t)
-        val r = stage(table, table.files(), "r1")
-        assert(crashAt(point)(table.commit(r)), "the point was not reached")
-        spark.catalog.refreshTable(t)
-        assert(tableIds(t) == forty)
-        openName(t)
-        assert(tableIds(t) == forty)
-        vacuum(t)
-        assert(tableIds(t) == forty)
+  Seq("synced", "prepared", "placed", "tagged", "altered", "retired", "state-moved", "done").foreach {
+    point =>
+      test(s"a crash at $point") {
+        Seq("e", "mp").filterNot(_ == "e" && Seq("tagged", "retired").contains(point)).foreach { t =>
+          if (t == "e") external() else managedPartitioned()
+          val table = openName(t)
+          val r = stage(table, table.files(), "r1")
+          assert(crashAt(point)(table.commit(r)), "the point was not reached")
+          spark.catalog.refreshTable(t)
+          assert(tableIds(t) == forty)
+          openName(t)
+          assert(tableIds(t) == forty)
+          vacuum(t)
+          assert(tableIds(t) == forty)
 
-        assert(leftovers(t).size <= 1 && !warehouse.exists(_.startsWith(s".$t.")))
-        rewriteAll(openName(t), "again")
-        assert(tableIds(t) == forty)
+          assert(leftovers(t).size <= 1 && !warehouse.exists(_.startsWith(s".$t.")))
+          rewriteAll(openName(t), "again")
+          assert(tableIds(t) == forty)
+        }
       }
-    }
   }
 
   test("old files of a dropped table are no rows of the next one of that name") {

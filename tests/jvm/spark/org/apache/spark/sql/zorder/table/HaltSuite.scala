@@ -17,7 +17,8 @@ class HaltSuite extends AnyFunSuite with TableFixture {
 
   private val pathPoints =
     Seq("synced", "prepared", "swapping", "moved-old", "checked-old", "moved-new", "state-moved", "done")
-  private val catalogPoints = Seq("synced", "prepared", "placed", "tagged", "altered", "retired", "state-moved", "done")
+  private val catalogPoints =
+    Seq("synced", "prepared", "placed", "tagged", "altered", "retired", "state-moved", "done")
   private val forty = 0L until 40L
 
   private lazy val paths: Map[String, String] =

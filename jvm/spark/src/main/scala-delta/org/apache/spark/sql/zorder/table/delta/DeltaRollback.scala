@@ -69,7 +69,8 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
   }
 
   private def unreadable(version: Long, run: String): Nothing =
-    refuse(s"The run $run of $name cannot be rolled back: Delta's log does not hold version $version any more.")
+    refuse(
+      s"The run $run of $name cannot be rolled back: Delta's log does not hold version $version any more.")
 
   private def restores(actions: Seq[Action], version: Long): Boolean = actions.exists {
     case c: CommitInfo =>
@@ -87,8 +88,9 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
     val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
     val there = DeltaUpkeep.lengths(fs, needed)
     needed.map(fs.makeQualified).find(!there.contains(_)).foreach { gone =>
-      refuse(s"The files before the run $run of $name were deleted by a vacuum ($gone is gone): it cannot be " +
-        "rolled back any more.")
+      refuse(
+        s"The files before the run $run of $name were deleted by a vacuum ($gone is gone): it cannot be " +
+          "rolled back any more.")
     }
   }
 

@@ -14,11 +14,12 @@ private[zorder] object Renamed {
     val state = new StateDir(fs, root)
     state.base.map(_.trim).filter(b => b.nonEmpty && b != root.getName && !b.contains('/')).foreach { base =>
       val (before, now) = (new JournalStore(fs, root.getParent, base), JournalStore.beside(fs, root))
-      before.all().filter(j => j.state == JournalState.Done && Identity.same(j.table, identity)).foreach { j =>
-        val (from, to) = (before.retired(j.txn), now.retired(j.txn))
-        now.write(moved(j, Seq(j.home -> root, from -> to)).copy(home = root))
-        if (fs.exists(from)) Moves.rename(fs, from, to)
-        before.delete(j)
+      before.all().filter(j => j.state == JournalState.Done && Identity.same(j.table, identity)).foreach {
+        j =>
+          val (from, to) = (before.retired(j.txn), now.retired(j.txn))
+          now.write(moved(j, Seq(j.home -> root, from -> to)).copy(home = root))
+          if (fs.exists(from)) Moves.rename(fs, from, to)
+          before.delete(j)
       }
       state.writeBase(root.getName)
     }
@@ -26,12 +27,14 @@ private[zorder] object Renamed {
 
   private def moved(journal: Journal, places: Seq[(Path, Path)]): Journal = {
     def text(path: String): String = places.collectFirst {
-      case (from, to) if path == from.toString || path.startsWith(s"$from/") => s"$to${path.stripPrefix(from.toString)}"
+      case (from, to) if path == from.toString || path.startsWith(s"$from/") =>
+        s"$to${path.stripPrefix(from.toString)}"
     }.getOrElse(path)
     def path(p: Path): Path = new Path(text(p.toString))
     journal.copy(
       staging = path(journal.staging),
-      units = journal.units.map(u => u.copy(target = path(u.target), staged = path(u.staged), old = path(u.old))),
+      units =
+        journal.units.map(u => u.copy(target = path(u.target), staged = path(u.staged), old = path(u.old))),
       carried = journal.carried.map(f => f.copy(rel = text(f.rel))))
   }
 }

@@ -60,17 +60,17 @@ private[parquet] final class UnitSwap(fs: FileSystem, waitMs: Long) {
     }
 
   private def moveBack(unit: SwapUnit, stray: Path): Unit = {
-      if (fs.exists(unit.target)) {
-        val ours = (unit.outputs ++ unit.kept).map(_.rel).toSet
-        Tree.walk(fs, unit.target).data.filterNot(f => ours(f.rel)).foreach { f =>
-          Moves.copy(fs, new Path(unit.target, f.rel), new Path(unit.old, f.rel), f.modified)
-        }
-        CrashPoint.hit("undo-carried")
-        if (fs.exists(unit.staged)) moveStray(unit, stray) else Moves.rename(fs, unit.target, unit.staged)
-        CrashPoint.hit("undo-moved-new")
+    if (fs.exists(unit.target)) {
+      val ours = (unit.outputs ++ unit.kept).map(_.rel).toSet
+      Tree.walk(fs, unit.target).data.filterNot(f => ours(f.rel)).foreach { f =>
+        Moves.copy(fs, new Path(unit.target, f.rel), new Path(unit.old, f.rel), f.modified)
       }
-      Moves.rename(fs, unit.old, unit.target)
+      CrashPoint.hit("undo-carried")
+      if (fs.exists(unit.staged)) moveStray(unit, stray) else Moves.rename(fs, unit.target, unit.staged)
+      CrashPoint.hit("undo-moved-new")
     }
+    Moves.rename(fs, unit.old, unit.target)
+  }
 
   /**
    * Onto a mount point nothing can be renamed. What lies beside it in place of the data got there by a copy of

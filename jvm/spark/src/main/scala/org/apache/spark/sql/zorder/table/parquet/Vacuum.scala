@@ -125,7 +125,8 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
   }
 
   private def unexplainedInside(): Seq[Vacuumed] = {
-    val used = live ++ store.all().flatMap(j => j.staging +: j.units.flatMap(u => Seq(u.old, u.target))).map(path)
+    val used =
+      live ++ store.all().flatMap(j => j.staging +: j.units.flatMap(u => Seq(u.old, u.target))).map(path)
     val (empty, full) = Inside.all(fs, table.root)
       .filterNot(dir => used.exists(u => u == path(dir) || u.startsWith(s"${path(dir)}/")))
       .partition(dir => Tree.walk(fs, dir).files.isEmpty)
