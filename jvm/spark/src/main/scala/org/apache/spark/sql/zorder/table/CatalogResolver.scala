@@ -67,6 +67,7 @@ private[table] object CatalogResolver {
     val asked = new Path(meta.location)
     val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
     val root = fs.makeQualified(asked)
+    PathRefusals.named(root)
     LocalRefusals.link(root, Some(name))
     val managed = meta.tableType == CatalogTableType.MANAGED
     val flat = meta.partitionColumnNames.isEmpty

@@ -17,8 +17,16 @@ object TableResolver {
    * @throws org.apache.spark.sql.zorder.ZOrderException
    *   one sentence: what is wrong with the table and what to do
    */
-  def open(session: ClassicSession, ref: TableRef): ClusterTable =
+  def open(session: ClassicSession, ref: TableRef): ClusterTable = {
+    known(session, ref)
     TableFormats.open(session, ref).getOrElse(openParquet(session, ref))
+  }
+
+  private def known(session: ClassicSession, ref: TableRef): Unit = ref match {
+    case TableRef.Location(path) => PathRefusals.known(session, path)
+    case TableRef.Name(Seq(_, path)) if path.contains("/") => PathRefusals.known(session, path)
+    case _ =>
+  }
 
   private[zorder] def openParquet(session: ClassicSession, ref: TableRef): parquet.ParquetTable = ref match {
     case TableRef.Location(path) => byPath(session, path)
@@ -34,6 +42,7 @@ object TableResolver {
     val fs = asked.getFileSystem(hadoopConf)
     val root = fs.makeQualified(asked)
     PathRefusals.inPlace(root, scheme)
+    PathRefusals.named(root)
     val registered = CatalogResolver.refuseOverlap(session, root, None)
     if (root.getName.contains("="))
       refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
