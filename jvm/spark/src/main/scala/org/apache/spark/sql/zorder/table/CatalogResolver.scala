@@ -73,6 +73,7 @@ private[table] object CatalogResolver {
     val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
     val root = fs.makeQualified(asked)
     PathRefusals.top(root)
+    PathRefusals.named(root)
     if (changes) LocalRefusals.link(root, Some(name))
     val managed = meta.tableType == CatalogTableType.MANAGED
     val flat = meta.partitionColumnNames.isEmpty

@@ -20,6 +20,7 @@ object TableResolver extends Logging {
    *   one sentence: what is wrong with the table and what to do
    */
   def locate(session: ClassicSession, ref: TableRef): ClusterTable = {
+    known(session, ref)
     val table = TableFormats.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read))
     table.unfinished.foreach(logWarning(_))
     table
@@ -31,8 +32,16 @@ object TableResolver extends Logging {
    * @throws org.apache.spark.sql.zorder.ZOrderException
    *   one sentence: what is wrong with the table and what to do
    */
-  def open(session: ClassicSession, ref: TableRef): ClusterTable =
+  def open(session: ClassicSession, ref: TableRef): ClusterTable = {
+    known(session, ref)
     TableFormats.open(session, ref).getOrElse(openParquet(session, ref))
+  }
+
+  private def known(session: ClassicSession, ref: TableRef): Unit = ref match {
+    case TableRef.Location(path) => PathRefusals.known(session, path)
+    case TableRef.Name(Seq(_, path)) if path.contains("/") => PathRefusals.known(session, path)
+    case _ =>
+  }
 
   private[zorder] def openParquet(session: ClassicSession, ref: TableRef): parquet.ParquetTable =
     parquetTable(session, ref, Access.Change)
@@ -54,6 +63,7 @@ object TableResolver extends Logging {
     val fs = asked.getFileSystem(hadoopConf)
     val root = fs.makeQualified(asked)
     PathRefusals.top(root)
+    PathRefusals.named(root)
     val registered = CatalogResolver.refuseOverlap(session, root, None)
     if (root.getName.contains("="))
       refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
