@@ -57,7 +57,8 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a rollback looks past a vacuum, properties and comments and keeps them; not past gone files or columns") {
+  test(
+    "a rollback looks past a vacuum, properties and comments and keeps them; not past gone files or columns") {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 4000)

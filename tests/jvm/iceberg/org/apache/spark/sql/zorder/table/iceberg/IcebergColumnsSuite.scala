@@ -84,7 +84,8 @@ class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture {
     val before = content(t)
     val row = cluster(t, "a, b")
     assert(status(row) == "DONE" && content(t) == before)
-    val files = row.getSeq[org.apache.spark.sql.Row](row.fieldIndex("columns")).map(_.getAs[org.apache.spark.sql.Row]("files"))
+    val files = row.getSeq[org.apache.spark.sql.Row](row.fieldIndex(
+      "columns")).map(_.getAs[org.apache.spark.sql.Row]("files"))
     assert(files.take(2).forall(f => f.getAs[Double]("now") > 0.45 && f.getAs[Double]("measured") < 0.6))
     sql(s"ALTER TABLE $t DROP COLUMN a")
     val gone = intercept[Exception](sql(s"ZORDER TABLE $t").collect()).getMessage

@@ -68,7 +68,8 @@ class IcebergPartitionsSuite extends AnyFunSuite with IcebergFixture {
     assert(why.contains("before the table's partitioning was changed") && why.contains("rewrite_data_files"))
     sql(s"INSERT INTO $t SELECT id, a, b, kind, at + INTERVAL 30 DAYS FROM $t WHERE id < 1000")
     val before = content(t)
-    val newer = sql(s"ZORDER TABLE $t WHERE at >= '2026-01-20' BY (a, b) WITH (fileCount = 2, force = true)").head()
+    val newer =
+      sql(s"ZORDER TABLE $t WHERE at >= '2026-01-20' BY (a, b) WITH (fileCount = 2, force = true)").head()
     assert(status(newer) == "DONE" && content(t) == before)
     sql("CALL ice.system.rewrite_data_files(table => 'db.older', options => map('rewrite-all', 'true'))").collect()
     assert(status(cluster(t, "a, b")) == "DONE")

@@ -57,7 +57,8 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
     val other = sql(s"ZORDER TABLE $side FULL BY (a, b) WITH (fileCount = 8, force = true)").head()
     assert(status(other) == "DONE")
     assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
-    val runs = sql(s"SELECT run_id, branch FROM zorder_history('$t')").collect().map(r => (r.getString(0), r.getString(1)))
+    val runs = sql(s"SELECT run_id, branch FROM zorder_history('$t')").collect().map(r =>
+      (r.getString(0), r.getString(1)))
     assert(runs.toSeq == Seq((main, null), (other.getAs[String]("run_id"), "side")))
     assert(sql(s"ZORDER ROLLBACK $t").head().getString(2) == main && filesOf(t) == first)
     assert(sql(s"ZORDER ROLLBACK $side").head().getString(2) == other.getAs[String]("run_id"))

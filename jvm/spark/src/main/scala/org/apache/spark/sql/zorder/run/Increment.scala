@@ -52,7 +52,11 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
       val grown = progress.step("forecast") {
         partitions.zip(routes.firstFile).map { case ((placed, ref), first) =>
           val growth = forecast.growth(placed, counted.rows.slice(first, first + ref.layout.files))
-          Grown(placed, ref, growth, growth.decide(options.writeBudget, mayRefit = request.where.isEmpty && placed.later.isEmpty))
+          Grown(
+            placed,
+            ref,
+            growth,
+            growth.decide(options.writeBudget, mayRefit = request.where.isEmpty && placed.later.isEmpty))
         }
       }(g => s"${g.count(_.growing != Growing.Refit)} of ${g.length} partitions grow in their layouts")
       val growing = grown.filter(_.growing != Growing.Refit)

@@ -54,8 +54,9 @@ object StoredLayout {
     state.standing().filter(_.layoutIds.values.exists(_ == wanted)).lastOption
       .flatMap(ColumnIds.misnamed(table, _)).foreach { case (column, now) =>
         val became = now.fold("was dropped")(n => s"is called $n now")
-        refuse(s"The column $column of the layout of $name $became, and $column is another one: cluster the table " +
-          "again, with ZORDER TABLE ... BY (...).")
+        refuse(
+          s"The column $column of the layout of $name $became, and $column is another one: cluster the table " +
+            "again, with ZORDER TABLE ... BY (...).")
       }
     state.layout(wanted).getOrElse(refuse(s"$name has no layout $wanted: leave #$wanted out for its newest."))
   }

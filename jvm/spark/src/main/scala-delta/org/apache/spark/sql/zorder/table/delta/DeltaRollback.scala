@@ -40,17 +40,18 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
         refuseGone(before, run)
         session.sql(s"RESTORE TABLE ${DeltaUpkeep.sql(table)} TO VERSION AS OF ${before.version}").collect()
         CrashPoint.hit("delta-restored")
-        keep(table.snapshot.metadata)
+        keep(table.snapshot.metadata, before.metadata)
       // by a rollback that died: whatever came after it is newer than what it had to keep
-      case Some(v) => if (v == table.version) keep(at(v - 1, run).metadata)
+      case Some(v) => if (v == table.version) keep(at(v - 1, run).metadata, before.metadata)
     }
     table.state.writeRollback(commits.last, name)
     run
   }
 
-  private def keep(metadata: Metadata): Unit = {
+  /** What RESTORE took back, unless somebody has changed it again meanwhile: theirs is newer. */
+  private def keep(metadata: Metadata, restored: Metadata): Unit = {
     val now = log.update()
-    if (now.metadata != metadata) {
+    if (now.metadata == restored && metadata != restored) {
       val txn = log.startTransaction(table.catalogTable, Some(now))
       txn.updateMetadata(metadata)
       txn.commit(Nil, DeltaOperations.SetTableProperties(metadata.configuration))
@@ -69,7 +70,8 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
   }
 
   private def unreadable(version: Long, run: String): Nothing =
-    refuse(s"The run $run of $name cannot be rolled back: Delta's log does not hold version $version any more.")
+    refuse(
+      s"The run $run of $name cannot be rolled back: Delta's log does not hold version $version any more.")
 
   private def restores(actions: Seq[Action], version: Long): Boolean = actions.exists {
     case c: CommitInfo =>
@@ -87,8 +89,9 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
     val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
     val there = DeltaUpkeep.lengths(fs, needed)
     needed.map(fs.makeQualified).find(!there.contains(_)).foreach { gone =>
-      refuse(s"The files before the run $run of $name were deleted by a vacuum ($gone is gone): it cannot be " +
-        "rolled back any more.")
+      refuse(
+        s"The files before the run $run of $name were deleted by a vacuum ($gone is gone): it cannot be " +
+          "rolled back any more.")
     }
   }
 

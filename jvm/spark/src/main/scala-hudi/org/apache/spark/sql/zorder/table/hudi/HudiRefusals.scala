@@ -52,8 +52,9 @@ private[hudi] object HudiRefusals {
     val properties = catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)
     if (isBucket(properties.get(IndexType))) bucketIndex(name)
     if (isBucket(session.conf.getOption(IndexType)))
-      refuse(s"The session sets $IndexType to BUCKET, so Hudi's client would take $name for a table with a bucket " +
-        s"index, which cannot be clustered; if it has none, RESET $IndexType first.")
+      refuse(
+        s"The session sets $IndexType to BUCKET, so Hudi's client would take $name for a table with a bucket " +
+          s"index, which cannot be clustered; if it has none, RESET $IndexType first.")
   }
 
   /** What its files show, before a run begins. */

@@ -23,7 +23,8 @@ final private[iceberg] class IcebergDeletes(tasks: Iterable[FileScanTask]) {
    * by its rows, as if each of its entries met one row.
    */
   def share(task: FileScanTask): Double = {
-    val deleted = IcebergDeletes.of(task).map(d => d.recordCount.toDouble / math.max(1L, reach(IcebergDeletes.key(d))))
+    val deleted =
+      IcebergDeletes.of(task).map(d => d.recordCount.toDouble / math.max(1L, reach(IcebergDeletes.key(d))))
     math.min(1.0, deleted.sum)
   }
 }

@@ -75,6 +75,7 @@ final class IcebergFormat extends TableFormat {
 }
 
 private[iceberg] object IcebergFormat {
+
   /** The catalog that a name is looked up in, and the rest of the name. */
   private def catalogOf(session: ClassicSession, parts: Seq[String]): (CatalogPlugin, Seq[String]) = {
     val catalogs = session.sessionState.catalogManager

@@ -42,8 +42,9 @@ private[iceberg] object IcebergRefusals {
   /** What the files show that a run would rewrite: the new ones belong to other partitions. */
   def partitioning(name: String, table: Table, tasks: Iterable[FileScanTask]): Unit =
     tasks.map(_.file).find(_.specId != table.spec.specId).foreach { f =>
-      refuse(s"File ${f.location} of $name was written before the table's partitioning was changed; leave it out " +
-        s"by WHERE, or ${rewrite(name)}.")
+      refuse(
+        s"File ${f.location} of $name was written before the table's partitioning was changed; leave it out " +
+          s"by WHERE, or ${rewrite(name)}.")
     }
 
   private def rewrite(name: String): String =
