@@ -40,17 +40,18 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
         refuseGone(before, run)
         session.sql(s"RESTORE TABLE ${DeltaUpkeep.sql(table)} TO VERSION AS OF ${before.version}").collect()
         CrashPoint.hit("delta-restored")
-        keep(table.snapshot.metadata)
+        keep(table.snapshot.metadata, before.metadata)
       // by a rollback that died: whatever came after it is newer than what it had to keep
-      case Some(v) => if (v == table.version) keep(at(v - 1, run).metadata)
+      case Some(v) => if (v == table.version) keep(at(v - 1, run).metadata, before.metadata)
     }
     table.state.writeRollback(commits.last, statement)
     run
   }
 
-  private def keep(metadata: Metadata): Unit = {
+  /** What RESTORE took back, unless somebody has changed it again meanwhile: theirs is newer. */
+  private def keep(metadata: Metadata, restored: Metadata): Unit = {
     val now = log.update()
-    if (now.metadata != metadata) {
+    if (now.metadata == restored && metadata != restored) {
       val txn = log.startTransaction(table.catalogTable, Some(now))
       txn.updateMetadata(metadata)
       txn.commit(Nil, DeltaOperations.SetTableProperties(metadata.configuration))
