@@ -38,7 +38,7 @@ class DeltaReadingSuite extends AnyFunSuite with DeltaFixture {
           done(one(s"ZORDER TABLE $target FULL $run"))
           assert(before.count() === n && cached.count() === n)
           spark.sql(s"UPDATE $table SET a = -1 WHERE id = 17")
-          spark.sql(s"DELETE FROM $table WHERE id = (SELECT max(id) FROM $table)")
+          spark.sql(s"DELETE FROM $table WHERE id = ${n - 1}")
           spark.sql(s"MERGE INTO $table t USING (SELECT 50L AS id, -2 AS a) s ON t.id = s.id " +
             "WHEN MATCHED THEN UPDATE SET a = s.a")
           assert(before.count() === n - 1 && cached.count() === n - 1 && spark.table(table).count() === n - 1)

@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /**
@@ -19,12 +20,22 @@ private[zorder] object SessionRefresh extends Logging {
    */
   def apply(session: ClassicSession, ref: TableRef, roots: Seq[Path]): Unit = {
     tried(ref match {
-      case TableRef.Name(parts) =>
-        session.catalog.refreshTable(parts.map(p => s"`${p.replace("`", "``")}`").mkString("."))
+      case TableRef.Name(parts) => named(session, parts.map(p => s"`${p.replace("`", "``")}`").mkString("."))
       // whoever gave the path may have read the table by any name that the catalog has for it
       case TableRef.Location(_) => session.sessionState.catalog.invalidateAllCachedTables()
     })
     roots.distinct.foreach(root => tried(session.catalog.refreshByPath(root.toString)))
+  }
+
+  /**
+   * A table of Spark's second interface (Iceberg's) knows its snapshot itself, and frames share it with its
+   * catalog: to make the catalog forget it would leave them with the old one.
+   */
+  private def named(session: ClassicSession, name: String): Unit = {
+    val plan = session.table(name).queryExecution.analyzed
+    if (plan.exists(_.isInstanceOf[DataSourceV2Relation]))
+      session.sharedState.cacheManager.recacheByPlan(session, plan)
+    else session.catalog.refreshTable(name)
   }
 
   /** What was committed stays committed. */
