@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+import time
+from pathlib import Path
 
 import spark_zorder
 from support import plain_builder
@@ -45,6 +47,56 @@ def clustered(spark, table):
     }
 
 
+def lived(spark, table, by=""):
+    """A managed table's life after a run: whether every step gives what it gives without a run."""
+
+    def ids(name=table):
+        return sorted(row[0] for row in spark.sql(f"SELECT id FROM {name}").collect())
+
+    def run(name=table):
+        text = f"ZORDER TABLE {name} FULL BY (a, id) WITH (fileCount = 2, force = true)"
+        return spark.sql(text).collect()[0]["status"]
+
+    def rows(first, last):
+        return f"SELECT cast(pmod(hash(id), 9) AS int) AS a, id, cast(id % 2 AS int) AS day FROM range({first}, {last}, 1, 2)"
+
+    spark.sql(f"CREATE TABLE {table} USING parquet {by} AS {rows(0, 40)}")
+    place = location(spark, table)
+    facts = {"run": run() == "DONE" and location(spark, table) == place and ids() == list(range(40))}
+    spark.sql(f"ALTER TABLE {table} RENAME TO {table}_new")
+    facts["renamed"] = ids(f"{table}_new") == list(range(40))
+    back = spark.sql(f"ZORDER ROLLBACK {table}_new").collect()[0]["status"]
+    facts["rolled back"] = back == "ROLLED_BACK" and ids(f"{table}_new") == list(range(40))
+    spark.sql(f"ALTER TABLE {table}_new RENAME TO {table}")
+    facts["run again"] = run() == "DONE" and ids() == list(range(40))
+    if by:
+        spark.sql(f"ALTER TABLE {table} DROP PARTITION (day = 1)")
+        spark.sql(f"MSCK REPAIR TABLE {table}")
+        spark.sql(f"INSERT INTO {table} {rows(100, 110)}")
+        wanted = sorted([*range(0, 40, 2), *range(100, 110)])
+        facts["partition refilled"] = ids() == wanted
+        spark.sql(f"INSERT OVERWRITE {table} PARTITION (day = 1) SELECT 1, 101L")
+        facts["partition overwritten"] = ids() == sorted([*range(0, 40, 2), *range(100, 110, 2), 101])
+    spark.sql(f"INSERT OVERWRITE {table} {rows(0, 7)}")
+    facts["overwritten"] = ids() == list(range(7)) and run() == "DONE" and ids() == list(range(7))
+    writer = spark.sql(rows(5, 9)).write.mode("overwrite").format("parquet")
+    (writer.partitionBy("day") if by else writer).saveAsTable(table)
+    facts["saved over"] = ids() == list(range(5, 9)) and run() == "DONE"
+    spark.sql(f"TRUNCATE TABLE {table}")
+    facts["truncated"] = ids() == []
+    time.sleep(1.1)  # Hive keeps creation times in seconds
+    spark.sql(f"DROP TABLE {table}")
+    facts["gone"] = not Path(place.removeprefix("file:")).exists()
+    spark.sql(f"CREATE TABLE {table} USING parquet {by} AS {rows(3, 6)}")
+    facts["made anew"] = ids() == [3, 4, 5] and run() == "DONE"
+    spark.sql(f"ZORDER VACUUM {table} RETAIN 0 HOURS")
+    facts["vacuumed"] = ids() == [3, 4, 5]
+    spark.sql(f"DROP TABLE {table}")
+    folder = Path(place.removeprefix("file:")).parent
+    facts["nothing left"] = not [p for p in folder.glob(f"*{table.split('.')[1]}*") if p.suffix != ".crc"]
+    return facts
+
+
 def main():
     derby = f"jdbc:derby:;databaseName={FOLDER}/metastore;create=true"
     builder = (
@@ -59,6 +111,8 @@ def main():
     spark.sql(f"CREATE TABLE sales.parts USING parquet PARTITIONED BY (day) AS {ROWS}")
     spark.sql(f"CREATE TABLE sales.outside USING parquet LOCATION '{FOLDER}/outside' AS {ROWS}")
     facts = {name: clustered(spark, f"sales.{name}") for name in ("managed", "parts", "outside")}
+    facts["plain"] = lived(spark, "sales.plain")
+    facts["daily"] = lived(spark, "sales.daily", "PARTITIONED BY (day)")
     home = location(spark, "sales.managed")
     spark.sql("ZORDER VACUUM sales.managed RETAIN 0 HOURS")
     spark.sql("ZORDER REMOVE sales.managed")

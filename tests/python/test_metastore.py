@@ -22,3 +22,8 @@ def test_runs_appends_and_rollback_keep_every_row(facts, table):
 
 def test_after_vacuum_remove_and_drop_the_name_is_free(facts):
     assert facts["created_again"] == 60000
+
+
+@pytest.mark.parametrize("table", ["plain", "daily"])
+def test_a_managed_table_lives_on_after_a_run_as_before(facts, table):
+    assert all(facts[table].values()), facts[table]

@@ -154,11 +154,12 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
       val writer = rows(0, 40, 2).write.format("parquet")
       (if (partitioned) writer.partitionBy("p") else writer).saveAsTable(name)
       val ref = TableRef.Name(Seq(name))
-      val before = openName(name).files()
+      def named() = openName(name).files().map(f => (openName(name).recorded(f), f.length)).toSet
+      val before = named()
       rewriteAll(openName(name))
       rows(40, 45).write.insertInto(name)
       Maintenance.rollback(classic, ref)
-      assert(before.toSet.subsetOf(openName(name).files().toSet) && tableIds(name) == (0L until 45L))
+      assert(before.subsetOf(named()) && tableIds(name) == (0L until 45L))
       rewriteAll(openName(name), "r2")
       assert(crashAt("prepared") { Maintenance.rollback(classic, ref); () })
       openName(name)
@@ -189,6 +190,25 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
     assert(ids(path).size == 45)
     rows(40, 41).write.mode("append").parquet(path)
     assert(ids(path).size == 46)
+  }
+
+  test("a vacuum takes the claim of a killed run away at once, also beside a former place of the table") {
+    val path = plain("claimed")
+    def claim(root: String) = new File(new File(root).getParent, s".${new File(root).getName}.claim-zorder")
+    def left(root: String, pid: Any): Unit =
+      write(claim(root).getPath, s"r1\n${Processes.own.replaceFirst("^[0-9]+", pid.toString)}")
+    left(path, "1") // a process that lives
+    vacuum(path)
+    assert(claim(path).exists)
+    left(path, Int.MaxValue)
+    vacuum(path)
+    assert(!claim(path).exists)
+    spark.sql(s"CREATE TABLE claimed USING parquet LOCATION '$path'")
+    rewriteAll(openName("claimed"))
+    left(path, Int.MaxValue)
+    Maintenance.vacuum(classic, TableRef.Name(Seq("claimed")), Some(0.0), dryRun = false)
+    assert(!claim(path).exists)
+    spark.sql("DROP TABLE claimed")
   }
 
   test("history has a row for each run, as its schema says; state that is gone is no history") {

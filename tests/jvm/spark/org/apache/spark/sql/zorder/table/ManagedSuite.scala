@@ -241,6 +241,8 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     assert(openName("m2").files().size == 5 && tableIds("m2") == (0L until 45L))
     rollback("m")
     assert(openName("m").files().size == 4 && tableIds("m") == forty)
+    Seq("r2", "r3").foreach(rewriteAll(openName("m2"), _))
+    assert(tableIds("m2") == (0L until 45L))
     vacuum("m2")
     vacuum("m")
     assert(warehouse.sorted == Seq("m", "m2"))

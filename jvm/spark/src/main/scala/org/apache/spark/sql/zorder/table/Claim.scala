@@ -20,12 +20,12 @@ final class Claim private (fs: FileSystem, path: Path, runId: String) extends Au
   private val beat = ThreadUtils.newDaemonSingleThreadScheduledExecutor("zorder-claim")
   beat.scheduleWithFixedDelay(() => Claim.quietly(write()), Claim.BeatSeconds, Claim.BeatSeconds, SECONDS)
 
-  private def write(): Unit = TextFiles.replace(fs, path, runId)
+  private def write(): Unit = TextFiles.replace(fs, path, Claim.text(runId))
 
   override def close(): Unit = {
     beat.shutdownNow()
     beat.awaitTermination(Claim.BeatSeconds, SECONDS)
-    Claim.quietly(if (TextFiles.read(fs, path).contains(runId)) fs.delete(path, false))
+    Claim.quietly(if (Claim.runOf(fs, path).contains(runId)) fs.delete(path, false))
   }
 }
 
@@ -58,18 +58,27 @@ object Claim {
       }
     }
 
-  /** Takes a claim away that a run left which died. */
-  def clear(fs: FileSystem, root: Path): Unit =
-    beside(root).foreach(path => quietly(if (holder(fs, path).isEmpty) fs.delete(path, false)))
+  /** Takes claims away that runs left which died: beside the table, and where it was before. */
+  def clear(fs: FileSystem, roots: Seq[Path]): Unit =
+    roots.distinct.flatMap(beside).foreach { path =>
+      quietly(if (holder(fs, path).isEmpty) fs.delete(path, false))
+    }
 
   private def beside(root: Path): Option[Path] =
     Option(root.getParent).map(new Path(_, s".${root.getName}.claim-zorder"))
+
+  private def text(runId: String): String = s"$runId\n${Processes.own}"
+
+  private def lines(fs: FileSystem, path: Path): Seq[String] =
+    TextFiles.read(fs, path).toSeq.flatMap(_.split('\n'))
+
+  private def runOf(fs: FileSystem, path: Path): Option[String] = lines(fs, path).headOption
 
   private def create(fs: FileSystem, path: Path, runId: String, over: Boolean): Unit =
     if (over) TextFiles.replace(fs, path, runId)
     else StorageFailure.thrown {
       val out = fs.create(path, false)
-      try out.write(runId.getBytes(UTF_8))
+      try out.write(text(runId).getBytes(UTF_8))
       finally out.close()
     }
 
@@ -77,7 +86,10 @@ object Claim {
   private def holder(fs: FileSystem, path: Path): Option[String] =
     if (!exists(fs, path) || System.currentTimeMillis - fs.getFileStatus(path).getModificationTime > StaleMs)
       None
-    else TextFiles.read(fs, path)
+    else {
+      val said = lines(fs, path)
+      said.headOption.filterNot(_ => said.drop(1).exists(Processes.isDead))
+    }
 
   private def exists(fs: FileSystem, path: Path): Boolean =
     try fs.exists(path)

@@ -69,6 +69,9 @@ trait ClusterTable {
   /** Where the table is now; run records tell files by their paths below it. */
   def root: Path
 
+  /** Where it is, and where it was before its last runs, as far as that is known. */
+  def roots: Seq[Path] = Seq(root)
+
   /** Data columns, then partition columns, as the catalog has them or as Spark infers them. */
   def schema: StructType
 

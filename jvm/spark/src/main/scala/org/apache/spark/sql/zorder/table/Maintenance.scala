@@ -48,7 +48,7 @@ object Maintenance {
     }
     val table =
       if (dryRun) TableResolver.locate(session, ref) else TableResolver.open(session, ref)
-    val before = table.root
+    val (before, roots) = (table.root, table.roots)
     val keepMs = retainHours.map(h => (h * 3600000).toLong).getOrElse(RunOptions.retention(
       table.properties,
       session.conf.getAll))
@@ -57,7 +57,7 @@ object Maintenance {
       Row(r.path.toString, r.files, r.bytes, r.carried, status)
     }
     if (!dryRun) {
-      unclaimed(session, table)
+      unclaimed(session, roots)
       SessionRefresh(session, ref, Seq(before, table.root))
     }
     if (rows.isEmpty) Seq(Row(table.root.toString, 0L, 0L, 0L, "NOTHING_TO_DO")) else rows
@@ -75,9 +75,9 @@ object Maintenance {
   /** Deletes `_zorder/`, journals, old directories and `zorder.*` properties; NOTHING_TO_DO if there are none. */
   def remove(session: ClassicSession, ref: TableRef): Row = {
     val table = TableResolver.open(session, ref)
-    val (before, left) = (table.root, hasTraces(session, table))
+    val (before, roots, left) = (table.root, table.roots, hasTraces(session, table))
     table.remove()
-    unclaimed(session, table)
+    unclaimed(session, roots)
     SessionRefresh(session, ref, Seq(before, table.root))
     Row(table.root.toString, if (left) "REMOVED" else "NOTHING_TO_DO")
   }
@@ -110,6 +110,6 @@ object Maintenance {
         r.branch.orNull)
     }
 
-  private def unclaimed(session: ClassicSession, table: ClusterTable): Unit =
-    Claim.clear(table.root.getFileSystem(session.sessionState.newHadoopConf()), table.root)
+  private def unclaimed(session: ClassicSession, roots: Seq[Path]): Unit =
+    Claim.clear(roots.head.getFileSystem(session.sessionState.newHadoopConf()), roots)
 }

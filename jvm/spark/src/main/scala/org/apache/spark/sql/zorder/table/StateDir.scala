@@ -32,7 +32,10 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   /** The name of the table's directory when its journals were written: a managed table may be renamed. */
   def base: Option[String] = TextFiles.read(fs, baseFile)
 
-  def writeBase(name: String): Unit = if (!base.contains(name)) TextFiles.replace(fs, baseFile, name)
+  def writeBase(name: String): Unit = if (!base.contains(name)) {
+    fs.delete(baseFile, false) // with the checksum that a copy of it may have
+    TextFiles.replace(fs, baseFile, name)
+  }
 
   /** That the format has undone this run, of which this is the last commit. */
   def writeRollback(run: RunRecord, statement: String): Unit = {

@@ -26,6 +26,9 @@ private[zorder] final class CatalogParquetTable(
   private[parquet] def reload(): Unit = meta = catalog.getTableMetadata(ident)
 
   override def root: Path = fs.makeQualified(new Path(meta.location))
+  override def roots: Seq[Path] =
+    (root +: new Path(root.getParent, base) +: store.all().flatMap(_.units.flatMap(u => Seq(u.old, u.target))))
+      .filter(_.getParent == root.getParent)
   override def store: JournalStore = new JournalStore(fs, root.getParent, base)
   override def identity: String = Identity.of(meta)
   override def schema: StructType = meta.schema
