@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table
 import java.io.IOException
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FSError, Path}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.ZOrderSession
@@ -32,8 +32,12 @@ object Faults {
   /**
    * There is room for so many bytes more in files whose path has a match of `within`; after so many failures there is
    * room again.
+   *
+   * @param local
+   *   whether it is said as Hadoop's local file system says it, by an Error
    */
-  final case class FullDisk(bytes: Long, within: String, times: Int = Int.MaxValue) extends Fault
+  final case class FullDisk(bytes: Long, within: String, times: Int = Int.MaxValue, local: Boolean = false)
+      extends Fault
 
   @volatile private var fault: Option[Fault] = None
   private val calls = new AtomicInteger
@@ -45,7 +49,7 @@ object Faults {
     calls.set(0)
     struck = false
     wanted match {
-      case FullDisk(bytes, _, _) => left.set(bytes)
+      case FullDisk(bytes, _, _, _) => left.set(bytes)
       case _ =>
     }
     fault = Some(wanted)
@@ -76,11 +80,18 @@ object Faults {
   }
 
   private[table] def writes(path: Path, bytes: Int): Unit = fault match {
-    case Some(FullDisk(_, within, times))
+    case Some(FullDisk(_, within, times, local))
         if within.r.findFirstIn(path.toString).isDefined && left.addAndGet(-bytes.toLong) < 0 &&
           calls.getAndIncrement() < times =>
       struck = true
-      throw new IOException("No space left on device")
+      val full = new IOException("No space left on device")
+      throw (if (local) error(full) else full)
     case _ =>
+  }
+
+  private def error(cause: IOException): FSError = {
+    val made = classOf[FSError].getDeclaredConstructor(classOf[Throwable])
+    made.setAccessible(true)
+    made.newInstance(cause)
   }
 }

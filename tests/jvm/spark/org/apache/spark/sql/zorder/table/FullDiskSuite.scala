@@ -112,4 +112,28 @@ class FullDiskSuite extends AnyFunSuite with RunFixture with BeforeAndAfterAll {
         whole()
       }
     }
+
+  for ((what, within) <- Seq("claim" -> "claim-zorder", "journal" -> ".zorder-[^/]*json", "record" -> "_zorder"))
+    test(s"no room for a $what from the start, as the local file system says it") {
+      withTempDir { dir =>
+        val path = table(dir)
+        keepsRows(path) {
+          val struck = Faults.during(Faults.FullDisk(0L, within, local = true)) {
+            // a claim is a courtesy: a run goes on without
+            if (what == "claim") done(zorder(path, by))
+            else assert(sentence(intercept[ZOrderException](zorder(path, by)).getMessage))
+          }
+          assert(struck)
+          done(zorder(path, by))
+        }
+        if (what == "journal") keepsRows(path) {
+          assert(Faults.during(Faults.FullDisk(0L, within, local = true)) {
+            val said = intercept[ZOrderException](spark.sql(s"ZORDER ROLLBACK '$path'").collect()).getMessage
+            assert(sentence(said) && said.contains("rollback"), said)
+          })
+        }
+        keepsRows(path)(vacuum(s"'$path'"))
+        assert(traces(path) === Set.empty && dataFiles(path).size === 4)
+      }
+    }
 }

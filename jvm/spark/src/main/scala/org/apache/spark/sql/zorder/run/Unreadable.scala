@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.SparkException
 import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.StorageFailure
 
 /**
  * A file that is no Parquet file is a common mistake: it gets a sentence, not a stack of causes. So does a task
@@ -25,7 +26,7 @@ private[zorder] object Unreadable {
                 "or move the file out of it.")
           case _ =>
         }
-        throw ofTask(table, e).getOrElse(e)
+        throw ofTask(table, e).orElse(ofStorage(table, e)).getOrElse(e)
     }
 
   private def ofTask(table: String, e: Throwable): Option[ZOrderException] =
@@ -33,6 +34,17 @@ private[zorder] object Unreadable {
       ZOrderException.over(
         e,
         s"A task of the run on $table failed: ${ZOrderException.firstLine(cause)}.")
+    }
+
+  /** A file system that stopped the driver itself: of a full disk, what to do. */
+  private def ofStorage(table: String, e: Throwable): Option[ZOrderException] =
+    causes(e).collectFirst { case StorageFailure(said) =>
+      val remedy =
+        if (StorageFailure.isFull(said)) "free some space, and run it again"
+        else "run it again when that is mended"
+      ZOrderException.over(
+        e,
+        s"The run on $table was stopped by its storage ($said): what it had not committed was taken away; $remedy.")
     }
 
   private def causes(e: Throwable): Seq[Throwable] =

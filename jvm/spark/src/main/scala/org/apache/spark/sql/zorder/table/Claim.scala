@@ -67,7 +67,7 @@ object Claim {
 
   private def create(fs: FileSystem, path: Path, runId: String, over: Boolean): Unit =
     if (over) TextFiles.replace(fs, path, runId)
-    else {
+    else StorageFailure.thrown {
       val out = fs.create(path, false)
       try out.write(runId.getBytes(UTF_8))
       finally out.close()

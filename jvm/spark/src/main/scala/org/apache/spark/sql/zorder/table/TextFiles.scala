@@ -54,7 +54,7 @@ private[zorder] object TextFiles {
     case other => other
   }
 
-  private def put(fs: FileSystem, path: Path, text: String): Unit = {
+  private def put(fs: FileSystem, path: Path, text: String): Unit = StorageFailure.thrown {
     val out = fs.create(path, true)
     try out.write(text.getBytes(UTF_8))
     finally out.close()

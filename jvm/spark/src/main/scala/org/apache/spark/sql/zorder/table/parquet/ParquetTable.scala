@@ -1,11 +1,8 @@
 package org.apache.spark.sql.zorder.table.parquet
 
-import java.io.IOException
-
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
@@ -44,10 +41,14 @@ private[zorder] trait ParquetTable extends ClusterTable {
       body
       staging
     } catch {
-      case e: IOException =>
+      case StorageFailure(said) =>
         discard(staging)
-        refuse(s"Cannot prepare a directory beside $root with its owner and mode " +
-          s"(${ZOrderException.firstLine(e)}); run as its owner, or write a copy with INTO.")
+        if (StorageFailure.isFull(said))
+          refuse(s"There is no room beside $root for its new files ($said); nothing was changed: free some, " +
+            "or write a copy with INTO to a place that has room.")
+        else
+          refuse(s"Cannot prepare a directory beside $root with its owner and mode ($said); run as its owner, " +
+            "or write a copy with INTO.")
     }
 
   /** Takes a staging directory away whose run failed before its commit; harmless after one. */
@@ -84,11 +85,15 @@ private[zorder] trait ParquetTable extends ClusterTable {
   override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
     try new Vacuum(this, keepMs, dryRun).run()
     catch {
-      case e: IOException =>
-        refuse(s"The vacuum of $name stopped (${ZOrderException.firstLine(e)}); the next one goes on.")
+      case StorageFailure(said) => refuse(s"The vacuum of $name stopped ($said); the next one goes on.")
     }
 
-  override def rollback(statement: String): String = Rollback.run(session, this, statement)
+  override def rollback(statement: String): String =
+    try Rollback.run(session, this, statement)
+    catch {
+      case StorageFailure(said) =>
+        refuse(s"The rollback of $name could not begin ($said); the table is as it was.")
+    }
 
   override def remove(): Unit = Remove.run(session, this)
 }
