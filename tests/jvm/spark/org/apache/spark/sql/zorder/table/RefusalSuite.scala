@@ -33,6 +33,25 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     says("root")(open("/"))
   }
 
+  test("colons, and schemes without a file system") {
+    def found(path: String): Any = TableResolver.open(classic, TableRef.Location(path))
+    val path = s"${dir("colon")}/t:1"
+    rows(0, 3).write.parquet(path)
+    assert(ids(path) === Seq(0, 1, 2), "Spark reads and writes it")
+    says("colon", "rename")(found(path))
+    says("no path", "in full")(found("t:1"))
+    says("no file system for nowhere://b/t", "jar")(found("nowhere://b/t"))
+    spark.sql(s"CREATE TABLE colon USING parquet LOCATION '$path'")
+    try says("colon", "rename")(openName("colon"))
+    finally spark.sql("DROP TABLE colon")
+    val source = open(plain("source"))
+    says("colon")(IntoTarget.open(classic, s"${dir("copy")}/c:1", source))
+    says("no path")(IntoTarget.open(classic, "c:1", source))
+    val other = partitioned("other")
+    assert(new File(s"$other/p=1").renameTo(new File(s"$other/p=a:1")))
+    says("p=a:1", "colon")(found(other))
+  }
+
   test("other formats by path") {
     Seq(
       "_delta_log/0.json" -> "Delta table",

@@ -16,11 +16,12 @@ object IntoTarget {
    *   the full path
    */
   def open(session: ClassicSession, path: String, source: ClusterTable): Path = {
-    PathRefusals.text(path)
+    PathRefusals.known(session, path)
     val asked = new Path(path)
     val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
     val target = fs.makeQualified(asked)
     if (target.getParent == null) refuse(s"$target is the root of its file system; give a new directory.")
+    PathRefusals.named(target)
     val (mine, theirs) = (text(target), text(source.root))
     if (mine == theirs || mine.startsWith(s"$theirs/"))
       refuse(s"$target lies inside the table ${source.name}, which would then read its own copy; " +

@@ -1,10 +1,12 @@
 package org.apache.spark.sql.zorder.table
 
-import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.{FileSystem, Path, UnsupportedFileSystemException}
 import org.apache.hadoop.fs.permission.FsAction
 import org.apache.hadoop.security.AccessControlException
 
+import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.parquet.Tree
 
 /** Directories that must not be rewritten as plain Parquet. */
@@ -16,6 +18,34 @@ private[table] object PathRefusals {
     if (path.exists("*?[{".indexOf(_) >= 0))
       refuse(s"The path $path is a pattern; give one directory, and pick partitions by WHERE.")
   }
+
+  /** What Hadoop cannot make a path of, or has no file system for. */
+  def known(session: ClassicSession, path: String): Unit = {
+    text(path)
+    val at =
+      try new Path(path)
+      catch {
+        case e: IllegalArgumentException =>
+          refuse(s"$path is no path for Hadoop (${ZOrderException.firstLine(e)}); write it in full, beginning " +
+            "with / or with a scheme and a host or bucket (s3a://bucket/t).")
+      }
+    def none(e: Throwable): Nothing =
+      refuse(s"There is no file system for $path in this session (${ZOrderException.firstLine(e)}); check the " +
+        "scheme, and that its jar is there (hadoop-aws for s3a).")
+    try {
+      at.getFileSystem(session.sessionState.newHadoopConf())
+      ()
+    } catch {
+      case e: UnsupportedFileSystemException => none(e)
+      case e: RuntimeException if e.getCause.isInstanceOf[ClassNotFoundException] => none(e)
+    }
+  }
+
+  /** Journals and new directories are named after the directory, and Hadoop takes what is before a colon for a scheme. */
+  def named(root: Path): Unit =
+    if (root.getName.contains(":"))
+      refuse(s"The name of $root has a colon, and Hadoop cannot make the names beside it that a run needs; " +
+        "rename the directory.")
 
   def inPlace(root: Path, scheme: String): Unit =
     if (ObjectStores.isOne(scheme))
@@ -77,6 +107,9 @@ private[table] object PathRefusals {
       below.head.rel.split('/').init.map(_.takeWhile(_ != '=')).toSeq).foreach { f =>
       refuse(s"The partition directories of $root do not have the same columns " +
         s"(${below.head.rel}, ${f.rel}); move one of them away.")
+    }
+    visible.find(_.rel.contains(':')).foreach { f =>
+      refuse(s"${f.rel} in $root has a colon in its name, which Hadoop takes for the end of a scheme; rename it.")
     }
     tree.dirs.find(d => d.split('/').last == "_delta_log" || d.split('/').last == ".hoodie").foreach { d =>
       refuse(s"$root holds a table of another format ($d); move it away, or name that table.")

@@ -20,6 +20,7 @@ object TableResolver extends Logging {
    *   one sentence: what is wrong with the table and what to do
    */
   def locate(session: ClassicSession, ref: TableRef): ClusterTable = {
+    known(session, ref)
     val table = TableFormats.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read))
     table.unfinished.foreach(logWarning(_))
     table
@@ -31,8 +32,16 @@ object TableResolver extends Logging {
    * @throws org.apache.spark.sql.zorder.ZOrderException
    *   one sentence: what is wrong with the table and what to do
    */
-  def open(session: ClassicSession, ref: TableRef): ClusterTable =
+  def open(session: ClassicSession, ref: TableRef): ClusterTable = {
+    known(session, ref)
     TableFormats.open(session, ref).getOrElse(openParquet(session, ref))
+  }
+
+  private def known(session: ClassicSession, ref: TableRef): Unit = ref match {
+    case TableRef.Location(path) => PathRefusals.known(session, path)
+    case TableRef.Name(Seq(_, path)) if path.contains("/") => PathRefusals.known(session, path)
+    case _ =>
+  }
 
   private[zorder] def openParquet(session: ClassicSession, ref: TableRef): parquet.ParquetTable =
     parquetTable(session, ref, Access.Change)
@@ -57,7 +66,10 @@ object TableResolver extends Logging {
     val registered = CatalogResolver.refuseOverlap(session, root, None)
     if (root.getName.contains("="))
       refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
-    if (access == Access.Change) LocalRefusals.link(root)
+    if (access == Access.Change) {
+      PathRefusals.named(root)
+      LocalRefusals.link(root)
+    }
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val tree = checked(fs, root, managed.map(Identity.of).getOrElse(""), access)
     Inside.all(fs, root).headOption.foreach { dir =>
