@@ -21,7 +21,7 @@ JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-peers \
-  bench-sort bench-layout cluster-test fault-test hostile-test clean venv-3.5 venv-4.3 venv-tools
+  bench-sort bench-layout cluster-test fault-test store-test hostile-test clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -92,6 +92,11 @@ fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 500 kil
 
 hostile-test: venv-3.5 target/jars/.built-3.5 ## odd tables, names, values and settings, each checked by an oracle: 3 minutes
 	target/venv/3.5/bin/python -m pytest tests/hostile
+
+store-test: prerequisites ## tables on an S3 server on loopback: all tests, and requests for each statement; needs Go
+	tools/s3_server.sh
+	tools/sbt.sh 'set Global / storeInFull := true' store_212/test
+	cp target/store-requests.md benchmarks/results/$$(date +%F)-store.md
 
 clean: ## removes all that was built, but not the virtual environments and tools
 	rm -rf target/jars target/sbt target/wheel target/dev-wheel target/test-reports target/mypy \

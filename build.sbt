@@ -273,6 +273,11 @@ addCommandAlias(
   "verify",
   ("all" +: (jarTasks ++ testTasks.filterNot(_ == "curve_213/test") ++ lintTasks)).mkString(" "))
 
+/** The same where Go has built the S3 server (`tools/s3_server.sh`): the short form of its tests too. */
+addCommandAlias(
+  "verifyWithStore",
+  ("all" +: "store_212/test" +: (jarTasks ++ testTasks.filterNot(_ == "curve_213/test") ++ lintTasks)).mkString(" "))
+
 lazy val root = (project in file(".")).settings(
   name := "spark-zorder-build",
   publish / skip := true,

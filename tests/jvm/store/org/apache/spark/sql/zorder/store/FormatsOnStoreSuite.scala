@@ -5,20 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** Delta Lake and Iceberg on an object store: run, append, increment, rollback, vacuum, a crash at their commits. */
 class FormatsOnStoreSuite extends AnyFunSuite with StoreFixture {
 
-  private lazy val ice = place("ice")
-
-  override protected def settings: Map[String, String] = Map(
-    "spark.sql.extensions" -> Seq(
-      "io.delta.sql.DeltaSparkSessionExtension",
-      "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-      "org.apache.spark.sql.zorder.ZOrderExtensions").mkString(","),
-    "spark.sql.catalog.spark_catalog" -> "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    "spark.databricks.delta.snapshotPartitions" -> "2",
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism" -> "2",
-    "spark.databricks.delta.retentionDurationCheck.enabled" -> "false",
-    "spark.sql.catalog.ice" -> "org.apache.iceberg.spark.SparkCatalog",
-    "spark.sql.catalog.ice.type" -> "hadoop",
-    "spark.sql.catalog.ice.warehouse" -> ice)
+  override protected def settings: Map[String, String] = FormatsOnStore.settings(place("ice"))
 
   private def lives(table: String, crashes: Seq[String]): Unit = {
     done(cluster(table))
@@ -50,4 +37,21 @@ class FormatsOnStoreSuite extends AnyFunSuite with StoreFixture {
     append("ice.db.t", 0, 4000)
     lives("ice.db.t", Seq("iceberg-written", "iceberg-commit", "iceberg-committed"))
   }
+}
+
+private[store] object FormatsOnStore {
+
+  /** Delta as the session's catalog, and a Hadoop catalog `ice` of Iceberg's. */
+  def settings(warehouse: String): Map[String, String] = Map(
+    "spark.sql.extensions" -> Seq(
+      "io.delta.sql.DeltaSparkSessionExtension",
+      "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+      "org.apache.spark.sql.zorder.ZOrderExtensions").mkString(","),
+    "spark.sql.catalog.spark_catalog" -> "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.databricks.delta.snapshotPartitions" -> "2",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism" -> "2",
+    "spark.databricks.delta.retentionDurationCheck.enabled" -> "false",
+    "spark.sql.catalog.ice" -> "org.apache.iceberg.spark.SparkCatalog",
+    "spark.sql.catalog.ice.type" -> "hadoop",
+    "spark.sql.catalog.ice.warehouse" -> warehouse)
 }

@@ -29,8 +29,10 @@ private[store] object S3Server {
     finally source.close()
   }
 
+  /** The server's module and version. */
+  def pinned: String = text(Paths.get("tools/requirements/s3-server.txt")).trim
+
   private def binary: File = {
-    val pinned = new String(Files.readAllBytes(Paths.get("tools/requirements/s3-server.txt"))).trim
     val file = new File(s"target/tools/versitygw-${pinned.substring(pinned.indexOf('@') + 1)}")
     require(file.canExecute, s"There is no $file: tools/s3_server.sh builds it, `make store-test` calls that.")
     file.getAbsoluteFile

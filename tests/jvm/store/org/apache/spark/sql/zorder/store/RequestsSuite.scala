@@ -1,0 +1,117 @@
+package org.apache.spark.sql.zorder.store
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths}
+
+import scala.collection.JavaConverters._
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.hadoop.fs.FileSystem
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.functions.expr
+
+/** What each statement asks of an object store; the table of `make store-test`. */
+class RequestsSuite extends AnyFunSuite with StoreFixture {
+
+  override protected def settings: Map[String, String] = FormatsOnStore.settings(place("ice"))
+
+  private val rows = 200000L
+  private val files = 16
+  private val lines = ArrayBuffer.empty[String]
+  private val by = s"BY (a, b) WITH (fileCount = $files, force = true)"
+
+  private val kinds = Seq(
+    "GET" -> Set("GetObject"),
+    "HEAD" -> Set("HeadObject"),
+    "LIST" -> Set("ListObjectsV2"),
+    "PUT" -> Set("PutObject"),
+    "upload in parts" ->
+      Set("CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload", "ListMultipartUploads"),
+    "COPY" -> Set("CopyObject"),
+    "DELETE" -> Set("DeleteObject", "DeleteObjects"))
+
+  /** Bytes that S3A has read and written in this JVM. */
+  private def bytes: (Long, Long) = {
+    val all = FileSystem.getAllStatistics.asScala.filter(_.getScheme == "s3a")
+    (all.map(_.getBytesRead).sum, all.map(_.getBytesWritten).sum)
+  }
+
+  private def line(what: String)(statement: => Any): Seq[Request] = {
+    val before = bytes
+    val made = requests(statement)
+    val counts = kinds.map { case (_, actions) => made.count(r => actions(r.action)) }
+    assert(counts.sum === made.length, s"a request of another kind: ${made.map(_.action).distinct}")
+    val mib = Seq(bytes._1 - before._1, bytes._2 - before._2).map(b => f"${b / 1048576.0}%.1f")
+    lines += (what +: (counts :+ made.length).map(_.toString) ++: mib).mkString("| ", " | ", " |")
+    made
+  }
+
+  private def life(table: String, kind: String): Unit = {
+    line(s"`DRY RUN`$kind")(one(s"ZORDER TABLE $table $by DRY RUN"))
+    val made = line(s"a run$kind")(done(one(s"ZORDER TABLE $table $by")))
+    assert(made.count(_.action == "CopyObject") === 0)
+    line(s"a run that finds all in place$kind")(one(s"ZORDER TABLE $table $by"))
+    append(table, rows, rows + rows / 20)
+    line(s"a run after 5 % were appended$kind")(done(one(s"ZORDER TABLE $table $by")))
+    line(s"`zorder_history`$kind")(sql(s"SELECT * FROM zorder_history('$table')").collect())
+    line(s"`ROLLBACK`$kind")(one(s"ZORDER ROLLBACK $table"))
+    line(s"`VACUUM`$kind")(sql(s"ZORDER VACUUM $table RETAIN 0 HOURS").collect())
+    assert(ids(table) === (0L until rows + rows / 20))
+    ()
+  }
+
+  private def external(name: String, columns: String*)(body: => Any): Unit = {
+    val at = place(name)
+    val data = numbers(0, rows, files).withColumn("p", expr("id % 8"))
+    data.repartition(if (columns.isEmpty) files else 2).write.partitionBy(columns: _*).parquet(at)
+    val parts = if (columns.isEmpty) "" else columns.mkString("PARTITIONED BY (", ", ", ")")
+    sql(s"CREATE TABLE $name (id BIGINT, a INT, b BIGINT, p BIGINT) USING parquet $parts LOCATION '$at'")
+    if (columns.nonEmpty) sql(s"MSCK REPAIR TABLE $name")
+    try {
+      body
+      ()
+    } finally sql(s"DROP TABLE $name")
+  }
+
+  test("requests and bytes of each statement") {
+    external("flat") {
+      life("flat", "")
+      line("`REMOVE`")(one("ZORDER REMOVE flat"))
+      line("`INTO` another place")(done(one(s"ZORDER TABLE flat BY (a, b) INTO '${place("copy")}'" +
+        s" WITH (fileCount = $files, force = true)")))
+    }
+    external("renamed") {
+      spark.conf.set("fs.s3a.committer.magic.enabled", "false")
+      try line("a run with Spark's own committer")(done(one(s"ZORDER TABLE renamed $by")))
+      finally spark.conf.unset("fs.s3a.committer.magic.enabled")
+    }
+    external("parted", "p")(life("parted", ", 8 partitions"))
+    for ((table, format) <- Seq("delta_table" -> "Delta", "ice.db.t" -> "Iceberg")) {
+      val where = if (format == "Delta") s"LOCATION '${place("delta")}'" else ""
+      sql(s"CREATE TABLE $table (id BIGINT, a INT, b BIGINT, p BIGINT) USING ${format.toLowerCase} $where")
+      numbers(0, rows, files).write.insertInto(table)
+      line(s"a run, $format")(done(one(s"ZORDER TABLE $table $by")))
+    }
+    sql("DROP TABLE delta_table")
+    write()
+  }
+
+  private def write(): Unit = {
+    val head = ("statement" +: kinds.map(_._1) :+ "all" :+ "MiB read" :+ "MiB written").mkString("| ", " | ", " |")
+    val rule = ("---" +: Seq.fill(kinds.size + 3)("---:")).mkString("| ", " | ", " |")
+    val text = s"""# What statements ask of an object store
+      |
+      |`make store-test`, Spark ${spark.version}, Hadoop's S3A against an S3 server on the loopback address
+      |(${S3Server.pinned}): requests by the server's log, bytes by
+      |S3A's statistics. $rows rows in $files files, an external table whose warehouse is elsewhere; each file is written
+      |by a task of its own. `a run` reads footers, page indexes and a sample before it reads and writes the rows.
+      |
+      |$head
+      |$rule
+      |${lines.mkString("\n")}
+      |""".stripMargin
+    Files.write(Paths.get("target/store-requests.md"), text.getBytes(UTF_8))
+    println(text)
+  }
+}
