@@ -3,7 +3,6 @@ package org.apache.spark.sql.zorder.store
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 
-import scala.collection.JavaConverters._
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.hadoop.fs.FileSystem
@@ -33,8 +32,8 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
 
   /** Bytes that S3A has read and written in this JVM. */
   private def bytes: (Long, Long) = {
-    val all = FileSystem.getAllStatistics.asScala.filter(_.getScheme == "s3a")
-    (all.map(_.getBytesRead).sum, all.map(_.getBytesWritten).sum)
+    val all = FileSystem.getGlobalStorageStatistics.get("s3a")
+    (all.getLong("bytesRead"), all.getLong("bytesWritten"))
   }
 
   private def line(what: String)(statement: => Any): Seq[Request] = {

@@ -73,8 +73,10 @@ private[table] object CatalogResolver {
     val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
     val root = fs.makeQualified(asked)
     PathRefusals.top(root)
-    PathRefusals.named(root)
-    if (changes) LocalRefusals.link(root, Some(name))
+    if (changes) {
+      PathRefusals.named(root)
+      LocalRefusals.link(root, Some(name))
+    }
     val managed = meta.tableType == CatalogTableType.MANAGED
     val flat = meta.partitionColumnNames.isEmpty
     val tracked = meta.tracksPartitionsInCatalog && session.sessionState.conf.manageFilesourcePartitions

@@ -67,7 +67,10 @@ object TableResolver extends Logging {
     val registered = CatalogResolver.refuseOverlap(session, root, None)
     if (root.getName.contains("="))
       refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
-    if (access == Access.Change) LocalRefusals.link(root)
+    if (access == Access.Change) {
+      PathRefusals.named(root)
+      LocalRefusals.link(root)
+    }
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val tree = checked(fs, root, managed.map(Identity.of).getOrElse(""), access)
     Inside.all(fs, root).headOption.foreach { dir =>
