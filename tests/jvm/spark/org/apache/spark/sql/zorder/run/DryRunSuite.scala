@@ -25,7 +25,9 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
     val dry = zorder(path, s"$rest DRY RUN")
     assert(listing(path) === before, rest)
     val real = zorder(path, rest)
-    assert((foretold(dry), status(real)) === ((expected, expected)), s"$rest\n${reason(dry)}\n${reason(real)}")
+    assert(
+      (foretold(dry), status(real)) === ((expected, expected)),
+      s"$rest\n${reason(dry)}\n${reason(real)}")
     if (expected != "DONE" && expected != "PARTIAL") {
       assert(reason(dry) === reason(real))
       assert(listing(path) === before, rest)

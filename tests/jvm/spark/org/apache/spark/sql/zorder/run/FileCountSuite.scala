@@ -17,7 +17,8 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
 
   private def files(row: Row): Long = metric[Long](row, "numFilesAdded")
 
-  private def mean(row: Row, what: String): Double = (share(row, 0, "files", what) + share(row, 1, "files", what)) / 2
+  private def mean(row: Row, what: String): Double =
+    (share(row, 0, "files", what) + share(row, 1, "files", what)) / 2
 
   private def table(body: Path => Unit): Unit = withTempDir(dir => body(dir.resolve("t")))
 
@@ -33,7 +34,12 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
   test("a copy has all partitions if it has any") {
     def partition(name: String, bytes: Long) = PinnedPartition(name, Seq(DataFile(name, bytes, 1, name)))
     def plan(copy: Boolean, partitions: PinnedPartition*) =
-      FilePlan(partitions.toIndexedSeq, partitioned = true, RunOptions(), copy, _ => 1000000L).partitions.length
+      FilePlan(
+        partitions.toIndexedSeq,
+        partitioned = true,
+        RunOptions(),
+        copy,
+        _ => 1000000L).partitions.length
     val (large, small) = (partition("p=1", 1L << 30), partition("p=2", 1L << 20))
     assert(plan(copy = false, large, small) === 1 && plan(copy = true, large, small) === 2)
     assert(plan(copy = false, small) === 0 && plan(copy = true, small) === 0)
@@ -48,13 +54,16 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("a table in layout keeps so many that look-ups read no more; a number that is asked for wins, and warns") {
+  test(
+    "a table in layout keeps so many that look-ups read no more; a number that is asked for wins, and warns") {
     table { path =>
       numbers(20000).repartition(4).write.parquet(path.toString)
       done(zorder(path, s"BY (a, b) WITH (fileCount = 32, $pages)"))
       val now = dataFiles(path).size
       val dry = zorder(path, s"FULL BY (a, b) WITH (force = true, $pages) DRY RUN")
-      assert(reason(dry).contains("By its size it would become 1 file, of which look-ups would read more"), reason(dry))
+      assert(
+        reason(dry).contains("By its size it would become 1 file, of which look-ups would read more"),
+        reason(dry))
       val row = done(keepsRows(path)(zorder(path, s"FULL BY (a, b) WITH (force = true, $pages)")))
       assert(files(row) > 8 && files(row) <= now, reason(row))
       assert(mean(row, "measured") < 1.15 * mean(row, "now"), row)

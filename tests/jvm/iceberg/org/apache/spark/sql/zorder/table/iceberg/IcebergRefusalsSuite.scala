@@ -32,7 +32,8 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     assert(refused("iceberg.`/tmp/there/is/nothing`", "a").contains("There is nothing at"))
     assert(refused(t, "nosuch").contains("has no column nosuch"))
     val empty = create("empty", "id BIGINT, a INT")
-    for (rest <- Seq("", "DRY RUN", "WITH (force = true)")) assert(status(cluster(empty, "a", rest)) == "TOO_SMALL")
+    for (rest <- Seq("", "DRY RUN", "WITH (force = true)"))
+      assert(status(cluster(empty, "a", rest)) == "TOO_SMALL")
     assert(refused(empty, "nosuch").contains("has no column nosuch"))
   }
 

@@ -71,7 +71,8 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     val t = create("sized", columns, "TBLPROPERTIES ('write.target-file-size-bytes' = '70000')")
     fill(t, 30000, 8, values: _*)
     // the advice is on the files that a run would make
-    val advised = sql(s"SELECT files FROM clustering_advice('$t') WHERE verdict IN ('CLUSTER', 'SORT')").collect()
+    val advised =
+      sql(s"SELECT files FROM clustering_advice('$t') WHERE verdict IN ('CLUSTER', 'SORT')").collect()
     cluster(t, "a, b", "WITH (force = true)")
     assert(tasks(t).length >= 2)
     assert(advised.map(_.getInt(0)).toSet == Set(tasks(t).length))

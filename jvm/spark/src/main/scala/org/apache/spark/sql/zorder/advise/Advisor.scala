@@ -38,7 +38,12 @@ final class Advisor private (
     val considered = progress.step("footers") {
       Considered(pinned, table, files, candidates.columns, options)
     }(_.input.said)
-    val plan = FilePlan(considered.input.partitions, table.partitioned, options, copy = false, considered.input.rows(_))
+    val plan = FilePlan(
+      considered.input.partitions,
+      table.partitioned,
+      options,
+      copy = false,
+      considered.input.rows(_))
     val kept = candidates.partitions.filter(_._2 >= PartitionColumns.MostQueries).map { case (name, weight) =>
       Advice(Verdict.KeepPartitioning, Reasons.keepPartitioning(name, weight), Seq(name))
     }

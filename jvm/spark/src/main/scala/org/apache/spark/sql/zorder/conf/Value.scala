@@ -42,7 +42,8 @@ object Value {
     else {
       val number = if (read % 1024 == 0) read >> 10 else read
       val meant = if (number <= LargestInMebibytes) s"${number}m" else s"${number}k"
-      ZOrderException.refuse(s"The option $name takes a size of at least 64k, not '$value': did you mean $meant?")
+      ZOrderException.refuse(
+        s"The option $name takes a size of at least 64k, not '$value': did you mean $meant?")
     }
   }
 

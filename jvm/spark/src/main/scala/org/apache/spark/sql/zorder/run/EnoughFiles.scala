@@ -75,7 +75,8 @@ final private[run] class EnoughFiles(
     val all = sized.partition.files.length
     val counts = Iterator.iterate(sized.files)(_ * 2).takeWhile(_ < all).toSeq :+ all
     // a fit takes its time, the bound none: most tables that become fewer files are in no order at all
-    counts.find(n => EnoughFiles.Near * bound(n) <= most || bound(n) <= most && share(n) <= most).getOrElse(all)
+    counts.find(n => EnoughFiles.Near * bound(n) <= most || bound(n) <= most && share(n) <= most).getOrElse(
+      all)
   }
 
   private def allowed(blocks: Seq[Block], values: IndexedSeq[SortedWords]): Double =

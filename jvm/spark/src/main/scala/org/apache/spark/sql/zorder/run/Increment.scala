@@ -44,11 +44,12 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
   }
 
   /** Such files are taken along when there are others to take. */
-  private def noRows(idle: Seq[PlacedPartition], considered: RunMetrics, selected: Selection): Ending = Ending(
-    RunStatus.NothingToDo,
-    s"${Said.files(idle.flatMap(_.fresh))} have come that hold no rows.${selected.said}",
-    considered.copy(filesSkipped = considered.filesConsidered),
-    batch = Batch(idle.map(_.directory).toSet))
+  private def noRows(idle: Seq[PlacedPartition], considered: RunMetrics, selected: Selection): Ending =
+    Ending(
+      RunStatus.NothingToDo,
+      s"${Said.files(idle.flatMap(_.fresh))} have come that hold no rows.${selected.said}",
+      considered.copy(filesSkipped = considered.filesConsidered),
+      batch = Batch(idle.map(_.directory).toSet))
 
   private def grown(
       partitions: Seq[(PlacedPartition, LayoutRef)],

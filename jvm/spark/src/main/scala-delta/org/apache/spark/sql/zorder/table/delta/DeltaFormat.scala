@@ -38,7 +38,8 @@ final class DeltaFormat extends TableFormat {
   private def checked(session: ClassicSession, name: String, table: DeltaTableV2): ClusterTable = {
     val log: DeltaLog = table.deltaLog
     val snapshot = ActiveSession.during(session)(table.update())
-    if (snapshot.version < 0) throw new NoRowsYetException(s"$name is a Delta table without a commit: write rows into it first.")
+    if (snapshot.version < 0)
+      throw new NoRowsYetException(s"$name is a Delta table without a commit: write rows into it first.")
     DeltaRefusals.check(session, name, snapshot)
     new DeltaClusterTable(Shims.classic(session), name, log, table.catalogTable, snapshot)
   }

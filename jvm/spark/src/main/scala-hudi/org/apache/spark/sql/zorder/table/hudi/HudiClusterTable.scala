@@ -43,7 +43,8 @@ final private[hudi] class HudiClusterTable(
   /** With the columns that Hudi keeps for itself, which a reader sees too. */
   override lazy val schema: StructType = {
     val found = new TableSchemaResolver(meta).getTableSchemaIfPresent(true)
-    if (!found.isPresent) throw new NoRowsYetException(s"$name has no commit with a schema: write rows into it first.")
+    if (!found.isPresent)
+      throw new NoRowsYetException(s"$name has no commit with a schema: write rows into it first.")
     HoodieSchemaConversionUtils.convertHoodieSchemaToStructType(found.get)
   }
 
