@@ -58,9 +58,8 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
   test("sizes") {
     def size(v: String): Option[Long] = merged("targetFileSize" -> v).targetFileSize
     Seq(
-      "1" -> 1L,
       "1048576" -> 1048576L,
-      "4k" -> 4096L,
+      "64k" -> 65536L,
       "256m" -> (256L << 20),
       "256MB" -> (256L << 20),
       "1.5 GiB" -> (3L << 29),
@@ -73,6 +72,19 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
         "The option targetFileSize takes a size of at least one byte, such as 256m, 1g or 1048576, " +
         s"not '$v'.")
     }
+  }
+
+  test("a size that lost its unit is refused with the one that was meant; what a format says is raised") {
+    for (name <- Seq("targetFileSize", "rowGroupSize"))
+      Seq("256" -> "256m", "1b" -> "1m", "16k" -> "16m", "20000" -> "20000k", "63.9k" -> "65433k").foreach {
+        case (v, meant) =>
+          assert(refused(merged(name -> v)) ==
+            s"The option $name takes a size of at least 64k, not '$v': did you mean $meant?")
+      }
+    assert(merged("maxInputBytes" -> "1", "maxBytesInFlight" -> "1").maxInputBytes.contains(1L))
+    assert(ZOrderOption.atLeast("targetFileSize", "20000") == "65536")
+    assert(ZOrderOption.atLeast("rowGroupSize", "128m") == "128m")
+    assert(ZOrderOption.atLeast("pageRowLimit", "7") == "7")
   }
 
   test("times, as in Python") {

@@ -56,10 +56,10 @@ class BadInputSuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       val path = dir.resolve("empty")
       numbers(100).where("id < 0").write.parquet(path.toString)
-      refused(path, s"ZORDER TABLE '$path' BY (a) $options", "no rows")
+      refused(path, s"ZORDER TABLE '$path' BY (aa) $options", "no column aa")
       withTable("run_nofiles") {
         spark.sql("CREATE TABLE run_nofiles (a INT, b INT) USING parquet")
-        refused(path, s"ZORDER TABLE run_nofiles BY (a) $options", "no files")
+        refused(path, s"ZORDER TABLE run_nofiles BY (c) $options", "no column c")
         refused(path, s"ZORDER TABLE run_nofile BY (a) $options", "run_nofile", "run_nofiles")
         refused(path, s"ZORDER TABLE nodb.run_nofiles BY (a) $options", "nodb")
         spark.sql("CREATE OR REPLACE TEMP VIEW run_view AS SELECT * FROM run_nofiles")

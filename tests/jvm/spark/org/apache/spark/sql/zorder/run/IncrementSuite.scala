@@ -114,13 +114,13 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
         df.selectExpr(
           "*",
           s"$p AS p").coalesce(1).write.mode("append").partitionBy("p").parquet(path.toString)
-      part(numbers(8000), 1)
-      part(numbers(8000), 2)
-      val options = "WITH (targetFileSize = 30000)"
+      part(numbers(16000), 1)
+      part(numbers(16000), 2)
+      val options = "WITH (targetFileSize = 64k)"
       done(zorder(path, s"$run $options"))
       val before = dataFiles(path)
       part(numbers(4000).where("a < 30"), 2)
-      part(numbers(8000), 3)
+      part(numbers(16000), 3)
       val row = done(keepsRows(path)(zorder(path, s"$run $options")))
       val after = dataFiles(path)
       def of(files: Map[String, String], p: Int) = files.filter(_._1.startsWith(s"p=$p/")).toSet

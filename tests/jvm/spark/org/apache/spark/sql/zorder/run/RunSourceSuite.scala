@@ -27,6 +27,22 @@ class RunSourceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("a run in batches is one run, a partial one too; what its batches wrote is counted") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(4000).selectExpr("*", "id % 3 p").repartition(2).write.partitionBy("p").parquet(path.toString)
+      val names = Seq("runs.DONE", "runs.PARTIAL", "runs.DRY_RUN", "runs.TOO_SMALL", "filesAdded")
+      def counts = names.map(counted)
+      val before = counts
+      val run = "BY (a, b) WITH (fileCount = 2, force = true, maxBytesInFlight = 1"
+      assert(status(zorder(path, s"$run, maxInputBytes = 1)")) === "PARTIAL")
+      assert(counts.zip(before).map { case (a, b) => a - b } === Seq(0, 1, 0, 0, 2))
+      done(zorder(path, s"$run)"))
+      zorder(path, "BY (b) DRY RUN")
+      assert(counts.zip(before).map { case (a, b) => a - b } === Seq(1, 1, 1, 0, 6))
+    }
+  }
+
   test("a step is one line of JSON") {
     val line = Progress.json("a1b2c3d4", "db.\"t\"", "sample", 12, "7 rows")
     val node = new ObjectMapper().readTree(line)

@@ -18,6 +18,9 @@ class ZOrderException(sentence: String)
 /** The table changed under a run in a way that the run must not paper over. Nothing was changed. */
 class ZOrderConflictException(sentence: String) extends ZOrderException(sentence)
 
+/** A table to which no writer has committed anything so far: refused by most, and to a run a table without rows. */
+final class NoRowsYetException(sentence: String) extends ZOrderException(sentence)
+
 object ZOrderException {
   def refuse(sentence: String): Nothing = throw new ZOrderException(sentence)
 

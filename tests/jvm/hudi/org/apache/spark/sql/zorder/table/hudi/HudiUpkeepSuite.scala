@@ -19,7 +19,8 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       register("h_new", path)
-      assert(refused("ZORDER TABLE h_new BY (a, b)").contains("write rows into it first"))
+      val waits = one("ZORDER TABLE h_new BY (a, b)")
+      assert(waits.getString(1) === "TOO_SMALL" && waits.getString(2).contains("write rows into it first"))
       hudi(path, 4000)
       register("h_t", path, "zorder.by" -> "a, b", "mine" -> "1")
       // the session has read the table before the run, and a frame of it is cached

@@ -31,7 +31,10 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     assert(refused(s"$t.tag_old", "a").contains("snapshot of an Iceberg table"))
     assert(refused("iceberg.`/tmp/there/is/nothing`", "a").contains("There is nothing at"))
     assert(refused(t, "nosuch").contains("has no column nosuch"))
-    assert(refused(create("empty", "id BIGINT, a INT"), "a").contains("has no files"))
+    val empty = create("empty", "id BIGINT, a INT")
+    for (rest <- Seq("", "DRY RUN", "WITH (force = true)"))
+      assert(status(cluster(empty, "a", rest)) == "TOO_SMALL")
+    assert(refused(empty, "nosuch").contains("has no column nosuch"))
   }
 
   test("a view, a catalog that is not configured") {

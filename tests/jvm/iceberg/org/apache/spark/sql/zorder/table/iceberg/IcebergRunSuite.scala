@@ -68,9 +68,17 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
   }
 
   test("the table's own file size is the default, and an option of the run wins") {
-    val t = filled("sized", "TBLPROPERTIES ('write.target-file-size-bytes' = '20000')")
+    val t = create("sized", columns, "TBLPROPERTIES ('write.target-file-size-bytes' = '70000')")
+    fill(t, 30000, 8, values: _*)
+    // the advice is on the files that a run would make
+    val advised =
+      sql(s"SELECT files FROM clustering_advice('$t') WHERE verdict IN ('CLUSTER', 'SORT')").collect()
     cluster(t, "a, b", "WITH (force = true)")
-    assert(tasks(t).length >= 4)
+    assert(tasks(t).length >= 2)
+    assert(advised.map(_.getInt(0)).toSet == Set(tasks(t).length))
+    // what is meant for other writers is no reason to refuse a run
+    sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.target-file-size-bytes' = '1')")
+    assert(status(sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (force = true) DRY RUN").head()) == "DRY_RUN")
     sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 2, force = true)").collect()
     assert(tasks(t).length == 2)
   }
@@ -151,7 +159,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     cluster(
       t,
       "a, b",
-      "WITH (fileCount = 1, force = true, codec = 'snappy', rowGroupSize = '16k', bloom = 'c')")
+      "WITH (fileCount = 1, force = true, codec = 'snappy', rowGroupSize = '64k', bloom = 'c')")
     val file = new org.apache.hadoop.fs.Path(filesOf(t).head)
     val reader = org.apache.parquet.hadoop.ParquetFileReader.open(
       org.apache.parquet.hadoop.util.HadoopInputFile.fromPath(file, spark.sessionState.newHadoopConf()))

@@ -38,7 +38,12 @@ final class Advisor private (
     val considered = progress.step("footers") {
       Considered(pinned, table, files, candidates.columns, options)
     }(_.input.said)
-    val plan = FilePlan(considered.input.partitions, table.partitioned, options, copy = false)
+    val plan = FilePlan(
+      considered.input.partitions,
+      table.partitioned,
+      options,
+      copy = false,
+      considered.input.rows(_))
     val kept = candidates.partitions.filter(_._2 >= PartitionColumns.MostQueries).map { case (name, weight) =>
       Advice(Verdict.KeepPartitioning, Reasons.keepPartitioning(name, weight), Seq(name))
     }
@@ -65,7 +70,7 @@ object Advisor {
    */
   def of(session: ClassicSession, target: TableRef, log: Option[String]): Advisor = {
     val table = TableResolver.locate(session, target)
-    val options = RunOptions.merge(Map.empty, table.properties, session.conf.getAll)
+    val options = TableOptions.of(table, Map.empty, session)
     val read = log.orElse(options.queryLog).map { name =>
       val on = QueryLog.read(session, name).on(session, table)
       if (on.queries.isEmpty)

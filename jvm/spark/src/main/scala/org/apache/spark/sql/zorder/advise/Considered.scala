@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.advise
 
+import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.run.{ClusterColumn, Inspection, Selection}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -42,6 +43,7 @@ private[advise] object Considered {
     val narrowed = footers.map(keep(_, useful))
     val input =
       Inspection(session, table, table.schema, Selection(files, Nil, Some(narrowed)), columns, options)
+    if (input.isEmpty) refuse(s"${table.name} has no rows: write some into it first.")
     Considered(input, columns, useful.map(stats(_)), candidates.diff(columns).map(_.sql))
   }
 

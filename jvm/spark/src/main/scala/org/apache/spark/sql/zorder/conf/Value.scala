@@ -32,7 +32,28 @@ object Value {
       "a size of at least one byte, such as 256m, 1g or 1048576"))
   }
 
-  /** The same, where `none` sets no limit. */
+  /**
+   * A size of at least 64k: a smaller one asks for files, or row groups, by the million, and is a unit that was
+   * left out.
+   */
+  def size(name: String, value: String): Long = {
+    val read = bytes(name, value)
+    if (read >= SmallestSize) read
+    else {
+      val number = if (read % 1024 == 0) read >> 10 else read
+      val meant = if (number <= LargestInMebibytes) s"${number}m" else s"${number}k"
+      ZOrderException.refuse(
+        s"The option $name takes a size of at least 64k, not '$value': did you mean $meant?")
+    }
+  }
+
+  /** The smallest size of a file and of a row group. */
+  val SmallestSize: Long = 64L << 10
+
+  /** Numbers that people leave the unit out of: up to so many they mean mebibytes. */
+  private val LargestInMebibytes = 4096L
+
+  /** A size of at least one byte, where `none` sets no limit. */
   def bytesOrNone(name: String, value: String): Option[Long] =
     if (tidy(value) == "none") None else Some(bytes(name, value))
 

@@ -53,22 +53,23 @@ object ZOrderOption {
       "bytes, or with k, m, g",
       "256m",
       "Size that the files should have. Where 256m gives fewer than 16 files, the default is a " +
-        "sixteenth of the table but at least 8m.",
-      (o, v) => o.copy(targetFileSize = Some(Value.bytes("targetFileSize", v)))
+        "sixteenth of the table but at least 8m, and a table in which look-ups would read more than now becomes " +
+        "no fewer files than it needs. At least 64k.",
+      (o, v) => o.copy(targetFileSize = Some(Value.size("targetFileSize", v)))
     ),
     ZOrderOption(
       "fileCount",
       "number",
       "from targetFileSize",
-      "Number of files of the table, or of each partition; wins over targetFileSize.",
+      "Number of files of the table, or of each partition, but no more than it has rows; wins over targetFileSize.",
       (o, v) => o.copy(fileCount = Some(Value.whole("fileCount", v, 1, 1000000).toInt))
     ),
     ZOrderOption(
       "rowGroupSize",
       "bytes, or with k, m, g",
       "what the input files have",
-      "Size of a Parquet row group before compression.",
-      (o, v) => o.copy(rowGroupSize = Some(Value.bytes("rowGroupSize", v)))
+      "Size of a Parquet row group before compression. At least 64k.",
+      (o, v) => o.copy(rowGroupSize = Some(Value.size("rowGroupSize", v)))
     ),
     ZOrderOption(
       "codec",
@@ -183,6 +184,12 @@ object ZOrderOption {
     ),
     Retention
   )
+
+  /** A size as it stands, or the smallest that the option of that name takes. */
+  def atLeast(name: String, value: String): String =
+    if (!Sizes(name) || Value.bytes(name, value) >= Value.SmallestSize) value else Value.SmallestSize.toString
+
+  private val Sizes = Set("targetFileSize", "rowGroupSize")
 
   /** The option of that name, case ignored; an unknown name is refused, naming the nearest one. */
   def named(name: String): ZOrderOption = find(name).getOrElse(unknown(name, name, all.map(_.name)))

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.run
 
-import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.table.DataFile
 
@@ -13,10 +12,14 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
 
   def apply(): Ending = {
     val all = table.files()
-    if (all.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
     if (request.changes) table.recover()
     val found = progress.step("schema")(Found.in(context, all))(f =>
       Said.count(f.schema.length.toLong, "column"))
+    if (all.isEmpty) Ending.empty(table.name, "files", RunMetrics(startTimeMs = startedMs))
+    else selected(all, found)
+  }
+
+  private def selected(all: Seq[DataFile], found: Found): Ending = {
     val selected = progress.step("select")(select(all, found)) { s =>
       s"${Said.files(s.files)} to cluster, ${s.kept.length} left alone"
     }
@@ -75,15 +78,18 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
         val grew =
           if (growing.isEmpty) None
           else new Increment(context, batches)(growing, found.statistics, considered, selected)
-        grew.map { ending =>
-          // what has to be clustered anew is another commit
-          val begun = ending.batch.finished ++ ending.batch.underway.map(_.directory)
-          val others = moving.map(_.directory).filterNot(begun)
-          if (request.dryRun) ending
-          else ending.copy(batch = ending.batch.copy(left = others ++ batch.left))
-        }.getOrElse {
-          val rest = selected.without(settled.flatMap(_.all))
-          new NewLayout(context, batches)(found, rest, considered, batch)
+        def begun(ending: Ending) = ending.batch.finished ++ ending.batch.underway.map(_.directory)
+        def anew(left: Seq[PlacedPartition]) =
+          new NewLayout(context, batches)(found, selected.without(left.flatMap(_.all)), considered, batch)
+        // what has to be clustered anew is another commit
+        def others(ending: Ending) = moving.filterNot(p => begun(ending)(p.directory))
+        grew match {
+          case None => anew(settled)
+          case Some(ending) if !request.dryRun =>
+            ending.copy(batch = ending.batch.copy(left = others(ending).map(_.directory) ++ batch.left))
+          case Some(ending) if ending.status == RunStatus.NothingToDo && others(ending).nonEmpty =>
+            anew(settled ++ moving.filter(p => begun(ending)(p.directory)))
+          case Some(ending) => ending
         }
     }
   }

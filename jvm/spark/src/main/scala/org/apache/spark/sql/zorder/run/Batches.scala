@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.run
 
+import scala.annotation.tailrec
+
 import org.apache.spark.sql.zorder.conf.RunOptions
 
 /**
@@ -46,6 +48,32 @@ final private[run] class Batches(
     Some(math.min(mostBytes, (bytes + steps - 1) / steps)).filter(_ < bytes)
   }
 
+  /**
+   * Why a statement would end before its last batch.
+   *
+   * @param read
+   *   bytes that are read of a partition: several numbers for one that is clustered in steps
+   */
+  def foretold(partitions: Seq[(String, Long)], read: String => Seq[Long]): Option[String] =
+    if (options.maxInputBytes.isEmpty && options.maxDurationMs > 0) None
+    else foretold(ahead(partitions).flatMap { batch =>
+      val each = batch.finished.toSeq.map(read)
+      if (each.length == 1) each.head else Seq(each.flatten.sum)
+    })
+
+  /** The same by the bytes that each batch reads. */
+  def foretold(reads: Seq[Long]): Option[String] =
+    if (reads.length < 2) None
+    else if (options.maxInputBytes.exists(_ <= reads.init.sum)) Some(Batches.InputIsRead)
+    else if (options.maxDurationMs == 0) Some(Batches.TimeIsOver)
+    else None
+
+  @tailrec
+  private def ahead(partitions: Seq[(String, Long)], before: Vector[Batch] = Vector.empty): Seq[Batch] = {
+    val batch = next(partitions)
+    if (batch.finished.isEmpty) before else after(batch).ahead(partitions, before :+ batch)
+  }
+
   private def mostBytes: Long = options.maxBytesInFlight.getOrElse(Long.MaxValue)
 
   def after(batch: Batch): Batches =
@@ -53,8 +81,8 @@ final private[run] class Batches(
 
   /** Why no further batch is begun; None while one may be. */
   def ended(so: RunReport): Option[String] =
-    if (options.maxInputBytes.exists(so.metrics.inputBytes >= _)) Some("maxInputBytes is reached")
-    else if (System.currentTimeMillis() - startedMs >= options.maxDurationMs) Some("maxDuration is over")
+    if (options.maxInputBytes.exists(so.metrics.inputBytes >= _)) Some(Batches.InputIsRead)
+    else if (System.currentTimeMillis() - startedMs >= options.maxDurationMs) Some(Batches.TimeIsOver)
     else None
 }
 
@@ -62,6 +90,9 @@ private[run] object Batches {
 
   /** Files that one commit writes; a larger statement is several batches whatever its options say. */
   val MostFiles = 10000
+
+  private val InputIsRead = "maxInputBytes is reached"
+  private val TimeIsOver = "maxDuration is over"
 }
 
 /**

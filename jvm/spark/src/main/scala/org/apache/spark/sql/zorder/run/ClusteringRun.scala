@@ -6,9 +6,10 @@ import scala.annotation.tailrec
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.NoRowsYetException
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.{Claim, ClusterTable, SessionRefresh, TableResolver}
+import org.apache.spark.sql.zorder.table.{Claim, ClusterTable, SessionRefresh, TableRef, TableResolver}
 
 /**
  * One clustering run from statement to result row: select, sample, fit, forecast, rewrite, verify, commit,
@@ -18,21 +19,35 @@ object ClusteringRun {
   val resultSchema: StructType = RunReport.schema
 
   def run(session: SparkSession, request: ClusterRequest): Row = {
-    val user = Shims.classic(session)
+    val report = reported(Shims.classic(session), request)
+    RunSource.ended(if (request.dryRun) RunStatus.DryRun else report.status)
+    report.row
+  }
+
+  private def reported(user: Shims.ClassicSession, request: ClusterRequest): RunReport =
+    try begun(user, request)
+    catch {
+      case e: NoRowsYetException =>
+        RunReport(name(request.target), RunStatus.TooSmall, e.getMessage, "", "", RunMetrics(), None)
+    }
+
+  private def name(target: TableRef): String = target match {
+    case TableRef.Name(parts) => parts.mkString(".")
+    case TableRef.Location(path) => path
+  }
+
+  private def begun(user: Shims.ClassicSession, request: ClusterRequest): RunReport = {
     def found() =
       if (request.changes) TableResolver.open(user, request.target)
       else TableResolver.locate(user, request.target)
     val table = found()
-    val options = RunOptions.merge(
-      request.options,
-      table.properties,
-      RunOptions.inSession(table.formatOptions) ++ user.conf.getAll)
+    val options = TableOptions.of(table, request.options, user)
     val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
     def on(snapshot: ClusterTable) = RunContext(user, request, snapshot, options, progress)
     if (request.into.isEmpty) table.checkReaders()
     claimed(user, table, progress.runId, options, request.changes)(Unreadable.explained(table.name) {
       val batches = new Batches(options, System.currentTimeMillis())
-      inBatches(on(table), batches, () => on(found())).row
+      inBatches(on(table), batches, () => on(found()))
     })
   }
 
@@ -93,7 +108,7 @@ object ClusteringRun {
       ending.layout,
       ending.metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs),
       ending.outlook)
-    RunSource.add(report)
+    RunSource.wrote(report)
     report
   }
 

@@ -18,6 +18,11 @@ final private[run] case class Ending(
     batch: Batch = Batch())
 
 private[run] object Ending {
+
+  /** A table that waits for its first rows is no failure: whoever runs every night finds it green. */
+  def empty(table: String, lacks: String, metrics: RunMetrics): Ending =
+    Ending(RunStatus.TooSmall, s"$table has no $lacks: there is nothing to cluster yet.", metrics)
+
   def done(written: Written, reason: String, layout: String, batch: Batch = Batch()): Ending =
     Ending(
       RunStatus.Done,

@@ -37,6 +37,26 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
     val input = progress.step("footers") {
       Inspection(session, table, everything, statistics, options)
     }(_.said)
+    val (waiting, idle) = partitions.partition { case (p, _) => input.rows(p.fresh) > 0 }
+    if (waiting.isEmpty) Some(noRows(idle.map(_._1), considered, selected))
+    else grown(waiting, input, statistics, considered, selected).map(e =>
+      e.copy(batch = e.batch.copy(finished = e.batch.finished ++ idle.map(_._1.directory))))
+  }
+
+  /** Such files are taken along when there are others to take. */
+  private def noRows(idle: Seq[PlacedPartition], considered: RunMetrics, selected: Selection): Ending =
+    Ending(
+      RunStatus.NothingToDo,
+      s"${Said.files(idle.flatMap(_.fresh))} have come that hold no rows.${selected.said}",
+      considered.copy(filesSkipped = considered.filesConsidered),
+      batch = Batch(idle.map(_.directory).toSet))
+
+  private def grown(
+      partitions: Seq[(PlacedPartition, LayoutRef)],
+      input: Inspection,
+      statistics: RunStatistics,
+      considered: RunMetrics,
+      selected: Selection): Option[Ending] = {
     val fresh = plan(partitions.map { case (p, ref) =>
       PinnedPartition(p.directory, p.fresh) -> ref.layout.files
     })
@@ -124,7 +144,8 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
     val inSteps = steps.needed(changed, tasks.count, selected)
     if (request.dryRun) {
       val cut = if (inSteps) steps.saidOf(growing.head) else ""
-      Ending(RunStatus.DryRun, said + cut + more, metrics, layout, Some(outlook), batch = batch)
+      val reason = Foretold.reason(None, said + cut + more)
+      Ending(RunStatus.DryRun, reason, metrics, layout, Some(outlook), batch = batch)
     } else if (inSteps)
       steps.grown(growing.head, work, metrics, said, more)
     else {

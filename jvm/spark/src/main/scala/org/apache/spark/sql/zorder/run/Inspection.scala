@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.stats.{
   SchemaUnion,
   StatColumn
 }
-import org.apache.spark.sql.zorder.table.{ClusterTable, InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile, InputRelation, PinnedPartition}
 
 /** What the footers of the selected files say: schema, sizes, statistics. Read once, in one job. */
 final class Inspection(
@@ -60,6 +60,11 @@ final class Inspection(
   def rows(plan: FilePlan): Long = plan.files.map(f => rowsByPath(f.path)).sum
 
   def rows(partition: PinnedPartition): Long = partition.files.map(f => rowsByPath(f.path)).sum
+
+  def rows(files: Seq[DataFile]): Long = files.map(f => rowsByPath(f.path)).sum
+
+  /** Files without rows are a table to wait for, not one to refuse. */
+  def isEmpty: Boolean = partitions.forall(rows(_) == 0)
 
   def footersOf(plan: FilePlan): Seq[FileFooter] = {
     val chosen = plan.files.map(_.path).toSet
@@ -124,7 +129,6 @@ object Inspection {
         s"${losses.mkString(" ")} WITH (force = true) accepts ${if (losses.length == 1) "it" else "all this"}.")
     BloomFilters.paths(session, table.name, union.schema, options.bloom)
     session.conf.set(PinnedSession.TimestampType, union.timestamps)
-    if (footers.map(_.rows).sum == 0) refuse(s"${table.name} has no rows: there is nothing to cluster.")
     val int96 =
       statistics.columns.take(statistics.clustering).filter(c => traits.int96.contains(c.path.mkString(".")))
     if (union.timestamps == "INT96") int96.headOption.foreach { c =>

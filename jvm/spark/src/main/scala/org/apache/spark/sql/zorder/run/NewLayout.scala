@@ -16,23 +16,26 @@ final private[run] class NewLayout(context: RunContext, batches: Batches) {
     val input = progress.step("footers") {
       Inspection(pinned, table, selected, found.statistics, options)
     }(_.said)
-    val plan = FilePlan(input.partitions, table.partitioned, options, request.into.isDefined)
-    if (plan.partitions.isEmpty)
-      Ending(RunStatus.TooSmall, plan.tooSmall + selected.said, considered, batch = batch)
+    val first = FilePlan(input.partitions, table.partitioned, options, request.into.isDefined, input.rows(_))
+    if (input.isEmpty) Ending.empty(table.name, "rows", considered).copy(batch = batch)
+    else if (first.partitions.isEmpty)
+      Ending(RunStatus.TooSmall, first.tooSmall + selected.said, considered, batch = batch)
     else {
-      val source = input.relation(plan)
+      val source = input.relation(first)
       val columns = columnsOf(source.plan)
-      val footers = input.footersOf(plan)
+      val footers = input.footersOf(first)
       val tracked = Tracked.of(user, table, source.plan, columns, input.statistics, footers)
+      val enough = new EnoughFiles(input, tracked, curve, options)
       val sampled = progress.step("sample") {
-        Sampling(pinned, source, tracked.all, plan, input.rows(plan))
+        Sampling(pinned, source, tracked.all, enough.most(first), input.rows(first))
       }(_.said)
       val boxes = log.filter(_.queries.nonEmpty).map(l =>
         LogBoxes.drawing(user, source.schema, l, tracked.all.map(_.sql)))
-      val fitted = progress.step("fit") {
-        def queries(sample: Sample) = boxes.fold(Seq.empty[Query])(_(sample).queries)
-        Fitted(sampled, columns, plan, input.rows(_), curve, options.pageRowLimit, queries)
-      }(_.said)
+      def queries(sample: Sample) = boxes.fold(Seq.empty[Query])(_(sample).queries)
+      val (plan, fitted) = progress.step("fit") {
+        val plan = enough.of(first, sampled, queries)
+        plan -> Fitted(sampled, columns, plan, input.rows(_), curve, options.pageRowLimit, queries)
+      }(_._2.said)
       val outlook = progress.step("forecast") {
         new Foresight(input, plan, tracked, fitted, options).outlook(pinned, boxes)
       }(_.said)
@@ -67,17 +70,28 @@ final private[run] class NewLayout(context: RunContext, batches: Batches) {
     val more = logSaid + selected.said + work.input.changesSaid
     def undone(status: RunStatus, reason: String) =
       Ending(status, reason + more, metrics, fitted.said, Some(outlook), batch = batch)
-    if (request.dryRun)
-      undone(RunStatus.DryRun, outlook.said + "." + steps.said(plan) + outlook.warning)
-    else if (!options.force && request.into.isEmpty && outlook.gain < options.minGain)
+    if (!options.force && outlook.gain < options.minGain)
       undone(RunStatus.NoGain, new NoGain(outlook, plan, fitted).reason(options.minGain))
-    else if (steps.needed(plan, work.tasks.count, selected))
-      steps.first(work, metrics, outlook.warning + more, batch)
+    else if (request.dryRun) {
+      val ahead = outlook.said + "." + plan.count + steps.said(plan) + outlook.warning
+      undone(RunStatus.DryRun, Foretold.reason(limit(work.input, plan, steps), ahead))
+    } else if (steps.needed(plan, work.tasks.count, selected))
+      steps.first(work, metrics, plan.count + outlook.warning + more, batch)
     else {
       val written = new WriteOut(context)(work, metrics)
-      Ending.done(written, written.said + outlook.warning + more, fitted.said, batch)
+      Ending.done(written, written.said + plan.count + outlook.warning + more, fitted.said, batch)
     }
   }
+
+  /** Why a run would end before its last batch; a copy is one batch. */
+  private def limit(input: Inspection, plan: FilePlan, steps: PartitionSteps): Option[String] =
+    if (request.into.isDefined) None
+    else {
+      val reads = plan.partitions.map(p => p.partition.directory -> steps.reads(p)).toMap
+      batches.foretold(
+        input.partitions.map(p => p.directory -> p.bytes).sortBy(_._1),
+        reads.getOrElse(_, Seq(0L)))
+    }
 
   private def logSaid: String = log.filter(_.queries.isEmpty)
     .fold("")(l => s" The query log ${l.name} has no query on ${table.name}: the columns were weighed alike.")

@@ -92,7 +92,14 @@ final private[run] case class Outlook(
   /** What the reason of a run adds where columns get worse. */
   def warning: String = {
     val worse = others.filter(_.getsWorse)
-    if (worse.isEmpty) "" else s" GETS WORSE: look-ups by ${worse.map(_.said).mkString(", ")}."
+    rises + (if (worse.isEmpty) "" else s" GETS WORSE: look-ups by ${worse.map(_.said).mkString(", ")}.")
+  }
+
+  /** The mean may fall and a column rise, that the files were sorted by or of which there were more. */
+  private def rises: String = {
+    val more = columns.filter(_.files.rises)
+    if (more.isEmpty) ""
+    else s" READS RISE: look-ups by ${more.map(c => s"${c.name} (files ${c.files.said})").mkString(", ")}."
   }
 
   private def change(level: Reading => Double): String =

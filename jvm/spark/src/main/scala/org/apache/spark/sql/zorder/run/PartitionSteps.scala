@@ -43,6 +43,13 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       math.round(share * cost.localDiskBytes)))
   }
 
+  /** Bytes that the steps of a partition read, each in turn; one number for a partition that is a batch. */
+  def reads(sized: SizedPartition): Seq[Long] = {
+    val bytes = sized.partition.bytes
+    if (!table.commitsParts) Seq(bytes)
+    else most(sized).fold(Seq(bytes))(step => Seq.fill(2 * ((bytes + step - 1) / step).toInt)(step))
+  }
+
   def said(plan: FilePlan): String = {
     val all = large(plan)
     if (all.isEmpty) ""
@@ -97,8 +104,11 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       underway(placed, waiting, Growing.Refit, input, outlook, s"stored layout ${ref.id}")
     }
     if (request.dryRun) {
-      val steps = Said.count(ahead(placed, ref, begun).length.toLong, "step")
-      val reason = s"About $steps of an earlier run are left.$more"
+      val steps = ahead(placed, ref, begun)
+      val reads = steps.map(_.files.map(_.length).sum) ++ left.map(_ => 0L)
+      val reason = Foretold.reason(
+        batches.foretold(reads),
+        s"about ${Said.count(steps.length.toLong, "step")} of an earlier run are left.$more")
       Ending(RunStatus.DryRun, reason, considered, begun.layout, Some(begun.outlook))
     } else {
       val said = if (batches.underway.isDefined) "" else s"An earlier run's steps go on.$more"

@@ -21,11 +21,16 @@ private[run] object RunSource extends Source {
   private val efficiency = gauge("efficiency")
   private val registeredIn = new AtomicReference[SparkEnv]
 
-  /** Counts a run that has ended. */
-  def add(report: RunReport): Unit = {
+  /** Counts a run that has ended, however many batches it had. */
+  def ended(status: RunStatus): Unit = {
     register()
-    count(s"runs.${report.status.name}", 1)
+    count(s"runs.${status.name}", 1)
+  }
+
+  /** Counts what a batch has committed: it stays written though a later batch of the run may fail. */
+  def wrote(report: RunReport): Unit =
     if (report.status == RunStatus.Done) {
+      register()
       count("bytesRead", report.metrics.inputBytes)
       count("bytesWritten", report.metrics.added.map(_.length).sum)
       count("filesAdded", report.metrics.added.length.toLong)
@@ -37,7 +42,6 @@ private[run] object RunSource extends Source {
         efficiency.set(files.flatMap(_.bound).sum / math.max(1e-9, measured.sum))
       }
     }
-  }
 
   /** Once in each application of this JVM. */
   private def register(): Unit = {

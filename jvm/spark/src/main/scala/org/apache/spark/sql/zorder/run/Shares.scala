@@ -17,9 +17,15 @@ final case class Shares(
   def row: Row = Row(now.orNull, forecast.orNull, measured.orNull, bound.orNull)
 
   def said: String = s"${Shares.said(now)} -> ${Shares.said(forecast)}"
+
+  /** More would be read than now, by what a forecast can tell. */
+  def rises: Boolean = now.exists(n => forecast.exists(f => f - n > math.max(Shares.Noise, Shares.Tenth * n)))
 }
 
 object Shares {
+  private val Noise = 0.002
+  private val Tenth = 0.1
+
   val schema: StructType = new StructType()
     .add("now", DoubleType)
     .add("forecast", DoubleType)

@@ -4,6 +4,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.delta.{DeltaLog, DeltaTableUtils}
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.zorder.NoRowsYetException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -37,7 +38,8 @@ final class DeltaFormat extends TableFormat {
   private def checked(session: ClassicSession, name: String, table: DeltaTableV2): ClusterTable = {
     val log: DeltaLog = table.deltaLog
     val snapshot = ActiveSession.during(session)(table.update())
-    if (snapshot.version < 0) refuse(s"$name is a Delta table without a commit: write rows into it first.")
+    if (snapshot.version < 0)
+      throw new NoRowsYetException(s"$name is a Delta table without a commit: write rows into it first.")
     DeltaRefusals.check(session, name, snapshot)
     new DeltaClusterTable(Shims.classic(session), name, log, table.catalogTable, snapshot)
   }

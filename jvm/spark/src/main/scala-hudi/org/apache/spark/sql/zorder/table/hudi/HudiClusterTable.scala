@@ -9,7 +9,7 @@ import org.apache.hudi.common.table.{HoodieTableMetaClient, TableSchemaResolver}
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.NoRowsYetException
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table._
@@ -43,7 +43,8 @@ final private[hudi] class HudiClusterTable(
   /** With the columns that Hudi keeps for itself, which a reader sees too. */
   override lazy val schema: StructType = {
     val found = new TableSchemaResolver(meta).getTableSchemaIfPresent(true)
-    if (!found.isPresent) refuse(s"$name has no commit with a schema: write rows into it first.")
+    if (!found.isPresent)
+      throw new NoRowsYetException(s"$name has no commit with a schema: write rows into it first.")
     HoodieSchemaConversionUtils.convertHoodieSchemaToStructType(found.get)
   }
 

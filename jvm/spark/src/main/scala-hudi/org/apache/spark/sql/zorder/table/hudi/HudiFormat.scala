@@ -8,6 +8,7 @@ import org.apache.hudi.hadoop.fs.HadoopFSUtils
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.connector.catalog.{Table, V1Table, V2TableWithV1Fallback}
 import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.NoRowsYetException
 import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -33,7 +34,8 @@ final class HudiFormat extends TableFormat {
           table =>
             val path = table.location.toString
             if (!HudiFormat.isTable(session, path))
-              refuse(s"$name is a Hudi table without a commit at $path: write rows into it first.")
+              throw new NoRowsYetException(
+                s"$name is a Hudi table without a commit at $path: write rows into it first.")
             checked(session, name, path, Some(table), changes)
         }
       case _ => None
