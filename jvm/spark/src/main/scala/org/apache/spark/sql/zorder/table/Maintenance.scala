@@ -94,7 +94,7 @@ object Maintenance {
 
   /** The runs of a table, oldest first. */
   def history(session: ClassicSession, ref: TableRef): Seq[Row] =
-    TableResolver.locate(session, ref).state.runs().map { r =>
+    TableResolver.locate(session, ref).state.ownRuns().map { r =>
       Row(
         r.number,
         r.runId,

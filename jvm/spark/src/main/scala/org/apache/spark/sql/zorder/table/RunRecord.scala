@@ -88,6 +88,9 @@ trait TableState {
   /** All runs of all branches, oldest first. Unreadable files are passed over. */
   def runs(): Seq[RunRecord]
 
+  /** Those of the branch. */
+  def ownRuns(): Seq[RunRecord] = runs().filter(_.branch == branch)
+
   /** The runs that no rollback has undone, of all branches. */
   def standing(): Seq[RunRecord] = {
     val all = runs()
