@@ -39,6 +39,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     rows(0, 3).write.parquet(path)
     assert(ids(path) === Seq(0, 1, 2), "Spark reads and writes it")
     says("colon", "rename")(found(path))
+    assert(TableResolver.locate(classic, TableRef.Location(path)).files().size === 1, "who reads may")
     says("no path", "in full")(found("t:1"))
     says("no file system for nowhere://b/t", "jar")(found("nowhere://b/t"))
     spark.sql(s"CREATE TABLE colon USING parquet LOCATION '$path'")

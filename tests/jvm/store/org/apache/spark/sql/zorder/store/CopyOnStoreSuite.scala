@@ -14,7 +14,9 @@ class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
     val at = place("path")
     numbers(0, 4000).write.parquet(at)
     val said = refused(s"ZORDER TABLE '$at' $by")
-    assert(said.contains("on an object store") && said.contains("INTO") && said.contains("CREATE TABLE"), said)
+    assert(
+      said.contains("on an object store") && said.contains("INTO") && said.contains("CREATE TABLE"),
+      said)
   }
 
   test("a dry run on a path forecasts and writes nothing", InShort) {
@@ -28,7 +30,7 @@ class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
     val (from, to) = (place("path"), place("copy"))
     numbers(0, 4000).write.partitionBy("p").parquet(from)
     val before = beside(from)
-    val made = requests(done(one(s"ZORDER TABLE '$from' BY (a, b) INTO '$to' WITH (fileCount = 4, force = true)")))
+    val made = requests(done(one(s"ZORDER TABLE '$from' $by INTO '$to'")))
     assert(made.filter(_.action == "CopyObject") === Nil)
     assert(beside(from) === before && readIds(to) === (0L until 4000))
     assert(sql(s"SELECT * FROM zorder_history('$to')").count() === 1)
@@ -36,9 +38,9 @@ class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
     numbers(0, 4000).write.saveAsTable("here")
     try {
       val other = place("copy")
-      done(one(s"ZORDER TABLE here BY (a, b) INTO '$other' WITH (fileCount = 4, force = true)"))
+      done(one(s"ZORDER TABLE here $by INTO '$other'"))
       assert(readIds(other) === (0L until 4000))
-      assert(refused(s"ZORDER TABLE here BY (a, b) INTO '$other'").contains("is not empty"))
+      assert(refused(s"ZORDER TABLE here $by INTO '$other'").contains("is not empty"))
     } finally sql("DROP TABLE here")
   }
 }

@@ -26,7 +26,8 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture {
         assert(ids(name) === (0L until 5100))
         one(s"ZORDER REMOVE $name")
         assert(ids(name) === (0L until 5100))
-        val ours = beside(at).filter(o => o.contains("_zorder") || o.contains(".zorder-") || o.contains("__magic"))
+        val ours =
+          beside(at).filter(o => o.contains("_zorder") || o.contains(".zorder-") || o.contains("__magic"))
         assert(ours === Nil)
       }
     }
@@ -36,7 +37,8 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture {
         done(cluster(name))
         val late = numbers(4000, 4100, files = 1)
         late.write.mode("append").partitionBy((if (partitioned) Seq("p") else Nil): _*).parquet(at)
-        val carried = sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect().map(_.getAs[Long]("files_carried_over")).sum
+        val carried =
+          sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect().map(_.getAs[Long]("files_carried_over")).sum
         assert(carried === (if (partitioned) 2 else 1))
         assert(ids(name) === (0L until 4100))
       }

@@ -29,7 +29,9 @@ class ManagedOnStoreSuite extends AnyFunSuite with StoreFixture with BeforeAndAf
     make(partitioned = false)
     val before = beside(s"$at/t")
     val said = refused("ZORDER TABLE lake.t BY (a, b) WITH (fileCount = 4, force = true)")
-    assert(said.contains("managed table on an object store") && said.contains("INTO") && said.contains("EXTERNAL"), said)
+    assert(
+      said.contains("managed table on an object store") && said.contains("INTO") && said.contains("EXTERNAL"),
+      said)
     assert(beside(s"$at/t") === before && ids("lake.t") === (0L until 4000))
   }
 

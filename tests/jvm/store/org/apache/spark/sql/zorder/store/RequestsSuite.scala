@@ -77,8 +77,7 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
     external("flat") {
       life("flat", "")
       line("`REMOVE`")(one("ZORDER REMOVE flat"))
-      line("`INTO` another place")(done(one(s"ZORDER TABLE flat BY (a, b) INTO '${place("copy")}'" +
-        s" WITH (fileCount = $files, force = true)")))
+      line("`INTO` another place")(done(one(s"ZORDER TABLE flat $by INTO '${place("copy")}'")))
     }
     external("renamed") {
       spark.conf.set("fs.s3a.committer.magic.enabled", "false")
@@ -97,7 +96,8 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
   }
 
   private def write(): Unit = {
-    val head = ("statement" +: kinds.map(_._1) :+ "all" :+ "MiB read" :+ "MiB written").mkString("| ", " | ", " |")
+    val head =
+      ("statement" +: kinds.map(_._1) :+ "all" :+ "MiB read" :+ "MiB written").mkString("| ", " | ", " |")
     val rule = ("---" +: Seq.fill(kinds.size + 3)("---:")).mkString("| ", " | ", " |")
     val text = s"""# What statements ask of an object store
       |

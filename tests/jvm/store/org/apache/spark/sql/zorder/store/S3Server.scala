@@ -34,7 +34,9 @@ private[store] object S3Server {
 
   private def binary: File = {
     val file = new File(s"target/tools/versitygw-${pinned.substring(pinned.indexOf('@') + 1)}")
-    require(file.canExecute, s"There is no $file: tools/s3_server.sh builds it, `make store-test` calls that.")
+    require(
+      file.canExecute,
+      s"There is no $file: tools/s3_server.sh builds it, `make store-test` calls that.")
     file.getAbsoluteFile
   }
 

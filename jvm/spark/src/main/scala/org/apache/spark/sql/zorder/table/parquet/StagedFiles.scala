@@ -5,7 +5,7 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.{DataFile, TextFiles}
 
 /** The files that a run wrote into its staging directory. */
 private[zorder] object StagedFiles {
@@ -19,7 +19,8 @@ private[zorder] object StagedFiles {
   }
 
   private def walk(fs: FileSystem, directory: Path, partition: String, out: ArrayBuffer[DataFile]): Unit =
-    fs.listStatus(directory).foreach { status =>
+    // a copy on an object store is written where it will be, and nothing is there yet
+    TextFiles.children(fs, directory).foreach { status =>
       val name = status.getPath.getName
       if (status.isDirectory && name.contains('='))
         walk(fs, status.getPath, if (partition.isEmpty) name else s"$partition/$name", out)
