@@ -206,7 +206,8 @@ lazy val lines: CompositeProject = new CompositeProject {
   override def componentProjects: Seq[Project] = sparkLines.map(sparkProject)
 }
 
-lazy val storeInFull = settingKey[Boolean]("Whether all tests on an object store run, or the few of `make test`")
+lazy val storeInFull =
+  settingKey[Boolean]("Whether all tests on an object store run, or the few of `make test`")
 Global / storeInFull := false
 
 /** Tests on an S3 server (`make store-test`): the tests of Spark 3.5 and Hadoop's S3A of that Spark's Hadoop. */
@@ -250,7 +251,8 @@ lazy val bench_operators = (project in file("target/sbt/bench_operators"))
     scalafixChecked)
 
 /** Projects whose sources together are all sources once: shared, Spark 3 and Spark 4 shims, tests, benchmarks. */
-val linted = Seq("curve_213", "spark35_212", "spark43_213", "store_212", "bench_jmh", "bench_layout", "bench_operators")
+val linted =
+  Seq("curve_213", "spark35_212", "spark43_213", "store_212", "bench_jmh", "bench_layout", "bench_operators")
 
 def inAll(ids: Seq[String], task: String): Seq[String] = ids.map(id => s"$id/$task")
 
@@ -276,7 +278,8 @@ addCommandAlias(
 /** The same where Go has built the S3 server (`tools/s3_server.sh`): the short form of its tests too. */
 addCommandAlias(
   "verifyWithStore",
-  ("all" +: "store_212/test" +: (jarTasks ++ testTasks.filterNot(_ == "curve_213/test") ++ lintTasks)).mkString(" "))
+  ("all" +: "store_212/test" +: (jarTasks ++ testTasks.filterNot(
+    _ == "curve_213/test") ++ lintTasks)).mkString(" "))
 
 lazy val root = (project in file(".")).settings(
   name := "spark-zorder-build",
