@@ -81,7 +81,7 @@ object Value {
   /** A number from `low` to `high`. */
   def decimal(name: String, value: String, low: Double, high: Double): Double =
     Try(BigDecimal(tidy(value)).toDouble).toOption.filter(d => d >= low && d <= high)
-      .getOrElse(bad(name, value, f"a number from $low%.0f to $high%.0f"))
+      .getOrElse(bad(name, value, s"a number from ${low.toLong} to ${high.toLong}"))
 
   /** One of a few words, case ignored. */
   def oneOf(name: String, value: String, words: Seq[String]): String =

@@ -212,14 +212,14 @@ private[run] object Increment {
   private def newSaid(g: Grown, budget: Double): String = {
     val where = if (g.placed.directory.isEmpty) "" else s" of ${g.placed.directory}"
     val count = Said.files(g.placed.fresh)
-    val amplification = f"${g.growth.amplification}%.1f"
+    val amplification = Said.tenths(g.growth.amplification)
     g.growing match {
       case Growing.Merge(cells) =>
         s"$count$where fell into ${cells.size} of ${g.ref.layout.files} cells and were merged there, $amplification " +
-          f"bytes written per byte appended (writeBudget is $budget%.1f)."
+          s"bytes written per byte appended (writeBudget is ${Said.tenths(budget)})."
       case append: Growing.Append =>
         s"$count$where lie across the cells, and merging them would write $amplification bytes per byte appended " +
-          f"(writeBudget is $budget%.1f): in layout order they are " +
+          s"(writeBudget is ${Said.tenths(budget)}): in layout order they are " +
           s"${Said.count(append.files.toLong, "file")} of their own."
       case Growing.Refit => s"The partition$where is clustered anew."
     }

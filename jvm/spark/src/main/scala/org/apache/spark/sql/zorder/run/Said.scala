@@ -23,4 +23,6 @@ private[zorder] object Said {
   def percent(x: Double): String = String.format(Locale.ROOT, "%.1f %%", Double.box(x * 100))
 
   def share(x: Double): String = String.format(Locale.ROOT, "%.3f", Double.box(x))
+
+  def tenths(x: Double): String = String.format(Locale.ROOT, "%.1f", Double.box(x))
 }

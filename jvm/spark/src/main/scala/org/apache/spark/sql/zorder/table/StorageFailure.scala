@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.table
 
 import java.io.IOException
+import java.util.Locale
 
 import org.apache.hadoop.fs.FSError
 
@@ -8,7 +9,7 @@ import org.apache.spark.sql.zorder.ZOrderException
 
 /** That a file system cannot go on, and why. Hadoop's local one throws an Error where others throw an exception. */
 private[zorder] object StorageFailure {
-  private val Full = Seq("No space left", "quota", "not enough space")
+  private val Full = Seq("no space left", "quota", "not enough space")
 
   /** What it says. */
   def unapply(e: Throwable): Option[String] = e match {
@@ -18,7 +19,10 @@ private[zorder] object StorageFailure {
   }
 
   /** Whether there is no more room. */
-  def isFull(said: String): Boolean = Full.exists(word => said.toLowerCase.contains(word.toLowerCase))
+  def isFull(said: String): Boolean = {
+    val lower = said.toLowerCase(Locale.ROOT)
+    Full.exists(lower.contains)
+  }
 
   /** As an exception like any other. */
   def thrown[A](body: => A): A =
