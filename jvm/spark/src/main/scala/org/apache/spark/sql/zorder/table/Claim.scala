@@ -75,7 +75,7 @@ object Claim {
   private def runOf(fs: FileSystem, path: Path): Option[String] = lines(fs, path).headOption
 
   private def create(fs: FileSystem, path: Path, runId: String, over: Boolean): Unit =
-    if (over) TextFiles.replace(fs, path, runId)
+    if (over) TextFiles.replace(fs, path, text(runId))
     else StorageFailure.thrown {
       val out = fs.create(path, false)
       try out.write(text(runId).getBytes(UTF_8))
