@@ -113,7 +113,8 @@ class FullDiskSuite extends AnyFunSuite with RunFixture with BeforeAndAfterAll {
       }
     }
 
-  for ((what, within) <- Seq("claim" -> "claim-zorder", "journal" -> ".zorder-[^/]*json", "record" -> "_zorder"))
+  for ((what, within) <-
+      Seq("claim" -> "claim-zorder", "journal" -> ".zorder-[^/]*json", "record" -> "_zorder"))
     test(s"no room for a $what from the start, as the local file system says it") {
       withTempDir { dir =>
         val path = table(dir)

@@ -25,7 +25,8 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
   }
 
   private def mountAt(points: String*): Unit = {
-    val text = points.map(p => s"36 35 98:0 /mnt1 ${real(p)} rw,noatime master:1 - ext3 /dev/root rw").mkString("\n")
+    val text =
+      points.map(p => s"36 35 98:0 /mnt1 ${real(p)} rw,noatime master:1 - ext3 /dev/root rw").mkString("\n")
     Mounts.source = () => Some(text)
   }
 
@@ -39,7 +40,8 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
   }
 
   test("the table of mounts") {
-    val text = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:21 / /data/with\\040blank rw shared:5 - tmpfs tmpfs rw\n\n"
+    val text =
+      "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:21 / /data/with\\040blank rw shared:5 - tmpfs tmpfs rw\n\n"
     assert(Mounts.parse(text) == Seq("/", "/data/with blank"))
     assert(Mounts.among(Seq("/", "/data/v", "/data/v/t/p=1"), "/data/v/t").contains("/data/v/t/p=1"))
     assert(Mounts.among(Seq("/", "/data/v"), "/data/v/t").isEmpty)
@@ -149,7 +151,8 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     new File(old).renameTo(new File(real))
     link(old, real)
     val before = files(real)
-    val said = Maintenance.vacuum(classic, TableRef.Location(path), Some(0.0), dryRun = false).map(_.getString(4))
+    val said =
+      Maintenance.vacuum(classic, TableRef.Location(path), Some(0.0), dryRun = false).map(_.getString(4))
     assert(said == Seq("LINK") && files(real) == before && before.size == 4)
   }
 }

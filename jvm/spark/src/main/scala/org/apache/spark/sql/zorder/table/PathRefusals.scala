@@ -26,12 +26,14 @@ private[table] object PathRefusals {
       try new Path(path)
       catch {
         case e: IllegalArgumentException =>
-          refuse(s"$path is no path for Hadoop (${ZOrderException.firstLine(e)}); write it in full, beginning " +
-            "with / or with a scheme and a host or bucket (s3a://bucket/t).")
+          refuse(
+            s"$path is no path for Hadoop (${ZOrderException.firstLine(e)}); write it in full, beginning " +
+              "with / or with a scheme and a host or bucket (s3a://bucket/t).")
       }
     def none(e: Throwable): Nothing =
-      refuse(s"There is no file system for $path in this session (${ZOrderException.firstLine(e)}); check the " +
-        "scheme, and that its jar is there (hadoop-aws for s3a).")
+      refuse(
+        s"There is no file system for $path in this session (${ZOrderException.firstLine(e)}); check the " +
+          "scheme, and that its jar is there (hadoop-aws for s3a).")
     try {
       at.getFileSystem(session.sessionState.newHadoopConf())
       ()
@@ -109,7 +111,8 @@ private[table] object PathRefusals {
         s"(${below.head.rel}, ${f.rel}); move one of them away.")
     }
     visible.find(_.rel.contains(':')).foreach { f =>
-      refuse(s"${f.rel} in $root has a colon in its name, which Hadoop takes for the end of a scheme; rename it.")
+      refuse(
+        s"${f.rel} in $root has a colon in its name, which Hadoop takes for the end of a scheme; rename it.")
     }
     tree.dirs.find(d => d.split('/').last == "_delta_log" || d.split('/').last == ".hoodie").foreach { d =>
       refuse(s"$root holds a table of another format ($d); move it away, or name that table.")

@@ -27,7 +27,8 @@ private[zorder] final class CatalogParquetTable(
 
   override def root: Path = fs.makeQualified(new Path(meta.location))
   override def roots: Seq[Path] =
-    (root +: new Path(root.getParent, base) +: store.all().flatMap(_.units.flatMap(u => Seq(u.old, u.target))))
+    (root +: new Path(root.getParent, base) +: store.all().flatMap(_.units.flatMap(u =>
+      Seq(u.old, u.target))))
       .filter(_.getParent == root.getParent)
   override def store: JournalStore = new JournalStore(fs, root.getParent, base)
   override def identity: String = Identity.of(meta)

@@ -44,11 +44,13 @@ private[zorder] trait ParquetTable extends ClusterTable {
       case StorageFailure(said) =>
         discard(staging)
         if (StorageFailure.isFull(said))
-          refuse(s"There is no room beside $root for its new files ($said); nothing was changed: free some, " +
-            "or write a copy with INTO to a place that has room.")
+          refuse(
+            s"There is no room beside $root for its new files ($said); nothing was changed: free some, " +
+              "or write a copy with INTO to a place that has room.")
         else
-          refuse(s"Cannot prepare a directory beside $root with its owner and mode ($said); run as its owner, " +
-            "or write a copy with INTO.")
+          refuse(
+            s"Cannot prepare a directory beside $root with its owner and mode ($said); run as its owner, " +
+              "or write a copy with INTO.")
     }
 
   /** Takes a staging directory away whose run failed before its commit; harmless after one. */

@@ -25,7 +25,8 @@ private[parquet] object S3ACommit {
     val byDefault = conf.fileCommitProtocolClass == classOf[SQLHadoopMapReduceCommitProtocol].getName &&
       !conf.contains(SQLConf.PARQUET_OUTPUT_COMMITTER_CLASS.key)
     def allowed = session.sessionState.newHadoopConf().getBoolean(Magic, true)
-    if (staging.toUri.getScheme != "s3a" || !byDefault || !allowed || !Utils.classIsLoadable(Factory)) Map.empty
+    if (staging.toUri.getScheme != "s3a" || !byDefault || !allowed || !Utils.classIsLoadable(Factory))
+      Map.empty
     else
       Map(
         "mapreduce.outputcommitter.factory.scheme.s3a" -> Factory,

@@ -41,7 +41,9 @@ private[zorder] object Unfinished {
 
   private def away(store: JournalStore, identity: String): Option[(Journal, Path)] = {
     val moving = journals(store).filter(j =>
-      j.kind == "path" && !Identity.differ(j.table, identity) && (j.state == JournalState.Swapping || j.state == JournalState.Undoing))
+      j.kind == "path" && !Identity.differ(
+        j.table,
+        identity) && (j.state == JournalState.Swapping || j.state == JournalState.Undoing))
     moving.flatMap(j => j.units.map(j -> _.target)).find { case (_, dir) => !store.fs.exists(dir) }
   }
 }
