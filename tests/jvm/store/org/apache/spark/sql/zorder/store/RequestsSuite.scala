@@ -103,13 +103,11 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
       |
       |`make store-test`, Spark ${spark.version}, Hadoop's S3A against an S3 server on the loopback address
       |(${S3Server.pinned}): requests by the server's log, bytes by
-      |S3A's statistics. $rows rows in $files files, an external table whose warehouse is elsewhere; each file is written
-      |by a task of its own. `a run` reads footers, page indexes and a sample before it reads and writes the rows.
+      |S3A's statistics. $rows rows in $files files, of external tables whose warehouse is elsewhere. A run reads footers, page
+      |indexes and a sample before it reads and writes the rows; it writes $files files, or $files in each of 8 partitions.
+      |Bytes of a `ROLLBACK`, and of a run that leaves files alone, are those files, which the new directory needs too.
       |
-      |$head
-      |$rule
-      |${lines.mkString("\n")}
-      |""".stripMargin
+      |""".stripMargin + (head +: rule +: lines).mkString("", "\n", "\n")
     Files.write(Paths.get("target/store-requests.md"), text.getBytes(UTF_8))
     println(text)
   }
