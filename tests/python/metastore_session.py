@@ -58,7 +58,8 @@ def lived(spark, table, by=""):
         return spark.sql(text).collect()[0]["status"]
 
     def rows(first, last):
-        return f"SELECT cast(pmod(hash(id), 9) AS int) AS a, id, cast(id % 2 AS int) AS day FROM range({first}, {last}, 1, 2)"
+        columns = "cast(pmod(hash(id), 9) AS int) AS a, id, cast(id % 2 AS int) AS day"
+        return f"SELECT {columns} FROM range({first}, {last}, 1, 2)"
 
     spark.sql(f"CREATE TABLE {table} USING parquet {by} AS {rows(0, 40)}")
     place = location(spark, table)
