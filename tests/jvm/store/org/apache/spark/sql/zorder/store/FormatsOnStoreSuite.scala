@@ -23,7 +23,7 @@ class FormatsOnStoreSuite extends AnyFunSuite with StoreFixture {
     assert(ids(table) === (0L until 5000))
   }
 
-  test("a Delta table", InShort) {
+  test("a Delta table") {
     val at = place("delta")
     sql(s"CREATE TABLE delta_table (id BIGINT, a INT, b BIGINT, p BIGINT) USING delta LOCATION '$at'")
     try {
