@@ -1,4 +1,7 @@
-"""Run as a program by test_metastore: tables in a Hive metastore (embedded Derby), clustered by name."""
+"""Run as a program by test_metastore: tables in a Hive metastore, clustered by name.
+
+The metastore is embedded Derby, or with a second argument one that is reached by thrift, as on clusters.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import time
 from pathlib import Path
 
 import spark_zorder
+import thrift_metastore
 from support import plain_builder
 
 FOLDER = sys.argv[1]
@@ -98,22 +102,42 @@ def lived(spark, table, by=""):
     return facts
 
 
-def main():
-    derby = f"jdbc:derby:;databaseName={FOLDER}/metastore;create=true"
+def session(key, value):
+    """Its metastore is where this setting says."""
     builder = (
         plain_builder(FOLDER)
         .config("spark.sql.catalogImplementation", "hive")
-        .config("spark.hadoop.javax.jdo.option.ConnectionURL", derby)
+        .config(f"spark.hadoop.{key}", value)
         .config("spark.driver.extraJavaOptions", f"-Dderby.system.home={FOLDER}/derby")
     )
     spark = spark_zorder.configure(builder).getOrCreate()
     spark.sql("CREATE DATABASE sales")
+    return spark
+
+
+def lives(spark):
+    return {
+        "plain": lived(spark, "sales.plain"),
+        "daily": lived(spark, "sales.daily", "PARTITIONED BY (day)"),
+    }
+
+
+def by_thrift():
+    with thrift_metastore.running(FOLDER) as address:
+        spark = session("hive.metastore.uris", address)
+        facts = lives(spark)
+        spark.stop()
+    return facts
+
+
+def embedded():
+    derby = f"jdbc:derby:;databaseName={FOLDER}/metastore;create=true"
+    spark = session("javax.jdo.option.ConnectionURL", derby)
     spark.sql(f"CREATE TABLE sales.managed USING parquet AS {ROWS}")
     spark.sql(f"CREATE TABLE sales.parts USING parquet PARTITIONED BY (day) AS {ROWS}")
     spark.sql(f"CREATE TABLE sales.outside USING parquet LOCATION '{FOLDER}/outside' AS {ROWS}")
     facts = {name: clustered(spark, f"sales.{name}") for name in ("managed", "parts", "outside")}
-    facts["plain"] = lived(spark, "sales.plain")
-    facts["daily"] = lived(spark, "sales.daily", "PARTITIONED BY (day)")
+    facts.update(lives(spark))
     home = location(spark, "sales.managed")
     spark.sql("ZORDER VACUUM sales.managed RETAIN 0 HOURS")
     spark.sql("ZORDER REMOVE sales.managed")
@@ -122,8 +146,8 @@ def main():
     facts["created_again"] = spark.table("sales.managed").count()
     facts["home"] = home
     spark.stop()
-    print("FACTS " + json.dumps(facts))
+    return facts
 
 
 if __name__ == "__main__":
-    main()
+    print("FACTS " + json.dumps(by_thrift() if len(sys.argv) > 2 else embedded()))

@@ -54,11 +54,11 @@ def golden_keys():
     return [row for row in keyed if version(row.get("since", "3.5")) <= running]
 
 
-def facts_of(program, folder):
+def facts_of(program, folder, *arguments):
     """What a program of its own prints behind FACTS: one JVM has one configuration."""
     here = Path(__file__).resolve().parent
     done = subprocess.run(
-        [sys.executable, str(here / program), str(folder)],
+        [sys.executable, str(here / program), str(folder), *arguments],
         capture_output=True,
         text=True,
         cwd=folder,

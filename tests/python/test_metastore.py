@@ -27,3 +27,8 @@ def test_after_vacuum_remove_and_drop_the_name_is_free(facts):
 @pytest.mark.parametrize("table", ["plain", "daily"])
 def test_a_managed_table_lives_on_after_a_run_as_before(facts, table):
     assert all(facts[table].values()), facts[table]
+
+
+def test_the_same_on_a_metastore_that_is_reached_by_thrift(tmp_path):
+    for table, found in facts_of("metastore_session.py", tmp_path, "thrift").items():
+        assert found and all(found.values()), (table, found)

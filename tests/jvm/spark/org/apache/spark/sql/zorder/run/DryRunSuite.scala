@@ -41,7 +41,7 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
       numbers(6000).selectExpr("*", "1 one").repartition(3).write.parquet(path.toString)
       ends(path, "BY (a, b)", "TOO_SMALL")
       ends(path, s"BY (one) $eight", "NO_GAIN")
-      ends(path, s"BY (a, b) WITH (fileCount = 1)", "NO_GAIN")
+      ends(path, "BY (a, b) WITH (fileCount = 1)", "NO_GAIN")
       ends(path, s"WHERE id < 0 BY (a, b) $eight", "NOTHING_TO_DO")
       ends(path, s"BY (a, b) $eight", "DONE")
       ends(path, s"BY (a, b) $eight", "NOTHING_TO_DO")
