@@ -1,10 +1,13 @@
 package org.apache.spark.sql.zorder.stats
 
+import java.nio.file.Files
+
 import org.apache.parquet.crypto.FileEncryptionProperties
 
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.table.DataFile
 import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.curve.{LongWord, Zone}
 
@@ -200,6 +203,19 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
       assert(dates("LEGACY", "1500-01-01") == Zone.Unknown)
       assert(dates("LEGACY", "1970-01-01") == Zone.Between(LongWord(0), LongWord(8)))
       assert(dates("CORRECTED", "1500-01-01").isInstanceOf[Zone.Between])
+    }
+  }
+
+  test("a file that is no Parquet has no raw footer, whatever number its last bytes make") {
+    inTempDir { dir =>
+      val conf = spark.sessionState.newHadoopConf()
+      // as a length: -1, two gigabytes, and one byte more than there is before it
+      val huge = Seq("PAR1", "zzzz").map(end => Array[Byte](-1, -1, -1, 127) ++ end.getBytes)
+      for (end <- huge ++ Seq(Array.fill[Byte](8)(-1), Array[Byte](93, 0, 0, 0) ++ "PAR1".getBytes)) {
+        val path = Files.write(dir.resolve("notes.parquet"), new Array[Byte](92) ++ end)
+        val file = DataFile(path.toUri.toString, 100L, 0L, "")
+        assert(RawFooter.unknownTypes(conf, file).isEmpty)
+      }
     }
   }
 }

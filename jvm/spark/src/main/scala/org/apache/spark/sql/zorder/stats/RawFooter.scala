@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.stats
 
 import java.io.ByteArrayInputStream
 import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.charset.StandardCharsets
 
 import scala.collection.JavaConverters._
 import scala.util.Try
@@ -19,6 +20,7 @@ import org.apache.spark.sql.zorder.table.DataFile
  */
 private[stats] object RawFooter {
   private val Tail = 8
+  private val Magic = "PAR1".getBytes(StandardCharsets.US_ASCII)
 
   /** Top-level columns with a logical type that Parquet's library does not know, and the reason. */
   def unknownTypes(conf: Configuration, file: DataFile): Seq[(String, String)] =
@@ -57,8 +59,11 @@ private[stats] object RawFooter {
     try {
       val tail = new Array[Byte](Tail)
       in.readFully(file.length - Tail, tail)
-      val bytes = new Array[Byte](ByteBuffer.wrap(tail).order(ByteOrder.LITTLE_ENDIAN).getInt)
-      in.readFully(file.length - Tail - bytes.length, bytes)
+      val length = ByteBuffer.wrap(tail).order(ByteOrder.LITTLE_ENDIAN).getInt
+      // of a file that is no Parquet, any number: an array of that size may be more than the heap
+      require(length >= 0 && length <= file.length - Tail && tail.endsWith(Magic), s"$path has no footer")
+      val bytes = new Array[Byte](length)
+      in.readFully(file.length - Tail - length, bytes)
       Util.readFileMetaData(new ByteArrayInputStream(bytes))
     } finally in.close()
   }

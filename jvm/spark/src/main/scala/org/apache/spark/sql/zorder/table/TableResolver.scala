@@ -74,7 +74,8 @@ object TableResolver extends Logging {
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val tree = checked(fs, root, managed.map(Identity.of).getOrElse(""), access)
     tree.dirs.find(Inside.isOurs).foreach { dir =>
-      refuse(s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
+      refuse(
+        s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
     }
     val moved = Unfinished.journals(JournalStore.beside(fs, root))
       .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))
