@@ -63,7 +63,7 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
   test("a column that takes another's name has a new layout, a column with a new name keeps its own") {
     withTempDir { dir =>
       val (path, run) = (dir.resolve("t"), "WITH (fileCount = 8, force = true)")
-      numbers(20000).selectExpr("id", "a", "b", "cast(xxhash64(id, 9) as int) q").repartition(6)
+      numbers(20000).selectExpr("id", "a", "b", "hash(id, 9) q").repartition(6)
         .write.format("delta").option("delta.columnMapping.mode", "name").save(path.toString)
       def rename(from: String, to: String) =
         spark.sql(s"ALTER TABLE delta.`$path` RENAME COLUMN $from TO $to")
