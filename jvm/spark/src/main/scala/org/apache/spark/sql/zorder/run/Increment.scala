@@ -37,7 +37,9 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
     val input = progress.step("footers") {
       Inspection(session, table, everything, statistics, options)
     }(_.said)
-    val (waiting, idle) = partitions.partition { case (p, _) => input.rows(p.fresh) > 0 }
+    // of files that lost all their rows, none is left when they are written again
+    val (waiting, idle) =
+      partitions.partition { case (p, _) => p.later.isDefined || input.rows(p.fresh) > 0 }
     if (waiting.isEmpty) Some(noRows(idle.map(_._1), considered, selected))
     else grown(waiting, input, statistics, considered, selected).map(e =>
       e.copy(batch = e.batch.copy(finished = e.batch.finished ++ idle.map(_._1.directory))))
