@@ -53,7 +53,7 @@ def logged(spark: SparkSession, source: Path, first: int, log: Path) -> float:
     start = time.monotonic()
     query_log.start(spark, str(log), literals="keep")
     queries(spark, source, first)
-    stopped = query_log.stop(spark)
+    stopped = query_log.stop(spark).collect()[0]
     took = time.monotonic() - start
     if stopped["queries"] != QUERIES:
         raise SystemExit(f"{stopped['queries']} of {QUERIES} queries were logged.")

@@ -39,17 +39,20 @@ def test_times_as_in_the_options_of_a_run():
 
 
 def test_an_empty_table_is_no_failure(main, spark, tmp_path, capsys):
-    empty = str(tmp_path / "empty#1")
-    spark.createDataFrame([], "a INT, b INT").write.parquet(empty)
+    place = tmp_path / "empty#1"
+    spark.createDataFrame([], "a INT, b INT").write.parquet(str(place))
+    spark.sql(
+        f"CREATE TABLE empty_one (a INT, b INT) USING parquet LOCATION '{place}' "
+        "TBLPROPERTIES ('zorder.by' = 'a, b', 'zorder.fileCount' = '4')"
+    )
     listed = tmp_path / "tables"
-    listed.write_text(f"{empty}\n")
-    spark.conf.set("spark.zorder.fileCount", "4")
+    listed.write_text("empty_one\n")
     try:
         code = main(["maintain", "--tables", str(listed), "--json"])
     finally:
-        spark.conf.unset("spark.zorder.fileCount")
+        spark.sql("DROP TABLE empty_one")
     row = json.loads(capsys.readouterr().out.strip().splitlines()[-1])
-    assert (code, row["status"], row["table"]) == (0, "TOO_SMALL", empty)
+    assert (code, row["status"], row["table"]) == (0, "TOO_SMALL", "empty_one")
 
 
 def test_the_table_that_gains_most_is_first_and_a_failure_stops_nobody(main, spark, table, tmp_path, capsys):
