@@ -99,15 +99,16 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
     val head =
       ("statement" +: kinds.map(_._1) :+ "all" :+ "MiB read" :+ "MiB written").mkString("| ", " | ", " |")
     val rule = ("---" +: Seq.fill(kinds.size + 3)("---:")).mkString("| ", " | ", " |")
-    val text = s"""# What statements ask of an object store
-      |
-      |`make store-test`, Spark ${spark.version}, Hadoop's S3A against an S3 server on the loopback address
-      |(${S3Server.pinned}): requests by the server's log, bytes by
-      |S3A's statistics. $rows rows in $files files, of external tables whose warehouse is elsewhere. A run reads footers, page
-      |indexes and a sample before it reads and writes the rows; it writes $files files, or $files in each of 8 partitions.
-      |Bytes of a `ROLLBACK`, and of a run that leaves files alone, are those files, which the new directory needs too.
-      |
-      |""".stripMargin + (head +: rule +: lines).mkString("", "\n", "\n")
+    val text =
+      s"""# What statements ask of an object store
+        |
+        |`make store-test`, Spark ${spark.version}, Hadoop's S3A against an S3 server on the loopback address
+        |(${S3Server.pinned}): requests by the server's log, bytes by
+        |S3A's statistics. $rows rows in $files files, of external tables whose warehouse is elsewhere. A run reads footers, page
+        |indexes and a sample before it reads and writes the rows; it writes $files files, or $files in each of 8 partitions.
+        |Bytes of a `ROLLBACK`, and of a run that leaves files alone, are those files, which the new directory needs too.
+        |
+        |""".stripMargin + (head +: rule +: lines).mkString("", "\n", "\n")
     Files.write(Paths.get("target/store-requests.md"), text.getBytes(UTF_8))
     println(text)
   }
