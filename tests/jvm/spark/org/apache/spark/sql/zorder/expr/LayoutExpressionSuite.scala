@@ -38,7 +38,7 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
 
   private def column(dataType: DataType, values: Seq[Any]): SampleColumn = {
     val isNull = values.map(_ == null).toArray
-    WordType.of(dataType).get match {
+    WordTypes.of(dataType).get match {
       case t: LongWordType => LongSample(values.map(v => if (v == null) 0L else t.toLong(v)).toArray, isNull)
       case t: BytesWordType =>
         BytesSample(values.map(v => if (v == null) Array.emptyByteArray else t.toBytes(v)).toArray, isNull)
@@ -63,7 +63,7 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
   /** (file, key) from the layout itself. */
   private def expected(ref: LayoutRef, types: Seq[DataType], row: Seq[Any], hash: Int): (Int, Long) = {
     val ranks = types.indices.map { c =>
-      if (row(c) == null) 0 else ref.layout.columns(c).scale.rank(WordType.of(types(c)).get.word(row(c)))
+      if (row(c) == null) 0 else ref.layout.columns(c).scale.rank(WordTypes.of(types(c)).get.word(row(c)))
     }.toArray
     val cell = ref.compiled.cell(ranks)
     (

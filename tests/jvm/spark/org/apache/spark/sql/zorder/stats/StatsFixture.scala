@@ -67,7 +67,7 @@ trait StatsFixture {
     val row: InternalRow = plan.executeCollect().head
     columns.indices.map { i =>
       val dataType = columns(i).dataType
-      val wordType = WordType.of(dataType).get
+      val wordType = WordTypes.of(dataType).get
       if (row.isNullAt(2 * i)) Zone.OnlyNulls
       else Zone.Between(wordType.word(row.get(2 * i, dataType)), wordType.word(row.get(2 * i + 1, dataType)))
     }

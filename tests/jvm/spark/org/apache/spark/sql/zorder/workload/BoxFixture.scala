@@ -41,7 +41,7 @@ final class Filtered(schema: StructType, session: Shims.ClassicSession, where: S
   private def holds(condition: Condition, column: BoxColumn, value: Any): Boolean =
     if (value == null) condition.orNull
     else {
-      val word = WordType.of(column.dataType).get.word(value)
+      val word = WordTypes.of(column.dataType).get.word(value)
       condition.intervals.exists(_.meets(word, word))
     }
 

@@ -12,7 +12,7 @@ import sparkzorder.curve.{BytesWord, LongWord}
 class ValueTextSuite extends AnyFunSuite with ZOrderSession {
 
   private def roundTrip(dataType: DataType, value: Any): String = {
-    val word = WordType.of(dataType).get.word(value)
+    val word = WordTypes.of(dataType).get.word(value)
     val text = ValueText.of(word, dataType)
     assert(text.flatMap(ValueText.word(_, dataType)) === Some(word), s"$dataType $value $text")
     text.get
@@ -80,8 +80,8 @@ class ValueTextSuite extends AnyFunSuite with ZOrderSession {
     assert(Neighbours.above(bytes("ab"), StringType).exists(w => bytes("ab") < w && w < bytes("ab\u0001")))
     assert(Neighbours.below(bytes("ab"), BinaryType) === Some(bytes("ab")))
     val wide = DecimalType(38, 0)
-    val one = WordType.of(wide).get.word(Decimal(1))
-    val zero = WordType.of(wide).get.word(Decimal(0))
+    val one = WordTypes.of(wide).get.word(Decimal(1))
+    val zero = WordTypes.of(wide).get.word(Decimal(0))
     assert(Neighbours.below(one, wide) === Some(zero))
   }
 }

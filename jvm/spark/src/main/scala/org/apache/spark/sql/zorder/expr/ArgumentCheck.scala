@@ -20,7 +20,7 @@ object ArgumentCheck {
     case NullType =>
       Some(
         s"$function cannot tell the type of $sql: write cast(NULL AS <type>), so that the key has a length.")
-    case t if WordType.of(t).isDefined => None
+    case t if WordTypes.of(t).isDefined => None
     case s: StructType =>
       val first = s.fieldNames.headOption.map(f => s", for example $sql.$f").getOrElse("")
       Some(s"$function cannot order $sql of type ${s.sql}: name its fields (s.f)$first.")

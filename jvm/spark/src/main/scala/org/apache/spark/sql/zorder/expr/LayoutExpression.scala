@@ -30,7 +30,7 @@ abstract class LayoutExpression extends Expression {
   @transient protected lazy val ranks: Array[Int] = new Array[Int](columns.length)
   @transient protected lazy val scratch: Array[Int] = new Array[Int](columns.length)
   @transient private lazy val wordTypes: Array[WordType] =
-    columns.map(c => WordType.of(c.dataType).get).toArray
+    columns.map(c => WordTypes.of(c.dataType).get).toArray
 
   override def checkInputDataTypes(): TypeCheckResult = {
     val ref = routes.refs.head
@@ -91,7 +91,7 @@ abstract class LayoutExpression extends Expression {
     }
     val parts = columns.zipWithIndex.map { case (column, i) =>
       val value = column.genCode(ctx)
-      val word = WordType.of(column.dataType).get match {
+      val word = WordTypes.of(column.dataType).get match {
         case t: LongWordType => t.code(value.value.toString)
         case t: BytesWordType => t.code(value.value.toString)
       }

@@ -55,7 +55,7 @@ object RowWords {
   /** For types that [[ArgumentCheck]] has let pass. */
   def apply(dataTypes: Seq[DataType]): RowWords = {
     val types = dataTypes.map { t =>
-      WordType.of(t).getOrElse(throw new IllegalArgumentException(s"${t.sql} has no order"))
+      WordTypes.of(t).getOrElse(throw new IllegalArgumentException(s"${t.sql} has no order"))
     }
     new RowWords(types.toIndexedSeq, dataTypes.map(isPlainString).toIndexedSeq)
   }

@@ -114,7 +114,7 @@ object Sampler {
         }
       }
     }
-    val writers = types.map(t => new ColumnWriter(WordType.of(t).get))
+    val writers = types.map(t => new ColumnWriter(WordTypes.of(t).get))
     held.foreach { case (_, row) =>
       types.indices.foreach(c => writers(c).add(if (row.isNullAt(c)) null else row.get(c, types(c))))
     }
@@ -136,7 +136,7 @@ object Sampler {
       types: Array[DataType],
       task: Int,
       keep: (Int, Long) => Boolean): Chunk = {
-    val writers = types.map(t => new ColumnWriter(WordType.of(t).get))
+    val writers = types.map(t => new ColumnWriter(WordTypes.of(t).get))
     val routes = Array.newBuilder[Int]
     var place = 0L
     in.foreach { row =>

@@ -20,10 +20,10 @@ final private[run] class Batches(
     startedMs: Long,
     done: Set[String] = Set.empty,
     val underway: Option[Underway] = None,
-    val thinned: Set[String] = Set.empty) {
+    override val thinned: Set[String] = Set.empty)
+    extends EarlierBatches {
 
-  /** Paths of files whose rows are still to be moved by steps that have begun. */
-  def waiting: Set[String] = underway.fold(Set.empty[String])(_.waiting)
+  override def waiting: Set[String] = underway.fold(Set.empty[String])(_.waiting)
 
   /**
    * The partitions of the next batch.

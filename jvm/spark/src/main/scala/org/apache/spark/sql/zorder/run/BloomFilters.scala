@@ -48,7 +48,7 @@ private[run] object BloomFilters {
       case StructField(own, inner: StructType, _, _) if parts.size > 1 =>
         own +: path(table, inner, name, parts.tail)
       case StructField(own, other, _, _)
-          if parts.size == 1 && WordType.of(other).isDefined && other != BooleanType && !own.contains('.') =>
+          if parts.size == 1 && WordTypes.of(other).isDefined && other != BooleanType && !own.contains('.') =>
         Seq(own)
       case _ =>
         refuse(s"Column $name of $table cannot have a Bloom filter: name a column or a field of numbers, " +

@@ -118,7 +118,7 @@ object ClusterColumns {
         s"Clustering column $sql gives another value at every run: cluster by a deterministic expression.")
     if (expression.references.isEmpty || SubqueryExpression.hasSubquery(expression))
       refuse(s"Clustering column $sql is not made of the columns of $table alone: name a column.")
-    if (WordType.of(expression.dataType).isEmpty) {
+    if (WordTypes.of(expression.dataType).isEmpty) {
       val hint = expression.dataType match {
         case s: StructType if s.nonEmpty => s" Name one of its fields, such as $sql.${s.head.name}."
         case _: ArrayType | _: MapType => s" Leave it out: ${Elements.NoBounds}."

@@ -107,7 +107,7 @@ object ClusteringRun {
       progress.runId,
       ending.layout,
       ending.metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs),
-      ending.outlook)
+      ending.outlook.map(_.report))
     RunSource.wrote(report)
     report
   }

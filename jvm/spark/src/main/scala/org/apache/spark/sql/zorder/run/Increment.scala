@@ -8,9 +8,6 @@ import org.apache.spark.sql.zorder.fit.{Counted, Sampler}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{DataFile, InputRelation, PinnedPartition}
 
-/** A partition with new files, the layout that it keeps, and what becomes of its new rows. */
-final private[run] case class Grown(placed: PlacedPartition, ref: LayoutRef, growth: Growth, growing: Growing)
-
 /**
  * The part of a run that takes new files into layouts that are stored already: the new rows are counted by
  * file number, one pruned job, and then merged into their cells or appended in layout order, whatever the

@@ -45,7 +45,7 @@ final private[run] class NewLayout(context: RunContext, batches: Batches) {
       val metrics = planned(considered, work).copy(
         sampledRows = sampled.rows.toLong,
         cost =
-          steps.priced(RunCost.of(pinned, source, footers, tracked, input.statistics, options), plan))
+          steps.priced(CostForecast.of(pinned, source, footers, tracked, input.statistics, options), plan))
       decided(work, fitted, selected, metrics, steps, batch)
     }
   }

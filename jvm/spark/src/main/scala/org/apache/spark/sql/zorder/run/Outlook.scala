@@ -30,6 +30,10 @@ final private[run] case class Outlook(
   /** With what is read of the blocks that the run has made. */
   def after(levels: Levels): Outlook = copy(measured = Some(Outlook.read(gauge, levels)))
 
+  /** As the result shows it. */
+  def report: ReadReport =
+    ReadReport(columns, queries, others, alternatives.map(c => AlternativeReport(c.name, c.files, c.pages)))
+
   def columns: Seq[ColumnReport] = tracked.clustering.indices.map { c =>
     val read = column(c)
     ColumnReport(tracked.all(c).sql, read.at(_.files), read.at(_.rowGroups), read.at(_.pages))

@@ -51,15 +51,15 @@ final private[run] case class PlacedPartition(
  * Compares a table's files with the records of its runs: a file is known by its path and its length. Runs by
  * other columns or by another curve say nothing, nor do layouts of another number of files than asked for.
  *
- * @param batches
- *   of this statement: what it has yet to move, and where it has written thinned files again
+ * @param earlier
+ *   the batches of this statement so far: what it has yet to move, and where it has written thinned files again
  */
 final private[run] class Placement(
     table: ClusterTable,
     by: Seq[ClusterColumn],
     curve: String,
     options: RunOptions,
-    batches: Batches) {
+    earlier: EarlierBatches) {
   private val (names, ids) = (by.map(_.sql), ColumnIds.of(table, by))
   private lazy val runs: Seq[RunRecord] =
     table.state.standing().filter(r => sameColumns(r) && r.curve == curve)
@@ -98,9 +98,9 @@ final private[run] class Placement(
       else {
         val spanning = by(Tasks.Appended)(_ => ()).values.flatten.toSeq
         val placed = settled.values.flatten.toSeq
-        val begun = placed.filter(f => batches.waiting(f.path))
+        val begun = placed.filter(f => earlier.waiting(f.path))
         val thinned =
-          if (gathered.nonEmpty || batches.thinned(directory)) Nil
+          if (gathered.nonEmpty || earlier.thinned(directory)) Nil
           else (placed ++ spanning).filter(f => taken(f.path) && f.deletedShare > options.deletedShare)
         val moving = (begun ++ thinned).map(_.path).toSet
         def stay(files: Seq[DataFile]) = files.filterNot(f => moving(f.path))

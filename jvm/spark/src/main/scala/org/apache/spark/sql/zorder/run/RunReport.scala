@@ -12,7 +12,7 @@ final case class RunReport(
     runId: String,
     layoutChosen: String,
     metrics: RunMetrics,
-    outlook: Option[Outlook]) {
+    reads: Option[ReadReport]) {
   def row: Row = new GenericRowWithSchema(
     Array[Any](
       path,
@@ -21,10 +21,10 @@ final case class RunReport(
       runId,
       layoutChosen,
       metrics.row,
-      rows(_.columns)(_.row),
-      rows(_.queries)(_.row),
-      rows(_.others)(_.row),
-      rows(_.alternatives)(c => Row(c.name, c.files, c.pages))),
+      shown.columns.map(_.row),
+      shown.queries.map(_.row),
+      shown.others.map(_.row),
+      shown.alternatives.map(_.row)),
     RunReport.schema)
 
   def json: String = row.json
@@ -34,7 +34,7 @@ final case class RunReport(
     if (later.status == RunStatus.NothingToDo) this
     else {
       val done = Seq(this, later).find(_.status == RunStatus.Done).map(_.status)
-      val shown = if (later.outlook.isDefined) later else this
+      val shown = if (later.reads.isDefined) later else this
       shown.copy(
         status = done.getOrElse(later.status),
         reason = Seq(reason, later.reason).filter(_.nonEmpty).mkString(" "),
@@ -44,16 +44,10 @@ final case class RunReport(
   /** The statement ended before all batches were begun. */
   def partial(why: String): RunReport = copy(status = RunStatus.Partial, reason = s"$reason PARTIAL: $why")
 
-  private def rows[A](list: Outlook => Seq[A])(row: A => Row): Seq[Row] =
-    outlook.fold(Seq.empty[Row])(list(_).map(row))
+  private def shown: ReadReport = reads.getOrElse(ReadReport())
 }
 
 object RunReport {
-  private val alternative = new StructType()
-    .add("layout", StringType)
-    .add("files", DoubleType)
-    .add("pages", DoubleType)
-
   val schema: StructType = new StructType()
     .add("path", StringType)
     .add("status", StringType)
@@ -64,5 +58,5 @@ object RunReport {
     .add("columns", ArrayType(ColumnReport.schema))
     .add("queries", ArrayType(QueryReport.schema))
     .add("others", ArrayType(OtherReport.schema))
-    .add("alternatives", ArrayType(alternative))
+    .add("alternatives", ArrayType(AlternativeReport.schema))
 }

@@ -35,7 +35,7 @@ private[run] object RunSource extends Source {
       count("bytesWritten", report.metrics.added.map(_.length).sum)
       count("filesAdded", report.metrics.added.length.toLong)
       count("filesRemoved", report.metrics.removed.length.toLong)
-      val files = report.outlook.toSeq.flatMap(_.columns.map(_.files))
+      val files = report.reads.toSeq.flatMap(_.columns.map(_.files))
       val measured = files.flatMap(_.measured)
       if (measured.nonEmpty) {
         shareRead.set(measured.sum / measured.length)

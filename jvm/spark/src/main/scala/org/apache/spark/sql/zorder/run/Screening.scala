@@ -51,7 +51,7 @@ private[zorder] object Screening {
     fields.flatMap { f =>
       f.dataType match {
         case s: StructType => paths(s, above :+ f.name)
-        case t if WordType.of(t).isDefined => Seq(above :+ f.name)
+        case t if WordTypes.of(t).isDefined => Seq(above :+ f.name)
         case _ => Nil
       }
     }

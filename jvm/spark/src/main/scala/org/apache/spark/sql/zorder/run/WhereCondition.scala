@@ -30,7 +30,7 @@ final private[run] case class WhereCondition(condition: Expression, partitionCol
   private def pathsIn(e: Expression): Seq[Seq[String]] = e match {
     case a: Attribute if partitionColumns.exists(_.exprId == a.exprId) => Nil
     case _ =>
-      ColumnPath.of(e).filter(_ => WordType.of(e.dataType).isDefined).map(Seq(_))
+      ColumnPath.of(e).filter(_ => WordTypes.of(e.dataType).isDefined).map(Seq(_))
         .getOrElse(e.children.flatMap(pathsIn))
   }
 

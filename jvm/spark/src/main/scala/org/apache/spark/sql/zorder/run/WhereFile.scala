@@ -47,7 +47,7 @@ final private[run] class WhereFile(held: Seq[String] => Held) {
   private def compared(dataType: DataType, h: Held, literal: Literal, test: WhereFile.Test): WhereTruth =
     if (literal.value == null || h.zone == Zone.OnlyNulls) WhereTruth.Null
     else
-      WordType.of(dataType).filter(_ => literal.dataType == dataType).map(_.word(literal.value)) match {
+      WordTypes.of(dataType).filter(_ => literal.dataType == dataType).map(_.word(literal.value)) match {
         case Some(word) =>
           h.zone match {
             case Zone.Between(min, max) if min.isInstanceOf[LongWord] == word.isInstanceOf[LongWord] =>

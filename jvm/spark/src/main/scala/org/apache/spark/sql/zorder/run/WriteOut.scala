@@ -146,7 +146,7 @@ final private[run] class WriteOut(context: RunContext) {
       progress.runId,
       work.layout,
       metrics.copy(endTimeMs = finished, stepMs = progress.stepMs),
-      Some(outlook))
+      Some(outlook.report))
     val record = RunRecord(
       number = 0,
       runId = progress.runId,

@@ -21,7 +21,7 @@ final private[workload] case class AskedColumn(column: BoxColumn, expression: Ex
       path <- ColumnPath.of(other.expression)
       if columns == Seq(path)
       values <- Try(points.map(value(path, other, _))).toOption
-      words <- WordType.of(column.dataType)
+      words <- WordTypes.of(column.dataType)
     } yield Condition.in(values.filter(_ != null).map(words.word)).copy(orNull = values.contains(null))
 
   private def value(path: Seq[String], other: AskedColumn, point: Word): Any = {

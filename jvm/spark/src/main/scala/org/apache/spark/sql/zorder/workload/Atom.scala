@@ -135,7 +135,7 @@ private[workload] object Atom {
   private def ray(min: Option[Word], max: Option[Word]): Condition =
     Condition(IndexedSeq(Interval(min, max)), orNull = false)
 
-  private def word(c: BoxColumn, value: Any): Word = WordType.of(c.dataType).get.word(value)
+  private def word(c: BoxColumn, value: Any): Word = WordTypes.of(c.dataType).get.word(value)
 
   private object Column {
     def unapply(e: Expression): Option[BoxColumn] = BoxColumn.of(e)

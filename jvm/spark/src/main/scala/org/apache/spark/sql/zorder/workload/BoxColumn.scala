@@ -23,7 +23,7 @@ object BoxColumn {
 
   /** None where nothing can be told about the expression's values. */
   def of(e: Expression): Option[BoxColumn] =
-    if (e.foldable || WordType.of(e.dataType).isEmpty) None
+    if (e.foldable || WordTypes.of(e.dataType).isEmpty) None
     else
       ColumnPath.of(e) match {
         case Some(path) =>

@@ -80,7 +80,7 @@ private[workload] object ScanFacts {
       def word(text: Option[String]): Option[Word] = for {
         t <- text
         value <- Try(CatalogColumnStat.fromExternalString(t, name, column.dataType, found.version)).toOption
-        words <- WordType.of(column.dataType)
+        words <- WordTypes.of(column.dataType)
       } yield words.word(value)
       val range = for { low <- word(found.min); high <- word(found.max) } yield (low, high)
       val nulls = for {

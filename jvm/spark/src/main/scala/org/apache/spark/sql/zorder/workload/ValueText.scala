@@ -23,7 +23,7 @@ private[workload] object ValueText {
       .filter(t => ValueText.word(t, dataType).contains(word))
 
   /** The word of a value's text; None where the text is no value of the type. */
-  def word(text: String, dataType: DataType): Option[Word] = WordType.of(dataType).flatMap { words =>
+  def word(text: String, dataType: DataType): Option[Word] = WordTypes.of(dataType).flatMap { words =>
     val read = dataType match {
       case _ if text == null => None
       case BinaryType => Try(Hex.read(text)).toOption
