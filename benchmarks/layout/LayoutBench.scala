@@ -4,7 +4,7 @@ import java.lang.management.ManagementFactory
 import java.nio.file.{Files, Path, Paths}
 
 import sparkzorder.curve.build.{AutoChoice, Builders}
-import sparkzorder.curve.experiment._
+import sparkzorder.curve.experiment.{Case, DataSet, Experiment, Workload}
 
 /**
  * Lays every data set out in every way and writes what later queries read, beside the bound and beside

@@ -1,6 +1,6 @@
 package sparkzorder.bench.layout
 
-import sparkzorder.curve.experiment._
+import sparkzorder.curve.experiment.{Case, Unlogged}
 
 /**
  * How much less could be read without a log if layouts were chosen better: beside the choice, the best layout

@@ -87,10 +87,10 @@ def _jar(spark: SparkSession) -> Fact:
 def _classic(spark: SparkSession) -> list[Fact]:
     session: Any = spark
     scala = Fact("Scala", str(session._jvm.scala.util.Properties.versionNumberString()))
-    info = _session.jvm_class(spark, "BuildInfo")
+    info = _session.jvm_class(spark, "build.BuildInfo")
     if info is None:
         return [scala, Fact("jar on the class path", "none", "call spark_zorder.attach(spark)")]
-    problem = _session.jvm_class(spark, "StartCheck")
+    problem = _session.jvm_class(spark, "build.StartCheck")
     problem = None if problem is None else problem.problem()
     version = str(info.version())
     stale = "" if version == __version__ else f"use the jar of version {__version__}, and only one of them"

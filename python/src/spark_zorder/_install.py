@@ -61,9 +61,9 @@ def attach(spark: SparkSession) -> SparkSession:
         _check_server(spark)
         return spark
     # BuildInfo is plain Java: it is found whatever line a jar was built for
-    if _session.jvm_class(spark, "BuildInfo") is None:
+    if _session.jvm_class(spark, "build.BuildInfo") is None:
         spark.sql(f"ADD JAR {literal(jar_path())}").collect()
-        if _session.jvm_class(spark, "BuildInfo") is None:
+        if _session.jvm_class(spark, "build.BuildInfo") is None:
             raise SetupError(
                 f"{jar_path()} was added to the session, but its classes are not visible: start the session "
                 "with spark_zorder.configure(SparkSession.builder) instead."
@@ -79,11 +79,11 @@ def attach(spark: SparkSession) -> SparkSession:
 
 def _check_jar(spark: SparkSession) -> None:
     """The start check of the jar, then its version against that of this package."""
-    check = _session.jvm_class(spark, "StartCheck")
+    check = _session.jvm_class(spark, "build.StartCheck")
     problem = check.problem() if check is not None else None
     if problem is not None:
         raise SetupError(str(problem))
-    facts = _session.jvm_class(spark, "BuildInfo")
+    facts = _session.jvm_class(spark, "build.BuildInfo")
     version = str(facts.version()) if facts is not None else "unknown"
     if version != __version__:
         raise SetupError(

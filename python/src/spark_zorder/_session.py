@@ -86,7 +86,7 @@ def require_jar() -> None:
     spark = SparkSession.getActiveSession()
     if spark is None or is_connect(spark) or spark.sparkContext in _with_jar:
         return
-    if jvm_class(spark, "BuildInfo") is None:
+    if jvm_class(spark, "build.BuildInfo") is None:
         raise SetupError(missing(spark))
     _with_jar.add(spark.sparkContext)
 
@@ -127,7 +127,7 @@ def run(spark: SparkSession, statement: str) -> DataFrame:
 
 def require_bridge(spark: SparkSession) -> Any:
     """The JVM's Bridge, or a sentence that says how to get it."""
-    bridge = jvm_class(spark, "Bridge")
+    bridge = jvm_class(spark, "sql.Bridge")
     if bridge is None:
         raise SetupError(missing(spark))
     return bridge

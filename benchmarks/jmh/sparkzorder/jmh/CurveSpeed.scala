@@ -1,6 +1,7 @@
 package sparkzorder.jmh
 
 import org.openjdk.jmh.annotations._
+
 import sparkzorder.curve.{BitPattern, Hilbert, Morton}
 
 /** Codes that fit one long, from coordinates. */

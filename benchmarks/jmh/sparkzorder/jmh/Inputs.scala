@@ -2,7 +2,7 @@ package sparkzorder.jmh
 
 import java.util.SplittableRandom
 
-import sparkzorder.curve.layout._
+import sparkzorder.curve.layout.{Cut, CutTree, Leaf, LongScale, RankSpan, Scale, ScaleBuilder}
 
 /**
  * Random inputs of one invocation. `Rows` of them are more than a branch predictor learns by heart, and

@@ -1,7 +1,8 @@
 package sparkzorder.jmh
 
 import org.openjdk.jmh.annotations._
-import sparkzorder.curve.layout._
+
+import sparkzorder.curve.layout.{CompiledLayout, InFileOrder, Scale}
 
 /** What a row costs in a fitted layout of four skewed BIGINT columns. */
 @State(Scope.Thread)

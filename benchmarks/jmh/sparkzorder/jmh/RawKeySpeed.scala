@@ -2,6 +2,7 @@ package sparkzorder.jmh
 
 import org.openjdk.jmh.annotations._
 import org.openjdk.jmh.infra.Blackhole
+
 import sparkzorder.curve.{HilbertKey, Interleave, KeyShape, KeyWords}
 
 /** BINARY keys over raw values, from the values to the new byte array. */

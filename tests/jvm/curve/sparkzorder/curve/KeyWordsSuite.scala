@@ -2,6 +2,7 @@ package sparkzorder.curve
 
 import java.math.BigInteger
 import org.scalatest.funsuite.AnyFunSuite
+
 import sparkzorder.curve.Reference.Cell
 
 /** Values become words in their own order, whatever the words held before. */

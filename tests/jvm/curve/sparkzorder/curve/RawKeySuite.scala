@@ -3,6 +3,7 @@ package sparkzorder.curve
 import java.math.BigInteger
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Random
+
 import sparkzorder.curve.Reference.Cell
 
 /** Interleaving, its way back, the Hilbert key and the MSD order against the bit-by-bit reference. */

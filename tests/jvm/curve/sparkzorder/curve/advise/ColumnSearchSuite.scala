@@ -3,8 +3,8 @@ package sparkzorder.curve.advise
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.curve.LongWord
-import sparkzorder.curve.build._
-import sparkzorder.curve.cost._
+import sparkzorder.curve.build.{DefaultWorkload, HeldOut, Placed, Table}
+import sparkzorder.curve.cost.{Condition, Query, RankQueries}
 
 /** Which columns are found, on tables whose answer is known. */
 class ColumnSearchSuite extends AnyFunSuite {

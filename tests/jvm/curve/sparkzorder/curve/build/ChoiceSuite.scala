@@ -2,6 +2,7 @@ package sparkzorder.curve.build
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.RankQueries
 import sparkzorder.curve.layout.{Layout, LayoutColumn}
 

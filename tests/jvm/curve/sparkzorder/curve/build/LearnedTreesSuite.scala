@@ -3,6 +3,7 @@ package sparkzorder.curve.build
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.curve.LongWord
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Condition, Query, RankQueries}
 import sparkzorder.curve.layout.{Cut, CutTree, Leaf}
 

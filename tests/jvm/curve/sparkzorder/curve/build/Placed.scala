@@ -1,8 +1,9 @@
 package sparkzorder.curve.build
 
 import sparkzorder.curve.{Block, LongWord, Zone}
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Bound, ShareRead, SortedWords}
-import sparkzorder.curve.layout._
+import sparkzorder.curve.layout.{CompiledLayout, Layout, LayoutColumn, Scale, ScaleBuilder}
 
 /** A layout fitted on a sample of a table, and the whole table placed by it. */
 final class Placed(table: Table, val layout: Layout) {

@@ -3,7 +3,7 @@ package sparkzorder.curve.build
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.curve.LongWord
-import sparkzorder.curve.cost._
+import sparkzorder.curve.cost.{Condition, Factor, Query, RankQueries}
 
 /** The queries that stand for a log, and what the bound is told of queries. */
 class WorkloadSuite extends AnyFunSuite {

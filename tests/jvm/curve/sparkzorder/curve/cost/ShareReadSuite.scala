@@ -1,6 +1,7 @@
 package sparkzorder.curve.cost
 
 import org.scalatest.funsuite.AnyFunSuite
+
 import sparkzorder.curve.{Block, BytesWord, LongWord, Word, Zone}
 
 class ShareReadSuite extends AnyFunSuite {

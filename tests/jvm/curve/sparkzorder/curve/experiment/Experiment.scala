@@ -2,9 +2,22 @@ package sparkzorder.curve.experiment
 
 import java.util.Random
 
-import sparkzorder.curve.build._
+import sparkzorder.curve.build.{
+  AlignedZ,
+  AutoChoice,
+  BitPatternTree,
+  Builders,
+  Chosen,
+  KdTree,
+  Lexical,
+  LiteralTree,
+  Placed,
+  QueryTree,
+  SliceTree
+}
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{RankQueries, WorkloadBound}
-import sparkzorder.curve.layout._
+import sparkzorder.curve.layout.{CompiledLayout, CutTree, InFileOrder, LongScale, Scale, ScaleBuilder}
 
 /**
  * One data set laid out in every way: what later queries of a kind read, in blocks of real rows.

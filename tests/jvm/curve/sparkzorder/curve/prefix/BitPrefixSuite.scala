@@ -3,6 +3,7 @@ package sparkzorder.curve.prefix
 import java.math.BigInteger
 import org.scalatest.funsuite.AnyFunSuite
 import scala.util.Random
+
 import sparkzorder.curve.{HilbertKey, Interleave, KeyShape, KeyWords, Reference}
 import sparkzorder.curve.Reference.Cell
 

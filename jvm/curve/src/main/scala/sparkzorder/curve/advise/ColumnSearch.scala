@@ -1,6 +1,7 @@
 package sparkzorder.curve.advise
 
-import sparkzorder.curve.build._
+import sparkzorder.curve.build.{AutoChoice, Builders, HeldOut, Lexical, SliceTree, WorkloadShapes}
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{RankQueries, WorkloadBound}
 
 /**

@@ -1,5 +1,6 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.build.cut.{AlignedCuts, RankedSample}
 import sparkzorder.curve.cost.RankBlocks
 import sparkzorder.curve.layout.{CutTree, InFileOrder}
 

@@ -1,5 +1,6 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.build.cut.{PatternCuts, RankedSample}
 import sparkzorder.curve.cost.RankQueries
 import sparkzorder.curve.layout.CutTree
 

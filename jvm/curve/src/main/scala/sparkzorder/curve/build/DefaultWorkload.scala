@@ -1,5 +1,6 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{RankBox, RankQueries}
 
 /**

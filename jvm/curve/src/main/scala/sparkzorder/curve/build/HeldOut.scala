@@ -1,5 +1,6 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{RankBlocks, RankQueries}
 import sparkzorder.curve.layout.{CutTree, InFileOrder}
 

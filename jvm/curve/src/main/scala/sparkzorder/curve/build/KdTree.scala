@@ -1,5 +1,6 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.build.cut.{AlignedCuts, RankedSample}
 import sparkzorder.curve.layout.{CutTree, InFileOrder}
 
 /** A k-d tree: the columns in turn are cut at the quantile that suits the files (Bentley 1975). */

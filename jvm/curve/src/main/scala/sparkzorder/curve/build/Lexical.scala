@@ -1,5 +1,6 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.build.cut.{Proposal, QuantileCuts, RankedSample, Recursion, SampleCell}
 import sparkzorder.curve.layout.{CutTree, InFileOrder}
 
 /**

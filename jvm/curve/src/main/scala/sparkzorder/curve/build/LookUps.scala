@@ -1,5 +1,6 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.RankBlocks
 
 /** What look-ups of single values read, one column at a time. */

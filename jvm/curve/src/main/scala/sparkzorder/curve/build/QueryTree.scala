@@ -1,5 +1,6 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.build.cut.{QueryCuts, RankedSample}
 import sparkzorder.curve.cost.RankQueries
 import sparkzorder.curve.layout.CutTree
 

@@ -1,5 +1,6 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.build.cut.{RankedSample, SliceCuts}
 import sparkzorder.curve.cost.{RankQueries, WorkloadBound}
 import sparkzorder.curve.layout.CutTree
 

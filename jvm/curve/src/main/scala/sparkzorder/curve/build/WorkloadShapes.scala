@@ -1,5 +1,6 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Factor, RankBox, RankQueries, Shape}
 import sparkzorder.curve.layout.{RankSpan, Scale}
 

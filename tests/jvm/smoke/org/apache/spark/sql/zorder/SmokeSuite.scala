@@ -4,8 +4,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.apache.spark.sql.functions.{col, expr => column}
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.sql.ZOrderParser
+import org.apache.spark.sql.zorder.sql.{Bridge, ZOrderParser}
 
 /** What every Spark line must do. */
 class SmokeSuite extends AnyFunSuite with ZOrderSession {

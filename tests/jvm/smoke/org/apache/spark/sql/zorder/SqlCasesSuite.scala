@@ -5,6 +5,8 @@ import java.nio.file.{Files, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.errors.ZOrderException
+
 /** The statements in `tests/shared/sql`, on every Spark line. */
 class SqlCasesSuite extends AnyFunSuite with ZOrderSession {
 

@@ -7,7 +7,8 @@ import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.functions.{col, expr, struct}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.{functions => F, ZOrderSession}
+import org.apache.spark.sql.zorder.{ZOrderSession, functions => F}
+import org.apache.spark.sql.zorder.sql.Functions
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.JavaConverters._
 

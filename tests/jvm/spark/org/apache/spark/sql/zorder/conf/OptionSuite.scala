@@ -5,7 +5,8 @@ import java.nio.file.{Files, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{ZOrderException, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 class OptionSuite extends AnyFunSuite with ZOrderSession {
   private val none = Map.empty[String, String]

@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.expr
 
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.types._
-import org.scalatest.Assertions
 import sparkzorder.curve.{BytesWord, Interleave, MsdOrder}
+import org.scalatest.Assertions
 
 /** How two rows compare: by their keys, and by the comparator, which must say the same. */
 trait KeyOrder extends Assertions {

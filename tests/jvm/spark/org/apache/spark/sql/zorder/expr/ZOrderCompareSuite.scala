@@ -8,8 +8,8 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
-import scala.util.Random
 import sparkzorder.curve.BytesWord
+import scala.util.Random
 
 /** The comparison of two structs: the sign of their keys, NULLs, types, and no struct on the way. */
 class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {

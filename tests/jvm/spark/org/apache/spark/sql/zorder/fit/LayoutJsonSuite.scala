@@ -3,8 +3,9 @@ package org.apache.spark.sql.zorder.fit
 import java.nio.charset.StandardCharsets.UTF_8
 import java.util.SplittableRandom
 
-import org.apache.spark.sql.zorder.ZOrderException
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.curve.layout.Layout
 
 class LayoutJsonSuite extends AnyFunSuite {

@@ -85,16 +85,16 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
       val (fitted, heldOut) = Sampler.collect(df, 1, Sampler.byPlace(0.25)).head.halves
       val layout = Fit.choose(fitted, columns.map(c => FitColumn(c, "")), files, curve, Nil, 3.2).layout
       val pageRows = Rows / files / 3.2
-      val forecast = Forecast.blocks(heldOut, layout, Rows, pageRows * 2, pageRows)
+      val forecast = LayoutForecast.blocks(heldOut, layout, Rows, pageRows * 2, pageRows)
       val whole = all(df)
-      val measured = Forecast.blocks(whole, layout, Rows, pageRows * 2, pageRows)
+      val measured = LayoutForecast.blocks(whole, layout, Rows, pageRows * 2, pageRows)
       val told = heldOut.columns.map(_.sorted)
       val actual = whole.columns.map(_.sorted)
       Seq(
         ("files", forecast.files, measured.files),
         ("row groups", forecast.rowGroups, measured.rowGroups),
         ("pages", forecast.pages, measured.pages)).foreach { case (level, f, m) =>
-        val (x, y) = (Forecast.shares(f, told), Forecast.shares(m, actual))
+        val (x, y) = (LayoutForecast.shares(f, told), LayoutForecast.shares(m, actual))
         info(
           s"$level: forecast ${x.map(v => f"$v%.4f").mkString(" ")} measured ${y.map(v => f"$v%.4f").mkString(" ")}")
         x.zip(y).foreach { case (a, b) => assert(math.abs(a - b) <= 0.05 * b + 0.002, level) }

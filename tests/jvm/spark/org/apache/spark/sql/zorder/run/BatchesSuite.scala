@@ -5,7 +5,7 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.SameOnAllLines
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Statements that commit partition by partition. */
 @SameOnAllLines

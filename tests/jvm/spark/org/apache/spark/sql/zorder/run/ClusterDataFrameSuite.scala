@@ -4,7 +4,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{col, upper}
-import org.apache.spark.sql.zorder.{Bridge, SameOnAllLines, ZOrderException, ZOrderSession}
+import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.run.plan.DataFrameFiles
+import org.apache.spark.sql.zorder.sql.Bridge
 
 /** What Python's `cluster` and `fit` ask of the JVM: columns by name or as `Column`, and how many files. */
 @SameOnAllLines

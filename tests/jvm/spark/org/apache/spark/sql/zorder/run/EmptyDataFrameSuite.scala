@@ -2,7 +2,8 @@ package org.apache.spark.sql.zorder.run
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderException}
+import org.apache.spark.sql.zorder.SameOnAllLines
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** Layouts of DataFrames without rows, of one row, of NULLs. */
 @SameOnAllLines

@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.{Footers, ForeignFile}
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /** Types, codecs and encodings of other writers: kept, refused, or listed as what `force` accepts. */
 class ForeignTypesSuite extends AnyFunSuite with RunFixture {

@@ -4,8 +4,9 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderConflictException}
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.SameOnAllLines
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Two schedulers and one table: the work is done once. */
 @SameOnAllLines

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.run
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.zorder.workload.{LoggedCondition, LoggedQuery}
+import org.apache.spark.sql.zorder.workload.log.{LoggedCondition, LoggedQuery}
 
 /** Runs with a query log: what they forecast is what is measured afterwards, and the log decides. */
 class QueryForecastSuite extends AnyFunSuite with RunFixture {

@@ -4,10 +4,13 @@ import java.nio.file.{Files, Path, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderException}
+import org.apache.spark.sql.zorder.SameOnAllLines
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.{GuardedFileSystem, LocalStoreFileSystem, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.{Journal, JournalState, ParquetTable}
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Statements that read need read rights only, and change nothing: neither the table nor what others left. */
 @SameOnAllLines

@@ -10,7 +10,8 @@ import org.scalatest.{Assertions, Suite}
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{count, input_file_name, lit, max, min}
-import org.apache.spark.sql.zorder.{ZOrderException, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** Small tables, statements on them, and what is in their directories. */
 trait RunFixture extends ZOrderSession with Assertions { this: Suite =>

@@ -5,7 +5,7 @@ import scala.util.Try
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** Bad input gets one sentence: what stands where, and what would parse. */
 class StatementErrorsSuite extends AnyFunSuite {

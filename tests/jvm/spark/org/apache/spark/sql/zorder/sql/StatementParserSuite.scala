@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.sql
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
-import org.apache.spark.sql.zorder.run.ClusterRequest
+import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef.{Location, Name}
 
 /** SPEC 6: what parses, and into what. */

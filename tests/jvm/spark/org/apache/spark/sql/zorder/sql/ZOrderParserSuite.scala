@@ -7,10 +7,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.{AnalysisException, Row, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, OneRowRelation}
-import org.apache.spark.sql.zorder.{Bridge, Registered, ZOrderException, ZOrderExtensions, ZOrderSession}
+import org.apache.spark.sql.zorder.{ZOrderExtensions, ZOrderSession}
 import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
-import org.apache.spark.sql.zorder.table.{Provider, TableRef}
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.resolve.Provider
 
 /** The parser in a session: whose statement it is, what the plan looks like, and what stays Spark's. */
 class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {

@@ -7,9 +7,9 @@ import org.apache.parquet.crypto.FileEncryptionProperties
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.table.DataFile
-import org.scalatest.funsuite.AnyFunSuite
+import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{LongWord, Zone}
+import org.scalatest.funsuite.AnyFunSuite
 
 class FootersSuite extends AnyFunSuite with StatsFixture {
 

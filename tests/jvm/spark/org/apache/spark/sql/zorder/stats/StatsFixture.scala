@@ -10,9 +10,9 @@ import org.apache.parquet.example.data.Group
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.functions.{col, max, min}
-import org.apache.spark.sql.zorder.expr.WordType
+import org.apache.spark.sql.zorder.expr.WordTypes
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.util.Utils
 import sparkzorder.curve.Zone
 

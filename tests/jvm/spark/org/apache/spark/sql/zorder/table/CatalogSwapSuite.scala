@@ -6,7 +6,9 @@ import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.resolve.Maintenance
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** SPEC 5: the commit of a table of the catalog. */
 class CatalogSwapSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {

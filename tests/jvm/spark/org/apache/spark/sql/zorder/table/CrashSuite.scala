@@ -5,7 +5,10 @@ import java.io.File
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderConflictException}
+import org.apache.spark.sql.zorder.SameOnAllLines
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.resolve.Maintenance
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** SPEC 5: recovery from the journal alone, forward or back, idempotent. */
 @SameOnAllLines

@@ -7,6 +7,7 @@ import org.apache.hadoop.fs.{FSError, Path}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** What [[FaultyFileSystem]] lets fail, one fault at a time in a JVM. */
 object Faults {

@@ -6,7 +6,8 @@ import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderException}
+import org.apache.spark.sql.zorder.SameOnAllLines
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.run.RunFixture
 
 /** Runs on plain Parquet whose writes fail: in a task that Spark tries again, or for ever. */

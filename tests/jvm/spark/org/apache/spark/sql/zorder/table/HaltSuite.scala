@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.parquet.{Journal, ParquetTable}
+import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
 /**
  * SPEC 5: JVMs that are halted at every step of a commit, once each. Undoing, rollback, second crashes and

@@ -10,7 +10,8 @@ import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.SameOnAllLines
-import org.apache.spark.sql.zorder.table.parquet._
+import org.apache.spark.sql.zorder.table.parquet.{Mounts, Moves}
+import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
 /** Directories of the local disk that cannot be exchanged: mount points and symbolic links. */
 @SameOnAllLines

@@ -7,7 +7,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.resolve.{CatalogResolver, Maintenance}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** ADR 23: a managed table lives on after a run as it did before, whatever is done to it. */
 class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {

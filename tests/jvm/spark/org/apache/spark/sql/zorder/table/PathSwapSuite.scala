@@ -6,7 +6,8 @@ import java.nio.file.attribute.PosixFilePermissions
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderConflictException}
+import org.apache.spark.sql.zorder.SameOnAllLines
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 
 /** SPEC 5: the commit of a table known by its path. */
 @SameOnAllLines

@@ -8,7 +8,8 @@ import java.util.Locale
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.table.resolve.{FormatRefusals, IntoTarget, TableResolver}
 
 /** SPEC 4: what is refused, with the statement that is right instead. */
 class RefusalSuite extends AnyFunSuite with TableFixture {

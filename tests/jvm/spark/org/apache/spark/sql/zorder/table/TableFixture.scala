@@ -13,9 +13,12 @@ import org.scalatest.{BeforeAndAfterAll, Suite}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.{ParquetTable, Replacement}
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A session, temp directories, and a rewrite that merges all files of each partition into one. */
 private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>

@@ -8,7 +8,9 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.parquet._
+import org.apache.spark.sql.zorder.table.parquet.{JournalStore, PathSwap, UnitPlan}
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Runs one statement: the statement, and settings of the session as `key=value`. */
 object StatementVictim {

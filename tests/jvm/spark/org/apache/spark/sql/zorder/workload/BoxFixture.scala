@@ -9,8 +9,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.expr.{Folding, WordType}
+import org.apache.spark.sql.zorder.expr.{Folding, WordTypes}
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.workload.draw.AskedColumn
+import org.apache.spark.sql.zorder.workload.log.{LoggedBoxes, LoggedCondition}
+import org.apache.spark.sql.zorder.workload.predicate.{BoxColumn, Boxes, Predicates}
+import org.apache.spark.sql.zorder.workload.scan.ColumnFacts
 import sparkzorder.curve.cost.Condition
 
 /** A filter over a schema, resolved and folded as in a query. */

@@ -15,6 +15,7 @@ import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.workload.log.QueryLog
 import org.apache.spark.util.JsonProtocol
 
 /** Logs from texts and from what applications left behind. */

@@ -6,9 +6,10 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
-import org.apache.spark.sql.zorder.{ZOrderException, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A session whose `s3a:` paths are on the S3 server, and whose warehouse is on the local disk. */
 private[store] trait StoreFixture extends BeforeAndAfterAll { this: Suite =>

@@ -3,10 +3,11 @@ package org.apache.spark.sql.zorder
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvider}
 import org.apache.spark.sql.catalyst.FunctionIdentifier
+import org.apache.spark.sql.zorder.build.StartCheck
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
-import org.apache.spark.sql.zorder.sql.ZOrderParser
-import org.apache.spark.sql.zorder.workload.QueryLogging
+import org.apache.spark.sql.zorder.sql.{Registered, ZOrderParser}
+import org.apache.spark.sql.zorder.workload.log.QueryLogging
 
 /**
  * What Spark loads: `spark.sql.extensions=org.apache.spark.sql.zorder.ZOrderExtensions`, best listed last.

@@ -5,8 +5,8 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.zorder.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Others at work during a run, and runs that die. */
 class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {

@@ -5,7 +5,7 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.Faults
 
 /** Runs on Delta tables whose tasks, writes or commits fail. */

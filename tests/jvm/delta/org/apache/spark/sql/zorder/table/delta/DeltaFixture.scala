@@ -8,7 +8,7 @@ import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.run.RunFixture
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A session with Delta installed beside us, and what Delta says of its tables. */
 trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: Suite =>

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.delta
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.run.OnlyReading
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Statements that read need read rights only, and change nothing. */
 class DeltaReadingSuite extends AnyFunSuite with DeltaFixture {

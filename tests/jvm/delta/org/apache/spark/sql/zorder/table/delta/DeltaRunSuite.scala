@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.run.JobWatch
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Whole runs on Delta tables: the same result row, the same layout, Delta's own history. */
 class DeltaRunSuite extends AnyFunSuite with DeltaFixture {

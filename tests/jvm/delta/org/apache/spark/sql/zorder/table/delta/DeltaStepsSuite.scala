@@ -8,7 +8,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.JobWatch
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Unpartitioned tables that are larger than a batch: commit by commit to the same layout. */
 @SameOnAllLines

@@ -8,10 +8,11 @@ import scala.collection.JavaConverters._
 import org.apache.hudi.exception.HoodieWriteConflictException
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.{GuardedFileSystem, TableRef, TableResolver}
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.{GuardedFileSystem, TableRef}
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Others at work during a run, and runs that die. */
 class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.catalog.{CatalogStorageFormat, CatalogTable
 import org.apache.spark.sql.types.{BinaryType, StructField}
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.run.RunFixture
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A session with Hudi installed beside us, and what Hudi says of its tables. */
 trait HudiFixture extends RunFixture with BeforeAndAfterAll with BeforeAndAfterEach { this: Suite =>

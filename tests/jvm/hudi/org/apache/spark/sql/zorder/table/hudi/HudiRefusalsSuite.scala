@@ -6,7 +6,7 @@ import java.util.Properties
 import org.apache.hudi.common.table.HoodieTableConfig
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** Hudi tables that are not rewritten, each with one sentence; and merge-on-read tables, which are. */
 class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.hudi
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A table that is larger than a batch: clusterings of a part of it, one after the other. */
 class HudiStepsSuite extends AnyFunSuite with HudiFixture {

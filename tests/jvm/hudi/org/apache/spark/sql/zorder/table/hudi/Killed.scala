@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit
 import scala.collection.JavaConverters._
 
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A run in a JVM of its own, which stops dead at a place. */
 object Killed {

@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.apache.iceberg.exceptions.CommitStateUnknownException
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** What others do during a run, and runs that die. */
 class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {

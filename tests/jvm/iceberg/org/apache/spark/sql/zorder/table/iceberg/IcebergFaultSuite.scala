@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.Faults
 
 /** Runs on Iceberg tables whose tasks, writes or commits fail. */

@@ -10,7 +10,7 @@ import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach, Suite}
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import org.apache.spark.util.Utils
 
 /** A session with Iceberg's extension, a Hadoop catalog `ice` and Iceberg's session catalog, in temp folders. */

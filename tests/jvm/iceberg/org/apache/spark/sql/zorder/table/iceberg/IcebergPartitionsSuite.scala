@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.apache.iceberg.FileScanTask
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** Partitions that a transform makes from columns: each is laid out for itself. */
 class IcebergPartitionsSuite extends AnyFunSuite with IcebergFixture {

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** Iceberg tables that are not rewritten, each with one sentence that says what to do. */
 class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** A clustering run over an Iceberg table, from the statement to the snapshot. */
 class IcebergRunSuite extends AnyFunSuite with IcebergFixture {

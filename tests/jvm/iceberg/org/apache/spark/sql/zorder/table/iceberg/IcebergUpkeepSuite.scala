@@ -5,8 +5,8 @@ import scala.collection.JavaConverters._
 import org.apache.iceberg.spark.actions.SparkActions
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderException
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** History, vacuum, rollback and removal of runs on Iceberg tables. */
 class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.shims
 import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{DataType, StringType}
-import org.apache.spark.sql.zorder.expr.WordType
+import org.apache.spark.sql.zorder.expr.word.WordType
 
 /** What differs between Spark 3.5 and 4: every private Spark access that a version could move is here. */
 object Shims {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.CollationFactory
 import org.apache.spark.sql.classic.Dataset
 import org.apache.spark.sql.types.{DataType, StringType}
-import org.apache.spark.sql.zorder.expr.{BytesWordType, LongWordType, WordType}
+import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /** What differs between Spark 3.5 and 4: every private Spark access that a version could move is here. */

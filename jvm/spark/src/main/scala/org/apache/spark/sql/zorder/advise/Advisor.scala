@@ -3,12 +3,15 @@ package org.apache.spark.sql.zorder.advise
 import java.util.UUID
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.run._
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
+import org.apache.spark.sql.zorder.run.plan.FilePlan
+import org.apache.spark.sql.zorder.run.request.{PinnedSession, Progress, TableOptions}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef, TableResolver}
-import org.apache.spark.sql.zorder.workload.QueryLog
+import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.workload.log.QueryLog
 
 /**
  * Advice on one table: footers and one pruned sampling job of at most 50,000 rows, nothing written. A
@@ -28,7 +31,7 @@ final class Advisor private (
 
   /** One row a proposal, the best first. */
   def rows(): Seq[Row] =
-    try Unreadable.explained(table.name)(advice()).zipWithIndex.map { case (a, i) => a.row(i + 1) }
+    try UnreadableFiles.explained(table.name)(advice()).zipWithIndex.map { case (a, i) => a.row(i + 1) }
     finally table.close()
 
   private def advice(): Seq[Advice] = {
@@ -65,7 +68,7 @@ object Advisor {
    *
    * @param log
    *   a table, a temporary view or a path; else the option `queryLog` of table or session, if there is one
-   * @throws org.apache.spark.sql.zorder.ZOrderException
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
    *   one sentence: the table may not be rewritten, or the log says nothing about it
    */
   def of(session: ClassicSession, target: TableRef, log: Option[String]): Advisor = {

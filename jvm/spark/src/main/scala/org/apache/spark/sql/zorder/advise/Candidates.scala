@@ -4,10 +4,12 @@ import scala.util.Try
 
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.fit.{LongSample, Sample}
-import org.apache.spark.sql.zorder.run.{ClusterColumn, ClusterColumns, Screening}
+import org.apache.spark.sql.zorder.run.inspect.Screening
+import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.ClusterTable
-import org.apache.spark.sql.zorder.workload.{LogBoxes, QueryLog}
+import org.apache.spark.sql.zorder.workload.draw.LogBoxes
+import org.apache.spark.sql.zorder.workload.log.QueryLog
 
 /**
  * The columns that a table might be clustered by.

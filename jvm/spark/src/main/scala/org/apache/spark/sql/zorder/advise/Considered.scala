@@ -1,11 +1,14 @@
 package org.apache.spark.sql.zorder.advise
 
-import org.apache.spark.sql.zorder.ZOrderException.refuse
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.run.{ClusterColumn, Inspection, Selection}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.run.inspect.Inspection
+import org.apache.spark.sql.zorder.run.request.ClusterColumn
+import org.apache.spark.sql.zorder.run.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, StatColumn}
-import org.apache.spark.sql.zorder.table.{ClusterTable, DataFile}
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.Zone
 
 /**
@@ -27,7 +30,7 @@ private[advise] object Considered {
   /**
    * @param session
    *   the pinned one
-   * @throws org.apache.spark.sql.zorder.ZOrderException
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
    *   the sentence with which a run would refuse these files
    */
   def apply(

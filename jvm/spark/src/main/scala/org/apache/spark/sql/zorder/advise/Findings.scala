@@ -1,11 +1,15 @@
 package org.apache.spark.sql.zorder.advise
 
 import org.apache.spark.sql.zorder.fit.Sample
-import org.apache.spark.sql.zorder.run._
+import org.apache.spark.sql.zorder.run.forecast.Sampling
+import org.apache.spark.sql.zorder.run.plan.{FilePlan, SizedPartition}
+import org.apache.spark.sql.zorder.run.report.HumanReadable
+import org.apache.spark.sql.zorder.run.request.{ClusterColumns, Progress}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
 import org.apache.spark.sql.zorder.table.ClusterTable
-import org.apache.spark.sql.zorder.workload.{LogBoxes, QueryLog}
+import org.apache.spark.sql.zorder.workload.draw.LogBoxes
+import org.apache.spark.sql.zorder.workload.log.QueryLog
 import sparkzorder.curve.Block
 import sparkzorder.curve.cost.Query
 
@@ -78,7 +82,7 @@ private[advise] object Findings {
     val sample = sampled.partitions.head
     val pages = progress.step("pages") {
       PageIndex.ofSome(pinned, judged.partition.files, considered.statColumns, PageIndexFiles)
-    }(p => s"page indexes of ${Said.count(p.length.toLong, "file")}")
+    }(p => s"page indexes of ${HumanReadable.count(p.length.toLong, "file")}")
     val all = Findings(
       judged,
       rows,

@@ -1,9 +1,11 @@
 package org.apache.spark.sql.zorder.advise
 
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.run.{FilePlan, Progress, Said}
+import org.apache.spark.sql.zorder.run.plan.FilePlan
+import org.apache.spark.sql.zorder.run.report.HumanReadable
+import org.apache.spark.sql.zorder.run.request.Progress
 import org.apache.spark.sql.zorder.table.TableRef
-import org.apache.spark.sql.zorder.workload.QueryLog
+import org.apache.spark.sql.zorder.workload.log.QueryLog
 import sparkzorder.curve.advise.ColumnSet
 import sparkzorder.curve.build.QueryShares
 
@@ -41,7 +43,7 @@ final private[advise] class Proposals(
       val now = bench.now(open.files, open.pageBlocks)
       val most = if (log.isDefined) Candidates.MostAsked else Tried
       val sets = progress.step("search")(bench.search.sets(Tried, most)) { s =>
-        s.map(_.shares.ofFiles).map(Said.share).mkString("by one column and more: files ", ", ", "")
+        s.map(_.shares.ofFiles).map(HumanReadable.share).mkString("by one column and more: files ", ", ", "")
       }
       val proposed = clustered(sets, bench, now)
       val best = proposed.head

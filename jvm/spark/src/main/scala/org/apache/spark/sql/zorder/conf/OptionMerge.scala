@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.conf
 
 import java.util.Locale
 
-import org.apache.spark.sql.zorder.ZOrderException
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 
 /** Statement over table property over session over default. */
 private[conf] object OptionMerge {

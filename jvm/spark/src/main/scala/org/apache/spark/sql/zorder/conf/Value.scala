@@ -4,7 +4,7 @@ import java.util.Locale
 
 import scala.util.Try
 
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** Reads the values of options; a bad one is refused with one sentence that shows the accepted form. */
 object Value {

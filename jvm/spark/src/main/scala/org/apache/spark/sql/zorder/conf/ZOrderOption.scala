@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.conf
 
 import java.util.Locale
 
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /**
  * One option of a run. The same entry makes the key of `WITH (...)`, the session key `spark.zorder.<name>`,

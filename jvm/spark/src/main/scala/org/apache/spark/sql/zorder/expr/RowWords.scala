@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.expr
 
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{KeyShape, KeyWords}

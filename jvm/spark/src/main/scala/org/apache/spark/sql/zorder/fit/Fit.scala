@@ -1,7 +1,8 @@
 package org.apache.spark.sql.zorder.fit
 
-import org.apache.spark.sql.zorder.expr.LayoutRef
-import sparkzorder.curve.build.{AutoChoice, Builders, Candidate, RankedSample}
+import org.apache.spark.sql.zorder.expr.layout.LayoutRef
+import sparkzorder.curve.build.{AutoChoice, Builders, Candidate}
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Query, RankQueries}
 import sparkzorder.curve.layout.{Layout, LayoutColumn}
 

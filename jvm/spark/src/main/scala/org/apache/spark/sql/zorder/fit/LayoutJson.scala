@@ -8,9 +8,21 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
-import org.apache.spark.sql.zorder.ZOrderException
+
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.curve.BytesWord
-import sparkzorder.curve.layout._
+import sparkzorder.curve.layout.{
+  BytesScale,
+  Cut,
+  CutTree,
+  InFileOrder,
+  Layout,
+  LayoutColumn,
+  Leaf,
+  LongScale,
+  Scale,
+  ScaleBuilder
+}
 
 /**
  * A layout as JSON and back. Numbers are stored as differences, byte strings without what they share with

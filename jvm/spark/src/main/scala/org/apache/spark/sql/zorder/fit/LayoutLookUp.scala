@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.fit
 
-import org.apache.spark.sql.zorder.expr.{LayoutArgument, LayoutRef}
+import org.apache.spark.sql.zorder.expr.layout.{LayoutArgument, LayoutRef}
 
 /** Layouts by their JSON; the newest are kept, since a statement's text names them again and again. */
 object LayoutLookUp {

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.fit
 
-import sparkzorder.curve.build.{RankedSample, WorkloadShapes}
+import sparkzorder.curve.build.WorkloadShapes
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Query, RankQueries, WorkloadBound}
 
 /**

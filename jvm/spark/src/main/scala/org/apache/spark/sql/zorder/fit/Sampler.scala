@@ -5,7 +5,8 @@ import scala.reflect.ClassTag
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.zorder.expr.{BytesWordType, LongWordType, WordType}
+import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
 import org.apache.spark.util.Utils
 
 /** Rows by a number, and a sample of all of them. */

@@ -1,7 +1,8 @@
 package org.apache.spark.sql.zorder.fit
 
 import sparkzorder.curve.Block
-import sparkzorder.curve.build.{Candidate, DefaultWorkload, RankedSample, WorkloadShapes}
+import sparkzorder.curve.build.{Candidate, DefaultWorkload, WorkloadShapes}
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{RankBlocks, RankQueries, WorkloadBound}
 
 /**

@@ -1,7 +1,12 @@
 package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.zorder.fit.LayoutLookUp
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.run.inspect.ResolvedRequest
+import org.apache.spark.sql.zorder.run.plan.{PlacedPartition, Placement}
+import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunMetrics, RunStatus}
+import org.apache.spark.sql.zorder.run.request.RunContext
+import org.apache.spark.sql.zorder.run.select.Selection
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
  * One batch: finds out which files are new to the table's layout, and lets them grow in it, or has the
@@ -10,18 +15,18 @@ import org.apache.spark.sql.zorder.table.DataFile
 final private[run] class BatchRun(context: RunContext, batches: Batches) {
   import context._
 
-  def apply(): Ending = {
+  def apply(): BatchResult = {
     val all = table.files()
     if (request.changes) table.recover()
-    val found = progress.step("schema")(Found.in(context, all))(f =>
-      Said.count(f.schema.length.toLong, "column"))
-    if (all.isEmpty) Ending.empty(table.name, "files", RunMetrics(startTimeMs = startedMs))
+    val found = progress.step("schema")(ResolvedRequest.in(context, all))(f =>
+      HumanReadable.count(f.schema.length.toLong, "column"))
+    if (all.isEmpty) BatchResult.empty(table.name, "files", RunMetrics(startTimeMs = startedMs))
     else selected(all, found)
   }
 
-  private def selected(all: Seq[DataFile], found: Found): Ending = {
+  private def selected(all: Seq[DataFile], found: ResolvedRequest): BatchResult = {
     val selected = progress.step("select")(select(all, found)) { s =>
-      s"${Said.files(s.files)} to cluster, ${s.kept.length} left alone"
+      s"${HumanReadable.files(s.files)} to cluster, ${s.kept.length} left alone"
     }
     table.check(selected.files)
     val considered = RunMetrics(
@@ -31,13 +36,13 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
     if (selected.files.isEmpty) {
       val hint = if (overlap) "" else " WITH (overlap = 'include') takes those too that it overlaps."
       val which = if (overlap) "overlaps" else "lies wholly inside"
-      Ending(RunStatus.NothingToDo, s"No file $which WHERE ${selected.where}.$hint", considered)
+      BatchResult(RunStatus.NothingToDo, s"No file $which WHERE ${selected.where}.$hint", considered)
     } else if (request.into.isDefined) new NewLayout(context, batches)(found, selected, considered, Batch())
     else if (request.full && batches.underway.isEmpty) full(found, selected, considered)
     else placed(found, selected, considered)
   }
 
-  private def select(all: Seq[DataFile], found: Found): Selection = found.where match {
+  private def select(all: Seq[DataFile], found: ResolvedRequest): Selection = found.where match {
     case None => Selection(all, Nil)
     case Some(where) =>
       val statColumns = found.statistics.columns
@@ -45,7 +50,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
   }
 
   /** Everything anew, whatever its place is. */
-  private def full(found: Found, selected: Selection, considered: RunMetrics): Ending = {
+  private def full(found: ResolvedRequest, selected: Selection, considered: RunMetrics): BatchResult = {
     val batch =
       next(selected.files.groupBy(_.partition).map { case (p, files) => p -> files.map(_.length).sum }.toSeq)
     val others = selected.files.filterNot(f => batch.finished(f.partition))
@@ -57,7 +62,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
     if (request.dryRun) Batch(partitions.map(_._1).toSet) else batches.next(partitions.sorted)
 
   /** Leaves what is in place alone, lets what has a layout grow in it, and clusters the rest. */
-  private def placed(found: Found, selected: Selection, considered: RunMetrics): Ending = {
+  private def placed(found: ResolvedRequest, selected: Selection, considered: RunMetrics): BatchResult = {
     val placement = new Placement(table, found.columns, curve, options, batches).of(selected)
     val waiting = placement.filterNot(_.inPlace).map(p => p.directory -> p.all.map(_.length).sum)
     val underway = placement.find(p =>
@@ -78,11 +83,11 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
         val grew =
           if (growing.isEmpty) None
           else new Increment(context, batches)(growing, found.statistics, considered, selected)
-        def begun(ending: Ending) = ending.batch.finished ++ ending.batch.underway.map(_.directory)
+        def begun(ending: BatchResult) = ending.batch.finished ++ ending.batch.underway.map(_.directory)
         def anew(left: Seq[PlacedPartition]) =
           new NewLayout(context, batches)(found, selected.without(left.flatMap(_.all)), considered, batch)
         // what has to be clustered anew is another commit
-        def others(ending: Ending) = moving.filterNot(p => begun(ending)(p.directory))
+        def others(ending: BatchResult) = moving.filterNot(p => begun(ending)(p.directory))
         grew match {
           case None => anew(settled)
           case Some(ending) if !request.dryRun =>
@@ -94,7 +99,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
     }
   }
 
-  private def nothingNew(selected: Selection, considered: RunMetrics): Ending = Ending(
+  private def nothingNew(selected: Selection, considered: RunMetrics): BatchResult = BatchResult(
     RunStatus.NothingToDo,
     s"${if (selected.kept.isEmpty) "All" else "These"} ${selected.files.length} files are in this layout already; " +
       s"FULL rewrites them all the same.$unread${selected.said}",

@@ -3,6 +3,10 @@ package org.apache.spark.sql.zorder.run
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.run.forecast.Forecast
+import org.apache.spark.sql.zorder.run.inspect.Inspection
+import org.apache.spark.sql.zorder.run.plan.{EarlierBatches, FileCount, Growing}
+import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunReport}
 
 /**
  * The commits of one statement. A batch is some whole partitions of the table, or a step of one that is too
@@ -115,11 +119,11 @@ final private[run] case class Batch(
 
   /** What waits. */
   def said: String = {
-    val partitions = Said.count(left.length.toLong, "partition")
+    val partitions = HumanReadable.count(left.length.toLong, "partition")
     underway match {
       case None => s"$partitions are left"
       case Some(u) =>
-        val steps = s"about ${Said.count(u.steps.toLong, "step")} of ${u.said} are left"
+        val steps = s"about ${HumanReadable.count(u.steps.toLong, "step")} of ${u.said} are left"
         if (left.isEmpty) steps else s"$steps, and $partitions"
     }
   }
@@ -146,7 +150,7 @@ final private[run] case class Underway(
     growing: Growing,
     steps: Int,
     input: Inspection,
-    outlook: Outlook,
+    outlook: Forecast,
     layout: String) {
   def said: String = if (directory.isEmpty) "the table" else directory
 }

@@ -3,9 +3,12 @@ package org.apache.spark.sql.zorder.run
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.Project
-import org.apache.spark.sql.zorder.ZOrderException.refuse
-import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, Routes}
 import org.apache.spark.sql.zorder.fit.{Fit, LayoutJson, Sampler}
+import org.apache.spark.sql.zorder.run.plan.OutputFiles
+import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns}
+import org.apache.spark.sql.zorder.run.rewrite.RewriteQuery
 import org.apache.spark.sql.zorder.shims.Shims
 
 /** Clustering on the first write: a layout fitted on any DataFrame, and its rows in that layout. */
@@ -34,14 +37,14 @@ object ClusterDataFrame {
     val plan = df.queryExecution.analyzed
     Shims.ofRows(
       Shims.classic(df.sparkSession),
-      Rewrite.plan(
+      RewriteQuery.plan(
         plan,
         plan.output,
         Nil,
         columns.map(_.expression),
         None,
         Routes(IndexedSeq(ref)),
-        Tasks.each(Routes(IndexedSeq(ref)).files)))
+        OutputFiles.each(Routes(IndexedSeq(ref)).files)))
   }
 
   /** The layout's JSON. */

@@ -6,10 +6,15 @@ import scala.annotation.tailrec
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.NoRowsYetException
 import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.errors.NoRowsYetException
+import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
+import org.apache.spark.sql.zorder.run.report.{RunMetrics, RunReport, RunSource, RunStatus}
+import org.apache.spark.sql.zorder.run.request.{ClusterRequest, Progress, RunContext, TableOptions}
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.{Claim, ClusterTable, SessionRefresh, TableRef, TableResolver}
+import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef}
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.table.storage.Claim
 
 /**
  * One clustering run from statement to result row: select, sample, fit, forecast, rewrite, verify, commit,
@@ -45,7 +50,7 @@ object ClusteringRun {
     val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
     def on(snapshot: ClusterTable) = RunContext(user, request, snapshot, options, progress)
     if (request.into.isEmpty) table.checkReaders()
-    claimed(user, table, progress.runId, options, request.changes)(Unreadable.explained(table.name) {
+    claimed(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
       val batches = new Batches(options, System.currentTimeMillis())
       inBatches(on(table), batches, () => on(found()))
     })
@@ -85,7 +90,7 @@ object ClusteringRun {
     }
   }
 
-  private def oneBatch(context: RunContext, batches: Batches): Ending = {
+  private def oneBatch(context: RunContext, batches: Batches): BatchResult = {
     import context.{request, table, user}
     val before = table.root
     try {
@@ -96,7 +101,7 @@ object ClusteringRun {
     } finally table.close()
   }
 
-  private def reported(context: RunContext, ending: Ending): RunReport = {
+  private def reported(context: RunContext, ending: BatchResult): RunReport = {
     import context.progress
     val reason = ending.reason + left(context).fold("")(" " + _)
     progress.say(s"${ending.status.name.toLowerCase(Locale.ROOT)}: $reason")

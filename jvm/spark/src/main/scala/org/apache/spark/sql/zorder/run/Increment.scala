@@ -3,10 +3,25 @@ package org.apache.spark.sql.zorder.run
 import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes, ZOrderFile}
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, Routes, ZOrderFile}
 import org.apache.spark.sql.zorder.fit.{Counted, Sampler}
+import org.apache.spark.sql.zorder.run.forecast.IncrementForecaster
+import org.apache.spark.sql.zorder.run.inspect.{Inspection, RunStatistics, TrackedColumns}
+import org.apache.spark.sql.zorder.run.plan.{
+  FilePlan,
+  Growing,
+  Grown,
+  OutputFile,
+  OutputFiles,
+  PlacedPartition,
+  SizedPartition
+}
+import org.apache.spark.sql.zorder.run.report.{DryRunReason, HumanReadable, RunMetrics, RunStatus}
+import org.apache.spark.sql.zorder.run.request.{ClusterColumn, RunContext}
+import org.apache.spark.sql.zorder.run.rewrite.{RewritePlan, Rewriter}
+import org.apache.spark.sql.zorder.run.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.{DataFile, InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
  * The part of a run that takes new files into layouts that are stored already: the new rows are counted by
@@ -29,7 +44,7 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
       partitions: Seq[(PlacedPartition, LayoutRef)],
       statistics: RunStatistics,
       considered: RunMetrics,
-      selected: Selection): Option[Ending] = {
+      selected: Selection): Option[BatchResult] = {
     val everything = Selection(partitions.flatMap(_._1.all), Nil)
     val input = progress.step("footers") {
       Inspection(session, table, everything, statistics, options)
@@ -43,10 +58,10 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
   }
 
   /** Such files are taken along when there are others to take. */
-  private def noRows(idle: Seq[PlacedPartition], considered: RunMetrics, selected: Selection): Ending =
-    Ending(
+  private def noRows(idle: Seq[PlacedPartition], considered: RunMetrics, selected: Selection): BatchResult =
+    BatchResult(
       RunStatus.NothingToDo,
-      s"${Said.files(idle.flatMap(_.fresh))} have come that hold no rows.${selected.said}",
+      s"${HumanReadable.files(idle.flatMap(_.fresh))} have come that hold no rows.${selected.said}",
       considered.copy(filesSkipped = considered.filesConsidered),
       batch = Batch(idle.map(_.directory).toSet))
 
@@ -55,7 +70,7 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
       input: Inspection,
       statistics: RunStatistics,
       considered: RunMetrics,
-      selected: Selection): Option[Ending] = {
+      selected: Selection): Option[BatchResult] = {
     val fresh = plan(partitions.map { case (p, ref) =>
       PinnedPartition(p.directory, p.fresh) -> ref.layout.files
     })
@@ -63,11 +78,11 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
     val columns = context.columnsOf(source.plan)
     if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None
     else {
-      val tracked = Tracked.of(user, table, source.plan, columns, statistics, input.footersOf(fresh))
+      val tracked = TrackedColumns.of(user, table, source.plan, columns, statistics, input.footersOf(fresh))
       val routes = Routes(partitions.map(_._2).toIndexedSeq)
       val counted = progress.step("sample")(count(source, input.rows(fresh), tracked, routes))(c =>
-        s"${Said.count(c.rows.sum, "new row")} counted by file number")
-      val forecast = new GrowthForecast(session, input, tracked, options)
+        s"${HumanReadable.count(c.rows.sum, "new row")} counted by file number")
+      val forecast = new IncrementForecaster(session, input, tracked, options)
       val grown = progress.step("forecast") {
         partitions.zip(routes.firstFile).map { case ((placed, ref), first) =>
           val growth = forecast.growth(placed, counted.rows.slice(first, first + ref.layout.files))
@@ -94,7 +109,7 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
       partitions.map(_._1.bytes).sum / math.max(1, partitions.map(_._2).sum),
       "")
 
-  private def count(source: InputRelation, rows: Long, tracked: Tracked, routes: Routes): Counted = {
+  private def count(source: InputRelation, rows: Long, tracked: TrackedColumns, routes: Routes): Counted = {
     val route = if (routes.refs.length == 1) None else Some(source.route)
     // file numbers without their spread: a heavy value grows in the first of its files
     val file = ZOrderFile(routes, route, tracked.clustering.map(_.expression), None)
@@ -110,10 +125,10 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
   private def grow(
       growing: Seq[Grown],
       input: Inspection,
-      forecast: GrowthForecast,
+      forecast: IncrementForecaster,
       counted: Counted,
       considered: RunMetrics,
-      selected: Selection): Ending = {
+      selected: Selection): BatchResult = {
     val changed = plan(growing.map { g =>
       PinnedPartition(g.placed.directory, g.placed.fresh ++ Increment.rewritten(g)) -> g.ref.layout.files
     })
@@ -125,7 +140,7 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
     val layout = s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}"
     val kept = Some(forecast.levelsWithout(growing, changed.files))
     val work =
-      Work(input, changed, source, onSource, routes, tasks, layout, outlook, curve, kept)
+      RewritePlan(input, changed, source, onSource, routes, tasks, layout, outlook, curve, kept)
     val said = growing.map(g => Increment.said(g, options)).mkString(" ")
     val metrics = considered.copy(
       partitionsOptimized = if (!table.partitioned) 0 else growing.length.toLong,
@@ -143,13 +158,13 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
     val inSteps = steps.needed(changed, tasks.count, selected)
     if (request.dryRun) {
       val cut = if (inSteps) steps.saidOf(growing.head) else ""
-      val reason = Foretold.reason(None, said + cut + more)
-      Ending(RunStatus.DryRun, reason, metrics, layout, Some(outlook), batch = batch)
+      val reason = DryRunReason.reason(None, said + cut + more)
+      BatchResult(RunStatus.DryRun, reason, metrics, layout, Some(outlook), batch = batch)
     } else if (inSteps)
       steps.grown(growing.head, work, metrics, said, more)
     else {
-      val written = new WriteOut(context)(work, metrics)
-      Ending.done(written, s"${written.said} $said$more", layout, batch)
+      val written = new Rewriter(context)(work, metrics)
+      BatchResult.done(written, s"${written.said} $said$more", layout, batch)
     }
   }
 }
@@ -172,21 +187,21 @@ private[run] object Increment {
   def moved(g: Grown): Seq[DataFile] = g.placed.fresh ++ across(g)
 
   /** One task for each cell that is merged, or for each file that is appended. */
-  def tasks(growing: Seq[Grown]): Tasks = {
+  def tasks(growing: Seq[Grown]): OutputFiles = {
     val each = growing.map { g =>
       g.growing match {
         case Growing.Merge(cells) =>
           val sorted = cells.toIndexedSeq.sorted
           val place = sorted.zipWithIndex.toMap
           val taskOf = (0 until g.ref.layout.files).map(place.getOrElse(_, 0))
-          (sorted.map(n => Task(g.placed.directory, Tasks.InPlace, n, n + 1)), taskOf)
+          (sorted.map(n => OutputFile(g.placed.directory, OutputFiles.InPlace, n, n + 1)), taskOf)
         case append: Growing.Append =>
-          (Tasks.appended(g.placed.directory, append).each, append.fileOf.toIndexedSeq)
+          (OutputFiles.appended(g.placed.directory, append).each, append.fileOf.toIndexedSeq)
         case Growing.Refit => throw new IllegalStateException("a refit is no increment")
       }
     }
     val before = each.scanLeft(0)(_ + _._1.length)
-    Tasks.some(
+    OutputFiles.some(
       each.flatMap(_._1).toIndexedSeq,
       each.zip(before).flatMap { case ((_, taskOf), n) => taskOf.map(_ + n) }.toIndexedSeq,
       spread = growing.forall(alone))
@@ -203,23 +218,24 @@ private[run] object Increment {
     if (g.placed.later.isDefined) thinnedSaid(g, options.deletedShare) else newSaid(g, options.writeBudget)
 
   private def thinnedSaid(g: Grown, share: Double): String = {
-    val after = g.placed.later.filter(_.nonEmpty).fold("")(n => s", and ${Said.files(n)} will follow")
-    s"Of ${Said.files(g.placed.fresh)} more than ${Said.percent(share)} of the rows are deleted (deletedShare): they " +
+    val after =
+      g.placed.later.filter(_.nonEmpty).fold("")(n => s", and ${HumanReadable.files(n)} will follow")
+    s"Of ${HumanReadable.files(g.placed.fresh)} more than ${HumanReadable.percent(share)} of the rows are deleted (deletedShare): they " +
       s"are written again without those$after."
   }
 
   private def newSaid(g: Grown, budget: Double): String = {
     val where = if (g.placed.directory.isEmpty) "" else s" of ${g.placed.directory}"
-    val count = Said.files(g.placed.fresh)
-    val amplification = Said.tenths(g.growth.amplification)
+    val count = HumanReadable.files(g.placed.fresh)
+    val amplification = HumanReadable.tenths(g.growth.amplification)
     g.growing match {
       case Growing.Merge(cells) =>
         s"$count$where fell into ${cells.size} of ${g.ref.layout.files} cells and were merged there, $amplification " +
-          s"bytes written per byte appended (writeBudget is ${Said.tenths(budget)})."
+          s"bytes written per byte appended (writeBudget is ${HumanReadable.tenths(budget)})."
       case append: Growing.Append =>
         s"$count$where lie across the cells, and merging them would write $amplification bytes per byte appended " +
-          s"(writeBudget is ${Said.tenths(budget)}): in layout order they are " +
-          s"${Said.count(append.files.toLong, "file")} of their own."
+          s"(writeBudget is ${HumanReadable.tenths(budget)}): in layout order they are " +
+          s"${HumanReadable.count(append.files.toLong, "file")} of their own."
       case Growing.Refit => s"The partition$where is clustered anew."
     }
   }

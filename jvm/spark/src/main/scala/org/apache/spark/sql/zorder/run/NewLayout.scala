@@ -1,7 +1,21 @@
 package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.zorder.fit.Sample
-import org.apache.spark.sql.zorder.workload.LogBoxes
+import org.apache.spark.sql.zorder.run.forecast.{
+  CostForecast,
+  EnoughFiles,
+  FittedLayouts,
+  NoGain,
+  RewriteForecaster,
+  Sampling
+}
+import org.apache.spark.sql.zorder.run.inspect.{Inspection, ResolvedRequest, TrackedColumns}
+import org.apache.spark.sql.zorder.run.plan.{FilePlan, OutputFiles}
+import org.apache.spark.sql.zorder.run.report.{DryRunReason, RunMetrics, RunStatus}
+import org.apache.spark.sql.zorder.run.request.RunContext
+import org.apache.spark.sql.zorder.run.rewrite.{RewritePlan, Rewriter}
+import org.apache.spark.sql.zorder.run.select.Selection
+import org.apache.spark.sql.zorder.workload.draw.LogBoxes
 import sparkzorder.curve.cost.Query
 
 /** The part of a run that fits layouts and forecasts them, and rewrites the files if that gains enough. */
@@ -12,19 +26,23 @@ final private[run] class NewLayout(context: RunContext, batches: Batches) {
    * @param batch
    *   what is finished and what is left when the files are rewritten in one commit
    */
-  def apply(found: Found, selected: Selection, considered: RunMetrics, batch: Batch): Ending = {
+  def apply(
+      found: ResolvedRequest,
+      selected: Selection,
+      considered: RunMetrics,
+      batch: Batch): BatchResult = {
     val input = progress.step("footers") {
       Inspection(pinned, table, selected, found.statistics, options)
     }(_.said)
     val first = FilePlan(input.partitions, table.partitioned, options, request.into.isDefined, input.rows(_))
-    if (input.isEmpty) Ending.empty(table.name, "rows", considered).copy(batch = batch)
+    if (input.isEmpty) BatchResult.empty(table.name, "rows", considered).copy(batch = batch)
     else if (first.partitions.isEmpty)
-      Ending(RunStatus.TooSmall, first.tooSmall + selected.said, considered, batch = batch)
+      BatchResult(RunStatus.TooSmall, first.tooSmall + selected.said, considered, batch = batch)
     else {
       val source = input.relation(first)
       val columns = columnsOf(source.plan)
       val footers = input.footersOf(first)
-      val tracked = Tracked.of(user, table, source.plan, columns, input.statistics, footers)
+      val tracked = TrackedColumns.of(user, table, source.plan, columns, input.statistics, footers)
       val enough = new EnoughFiles(input, tracked, curve, options)
       val sampled = progress.step("sample") {
         Sampling(pinned, source, tracked.all, enough.most(first), input.rows(first))
@@ -34,13 +52,13 @@ final private[run] class NewLayout(context: RunContext, batches: Batches) {
       def queries(sample: Sample) = boxes.fold(Seq.empty[Query])(_(sample).queries)
       val (plan, fitted) = progress.step("fit") {
         val plan = enough.of(first, sampled, queries)
-        plan -> Fitted(sampled, columns, plan, input.rows(_), curve, options.pageRowLimit, queries)
+        plan -> FittedLayouts(sampled, columns, plan, input.rows(_), curve, options.pageRowLimit, queries)
       }(_._2.said)
       val outlook = progress.step("forecast") {
-        new Foresight(input, plan, tracked, fitted, options).outlook(pinned, boxes)
+        new RewriteForecaster(input, plan, tracked, fitted, options).outlook(pinned, boxes)
       }(_.said)
-      val tasks = Tasks.of(plan.partitions.map(_.partition.directory), fitted.routes)
-      val work = Work(input, plan, source, columns, fitted.routes, tasks, fitted.said, outlook, curve)
+      val tasks = OutputFiles.of(plan.partitions.map(_.partition.directory), fitted.routes)
+      val work = RewritePlan(input, plan, source, columns, fitted.routes, tasks, fitted.said, outlook, curve)
       val steps = new PartitionSteps(context, batches)
       val metrics = planned(considered, work).copy(
         sampledRows = sampled.rows.toLong,
@@ -50,7 +68,7 @@ final private[run] class NewLayout(context: RunContext, batches: Batches) {
     }
   }
 
-  private def planned(considered: RunMetrics, work: Work): RunMetrics = considered.copy(
+  private def planned(considered: RunMetrics, work: RewritePlan): RunMetrics = considered.copy(
     partitionsOptimized = if (!table.partitioned) 0 else work.plan.partitions.length.toLong,
     filesSkipped = considered.filesConsidered - work.plan.files.length,
     rows = work.input.rows(work.plan),
@@ -60,26 +78,26 @@ final private[run] class NewLayout(context: RunContext, batches: Batches) {
 
   /** The rewrite, unless it is not wanted or would gain too little. */
   private def decided(
-      work: Work,
-      fitted: Fitted,
+      work: RewritePlan,
+      fitted: FittedLayouts,
       selected: Selection,
       metrics: RunMetrics,
       steps: PartitionSteps,
-      batch: Batch): Ending = {
+      batch: Batch): BatchResult = {
     import work.{outlook, plan}
     val more = logSaid + selected.said + work.input.changesSaid
     def undone(status: RunStatus, reason: String) =
-      Ending(status, reason + more, metrics, fitted.said, Some(outlook), batch = batch)
+      BatchResult(status, reason + more, metrics, fitted.said, Some(outlook), batch = batch)
     if (!options.force && outlook.gain < options.minGain)
       undone(RunStatus.NoGain, new NoGain(outlook, plan, fitted).reason(options.minGain))
     else if (request.dryRun) {
       val ahead = outlook.said + "." + plan.count + steps.said(plan) + outlook.warning
-      undone(RunStatus.DryRun, Foretold.reason(limit(work.input, plan, steps), ahead))
+      undone(RunStatus.DryRun, DryRunReason.reason(limit(work.input, plan, steps), ahead))
     } else if (steps.needed(plan, work.tasks.count, selected))
       steps.first(work, metrics, plan.count + outlook.warning + more, batch)
     else {
-      val written = new WriteOut(context)(work, metrics)
-      Ending.done(written, written.said + plan.count + outlook.warning + more, fitted.said, batch)
+      val written = new Rewriter(context)(work, metrics)
+      BatchResult.done(written, written.said + plan.count + outlook.warning + more, fitted.said, batch)
     }
   }
 

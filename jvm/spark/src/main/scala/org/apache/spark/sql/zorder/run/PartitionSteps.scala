@@ -1,9 +1,23 @@
 package org.apache.spark.sql.zorder.run
 
-import org.apache.spark.sql.zorder.expr.{LayoutRef, Routes}
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, Routes}
 import org.apache.spark.sql.zorder.fit.LayoutLookUp
+import org.apache.spark.sql.zorder.run.forecast.{Forecast, IncrementForecaster, Sampling}
+import org.apache.spark.sql.zorder.run.inspect.{Inspection, PresentLevels, ResolvedRequest, TrackedColumns}
+import org.apache.spark.sql.zorder.run.plan.{
+  FilePlan,
+  Growing,
+  Grown,
+  PartitionStep,
+  PlacedPartition,
+  SizedPartition
+}
+import org.apache.spark.sql.zorder.run.report.{DryRunReason, HumanReadable, RunCost, RunMetrics, RunStatus}
+import org.apache.spark.sql.zorder.run.request.RunContext
+import org.apache.spark.sql.zorder.run.rewrite.{RewritePlan, Rewriter}
+import org.apache.spark.sql.zorder.run.select.Selection
 import org.apache.spark.sql.zorder.stats.{FileFooter, Footers}
-import org.apache.spark.sql.zorder.table.{DataFile, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
 
 /**
  * Clusters a partition that is too large for one batch, commit by commit: its files are cut by region of the
@@ -55,46 +69,46 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
     if (all.isEmpty) ""
     else {
       val bytes = all.map(_.partition.bytes).sum
-      val most = Said.bytes(all.flatMap(this.most(_)).max)
-      s" In batches of at most $most: ${Said.bytes(bytes)} are read and written once more, to bring the regions of " +
+      val most = HumanReadable.bytes(all.flatMap(this.most(_)).max)
+      s" In batches of at most $most: ${HumanReadable.bytes(bytes)} are read and written once more, to bring the regions of " +
         "the layout together."
     }
   }
 
   /** The first step of a partition whose layout has just been fitted. */
-  def first(work: Work, metrics: RunMetrics, more: String, batch: Batch): Ending = {
+  def first(work: RewritePlan, metrics: RunMetrics, more: String, batch: Batch): BatchResult = {
     val sized = work.plan.partitions.head
     val placed = PlacedPartition(sized.partition.directory, None, fresh = sized.partition.files)
-    val began = s"${Said.files(placed.all)} are clustered in steps of at most " +
-      s"${Said.bytes(most(sized).get)}.$more"
+    val began = s"${HumanReadable.files(placed.all)} are clustered in steps of at most " +
+      s"${HumanReadable.bytes(most(sized).get)}.$more"
     val begun = underway(placed, placed.fresh, Growing.Refit, work.input, work.outlook, work.layout)
     take(placed, work.routes.refs.head, begun, metrics, batch.left, began)
   }
 
   /** The first step of new files that grow into a stored layout. */
-  def grown(g: Grown, work: Work, metrics: RunMetrics, said: String, more: String): Ending = {
+  def grown(g: Grown, work: RewritePlan, metrics: RunMetrics, said: String, more: String): BatchResult = {
     val begun = underway(g.placed, Increment.moved(g), g.growing, work.input, work.outlook, work.layout)
     take(g.placed, g.ref, begun, metrics, Nil, said + saidOf(g) + more)
   }
 
-  def saidOf(g: Grown): String = s" In steps of at most ${Said.bytes(most(g.placed, g.ref))}."
+  def saidOf(g: Grown): String = s" In steps of at most ${HumanReadable.bytes(most(g.placed, g.ref))}."
 
   private def underway(
       placed: PlacedPartition,
       waiting: Seq[DataFile],
       growing: Growing,
       input: Inspection,
-      outlook: Outlook,
+      outlook: Forecast,
       layout: String): Underway =
     Underway(placed.directory, waiting.map(_.path).toSet, growing, 0, input, outlook, layout)
 
   /** The next step of a partition, also of one that another statement has begun. */
   def next(
       placed: PlacedPartition,
-      found: Found,
+      found: ResolvedRequest,
       considered: RunMetrics,
       left: Seq[String],
-      more: String): Ending = {
+      more: String): BatchResult = {
     val ref = LayoutLookUp.ofJson(placed.layoutId.flatMap(table.state.layout).get)
     val input = progress.step("footers")(inspected(placed, found))(_.said)
     val begun = batches.underway.map(_.copy(input = input)).getOrElse {
@@ -106,10 +120,10 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
     if (request.dryRun) {
       val steps = ahead(placed, ref, begun)
       val reads = steps.map(_.files.map(_.length).sum) ++ left.map(_ => 0L)
-      val reason = Foretold.reason(
+      val reason = DryRunReason.reason(
         batches.foretold(reads),
-        s"about ${Said.count(steps.length.toLong, "step")} of an earlier run are left.$more")
-      Ending(RunStatus.DryRun, reason, considered, begun.layout, Some(begun.outlook))
+        s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.$more")
+      BatchResult(RunStatus.DryRun, reason, considered, begun.layout, Some(begun.outlook))
     } else {
       val said = if (batches.underway.isDefined) "" else s"An earlier run's steps go on.$more"
       take(placed, ref, begun, considered, left, said)
@@ -117,7 +131,7 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
   }
 
   /** Reads the footers that no earlier step has read. */
-  private def inspected(placed: PlacedPartition, found: Found): Inspection = {
+  private def inspected(placed: PlacedPartition, found: ResolvedRequest): Inspection = {
     val before = batches.underway.map(_.input)
     val statistics = before.fold(found.statistics)(_.statistics)
     val known = before.fold(Seq.empty[FileFooter])(_.footers)
@@ -139,7 +153,7 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       begun: Underway,
       metrics: RunMetrics,
       left: Seq[String],
-      said: String): Ending = {
+      said: String): BatchResult = {
     import begun.{input, layout, outlook}
     ahead(placed, ref, begun) match {
       case steps @ step +: _ =>
@@ -148,14 +162,19 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
           .of(placed.all.filterNot(f => replaced(f.path)))
         val work = workOf(step, placed, ref, input, outlook, layout).copy(kept = Some(kept))
         val waiting = PartitionStep.afterFirst(steps, placed, begun.growing, most(placed, ref))
-        val written = new WriteOut(context)(work, stepMetrics(metrics, step, work, last = waiting == 0))
+        val written = new Rewriter(context)(work, stepMetrics(metrics, step, work, last = waiting == 0))
         val batch =
           if (waiting == 0) Batch(Set(placed.directory), left)
           else Batch(Set.empty, left, Some(begun.copy(waiting = begun.waiting -- replaced, steps = waiting)))
-        Ending.done(written, said, layout, batch)
+        BatchResult.done(written, said, layout, batch)
       case _ =>
         val reason = s"Others have replaced the files of ${begun.said} that were left to do."
-        Ending(RunStatus.NothingToDo, reason, metrics, layout, batch = Batch(Set(placed.directory), left))
+        BatchResult(
+          RunStatus.NothingToDo,
+          reason,
+          metrics,
+          layout,
+          batch = Batch(Set(placed.directory), left))
     }
   }
 
@@ -164,17 +183,21 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       placed: PlacedPartition,
       ref: LayoutRef,
       input: Inspection,
-      outlook: Outlook,
-      layout: String): Work = {
+      outlook: Forecast,
+      layout: String): RewritePlan = {
     val sized = SizedPartition(PinnedPartition(placed.directory, step.files), ref.layout.files)
     val plan = FilePlan(IndexedSeq(sized), sized.partition.bytes / math.max(1, step.tasks.count), "")
     val source = input.relation(plan)
     val routes = Routes(IndexedSeq(ref))
-    Work(input, plan, source, columnsOf(source.plan), routes, step.tasks, layout, outlook, curve)
+    RewritePlan(input, plan, source, columnsOf(source.plan), routes, step.tasks, layout, outlook, curve)
   }
 
   /** Rows count when they are in their files. */
-  private def stepMetrics(metrics: RunMetrics, step: PartitionStep, work: Work, last: Boolean): RunMetrics =
+  private def stepMetrics(
+      metrics: RunMetrics,
+      step: PartitionStep,
+      work: RewritePlan,
+      last: Boolean): RunMetrics =
     metrics.copy(
       partitionsOptimized = if (table.partitioned && last) 1 else 0,
       filesSkipped = metrics.filesConsidered - step.files.length,
@@ -183,13 +206,13 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       targetFiles = if (step.settles) work.tasks.count.toLong else 0)
 
   /** What the files are and will be, for a statement that goes on where another has ended. */
-  private def foreseen(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Outlook = {
+  private def foreseen(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Forecast = {
     val plan = FilePlan(
       IndexedSeq(SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)),
       0L,
       "")
     val source = input.relation(plan)
-    val tracked = Tracked.of(
+    val tracked = TrackedColumns.of(
       user,
       table,
       source.plan,
@@ -199,6 +222,6 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, plan, input.rows(plan))
     }(_.said)
-    new GrowthForecast(pinned, input, tracked, options).of(placed, ref, sampled.partitions.head)
+    new IncrementForecaster(pinned, input, tracked, options).of(placed, ref, sampled.partitions.head)
   }
 }

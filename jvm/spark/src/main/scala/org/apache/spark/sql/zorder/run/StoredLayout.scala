@@ -1,11 +1,13 @@
 package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.fit.LayoutJson
+import org.apache.spark.sql.zorder.run.request.ColumnIds
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{TableRef, TableResolver}
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
 
 /** The layout that a clustered table keeps: `table:db.t`, `path:/data/t`, with `#id` or `#partition` behind. */
 object StoredLayout {

@@ -1,7 +1,8 @@
 package org.apache.spark.sql.zorder.sort
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, SortOrder}
-import org.apache.spark.sql.zorder.expr.{HilbertOrder, ZOrder, ZOrderKey}
+import org.apache.spark.sql.zorder.expr.{HilbertOrder, ZOrder}
+import org.apache.spark.sql.zorder.expr.layout.ZOrderKey
 
 /**
  * The order of a sort, taken apart: what comes before the first curve, the curve, and what breaks its ties.

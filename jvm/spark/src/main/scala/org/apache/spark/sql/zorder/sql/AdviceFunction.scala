@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.types.StringType
-import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.advise.{AdviceRelation, Advisor}
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 
 /** `SELECT * FROM clustering_advice('t', 'log')`: one row a proposal, the best first. */

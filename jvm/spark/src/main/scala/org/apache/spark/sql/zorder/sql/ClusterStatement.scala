@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.sql
 
 import org.apache.spark.sql.zorder.conf.{Nearest, ZOrderOption}
-import org.apache.spark.sql.zorder.run.ClusterRequest
+import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
 
 /** Reads the clauses of `OPTIMIZE` and `ZORDER TABLE`. */

@@ -5,9 +5,12 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.run.{ClusteringRun, ClusterRequest, Unreadable}
+import org.apache.spark.sql.zorder.run.ClusteringRun
+import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
+import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.{Maintenance, TableRef}
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
 /** A statement of ours as Spark runs it: rows of a fixed schema, and a name that people can read in plans. */
 abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunnableCommand {
@@ -51,7 +54,7 @@ final case class VacuumCommand(table: TableRef, retainHours: Option[Double], dry
     show(table) + retainHours.fold("")(h => s" retain $h hours") + (if (dryRun) " dry run" else "")
 
   override def run(session: SparkSession): Seq[Row] =
-    Unreadable.explained(show(table))(
+    UnreadableFiles.explained(show(table))(
       Maintenance.vacuum(Shims.classic(session), table, retainHours, dryRun))
 }
 
@@ -61,7 +64,7 @@ final case class RollbackCommand(table: TableRef)
   override protected def detail: String = show(table)
 
   override def run(session: SparkSession): Seq[Row] =
-    Unreadable.explained(show(table))(Seq(Maintenance.rollback(Shims.classic(session), table)))
+    UnreadableFiles.explained(show(table))(Seq(Maintenance.rollback(Shims.classic(session), table)))
 }
 
 /** `ZORDER REMOVE`: the table stays as it is, our state goes. */
@@ -70,5 +73,5 @@ final case class RemoveCommand(table: TableRef)
   override protected def detail: String = show(table)
 
   override def run(session: SparkSession): Seq[Row] =
-    Unreadable.explained(show(table))(Seq(Maintenance.remove(Shims.classic(session), table)))
+    UnreadableFiles.explained(show(table))(Seq(Maintenance.remove(Shims.classic(session), table)))
 }

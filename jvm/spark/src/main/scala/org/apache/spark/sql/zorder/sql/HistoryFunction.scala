@@ -5,9 +5,9 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types.StringType
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.Maintenance
+import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
 /** `SELECT * FROM zorder_history('t')`: one row a run. The argument is a name or a path, as a string. */
 object HistoryFunction {

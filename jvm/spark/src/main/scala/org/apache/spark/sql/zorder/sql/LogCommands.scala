@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.sql
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.workload.QueryLogging
+import org.apache.spark.sql.zorder.workload.log.QueryLogging
 
 /** `ZORDER LOG START`: the session's queries are logged from now on. */
 final case class LogStartCommand(path: Option[String], keepLiterals: Option[Boolean])

@@ -8,10 +8,10 @@ import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.types.{ArrayType, StringType}
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.workload.{EventLogImport, LoggedQuery, SqlImport}
+import org.apache.spark.sql.zorder.workload.log.{EventLogImport, LoggedQuery, SqlImport}
 
 /**
  * A table function that makes rows of a query log from strings, while the query is analysed.

@@ -9,18 +9,18 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.ExplainMode
 import org.apache.spark.sql.execution.command.ExplainCommand
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.run.ClusterRequest
+import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.Provider
+import org.apache.spark.sql.zorder.table.resolve.Provider
 
 /** Decides which statements are ours, and makes commands of them. */
 final class OwnStatements(session: SparkSession, delegate: ParserInterface) extends Logging {
 
   /** The plan of a statement of ours, or of one that we hand to Delta; None for everything else. */
-  def plan(sql: String): Option[LogicalPlan] = Gate(sql) match {
-    case Gate.NotOurs => None
-    case Gate.Ours(statement) => Some(command(statement))
-    case Gate.Explain(mode, statement) =>
+  def plan(sql: String): Option[LogicalPlan] = StatementFilter(sql) match {
+    case StatementFilter.NotOurs => None
+    case StatementFilter.Ours(statement) => Some(command(statement))
+    case StatementFilter.Explain(mode, statement) =>
       val explain =
         ExplainMode.fromString(if (mode.isEmpty) "simple" else mode.toLowerCase(java.util.Locale.ROOT))
       Some(ExplainCommand(command(statement), explain))

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.sql
 
-import org.apache.spark.sql.zorder.run.ClusterRequest
+import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
 
 /** A statement of ours, recognised but not looked up. */

@@ -1,8 +1,8 @@
 package org.apache.spark.sql.zorder.sql
 
 import org.apache.spark.sql.catalyst.parser.ParserInterface
-import org.apache.spark.sql.zorder.ZOrderException
 import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /**
  * Recognises the statements of SPEC 6 in text that begins with `OPTIMIZE` or `ZORDER`, variables substituted.

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, LeafExpression, Literal}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types.{DataType, StringType}
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.unsafe.types.UTF8String
 
 /** `zorder_version()`: the version of this package, e.g. `0.1.0`. STRING, never NULL. */

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.stats
 
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{Block, Zone}
 
 /**

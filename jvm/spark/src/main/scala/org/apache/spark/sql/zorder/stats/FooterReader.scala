@@ -17,7 +17,7 @@ import org.apache.parquet.schema.{MessageType, PrimitiveType}
 
 import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.Zone
 
 /** Reads footers one by one; schemas that recur are kept once. Lives inside one task. */

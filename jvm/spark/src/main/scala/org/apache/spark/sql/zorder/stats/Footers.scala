@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.stats
 
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /** The footers of a table's files. */
 object Footers {

@@ -7,7 +7,7 @@ import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, FileMetaData}
 
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{Block, Zone}
 
 /**

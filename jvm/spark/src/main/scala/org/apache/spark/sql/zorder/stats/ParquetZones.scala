@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import sparkzorder.curve.{Block, BytesWord, LongWord, OrderedWord, Word, Zone}
 
 /**
- * Bounds of one column of one file in the words that [[org.apache.spark.sql.zorder.expr.WordType]] gives
+ * Bounds of one column of one file in the words that [[org.apache.spark.sql.zorder.expr.word.WordType]] gives
  * Spark's values. `word` is the value of a bound in Parquet's plain encoding, None where it has no word.
  */
 final class ZoneDecoder private[stats] (word: Array[Byte] => Option[Word], adjust: Zone => Zone) {

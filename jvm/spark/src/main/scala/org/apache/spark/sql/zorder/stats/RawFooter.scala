@@ -12,7 +12,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.parquet.Version
 import org.apache.parquet.format.{FileMetaData, LogicalType, SchemaElement, Util}
 
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
  * A footer as it stands in the file. Parquet's library fails with a null pointer at logical types that are

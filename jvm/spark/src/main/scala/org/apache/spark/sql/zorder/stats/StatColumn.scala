@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.stats
 
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.types.{DataType, StructField, StructType}
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.curve.Zone
 
 /**

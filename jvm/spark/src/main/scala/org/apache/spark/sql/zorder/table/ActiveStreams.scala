@@ -4,7 +4,7 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /** Streaming queries of this session that read a directory. Of those elsewhere nothing can be known. */

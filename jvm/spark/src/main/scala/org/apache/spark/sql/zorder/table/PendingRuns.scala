@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /**
  * Runs whose commit is another's, the table format's: they are written down under `_zorder/pending` before it,
@@ -15,7 +16,7 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
   private val dir = new Path(state.dir, "pending")
 
   /** Before the commit. */
-  def begin(finished: Finished): Unit = logged {
+  def begin(finished: CommitRequest): Unit = logged {
     state.writeLayouts(finished.layouts)
     TextFiles.replace(fs, file(finished.record.runId), RunRecordJson.write(finished.record))
   }
@@ -26,7 +27,7 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
    * @param version
    *   the format's name of it
    */
-  def committed(finished: Finished, version: => Option[Long]): Unit = logged {
+  def committed(finished: CommitRequest, version: => Option[Long]): Unit = logged {
     state.write(
       finished.record.copy(number = state.nextNumber(), version = version),
       finished.layouts)

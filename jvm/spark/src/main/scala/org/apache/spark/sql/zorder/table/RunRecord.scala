@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table
 
+import org.apache.spark.sql.zorder.table.file.DataFile
+
 /**
  * A file that a run wrote.
  *

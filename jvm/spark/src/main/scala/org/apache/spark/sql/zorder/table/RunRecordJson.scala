@@ -5,6 +5,8 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 
+import org.apache.spark.sql.zorder.table.file.DataFile
+
 /** [[RunRecord]] as JSON and back; fields that an older version did not write read as empty. */
 object RunRecordJson {
 

@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.table
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
+
 /** `_zorder/` under `root`. It may be gone, half there or unreadable: then there is that much less state. */
 final class StateDir(fs: FileSystem, root: Path, override val branch: Option[String] = None)
     extends TableState {

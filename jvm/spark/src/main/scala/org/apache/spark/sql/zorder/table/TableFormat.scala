@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /**
@@ -18,7 +18,7 @@ trait TableFormat {
    *
    * @return
    *   None for a table of any other format
-   * @throws org.apache.spark.sql.zorder.ZOrderException
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
    *   one sentence: what forbids to rewrite it, and what to do
    */
   def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable]

@@ -6,6 +6,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
  * A file that a run wrote and nobody reads yet.
@@ -18,7 +19,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 final case class WrittenFile(file: DataFile, path: String, number: Int)
 
 /** What a run wants to put in place of `inputs`, its files as they were listed at its start. */
-final case class Finished(inputs: Seq[DataFile], record: RunRecord, layouts: Map[String, String])
+final case class CommitRequest(inputs: Seq[DataFile], record: RunRecord, layouts: Map[String, String])
 
 /** One rewrite under way. Nobody sees what it writes before the commit. */
 trait TableWrite {
@@ -44,7 +45,7 @@ trait TableWrite {
   def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame
 
   /** Puts the files in place, or throws and changes nothing. */
-  def commit(finished: Finished): Unit
+  def commit(finished: CommitRequest): Unit
 
   /** Takes away what was written by a run that failed before its commit; harmless after one. */
   def discard(): Unit

@@ -10,7 +10,8 @@ import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, Vacuumed}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /** One snapshot of a Delta table. Its files are replaced in Delta's own transaction, as OPTIMIZE does it. */
 private[delta] final class DeltaClusterTable(

@@ -4,11 +4,12 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.delta.{DeltaLog, DeltaTableUtils}
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
-import org.apache.spark.sql.zorder.NoRowsYetException
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.NoRowsYetException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormat, TableRef}
+import org.apache.spark.sql.zorder.table.resolve.Provider
 
 /** Finds Delta tables, by name or by path. */
 final class DeltaFormat extends TableFormat {

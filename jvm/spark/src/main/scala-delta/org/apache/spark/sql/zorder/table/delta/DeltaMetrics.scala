@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.delta
 import org.apache.spark.sql.delta.{DeltaLog, OptimisticTransaction}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.execution.metric.SQLMetrics
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /** What `DESCRIBE HISTORY` shows of a run: Delta's own names for an OPTIMIZE. */
 private[delta] object DeltaMetrics {

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.delta
 
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /** Delta tables that must not be rewritten by us, and why. */

@@ -6,10 +6,10 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.delta.{DeltaOperations, Snapshot}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, CommitInfo, DeletionVectorDescriptor, Metadata}
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
  * Delta's RESTORE to the version before the last run, as long as only harmless versions came between or after

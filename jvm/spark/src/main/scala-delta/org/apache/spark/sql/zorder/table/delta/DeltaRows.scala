@@ -8,10 +8,10 @@ import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.delta.{DeltaLog, RowTracking, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.functions.col
-import org.apache.spark.sql.zorder.expr.{FileRoute, RoutesOfFiles}
+import org.apache.spark.sql.zorder.expr.layout.{FileRoute, RoutesOfFiles}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
 /** Rows of some files of a snapshot as Delta reads them: without deleted ones, under the table's names. */
 private[delta] object DeltaRows {

@@ -3,7 +3,8 @@ package org.apache.spark.sql.zorder.table.delta
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{TextFiles, Vacuumed}
+import org.apache.spark.sql.zorder.table.Vacuumed
+import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /** Vacuum and removal: Delta's own means wherever it has some. */
 private[delta] object DeltaUpkeep {

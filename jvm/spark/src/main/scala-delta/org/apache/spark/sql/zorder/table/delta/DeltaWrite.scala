@@ -12,11 +12,12 @@ import org.apache.spark.sql.delta._
 import org.apache.spark.sql.delta.actions.{AddFile, FileAction}
 import org.apache.spark.sql.delta.zorder.KeptRowIds
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
+import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
  * A rewrite in Delta's own transaction: files are written as Delta writes them, with its statistics, and
@@ -63,7 +64,7 @@ final private[delta] class DeltaWrite(
     Shims.ofRows(session, Project(relation.copied, relation.plan))
   }
 
-  override def commit(finished: Finished): Unit = {
+  override def commit(finished: CommitRequest): Unit = {
     val now = System.currentTimeMillis
     val removes = finished.inputs.map(f => adds(f.path).removeWithTimestamp(now, dataChange = false))
     val operation =

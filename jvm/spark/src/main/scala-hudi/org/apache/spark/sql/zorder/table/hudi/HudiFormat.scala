@@ -7,12 +7,12 @@ import org.apache.hudi.hadoop.fs.HadoopFSUtils
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.connector.catalog.{Table, V1Table, V2TableWithV1Fallback}
-import org.apache.spark.sql.zorder.ZOrderException
-import org.apache.spark.sql.zorder.NoRowsYetException
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.{NoRowsYetException, ZOrderException}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormat, TableRef}
+import org.apache.spark.sql.zorder.table.resolve.Provider
 
 /** Finds Hudi tables, by name or by path, and rolls dead runs back in those that it opens. */
 final class HudiFormat extends TableFormat {

@@ -7,8 +7,8 @@ import org.apache.hudi.common.model.{FileSlice, HoodieFileFormat}
 import org.apache.hudi.common.table.HoodieTableMetaClient
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.zorder.ZOrderConflictException
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /** Hudi tables that must not be rewritten by us, and why. */

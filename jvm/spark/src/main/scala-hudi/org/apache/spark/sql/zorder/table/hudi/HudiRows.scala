@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 import org.apache.spark.sql.zorder.table.parquet.PinnedFiles
 
 /** Rows of some base files as Hudi's own reader gives them, with its meta columns. */

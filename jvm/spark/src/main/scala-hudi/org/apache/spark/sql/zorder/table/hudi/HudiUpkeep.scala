@@ -10,9 +10,10 @@ import org.apache.hudi.common.table.HoodieTableMetaClient
 import org.apache.hudi.common.table.timeline.HoodieInstant
 import org.apache.hudi.metadata.HoodieTableMetadata
 
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{CrashPoint, RunRecord}
+import org.apache.spark.sql.zorder.table.RunRecord
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Rollback and removal by Hudi's own means. */
 private[hudi] object HudiUpkeep {

@@ -9,11 +9,12 @@ import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
+import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
  * A rewrite as a clustering of Hudi's: planned before the first row is written, so that Hudi keeps others from
@@ -62,7 +63,7 @@ final private[hudi] class HudiWrite(
     Shims.ofRows(session, Project(relation.copied, relation.plan))
   }
 
-  override def commit(finished: Finished): Unit = {
+  override def commit(finished: CommitRequest): Unit = {
     val clustering = planned.get
     val pending = opened.state.pending
     pending.begin(finished)

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.hudi
 
 import org.apache.hadoop.conf.Configuration
 
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 
 /** Options of Parquet's writer by Spark's names, as Hudi takes them. */
 private[hudi] object WriteSettings {

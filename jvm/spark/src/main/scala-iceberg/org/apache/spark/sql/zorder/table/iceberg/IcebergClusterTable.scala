@@ -5,9 +5,10 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.iceberg.{FileScanTask, Snapshot, Table, TableProperties}
 
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, Vacuumed}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
  * One snapshot of an Iceberg table, or of a branch of it. Its files are replaced by a `replace` commit, as

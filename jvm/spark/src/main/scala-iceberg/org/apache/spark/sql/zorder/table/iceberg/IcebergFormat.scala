@@ -10,10 +10,11 @@ import org.apache.iceberg.spark.source.SparkTable
 
 import org.apache.spark.sql.catalyst.analysis.{NoSuchNamespaceException, NoSuchTableException}
 import org.apache.spark.sql.connector.catalog.{CatalogPlugin, Identifier, ViewCatalog}
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormat, TableRef}
+import org.apache.spark.sql.zorder.table.resolve.Provider
 
 /** Finds Iceberg tables: by name in any catalog that gives them, and by path where no catalog knows them. */
 final class IcebergFormat extends TableFormat {

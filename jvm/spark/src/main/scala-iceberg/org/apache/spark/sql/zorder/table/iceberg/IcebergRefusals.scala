@@ -6,8 +6,8 @@ import java.util.Locale
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{BaseMetadataTable, FileFormat, FileScanTask, HasTableOperations, Table}
 
-import org.apache.spark.sql.zorder.ZOrderException
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /** Iceberg tables that must not be rewritten by us, and why. */

@@ -8,10 +8,10 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, Lit
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{LongType, StringType}
-import org.apache.spark.sql.zorder.expr.{FileRoute, RoutesOfFiles}
+import org.apache.spark.sql.zorder.expr.layout.{FileRoute, RoutesOfFiles}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
 /** Rows of some files as Iceberg reads them: without deleted ones, under the names that the table has now. */
 private[iceberg] object IcebergRows {

@@ -4,7 +4,7 @@ import java.util.Locale
 
 import org.apache.hadoop.fs.FileSystem
 
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 
 /** Rollback and removal by Iceberg's own means. */
 private[iceberg] object IcebergUpkeep {

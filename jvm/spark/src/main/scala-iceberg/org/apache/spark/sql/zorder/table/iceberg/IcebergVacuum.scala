@@ -7,7 +7,7 @@ import org.apache.iceberg.{Snapshot, SnapshotSummary, Table, TableProperties}
 import org.apache.iceberg.spark.actions.SparkActions
 import org.apache.iceberg.util.{PropertyUtil, SnapshotUtil}
 
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.Vacuumed

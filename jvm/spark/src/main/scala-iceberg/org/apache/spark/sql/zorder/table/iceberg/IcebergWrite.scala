@@ -14,11 +14,12 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.{CommitRequest, RunRecord, TableWrite, WrittenFile}
+import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
  * A rewrite that ends in a `replace` commit. Rows that others append meanwhile stay; if rows of the rewritten
@@ -67,7 +68,7 @@ final private[iceberg] class IcebergWrite(
     Shims.ofRows(session, Project(relation.copied, relation.plan))
   }
 
-  override def commit(finished: Finished): Unit = {
+  override def commit(finished: CommitRequest): Unit = {
     opened.state.pending.begin(finished)
     submitted = true
     try {
@@ -81,7 +82,7 @@ final private[iceberg] class IcebergWrite(
     opened.state.pending.committed(finished, committed())
   }
 
-  private def replace(finished: Finished): Unit = {
+  private def replace(finished: CommitRequest): Unit = {
     val rewrite = table.newRewrite().validateFromSnapshot(start.snapshotId)
       // deletes that come later than the rows were read count for the rewritten rows too
       .dataSequenceNumber(start.sequenceNumber)

@@ -19,7 +19,7 @@ private[parquet] object Borrowed {
       unit <- j.units if unit.old == dir
     } {
       val theirs = unit.named.map(_.rel).toSet ++ j.carried.map(_.rel.stripPrefix(s"$dir/"))
-      Tree.walk(store.fs, dir).files.filterNot(f => theirs(f.rel)).foreach { f =>
+      DirectoryListing.walk(store.fs, dir).files.filterNot(f => theirs(f.rel)).foreach { f =>
         val same = Moves.status(store.fs, new Path(live, f.rel)).exists(_.getLen == f.length)
         if (same || f.rel.startsWith(s"${StateDir.Name}/")) store.fs.delete(new Path(dir, f.rel), false)
       }

@@ -8,7 +8,9 @@ import org.apache.spark.sql.catalyst.catalog.SessionCatalog
 import org.apache.spark.sql.execution.datasources.PartitioningUtils
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.StateDir
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
 /** A Parquet table of Spark's catalog; partitioned, its partitions are in the catalog too. */
 private[zorder] final class CatalogParquetTable(
@@ -65,7 +67,7 @@ private[zorder] final class CatalogParquetTable(
 
   override def files(): Seq[DataFile] =
     liveDirs().toSeq.flatMap { case (partition, dir) =>
-      Tree.walk(fs, dir).dataFiles(_ => partition)
+      DirectoryListing.walk(fs, dir).dataFiles(_ => partition)
     }.sortBy(_.path)
 
   /** The catalog's partitions by their directories as Spark spells the catalog's values. */

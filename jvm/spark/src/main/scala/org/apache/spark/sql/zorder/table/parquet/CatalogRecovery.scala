@@ -2,7 +2,8 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.{CrashPoint, StateDir}
+import org.apache.spark.sql.zorder.table.StateDir
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** After a commit to the catalog that died: the catalog itself says whether it happened. */
 private[parquet] final class CatalogRecovery(table: CatalogParquetTable) {

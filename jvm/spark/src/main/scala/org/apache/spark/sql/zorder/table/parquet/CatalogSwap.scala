@@ -5,8 +5,9 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.zorder.ZOrderConflictException
-import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /**
  * The commit of a table of the catalog: its location, or those of its rewritten partitions, change in one
@@ -85,9 +86,9 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
   }
 
   private def refresh(unit: SwapUnit): SwapUnit = {
-    val now = Tree.walk(fs, unit.old)
+    val now = DirectoryListing.walk(fs, unit.old)
     Kept.checkInputs(unit, now)
-    Kept.checkOutputs(unit, Tree.walk(fs, unit.staged))
+    Kept.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
     if (atHome) {
       Attributes.copy(fs, unit.old, unit.staged)
       unit.inputs.headOption.foreach { model =>
@@ -139,7 +140,7 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
   /** Back to the old locations when a job turns out to be writing there; what came meanwhile is kept. */
   private def lastLook(before: CatalogTable, journal: Journal): Journal =
     journal.copy(units = journal.units.map { u =>
-      val now = Tree.walk(fs, u.old)
+      val now = DirectoryListing.walk(fs, u.old)
       now.writer.foreach { dir =>
         alterBack(before, journal)
         Writers.stop(u.old, dir)
@@ -162,7 +163,7 @@ private[parquet] final class CatalogSwap(table: CatalogParquetTable, waitMs: Lon
     // an append that already found the new place
     journal.units.foreach { u =>
       val ours = (u.outputs ++ u.kept).map(_.rel).toSet
-      Tree.walk(fs, u.target).data.filterNot(f => ours(f.rel)).foreach { f =>
+      DirectoryListing.walk(fs, u.target).data.filterNot(f => ours(f.rel)).foreach { f =>
         Moves.copy(fs, new Path(u.target, f.rel), new Path(u.old, f.rel), f.modified)
       }
     }

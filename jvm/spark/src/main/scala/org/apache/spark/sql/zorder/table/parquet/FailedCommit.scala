@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.table.parquet
 
-import org.apache.spark.sql.zorder.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** A commit that an error stopped, after it was brought to an end as far as that went. */
 private[parquet] object FailedCommit {

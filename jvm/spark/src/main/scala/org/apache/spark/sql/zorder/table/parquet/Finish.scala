@@ -2,7 +2,8 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.{CrashPoint, StateDir}
+import org.apache.spark.sql.zorder.table.StateDir
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** The last steps of a commit or of its withdrawal; each can be repeated. */
 private[parquet] final class Finish(store: JournalStore) {

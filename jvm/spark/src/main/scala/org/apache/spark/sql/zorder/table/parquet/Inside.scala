@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.TextFiles
+import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /**
  * Hidden directories inside a managed table's own: `.z<txn>` holds partitions as a run has written them,
@@ -21,7 +21,8 @@ private[zorder] object Inside {
     TextFiles.children(fs, root).filter(s => s.isDirectory && isOurs(s.getPath.getName)).map(_.getPath)
 
   /** Whether `dir` is below `root`, and every listing of it finds what is there. */
-  def isVisible(root: Path, dir: Path): Boolean = below(root, dir).exists(!_.split('/').exists(Tree.isHidden))
+  def isVisible(root: Path, dir: Path): Boolean =
+    below(root, dir).exists(!_.split('/').exists(DirectoryListing.isHidden))
 
   /** The directory of ours that `dir` lies in. */
   def topOf(root: Path, dir: Path): Option[Path] =

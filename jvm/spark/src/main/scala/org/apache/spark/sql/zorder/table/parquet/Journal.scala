@@ -27,7 +27,7 @@ private[zorder] object JournalState {
  * One directory that is put in place of another: the whole table, or one partition.
  *
  * @param partition
- *   as in [[org.apache.spark.sql.zorder.table.DataFile]]; "" when unpartitioned
+ *   as in [[org.apache.spark.sql.zorder.table.file.DataFile]]; "" when unpartitioned
  * @param target
  *   where the new data ends up
  * @param staged

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.TextFiles
+import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /**
  * The journals of one table: `.<base>.zorder-<txn>.json` in the directory `parent`, and the names of the

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 
 /** The files of a directory that a rewrite leaves alone: they go into the new directory as they are. */
 private[zorder] object Kept {
@@ -15,7 +15,7 @@ private[zorder] object Kept {
   }
 
   /** @throws ZOrderConflictException when an input is not as it was */
-  def checkInputs(unit: SwapUnit, now: Tree): Unit = {
+  def checkInputs(unit: SwapUnit, now: DirectoryListing): Unit = {
     val present = now.files.map(f => f.rel -> f).toMap
     unit.inputs.foreach { in =>
       present.get(in.rel) match {
@@ -27,7 +27,7 @@ private[zorder] object Kept {
   }
 
   /** @throws ZOrderConflictException when a new file is gone from its staging directory */
-  def checkOutputs(unit: SwapUnit, staged: Tree): Unit = {
+  def checkOutputs(unit: SwapUnit, staged: DirectoryListing): Unit = {
     val there = staged.files.map(_.rel).toSet
     if (!unit.outputs.forall(o => there(o.rel)))
       throw new ZOrderConflictException(
@@ -44,7 +44,7 @@ private[zorder] object Kept {
    * @return
    *   the unit with `kept` as it is now
    */
-  def sync(fs: FileSystem, unit: SwapUnit, now: Tree): SwapUnit = {
+  def sync(fs: FileSystem, unit: SwapUnit, now: DirectoryListing): SwapUnit = {
     val inputs = unit.inputs.map(_.rel).toSet
     val outputs = unit.outputs.map(_.rel).toSet
     val wanted = now.files.filterNot(f => inputs(f.rel) || stale(f.rel))
@@ -61,7 +61,7 @@ private[zorder] object Kept {
   }
 
   /** Files that are in `now` and were not known at the last look. */
-  def arrived(unit: SwapUnit, now: Tree): Seq[TreeFile] = {
+  def arrived(unit: SwapUnit, now: DirectoryListing): Seq[TreeFile] = {
     val known = unit.named.map(_.rel).toSet
     now.data.filterNot(f => known(f.rel))
   }

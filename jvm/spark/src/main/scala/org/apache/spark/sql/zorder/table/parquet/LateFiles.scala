@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
  * Files that came into a directory after its data had moved on, from a writer that had opened them before or
@@ -23,7 +23,7 @@ private[zorder] object LateFiles {
   private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[TreeFile] = {
     val known = unit.named.map(_.rel).toSet
     val carried = journal.carried.map(_.rel).toSet
-    Tree.walk(table.store.fs, unit.old).data
+    DirectoryListing.walk(table.store.fs, unit.old).data
       .filterNot(f => known(f.rel) || carried(new Path(unit.old, f.rel).toString))
   }
 
@@ -37,7 +37,7 @@ private[zorder] object LateFiles {
       for {
         (partition, dir) <- t.liveDirs().toSeq.sortBy(_._1) if moved(dir.toUri.getPath)
         own = UnitPlan.below(t.root, partition) if own.toUri.getPath != dir.toUri.getPath
-        tree = Tree.walk(t.store.fs, own) if tree.writer.isEmpty
+        tree = DirectoryListing.walk(t.store.fs, own) if tree.writer.isEmpty
         f <- tree.data
       } yield (own, dir, f)
     case _ => Nil
@@ -62,7 +62,8 @@ private[zorder] object LateFiles {
     val live = table.liveDirs()
     find(table).groupBy(_._1.txn).map { case (txn, found) =>
       val carried = found.flatMap { case (_, unit, file) =>
-        live.get(unit.partition).filter(_ => Tree.walk(table.store.fs, unit.old).writer.isEmpty).map { dir =>
+        live.get(unit.partition).filter(_ =>
+          DirectoryListing.walk(table.store.fs, unit.old).writer.isEmpty).map { dir =>
           copyTo(table, unit.old, file, dir)
           file.copy(rel = new Path(unit.old, file.rel).toString)
         }

@@ -6,7 +6,7 @@ import java.util.UUID
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, FileUtil, Path}
 
-import org.apache.spark.sql.zorder.table.{CrashPoint, ObjectStores}
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /** Renames and copies that either happen as meant or fail. */
 private[zorder] object Moves {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
 /** The rows of plain Parquet files, with the columns of all their footers. */
 private[zorder] object ParquetRows {

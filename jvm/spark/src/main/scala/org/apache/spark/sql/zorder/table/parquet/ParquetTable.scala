@@ -3,9 +3,11 @@ package org.apache.spark.sql.zorder.table.parquet
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.{ActiveStreams, ClusterTable, StateDir, TableWrite, Vacuumed}
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.storage.StorageFailure
 
 /** A plain Parquet table, known by path or by name. */
 private[zorder] trait ParquetTable extends ClusterTable {

@@ -11,10 +11,10 @@ import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.execution.datasources.{FileStatusCache, InMemoryFileIndex}
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{StringType, StructType}
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{Footers, SchemaUnion}
-import org.apache.spark.sql.zorder.table.DataFile
+import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.unsafe.types.UTF8String
 import org.apache.spark.util.HadoopFSUtils
 
@@ -33,7 +33,7 @@ private[zorder] object PathContent {
    * @param tree
    *   of the directory, so that Spark need not list it again
    */
-  def read(session: ClassicSession, root: Path, tree: Tree): Content = {
+  def read(session: ClassicSession, root: Path, tree: DirectoryListing): Content = {
     val listed = new Listed(root, tree)
     val index = new InMemoryFileIndex(session, Seq(root), Map.empty[String, String], None, listed)
     val files = index.allFiles().filter(_.getLen > 0)
@@ -69,7 +69,7 @@ private[zorder] object PathContent {
     }
 
   /** The files of the root that Spark would list. */
-  final private class Listed(root: Path, tree: Tree) extends FileStatusCache {
+  final private class Listed(root: Path, tree: DirectoryListing) extends FileStatusCache {
     private def isSeen(file: TreeFile): Boolean =
       !file.rel.split('/').exists(name => HadoopFSUtils.shouldFilterOutPathName(name))
 

@@ -5,9 +5,10 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.StateDir
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
  * Parquet files under a directory of a local disk or of HDFS.
@@ -24,7 +25,7 @@ private[zorder] final class PathParquetTable(
     override val name: String,
     fs: FileSystem,
     override val root: Path,
-    opened: Tree,
+    opened: DirectoryListing,
     override val properties: Map[String, String] = Map.empty,
     registered: Option[CatalogTable] = None,
     named: Boolean = false)
@@ -40,7 +41,7 @@ private[zorder] final class PathParquetTable(
     journal.kind == "path" && !Identity.differ(journal.table, identity) &&
       (journal.table.nonEmpty || managedBy.forall(_.createTime <= journal.changedMs))
   private var late = 0
-  private var listed: Option[Tree] = Some(opened)
+  private var listed: Option[DirectoryListing] = Some(opened)
   private lazy val content = PathContent.read(session, root, opened)
   private val flat = registered.filter(t => named && t.partitionColumnNames.isEmpty)
   private var runs = state.nextNumber()
@@ -53,9 +54,9 @@ private[zorder] final class PathParquetTable(
 
   /** Those of the opened table; whoever asks again has them listed again. */
   override def files(): Seq[DataFile] = {
-    val tree = listed.getOrElse(Tree.walk(fs, root))
+    val tree = listed.getOrElse(DirectoryListing.walk(fs, root))
     listed = None
-    tree.dataFiles(Tree.partitionOf)
+    tree.dataFiles(DirectoryListing.partitionOf)
   }
 
   override def state: StateDir = new StateDir(fs, root)

@@ -4,7 +4,8 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.{CrashPoint, RunRecord, StateDir}
+import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
  * The commit of a table that is known by its path: directories change places under one journal.
@@ -19,9 +20,9 @@ private[zorder] final class PathSwap(store: JournalStore, waitMs: Long) {
   /**
    * Puts the staged directories of `draft` in place. The draft's units need no `kept` yet.
    *
-   * @throws org.apache.spark.sql.zorder.ZOrderConflictException
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderConflictException
    *   when the table changed under the run; then nothing was changed
-   * @throws org.apache.spark.sql.zorder.ZOrderException
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
    *   when the file system failed: it says whether the table is as it was or waits for its recovery
    */
   def commit(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
@@ -73,9 +74,9 @@ private[zorder] final class PathSwap(store: JournalStore, waitMs: Long) {
 
   /** What is beside the inputs now, staged. */
   private def refresh(unit: SwapUnit): SwapUnit = {
-    val now = Tree.walk(fs, unit.target)
+    val now = DirectoryListing.walk(fs, unit.target)
     Kept.checkInputs(unit, now)
-    Kept.checkOutputs(unit, Tree.walk(fs, unit.staged))
+    Kept.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
     Kept.sync(fs, unit, now)
   }
 

@@ -6,8 +6,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.{IntegerType, StructType}
-import org.apache.spark.sql.zorder.table.{DataFile, InputRelation, PartitionValues, PinnedPartition}
-import org.apache.spark.sql.zorder.workload.OwnScan
+import org.apache.spark.sql.zorder.table.file.{
+  DataFile,
+  InputRelation,
+  OwnScan,
+  PartitionValues,
+  PinnedPartition
+}
 
 /**
  * Exactly the files that a run listed at its start: no listing job, no late file. Rows carry two more columns:

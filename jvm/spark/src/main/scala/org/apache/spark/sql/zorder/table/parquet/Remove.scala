@@ -3,9 +3,9 @@ package org.apache.spark.sql.zorder.table.parquet
 import java.util.Locale
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Takes away every trace of this project from a table; its data stays as it is. */
 private[zorder] object Remove {

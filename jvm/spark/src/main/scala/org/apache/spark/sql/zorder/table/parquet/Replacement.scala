@@ -2,7 +2,8 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.sql.zorder.table.{DataFile, RunRecord}
+import org.apache.spark.sql.zorder.table.RunRecord
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
  * What a run wants to put in place.

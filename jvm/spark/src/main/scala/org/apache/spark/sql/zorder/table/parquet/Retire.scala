@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.{CrashPoint, ObjectStores}
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /**
  * Empties the places where Spark makes the partitions of a managed table. Old files that stayed there would be
@@ -30,13 +30,13 @@ private[parquet] object Retire {
     if (atOnce && !fs.exists(to)) { if (fs.exists(unit.old)) Moves.rename(fs, unit.old, to) }
     else singly(fs, unit.old, to)
     CrashPoint.hit("retired")
-    val now = if (atOnce) unit else moved(unit, Tree.walk(fs, to))
+    val now = if (atOnce) unit else moved(unit, DirectoryListing.walk(fs, to))
     now.copy(old = to)
   }
 
   /** File by file: where a rename is a copy, or where one that died is gone on with. */
   private def singly(fs: FileSystem, from: Path, to: Path): Unit = {
-    Tree.walk(fs, from).files.foreach { f =>
+    DirectoryListing.walk(fs, from).files.foreach { f =>
       val (source, target) = (new Path(from, f.rel), new Path(to, f.rel))
       if (!Moves.status(fs, target).exists(_.getLen == f.length)) Moves.copy(fs, source, target, f.modified)
       fs.delete(source, false)
@@ -46,7 +46,7 @@ private[parquet] object Retire {
   }
 
   /** A copy has a time of its own where times cannot be set. */
-  private def moved(unit: SwapUnit, tree: Tree): SwapUnit = {
+  private def moved(unit: SwapUnit, tree: DirectoryListing): SwapUnit = {
     val there = tree.files.map(f => (f.rel, f.length) -> f).toMap
     def now(files: Seq[TreeFile]) = files.map(f => there.getOrElse((f.rel, f.length), f))
     unit.copy(inputs = now(unit.inputs), kept = now(unit.kept))

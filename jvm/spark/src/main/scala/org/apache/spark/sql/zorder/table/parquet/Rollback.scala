@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.table.parquet
 
-import org.apache.spark.sql.zorder.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.RunRecord
 
@@ -62,7 +62,7 @@ private[zorder] object Rollback {
   }
 
   private def checkOld(table: ParquetTable, unit: SwapUnit): Unit = {
-    val there = Tree.walk(table.store.fs, unit.old).files.toSet
+    val there = DirectoryListing.walk(table.store.fs, unit.old).files.toSet
     val data = unit.named.filter(_.isData)
     if (unit.inputs.isEmpty || !data.forall(there))
       refuse(s"The last run of ${table.name} cannot be rolled back: its old files in ${unit.old} " +
@@ -79,7 +79,7 @@ private[zorder] object Rollback {
     val live = table.liveDirs()
     last.units.foreach { u =>
       val now = live.get(u.partition)
-      val there = now.map(dir => Tree.walk(table.store.fs, dir).files.toSet).getOrElse(Set.empty)
+      val there = now.map(dir => DirectoryListing.walk(table.store.fs, dir).files.toSet).getOrElse(Set.empty)
       if (!now.map(_.toUri.getPath).contains(u.target.toUri.getPath) || !u.outputs.forall(there))
         refuse(s"${table.name} was overwritten, moved or partly deleted since the run ${last.runId}, " +
           "which can therefore not be rolled back without losing that.")

@@ -5,7 +5,8 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{DataFile, TextFiles}
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /** The files that a run wrote into its staging directory. */
 private[zorder] object StagedFiles {

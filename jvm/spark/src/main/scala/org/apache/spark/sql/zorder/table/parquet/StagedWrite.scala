@@ -7,14 +7,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table._
+import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
+import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
 
 /** Parquet files written into a staging directory; `place` puts them in place, `drop` takes them away. */
 final private[zorder] class StagedWrite(
     override val root: Path,
     staging: Path,
     partitionSchema: StructType,
-    place: Finished => Unit,
+    place: CommitRequest => Unit,
     drop: () => Unit)
     extends TableWrite {
 
@@ -41,7 +42,7 @@ final private[zorder] class StagedWrite(
     Shims.ofRows(session, Project(written.copied, written.plan))
   }
 
-  override def commit(finished: Finished): Unit = place(finished)
+  override def commit(finished: CommitRequest): Unit = place(finished)
 
   override def discard(): Unit = drop()
 }

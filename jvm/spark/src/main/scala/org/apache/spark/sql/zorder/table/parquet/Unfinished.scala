@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.table.parquet
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.security.AccessControlException
 
-import org.apache.spark.sql.zorder.ZOrderException.refuse
-import org.apache.spark.sql.zorder.table.ObjectStores
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
 /**
  * Commits that are under way, or that died, as a statement sees them that only reads: it says so and leaves

@@ -2,7 +2,8 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.{DataFile, RunRecord}
+import org.apache.spark.sql.zorder.table.RunRecord
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /** Which directories a replacement exchanges. */
 private[zorder] object UnitPlan {
@@ -37,7 +38,7 @@ private[zorder] object UnitPlan {
     val spelling = actual.map(_.swap)
     val inputs = r.inputs.groupBy(_.partition)
     if (inputs.isEmpty) throw new IllegalArgumentException("A replacement without inputs")
-    val staged = Tree.walk(fs, r.staging).data.map(Tree.partitionOf)
+    val staged = DirectoryListing.walk(fs, r.staging).data.map(DirectoryListing.partitionOf)
       .map(p => actual.getOrElse(p, p)).toSet
     (staged -- inputs.keySet).headOption.foreach { p =>
       throw new IllegalStateException(s"The run wrote to the partition '$p', from which it read nothing")
@@ -58,7 +59,7 @@ private[zorder] object UnitPlan {
       else f.copy(path = s"${actual.getOrElse(f.path.take(cut), f.path.take(cut))}/${f.path.drop(cut + 1)}")
     })
 
-  def outputs(fs: FileSystem, staged: Path): Seq[TreeFile] = Tree.walk(fs, staged).data
+  def outputs(fs: FileSystem, staged: Path): Seq[TreeFile] = DirectoryListing.walk(fs, staged).data
 
   def relative(fs: FileSystem, dir: Path, files: Seq[DataFile]): Seq[TreeFile] = {
     val base = s"${fs.makeQualified(dir)}/"
@@ -72,6 +73,7 @@ private[zorder] object UnitPlan {
 
   /** A job that wrote the staging directory and is done may have left its scratch. */
   private def dropScratch(fs: FileSystem, dir: Path): Unit =
-    Tree.walk(fs, dir).dirs.filter(d => Tree.isWriter(d.substring(d.lastIndexOf('/') + 1)))
+    DirectoryListing.walk(fs, dir).dirs.filter(d =>
+      DirectoryListing.isWriter(d.substring(d.lastIndexOf('/') + 1)))
       .foreach(d => fs.delete(new Path(dir, d), true))
 }

@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.CrashPoint
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
  * The renames that put one directory in place of another. Each step looks at what is there first, so that
@@ -62,7 +62,7 @@ private[parquet] final class UnitSwap(fs: FileSystem, waitMs: Long) {
   private def moveBack(unit: SwapUnit, stray: Path): Unit = {
     if (fs.exists(unit.target)) {
       val ours = (unit.outputs ++ unit.kept).map(_.rel).toSet
-      Tree.walk(fs, unit.target).data.filterNot(f => ours(f.rel)).foreach { f =>
+      DirectoryListing.walk(fs, unit.target).data.filterNot(f => ours(f.rel)).foreach { f =>
         Moves.copy(fs, new Path(unit.target, f.rel), new Path(unit.old, f.rel), f.modified)
       }
       CrashPoint.hit("undo-carried")
@@ -77,7 +77,7 @@ private[parquet] final class UnitSwap(fs: FileSystem, waitMs: Long) {
    * Hadoop's, which may have been a part of it only.
    */
   private def copyBack(unit: SwapUnit): Unit = {
-    Tree.walk(fs, unit.old).files.foreach { f =>
+    DirectoryListing.walk(fs, unit.old).files.foreach { f =>
       val to = new Path(unit.target, f.rel)
       if (!Moves.status(fs, to).exists(_.getLen == f.length))
         Moves.copy(fs, new Path(unit.old, f.rel), to, f.modified)
@@ -88,7 +88,7 @@ private[parquet] final class UnitSwap(fs: FileSystem, waitMs: Long) {
 
   private def checkedAndSynced(unit: SwapUnit): Either[ZOrderConflictException, SwapUnit] =
     try {
-      val now = Tree.walk(fs, unit.old)
+      val now = DirectoryListing.walk(fs, unit.old)
       now.writer.foreach(dir => Writers.stop(unit.target, dir))
       Kept.checkInputs(unit, now)
       Right(Kept.sync(fs, unit, now))

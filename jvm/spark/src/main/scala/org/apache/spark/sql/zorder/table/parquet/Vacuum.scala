@@ -2,7 +2,8 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.{CrashPoint, TextFiles, Vacuumed}
+import org.apache.spark.sql.zorder.table.Vacuumed
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 
 /**
  * Deletes files that a journal names as rewritten or copied, and nothing else.
@@ -42,7 +43,7 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
   }
 
   private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): Vacuumed = {
-    val tree = Tree.walk(fs, unit.old)
+    val tree = DirectoryListing.walk(fs, unit.old)
     val named = unit.named.toSet
     val copied = store.get(journal.txn).toSeq.flatMap(_.carried).toSet
     def mayGo(f: TreeFile): Boolean = !inUse(s"${tree.root}/${f.rel}") && !Links.onTheWay(unit.old, f.rel) &&
@@ -101,7 +102,7 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
 
   /** Emptied, but somebody may still write there by path: a journal without files goes on naming it. */
   private def watched(unit: SwapUnit): Boolean =
-    keepsDirectory(unit) && Tree.walk(fs, unit.old).files.isEmpty
+    keepsDirectory(unit) && DirectoryListing.walk(fs, unit.old).files.isEmpty
 
   /** What held the partitions of an earlier run: `t.z<txn>`, or `.z<txn>` inside a managed table. */
   private def emptyParents(journal: Journal): Unit = journal.units.foreach { u =>
@@ -129,7 +130,7 @@ private[zorder] final class Vacuum(table: ParquetTable, retentionMs: Long, dryRu
       live ++ store.all().flatMap(j => j.staging +: j.units.flatMap(u => Seq(u.old, u.target))).map(path)
     val (empty, full) = Inside.all(fs, table.root)
       .filterNot(dir => used.exists(u => u == path(dir) || u.startsWith(s"${path(dir)}/")))
-      .partition(dir => Tree.walk(fs, dir).files.isEmpty)
+      .partition(dir => DirectoryListing.walk(fs, dir).files.isEmpty)
     if (!dryRun) empty.foreach(Moves.deleteEmptyDirs(fs, _))
     full.map(Vacuumed(_, 0, 0, 0, "NO_JOURNAL"))
   }

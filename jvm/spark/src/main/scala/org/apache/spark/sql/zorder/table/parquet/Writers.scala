@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 
 /** Jobs that write into a table while it is being rewritten, known by their scratch directories. */
 private[zorder] object Writers {
@@ -15,12 +15,12 @@ private[zorder] object Writers {
    * @throws ZOrderConflictException
    *   when one is still there after `waitMs`
    */
-  def await(fs: FileSystem, root: Path, waitMs: Long): Tree = {
+  def await(fs: FileSystem, root: Path, waitMs: Long): DirectoryListing = {
     val end = System.nanoTime + waitMs * 1000000L
-    var tree = Tree.walk(fs, root)
+    var tree = DirectoryListing.walk(fs, root)
     while (tree.writer.isDefined && System.nanoTime < end) {
       Thread.sleep(math.min(200L, math.max(1L, waitMs)))
-      tree = Tree.walk(fs, root)
+      tree = DirectoryListing.walk(fs, root)
     }
     tree.writer.foreach(dir => stop(root, dir))
     tree

@@ -1,0 +1,104 @@
+package sparkzorder.curve.build.cut
+
+import sparkzorder.curve.cost.RankQueries
+
+/**
+ * Cuts every cell where the queries that reach it gain most: the cost of a cut is the rows of each side
+ * times the queries that touch the side's own, tight extents (the greedy construction of qd-trees: Yang et
+ * al., SIGMOD 2020, with k-d cuts at quantiles as candidates).
+ *
+ * @param literals
+ *   cuts at the ends of the queries' intervals are candidates as well
+ */
+final private[build] class QueryCuts(queries: RankQueries, literals: Boolean) extends Recursion {
+  import QueryCuts._
+
+  override protected def propose(cell: SampleCell): Option[Proposal] = {
+    val all = new Sides(cell, 0, Array.empty).all
+    val touching =
+      Array.range(0, queries.size).filter(queries.touches(_, all.low, all.high, all.holdsNull))
+    val varying = (0 until cell.columns).filter(all.varies)
+    val scored = varying.flatMap(c => score(cell, c, touching))
+    if (scored.nonEmpty) Some(scored.reduceLeft((a, b) => if (b.better(a)) b else a).proposal)
+    else QuantileCuts.mostEven(cell, varying)
+  }
+
+  /** The best cut of one column. */
+  private def score(cell: SampleCell, column: Int, touching: Array[Int]): Option[Scored] = {
+    val quantiles = quantileCuts(cell, column)
+    val wanted = if (literals) literalCuts(column, touching) else Array.empty[Int]
+    val cuts = (quantiles ++ wanted).distinct.sorted
+    val sides = new Sides(cell, column, cuts)
+    var best: Option[Scored] = None
+    var k = 0
+    while (k < cuts.length) {
+      val below = sides.rowsLeft(k)
+      if (below > 0 && below < cell.rows) {
+        val files = FileShares.byMass(cell, below)
+        if (FileShares.alike(cell, below, files)) {
+          val penalty = if (quantiles.contains(cuts(k))) 1.0 else LiteralPenalty
+          val cost = penalty * (below * weightOf(touching, sides.left(k)) +
+            (cell.rows - below) * weightOf(touching, sides.right(k)))
+          val off = math.abs(below.toDouble / cell.rows - (cell.files / 2).toDouble / cell.files)
+          val next = Scored(Proposal(column, cuts(k), files), cost, off)
+          if (best.forall(next.better)) best = Some(next)
+        }
+      }
+      k += 1
+    }
+    best
+  }
+
+  private def weightOf(touching: Array[Int], side: Extents): Double = {
+    var sum = 0.0
+    var i = 0
+    while (i < touching.length) {
+      val q = touching(i)
+      if (queries.touches(q, side.low, side.high, side.holdsNull)) sum += queries.weights(q)
+      i += 1
+    }
+    sum
+  }
+
+  private def quantileCuts(cell: SampleCell, column: Int): Array[Int] = {
+    val sorted = cell.sortedRanks(column)
+    val half = (cell.files / 2).toDouble / cell.files
+    val shares = if (cell.files > 3) Offsets.map(half + _) else Array(half)
+    shares.flatMap { share =>
+      val at = sorted(math.min(sorted.length - 1, (sorted.length * share).toInt))
+      val after = QuantileCuts.firstAt(sorted, at + 1)
+      if (after < sorted.length) Array(at, sorted(after)) else Array(at)
+    }.distinct
+  }
+
+  /** Ends of the intervals that queries which reach the cell ask for; evenly thinned when there are many. */
+  private def literalCuts(column: Int, touching: Array[Int]): Array[Int] = {
+    val ends = for {
+      q <- touching
+      box <- queries.boxes(q)
+      i <- box.columns.indices if box.columns(i) == column
+      k <- box.lows(i).indices
+      end <- Array(box.lows(i)(k), box.highs(i)(k) + 1)
+    } yield end
+    val distinct = ends.distinct.sorted
+    if (distinct.length <= MostLiterals) distinct
+    else Array.tabulate(MostLiterals)(i =>
+      distinct((i.toLong * (distinct.length - 1) / (MostLiterals - 1)).toInt))
+  }
+}
+
+private[build] object QueryCuts {
+
+  /** Where cuts are tried beside the one that gives the two sides their files: shares of the rows. */
+  private val Offsets = Array(0.0, -0.12, -0.06, 0.06, 0.12)
+
+  private val MostLiterals = 24
+
+  /** A literal has to be better by so much: the next queries may ask for others. */
+  private val LiteralPenalty = 1.03
+
+  /** @param off how far the cut is from the share of the rows that suits the files */
+  private final case class Scored(proposal: Proposal, cost: Double, off: Double) {
+    def better(that: Scored): Boolean = cost < that.cost || cost == that.cost && off < that.off
+  }
+}

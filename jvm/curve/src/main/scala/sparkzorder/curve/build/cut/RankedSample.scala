@@ -1,0 +1,61 @@
+package sparkzorder.curve.build.cut
+
+import sparkzorder.curve.layout.{RankSpan, Scale}
+
+/**
+ * The sampled rows as ranks, one array a column, with the scales they were ranked by.
+ *
+ * @param ranks
+ *   `ranks(c)(i)` is the rank of column c in row i; 0 for NULL
+ */
+final class RankedSample(val scales: IndexedSeq[Scale], val ranks: Array[Array[Int]]) {
+  val columns: Int = ranks.length
+  val rows: Int = if (columns == 0) 0 else ranks(0).length
+
+  /** The ranks of the values (NULLs left out) of each column, ascending. */
+  private[this] lazy val ascending: Array[Array[Int]] = ranks.map { all =>
+    val values = all.filter(_ > 0)
+    java.util.Arrays.sort(values)
+    values
+  }
+
+  /** Spans of single values (and NULL) too heavy to share a cell, when the table becomes `files` files. */
+  def heavy(files: Int): IndexedSeq[Array[RankSpan]] = scales.map(_.heavy(1.0 / (2.0 * files)))
+
+  /** Every k-th row, so that about `n` are left. */
+  def thinned(n: Int): RankedSample =
+    if (n >= rows) this else take(Array.tabulate(n)(i => (i.toLong * rows / n).toInt))
+
+  def take(chosen: Array[Int]): RankedSample =
+    new RankedSample(scales, ranks.map(all => chosen.map(all(_))))
+
+  /** These columns alone, numbered by their places in the list. */
+  def only(chosen: IndexedSeq[Int]): RankedSample =
+    new RankedSample(chosen.map(scales(_)), chosen.map(ranks(_)).toArray)
+
+  def hasValues(column: Int): Boolean = ascending(column).length > 0
+
+  /** Distinct ranks of a column's values. */
+  def distinct(column: Int): Int = {
+    val values = ascending(column)
+    values.indices.count(i => i == 0 || values(i) != values(i - 1))
+  }
+
+  def nullShare(column: Int): Double = 1.0 - ascending(column).length.toDouble / math.max(1, rows)
+
+  /** The rank below which lies the share `q` of the column's values. */
+  def quantile(column: Int, q: Double): Int = {
+    val values = ascending(column)
+    if (values.length == 0) 1 else values(math.min(values.length - 1, (values.length * q).toInt))
+  }
+
+  /** Share of a column's values whose rank is in `[span.from, span.until)`. */
+  def shareOfValues(column: Int, span: RankSpan): Double = {
+    val values = ascending(column)
+    if (values.length == 0 || span.width <= 0) 0.0
+    else
+      (QuantileCuts.firstAt(values, span.until) - QuantileCuts.firstAt(
+        values,
+        span.from)).toDouble / values.length
+  }
+}

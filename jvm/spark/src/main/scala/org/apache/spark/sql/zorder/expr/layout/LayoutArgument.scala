@@ -1,0 +1,47 @@
+package org.apache.spark.sql.zorder.expr.layout
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+
+/**
+ * The first argument of `zorder_file` and `zorder_key`, read when the query is analysed: the layout's JSON or
+ * the name of a table that has one. Who knows tables sits above this package and is asked through `lookUp`.
+ */
+object LayoutArgument {
+
+  /** Finds the layout that a text stands for. */
+  trait LookUp {
+    def apply(text: String): LayoutRef
+  }
+
+  @volatile private var lookUp: LookUp = new LookUp {
+    override def apply(text: String): LayoutRef = refuse(s"No layout can be looked up here: '$text'.")
+  }
+
+  /** Set once when the functions are registered. */
+  def lookUpBy(how: LookUp): Unit = lookUp = how
+
+  def file(arguments: Seq[Expression]): Expression = {
+    val (ref, columns) = split("zorder_file", arguments)
+    val own = ref.layout.columns.length
+    ZOrderFile(ref, columns.take(own), columns.drop(own))
+  }
+
+  def key(arguments: Seq[Expression]): Expression = {
+    val (ref, columns) = split("zorder_key", arguments)
+    ZOrderKey(ref, columns)
+  }
+
+  private def split(function: String, arguments: Seq[Expression]): (LayoutRef, Seq[Expression]) = {
+    if (arguments.length < 2)
+      refuse(s"$function takes a layout and its columns: $function('table:db.t', a, b).")
+    val first = arguments.head
+    if (!first.resolved || !first.foldable)
+      refuse(
+        s"The layout in $function must be a literal, not ${first.sql}: pass the JSON that fit() returned, " +
+          "'table:db.t' or 'path:/data/t'.")
+    val text = Option(
+      first.eval()).map(_.toString).getOrElse(refuse(s"The layout in $function is NULL: pass a literal."))
+    (lookUp(text), arguments.tail)
+  }
+}

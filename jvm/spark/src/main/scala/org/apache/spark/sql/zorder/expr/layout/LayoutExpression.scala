@@ -1,0 +1,118 @@
+package org.apache.spark.sql.zorder.expr.layout
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
+import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.{TypeCheckFailure, TypeCheckSuccess}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
+import sparkzorder.curve.layout.CompiledLayout
+
+/**
+ * What `zorder_file` and `zorder_key` share: the columns' ranks in a given layout. NULL has rank 0, so the
+ * result is never NULL. Layouts are an argument of the constructor and not children, so that no optimizer
+ * rule moves a megabyte of JSON about.
+ */
+abstract class LayoutExpression extends Expression {
+
+  def routes: Routes
+
+  /** Which of the routes a row takes (INT, not NULL); None where there is one. */
+  def route: Option[Expression]
+
+  /** The clustering columns, in the layout's order. */
+  def columns: Seq[Expression]
+
+  override def nullable: Boolean = false
+
+  /** Holds the scratch arrays of one task. */
+  override def stateful: Boolean = true
+
+  @transient protected lazy val ranks: Array[Int] = new Array[Int](columns.length)
+  @transient protected lazy val scratch: Array[Int] = new Array[Int](columns.length)
+  @transient private lazy val wordTypes: Array[WordType] =
+    columns.map(c => WordTypes.of(c.dataType).get).toArray
+
+  override def checkInputDataTypes(): TypeCheckResult = {
+    val ref = routes.refs.head
+    val wanted = ref.layout.columns
+    if (columns.length != wanted.length)
+      TypeCheckFailure(
+        s"$prettyName: layout ${ref.id} has ${wanted.length} columns " +
+          s"(${wanted.map(_.sql).mkString(", ")}), and ${columns.length} were given.")
+    else
+      columns
+        .zip(wanted)
+        .collectFirst {
+          case (c, w) if c.dataType.sql != w.dataType =>
+            TypeCheckFailure(
+              s"$prettyName: ${c.sql} is ${c.dataType.sql}, and column ${w.sql} of layout ${ref.id} " +
+                s"is ${w.dataType}: cast it.")
+        }
+        .getOrElse(TypeCheckSuccess)
+  }
+
+  protected def routeOf(input: InternalRow): Int = route match {
+    case None => 0
+    case Some(r) => r.eval(input).asInstanceOf[Int]
+  }
+
+  protected def fillRanks(layout: CompiledLayout, input: InternalRow): Unit = {
+    var i = 0
+    while (i < ranks.length) {
+      val value = columns(i).eval(input)
+      ranks(i) =
+        if (value == null) 0
+        else
+          wordTypes(i) match {
+            case t: LongWordType => layout.rank(i, t.toLong(value))
+            case t: BytesWordType => layout.rank(i, t.toBytes(value))
+          }
+      i += 1
+    }
+  }
+
+  protected def ranksCode(ctx: CodegenContext): RanksCode = {
+    val layoutClass = "sparkzorder.curve.layout.CompiledLayout"
+    val ranks =
+      ctx.addMutableState("int[]", "ranks", v => s"$v = new int[${columns.length}];", forceInline = true)
+    val all = ctx.addReferenceObj("routes", routes, classOf[Routes].getName)
+    val (choose, layout, firstFile) = route match {
+      case None =>
+        (
+          "",
+          ctx.addMutableState(layoutClass, "layout", v => s"$v = $all.compiled(0);", forceInline = true),
+          "0")
+      case Some(expression) =>
+        // a field and not a local variable: the code of the columns may be split into methods
+        val chosen = ctx.addMutableState(layoutClass, "layout", _ => "", forceInline = true)
+        val firsts = ctx.addReferenceObj("firstFiles", routes.firstFile, "int[]")
+        val value = expression.genCode(ctx)
+        (s"${value.code}\n$chosen = $all.compiled(${value.value});\n", chosen, s"$firsts[${value.value}]")
+    }
+    val parts = columns.zipWithIndex.map { case (column, i) =>
+      val value = column.genCode(ctx)
+      val word = WordTypes.of(column.dataType).get match {
+        case t: LongWordType => t.code(value.value.toString)
+        case t: BytesWordType => t.code(value.value.toString)
+      }
+      s"${value.code}\n$ranks[$i] = ${value.isNull} ? 0 : $layout.rank($i, $word);\n"
+    }
+    RanksCode(
+      choose + ctx.splitExpressionsWithCurrentInputs(parts, "ranksOfLayout"),
+      layout,
+      ranks,
+      firstFile)
+  }
+
+  private def arguments: String =
+    if (routes.firstFile.length == 1) routes.toString.stripPrefix("[").stripSuffix("]") else routes.toString
+
+  override def toString: String = (arguments +: children.map(_.toString)).mkString(s"$prettyName(", ", ", ")")
+
+  override def sql: String = (s"'$arguments'" +: children.map(_.sql)).mkString(s"$prettyName(", ", ", ")")
+}
+
+/** Java names and code of one evaluation: `layout` and `ranks` hold after `code` has run. */
+final private[expr] case class RanksCode(code: String, layout: String, ranks: String, firstFile: String)

@@ -1,0 +1,114 @@
+package org.apache.spark.sql.zorder.fit
+
+import scala.collection.mutable.ArrayBuffer
+
+import sparkzorder.curve.Block
+import sparkzorder.curve.cost.{Bound, ShareRead, SortedWords}
+import sparkzorder.curve.layout.{CompiledLayout, Layout}
+
+/** What a layout would give, told from sampled rows that it was not fitted on. */
+object LayoutForecast {
+
+  /**
+   * Blocks of the rewritten table, in sampled rows.
+   *
+   * @param sample
+   *   the columns of the layout, and after them any others whose bounds are wanted
+   * @param tableRows
+   *   rows that the sample stands for
+   * @param rowGroupRows
+   *   rows of a full row group
+   * @param pageRows
+   *   rows of a full page
+   * @param fileOf
+   *   the file of each file number, in the same order
+   */
+  def blocks(
+      sample: Sample,
+      layout: Layout,
+      tableRows: Long,
+      rowGroupRows: Double,
+      pageRows: Double,
+      fileOf: Int => Int = n => n): Levels = {
+    val placed = place(sample, layout, fileOf)
+    val perSampled = tableRows.toDouble / math.max(1, sample.rows)
+    val unsampled = new Unsampled(sample.columns.map(_.sorted), 1.0 - 1.0 / perSampled)
+    def parts(size: Double) = cut(sample, placed, size, unsampled)
+    Levels(
+      parts(Double.MaxValue).map(KeptBounds.ofChunk),
+      parts(rowGroupRows / perSampled).map(KeptBounds.ofChunk),
+      parts(pageRows / perSampled).map(KeptBounds.ofPage))
+  }
+
+  def shares(blocks: Seq[Block], values: IndexedSeq[SortedWords]): IndexedSeq[Double] =
+    ShareRead.ofColumns(blocks, values)
+
+  /**
+   * The bound per column, for each of these numbers of blocks; rows beyond `BoundRows` would not change its
+   * third digit.
+   */
+  def bound(sample: Sample, blocks: Seq[Double]): Seq[Array[Double]] = {
+    val rows = Array.range(0, sample.rows, math.max(1, sample.rows / BoundRows))
+    val mass = sample.columns.map(_.mass(rows)).toArray
+    val isNull = sample.columns.map(c => rows.map(c.isNull(_))).toArray
+    blocks.map(Bound.perColumn(mass, isNull, _))
+  }
+
+  private val BoundRows = 10000
+
+  /** Rows in layout order, and the file of each. */
+  private final case class Placed(order: Array[Int], file: Array[Int])
+
+  private def place(sample: Sample, layout: Layout, fileOf: Int => Int): Placed = {
+    val compiled = layout.compiled
+    // the columns beyond those of the layout have no say
+    val ranks = sample.columns.zip(layout.columns).map { case (c, l) => c.ranks(l.scale) }
+    val row = new Array[Int](ranks.length)
+    val scratch = new Array[Int](ranks.length)
+    val keys = Array.tabulate(sample.rows)(i => keyOf(compiled, ranks, i, row, scratch))
+    Placed(KeyOrder.of(keys), keys.map(k => fileOf(compiled.fileOfKey(k))))
+  }
+
+  private def keyOf(
+      layout: CompiledLayout,
+      ranks: IndexedSeq[Array[Int]],
+      i: Int,
+      row: Array[Int],
+      scratch: Array[Int]): Long = {
+    var c = 0
+    while (c < row.length) {
+      row(c) = ranks(c)(i)
+      c += 1
+    }
+    val cell = layout.cell(row)
+    // the row's number stands for the hash that spreads cells of equal keys
+    layout.key(cell, layout.file(cell, i), row, scratch)
+  }
+
+  /** Cuts each file into blocks of at most `size` sampled rows. */
+  private def cut(sample: Sample, placed: Placed, size: Double, unsampled: Unsampled): Seq[Block] = {
+    val out = ArrayBuffer.empty[Block]
+    val n = placed.order.length
+    var from = 0
+    while (from < n) {
+      val file = placed.file(placed.order(from))
+      var end = from
+      while (end < n && placed.file(placed.order(end)) == file) end += 1
+      val whole = block(sample, placed.order, from, end).zones
+      var blockEnd = from + size
+      while (from < end) {
+        val until =
+          math.max(from + 1, math.min(end, math.round(math.min(blockEnd, Int.MaxValue.toDouble)).toInt))
+        out += unsampled.widened(block(sample, placed.order, from, until), whole)
+        from = until
+        blockEnd += size
+      }
+    }
+    out.toSeq
+  }
+
+  private def block(sample: Sample, order: Array[Int], from: Int, until: Int): Block = Block(
+    until - from,
+    sample.columns.map(_.zone(order, from, until)),
+    sample.columns.indices.filterNot(sample.columns(_).holdsNull(order, from, until)).toSet)
+}

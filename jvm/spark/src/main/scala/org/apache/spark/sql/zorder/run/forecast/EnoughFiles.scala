@@ -1,0 +1,111 @@
+package org.apache.spark.sql.zorder.run.forecast
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.fit.{Fit, LayoutForecast, Sample}
+import org.apache.spark.sql.zorder.run.inspect.{Inspection, Screening, TrackedColumns}
+import org.apache.spark.sql.zorder.run.plan.{FileCount, FilePlan, SizedPartition}
+import org.apache.spark.sql.zorder.run.report.HumanReadable
+import sparkzorder.curve.Block
+import sparkzorder.curve.cost.{Query, ShareRead, SortedWords}
+
+/**
+ * How many files partitions become by default where that is fewer than they have (SPEC 2, ADR 0028): no fewer
+ * than it takes for look-ups in the clustering columns to read no more of the files than now, but for `minGain`.
+ */
+final private[run] class EnoughFiles(
+    input: Inspection,
+    tracked: TrackedColumns,
+    curve: String,
+    options: RunOptions) {
+  private val clustering = tracked.clustering.indices
+
+  /** What look-ups can skip files by. */
+  private val judged = clustering.filter(tracked.bounded(_))
+
+  private lazy val footers = input.footers.map(f => f.file.path -> f).toMap
+
+  /** The plan to sample for: with as many files as there are where so many may be needed, by the footers. */
+  def most(plan: FilePlan): FilePlan = plan.copy(partitions = plan.partitions.map { sized =>
+    if (!isFewer(sized)) sized
+    else {
+      val blocks = present(sized)
+      val probes = tracked.all.indices.map(c =>
+        SortedWords.of(blocks.map(_.zones(c)).flatMap(Screening.probes)))
+      val ideal = math.pow(sized.files.toDouble, -1.0 / judged.length)
+      if (allowed(blocks, probes) > EnoughFiles.Near * ideal) sized
+      else sized.copy(files = sized.partition.files.length)
+    }
+  })
+
+  /** The plan with enough files. */
+  def of(plan: FilePlan, sampled: Sampled, queries: Sample => Seq[Query]): FilePlan = {
+    val raised = plan.partitions.zip(sampled.partitions).map { case (sized, sample) =>
+      if (isFewer(sized) && sample.rows > 0) sized.copy(files = enough(sized, sample, queries)) else sized
+    }
+    val more = plan.partitions.zip(raised).filter { case (before, after) => after.files > before.files }
+    if (more.isEmpty) plan
+    else {
+      val files = raised.map(_.files).sum
+      plan.copy(
+        partitions = raised,
+        target = raised.map(_.partition.bytes).sum / files,
+        count = EnoughFiles.said(more.map { case (before, after) => (before.files, after.files) }))
+    }
+  }
+
+  private def isFewer(sized: SizedPartition): Boolean =
+    !FileCount.isAsked(options) && judged.nonEmpty && sized.files < sized.partition.files.length
+
+  private def enough(sized: SizedPartition, sample: Sample, queries: Sample => Seq[Query]): Int = {
+    val (fitting, heldOut) = sample.halves
+    val values = heldOut.columns.map(_.sorted)
+    val most = allowed(present(sized), values)
+    val columns = heldOut.select(clustering)
+    def bound(files: Int) = mean(LayoutForecast.bound(columns, Seq(files.toDouble)).head(_))
+    def share(files: Int): Double = {
+      val asked = queries(fitting).map(_.over(clustering))
+      val pages = input.rows(sized.partition).toDouble / files / options.pageRowLimit
+      val layout = Fit.choose(
+        fitting.select(clustering),
+        tracked.clustering.map(_.fit),
+        files,
+        curve,
+        asked,
+        math.max(1.0, pages)).layout
+      val rows = input.rows(sized.partition)
+      read(LayoutForecast.blocks(columns, layout, rows, Double.MaxValue, Double.MaxValue).files, values)
+    }
+    val all = sized.partition.files.length
+    val counts = Iterator.iterate(sized.files)(_ * 2).takeWhile(_ < all).toSeq :+ all
+    // a fit takes its time, the bound none: most tables that become fewer files are in no order at all
+    counts.find(n => EnoughFiles.Near * bound(n) <= most || bound(n) <= most && share(n) <= most).getOrElse(
+      all)
+  }
+
+  private def allowed(blocks: Seq[Block], values: IndexedSeq[SortedWords]): Double =
+    read(blocks, values) * (1.0 + options.minGain)
+
+  private def present(sized: SizedPartition): Seq[Block] =
+    tracked.levels(sized.partition.files.map(f => footers(f.path)), input.statistics.columns, Nil).files
+
+  private def read(blocks: Seq[Block], values: IndexedSeq[SortedWords]): Double =
+    mean(c => ShareRead.of(blocks.map(b => (b.rows, b.zones(c))), values(c)))
+
+  private def mean(share: Int => Double): Double = judged.map(share).sum / judged.length
+}
+
+private[run] object EnoughFiles {
+
+  /** Layouts read no more than so many times the bound. */
+  private val Near = 1.5
+
+  private def said(raised: Seq[(Int, Int)]): String = raised match {
+    case Seq((before, after)) =>
+      s" By its size it would become ${HumanReadable.count(before.toLong, "file")}, of which look-ups would read more than of " +
+        s"those that are there: it becomes $after. fileCount or targetFileSize say otherwise."
+    case _ =>
+      s" ${HumanReadable.count(raised.length.toLong, "partition")} become ${HumanReadable.count(raised.map(_._2).sum.toLong, "file")} and " +
+        s"not ${raised.map(_._1).sum} as by their size, of which look-ups would read more than of those that are " +
+        "there. fileCount or targetFileSize say otherwise."
+  }
+}

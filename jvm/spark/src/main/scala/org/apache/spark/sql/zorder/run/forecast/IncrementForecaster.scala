@@ -1,0 +1,109 @@
+package org.apache.spark.sql.zorder.run.forecast
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.expr.layout.LayoutRef
+import org.apache.spark.sql.zorder.fit.{Gauge, LayoutForecast, Levels, Reading, Sample}
+import org.apache.spark.sql.zorder.run.inspect.{Inspection, PresentLevels, Screening, TrackedColumns}
+import org.apache.spark.sql.zorder.run.plan.{FilePlan, Growing, Grown, Growth, PlacedPartition}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.curve.Block
+import sparkzorder.curve.cost.{ShareRead, SortedWords}
+
+/** What look-ups read of partitions that grow: told from footers, and of the new rows from a sample. */
+final private[run] class IncrementForecaster(
+    session: ClassicSession,
+    input: Inspection,
+    tracked: TrackedColumns,
+    options: RunOptions) {
+  private val present = new PresentLevels(session, input, tracked)
+
+  /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
+  private def values(files: Seq[DataFile]): IndexedSeq[SortedWords] = {
+    val blocks = present.files(files)
+    tracked.all.indices.map(c => SortedWords.of(blocks.map(_.zones(c)).flatMap(Screening.probes)))
+  }
+
+  def growth(placed: PlacedPartition, rows: Array[Long]): Growth = Growth(
+    rows.indices.map(n => placed.settled.getOrElse(n, Nil).map(_.length).sum).toArray,
+    rows,
+    placed.freshBytes,
+    placed.spanningBytes,
+    hurts(placed))
+
+  /** Do look-ups read more for the files across cells, by a part that a run is worth? */
+  private def hurts(placed: PlacedPartition): Boolean = {
+    val settled = placed.settled.values.flatten.toSeq
+    val spanning = placed.spanning ++ placed.later.getOrElse(placed.fresh)
+    val probes = values(settled)
+    def mean(files: Seq[DataFile]): Double = {
+      val blocks = present.files(files)
+      val shares = tracked.clustering.indices.map(c =>
+        blocks.map(b => (b.rows, b.zones(c)))).zip(probes).map { case (b, v) => ShareRead.of(b, v) }
+      shares.sum / math.max(1, shares.length)
+    }
+    settled.nonEmpty && mean(settled ++ spanning) > mean(settled) * (1.0 + options.minGain)
+  }
+
+  /** The blocks of the partitions but for these files. */
+  def levelsWithout(growing: Seq[Grown], gone: Seq[DataFile]): Levels = {
+    val paths = gone.map(_.path).toSet
+    present.of(growing.flatMap(_.placed.all).filterNot(f => paths(f.path)))
+  }
+
+  /** Of a partition that is put into its stored layout, told from a sample of all its rows. */
+  def of(placed: PlacedPartition, ref: LayoutRef, sample: Sample): Forecast = {
+    val gauge = new Gauge(sample.columns.map(_.sorted), IndexedSeq.empty)
+    val rows = present.rows(placed.all)
+    val ahead =
+      LayoutForecast.blocks(sample, ref.layout, rows, Double.MaxValue, options.pageRowLimit.toDouble)
+    outlook(gauge, present.of(placed.all), ahead, sample)
+  }
+
+  def outlook(growing: Seq[Grown], changed: FilePlan, sample: Sample): Forecast = {
+    val all = growing.flatMap(_.placed.all)
+    val gauge = new Gauge(values(all), IndexedSeq.empty)
+    val settled = growing.flatMap(g => g.placed.settled.values.flatten ++ g.placed.spanning)
+    val appended = growing.filter(_.growing.isInstanceOf[Growing.Append])
+    // merged rows lie in the boxes that are there; appended ones are blocks of their own
+    val ahead = appended.foldLeft(present.of(settled))((so, g) => so ++ blocks(g, sample))
+    outlook(gauge, present.of(all), ahead, sample)
+  }
+
+  private def outlook(gauge: Gauge, now: Levels, ahead: Levels, sample: Sample): Forecast = {
+    val reading =
+      Reading(ahead.files.length.toDouble, ahead.rowGroups.length.toDouble, ahead.pages.length.toDouble)
+    Forecast(
+      tracked,
+      gauge,
+      IndexedSeq.empty,
+      Forecast.read(gauge, now),
+      Forecast.read(gauge, ahead),
+      Readings(bound(sample, reading), IndexedSeq.empty),
+      Map.empty,
+      Nil)
+  }
+
+  /** Of several partitions each is told from the sample of all: which rows are whose is not kept. */
+  private def blocks(g: Grown, sample: Sample): Levels = {
+    val fileOf = g.growing.asInstanceOf[Growing.Append].fileOf
+    val rows = g.growth.rows.sum
+    if (sample.rows == 0) Levels(Nil, Nil, Nil)
+    else {
+      val pageRows = options.pageRowLimit.toDouble
+      val cut = LayoutForecast.blocks(sample, g.ref.layout, rows, Double.MaxValue, pageRows, fileOf(_))
+      val scale = rows.toDouble / sample.rows
+      def scaled(blocks: Seq[Block]) = blocks.map(b => b.copy(rows = math.round(b.rows * scale)))
+      Levels(scaled(cut.files), scaled(cut.rowGroups), scaled(cut.pages))
+    }
+  }
+
+  private def bound(sample: Sample, blocks: Reading): IndexedSeq[Reading] =
+    if (sample.rows == 0) tracked.all.indices.map(_ => Reading(0, 0, 0))
+    else {
+      val levels = Seq(blocks.files, blocks.rowGroups, blocks.pages).map(math.max(1.0, _))
+      val each = LayoutForecast.bound(sample.select(tracked.clustering.indices), levels)
+      tracked.all.indices.map(c =>
+        if (c < tracked.clustering.length) Reading(each(0)(c), each(1)(c), each(2)(c)) else Reading(1, 1, 1))
+    }
+}

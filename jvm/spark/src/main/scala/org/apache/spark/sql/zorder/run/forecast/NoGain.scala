@@ -1,0 +1,113 @@
+package org.apache.spark.sql.zorder.run.forecast
+
+import org.apache.spark.sql.zorder.fit.{KeptBounds, RankCorrelation, Sample}
+import org.apache.spark.sql.zorder.run.plan.{FileCount, FilePlan}
+import org.apache.spark.sql.zorder.run.report.HumanReadable
+import sparkzorder.curve.BytesWord
+import sparkzorder.curve.cost.SortedWords
+import sparkzorder.curve.layout.BytesScale
+
+/** Why a run would gain too little, in one sentence that begins with the cause where it can be told. */
+final private[run] class NoGain(outlook: Forecast, plan: FilePlan, fitted: FittedLayouts) {
+  private val columns = outlook.tracked.clustering
+  private val values: IndexedSeq[SortedWords] = outlook.gauge.values
+
+  def reason(least: Double): String = {
+    val change =
+      if (outlook.gain < 0) s"more would be read than now, by ${HumanReadable.percent(-outlook.gain)}"
+      else
+        s"the mean share read would fall by ${HumanReadable.percent(outlook.gain)} only, less than minGain = " +
+          HumanReadable.percent(least)
+    val sentence = cause.fold(change)(c => s"$c: $change")
+    s"${sentence.head.toUpper}${sentence.tail} (${outlook.said}).${outlook.warning} " +
+      "WITH (force = true) does it all the same."
+  }
+
+  /** The first that applies, without an end. */
+  private def cause: Option[String] =
+    constant.orElse(withoutBounds).orElse(longValues).orElse(fewFiles).orElse(spoils)
+      .orElse(correlated).orElse(plainSort).orElse(inLayout)
+
+  private def eachColumn(said: Int => Option[String]): Option[String] =
+    columns.indices.iterator.map(said).collectFirst { case Some(text) => text }
+
+  private def constant: Option[String] = eachColumn { c =>
+    val found = values(c)
+    if (found.size == 0) Some(s"column ${columns(c).sql} holds NULL alone, so nothing can skip by it")
+    else if (found(0) == found(found.size - 1))
+      Some(s"column ${columns(c).sql} holds a single value, so nothing can skip by it")
+    else None
+  }
+
+  private def withoutBounds: Option[String] = eachColumn { c =>
+    if (outlook.tracked.bounded(c)) None
+    else if (columns(c).path.isEmpty)
+      Some(
+        s"files keep no min and max of the expression ${columns(c).sql}, and those of its columns would rule " +
+          "out little")
+    else
+      Some(s"files keep no min and max of ${columns(c).sql} that a look-up could use, for its type " +
+        outlook.tracked.stored(c).fold("")(_.dataType.sql))
+  }
+
+  private def longValues: Option[String] = eachColumn { c =>
+    if (values(c).size == 0) None
+    else (values(c)(0), values(c)(values(c).size - 1)) match {
+      case (BytesWord(low), BytesWord(high)) =>
+        val shared = BytesScale.commonPrefix(low, high)
+        if (low.length + high.length >= KeptBounds.ChunkBytes)
+          Some(
+            s"values of ${columns(c).sql} are longer than the statistics of a file keep (min and max have " +
+              s"${KeptBounds.ChunkBytes} bytes together)")
+        else if (shared >= KeptBounds.PageBytes)
+          Some(
+            s"values of ${columns(c).sql} share their first $shared bytes, and those of a page keep " +
+              s"${KeptBounds.PageBytes}")
+        else None
+      case _ => None
+    }
+  }
+
+  private def fewFiles: Option[String] = {
+    val most = plan.partitions.map(_.files).max
+    if (most >= FileCount.TooSmall) None
+    else
+      Some(s"${HumanReadable.count(most.toLong, "file")} leave${if (most == 1) "s" else ""} next to nothing to skip")
+  }
+
+  private def spoils: Option[String] =
+    if (!outlook.logged || outlook.gain >= 0) None
+    else Some("the queries of the log as a whole would get worse")
+
+  private def correlated: Option[String] = columns.indices.combinations(2).map { pair =>
+    (pair.head, pair.last, RankCorrelation.of(sample, pair.head, pair.last))
+  }.collectFirst {
+    case (a, b, rho) if math.abs(rho) > NoGain.SameOrder =>
+      s"columns ${columns(a).sql} and ${columns(b).sql} rise and fall together (rank correlation " +
+        s"${HumanReadable.share(rho)}), so clustering by one of them serves both"
+  }
+
+  private lazy val sample: Sample = Sample.concat(fitted.heldOut)
+
+  private def plainSort: Option[String] = {
+    val lexical = "lexical(?: by column (\\d+))?".r
+    fitted.first.layout.curve match {
+      case lexical(n) if isNear =>
+        val first = columns(if (n == null) 0 else n.toInt - 1).sql
+        Some(s"a plain sort by $first reads least, and the rows lie in about that order already")
+      case _ => None
+    }
+  }
+
+  private def inLayout: Option[String] =
+    if (isNear) Some("the files are as good as in layout already") else None
+
+  private def isNear: Boolean = outlook.nowToBound < NoGain.Near
+}
+
+private[run] object NoGain {
+  private val SameOrder = 0.95
+
+  /** So much more than the bound is what layouts read. */
+  private val Near = 1.3
+}

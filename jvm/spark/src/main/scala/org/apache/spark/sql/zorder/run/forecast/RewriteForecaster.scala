@@ -1,0 +1,121 @@
+package org.apache.spark.sql.zorder.run.forecast
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.fit.{Fit, Gauge, LayoutForecast, Levels, QueryBound, Reading, Sample}
+import org.apache.spark.sql.zorder.run.inspect.{Inspection, TrackedColumns}
+import org.apache.spark.sql.zorder.run.plan.FilePlan
+import org.apache.spark.sql.zorder.run.report.{OtherReport, Shares}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
+import org.apache.spark.sql.zorder.workload.draw.{LogBoxes, QueryGroup}
+import sparkzorder.curve.build.Candidate
+import sparkzorder.curve.cost.ShareRead
+
+/** Forecasts a run from its footers and from the sampled rows that its layouts were not fitted on. */
+final private[run] class RewriteForecaster(
+    input: Inspection,
+    plan: FilePlan,
+    tracked: TrackedColumns,
+    fitted: FittedLayouts,
+    options: RunOptions) {
+  private val clustering = tracked.clustering.indices
+  private val sample = Sample.concat(fitted.heldOut)
+  private val values = sample.columns.map(_.sorted)
+
+  def outlook(session: ClassicSession, log: Option[Sample => LogBoxes]): Forecast = {
+    val pages = PageIndex.ofSome(session, plan.files, tracked.statColumns)
+    val groups = log.fold(IndexedSeq.empty[QueryGroup])(_(sample).shapes)
+    val gauge = new Gauge(values, groups.map(_.queries))
+    val now = Forecast.read(gauge, levels(input.footersOf(plan), pages))
+    val parts = ahead
+    val whole = parts.reduce(_ ++ _)
+    // where a clustering expression's values will be is told, though no query can make use of it
+    val placed =
+      whole.masked(tracked.stored.indices.map(c => tracked.stored(c).isEmpty || tracked.bounded(c)))
+    val forecast = Readings(gauge.columns(placed), gauge.queries(whole.masked(tracked.bounded)))
+    val blocks =
+      Reading(whole.files.length.toDouble, whole.rowGroups.length.toDouble, whole.pages.length.toDouble)
+    val worse = tracked.watchedPlaces.filter(c =>
+      OtherReport("", Shares(Some(now.columns(c).files), Some(forecast.columns(c).files)), None).getsWorse)
+    Forecast(
+      tracked,
+      gauge,
+      groups,
+      now,
+      forecast,
+      bound(blocks, groups),
+      worse.map(c => c -> asOneMore(c)).toMap,
+      alternatives(pages, parts.head))
+  }
+
+  private def levels(footers: Seq[FileFooter], pages: Seq[FilePages]): Levels =
+    tracked.levels(footers, input.statistics.columns, pages)
+
+  /** The blocks of each partition after the run. */
+  private def ahead: IndexedSeq[Levels] = {
+    val rowGroupRows = rowsPerRowGroup
+    fitted.heldOut.zip(fitted.layouts).zip(plan.partitions).map { case ((held, ref), sized) =>
+      LayoutForecast.blocks(
+        held,
+        ref.layout,
+        input.rows(sized.partition),
+        rowGroupRows,
+        options.pageRowLimit.toDouble)
+    }
+  }
+
+  /** Rows that fit into a row group, by the bytes that the input's row groups have per row. */
+  private def rowsPerRowGroup: Double = {
+    val groups = input.footersOf(plan).flatMap(_.rowGroups)
+    val bytes = groups.map(_.compressedBytes).sum
+    val size = options.rowGroupSize.getOrElse(input.rowGroupBytes)
+    if (bytes == 0) Double.MaxValue else math.max(1.0, size.toDouble * groups.map(_.rows).sum / bytes)
+  }
+
+  private def bound(blocks: Reading, groups: Seq[QueryGroup]): Readings = {
+    def columns(places: Seq[Int]): IndexedSeq[Reading] = {
+      val part = sample.select(places)
+      val each = LayoutForecast.bound(part, Seq(blocks.files, blocks.rowGroups, blocks.pages))
+      places.indices.map(c => Reading(each(0)(c), each(1)(c), each(2)(c)))
+    }
+    lazy val least = new QueryBound(sample)
+    Readings(
+      columns(clustering) ++ tracked.watchedPlaces.map(c => columns(clustering :+ c).last),
+      groups.map(g => least.of(g.queries, blocks)).toIndexedSeq)
+  }
+
+  /** The share of files that look-ups in a watched column read of a Z-order by it and the clustering columns. */
+  private def asOneMore(place: Int): Double = {
+    val places = clustering :+ place
+    val rows =
+      math.max(RewriteForecaster.LeastRows, RewriteForecaster.RowsForOneMore / plan.partitions.length)
+    val files = plan.partitions.indices.flatMap { p =>
+      val sized = plan.partitions(p)
+      val columns = places.map(tracked.all(_).fit)
+      val learnt = fitted.fitting(p).select(places).thinned(rows)
+      val layout = Fit.choose(learnt, columns, sized.files, "zorder", Nil, 1.0).layout
+      val held = fitted.heldOut(p).select(places).thinned(rows)
+      val share = input.rows(sized.partition).toDouble / math.max(1, held.rows)
+      LayoutForecast.blocks(held, layout, held.rows.toLong, Double.MaxValue, Double.MaxValue).files
+        .map(b => (math.round(b.rows * share), b.zones.last))
+    }
+    ShareRead.of(files, values(place))
+  }
+
+  /** Compared in the first partition, whose queries they were compared by. */
+  private def alternatives(pages: Seq[FilePages], ahead: Levels): Seq[Candidate] = {
+    val files = plan.partitions.head.partition.files.map(_.path).toSet
+    val footers = input.footersOf(plan).filter(f => files(f.file.path))
+    val found = levels(footers, pages.filter(p => files(p.file.path)))
+    val yardstick = fitted.first.yardstick
+    val tried =
+      if (fitted.first.candidates.nonEmpty) fitted.first.candidates
+      else Seq(yardstick.of(fitted.first.layout.curve, ahead))
+    (yardstick.of("now", found) +: tried) :+ yardstick.bound
+  }
+}
+
+private[run] object RewriteForecaster {
+  private val RowsForOneMore = 40000
+  private val LeastRows = 2000
+}

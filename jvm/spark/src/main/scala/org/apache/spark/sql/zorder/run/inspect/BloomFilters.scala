@@ -1,0 +1,76 @@
+package org.apache.spark.sql.zorder.run.inspect
+
+import scala.util.Try
+
+import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter
+import org.apache.spark.sql.types.{BooleanType, StructField, StructType}
+import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/**
+ * Bloom filters of the written row groups (option `bloom`). A look-up of one value then skips the row groups
+ * that do not hold it, wherever the layout put the rows. Parquet leaves the filter of a row group out where a
+ * dictionary tells its values exactly.
+ */
+private[run] object BloomFilters {
+
+  /** One look-up in a hundred reads a row group in vain. */
+  private val FalsePositives = 0.01
+
+  /** Parquet's own limit would let the filters of large row groups answer "perhaps" to everything. */
+  private val MostBytes = 32L << 20
+  private val LeastBytes = 1L << 20
+
+  /**
+   * The columns as paths in the files.
+   *
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence about the first that is not there, or has no type for a filter
+   */
+  def paths(
+      session: ClassicSession,
+      table: String,
+      schema: StructType,
+      columns: Seq[String]): Seq[Seq[String]] = columns.map { name =>
+    val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(name)).getOrElse(
+      refuse(s"'$name' in the option bloom is not the name of a column: write it as id or s.f."))
+    path(table, schema, name, parts)
+  }
+
+  private def path(table: String, schema: StructType, name: String, parts: Seq[String]): Seq[String] = {
+    val alike = schema.filter(_.name.equalsIgnoreCase(parts.head))
+    val field = alike.find(_.name == parts.head).orElse(alike.headOption).getOrElse(
+      refuse(
+        s"$table has no column $name for a Bloom filter.${Nearest.hint(parts.head, schema.fieldNames.toSeq)}"))
+    field match {
+      case StructField(own, inner: StructType, _, _) if parts.size > 1 =>
+        own +: path(table, inner, name, parts.tail)
+      case StructField(own, other, _, _)
+          if parts.size == 1 && WordTypes.of(other).isDefined && other != BooleanType && !own.contains('.') =>
+        Seq(own)
+      case _ =>
+        refuse(s"Column $name of $table cannot have a Bloom filter: name a column or a field of numbers, " +
+          "dates, strings or bytes, without a dot in its name.")
+    }
+  }
+
+  /**
+   * Options of Parquet's writer.
+   *
+   * @param values
+   *   most values that a row group may have
+   */
+  def writeOptions(paths: Seq[Seq[String]], values: Long): Map[String, String] =
+    if (paths.isEmpty) Map.empty
+    else {
+      val names = paths.map(_.mkString("."))
+      val needed = BlockSplitBloomFilter.optimalNumOfBits(math.max(1L, values), FalsePositives) / 8L
+      // a filter's size is a power of two
+      val bytes = math.max(LeastBytes, math.min(MostBytes, java.lang.Long.highestOneBit(needed) * 2))
+      names.map(n => s"parquet.bloom.filter.enabled#$n" -> "true").toMap ++
+        names.map(n => s"parquet.bloom.filter.expected.ndv#$n" -> math.max(1L, values).toString) +
+        ("parquet.bloom.filter.max.bytes" -> bytes.toString)
+    }
+}

@@ -1,0 +1,55 @@
+package org.apache.spark.sql.zorder.run.inspect
+
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns, ElementColumns, RunContext}
+import org.apache.spark.sql.zorder.run.select.WhereCondition
+import org.apache.spark.sql.zorder.stats.{Footers, SchemaUnion}
+import org.apache.spark.sql.zorder.table.file.DataFile
+
+/** The clustering columns and the condition, the schema they were found in, and what footers shall tell. */
+final private[run] case class ResolvedRequest(
+    schema: StructType,
+    columns: Seq[ClusterColumn],
+    where: Option[WhereCondition],
+    statistics: RunStatistics)
+
+private[run] object ResolvedRequest {
+
+  /** A path's schema is that of one of its files: a column that it lacks may be in others. */
+  def in(context: RunContext, files: Seq[DataFile]): ResolvedRequest = {
+    import context.table
+    try in(context, table.schema, files.length)
+    catch {
+      case e: ZOrderException if table.declared.isEmpty =>
+        val union = SchemaUnion.of(Footers.read(context.user, files), None, caseSensitive = true)
+        val whole = StructType(union.schema ++ table.partitionSchema)
+        if (names(whole).toSet.subsetOf(names(table.schema).toSet)) throw e
+        in(context, whole, files.length)
+    }
+  }
+
+  /** Of the columns and of the fields inside them, at any depth. */
+  private def names(dataType: DataType, above: Seq[String] = Nil): Seq[Seq[String]] = dataType match {
+    case s: StructType => s.fields.toSeq.flatMap(f => (above :+ f.name) +: names(f.dataType, above :+ f.name))
+    case a: ArrayType => names(a.elementType, above :+ "element")
+    case m: MapType => names(m.keyType, above :+ "key") ++ names(m.valueType, above :+ "value")
+    case _ => Nil
+  }
+
+  private def in(context: RunContext, schema: StructType, files: Int): ResolvedRequest = {
+    import context._
+    val partitionColumns = table.partitionSchema.fieldNames.toSeq
+    val columns = ClusterColumns.resolve(user, table, schema, by)
+    if (!options.force && request.into.isEmpty)
+      ElementColumns.problem(columns).orElse(table.unskippable(columns.flatMap(_.path))).foreach(why =>
+        refuse(s"$why WITH (force = true) does it all the same."))
+    val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
+    ResolvedRequest(
+      schema,
+      columns,
+      request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _)),
+      Screening.statistics(schema, table.constantColumns, columns, asked, files))
+  }
+}

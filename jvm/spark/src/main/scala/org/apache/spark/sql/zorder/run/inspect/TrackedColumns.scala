@@ -1,0 +1,96 @@
+package org.apache.spark.sql.zorder.run.inspect
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.fit.Levels
+import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, ParquetZones, StatColumn}
+import org.apache.spark.sql.zorder.table.ClusterTable
+import sparkzorder.curve.{Block, Zone}
+
+/**
+ * The columns that a run samples: those it clusters by, and after them those that it only watches.
+ *
+ * @param watched
+ *   columns that clustering expressions are computed from, then those that the files skip by today
+ * @param bases
+ *   how many are of the former kind
+ * @param stored
+ *   per column its statistics; None for an expression
+ */
+final private[run] case class TrackedColumns(
+    clustering: Seq[ClusterColumn],
+    watched: Seq[ClusterColumn],
+    bases: Int,
+    stored: IndexedSeq[Option[StatColumn]]) {
+  val all: Seq[ClusterColumn] = clustering ++ watched
+
+  /** Places of the columns that are watched. */
+  val watchedPlaces: Range = clustering.length until all.length
+
+  /** What look-ups can use: the clustering columns that files have statistics of, and the others' bases. */
+  val judged: Seq[Int] = all.indices.take(clustering.length + bases).filter(stored(_).isDefined)
+
+  /** The columns with statistics, in their order. */
+  val statColumns: Seq[StatColumn] = stored.flatten
+
+  /** Per column, its number among `statColumns`. */
+  private val numbers: IndexedSeq[Option[Int]] =
+    stored.indices.map(c => stored(c).map(_ => stored.take(c).count(_.isDefined)))
+
+  /** Whether a look-up in files that Spark writes can use bounds of the column. */
+  val bounded: IndexedSeq[Boolean] = stored.map(_.exists(s => ParquetZones.bounds(s.dataType)))
+
+  /**
+   * The blocks of files that are there, with the zones of these columns.
+   *
+   * @param inFooters
+   *   the statistics that the footers were read with
+   * @param pages
+   *   of some or all of the files, read with `statColumns`
+   */
+  def levels(footers: Seq[FileFooter], inFooters: Seq[StatColumn], pages: Seq[FilePages]): Levels = {
+    val places = stored.map(_.map(s => inFooters.indexWhere(_.path == s.path)))
+    val rowGroups = footers.map(_.rowGroupBlocks(places))
+    val files = footers.zip(rowGroups).map { case (f, groups) => TrackedColumns.whole(f, places, groups) }
+    Levels(files, rowGroups.flatten, pages.flatMap(_.runs(numbers)))
+  }
+}
+
+private[run] object TrackedColumns {
+
+  def of(
+      session: ClassicSession,
+      table: ClusterTable,
+      relation: LogicalPlan,
+      clustering: Seq[ClusterColumn],
+      statistics: RunStatistics,
+      footers: Seq[FileFooter]): TrackedColumns = {
+    val along = statistics.baseNumbers ++ Screening.skippedBy(footers, statistics.otherNumbers)
+    val stats = along.map(statistics.columns(_))
+    val partitionColumns = table.constantColumns
+    val columns =
+      ClusterColumns.on(
+        session,
+        table.name,
+        relation,
+        partitionColumns,
+        stats.map(s => ColumnPath.sql(s.path)))
+    // a file's own type may be another than the table's: its words would not be those of the statistics
+    val same = along.indices.filter(i => columns(i).dataType == stats(i).dataType)
+    val before = clustering.scanLeft(0)((n, c) => n + c.path.size)
+    TrackedColumns(
+      clustering,
+      same.map(columns(_)),
+      same.count(i => statistics.baseNumbers.contains(along(i))),
+      clustering.zip(before).map { case (c, n) => c.path.map(_ => statistics.columns(n)) }.toIndexedSeq ++
+        same.map(i => Some(stats(i))))
+  }
+
+  private def whole(footer: FileFooter, places: IndexedSeq[Option[Int]], rowGroups: Seq[Block]): Block =
+    Block(
+      footer.rows,
+      places.map(_.fold[Zone](Zone.Unknown)(footer.zone)),
+      places.indices.filter(c => rowGroups.forall(!_.mayHoldNull(c))).toSet)
+}

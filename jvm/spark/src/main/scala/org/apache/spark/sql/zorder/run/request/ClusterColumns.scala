@@ -1,0 +1,134 @@
+package org.apache.spark.sql.zorder.run.request
+
+import org.apache.spark.sql.{AnalysisException, Column}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
+import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.fit.FitColumn
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.file.InputRelation
+
+/**
+ * A clustering column, resolved.
+ *
+ * @param sql
+ *   the column by its name in the table, quoted where it must be; an expression as the user wrote it
+ * @param path
+ *   where its statistics are in a file: the column and the fields below it; None for an expression
+ */
+final case class ClusterColumn(sql: String, expression: Expression, path: Option[Seq[String]]) {
+  def dataType: DataType = expression.dataType
+  def fit: FitColumn = FitColumn(sql, dataType.sql)
+}
+
+/** Looks the list of `BY (...)` up in a table; every error is one sentence. */
+object ClusterColumns {
+
+  /** Against a schema, before any row is read. */
+  def resolve(
+      session: ClassicSession,
+      table: ClusterTable,
+      schema: StructType,
+      by: Seq[String]): Seq[ClusterColumn] = {
+    by.foreach(sql => table.ownColumn(sql.trim.stripPrefix("`").stripSuffix("`")).foreach(refuse))
+    on(
+      session,
+      table.name,
+      LocalRelation(schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())),
+      table.constantColumns,
+      by)
+  }
+
+  /**
+   * Against the rows of a relation.
+   *
+   * @param what
+   *   what messages call the table
+   */
+  def on(
+      session: ClassicSession,
+      what: String,
+      relation: LogicalPlan,
+      partitionColumns: Seq[String],
+      by: Seq[String]): Seq[ClusterColumn] = {
+    by.foreach(checkNames(session, what, relation.schema, partitionColumns, _))
+    val columns = by.map(sql => one(session, what, relation, sql))
+    columns.combinations(2).collectFirst {
+      case Seq(a, b) if a.expression.semanticEquals(b.expression) =>
+        refuse(s"Column ${b.sql} is named twice in the list of clustering columns: name it once.")
+    }
+    columns
+  }
+
+  /** Names first: the commonest mistakes get a sentence of their own, not Spark's. */
+  private def checkNames(
+      session: ClassicSession,
+      table: String,
+      schema: StructType,
+      partitionColumns: Seq[String],
+      sql: String): Unit = {
+    val parsed =
+      try session.sessionState.sqlParser.parseExpression(sql)
+      catch {
+        case e: AnalysisException =>
+          refuse(
+            s"'$sql' is not a column or an expression that can be parsed: ${ZOrderException.firstLine(e)}.")
+      }
+    val same = session.sessionState.conf.resolver
+    parsed.collect { case a: UnresolvedAttribute => a.nameParts.head }.foreach { name =>
+      if (partitionColumns.exists(same(_, name)))
+        refuse(s"$name is a partition column of $table: its values are in separate directories already, so " +
+          "cluster by other columns.")
+      if (!schema.exists(f => same(f.name, name))) {
+        val names = schema.fieldNames.toSeq.diff(partitionColumns ++ InputRelation.OwnColumns)
+        refuse(
+          s"$table has no column $name.${Nearest.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
+            (if (names.length > 20) ", ..." else "") + ".")
+      }
+    }
+  }
+
+  private def one(
+      session: ClassicSession,
+      table: String,
+      relation: LogicalPlan,
+      sql: String): ClusterColumn = {
+    val column: Column = expr(sql)
+    val resolved =
+      try Shims.ofRows(session, relation).select(column).queryExecution.analyzed
+      catch {
+        case e: AnalysisException =>
+          refuse(s"Clustering column $sql of $table cannot be resolved: ${ZOrderException.firstLine(e)}.")
+      }
+    val expression = resolved match {
+      case Project(Seq(Alias(child, _)), _) => child
+      case Project(Seq(only), _) => only
+      case _ => refuse(s"Clustering column $sql of $table is not an expression over one row: name a column.")
+    }
+    val declared = ColumnPath.asDeclared(expression, relation.output)
+    if (!expression.deterministic)
+      refuse(
+        s"Clustering column $sql gives another value at every run: cluster by a deterministic expression.")
+    if (expression.references.isEmpty || SubqueryExpression.hasSubquery(expression))
+      refuse(s"Clustering column $sql is not made of the columns of $table alone: name a column.")
+    if (WordTypes.of(expression.dataType).isEmpty) {
+      val hint = expression.dataType match {
+        case s: StructType if s.nonEmpty => s" Name one of its fields, such as $sql.${s.head.name}."
+        case _: ArrayType | _: MapType => s" Leave it out: ${ElementColumns.NoBounds}."
+        case _ => " Leave it out, or name an expression over it that has an order."
+      }
+      refuse(s"Column $sql of $table is of type ${expression.dataType.sql}, which has no order that a " +
+        s"curve can follow.$hint")
+    }
+    val where = ColumnPath.of(declared)
+    ClusterColumn(where.map(ColumnPath.sql).getOrElse(sql), declared, where)
+  }
+}

@@ -1,0 +1,30 @@
+package org.apache.spark.sql.zorder.run.request
+
+import org.apache.spark.sql.zorder.table.TableRef
+
+/**
+ * One `OPTIMIZE` or `ZORDER TABLE` statement, parsed but not yet looked up.
+ *
+ * @param by
+ *   clustering columns as SQL expressions; empty = take them from the table
+ * @param curve
+ *   `auto`, `zorder`, `hilbert`, `lexical` or `tree`, if the statement names one
+ * @param options
+ *   the statement's own `WITH (...)`, names checked, values not yet merged with table and session
+ * @param into
+ *   write a clustered copy there and leave the table alone
+ */
+final case class ClusterRequest(
+    target: TableRef,
+    by: Seq[String],
+    full: Boolean,
+    where: Option[String],
+    curve: Option[String],
+    options: Map[String, String],
+    into: Option[String],
+    dryRun: Boolean,
+    statement: String) {
+
+  /** Whether it changes the table: a dry run and a copy only read it. */
+  def changes: Boolean = !dryRun && into.isEmpty
+}

@@ -1,0 +1,43 @@
+package org.apache.spark.sql.zorder.run.rewrite
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
+import org.apache.spark.sql.types.{DataType, MapType}
+import org.apache.spark.sql.zorder.expr.layout.{Routes, ToPartition, ZOrderFile, ZOrderKey}
+import org.apache.spark.sql.zorder.run.plan.OutputFiles
+
+/** The one full scan: every row straight to the task that writes its file, and sorted there. */
+object RewriteQuery {
+
+  /**
+   * Rows in layout order: shuffle partition p holds exactly the rows of file p.
+   *
+   * @param output
+   *   columns to keep
+   * @param tasks
+   *   which file numbers are written, and by which shuffle partition
+   * @param partitionColumns
+   *   those of `output` that become directories; the write would sort by them, so the order starts with them
+   */
+  def plan(
+      child: LogicalPlan,
+      output: Seq[Attribute],
+      partitionColumns: Seq[Attribute],
+      columns: Seq[Expression],
+      route: Option[Expression],
+      routes: Routes,
+      tasks: OutputFiles): LogicalPlan = {
+    val spread = if (tasks.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
+    val file = ZOrderFile(routes, route, columns, spread)
+    val shuffled =
+      RepartitionByExpression(Seq(ToPartition(file, tasks.preImages)), child, tasks.count)
+    val order = partitionColumns :+ ZOrderKey(routes, route, columns)
+    Project(output, Sort(order.map(SortOrder(_, Ascending)), global = false, shuffled))
+  }
+
+  /** Spark's hash refuses maps, because equal maps may be stored in unlike order. */
+  private def canBeHashed(t: DataType): Boolean = !t.existsRecursively {
+    case _: MapType => true
+    case other => other.typeName.startsWith("variant")
+  }
+}

@@ -1,0 +1,104 @@
+package org.apache.spark.sql.zorder.run.select
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.run.report.HumanReadable
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, StatColumn}
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.file.{DataFile, PartitionValues}
+import sparkzorder.curve.Zone
+
+/**
+ * Which files a run takes.
+ *
+ * @param kept
+ *   files to leave alone
+ * @param footers
+ *   of the taken files, where the choice needed them: nobody has to read them again
+ * @param where
+ *   the folded condition; empty without one
+ */
+final private[zorder] case class Selection(
+    files: Seq[DataFile],
+    kept: Seq[DataFile],
+    footers: Option[Seq[FileFooter]] = None,
+    where: String = "") {
+
+  /** The same but for these, which are left alone as well. */
+  def without(settled: Seq[DataFile]): Selection =
+    if (settled.isEmpty) this
+    else {
+      val paths = settled.map(_.path).toSet
+      copy(
+        files.filterNot(f => paths(f.path)),
+        kept ++ files.filter(f => paths(f.path)),
+        footers.map(_.filterNot(f => paths(f.file.path))))
+    }
+
+  /** To end the reason of a result with. */
+  def said: String =
+    if (where.isEmpty) ""
+    else
+      s" WHERE $where took ${files.length} of ${HumanReadable.count(files.length.toLong + kept.length, "file")}."
+}
+
+/** WHERE picks whole files: those wholly inside it, or with `overlap` all that it does not rule out. */
+private[zorder] object Selection {
+
+  /**
+   * @param session
+   *   the pinned one: footers are read in it
+   * @param clusterColumns
+   *   whose statistics the footers shall have too, in front
+   */
+  def apply(
+      session: ClassicSession,
+      table: ClusterTable,
+      schema: StructType,
+      files: Seq[DataFile],
+      where: WhereCondition,
+      overlap: Boolean,
+      clusterColumns: Seq[StatColumn]): Selection = {
+    val zone = session.sessionState.conf.sessionLocalTimeZone
+    val rest: Map[String, Expression] = files.map(_.partition).distinct
+      .map(p => p -> where.in(PartitionValues.of(p, table.partitionSchema, zone))).toMap
+    def byPartition(f: DataFile): WhereTruth = Ignorant.truth(rest(f.partition))
+    val candidates = files.filter(byPartition(_).mayBeTrue)
+    if (where.paths.isEmpty || candidates.forall(byPartition(_).always))
+      selection(files, candidates.filter(f => overlap || byPartition(f).always), None, where)
+    else {
+      val columns = where.paths.map(StatColumn.in(schema, _))
+      val footers = Footers.read(session, candidates, clusterColumns ++ columns)
+      val taken = footers.filter { f =>
+        val truth =
+          new WhereFile(held(f, where.paths, clusterColumns.length, _)).truth(rest(f.file.partition))
+        if (overlap) truth.mayBeTrue else truth.always
+      }
+      selection(files, taken.map(_.file), Some(taken), where)
+    }
+  }
+
+  private val Ignorant = new WhereFile(_ => Held(Zone.Unknown, mayBeNull = true))
+
+  private def selection(
+      all: Seq[DataFile],
+      taken: Seq[DataFile],
+      footers: Option[Seq[FileFooter]],
+      where: WhereCondition): Selection = {
+    val paths = taken.map(_.path).toSet
+    Selection(taken, all.filterNot(f => paths(f.path)), footers, where.sql)
+  }
+
+  private def held(footer: FileFooter, paths: Seq[Seq[String]], offset: Int, path: Seq[String]): Held = {
+    val column = paths.indexOf(path)
+    if (column < 0 || footer.opaque) Held(Zone.Unknown, mayBeNull = true)
+    else {
+      val nulls = footer.schema.leaves.indexWhere(l => l.column == path && l.maxRepetition == 0) match {
+        case -1 => -1L
+        case leaf => footer.nulls(leaf)
+      }
+      Held(footer.zone(offset + column), mayBeNull = nulls != 0)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package org.apache.spark.sql.zorder.run.select
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.{BooleanType, DataType}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import sparkzorder.curve.{LongWord, Word, Zone}
+
+/** What the footer of one file says about a column: its bounds, and whether NULLs can be among the rows. */
+final private[run] case class Held(zone: Zone, mayBeNull: Boolean)
+
+/**
+ * What a condition can be over the rows of one file. Whatever is not understood can be anything, so that an
+ * error of judgement leaves a file alone (or takes it, where overlapping files are asked for).
+ */
+final private[run] class WhereFile(held: Seq[String] => Held) {
+
+  def truth(e: Expression): WhereTruth = e match {
+    case Literal(null, _) => WhereTruth.Null
+    case Literal(value: Boolean, BooleanType) => WhereTruth.of(value)
+    case And(l, r) => truth(l).and(truth(r))
+    case Or(l, r) => truth(l).or(truth(r))
+    case Not(child) => truth(child).not
+    case IsNull(Column(path)) => isNull(held(path))
+    case IsNotNull(Column(path)) => isNull(held(path)).not
+    case In(c @ Column(path), list) if list.forall(_.isInstanceOf[Literal]) =>
+      list.map(v => compared(c.dataType, held(path), v.asInstanceOf[Literal], WhereFile.equal))
+        .reduceOption(_ or _).getOrElse(WhereTruth.Any)
+    case EqualNullSafe(Column(path), Literal(null, _)) => isNull(held(path))
+    case EqualNullSafe(Literal(null, _), Column(path)) => isNull(held(path))
+    case EqualNullSafe(c @ Column(path), v: Literal) =>
+      compared(c.dataType, held(path), v, WhereFile.equal).nullIsFalse
+    case EqualNullSafe(v: Literal, c @ Column(_)) => truth(EqualNullSafe(c, v))
+    case BinaryComparison(c @ Column(path), v: Literal) =>
+      WhereFile.test(e).map(compared(c.dataType, held(path), v, _)).getOrElse(WhereTruth.Any)
+    case BinaryComparison(v: Literal, c @ Column(_)) =>
+      WhereFile.mirrored(e, c, v).map(truth).getOrElse(WhereTruth.Any)
+    case c @ Column(path) if c.dataType == BooleanType =>
+      compared(BooleanType, held(path), Literal(true), WhereFile.equal)
+    case _ => WhereTruth.Any
+  }
+
+  private def isNull(h: Held): WhereTruth = h.zone match {
+    case Zone.OnlyNulls => WhereTruth.True
+    case _ => WhereTruth(mayBeTrue = h.mayBeNull, mayBeFalse = true, mayBeNull = false)
+  }
+
+  private def compared(dataType: DataType, h: Held, literal: Literal, test: WhereFile.Test): WhereTruth =
+    if (literal.value == null || h.zone == Zone.OnlyNulls) WhereTruth.Null
+    else
+      WordTypes.of(dataType).filter(_ => literal.dataType == dataType).map(_.word(literal.value)) match {
+        case Some(word) =>
+          h.zone match {
+            case Zone.Between(min, max) if min.isInstanceOf[LongWord] == word.isInstanceOf[LongWord] =>
+              val (mayBeTrue, mayBeFalse) = test(min, max, word)
+              WhereTruth(mayBeTrue, mayBeFalse, h.mayBeNull)
+            case _ => WhereTruth(mayBeTrue = true, mayBeFalse = true, h.mayBeNull)
+          }
+        case None => WhereTruth.Any
+      }
+
+  private object Column {
+    def unapply(e: Expression): Option[Seq[String]] = ColumnPath.of(e)
+  }
+}
+
+private[run] object WhereFile {
+
+  /** Of a column within `[min, max]`, compared with a value: can that be true, can it be false? */
+  type Test = (Word, Word, Word) => (Boolean, Boolean)
+
+  val equal: Test = (min, max, v) => (min <= v && v <= max, !(min == v && max == v))
+  private val less: Test = (min, max, v) => (min < v, max >= v)
+  private val lessOrEqual: Test = (min, max, v) => (min <= v, max > v)
+
+  private def opposite(test: Test): Test = (min, max, v) => test(min, max, v).swap
+
+  def test(comparison: Expression): Option[Test] = comparison match {
+    case _: EqualTo => Some(equal)
+    case _: LessThan => Some(less)
+    case _: LessThanOrEqual => Some(lessOrEqual)
+    case _: GreaterThan => Some(opposite(lessOrEqual))
+    case _: GreaterThanOrEqual => Some(opposite(less))
+    case _ => None
+  }
+
+  /** `5 < a` as `a > 5`. */
+  def mirrored(comparison: Expression, column: Expression, value: Literal): Option[Expression] =
+    comparison match {
+      case _: EqualTo => Some(EqualTo(column, value))
+      case _: LessThan => Some(GreaterThan(column, value))
+      case _: LessThanOrEqual => Some(GreaterThanOrEqual(column, value))
+      case _: GreaterThan => Some(LessThan(column, value))
+      case _: GreaterThanOrEqual => Some(LessThanOrEqual(column, value))
+      case _ => None
+    }
+}

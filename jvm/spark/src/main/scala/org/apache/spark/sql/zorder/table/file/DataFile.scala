@@ -1,0 +1,33 @@
+package org.apache.spark.sql.zorder.table.file
+
+import org.apache.hadoop.fs.Path
+
+/**
+ * One data file of a table's snapshot.
+ *
+ * @param path
+ *   full path, scheme included
+ * @param partition
+ *   partition directories as they stand in the path, e.g. `day=2026-01-01/h=3`; empty when unpartitioned
+ * @param deleted
+ *   how many of its rows a format marks as deleted without rewriting the file; None where it cannot tell
+ * @param deletedShare
+ *   about which part of its rows that is, as far as the format's metadata tell
+ */
+final case class DataFile(
+    path: String,
+    length: Long,
+    modified: Long,
+    partition: String,
+    deleted: Option[Long] = Some(0L),
+    deletedShare: Double = 0.0)
+
+object DataFile {
+
+  /** A file's path below `root`, as run records have it; the full one of a file that lies elsewhere. */
+  def below(root: Path, file: DataFile): String = {
+    val base = root.toUri.getPath.stripSuffix("/") + "/"
+    val path = new Path(file.path).toUri.getPath
+    if (path.startsWith(base)) path.substring(base.length) else file.path
+  }
+}

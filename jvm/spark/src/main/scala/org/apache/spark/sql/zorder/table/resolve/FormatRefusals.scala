@@ -1,0 +1,65 @@
+package org.apache.spark.sql.zorder.table.resolve
+
+import java.util.Locale
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.util.CharVarcharUtils
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
+/** Tables of the catalog that must not be rewritten as plain Parquet. */
+private[table] object FormatRefusals {
+
+  def provider(name: String, provider: String): Nothing = provider.toLowerCase(Locale.ROOT) match {
+    case "delta" => MissingFormat.delta(s"$name is a Delta table")
+    case "iceberg" => MissingFormat.iceberg(s"$name is an Iceberg table")
+    case "hudi" | "org.apache.hudi" => MissingFormat.hudi(s"$name is a Hudi table")
+    case other =>
+      refuse(s"$name is stored as $other, and only Parquet tables can be clustered; " +
+        s"copy it first: CREATE TABLE ... USING parquet AS SELECT * FROM $name.")
+  }
+
+  /** A Hive-format table is read by Spark's own Parquet reader, or not at all by us. */
+  def hive(session: ClassicSession, name: String, meta: CatalogTable): Unit = {
+    val serde = meta.storage.serde.getOrElse("").toLowerCase(Locale.ROOT)
+    if (!serde.contains("parquet"))
+      provider(name, s"Hive format (${meta.storage.serde.getOrElse("no serde")})")
+    val converts = session.sessionState.conf.getConfString("spark.sql.hive.convertMetastoreParquet", "true")
+    if (!converts.trim.equalsIgnoreCase("true"))
+      refuse(s"Spark reads the Hive table $name through Hive's reader here; " +
+        "set spark.sql.hive.convertMetastoreParquet to true first.")
+  }
+
+  /** A filter or a changed column in the plan of a bare table is a row filter or a mask. */
+  def plan(name: String, plan: LogicalPlan): Unit = {
+    val padded = CharVarcharUtils.hasCharVarchar(plan.schema) ||
+      plan.output.exists(a => CharVarcharUtils.getRawType(a.metadata).isDefined)
+    val changed = plan.collectFirst {
+      case f: Filter => f
+      case p: Project if !padded && !p.projectList.forall(plainColumn) => p
+    }
+    if (changed.isDefined)
+      refuse(s"$name has a row filter or a column mask for this user, so a rewrite would lose data; " +
+        "run as a user who sees everything.")
+  }
+
+  private def plainColumn(e: org.apache.spark.sql.catalyst.expressions.Expression): Boolean = e match {
+    case _: Attribute => true
+    case Alias(_: Attribute, _) => true
+    case _ => false
+  }
+
+  /** Partitions in one another's directories would be rewritten twice. */
+  def partitions(name: String, locations: Map[String, Path]): Unit = {
+    val sorted = locations.toSeq.map { case (p, dir) => (dir.toUri.getPath.stripSuffix("/") + "/", p) }.sorted
+    sorted.zip(sorted.drop(1)).find { case ((a, _), (b, _)) => b.startsWith(a) }.foreach {
+      case ((a, p), (_, q)) =>
+        refuse(s"The partitions $p and $q of $name lie in one another ($a); " +
+          "give each a directory of its own (ALTER TABLE ... PARTITION ... SET LOCATION).")
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package org.apache.spark.sql.zorder.table.resolve
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{ClusterTable, RunRecord, StateDir, TableWrite}
+import org.apache.spark.sql.zorder.table.parquet.{DirectoryListing, Journal, JournalStore, Moves, StagedWrite}
+import org.apache.spark.sql.zorder.table.storage.ObjectStores
+
+/** `INTO 'path'`: a clustered copy of a table in a place of its own. */
+object IntoTarget {
+
+  /**
+   * Checks that a copy may be made there.
+   *
+   * @return
+   *   the full path
+   */
+  def open(session: ClassicSession, path: String, source: ClusterTable): Path = {
+    PathRefusals.known(session, path)
+    val asked = new Path(path)
+    val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
+    val target = fs.makeQualified(asked)
+    if (target.getParent == null) refuse(s"$target is the root of its file system; give a new directory.")
+    PathRefusals.named(target)
+    val (mine, theirs) = (text(target), text(source.root))
+    if (mine == theirs || mine.startsWith(s"$theirs/"))
+      refuse(s"$target lies inside the table ${source.name}, which would then read its own copy; " +
+        "give a directory outside of it.")
+    if (theirs.startsWith(s"$mine/"))
+      refuse(s"$target holds the table ${source.name}; give a directory outside of it.")
+    Moves.status(fs, target).foreach { s =>
+      if (!s.isDirectory) refuse(s"$target is a file; give a new directory.")
+      if (fs.listStatus(target).nonEmpty)
+        refuse(s"$target is not empty, and INTO never overwrites; give a new directory or empty this one.")
+    }
+    if (!ObjectStores.isOne(fs.getUri.getScheme)) {
+      val parent = Iterator.iterate(target.getParent)(_.getParent).dropWhile(p => p != null && !fs.exists(p))
+      if (parent.hasNext) Option(parent.next()).foreach(p => PathRefusals.writable(fs, p, target))
+    }
+    target
+  }
+
+  /** Begins to write the copy. */
+  def begin(session: ClassicSession, target: Path, source: ClusterTable, runId: String): TableWrite = {
+    val staging = newStaging(session, target, runId)
+    new StagedWrite(
+      target,
+      staging,
+      source.partitionSchema,
+      f => commit(session, staging, target, f.record, f.layouts),
+      () => discard(session, staging))
+  }
+
+  /** Where the copy is written first: beside the target, or the target itself on an object store. */
+  def newStaging(session: ClassicSession, target: Path, runId: String): Path = {
+    val fs = target.getFileSystem(session.sessionState.newHadoopConf())
+    if (ObjectStores.isOne(fs.getUri.getScheme)) target
+    else {
+      val staging = JournalStore.beside(fs, target).staging(Journal.newTxn(runId))
+      fs.mkdirs(staging)
+      staging
+    }
+  }
+
+  /** Takes away the staged copy of a run that failed. */
+  def discard(session: ClassicSession, staging: Path): Unit = {
+    val fs = staging.getFileSystem(session.sessionState.newHadoopConf())
+    fs.delete(staging, true)
+    ()
+  }
+
+  /** Writes the state into the copy and puts it in place; refuses when somebody was there first. */
+  def commit(
+      session: ClassicSession,
+      staging: Path,
+      target: Path,
+      record: RunRecord,
+      layouts: Map[String, String]): Unit = {
+    val fs: FileSystem = target.getFileSystem(session.sessionState.newHadoopConf())
+    new StateDir(fs, staging).write(record.copy(number = 1), layouts)
+    if (staging != target) {
+      if (DirectoryListing.walk(fs, target).files.nonEmpty)
+        refuse(s"Somebody wrote to $target during the run; the copy was not made, give another directory.")
+      Moves.deleteEmptyDirs(fs, target)
+      Moves.rename(fs, staging, target)
+    }
+  }
+
+  private def text(path: Path): String = path.toUri.getPath.stripSuffix("/")
+}

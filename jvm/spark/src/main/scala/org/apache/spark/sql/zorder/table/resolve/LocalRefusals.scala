@@ -1,0 +1,43 @@
+package org.apache.spark.sql.zorder.table.resolve
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.parquet.{DirectoryListing, Links, Mounts}
+
+/** Directories of the local disk that are not what they seem: their exchange would touch another place. */
+private[table] object LocalRefusals {
+
+  /** A table's own directory; those above it may well be links. */
+  def link(root: Path, named: Option[String] = None): Unit = Links.target(root).foreach { to =>
+    val instead = named.fold(s"name $to")(t => s"ALTER TABLE $t SET LOCATION '$to' first")
+    refuse(s"$root is a symbolic link to $to, and an exchange of directories would put a directory in its " +
+      s"place; $instead.")
+  }
+
+  def partitionLinks(dirs: Iterable[Path]): Unit = dirs.foreach { dir =>
+    Links.target(dir).foreach { to =>
+      refuse(s"The partition directory $dir is a symbolic link to $to, which an exchange of directories " +
+        s"would replace; put the files of $to in its place, or write a copy with INTO 'path'.")
+    }
+  }
+
+  /** The partition directories below `root`. */
+  def partitionLinks(root: Path, tree: DirectoryListing): Unit =
+    if (Mounts.isLocal(root)) partitionLinks(tree.dirs.filter(_.contains('=')).map(new Path(root, _)))
+
+  def mount(dir: Path): Unit = Mounts.within(dir).foreach(at => refuse(said(dir, at)))
+
+  /** Mounts inside the table alone: for what leaves the root itself where it is. */
+  def mountBelow(fs: FileSystem, root: Path, dirs: Iterable[Path]): Unit =
+    if (fs.getUri.getScheme == "file") {
+      val points = Mounts.source().map(Mounts.parse).getOrElse(Nil)
+      dirs.filter(_ != root).foreach { dir =>
+        Mounts.among(points, dir.toUri.getPath).foreach(at => refuse(said(dir, at)))
+      }
+    }
+
+  private def said(dir: Path, at: String): String =
+    s"$at is a mount point, so $dir cannot be exchanged for another directory on the same volume; " +
+      "keep the table in a directory below the mount point, or write a copy with INTO 'path'."
+}

@@ -1,0 +1,117 @@
+package org.apache.spark.sql.zorder.table.resolve
+
+import java.sql.Timestamp
+import java.util.Locale
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir, TableRef}
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.table.storage.Claim
+
+/** `ZORDER VACUUM`, `ROLLBACK` and `REMOVE`, and the history of a table. */
+object Maintenance {
+
+  val vacuumSchema: StructType = new StructType()
+    .add("path", StringType).add("files_deleted", LongType).add("bytes_deleted", LongType)
+    .add("files_carried_over", LongType).add("status", StringType)
+
+  val rollbackSchema: StructType =
+    new StructType().add("path", StringType).add("status", StringType).add("run_id", StringType)
+
+  val removeSchema: StructType = new StructType().add("path", StringType).add("status", StringType)
+
+  val historySchema: StructType = new StructType()
+    .add("run", IntegerType).add("run_id", StringType).add("operation", StringType)
+    .add("started", TimestampType).add("finished", TimestampType)
+    .add("columns", ArrayType(StringType)).add("curve", StringType)
+    .add("files_added", IntegerType).add("files_removed", IntegerType)
+    .add("statement", StringType).add("report", StringType).add("branch", StringType)
+
+  /**
+   * Deletes files that runs have rewritten and that are older than the retention; one row for each old
+   * directory, or one row NOTHING_TO_DO.
+   *
+   * @param retainHours
+   *   over the property `zorder.retention`, over `spark.zorder.retention`, over 7 days
+   */
+  def vacuum(
+      session: ClassicSession,
+      ref: TableRef,
+      retainHours: Option[Double],
+      dryRun: Boolean): Seq[Row] = {
+    retainHours.filterNot(h => h >= 0 && !h.isInfinite).foreach { h =>
+      refuse(s"The retention of $h hours is not a length of time; give 0 or more hours.")
+    }
+    val table =
+      if (dryRun) TableResolver.locate(session, ref) else TableResolver.open(session, ref)
+    val (before, roots) = (table.root, table.roots)
+    val keepMs = retainHours.map(h => (h * 3600000).toLong).getOrElse(RunOptions.retention(
+      table.properties,
+      session.conf.getAll))
+    val rows = table.vacuum(keepMs, dryRun).map { r =>
+      val status = if (dryRun && r.status == "DELETED") "DRY_RUN" else r.status
+      Row(r.path.toString, r.files, r.bytes, r.carried, status)
+    }
+    if (!dryRun) {
+      unclaimed(session, roots)
+      SessionRefresh(session, ref, Seq(before, table.root))
+    }
+    if (rows.isEmpty) Seq(Row(table.root.toString, 0L, 0L, 0L, "NOTHING_TO_DO")) else rows
+  }
+
+  /** Puts the files before the last run back; what was appended since stays. */
+  def rollback(session: ClassicSession, ref: TableRef): Row = {
+    val table = TableResolver.open(session, ref)
+    val before = table.root
+    val undone = table.rollback(s"ZORDER ROLLBACK ${ref.sql}")
+    SessionRefresh(session, ref, Seq(before, table.root))
+    Row(table.root.toString, "ROLLED_BACK", undone)
+  }
+
+  /** Deletes `_zorder/`, journals, old directories and `zorder.*` properties; NOTHING_TO_DO if there are none. */
+  def remove(session: ClassicSession, ref: TableRef): Row = {
+    val table = TableResolver.open(session, ref)
+    val (before, roots, left) = (table.root, table.roots, hasTraces(session, table))
+    table.remove()
+    unclaimed(session, roots)
+    SessionRefresh(session, ref, Seq(before, table.root))
+    Row(table.root.toString, if (left) "REMOVED" else "NOTHING_TO_DO")
+  }
+
+  private def hasTraces(session: ClassicSession, table: ClusterTable): Boolean = {
+    val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
+    def beside = table match {
+      case plain: ParquetTable => plain.store.hasTraces
+      case _ => false
+    }
+    fs.exists(new Path(table.root, StateDir.Name)) || beside ||
+    table.properties.keys.exists(_.toLowerCase(Locale.ROOT).startsWith("zorder."))
+  }
+
+  /** The runs of a table, oldest first. */
+  def history(session: ClassicSession, ref: TableRef): Seq[Row] =
+    TableResolver.locate(session, ref).state.ownRuns().map { r =>
+      Row(
+        r.number,
+        r.runId,
+        r.operation,
+        new Timestamp(r.startedMs),
+        new Timestamp(r.finishedMs),
+        r.columns,
+        r.curve,
+        r.files.size,
+        r.rewritten.size,
+        r.statement,
+        r.report,
+        r.branch.orNull)
+    }
+
+  private def unclaimed(session: ClassicSession, roots: Seq[Path]): Unit =
+    Claim.clear(roots.head.getFileSystem(session.sessionState.newHadoopConf()), roots)
+}

@@ -1,0 +1,135 @@
+package org.apache.spark.sql.zorder.table.resolve
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.catalog.CatalogTableType
+import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormats, TableRef}
+import org.apache.spark.sql.zorder.table.parquet.{
+  DirectoryListing,
+  Identity,
+  Inside,
+  JournalState,
+  JournalStore,
+  ParquetTable,
+  PathParquetTable,
+  Recovery,
+  Unfinished
+}
+import org.apache.spark.sql.zorder.table.storage.TextFiles
+
+/** Finds the table that a statement names. What forbids a rewrite is said here, before any work. */
+object TableResolver extends Logging {
+
+  /**
+   * Finds the table for a statement that reads. Nothing is changed, not even what a crashed commit left: that
+   * is said in the log, and in `ClusterTable.unfinished`.
+   *
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence: what is wrong with the table and what to do
+   */
+  def locate(session: ClassicSession, ref: TableRef): ClusterTable = {
+    known(session, ref)
+    val table = TableFormats.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read))
+    table.unfinished.foreach(logWarning(_))
+    table
+  }
+
+  /**
+   * Finishes or undoes what a crashed commit left, then opens the table for a statement that changes it.
+   *
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence: what is wrong with the table and what to do
+   */
+  def open(session: ClassicSession, ref: TableRef): ClusterTable = {
+    known(session, ref)
+    TableFormats.open(session, ref).getOrElse(openParquet(session, ref))
+  }
+
+  private def known(session: ClassicSession, ref: TableRef): Unit = ref match {
+    case TableRef.Location(path) => PathRefusals.known(session, path)
+    case TableRef.Name(Seq(_, path)) if path.contains("/") => PathRefusals.known(session, path)
+    case _ =>
+  }
+
+  private[zorder] def openParquet(session: ClassicSession, ref: TableRef): ParquetTable =
+    parquetTable(session, ref, Access.Change)
+
+  private def parquetTable(
+      session: ClassicSession,
+      ref: TableRef,
+      access: Access): ParquetTable = ref match {
+    case TableRef.Location(path) => byPath(session, path, access)
+    case TableRef.Name(parts) => CatalogResolver.find(session, parts, access)
+  }
+
+  private[table] def byPath(session: ClassicSession, text: String, access: Access): ParquetTable = {
+    PathRefusals.text(text)
+    val asked = new Path(text)
+    val hadoopConf = session.sessionState.newHadoopConf()
+    val scheme = Option(asked.toUri.getScheme).getOrElse(FileSystem.getDefaultUri(hadoopConf).getScheme)
+    if (access == Access.Change) PathRefusals.inPlace(asked, scheme)
+    val fs = asked.getFileSystem(hadoopConf)
+    val root = fs.makeQualified(asked)
+    PathRefusals.top(root)
+    val registered = CatalogResolver.refuseOverlap(session, root, None)
+    if (root.getName.contains("="))
+      refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
+    if (access == Access.Change) {
+      PathRefusals.named(root)
+      LocalRefusals.link(root)
+    }
+    val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
+    val tree = checked(fs, root, managed.map(Identity.of).getOrElse(""), access)
+    tree.dirs.find(Inside.isOurs).foreach { dir =>
+      refuse(
+        s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
+    }
+    val moved = Unfinished.journals(JournalStore.beside(fs, root))
+      .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))
+    moved.foreach { j =>
+      val name = Identity.name(j.table)
+      refuse(s"$root holds the files that the table $name had before its last run; name the table.")
+    }
+    new PathParquetTable(session, text, fs, root, tree, registered = managed)
+  }
+
+  /**
+   * Everything that the directories themselves can forbid, after recovery where it may be; what lies there.
+   *
+   * @param identity
+   *   of the managed table that lies there, if there is one
+   */
+  private[table] def checked(
+      fs: FileSystem,
+      root: Path,
+      identity: String,
+      access: Access): DirectoryListing = {
+    val changes = access == Access.Change
+    if (changes) Recovery.recover(fs, root, identity = identity)
+    else Unfinished.refuseAway(root.toString, JournalStore.beside(fs, root), identity)
+    directory(fs, root)
+    if (changes) LocalRefusals.mount(root)
+    PathRefusals.foreign(fs, root)
+    if (changes) PathRefusals.writable(fs, root.getParent, root)
+    val tree = DirectoryListing.walk(fs, root)
+    PathRefusals.shape(root, tree)
+    if (changes) {
+      LocalRefusals.partitionLinks(root, tree)
+      if (tree.data.exists(_.rel.contains('/'))) PathRefusals.writable(fs, root, root)
+    }
+    tree
+  }
+
+  private def directory(fs: FileSystem, root: Path): Unit =
+    if (!fs.exists(root)) {
+      val siblings = TextFiles.children(fs, root.getParent).filter(_.isDirectory).map(_.getPath)
+        .filterNot(p => DirectoryListing.isHidden(p.getName))
+      val hint = Nearest.hint(root.getName, siblings.map(_.getName))
+      refuse(s"There is nothing at $root.$hint")
+    } else if (!fs.getFileStatus(root).isDirectory)
+      refuse(s"$root is a file; give the directory of the table, ${root.getParent}.")
+}

@@ -1,0 +1,74 @@
+package org.apache.spark.sql.zorder.table.storage
+
+import java.io.{FileNotFoundException, IOException}
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.UUID
+
+import org.apache.hadoop.fs.{FileContext, FileStatus, FileSystem, LocalFileSystem, Options, Path}
+import org.apache.hadoop.fs.UnsupportedFileSystemException
+import org.apache.hadoop.io.IOUtils
+
+/** Small text files that a reader sees whole or not at all. */
+private[zorder] object TextFiles {
+
+  /** Puts `text` there in place of what is there, if anything. */
+  def replace(fs: FileSystem, path: Path, text: String): Unit =
+    if (ObjectStores.isOne(path.toUri.getScheme)) put(fs, path, text) // a PUT is atomic, a rename is not
+    else {
+      val raw = unchecked(fs)
+      val hidden = new Path(path.getParent, s".${path.getName.stripPrefix(".")}.${UUID.randomUUID}.tmp")
+      try {
+        put(raw, hidden, text)
+        move(raw, hidden, path)
+      } finally raw.delete(hidden, false)
+      ()
+    }
+
+  /** As `replace`, but only where nothing is: false when something is. */
+  def createOnce(fs: FileSystem, path: Path, text: String): Boolean =
+    if (fs.exists(path)) false
+    else {
+      replace(fs, path, text)
+      true
+    }
+
+  /** None when it is not there or cannot be read. */
+  def read(fs: FileSystem, path: Path): Option[String] =
+    try {
+      val in = unchecked(fs).open(path)
+      try {
+        val out = new java.io.ByteArrayOutputStream()
+        IOUtils.copyBytes(in, out, 65536, false)
+        Some(new String(out.toByteArray, UTF_8))
+      } finally in.close()
+    } catch { case _: IOException => None }
+
+  /** The entries of a directory by name; nothing when it is not there. */
+  def children(fs: FileSystem, dir: Path): Seq[FileStatus] =
+    try fs.listStatus(dir).toSeq.map(s => s.getPath.getName -> s).sortBy(_._1).map(_._2)
+    catch { case _: FileNotFoundException => Nil }
+
+  /** The local file system without its .crc files: a replaced file must not be checked against an old sum. */
+  private def unchecked(fs: FileSystem): FileSystem = fs match {
+    case local: LocalFileSystem => local.getRawFileSystem
+    case other => other
+  }
+
+  private def put(fs: FileSystem, path: Path, text: String): Unit = StorageFailure.thrown {
+    val out = fs.create(path, true)
+    try out.write(text.getBytes(UTF_8))
+    finally out.close()
+  }
+
+  private def move(fs: FileSystem, from: Path, to: Path): Unit =
+    if (fs.getUri.getScheme == "file") {
+      if (!fs.rename(from, to)) throw new IOException(s"Cannot rename $from to $to")
+    } else {
+      try FileContext.getFileContext(fs.getUri, fs.getConf).rename(from, to, Options.Rename.OVERWRITE)
+      catch {
+        case _: UnsupportedFileSystemException =>
+          fs.delete(to, false)
+          if (!fs.rename(from, to)) throw new IOException(s"Cannot rename $from to $to")
+      }
+    }
+}

@@ -1,4 +1,0 @@
-package org.apache.spark.sql.zorder.workload
-
-/** Marks the file index of a scan that a clustering run makes: no query of the user, never logged. */
-trait OwnScan

@@ -1,0 +1,110 @@
+package org.apache.spark.sql.zorder.workload.log
+
+import org.apache.spark.sql.zorder.workload.predicate.{
+  BoxColumn,
+  Boxes,
+  Conditions,
+  Neighbours,
+  PredicateBox,
+  ValueText
+}
+import org.apache.spark.sql.zorder.workload.scan.ColumnFacts
+import sparkzorder.curve.{BytesWord, Word}
+import sparkzorder.curve.cost.{Condition, Interval}
+
+/** Boxes in the words of the log's format, each condition of one of its kinds. */
+private[workload] object LoggedBoxes {
+
+  /** Ranges of one column that are kept apart; more become the one range around them. */
+  private val MostRanges = 4
+
+  /**
+   * @param literals
+   *   whether values are written down
+   * @param facts
+   *   what is known about a column's values
+   */
+  def of(boxes: Boxes, literals: Boolean, facts: BoxColumn => ColumnFacts): Seq[Seq[LoggedCondition]] =
+    simple(boxes).map { box =>
+      box.conditions.toSeq.sortBy(_._1.sql).map { case (column, condition) =>
+        logged(column, condition, literals, facts)
+      }
+    }.distinct
+
+  /** Every box as several, so that each condition is points, or one range, or NULL. */
+  private def simple(boxes: Boxes): IndexedSeq[PredicateBox] = {
+    val split = boxes.all.flatMap { box =>
+      box.conditions.foldLeft(Vector(Map.empty[BoxColumn, Condition])) { case (done, (column, condition)) =>
+        val more = parts(condition)
+        if (done.size * more.size > Boxes.Most) done else done.flatMap(m => more.map(p => m + (column -> p)))
+      }.map(PredicateBox(_))
+    }
+    if (split.exists(_.conditions.isEmpty)) Vector.empty else split
+  }
+
+  private def parts(condition: Condition): Seq[Condition] = {
+    val (points, ranges) = condition.intervals.partition(isPoint)
+    val few =
+      if (ranges.size <= MostRanges) (if (points.isEmpty) Nil else Seq(points)) ++ ranges.map(IndexedSeq(_))
+      else Seq(Conditions.hull(condition).intervals)
+    few.map(Condition(_, orNull = false)) ++ (if (condition.orNull) Seq(Condition.IsNull) else Nil)
+  }
+
+  private def isPoint(i: Interval): Boolean = i.min.isDefined && i.min == i.max
+
+  private def logged(
+      column: BoxColumn,
+      condition: Condition,
+      literals: Boolean,
+      facts: BoxColumn => ColumnFacts): LoggedCondition = {
+    val text = if (literals) column.sql else column.masked
+    if (!literals && column.hasLiterals) LoggedCondition(text, ConditionKind.Other)
+    else condition match {
+      case Condition.IsNull =>
+        LoggedCondition(text, ConditionKind.Null, selectivity = facts(column).nullShare)
+      case Condition.IsNotNull =>
+        LoggedCondition(text, ConditionKind.NotNull, selectivity = facts(column).nullShare.map(1 - _))
+      case Condition(points, _) if points.forall(isPoint) =>
+        val values = points.flatMap(_.min).map(ValueText.of(_, column.dataType))
+        LoggedCondition(
+          text,
+          if (points.size == 1) ConditionKind.Equal else ConditionKind.In,
+          count = if (points.size == 1) None else Some(points.size),
+          selectivity = facts(column).selectivity(points.size),
+          values = if (literals && values.forall(_.isDefined)) values.flatten else Nil)
+      case Condition(ranges, _) => range(column, text, ranges.head, literals, facts(column))
+    }
+  }
+
+  private def range(
+      column: BoxColumn,
+      text: String,
+      range: Interval,
+      literals: Boolean,
+      facts: ColumnFacts): LoggedCondition = {
+    val width = facts.width(range)
+    val known = LoggedCondition(text, ConditionKind.Range, width = width, selectivity = width)
+    (prefix(column, range), range) match {
+      case (Some(start), _) =>
+        known.copy(kind = ConditionKind.Prefix, low = Some(start).filter(_ => literals))
+      case (None, Interval(min, max)) if literals =>
+        known.copy(low = min.flatMap(end(column, _)), high = max.flatMap(end(column, _)))
+      case _ => known
+    }
+  }
+
+  private def prefix(column: BoxColumn, range: Interval): Option[String] = range match {
+    case Interval(Some(low @ BytesWord(bytes)), Some(BytesWord(high)))
+        if Neighbours.withoutEnd(high).exists(java.util.Arrays.equals(_, bytes)) =>
+      ValueText.of(low, column.dataType)
+    case _ => None
+  }
+
+  /** An end as text; the word above all strings of a prefix is no string, the next one after them may be. */
+  private def end(column: BoxColumn, word: Word): Option[String] = word match {
+    case BytesWord(bytes) if Neighbours.isPlainString(column.dataType) =>
+      val rounded = Neighbours.withoutEnd(bytes).fold(bytes)(b => b.init :+ (b.last + 1).toByte)
+      ValueText.of(BytesWord(rounded), column.dataType)
+    case _ => ValueText.of(word, column.dataType)
+  }
+}
