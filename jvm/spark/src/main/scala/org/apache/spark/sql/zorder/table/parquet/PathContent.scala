@@ -13,7 +13,8 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{StringType, StructType}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{Footers, SchemaUnion}
+import org.apache.spark.sql.zorder.stats.Footers
+import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.unsafe.types.UTF8String
 import org.apache.spark.util.HadoopFSUtils
