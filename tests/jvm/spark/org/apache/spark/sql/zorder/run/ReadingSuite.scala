@@ -7,9 +7,9 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.{GuardedFileSystem, LocalStoreFileSystem, TableRef}
+import org.apache.spark.sql.zorder.table.{GuardedFileSystem, LocalStoreFileSystem, Operation, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, JournalState}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
@@ -22,12 +22,12 @@ class ReadingSuite extends AnyFunSuite with RunFixture {
   private def dies(target: TableRef): Unit = {
     val table = TableResolver.locate(Shims.classic(spark), target).asInstanceOf[ParquetTable]
     val staging = table.store.staging("dead")
-    val kind = if (table.identity.isEmpty) "path" else "catalog"
+    val kind = if (table.identity.isEmpty) JournalKind.Path else JournalKind.Catalog
     table.store.write(
       Journal(
         "dead",
         kind,
-        "OPTIMIZE",
+        Operation.Optimize,
         JournalState.Staging,
         "another",
         table.identity,

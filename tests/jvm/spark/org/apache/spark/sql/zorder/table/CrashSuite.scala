@@ -41,7 +41,7 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       val path = plain("crash")
       val table = open(path)
       val r = stage(table, table.files().take(3), "r1")
-      assert(crashAt(point)(table.commit(r)), "the point was not reached")
+      assert(crashAt(point)(r.commit()), "the point was not reached")
       checkWhole(path, 40, point)
     }
 
@@ -49,7 +49,7 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       val path = partitioned("crashp")
       val table = open(path)
       val r = stage(table, table.files(), "r1")
-      assert(crashAt(point)(table.commit(r)), "the point was not reached")
+      assert(crashAt(point)(r.commit()), "the point was not reached")
       checkWhole(path, 40, point)
     }
 
@@ -57,7 +57,7 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       val path = partitioned("crash2")
       val table = open(path)
       val r = stage(table, table.files(), "r1")
-      assert(crashAt(point)(table.commit(r)))
+      assert(crashAt(point)(r.commit()))
       Seq("moved-old", "moved-new", "state-moved", "abandoned", "done").foreach(p => crashAt(p)(open(path)))
       checkWhole(path, 40, point)
     }
@@ -67,7 +67,7 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     val path = plain("gone")
     val table = open(path)
     val r = stage(table, table.files(), "r1")
-    assert(crashAt("moved-old")(table.commit(r)))
+    assert(crashAt("moved-old")(r.commit()))
     assert(!new File(path).exists)
     rows(40, 45).write.mode("append").parquet(path)
     checkWhole(path, 45, "append to the missing root")
@@ -77,7 +77,7 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     val path = partitioned("changed")
     val table = open(path)
     val r = stage(table, table.files(), "r1")
-    assert(crashAt("swapping")(table.commit(r)))
+    assert(crashAt("swapping")(r.commit()))
     rows(0, 10).where("p = 1").drop("p").write.mode("overwrite").parquet(s"$path/p=1")
     open(path)
     assert(ids(path) == ((0L until 40L by 2L) ++ (1L until 10L by 2L)).sorted)
@@ -107,7 +107,7 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     val table = open(path)
     val r = stage(table, table.files(), "r1")
     writerAtLastPartition(path)
-    val e = intercept[ZOrderConflictException](table.commit(r))
+    val e = intercept[ZOrderConflictException](r.commit())
     assert(e.getMessage.contains("_temporary"))
     assert(traces(path).isEmpty && open(path).files() == before)
   }
@@ -119,7 +119,7 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       val table = open(path)
       val r = stage(table, table.files(), "r1")
       writerAtLastPartition(path)
-      assert(crashAt(point)(table.commit(r)), "the point was not reached")
+      assert(crashAt(point)(r.commit()), "the point was not reached")
       new File(s"$path/p=1/_temporary").delete()
       open(path)
       // a crash before the journal says UNDOING is finished forward, as the job is gone by then
@@ -136,7 +136,7 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     val file = listed(extra).find(_.getName.endsWith(".parquet")).get
     val old = traces(path).find(_.contains(".old-")).get
     copyFile(file.getPath, s"${new File(path).getParent}/$old/${file.getName}")
-    assert(crashAt("late-copied")(open(path).newStaging("r2")))
+    assert(crashAt("late-copied")(open(path).prepare("r2")))
     checkWhole(path, 45, "late")
   }
 }

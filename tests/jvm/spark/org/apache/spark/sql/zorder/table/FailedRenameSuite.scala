@@ -42,7 +42,7 @@ class FailedRenameSuite extends AnyFunSuite with TableFixture {
     val r = stage(table, table.files(), "r1")
     var failed = false
     def run(): Unit =
-      try table.commit(r)
+      try r.commit()
       catch { case e: Throwable => failed = true; throw e }
     def check(): Unit = {
       open(path)
@@ -79,7 +79,7 @@ class FailedRenameSuite extends AnyFunSuite with TableFixture {
     val r = stage(table, table.files(), "r1")
     var failed = false
     def run(): Unit =
-      try table.commit(r)
+      try r.commit()
       catch { case e: Throwable => failed = true; throw e }
     def check(): Unit = {
       openName(name)

@@ -50,14 +50,14 @@ class HaltSuite extends AnyFunSuite with TableFixture {
     Halt(point, CatalogVictim, (name +: staged(openName(name)) :+ image(point).getPath) ++ settings)
   }
 
-  /** The staging directory and the record of a rewrite that waits for its commit. */
+  /** The commit and the record of a rewrite that waits for its commit. */
   private def staged(of: ParquetTable): Seq[String] = {
     val r = stage(of, of.files(), "r1")
     of.store.all().foreach { journal => // from now on it is the victim's
       of.store.write(journal.copy(owner = "victim"))
       Journal.end(journal.txn)
     }
-    Seq(r.staging.toString, RunRecordJson.write(r.record))
+    Seq(r.journal.txn, RunRecordJson.write(r.request.record))
   }
 
   /** All rows, or a clear error: never fewer. */

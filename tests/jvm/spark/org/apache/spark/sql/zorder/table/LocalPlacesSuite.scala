@@ -76,7 +76,7 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
       val path = plain("half")
       val table = open(path)
       val r = stage(table, table.files(), "r1")
-      assert(crashAt("swapping")(table.commit(r)))
+      assert(crashAt("swapping")(r.commit()))
       val swapping = table.store.all().head
       val old = swapping.units.head.old.toUri.getPath
       listed(path).filter(_.getName.endsWith(".parquet")).take(gone).foreach { f =>

@@ -169,7 +169,7 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     rewriteAll(openName("mp"))
     val own = s"${location("mp")}/p=1"
     rows(40, 50).where("p = 1").drop("p").write.parquet(own)
-    assert(crashAt("late-copied")(openName("mp").newStaging("r2")))
+    assert(crashAt("late-copied")(openName("mp").prepare("r2")))
     assert(vacuum("mp", keep = 1).exists(r => r.getLong(3) == 1 && r.getString(4) == "CARRIED_OVER"))
     val wanted = (forty ++ (41L until 50L by 2L)).sorted
     spark.catalog.refreshTable("mp")
@@ -187,7 +187,7 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
       flat()
       val table = openName("m")
       val r = stage(table, table.files(), "r1")
-      assert(crashAt(point)(table.commit(r)), "the point was not reached")
+      assert(crashAt(point)(r.commit()), "the point was not reached")
       openName("m")
       spark.catalog.refreshTable("m")
       assert(tableIds("m") == forty)
@@ -196,7 +196,7 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
       assert(tableIds("m") == forty)
       val last = openName("m")
       val r2 = stage(last, last.files(), "r2")
-      assert(crashAt(point)(last.commit(r2)))
+      assert(crashAt(point)(r2.commit()))
       spark.sql("DROP TABLE m")
       delete(new File(temp.resolve("warehouse").toFile, "m"))
       rows(0, 7).write.format("parquet").saveAsTable("m")
@@ -268,12 +268,12 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     flat()
     val (a, b) = (openName("m"), openName("m"))
     val (ra, rb) = (stage(a, a.files().take(1), "ra"), stage(b, b.files().takeRight(1), "rb"))
-    a.commit(ra)
-    assert(intercept[ZOrderConflictException](b.commit(rb)).getMessage.contains("Another run"))
+    ra.commit()
+    assert(intercept[ZOrderConflictException](rb.commit()).getMessage.contains("Another run"))
     val c = openName("m")
     val rc = stage(c, c.files(), "rc")
     spark.sql("DROP TABLE m")
-    intercept[ZOrderConflictException](c.commit(rc))
+    intercept[ZOrderConflictException](rc.commit())
     assert(!warehouse.contains("m"))
   }
 

@@ -8,6 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.parquet.journal.Journal
 
 /** SPEC 5: the commit of a table known by its path. */
 @SameOnAllLines
@@ -70,8 +71,8 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     rows(10, 20).drop("p").write.parquet(s"$path/month=12")
     val table = open(path)
     val r = stage(table, table.files(), "r1")
-    val files = Tree2.names(r.staging.toUri.getPath).map(n => RecordedFile(n, 1L, 0, 0, 1))
-    table.commit(r.copy(record = r.record.copy(files = files)))
+    val files = Tree2.names(r.journal.staging.toUri.getPath).map(n => RecordedFile(n, 1L, 0, 0, 1))
+    r.copy(request = r.request.copy(record = r.request.record.copy(files = files))).commit()
     assert(listed(path).map(_.getName).filter(_.contains("=")) == Seq("month=01", "month=12"))
     val recorded = open(path).state.latest().get.files.map(_.path.takeWhile(_ != '/'))
     assert(recorded.toSet == Set("month=01", "month=12"))
@@ -86,13 +87,13 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     val victim = new File(inputs.head.path.stripPrefix("file:"))
     val kept = Files.readAllBytes(victim.toPath)
     victim.setLastModified(victim.lastModified + 5000L)
-    assert(intercept[ZOrderConflictException](table.commit(r)).getMessage.contains("was changed"))
+    assert(intercept[ZOrderConflictException](r.commit()).getMessage.contains("was changed"))
     assert(ids(path) == (0L until 40L) && traces(path).isEmpty)
 
     val again = open(path)
     val r2 = stage(again, again.files(), "r2")
     victim.delete()
-    assert(intercept[ZOrderConflictException](again.commit(r2)).getMessage.contains("was deleted"))
+    assert(intercept[ZOrderConflictException](r2.commit()).getMessage.contains("was deleted"))
     assert(open(path).files().size == 3 && traces(path).isEmpty)
     assert(kept.nonEmpty)
   }
@@ -102,8 +103,8 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     val (a, b) = (open(path), open(path))
     val ra = stage(a, a.files(), "ra")
     val rb = stage(b, b.files(), "rb")
-    a.commit(ra)
-    intercept[ZOrderConflictException](b.commit(rb))
+    ra.commit()
+    intercept[ZOrderConflictException](rb.commit())
     assert(ids(path) == (0L until 40L))
     assert(open(path).state.runs().map(_.runId) == Seq("ra"))
   }
@@ -113,13 +114,13 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     val table = open(path)
     val r = stage(table, table.files(), "r1")
     rows(40, 50).write.mode("append").parquet(path)
-    table.commit(r)
+    r.commit()
     assert(ids(path) == (0L until 50L))
     val parts = partitioned("appendp")
     val t2 = open(parts)
     val r2 = stage(t2, t2.files(), "r1")
     rows(40, 51).write.mode("append").partitionBy("p").parquet(parts)
-    t2.commit(r2)
+    r2.commit()
     assert(ids(parts) == (0L until 51L))
   }
 
@@ -134,7 +135,7 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     val r = stage(table, table.files(), "r2")
     assert(table.carriedOver == 1)
     assert(ids(path) == (0L until 45L))
-    table.commit(r)
+    r.commit()
     assert(ids(path) == (0L until 45L))
     val third = open(path)
     rewriteAll(third, "r3")
@@ -147,10 +148,27 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
       val table = open(path)
       val r = stage(table, table.files(), "r1")
       new File(path, scratch).mkdir()
-      val e = intercept[ZOrderConflictException](table.commit(r))
+      val e = intercept[ZOrderConflictException](r.commit())
       assert(e.getMessage.contains(scratch))
       assert(ids(path) == (0L until 40L) && traces(path).isEmpty)
       assert(parquetFiles(path).size == 4)
+    }
+  }
+
+  test("a run whose staging directory a vacuum has withdrawn changes nothing") {
+    spark.sql("CREATE TABLE withdrawn (id LONG, v LONG, p LONG) USING parquet PARTITIONED BY (p)")
+    rows(0, 40).write.insertInto("withdrawn")
+    val path = plain("withdrawn")
+    for (opened <- Seq(() => open(path), () => openName("withdrawn"))) {
+      val table = opened()
+      val before = table.files()
+      val r = stage(table, before, "r1")
+      // of another JVM, whose run seems dead
+      table.store.write(r.journal.copy(owner = "another", changedMs = 0L))
+      Journal.end(r.journal.txn)
+      opened()
+      assert(intercept[ZOrderConflictException](r.commit()).getMessage.contains("deleted by somebody else"))
+      assert(opened().files() == before && opened().store.all().isEmpty)
     }
   }
 }

@@ -17,9 +17,23 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
-import org.apache.spark.sql.zorder.table.parquet.commit.Replacement
+import org.apache.spark.sql.zorder.table.parquet.journal.Journal
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+
+/** A rewrite that waits for its commit. */
+private[zorder] final case class Staged(table: ParquetTable, journal: Journal, request: CommitRequest) {
+
+  /** As a run does it: the session is refreshed afterwards. */
+  def commit(): Unit = {
+    val before = table.root
+    table.commit(journal, request)
+    val ref =
+      if (table.name.contains("/")) TableRef.Location(table.name)
+      else TableRef.Name(table.name.split('.').toSeq)
+    SessionRefresh(table.session, ref, Seq(before, table.root))
+  }
+}
 
 /** A session, temp directories, and a rewrite that merges all files of each partition into one. */
 private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>
@@ -86,7 +100,7 @@ private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>
       runId,
       1000L,
       2000L,
-      "OPTIMIZE",
+      Operation.Optimize,
       "OPTIMIZE t ZORDER BY (id, v)",
       Seq("id", "v"),
       "zorder",
@@ -96,8 +110,8 @@ private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>
       "{}")
 
   /** What a run stages for these inputs: one file a partition. */
-  def stage(table: ParquetTable, inputs: Seq[DataFile], runId: String): Replacement = {
-    val staging = table.newStaging(runId)
+  def stage(table: ParquetTable, inputs: Seq[DataFile], runId: String): Staged = {
+    val journal = table.prepare(runId)
     val partitions = table.partitionSchema.fieldNames.toSeq
     val dataSchema = StructType(table.schema.filterNot(f => partitions.contains(f.name)))
     val data = inputs.groupBy(_.partition).toSeq.map { case (partition, files) =>
@@ -108,13 +122,13 @@ private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>
       }
     }.reduce(_ union _).coalesce(1)
     val writer = data.write.mode("append")
-    (if (partitions.isEmpty) writer else writer.partitionBy(partitions: _*)).parquet(staging.toString)
+    (if (partitions.isEmpty) writer else writer.partitionBy(partitions: _*)).parquet(journal.staging.toString)
     val layouts = Map("abcd1234" -> "{\"layout\":1}")
-    Replacement(runId, inputs, staging, record(runId, rewritten = inputs), layouts)
+    Staged(table, journal, CommitRequest(inputs, record(runId, rewritten = inputs), layouts))
   }
 
   def rewrite(table: ParquetTable, inputs: Seq[DataFile], runId: String = "r1"): Unit =
-    table.commit(stage(table, inputs, runId))
+    stage(table, inputs, runId).commit()
 
   def rewriteAll(table: ParquetTable, runId: String = "r1"): Unit = rewrite(table, table.files(), runId)
 

@@ -32,22 +32,21 @@ object StatementVictim {
   }
 }
 
-/** Commits what somebody has staged for a path: its root, the staging directory, the record. No Spark needed. */
+/** Commits what somebody has staged for a path: its root, the commit, the record. No Spark needed. */
 object PathVictim {
 
   def main(args: Array[String]): Unit = {
-    val (root, r) = (new Path(args(0)), Victims.replacement(args(1), args(2)))
-    val fs = root.getFileSystem(new Configuration)
-    val store = JournalStore.beside(fs, root)
-    val draft = store.all().find(_.staging.getName == r.staging.getName).get
-    val units = SwapPlan.forPath(fs, root, r, Map.empty)
-    new PathCommit(store, 300L).commit(draft.copy(units = units), r.record, r.layouts)
+    val (root, request) = (new Path(args(0)), Victims.request(args(2)))
+    val store = JournalStore.beside(root.getFileSystem(new Configuration), root)
+    val draft = store.get(args(1)).get
+    val units = SwapPlan.forPath(store, draft, request.inputs, Map.empty)
+    new PathCommit(store, 300L).commit(draft.copy(units = units), request.record, request.layouts)
     ()
   }
 }
 
 /**
- * Commits what somebody has staged for a table of the catalog: its name, the staging directory, the record, the
+ * Commits what somebody has staged for a table of the catalog: its name, the commit, the record, the
  * file of its [[CatalogImage]], and settings of the session.
  */
 object CatalogVictim {
@@ -57,7 +56,7 @@ object CatalogVictim {
     val spark = StatementVictim.session(args.drop(4).toSeq)
     CatalogImage.create(spark, image)
     CrashPoint.meanwhile = _ => CatalogImage.write(spark, table, image)
-    TableResolver.openParquet(Shims.classic(spark), TableRef.Name(Seq(table)))
-      .commit(Victims.replacement(args(1), args(2)))
+    val opened = TableResolver.openParquet(Shims.classic(spark), TableRef.Name(Seq(table)))
+    opened.commit(opened.store.get(args(1)).get, Victims.request(args(2)))
   }
 }

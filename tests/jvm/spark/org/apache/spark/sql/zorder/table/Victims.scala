@@ -6,9 +6,6 @@ import java.util.concurrent.{Callable, Executors, TimeUnit}
 
 import scala.collection.JavaConverters._
 
-import org.apache.hadoop.fs.Path
-
-import org.apache.spark.sql.zorder.table.parquet.commit.Replacement
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -31,9 +28,9 @@ object Victims {
   private val AtOnce = 2
 
   /** What a victim commits; the inputs are those that the record names. */
-  def replacement(staging: String, record: String): Replacement = {
+  def request(record: String): CommitRequest = {
     val read = RunRecordJson.read(record).get
-    Replacement(read.runId, read.rewritten, new Path(staging), read, Map("abcd1234" -> "{}"))
+    CommitRequest(read.rewritten, read, Map("abcd1234" -> "{}"))
   }
 
   def run(halts: Seq[Halt]): Unit = {

@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.{
+  Operation,
   RecordedFile,
   RunRecord,
   RunRecordJson,
@@ -108,7 +109,7 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
       assert(row.getString(1) == "ROLLED_BACK" && row.getString(2) == "r1")
       assert(before.toSet.subsetOf(open(path).files().toSet))
       assert(ids(path) == (0L until 45L))
-      assert(open(path).state.runs().map(_.operation) == Seq("OPTIMIZE", "ROLLBACK"))
+      assert(open(path).state.runs().map(_.operation.text) == Seq("OPTIMIZE", "ROLLBACK"))
       assert(open(path).state.latest().isEmpty)
       assert(refused(Maintenance.rollback(classic, at(path))).contains("no run"))
       vacuum(path)
@@ -125,7 +126,7 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
         open(path)
         assert(ids(path) == (0L until 45L))
         if (Seq("synced", "prepared").contains(point)) Maintenance.rollback(classic, at(path))
-        assert(open(path).state.runs().map(_.operation) == Seq("OPTIMIZE", "ROLLBACK"))
+        assert(open(path).state.runs().map(_.operation.text) == Seq("OPTIMIZE", "ROLLBACK"))
         assert(ids(path) == (0L until 45L))
         vacuum(path)
         assert(traces(path).isEmpty && ids(path) == (0L until 45L))
@@ -175,7 +176,7 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
       assert(crashAt("prepared") { Maintenance.rollback(classic, ref); () })
       openName(name)
       assert(tableIds(name) == (0L until 45L))
-      assert(openName(name).state.runs().map(_.operation) == Seq("OPTIMIZE", "ROLLBACK", "OPTIMIZE"))
+      assert(openName(name).state.runs().map(_.operation.text) == Seq("OPTIMIZE", "ROLLBACK", "OPTIMIZE"))
       spark.sql(s"ALTER TABLE $name SET TBLPROPERTIES ('zorder.by' = 'id', 'kept' = 'yes')")
       Maintenance.remove(classic, ref)
       val meta = spark.sessionState.catalog.getTableMetadata(TableIdentifier(name, Some("default")))
@@ -252,16 +253,19 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
   }
 
   test("the commits of the last run that stands, none where the version of one was lost") {
-    def record(number: Int, id: String, operation: String, version: Option[Long]) =
+    def record(number: Int, id: String, operation: Operation, version: Option[Long]) =
       RunRecord(number, id, 0L, 0L, operation, "", Nil, "", Map.empty, Nil, Nil, "{}", version)
     def last(records: RunRecord*) = new TableState {
       override def runs(): Seq[RunRecord] = records
       override def layout(id: String): Option[String] = None
     }.lastRun().map(_.number)
-    val (a, b) = (record(1, "a", "OPTIMIZE", Some(5L)), record(2, "b", "OPTIMIZE", Some(6L)))
-    assert(last(a, b, record(3, "b", "OPTIMIZE", Some(7L))) == Seq(2, 3))
-    assert(last(a, b, record(3, "b", "ROLLBACK", None)) == Seq(1))
-    assert(last(a, record(2, "b", "OPTIMIZE", None), record(3, "b", "OPTIMIZE", Some(7L))).isEmpty)
+    val (a, b) = (record(1, "a", Operation.Optimize, Some(5L)), record(2, "b", Operation.Optimize, Some(6L)))
+    assert(last(a, b, record(3, "b", Operation.Optimize, Some(7L))) == Seq(2, 3))
+    assert(last(a, b, record(3, "b", Operation.Rollback, None)) == Seq(1))
+    assert(last(
+      a,
+      record(2, "b", Operation.Optimize, None),
+      record(3, "b", Operation.Optimize, Some(7L))).isEmpty)
     assert(last().isEmpty)
   }
 }

@@ -40,7 +40,7 @@ final case class RunRecord(
     runId: String,
     startedMs: Long,
     finishedMs: Long,
-    operation: String,
+    operation: Operation,
     statement: String,
     columns: Seq[String],
     curve: String,
@@ -69,7 +69,7 @@ object RunRecord {
       runId,
       startedMs = now,
       finishedMs = now,
-      operation = "ROLLBACK",
+      operation = Operation.Rollback,
       statement = statement,
       columns = run.fold(Seq.empty[String])(_.columns),
       curve = run.fold("")(_.curve),
@@ -96,14 +96,14 @@ trait TableState {
   /** The runs that no rollback has undone, of all branches. */
   def standing(): Seq[RunRecord] = {
     val all = runs()
-    def ids(operation: String) = all.filter(_.operation == operation).map(_.runId).toSet
-    val undone = ids("ROLLBACK") & ids("OPTIMIZE")
+    def ids(operation: Operation) = all.filter(_.operation == operation).map(_.runId).toSet
+    val undone = ids(Operation.Rollback) & ids(Operation.Optimize)
     all.filterNot(r => undone(r.runId))
   }
 
   /** The newest run, if any. A branch without runs of its own began as a copy of the main one. */
   def latest(): Option[RunRecord] = {
-    val all = standing().filter(_.operation == "OPTIMIZE")
+    val all = standing().filter(_.operation == Operation.Optimize)
     all.filter(_.branch == branch).lastOption.orElse(all.filter(_.branch.isEmpty).lastOption)
   }
 
@@ -112,7 +112,7 @@ trait TableState {
    * where the version of one was lost: what the others began at is not the table before the run.
    */
   def lastRun(): Seq[RunRecord] = {
-    val commits = standing().filter(r => r.operation == "OPTIMIZE" && r.branch == branch)
+    val commits = standing().filter(r => r.operation == Operation.Optimize && r.branch == branch)
     val run = commits.lastOption.toSeq.flatMap(last => commits.filter(_.runId == last.runId))
     if (run.forall(_.version.isDefined)) run else Nil
   }

@@ -16,7 +16,7 @@ object RunRecordJson {
     val node = mapper.createObjectNode()
     node.put("version", 1).put("number", record.number).put("runId", record.runId)
     node.put("startedMs", record.startedMs).put("finishedMs", record.finishedMs)
-    node.put("operation", record.operation).put("statement", record.statement).put("curve", record.curve)
+    node.put("operation", record.operation.text).put("statement", record.statement).put("curve", record.curve)
     val columns = node.putArray("columns")
     record.columns.foreach(c => columns.add(c))
     val layouts = node.putObject("layoutIds")
@@ -40,15 +40,15 @@ object RunRecordJson {
     try {
       val node = mapper.readTree(text)
       if (node == null || !node.hasNonNull("number") || !node.hasNonNull("runId")) None
-      else Some(record(node))
+      else Operation.of(node.path("operation").asText).map(record(node, _))
     } catch { case _: java.io.IOException => None }
 
-  private def record(node: JsonNode): RunRecord = RunRecord(
+  private def record(node: JsonNode, operation: Operation): RunRecord = RunRecord(
     number = node.path("number").asInt,
     runId = node.path("runId").asText,
     startedMs = node.path("startedMs").asLong,
     finishedMs = node.path("finishedMs").asLong,
-    operation = node.path("operation").asText,
+    operation = operation,
     statement = node.path("statement").asText,
     columns = each(node, "columns").map(_.asText),
     curve = node.path("curve").asText,

@@ -55,6 +55,14 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
 object StateDir {
   val Name = "_zorder"
 
+  /** Gives `to` the runs of `from` that it has not got yet, with their layouts and with numbers of its own. */
+  def copyRuns(from: StateDir, to: StateDir): Unit = from.runs().foreach { record =>
+    if (!to.runs().exists(r => r.copy(number = 0) == record.copy(number = 0))) {
+      val layouts = record.layoutIds.values.flatMap(id => from.layout(id).map(id -> _)).toMap
+      to.write(record.copy(number = to.nextNumber()), layouts)
+    }
+  }
+
   private def numbers(fs: FileSystem, dir: Path): Seq[Int] =
     TextFiles.children(fs, dir).map(_.getPath.getName)
       .filter(_.matches("[0-9]{1,9}\\.json")).map(_.stripSuffix(".json").toInt).sorted

@@ -14,7 +14,14 @@ import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunMetrics, RunRep
 import org.apache.spark.sql.zorder.run.request.{ColumnIds, RunContext}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, LeafColumn, Verification}
-import org.apache.spark.sql.zorder.table.{CommitRequest, RecordedFile, RunRecord, TableWrite, WrittenFile}
+import org.apache.spark.sql.zorder.table.{
+  CommitRequest,
+  Operation,
+  RecordedFile,
+  RunRecord,
+  TableWrite,
+  WrittenFile
+}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation}
 
 /** What came of the rewrite. */
@@ -157,7 +164,7 @@ final private[run] class Rewriter(context: RunContext) {
       runId = progress.runId,
       startedMs = context.startedMs,
       finishedMs = finished,
-      operation = "OPTIMIZE",
+      operation = Operation.Optimize,
       statement = request.statement,
       columns = work.columns.map(_.sql),
       curve = work.curve,

@@ -30,17 +30,12 @@ private[zorder] object ParquetRemove {
     table.store.all().filter(table.owns).foreach(table.store.delete)
     table.store.fs.delete(table.state.dir, true)
     CrashPoint.hit("removed-state")
-    table match {
-      case t: CatalogParquetTable => dropProperties(session, t.ident)
-      case t: PathParquetTable => t.ident.foreach(dropProperties(session, _))
-      case _ =>
-    }
+    table.catalogName.foreach(dropProperties(session, _))
   }
 
   private def dropProperties(session: ClassicSession, ident: TableIdentifier): Unit = {
     val meta = session.sessionState.catalog.getTableRawMetadata(ident)
     val (ours, others) = meta.properties.partition(_._1.toLowerCase(Locale.ROOT).startsWith("zorder."))
     if (ours.nonEmpty) session.sessionState.catalog.alterTable(meta.copy(properties = others))
-    session.catalog.refreshTable(ident.quotedString)
   }
 }

@@ -1,20 +1,17 @@
 package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.RunRecord
-import org.apache.spark.sql.zorder.table.parquet.commit.{CommitWait, PathCommit, SwapPlan}
+import org.apache.spark.sql.zorder.table.{Operation, RunRecord}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, ListedFile}
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, SwapUnit}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, SwapUnit}
 
 /** Back to the files before the last run. Rows that came since are taken along. */
 private[zorder] object ParquetRollback {
 
   /** @return the id of the run that was undone */
-  def run(session: ClassicSession, table: ParquetTable, statement: String): String = {
+  def run(table: ParquetTable, statement: String): String = {
     LateFiles.carry(table)
-    val kind = if (table.isInstanceOf[CatalogParquetTable]) "catalog" else "path"
-    val runs = table.doneJournals().filter(j => j.operation == "OPTIMIZE" && j.kind == kind)
+    val runs = table.doneJournals().filter(j => j.operation == Operation.Optimize && j.kind == table.kind)
     val last = runs.lastOption.getOrElse(refuse(
       s"There is no run of ${table.name} to roll back: none was made, or its old files were vacuumed."))
     // of a run in batches, each has partitions of its own
@@ -25,37 +22,16 @@ private[zorder] object ParquetRollback {
     checkWhole(table, commits, recorded)
     val txn = Journal.newTxn("")
     val record = RunRecord.rolledBack(last.runId, recorded.lastOption, number = 0, statement)
-    table match {
-      case t: CatalogParquetTable =>
-        val draft = t.draft(txn, "ROLLBACK", record.runId, t.place(txn))
-        val units = back(commits)(u => u.copy(target = u.old, staged = u.old, old = u.target))
-        new CatalogCommit(t, CommitWait.of(session)).rollback(draft.copy(units = units), record)
-      case t =>
-        val units = back(commits)(u =>
-          u.copy(staged = u.old, old = SwapPlan.below(t.store.retired(txn), u.partition)))
-        val draft = Journal(
-          txn,
-          "path",
-          "ROLLBACK",
-          JournalState.Staging,
-          Journal.thisJvm,
-          t.identity,
-          record.runId,
-          System.currentTimeMillis,
-          t.root,
-          t.store.staging(txn),
-          units,
-          Nil)
-        new PathCommit(t.store, CommitWait.of(session)).commit(t.store.write(draft), record, Map.empty)
-        session.catalog.refreshByPath(t.root.toString)
-    }
+    val draft = table.draft(txn, Operation.Rollback, record.runId)
+    table.commitRollback(draft.copy(units = back(table, txn, commits)), record)
     last.runId
   }
 
   /** The units of these commits the other way round. */
-  private def back(commits: Seq[Journal])(exchanged: SwapUnit => SwapUnit): Seq[SwapUnit] =
+  private def back(table: ParquetTable, txn: String, commits: Seq[Journal]): Seq[SwapUnit] =
     for (commit <- commits; unit <- commit.units)
-      yield exchanged(unit).copy(inputs = unit.outputs, kept = copied(commit, unit), outputs = unit.inputs)
+      yield table.reversed(txn, unit)
+        .copy(inputs = unit.outputs, kept = copied(commit, unit), outputs = unit.inputs)
 
   /** Files that are in the old and in the new directory, as they were when they were copied. */
   private def copied(journal: Journal, unit: SwapUnit): Seq[ListedFile] = {

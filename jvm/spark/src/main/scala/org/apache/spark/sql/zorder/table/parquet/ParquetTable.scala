@@ -2,22 +2,34 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ActiveStreams, ClusterTable, StateDir, TableWrite, Vacuumed}
+import org.apache.spark.sql.zorder.table.{
+  ActiveStreams,
+  ClusterTable,
+  CommitRequest,
+  Operation,
+  RunRecord,
+  StateDir,
+  TableWrite,
+  Vacuumed
+}
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
-import org.apache.spark.sql.zorder.table.parquet.commit.Replacement
+import org.apache.spark.sql.zorder.table.parquet.commit.UntouchedFiles
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   Journal,
+  JournalKind,
   JournalState,
   JournalStore,
+  SwapUnit,
   TableIdentity,
   UnfinishedCommits
 }
 import org.apache.spark.sql.zorder.table.parquet.read.ParquetRows
 import org.apache.spark.sql.zorder.table.parquet.write.StagedWrite
-import org.apache.spark.sql.zorder.table.storage.StorageFailure
+import org.apache.spark.sql.zorder.table.storage.{ObjectStores, StorageFailure}
 
 /** A plain Parquet table, known by path or by name. */
 private[zorder] trait ParquetTable extends ClusterTable {
@@ -31,7 +43,8 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   /** True for journals of this table, not of a dropped one that lay at the same place. */
   def owns(journal: Journal): Boolean =
-    if (journal.table.isEmpty) journal.kind == "path" else TableIdentity.same(journal.table, identity)
+    if (journal.table.isEmpty) journal.kind == JournalKind.Path
+    else TableIdentity.same(journal.table, identity)
 
   /** Finished commits of this table whose old files may still be there, oldest first. */
   def doneJournals(): Seq[Journal] =
@@ -44,39 +57,78 @@ private[zorder] trait ParquetTable extends ClusterTable {
   /** Where the data of each partition is now, by the partition's directories ("" when unpartitioned). */
   def liveDirs(): Map[String, Path]
 
-  /** A fresh, empty directory beside the root that a run writes to (mode append); nobody lists it. */
-  def newStaging(runId: String): Path
+  /** The catalog's name of the table, if it was opened by that. */
+  private[parquet] def catalogName: Option[TableIdentifier]
 
-  /** Makes a staging directory ready, or takes it away again and says why it cannot be used. */
-  protected def preparing(staging: Path)(body: => Unit): Path =
+  /** How its commits put new data in place. */
+  def kind: JournalKind
+
+  /** Whether the old directory of a commit stays when it is empty, because its owner may write there. */
+  private[parquet] def keepsDirectory(unit: SwapUnit): Boolean = false
+
+  /** The journal of a commit that has not begun, with the place of its staging directory. */
+  private[parquet] def draft(txn: String, operation: Operation, runId: String): Journal
+
+  /** What cannot be set is found out before the work. */
+  protected def copyPermissions(staging: Path): Unit
+
+  private var late = 0
+
+  /** How many files `prepare` found in an old directory of the table and copied into it. */
+  def carriedOver: Int = late
+
+  /** Begins a commit: writes its journal and makes its staging directory, which nobody lists. */
+  def prepare(runId: String): Journal = {
+    late += LateFiles.carry(this)
+    val txn = Journal.newTxn(runId)
+    val journal = draft(txn, Operation.Optimize, runId)
+    Journal.begin(txn)
     try {
-      body
-      staging
-    } catch {
-      case StorageFailure(said) =>
-        discard(staging)
-        if (StorageFailure.isFull(said))
-          refuse(
-            s"There is no room beside $root for its new files ($said); nothing was changed: free some, " +
-              "or write a copy with INTO to a place that has room.")
-        else
-          refuse(
-            s"Cannot prepare a directory beside $root with its owner and mode ($said); run as its owner, " +
-              "or write a copy with INTO.")
-    }
+      store.write(journal)
+      store.fs.mkdirs(journal.staging)
+      copyPermissions(journal.staging)
+      journal
+    } catch { case StorageFailure(said) => discard(journal); refuseStaging(said) }
+  }
 
-  /** Takes a staging directory away whose run failed before its commit; harmless after one. */
-  def discard(staging: Path): Unit
-
-  /** How many files `newStaging` found in an old directory of the table and copied into it. */
-  def carriedOver: Int
+  private def refuseStaging(said: String): Nothing =
+    if (StorageFailure.isFull(said))
+      refuse(
+        s"There is no room beside $root for its new files ($said); nothing was changed: free some, " +
+          "or write a copy with INTO to a place that has room.")
+    else
+      refuse(
+        s"Cannot prepare a directory beside $root with its owner and mode ($said); run as its owner, " +
+          "or write a copy with INTO.")
 
   /**
-   * Makes the staged files the table's files in place of `inputs`, or throws and changes nothing; the staging
-   * directory is gone then. Files of the snapshot that are not inputs stay part of the table. In the staging
-   * directory, partitions are spelt as Spark writes them.
+   * Puts the staged files in place of `request.inputs`, or throws and changes nothing; the staging directory is
+   * gone then. Files of the snapshot that are not inputs stay part of the table.
+   *
+   * @param journal
+   *   from `prepare`. Below its staging directory, partitions are spelt as Spark writes them.
    */
-  def commit(replacement: Replacement): Unit
+  def commit(journal: Journal, request: CommitRequest): Unit
+
+  /** The staging directory of a run that seems dead may be taken away by anybody's vacuum. */
+  protected def checkStaged(journal: Journal): Unit = {
+    val fs = store.fs
+    val staged = store.get(journal.txn).exists(_.state == JournalState.Staging) &&
+      (ObjectStores.isOne(fs.getUri.getScheme) || fs.exists(journal.staging))
+    if (!staged) throw UntouchedFiles.outputsGone(journal.staging)
+  }
+
+  /** Takes away what was staged by a run that failed before its commit; harmless after one. */
+  def discard(journal: Journal): Unit
+
+  /** The exchange that takes this one back, in a commit of its own. */
+  private[parquet] def reversed(txn: String, unit: SwapUnit): SwapUnit
+
+  /** Commits a rollback, whose journal names what takes the place of what. */
+  private[parquet] def commitRollback(journal: Journal, record: RunRecord): Unit
+
+  /** Finishes or withdraws the commits that died, where nothing was staged for `stagingMs`. */
+  private[parquet] def recoverCommits(stagingMs: Long): Unit
 
   override def rows(
       session: ClassicSession,
@@ -87,13 +139,8 @@ private[zorder] trait ParquetTable extends ClusterTable {
   override def checkReaders(): Unit = ActiveStreams.refuseReaders(session, root)
 
   override def begin(runId: String): TableWrite = {
-    val staging = newStaging(runId)
-    new StagedWrite(
-      root,
-      staging,
-      partitionSchema,
-      f => commit(Replacement(f.record.runId, f.inputs, staging, f.record, f.layouts)),
-      () => discard(staging))
+    val journal = prepare(runId)
+    new StagedWrite(root, journal.staging, partitionSchema, commit(journal, _), () => discard(journal))
   }
 
   override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
@@ -103,7 +150,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
     }
 
   override def rollback(statement: String): String =
-    try ParquetRollback.run(session, this, statement)
+    try ParquetRollback.run(this, statement)
     catch {
       case StorageFailure(said) =>
         refuse(s"The rollback of $name could not begin ($said); the table is as it was.")

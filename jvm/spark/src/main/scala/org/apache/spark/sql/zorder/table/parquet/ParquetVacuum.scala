@@ -11,7 +11,13 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
   ListedFile,
   SymbolicLinks
 }
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore, SwapUnit}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Journal,
+  JournalKind,
+  JournalState,
+  JournalStore,
+  SwapUnit
+}
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 
 /**
@@ -47,8 +53,8 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
 
   /** Also those of a dropped table of the same name: their old files are named as well. */
   private def done(): Seq[Journal] = {
-    val kinds = if (table.identity.nonEmpty) Set("path", "catalog") else Set("path")
-    store.all().filter(j => j.state == JournalState.Done && kinds(j.kind))
+    val anyKind = table.identity.nonEmpty
+    store.all().filter(j => j.state == JournalState.Done && (anyKind || j.kind == JournalKind.Path))
   }
 
   private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): Vacuumed = {
@@ -70,7 +76,7 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
           fs.delete(new Path(unit.old, f.rel), false)
           CrashPoint.hit("vacuum-deleted")
         }
-        if (stay.isEmpty && !keepsDirectory(unit)) FileMoves.deleteEmptyDirs(fs, unit.old)
+        if (stay.isEmpty && !table.keepsDirectory(unit)) FileMoves.deleteEmptyDirs(fs, unit.old)
       }
       val left = if (dryRun) stay.size > carried else stay.nonEmpty
       val status =
@@ -82,21 +88,12 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
   /** What a job that came late has left beside its files, which are carried over. */
   private def marker(f: ListedFile): Boolean = f.length == 0 && f.rel.split('/').last == "_SUCCESS"
 
-  /** The directory of an external table is its owner's, who may write there by path. */
-  private def keepsDirectory(unit: SwapUnit): Boolean = table match {
-    case t: CatalogParquetTable => t.external && unit.old.getName == t.base
-    case _ => false
-  }
-
   /** Commits that died: finished or withdrawn when they are old enough. */
   private def unfinished(): Seq[Vacuumed] = {
     val patience = math.min(retentionMs, PathRecovery.StagingMs)
     val before = store.all().filter(j => j.state != JournalState.Done && !j.active)
       .filter(j => j.owner == Journal.thisJvm || now - j.changedMs >= patience)
-    if (!dryRun) table match {
-      case t: CatalogParquetTable => CatalogRecovery.recover(t, patience)
-      case _ => PathRecovery.recover(fs, table.root, stagingMs = patience)
-    }
+    if (!dryRun) table.recoverCommits(patience)
     before.map(j => Vacuumed(j.staging, 0, 0, 0, "ABANDONED"))
   }
 
@@ -106,14 +103,14 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
       .map(u => if (watched(u)) u.copy(inputs = Nil, kept = Nil, outputs = Nil) else u)
     if (left.isEmpty) {
       FileMoves.deleteEmptyDirs(fs, store.retired(j.txn))
-      if (j.kind == "catalog") emptyParents(j)
+      if (j.kind == JournalKind.Catalog) emptyParents(j)
       store.delete(j)
     } else if (left != j.units) store.write(j.copy(units = left))
   }
 
   /** Emptied, but somebody may still write there by path: a journal without files goes on naming it. */
   private def watched(unit: SwapUnit): Boolean =
-    keepsDirectory(unit) && DirectoryListing.walk(fs, unit.old).files.isEmpty
+    table.keepsDirectory(unit) && DirectoryListing.walk(fs, unit.old).files.isEmpty
 
   /** What held the partitions of an earlier run: `t.z<txn>`, or `.z<txn>` inside a managed table. */
   private def emptyParents(journal: Journal): Unit = journal.units.foreach { u =>

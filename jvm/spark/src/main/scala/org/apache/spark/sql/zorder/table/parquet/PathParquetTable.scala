@@ -7,18 +7,19 @@ import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.StateDir
+import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.commit.{
   CommitWait,
   PathCommit,
   PathCompletion,
-  Replacement,
+  PathRecovery,
   SwapPlan
 }
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FilePermissions}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   Journal,
+  JournalKind,
   JournalState,
   JournalStore,
   SwapUnit,
@@ -49,14 +50,15 @@ private[zorder] final class PathParquetTable(
 
   val store: JournalStore = JournalStore.beside(fs, root)
   private val managedBy = registered.filter(_.tableType == CatalogTableType.MANAGED)
-  private[parquet] def ident: Option[TableIdentifier] = registered.filter(_ => named).map(_.identifier)
+  override def kind: JournalKind = JournalKind.Path
+  override private[parquet] def catalogName: Option[TableIdentifier] =
+    registered.filter(_ => named).map(_.identifier)
 
   /** Whoever drops a managed table drops its data: what lay there before is another table's. */
   override def identity: String = managedBy.map(TableIdentity.of).getOrElse("")
   override def owns(journal: Journal): Boolean =
-    journal.kind == "path" && !TableIdentity.differ(journal.table, identity) &&
+    journal.kind == JournalKind.Path && !TableIdentity.differ(journal.table, identity) &&
       (journal.table.nonEmpty || managedBy.forall(_.createTime <= journal.changedMs))
-  private var late = 0
   private var listed: Option[DirectoryListing] = Some(opened)
   private lazy val content = PathContent.read(session, root, opened)
   private val flat = registered.filter(t => named && t.partitionColumnNames.isEmpty)
@@ -76,44 +78,46 @@ private[zorder] final class PathParquetTable(
   }
 
   override def state: StateDir = new StateDir(fs, root)
-  override def carriedOver: Int = late
 
-  override def newStaging(runId: String): Path = {
-    late += LateFiles.carry(this)
-    val txn = Journal.newTxn(runId)
-    val staging = store.staging(txn)
-    Journal.begin(txn)
-    preparing(staging) {
-      store.write(draft(txn, runId, staging, Nil).at(JournalState.Staging))
-      fs.mkdirs(staging)
-      FilePermissions.copy(fs, root, staging) // what cannot be given back is found out before the work
-    }
+  override private[parquet] def draft(txn: String, operation: Operation, runId: String): Journal =
+    Journal.draft(txn, kind, operation, identity, runId, root, store.staging(txn))
+
+  override protected def copyPermissions(staging: Path): Unit = FilePermissions.copy(fs, root, staging)
+
+  override def discard(journal: Journal): Unit = {
+    Journal.end(journal.txn)
+    store.get(journal.txn)
+      .filter(j => j.state == JournalState.Staging || j.state == JournalState.Prepared)
+      .foreach(new PathCompletion(store).abandon)
+    // a commit that got stuck goes on from there
+    if (store.get(journal.txn).isEmpty) fs.delete(journal.staging, true)
+    ()
   }
 
-  override def discard(staging: Path): Unit =
-    txnOf(staging).foreach { txn =>
-      Journal.end(txn)
-      store.get(txn).filter(j => j.state == JournalState.Staging || j.state == JournalState.Prepared)
-        .foreach(j => new PathCompletion(store).abandon(j))
-      // a commit that got stuck goes on from there
-      if (store.get(txn).isEmpty) fs.delete(staging, true)
-    }
-
-  override def commit(replacement: Replacement): Unit = {
-    val txn = txnOf(replacement.staging).getOrElse(
-      throw new IllegalArgumentException(s"${replacement.staging} is not a staging directory of $name"))
+  override def commit(journal: Journal, request: CommitRequest): Unit = {
     val units =
       try {
         checkBase()
-        SwapPlan.forPath(fs, root, replacement, content.actual)
-      } catch { case e: Throwable => discard(replacement.staging); throw e }
-    val record = SwapPlan.inPlace(replacement.record, content.actual)
-    new PathCommit(store, CommitWait.of(session))
-      .commit(draft(txn, replacement.runId, replacement.staging, units), record, replacement.layouts)
+        checkStaged(journal)
+        SwapPlan.forPath(store, journal, request.inputs, content.actual)
+      } catch { case e: Throwable => discard(journal); throw e }
+    val record = SwapPlan.inPlace(request.record, content.actual)
+    pathCommit.commit(journal.copy(units = units), record, request.layouts)
     runs = state.nextNumber()
-    session.catalog.refreshByPath(root.toString)
-    ident.foreach(i => session.catalog.refreshTable(i.quotedString))
   }
+
+  private def pathCommit = new PathCommit(store, CommitWait.of(session))
+
+  override private[parquet] def reversed(txn: String, unit: SwapUnit): SwapUnit =
+    unit.copy(staged = unit.old, old = SwapPlan.below(store.retired(txn), unit.partition))
+
+  override private[parquet] def commitRollback(journal: Journal, record: RunRecord): Unit = {
+    pathCommit.commit(store.write(journal), record, Map.empty)
+    ()
+  }
+
+  override private[parquet] def recoverCommits(stagingMs: Long): Unit =
+    PathRecovery.recover(fs, root, stagingMs = stagingMs)
 
   /** As of a table whose location changes: of two runs that began with the same files, the second stops. */
   private def checkBase(): Unit =
@@ -124,25 +128,4 @@ private[zorder] final class PathParquetTable(
   /** Where the present data of a unit of an earlier commit is. */
   override def liveDirs(): Map[String, Path] =
     Map("" -> root) ++ content.actual.values.map(p => p -> (if (p.isEmpty) root else new Path(root, p)))
-
-  private def draft(txn: String, runId: String, staging: Path, units: Seq[SwapUnit]): Journal =
-    Journal(
-      txn,
-      "path",
-      "OPTIMIZE",
-      JournalState.Staging,
-      Journal.thisJvm,
-      identity,
-      runId,
-      System.currentTimeMillis,
-      root,
-      staging,
-      units,
-      Nil)
-
-  private def txnOf(staging: Path): Option[String] = {
-    val mark = s".${root.getName}.zorder-"
-    Some(staging.getName).filter(n => n.startsWith(mark) && n.endsWith(".new"))
-      .map(_.stripPrefix(mark).stripSuffix(".new"))
-  }
 }

@@ -11,13 +11,8 @@ import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.zorder.conf.Nearest
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.parquet.{
-  CatalogParquetTable,
-  CatalogRecovery,
-  ParquetTable,
-  PathParquetTable
-}
-import org.apache.spark.sql.zorder.table.parquet.commit.PathRecovery
+import org.apache.spark.sql.zorder.table.parquet.{CatalogParquetTable, ParquetTable, PathParquetTable}
+import org.apache.spark.sql.zorder.table.parquet.commit.{CatalogRecovery, PathRecovery}
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalStore,
@@ -112,7 +107,8 @@ private[table] object CatalogResolver {
     val changes = access == Access.Change
     if (changes) PathRecovery.recover(fs, root, identity = identity)
     val table = new CatalogParquetTable(session, name, meta.identifier, fs)
-    if (changes) CatalogRecovery.recover(table) else UnfinishedCommits.refuseAway(name, table.store, identity)
+    if (changes) CatalogRecovery.recover(table.entry)
+    else UnfinishedCommits.refuseAway(name, table.store, identity)
     if (!fs.exists(table.root) && meta.partitionColumnNames.isEmpty) gone(name, table.root)
     PathRefusals.foreign(fs, table.root)
     if (meta.partitionColumnNames.isEmpty)

@@ -100,7 +100,7 @@ object Maintenance {
       Row(
         r.number,
         r.runId,
-        r.operation,
+        r.operation.text,
         new Timestamp(r.startedMs),
         new Timestamp(r.finishedMs),
         r.columns,

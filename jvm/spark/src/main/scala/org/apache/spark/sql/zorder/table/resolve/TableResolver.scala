@@ -12,6 +12,7 @@ import org.apache.spark.sql.zorder.table.parquet.{ParquetTable, PathParquetTable
 import org.apache.spark.sql.zorder.table.parquet.commit.PathRecovery
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
+  JournalKind,
   JournalState,
   JournalStore,
   TableIdentity,
@@ -87,7 +88,8 @@ object TableResolver extends Logging {
         s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
     }
     val moved = UnfinishedCommits.journals(JournalStore.beside(fs, root))
-      .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))
+      .find(j =>
+        j.kind == JournalKind.Catalog && j.state == JournalState.Done && j.units.exists(_.old == root))
     moved.foreach { j =>
       val name = TableIdentity.name(j.table)
       refuse(s"$root holds the files that the table $name had before its last run; name the table.")

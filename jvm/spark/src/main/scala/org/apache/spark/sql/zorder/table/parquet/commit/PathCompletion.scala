@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet.commit
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.StateDir
+import org.apache.spark.sql.zorder.table.{Operation, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -14,7 +14,7 @@ private[parquet] final class PathCompletion(store: JournalStore) {
 
   /** All units are in place: the history is written, the staging goes, the journal says DONE. */
   def finish(journal: Journal): Journal = {
-    moveState(journal)
+    StateDir.copyRuns(new StateDir(fs, journal.staging), new StateDir(fs, journal.home))
     new StateDir(fs, journal.home).writeBase(store.base)
     CrashPoint.hit("state-moved")
     tidy(journal)
@@ -41,7 +41,7 @@ private[parquet] final class PathCompletion(store: JournalStore) {
 
   /** Takes away what a commit that never touched the table had prepared. */
   def abandon(journal: Journal): Unit = {
-    if (journal.operation == "ROLLBACK")
+    if (journal.operation == Operation.Rollback)
       journal.units.foreach(u => RollbackCleanup.giveBack(store, journal, u.staged, u.target))
     tidy(journal)
     CrashPoint.hit("abandoned")
@@ -57,18 +57,6 @@ private[parquet] final class PathCompletion(store: JournalStore) {
     else {
       store.write(journal.copy(units = left).at(JournalState.Done))
       ()
-    }
-  }
-
-  private def moveState(journal: Journal): Unit = {
-    val from = new StateDir(fs, journal.staging)
-    val to = new StateDir(fs, journal.home)
-    from.runs().foreach { record =>
-      val there = to.runs().exists(r => r.copy(number = 0) == record.copy(number = 0))
-      if (!there) {
-        val layouts = record.layoutIds.values.flatMap(id => from.layout(id).map(id -> _)).toMap
-        to.write(record.copy(number = to.nextNumber()), layouts)
-      }
     }
   }
 

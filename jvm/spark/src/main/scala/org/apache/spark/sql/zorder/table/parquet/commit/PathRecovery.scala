@@ -2,7 +2,13 @@ package org.apache.spark.sql.zorder.table.parquet.commit
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore, TableIdentity}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Journal,
+  JournalKind,
+  JournalState,
+  JournalStore,
+  TableIdentity
+}
 
 /** Brings a path table back to one whole state after a commit that died, from the journals alone. */
 private[zorder] object PathRecovery {
@@ -23,7 +29,8 @@ private[zorder] object PathRecovery {
     if (root.getParent != null) {
       val store = JournalStore.beside(fs, root)
       val (ours, dropped) =
-        store.all().filter(_.kind == "path").partition(j => !TableIdentity.differ(j.table, identity))
+        store.all().filter(_.kind == JournalKind.Path).partition(j =>
+          !TableIdentity.differ(j.table, identity))
       dropped.filter(_.state != JournalState.Done).foreach(new PathCompletion(store).bury)
       ours.foreach(recoverOne(store, _, leaseMs, stagingMs))
     }

@@ -5,9 +5,9 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.table.RunRecord
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, ListedFile}
-import org.apache.spark.sql.zorder.table.parquet.journal.{JournalStore, SwapUnit}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalStore, SwapUnit}
 
-/** Which directories a replacement exchanges. */
+/** Which directories a commit exchanges. */
 private[zorder] object SwapPlan {
 
   /**
@@ -16,17 +16,20 @@ private[zorder] object SwapPlan {
    * @param actual
    *   partition directories by the spelling in the staging directory
    */
-  def forPath(fs: FileSystem, root: Path, r: Replacement, actual: Map[String, String]): Seq[SwapUnit] = {
-    val store = JournalStore.beside(fs, root)
-    val txn = r.staging.getName.stripPrefix(s".${root.getName}.zorder-").stripSuffix(".new")
-    byPartition(fs, r, actual).map { case (partition, staged, inputs) =>
-      val target = below(root, partition)
+  def forPath(
+      store: JournalStore,
+      journal: Journal,
+      inputs: Seq[DataFile],
+      actual: Map[String, String]): Seq[SwapUnit] = {
+    val fs = store.fs
+    byPartition(fs, journal.staging, inputs, actual).map { case (partition, staged, rewritten) =>
+      val target = below(journal.home, partition)
       SwapUnit(
         partition,
         target,
         staged,
-        below(store.retired(txn), partition),
-        relative(fs, target, inputs),
+        below(store.retired(journal.txn), partition),
+        relative(fs, target, rewritten),
         Nil,
         outputs(fs, staged))
     }
@@ -35,18 +38,19 @@ private[zorder] object SwapPlan {
   /** (partition, its staged directory, its inputs), by partition. */
   def byPartition(
       fs: FileSystem,
-      r: Replacement,
+      staging: Path,
+      inputs: Seq[DataFile],
       actual: Map[String, String]): Seq[(String, Path, Seq[DataFile])] = {
     val spelling = actual.map(_.swap)
-    val inputs = r.inputs.groupBy(_.partition)
-    if (inputs.isEmpty) throw new IllegalArgumentException("A replacement without inputs")
-    val staged = DirectoryListing.walk(fs, r.staging).data.map(DirectoryListing.partitionOf)
+    val inputsOf = inputs.groupBy(_.partition)
+    if (inputs.isEmpty) throw new IllegalArgumentException("A commit without inputs")
+    val staged = DirectoryListing.walk(fs, staging).data.map(DirectoryListing.partitionOf)
       .map(p => actual.getOrElse(p, p)).toSet
-    (staged -- inputs.keySet).headOption.foreach { p =>
+    (staged -- inputsOf.keySet).headOption.foreach { p =>
       throw new IllegalStateException(s"The run wrote to the partition '$p', from which it read nothing")
     }
-    inputs.toSeq.sortBy(_._1).map { case (partition, files) =>
-      val dir = below(r.staging, spelling.getOrElse(partition, partition))
+    inputsOf.toSeq.sortBy(_._1).map { case (partition, files) =>
+      val dir = below(staging, spelling.getOrElse(partition, partition))
       fs.mkdirs(dir)
       dropScratch(fs, dir)
       (partition, dir, files)

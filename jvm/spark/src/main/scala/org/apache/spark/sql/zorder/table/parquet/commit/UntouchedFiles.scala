@@ -31,10 +31,11 @@ private[zorder] object UntouchedFiles {
   /** @throws ZOrderConflictException when a new file is gone from its staging directory */
   def checkOutputs(unit: SwapUnit, staged: DirectoryListing): Unit = {
     val there = staged.files.map(_.rel).toSet
-    if (!unit.outputs.forall(o => there(o.rel)))
-      throw new ZOrderConflictException(
-        s"The new files in ${unit.staged} were deleted by somebody else; nothing was changed, run it again.")
+    if (!unit.outputs.forall(o => there(o.rel))) throw outputsGone(unit.staged)
   }
+
+  def outputsGone(staged: Path): ZOrderConflictException = new ZOrderConflictException(
+    s"The new files in $staged were deleted by somebody else; nothing was changed, run it again.")
 
   private def conflict(root: Path, rel: String, what: String): Nothing =
     throw new ZOrderConflictException(

@@ -4,26 +4,8 @@ import java.util.UUID
 
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.zorder.table.Operation
 import org.apache.spark.sql.zorder.table.parquet.files.ListedFile
-
-/** How far a commit has come. */
-private[zorder] object JournalState {
-
-  /** A run is writing its staging directory. */
-  val Staging = "STAGING"
-
-  /** The staged data is complete; the table is untouched. */
-  val Prepared = "PREPARED"
-
-  /** Directories are being renamed: to be finished, whoever does it. */
-  val Swapping = "SWAPPING"
-
-  /** Directories are being renamed back. */
-  val Undoing = "UNDOING"
-
-  /** The new data is the table's; `old` directories wait for vacuum. */
-  val Done = "DONE"
-}
 
 /**
  * One directory that is put in place of another: the whole table, or one partition.
@@ -61,10 +43,6 @@ private[zorder] final case class SwapUnit(
  *
  * @param txn
  *   unique to this commit
- * @param kind
- *   `path` (directories are renamed) or `catalog` (locations are altered)
- * @param operation
- *   `OPTIMIZE` or `ROLLBACK`
  * @param owner
  *   the JVM that is at it
  * @param table
@@ -76,9 +54,9 @@ private[zorder] final case class SwapUnit(
  */
 private[zorder] final case class Journal(
     txn: String,
-    kind: String,
-    operation: String,
-    state: String,
+    kind: JournalKind,
+    operation: Operation,
+    state: JournalState,
     owner: String,
     table: String,
     runId: String,
@@ -88,7 +66,7 @@ private[zorder] final case class Journal(
     units: Seq[SwapUnit],
     carried: Seq[ListedFile]) {
 
-  def at(newState: String): Journal =
+  def at(newState: JournalState): Journal =
     copy(state = newState, owner = Journal.thisJvm, changedMs = System.currentTimeMillis)
 
   /** True when a commit of this very JVM is still working on it. */
@@ -105,6 +83,29 @@ private[zorder] object Journal {
   def isActive(txn: String): Boolean = activeTxns.contains(txn)
   def begin(txn: String): Unit = { activeTxns.add(txn); () }
   def end(txn: String): Unit = { activeTxns.remove(txn); () }
+
+  /** A commit that has not staged anything yet. */
+  def draft(
+      txn: String,
+      kind: JournalKind,
+      operation: Operation,
+      table: String,
+      runId: String,
+      home: Path,
+      staging: Path): Journal =
+    Journal(
+      txn,
+      kind,
+      operation,
+      JournalState.Staging,
+      thisJvm,
+      table,
+      runId,
+      System.currentTimeMillis,
+      home,
+      staging,
+      units = Nil,
+      carried = Nil)
 
   /** A name that no earlier commit beside this table has. */
   def newTxn(runId: String): String = {

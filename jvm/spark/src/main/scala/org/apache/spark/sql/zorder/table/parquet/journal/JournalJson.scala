@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.zorder.table.Operation
 import org.apache.spark.sql.zorder.table.parquet.files.ListedFile
 
 /** [[Journal]] as JSON and back. */
@@ -15,8 +16,8 @@ private[parquet] object JournalJson {
 
   def write(j: Journal): String = {
     val node = mapper.createObjectNode()
-    node.put("version", 1).put("txn", j.txn).put("kind", j.kind).put("operation", j.operation)
-    node.put("state", j.state).put("owner", j.owner).put("table", j.table)
+    node.put("version", 1).put("txn", j.txn).put("kind", j.kind.text).put("operation", j.operation.text)
+    node.put("state", j.state.text).put("owner", j.owner).put("table", j.table)
     node.put("runId", j.runId).put("changedMs", j.changedMs)
     node.put("home", j.home.toString).put("staging", j.staging.toString)
     val units = node.putArray("units")
@@ -32,18 +33,30 @@ private[parquet] object JournalJson {
     mapper.writeValueAsString(node)
   }
 
-  /** None when the text is not a journal. */
+  /**
+   * None when the text is not a journal, or one of a later version with a word that this one does not know: its
+   * directories are then unexplained, and nobody touches them.
+   */
   def read(text: String): Option[Journal] =
-    try {
-      val node = mapper.readTree(text)
-      if (node == null || !node.hasNonNull("txn") || !node.hasNonNull("state")) None else Some(journal(node))
-    } catch { case _: java.io.IOException => None }
+    try Option(mapper.readTree(text)).filter(_.hasNonNull("txn")).flatMap(journal)
+    catch { case _: java.io.IOException => None }
 
-  private def journal(node: JsonNode): Journal = Journal(
+  private def journal(node: JsonNode): Option[Journal] =
+    for {
+      kind <- JournalKind.of(node.path("kind").asText)
+      operation <- Operation.of(node.path("operation").asText)
+      state <- JournalState.of(node.path("state").asText)
+    } yield journal(node, kind, operation, state)
+
+  private def journal(
+      node: JsonNode,
+      kind: JournalKind,
+      operation: Operation,
+      state: JournalState): Journal = Journal(
     txn = node.path("txn").asText,
-    kind = node.path("kind").asText,
-    operation = node.path("operation").asText,
-    state = node.path("state").asText,
+    kind = kind,
+    operation = operation,
+    state = state,
     owner = node.path("owner").asText,
     table = node.path("table").asText,
     runId = node.path("runId").asText,

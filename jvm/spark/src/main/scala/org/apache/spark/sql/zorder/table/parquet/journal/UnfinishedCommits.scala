@@ -46,7 +46,7 @@ private[zorder] object UnfinishedCommits {
 
   private def away(store: JournalStore, identity: String): Option[(Journal, Path)] = {
     val moving = journals(store).filter(j =>
-      j.kind == "path" && !TableIdentity.differ(
+      j.kind == JournalKind.Path && !TableIdentity.differ(
         j.table,
         identity) && (j.state == JournalState.Swapping || j.state == JournalState.Undoing))
     moving.flatMap(j => j.units.map(j -> _.target)).find { case (_, dir) => !store.fs.exists(dir) }

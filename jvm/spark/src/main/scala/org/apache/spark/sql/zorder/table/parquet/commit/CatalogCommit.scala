@@ -1,4 +1,4 @@
-package org.apache.spark.sql.zorder.table.parquet
+package org.apache.spark.sql.zorder.table.parquet.commit
 
 import scala.util.control.NonFatal
 
@@ -6,8 +6,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
-import org.apache.spark.sql.zorder.table.parquet.commit.{FailedCommit, Replacement, SwapPlan, UntouchedFiles}
+import org.apache.spark.sql.zorder.table.{CommitRequest, RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.files.{
   ActiveWriters,
   DirectoryListing,
@@ -21,41 +20,42 @@ import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
  * The commit of a table of the catalog: its location, or those of its rewritten partitions, change in one
  * call. The property `zorder.txn` names the last commit; whoever finds another one than at his start stops.
  */
-private[parquet] final class CatalogCommit(table: CatalogParquetTable, waitMs: Long) {
+private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
   private val store: JournalStore = table.store
   private val fs: FileSystem = store.fs
-  private val catalog = table.session.sessionState.catalog
+  private val catalog = table.catalog
   private val atHome = !ObjectStores.isOne(fs.getUri.getScheme)
 
   /** @throws ZOrderConflictException when the table changed under the run; then nothing was changed */
-  def optimize(journal: Journal, r: Replacement): Unit = guarded(journal) {
+  def commit(journal: Journal, request: CommitRequest): Unit = guarded(journal) {
     val actual = table.actual()
     val live = table.liveDirs()
-    val units = SwapPlan.byPartition(fs, r, actual).map { case (partition, staged, inputs) =>
-      val old = live.getOrElse(
-        partition,
-        throw new ZOrderConflictException(
-          s"The partition $partition of ${table.name} was dropped during the run; nothing was changed."))
-      SwapUnit(
-        partition,
-        home(partition, staged, old),
-        staged,
-        old,
-        SwapPlan.relative(fs, old, inputs),
-        Nil,
-        SwapPlan.outputs(fs, staged))
+    val units = SwapPlan.byPartition(fs, journal.staging, request.inputs, actual).map {
+      case (partition, staged, inputs) =>
+        val old = live.getOrElse(
+          partition,
+          throw new ZOrderConflictException(
+            s"The partition $partition of ${table.name} was dropped during the run; nothing was changed."))
+        SwapUnit(
+          partition,
+          home(partition, staged, old),
+          staged,
+          old,
+          SwapPlan.relative(fs, old, inputs),
+          Nil,
+          SwapPlan.outputs(fs, staged))
     }
-    commit(journal.copy(units = units), SwapPlan.inPlace(r.record, actual), r.layouts)
+    swap(journal.copy(units = units), SwapPlan.inPlace(request.record, actual), request.layouts)
   }
 
   /** Puts the old locations of an earlier run back. */
   def rollback(journal: Journal, record: RunRecord): Unit = guarded(journal) {
-    commit(store.write(journal), record, Map.empty)
+    swap(store.write(journal), record, Map.empty)
   }
 
   /** The draft's units say which directories take the place of which. */
-  private def commit(draft: Journal, record: RunRecord, layouts: Map[String, String]): Unit = {
+  private def swap(draft: Journal, record: RunRecord, layouts: Map[String, String]): Unit = {
     draft.units.foreach(u => ActiveWriters.await(fs, u.old, waitMs))
     checkBase()
     val synced = draft.units.map(refresh)
@@ -75,13 +75,8 @@ private[parquet] final class CatalogCommit(table: CatalogParquetTable, waitMs: L
     alter(before, ready)
     CrashPoint.hit("altered")
     val last = lastLook(before, ready)
-    new CatalogRecovery(table).finish(last)
-    refresh()
-  }
-
-  private def refresh(): Unit = {
+    new CatalogCompletion(table).finish(last)
     table.reload()
-    table.session.catalog.refreshTable(table.ident.quotedString)
   }
 
   /**
@@ -190,10 +185,10 @@ private[parquet] final class CatalogCommit(table: CatalogParquetTable, waitMs: L
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) =>
         Journal.end(journal.txn)
-        try new CatalogRecovery(table).settle(journal.txn)
+        try CatalogRecovery.settle(table, journal.txn)
         catch { case NonFatal(again) => e.addSuppressed(again) }
         FailedCommit.outcome(store, journal, e)
-        refresh()
+        table.reload()
     } finally Journal.end(journal.txn)
 }
 

@@ -1,0 +1,72 @@
+package org.apache.spark.sql.zorder.table.parquet.commit
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.table.{Operation, StateDir}
+import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore, TableIdentity}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
+
+/** The last steps of a commit to the catalog, or of its withdrawal. Each step can be repeated after a crash. */
+private[parquet] final class CatalogCompletion(table: CatalogEntry) {
+
+  private val store: JournalStore = table.store
+  private val fs: FileSystem = store.fs
+
+  /** The catalog has the new locations: writes the history and marks the journal as done. */
+  def finish(altered: Journal): Journal = {
+    val journal =
+      if (table.isManaged) RetiredPartitions.all(fs, table.root, altered, CatalogCompletion.inUse(table))
+      else altered
+    if (table.partitioned) {
+      StateDir.copyRuns(new StateDir(fs, journal.staging), table.state)
+      fs.delete(new Path(journal.staging, StateDir.Name), true)
+      fs.delete(new Path(journal.staging, "_SUCCESS"), false)
+      FileMoves.deleteEmptyDirs(fs, journal.staging)
+    }
+    if (table.isManaged) table.state.writeBase(store.base)
+    CrashPoint.hit("state-moved")
+    forgetTaken(journal)
+    val done = store.write(journal.at(JournalState.Done))
+    CrashPoint.hit("done")
+    done
+  }
+
+  /** A rollback has taken the old directories of the run that it undid. */
+  private def forgetTaken(journal: Journal): Unit = {
+    val taken = journal.units.map(_.target).toSet
+    store.all().filter(j => j.txn != journal.txn && TableIdentity.same(j.table, journal.table)).foreach { j =>
+      val left = j.units.filterNot(u => taken(u.old))
+      if (left.size < j.units.size) {
+        if (left.isEmpty) store.delete(j) else store.write(j.copy(units = left))
+      }
+    }
+  }
+
+  /** Deletes what was prepared, but never a directory that the table uses. */
+  def abandon(journal: Journal): Unit = {
+    val live = CatalogCompletion.inUse(table)
+    def free(dir: Path): Boolean = {
+      val path = CatalogCompletion.path(dir)
+      !live.exists(l => l == path || l.startsWith(s"$path/"))
+    }
+    val prepared = if (journal.operation == Operation.Rollback) {
+      journal.units.foreach(u => RollbackCleanup.giveBack(store, journal, u.target, u.old))
+      Nil // the old directories of an earlier run, not ours to delete
+    } else journal.units.flatMap(u => Seq(u.target, u.staged))
+    (prepared :+ journal.staging).distinct.filter(free).foreach(dir => fs.delete(dir, true))
+    CrashPoint.hit("abandoned")
+    store.delete(journal)
+  }
+}
+
+private[parquet] object CatalogCompletion {
+
+  /** The paths of the table and of its partitions, as the catalog has them now. */
+  def inUse(table: CatalogEntry): Set[String] = {
+    table.reload()
+    table.liveDirs().values.map(path).toSet + path(table.root)
+  }
+
+  def path(p: Path): String = p.toUri.getPath.stripSuffix("/")
+}

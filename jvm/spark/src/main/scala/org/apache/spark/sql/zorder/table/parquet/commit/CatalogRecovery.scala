@@ -1,0 +1,31 @@
+package org.apache.spark.sql.zorder.table.parquet.commit
+
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, JournalState}
+
+/** Finishes or withdraws a commit to the catalog that failed or died. The catalog says whether it took place. */
+private[zorder] object CatalogRecovery {
+
+  /** Every commit of the table that nobody is working on. */
+  def recover(table: CatalogEntry, stagingMs: Long = PathRecovery.StagingMs): Unit =
+    unfinished(table).foreach { j =>
+      val live = table.liveDirs().values.map(_.toUri.getPath).toSet
+      val age = System.currentTimeMillis - j.changedMs
+      val happened = j.units.exists(u => live(u.target.toUri.getPath))
+      val lease = if (happened) PathRecovery.LeaseMs else stagingMs
+      if (j.owner == Journal.thisJvm || age >= lease) settle(table, j.txn)
+    }
+
+  private def unfinished(table: CatalogEntry): Seq[Journal] =
+    table.store.all().filter(j => j.kind == JournalKind.Catalog && j.state != JournalState.Done && !j.active)
+
+  /** The commit `txn`, if it is not done. */
+  def settle(table: CatalogEntry, txn: String): Unit =
+    table.store.get(txn).filter(_.state != JournalState.Done).foreach { j =>
+      val completion = new CatalogCompletion(table)
+      val live = CatalogCompletion.inUse(table)
+      if (j.units.exists(u => live(CatalogCompletion.path(u.target)))) {
+        completion.finish(j)
+        ()
+      } else completion.abandon(j)
+    }
+}
