@@ -67,6 +67,29 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     }
   }
 
+  test("a directory inside a table of another format, whose adapter is not there") {
+    Seq(
+      "_delta_log/0.json" -> "Delta",
+      ".hoodie/hoodie.properties" -> "Hudi",
+      "metadata/v1.metadata.json" -> "Iceberg")
+      .foreach { case (file, format) =>
+        val path = plain("around")
+        write(s"$path/$file", "{}")
+        rows(0, 3).write.parquet(s"$path/inside")
+        says(s"lies inside the $format table")(open(s"$path/inside"))
+      }
+  }
+
+  test("every format is known by its name, its directory and its providers") {
+    FormatDescriptor.all.foreach { format =>
+      (format.otherProviders + format.id + format.name).foreach { provider =>
+        assert(FormatDescriptor.ofProvider(provider).contains(format))
+      }
+      says(format.aTable)(FormatRefusals.provider("t", format.id))
+    }
+    assert(FormatDescriptor.ofProvider("parquet").isEmpty)
+  }
+
   test("a format in capitals where the small form of I has no dot") {
     val before = Locale.getDefault
     Locale.setDefault(new Locale("tr", "TR"))

@@ -38,6 +38,19 @@ public final class BuildInfo {
     return FACTS.getProperty("artifacts", artifact()).split(",");
   }
 
+  /**
+   * {@code organization:artifact:version} of the jar of a table format that this one was built with; null if this
+   * jar has no adapter for the format.
+   */
+  public static String module(String format) {
+    for (String module : FACTS.getProperty("modules", "").split(",")) {
+      if (module.startsWith(format + "=")) {
+        return module.substring(format.length() + 1);
+      }
+    }
+    return null;
+  }
+
   private static Properties read() {
     Properties facts = new Properties();
     try (InputStream in = BuildInfo.class.getResourceAsStream("/spark-zorder.properties")) {

@@ -30,19 +30,6 @@ trait TableFormat {
 /** The adapters that can be used in this session, found by the presence of their formats' classes. */
 private[table] object TableFormats extends Logging {
 
-  /**
-   * @param marker
-   *   a class of the format
-   * @param adapter
-   *   ours; missing in the jars of Spark lines that the format does not support
-   */
-  private case class Adapter(name: String, marker: String, adapter: String)
-
-  private val adapters = Seq(
-    Adapter("Delta", "org.apache.spark.sql.delta.DeltaLog", "delta.DeltaFormat"),
-    Adapter("Iceberg", "org.apache.iceberg.spark.SparkReadConf", "iceberg.IcebergFormat"),
-    Adapter("Hudi", "org.apache.hudi.HoodieCLIUtils", "hudi.HudiFormat"))
-
   /** The table by the adapter whose format it is; None if it is plain Parquet or nobody's. */
   def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = first(_.locate(session, ref))
 
@@ -50,25 +37,26 @@ private[table] object TableFormats extends Logging {
   def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] = first(_.open(session, ref))
 
   private def first(find: TableFormat => Option[ClusterTable]): Option[ClusterTable] =
-    adapters.iterator.flatMap { a =>
-      load(a).flatMap { format =>
+    FormatDescriptor.all.iterator.flatMap { descriptor =>
+      load(descriptor).flatMap { format =>
         try find(format)
         catch {
           case e: LinkageError =>
-            logWarning(s"The ${a.name} adapter failed", e)
-            refuse(s"The version of ${a.name} on the class path is not one that this jar works with " +
-              s"($e); docs/guide/formats.md lists those that do.")
+            logWarning(s"The ${descriptor.name} adapter failed", e)
+            refuse(
+              s"The version of ${descriptor.name} on the class path is not one that this jar works with " +
+                s"($e); docs/guide/formats.md lists those that do.")
         }
       }
     }.take(1).toList.headOption
 
   /** Whether the classes of a format are there. */
-  def isPresent(name: String): Boolean = adapters.exists(a => a.name == name && find(a.marker).isDefined)
+  def isPresent(descriptor: FormatDescriptor): Boolean = find(descriptor.formatClass).isDefined
 
-  private def load(a: Adapter): Option[TableFormat] =
+  private def load(descriptor: FormatDescriptor): Option[TableFormat] =
     for {
-      _ <- find(a.marker)
-      adapter <- find(s"${getClass.getPackage.getName}.${a.adapter}")
+      _ <- find(descriptor.formatClass)
+      adapter <- find(s"${getClass.getPackage.getName}.${descriptor.adapter}")
       format <-
         try Some(adapter.getDeclaredConstructor().newInstance().asInstanceOf[TableFormat])
         catch { case NonFatal(_) | _: LinkageError => None }

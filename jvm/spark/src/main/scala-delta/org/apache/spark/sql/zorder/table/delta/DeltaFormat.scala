@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.errors.NoRowsYetException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormat, TableRef}
+import org.apache.spark.sql.zorder.table.{ClusterTable, FormatDescriptor, TableFormat, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.Provider
 
 /** Finds Delta tables, by name or by path. */
@@ -16,9 +16,10 @@ final class DeltaFormat extends TableFormat {
 
   override def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
     case TableRef.Location(path) => at(session, path, path)
-    case TableRef.Name(Seq(format, path)) if path.contains("/") && format.equalsIgnoreCase("delta") =>
+    case TableRef.Name(Seq(format, path))
+        if path.contains("/") && format.equalsIgnoreCase(FormatDescriptor.Delta.id) =>
       at(session, s"delta.`$path`", path).orElse(refuse(s"There is no Delta table at $path."))
-    case TableRef.Name(parts) if Provider.of(session, parts).contains("delta") =>
+    case TableRef.Name(parts) if Provider.of(session, parts).exists(FormatDescriptor.Delta.isProvider) =>
       Provider.load(session, parts).collect { case table: DeltaTableV2 =>
         checked(session, parts.mkString("."), table)
       }

@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderExcept
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
-import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, PartNumber, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -58,8 +58,7 @@ final private[delta] class DeltaWrite(
   }
 
   override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
-    val partitions = files.map(_.file).groupBy(_.partition).toIndexedSeq
-      .map { case (p, fs) => PinnedPartition(p, fs) }
+    val partitions = PinnedPartition.of(files.map(_.file))
     val relation = DeltaRows(session, log, snapshot, partitions, written)
     Shims.ofRows(session, Project(relation.copied, relation.plan))
   }
@@ -120,7 +119,7 @@ final private[delta] class DeltaWrite(
 }
 
 private[delta] object DeltaWrite {
-  private val PartFile = ".*part-(\\d+)-.*".r
+  private val partNumber = new PartNumber("Delta", ".*part-(\\d+)-.*".r)
 
   /** Delta takes no options of the Parquet writer: it finds them among the session's settings. */
   def settings(options: Map[String, String]): Map[String, String] = options.map {
@@ -129,8 +128,5 @@ private[delta] object DeltaWrite {
   }
 
   /** The task that wrote a file. */
-  def number(path: String): Int = new Path(path).getName match {
-    case PartFile(n) => n.toInt
-    case other => throw new IllegalStateException(s"$other is not a file that Delta wrote")
-  }
+  def number(path: String): Int = partNumber.of(path)
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.errors.{NoRowsYetException, ZOrderException}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormat, TableRef}
+import org.apache.spark.sql.zorder.table.{ClusterTable, FormatDescriptor, TableFormat, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.Provider
 
 /** Finds Hudi tables, by name or by path, and rolls dead runs back in those that it opens. */
@@ -26,9 +26,10 @@ final class HudiFormat extends TableFormat {
   private def find(session: ClassicSession, ref: TableRef, changes: Boolean): Option[ClusterTable] =
     ref match {
       case TableRef.Location(path) => at(session, path, path, changes)
-      case TableRef.Name(Seq(format, path)) if path.contains("/") && format.equalsIgnoreCase("hudi") =>
+      case TableRef.Name(Seq(format, path))
+          if path.contains("/") && format.equalsIgnoreCase(FormatDescriptor.Hudi.id) =>
         at(session, s"hudi.`$path`", path, changes).orElse(refuse(s"There is no Hudi table at $path."))
-      case TableRef.Name(parts) if Provider.of(session, parts).exists(HudiFormat.Providers) =>
+      case TableRef.Name(parts) if Provider.of(session, parts).exists(FormatDescriptor.Hudi.isProvider) =>
         val name = parts.mkString(".")
         ActiveSession.during(session)(Provider.load(session, parts)).flatMap(HudiFormat.inCatalog).map {
           table =>
@@ -69,7 +70,6 @@ final class HudiFormat extends TableFormat {
 }
 
 private[hudi] object HudiFormat {
-  private val Providers = Set("hudi", "org.apache.hudi")
 
   /** What Hudi says of a table, read anew. */
   def metaClient(session: ClassicSession, path: String): HoodieTableMetaClient =

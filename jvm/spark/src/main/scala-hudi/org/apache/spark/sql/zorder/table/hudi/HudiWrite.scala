@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderExcept
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
-import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, PartNumber, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -57,8 +57,7 @@ final private[hudi] class HudiWrite(
   }
 
   override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
-    val partitions = files.map(_.file).groupBy(_.partition).toIndexedSeq
-      .map { case (p, fs) => PinnedPartition(p, fs) }
+    val partitions = PinnedPartition.of(files.map(_.file))
     val relation = HudiRows(session, root, partitions, dataSchema)
     Shims.ofRows(session, Project(relation.copied, relation.plan))
   }
@@ -98,11 +97,8 @@ final private[hudi] class HudiWrite(
 }
 
 private[hudi] object HudiWrite {
-  private val PartFile = ".*_(\\d+)-\\d+-\\d+_\\d+\\.parquet".r
+  private val partNumber = new PartNumber("Hudi", ".*_(\\d+)-\\d+-\\d+_\\d+\\.parquet".r)
 
   /** The task that wrote a file. */
-  def number(path: String): Int = new Path(path).getName match {
-    case PartFile(n) => n.toInt
-    case other => throw new IllegalStateException(s"$other is not a file that Hudi wrote")
-  }
+  def number(path: String): Int = partNumber.of(path)
 }

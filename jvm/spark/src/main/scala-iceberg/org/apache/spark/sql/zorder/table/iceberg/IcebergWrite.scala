@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderExcept
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, RunRecord, TableWrite, WrittenFile}
-import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, PartNumber, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -61,8 +61,7 @@ final private[iceberg] class IcebergWrite(
   }
 
   override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
-    val partitions = files.map(_.file).groupBy(_.partition).toIndexedSeq
-      .map { case (p, fs) => PinnedPartition(p, fs) }
+    val partitions = PinnedPartition.of(files.map(_.file))
     val unseen = written.map { case (path, file) => path -> UncommittedFile.task(table, file) }
     val relation = IcebergRows(session, table, staged, partitions, unseen)
     Shims.ofRows(session, Project(relation.copied, relation.plan))
@@ -146,7 +145,9 @@ final private[iceberg] class IcebergWrite(
 private[iceberg] object IcebergWrite {
   val RunId = "zorder.run-id"
 
-  private val PartFile = ".*?(\\d+)-\\d+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}-[-0-9]+\\.parquet".r
+  private val partNumber = new PartNumber(
+    "Iceberg",
+    ".*?(\\d+)-\\d+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}-[-0-9]+\\.parquet".r)
 
   /** A file number is one file, in the order that the rows have. */
   def options(name: String, options: Map[String, String]): Map[String, String] = Map(
@@ -156,10 +157,7 @@ private[iceberg] object IcebergWrite {
     options.get("compression").map("compression-codec" -> WriteProperties.codec(_))
 
   /** The task that wrote a file. */
-  def number(path: String): Int = new Path(path).getName match {
-    case PartFile(n) => n.toInt
-    case other => throw new IllegalStateException(s"$other is not a file that Iceberg wrote")
-  }
+  def number(path: String): Int = partNumber.of(path)
 
   /** What the snapshot says of the run. */
   def summary(record: RunRecord): Map[String, String] = Map(

@@ -2,11 +2,11 @@ package org.apache.spark.sql.zorder.sql.statement
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableRef}
 
 /** Reads the table of a statement: a name in parts, a path in quotes, or ``format.`path` ``. */
 object TableRefParser {
-  private val formats = Seq("parquet", "delta", "iceberg", "hudi")
+  private val formats = "parquet" +: FormatDescriptor.all.map(_.id)
 
   /**
    * @param from

@@ -4,3 +4,12 @@ package org.apache.spark.sql.zorder.table.file
 final case class PinnedPartition(directory: String, files: Seq[DataFile]) {
   def bytes: Long = files.map(_.length).sum
 }
+
+object PinnedPartition {
+
+  /** Files by the partitions that they are in. */
+  def of(files: Seq[DataFile]): IndexedSeq[PinnedPartition] =
+    files.groupBy(_.partition).toIndexedSeq.map { case (directory, inside) =>
+      PinnedPartition(directory, inside)
+    }
+}

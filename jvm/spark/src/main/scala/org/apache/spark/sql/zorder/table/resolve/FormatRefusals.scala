@@ -10,16 +10,15 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.FormatDescriptor
 
 /** Tables of the catalog that must not be rewritten as plain Parquet. */
 private[table] object FormatRefusals {
 
-  def provider(name: String, provider: String): Nothing = provider.toLowerCase(Locale.ROOT) match {
-    case "delta" => MissingFormat.delta(s"$name is a Delta table")
-    case "iceberg" => MissingFormat.iceberg(s"$name is an Iceberg table")
-    case "hudi" | "org.apache.hudi" => MissingFormat.hudi(s"$name is a Hudi table")
-    case other =>
-      refuse(s"$name is stored as $other, and only Parquet tables can be clustered; " +
+  def provider(name: String, provider: String): Nothing = {
+    FormatDescriptor.ofProvider(provider).foreach(MissingFormat.refuseTable(name, _))
+    refuse(
+      s"$name is stored as ${provider.toLowerCase(Locale.ROOT)}, and only Parquet tables can be clustered; " +
         s"copy it first: CREATE TABLE ... USING parquet AS SELECT * FROM $name.")
   }
 

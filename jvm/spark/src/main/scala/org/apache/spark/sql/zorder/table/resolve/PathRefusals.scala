@@ -7,8 +7,9 @@ import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.FormatDescriptor
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
-import org.apache.spark.sql.zorder.table.storage.{ObjectStores, TextFiles}
+import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
 /** Directories that must not be rewritten as plain Parquet. */
 private[table] object PathRefusals {
@@ -62,30 +63,15 @@ private[table] object PathRefusals {
 
   /** Directories that belong to another format or to a stream. */
   def foreign(fs: FileSystem, root: Path): Unit = {
-    def has(name: String): Boolean = fs.exists(new Path(root, name))
-    if (has("_delta_log"))
-      MissingFormat.delta(s"$root is a Delta table")
-    if (isHudi(fs, root)) MissingFormat.hudi(s"$root is a Hudi table")
-    if (isIceberg(fs, root)) MissingFormat.iceberg(s"$root is an Iceberg table")
-    inside(root, "Hudi", isHudi(fs, _))
-    inside(root, "Iceberg", isIceberg(fs, _))
-    if (has("_spark_metadata"))
+    FormatDescriptor.at(fs, root).foreach(MissingFormat.refuseTable(root.toString, _))
+    for {
+      table <- Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null)
+      format <- FormatDescriptor.at(fs, table)
+    } refuse(s"$root lies inside the ${format.name} table at $table; name that, and pick its part by WHERE.")
+    if (fs.exists(new Path(root, "_spark_metadata")))
       refuse(s"$root is written by a streaming query (_spark_metadata lists its files); " +
         "copy its rows first (CREATE TABLE ... USING parquet AS SELECT), and cluster that.")
   }
-
-  private def inside(root: Path, format: String, isTable: Path => Boolean): Unit =
-    Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null).find(isTable).foreach { table =>
-      refuse(s"$root lies inside the $format table at $table; name that, and pick its part by WHERE.")
-    }
-
-  private def isHudi(fs: FileSystem, dir: Path): Boolean =
-    try fs.exists(new Path(dir, ".hoodie"))
-    catch { case _: AccessControlException => false }
-
-  private def isIceberg(fs: FileSystem, dir: Path): Boolean =
-    try TextFiles.children(fs, new Path(dir, "metadata")).exists(_.getPath.getName.endsWith(".metadata.json"))
-    catch { case _: AccessControlException => false }
 
   def writable(fs: FileSystem, dir: Path, root: Path): Unit =
     try fs.access(dir, FsAction.WRITE_EXECUTE)
@@ -115,7 +101,7 @@ private[table] object PathRefusals {
       refuse(
         s"${f.rel} in $root has a colon in its name, which Hadoop takes for the end of a scheme; rename it.")
     }
-    tree.dirs.find(d => d.split('/').last == "_delta_log" || d.split('/').last == ".hoodie").foreach { d =>
+    tree.dirs.find(d => FormatDescriptor.ownDirectories(d.split('/').last)).foreach { d =>
       refuse(s"$root holds a table of another format ($d); move it away, or name that table.")
     }
   }

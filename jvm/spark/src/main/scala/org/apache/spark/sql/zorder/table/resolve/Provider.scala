@@ -9,19 +9,19 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCatalog}
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableRef}
 
 /** Which format a table is of, without any class of that format. */
 object Provider {
-  private val DeltaLog = "_delta_log"
+  private val Delta = FormatDescriptor.Delta
 
   /** Does the table belong to Delta? A table that cannot be looked up does not. */
   def isDelta(session: SparkSession, table: TableRef): Boolean =
     try table match {
         case TableRef.Location(path) => deltaAt(session, path)
         case TableRef.Name(Seq(format, path)) if path.contains("/") =>
-          format.equalsIgnoreCase("delta")
-        case TableRef.Name(parts) => of(session, parts).contains("delta")
+          Delta.isProvider(format)
+        case TableRef.Name(parts) => of(session, parts).exists(Delta.isProvider)
       }
     catch {
       case NonFatal(_) => false
@@ -49,7 +49,7 @@ object Provider {
   }
 
   private def deltaAt(session: SparkSession, path: String): Boolean = {
-    val log = new Path(path, DeltaLog)
-    log.getFileSystem(Shims.classic(session).sessionState.newHadoopConf()).exists(log)
+    val root = new Path(path)
+    Delta.isTable(root.getFileSystem(Shims.classic(session).sessionState.newHadoopConf()), root)
   }
 }

@@ -74,7 +74,7 @@ object TableResolver extends Logging {
     val fs = asked.getFileSystem(hadoopConf)
     val root = fs.makeQualified(asked)
     PathRefusals.top(root)
-    val registered = CatalogResolver.refuseOverlap(session, root, None)
+    val registered = OverlapRefusals.refuse(session, root, None)
     if (root.getName.contains("="))
       refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
     if (access == Access.Change) {
@@ -82,7 +82,10 @@ object TableResolver extends Logging {
       LocalRefusals.link(root)
     }
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
-    val tree = checked(fs, root, managed.map(TableIdentity.of).getOrElse(""), access)
+    val identity = managed.map(TableIdentity.of).getOrElse("")
+    if (access == Access.Change) PathRecovery.recover(fs, root, identity = identity)
+    else UnfinishedCommits.refuseAway(root.toString, JournalStore.beside(fs, root), identity)
+    val tree = checked(fs, root, access)
     tree.dirs.find(HiddenDirectories.isOurs).foreach { dir =>
       refuse(
         s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
@@ -97,20 +100,9 @@ object TableResolver extends Logging {
     new PathParquetTable(session, text, fs, root, tree, registered = managed)
   }
 
-  /**
-   * Everything that the directories themselves can forbid, after recovery where it may be; what lies there.
-   *
-   * @param identity
-   *   of the managed table that lies there, if there is one
-   */
-  private[table] def checked(
-      fs: FileSystem,
-      root: Path,
-      identity: String,
-      access: Access): DirectoryListing = {
+  /** Everything that the directories themselves can forbid, after recovery; what lies there. */
+  private[table] def checked(fs: FileSystem, root: Path, access: Access): DirectoryListing = {
     val changes = access == Access.Change
-    if (changes) PathRecovery.recover(fs, root, identity = identity)
-    else UnfinishedCommits.refuseAway(root.toString, JournalStore.beside(fs, root), identity)
     directory(fs, root)
     if (changes) LocalRefusals.mount(root)
     PathRefusals.foreign(fs, root)

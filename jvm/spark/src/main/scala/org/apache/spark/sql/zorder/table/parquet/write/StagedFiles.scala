@@ -5,12 +5,12 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.file.{DataFile, PartNumber}
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /** The files that a run wrote into its staging directory. */
 private[zorder] object StagedFiles {
-  private val PartFile = "part-(\\d+)-.*".r
+  private val partNumber = new PartNumber("Spark", "part-(\\d+)-.*".r)
 
   def list(session: ClassicSession, staging: Path): Seq[DataFile] = {
     val fs = staging.getFileSystem(session.sessionState.newHadoopConf())
@@ -30,8 +30,5 @@ private[zorder] object StagedFiles {
     }
 
   /** The shuffle partition that wrote the file, which is its number over all layouts of the run. */
-  def number(file: DataFile): Int = new Path(file.path).getName match {
-    case PartFile(n) => n.toInt
-    case other => throw new IllegalStateException(s"$other is not a file that Spark wrote")
-  }
+  def number(file: DataFile): Int = partNumber.of(file.path)
 }

@@ -37,8 +37,7 @@ final private[zorder] class StagedWrite(
   }
 
   override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
-    val partitions = files.map(_.file).groupBy(_.partition).toIndexedSeq
-      .map { case (p, fs) => PinnedPartition(p, fs) }
+    val partitions = PinnedPartition.of(files.map(_.file))
     val written = ParquetRows(session, staging, partitions, dataSchema, partitionSchema)
     Shims.ofRows(session, Project(written.copied, written.plan))
   }
