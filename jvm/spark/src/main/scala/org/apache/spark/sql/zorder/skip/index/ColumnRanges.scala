@@ -39,7 +39,8 @@ final class ColumnRanges(
         case ColumnRanges.Bounded =>
           condition.orNull && nulls(f) != 0 || test.meetsAny(offsets(f), offsets(f + 1))
         case ColumnRanges.OnlyNulls => condition.orNull
-        case _ => true
+        // values may be anything, but of NULLs the count may tell
+        case _ => condition.intervals.nonEmpty || nulls(f) != 0
       }
       if (meets) found.set(f)
       f += 1
