@@ -63,7 +63,7 @@ def main():
     logged = spark_zorder.query_log.stop(spark).collect()[0]["queries"]
     in_thread = []
     thread = threading.Thread(
-        target=lambda: in_thread.append(_session.jvm_class(spark, "sql.Bridge") is not None)
+        target=lambda: in_thread.append(_session.jvm_class(spark, "sql.PythonBridge") is not None)
     )
     thread.start()
     thread.join()

@@ -126,8 +126,8 @@ def run(spark: SparkSession, statement: str) -> DataFrame:
 
 
 def require_bridge(spark: SparkSession) -> Any:
-    """The JVM's Bridge, or a sentence that says how to get it."""
-    bridge = jvm_class(spark, "sql.Bridge")
+    """The JVM's PythonBridge, or a sentence that says how to get it."""
+    bridge = jvm_class(spark, "sql.PythonBridge")
     if bridge is None:
         raise SetupError(missing(spark))
     return bridge

@@ -6,7 +6,7 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, SparkSession}
 import org.apache.spark.sql.functions.{col, expr => column}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.sql.{Bridge, ZOrderParser}
+import org.apache.spark.sql.zorder.sql.{PythonBridge, ZOrderParser}
 
 /** What every Spark line must do. */
 class SmokeSuite extends AnyFunSuite with ZOrderSession {
@@ -16,14 +16,14 @@ class SmokeSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("zorder_version() answers, folded, interpreted and generated") {
-    assert(spark.sql("SELECT zorder_version()").head().getString(0) == Bridge.version())
-    assert(Bridge.version().matches("""\d+\.\d+\.\d+.*"""))
+    assert(spark.sql("SELECT zorder_version()").head().getString(0) == PythonBridge.version())
+    assert(PythonBridge.version().matches("""\d+\.\d+\.\d+.*"""))
     val query = "SELECT zorder_version() AS v FROM range(3)"
     Seq("CODEGEN_ONLY", "NO_CODEGEN").foreach { mode =>
       withConf(
         "spark.sql.codegen.factoryMode" -> mode,
         "spark.sql.optimizer.excludedRules" -> "org.apache.spark.sql.catalyst.optimizer.ConstantFolding") {
-        assert(spark.sql(query).collect().map(_.getString(0)).toSeq == Seq.fill(3)(Bridge.version()))
+        assert(spark.sql(query).collect().map(_.getString(0)).toSeq == Seq.fill(3)(PythonBridge.version()))
       }
     }
   }
@@ -51,14 +51,14 @@ class SmokeSuite extends AnyFunSuite with ZOrderSession {
     val late = withoutExtension()
     assert(!Shims.classic(late).sessionState.sqlParser.isInstanceOf[ZOrderParser])
     intercept[AnalysisException](late.sql("SELECT zorder_version()").collect())
-    Bridge.install(late)
-    Bridge.install(late)
-    assert(late.sql("SELECT zorder_version()").head().getString(0) == Bridge.version())
+    PythonBridge.install(late)
+    PythonBridge.install(late)
+    assert(late.sql("SELECT zorder_version()").head().getString(0) == PythonBridge.version())
     val wrong = intercept[AnalysisException](late.sql("SELECT * FROM zorder_history(1)"))
     assert(wrong.getMessage.contains("zorder_history takes one string"))
-    val plan = Bridge.run(late, "EXPLAIN ZORDER TABLE no.such.t BY (a)").head().getString(0)
+    val plan = PythonBridge.run(late, "EXPLAIN ZORDER TABLE no.such.t BY (a)").head().getString(0)
     assert(plan.contains("ZOrderTable no.such.t by (a)"))
-    val refused = intercept[ZOrderException](Bridge.run(late, "SELECT 1"))
+    val refused = intercept[ZOrderException](PythonBridge.run(late, "SELECT 1"))
     assert(refused.getMessage.contains("OPTIMIZE and ZORDER statements only"))
     assert(sorts(late) == Seq("ZOrderSort"))
   }

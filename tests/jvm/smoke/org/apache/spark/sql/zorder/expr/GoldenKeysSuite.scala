@@ -8,7 +8,7 @@ import org.apache.spark.sql.{AnalysisException, Row}
 import org.apache.spark.sql.functions.{col, expr, struct}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.{ZOrderSession, functions => F}
-import org.apache.spark.sql.zorder.sql.Functions
+import org.apache.spark.sql.zorder.sql.function.ScalarFunctions
 import org.scalatest.funsuite.AnyFunSuite
 import scala.collection.JavaConverters._
 
@@ -61,7 +61,7 @@ class GoldenKeysSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("the examples of the function table give what they say") {
-    for (f <- Functions.all; example <- f.info.getExamples.split("> ").drop(1)) {
+    for (f <- ScalarFunctions.all; example <- f.info.getExamples.split("> ").drop(1)) {
       val lines = example.split("\n").map(_.trim).filter(_.nonEmpty)
       if (lines.length > 1)
         assert(spark.sql(lines.head.stripSuffix(";")).head().get(0).toString === lines(1), lines.head)
@@ -69,7 +69,7 @@ class GoldenKeysSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("the functions are described, and named as they are called") {
-    for (f <- Functions.all) {
+    for (f <- ScalarFunctions.all) {
       assert(f.info.getName === f.name && f.info.getUsage.nonEmpty && f.info.getSince.nonEmpty)
       assert(f.info.getExamples.contains("SELECT") && f.info.getArguments.contains("*"))
       assert(spark.sql(s"DESCRIBE FUNCTION ${f.name}").collect().nonEmpty)

@@ -7,7 +7,7 @@ import org.apache.spark.sql.functions.{col, upper}
 import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.run.plan.DataFrameFiles
-import org.apache.spark.sql.zorder.sql.Bridge
+import org.apache.spark.sql.zorder.sql.PythonBridge
 
 /** What Python's `cluster` and `fit` ask of the JVM: columns by name or as `Column`, and how many files. */
 @SameOnAllLines
@@ -20,18 +20,21 @@ class ClusterDataFrameSuite extends AnyFunSuite with ZOrderSession {
 
   test("columns by name and as Column are the same") {
     val df = frame(1000)
-    val byName = Bridge.fit(df, Array("`a`", "`s`.`x.y`"), 4)
-    assert(Bridge.fit(df, Array(df("a"), col("s.`x.y`")), 4) == byName)
-    assert(Bridge.fit(df, Array("a", df("s")("x.y").as("renamed")), 4) == byName)
-    assert(Bridge.cluster(df, Array(col("a"), "b"), 4).rdd.getNumPartitions == 4)
+    val byName = PythonBridge.fit(df, Array("`a`", "`s`.`x.y`"), 4)
+    assert(PythonBridge.fit(df, Array(df("a"), col("s.`x.y`")), 4) == byName)
+    assert(PythonBridge.fit(df, Array("a", df("s")("x.y").as("renamed")), 4) == byName)
+    assert(PythonBridge.cluster(df, Array(col("a"), "b"), 4).rdd.getNumPartitions == 4)
   }
 
   test("a column that is not there, and an expression") {
-    assert(refused(Bridge.cluster(
+    assert(refused(PythonBridge.cluster(
       frame(9),
       Array(col("nosuch")),
       2)).startsWith("The DataFrame has no column nosuch"))
-    assert(refused(Bridge.cluster(frame(9), Array(upper(col("a"))), 2)).contains("add it by withColumn"))
+    assert(refused(PythonBridge.cluster(
+      frame(9),
+      Array(upper(col("a"))),
+      2)).contains("add it by withColumn"))
   }
 
   test("without a number, as many files as a run would make of the size that Spark knows") {
@@ -48,6 +51,6 @@ class ClusterDataFrameSuite extends AnyFunSuite with ZOrderSession {
     val rows = spark.sparkContext.parallelize(Seq(Row(1L), Row(2L)))
     val df = spark.createDataFrame(rows, frame(1).select("a").schema)
     assert(DataFrameFiles.of(df) == 4)
-    assert(Bridge.cluster(df, Array("a"), 0).collect().length == 2)
+    assert(PythonBridge.cluster(df, Array("a"), 0).collect().length == 2)
   }
 }

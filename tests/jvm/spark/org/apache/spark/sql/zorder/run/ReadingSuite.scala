@@ -8,7 +8,8 @@ import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{GuardedFileSystem, LocalStoreFileSystem, TableRef}
-import org.apache.spark.sql.zorder.table.parquet.{Journal, JournalState, ParquetTable}
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 

@@ -199,7 +199,8 @@ class ZOrderSortSuite extends AnyFunSuite with SortFixture {
   }
 
   test("zorder_key behind other columns: the key itself is the prefix") {
-    val json = org.apache.spark.sql.zorder.sql.Bridge.fit(table.select("i", "big"), Array("i", "big"), 8)
+    val json =
+      org.apache.spark.sql.zorder.sql.PythonBridge.fit(table.select("i", "big"), Array("i", "big"), 8)
     val key = s"zorder_key('$json', i, big)"
     checkSorted(table, Seq(col("same"), expr(key)), Seq("same" -> true, key -> true))
     val lone = table.sortWithinPartitions(expr(key))

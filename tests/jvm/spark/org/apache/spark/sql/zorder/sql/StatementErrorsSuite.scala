@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.sql.statement.StatementParser
 
 /** Bad input gets one sentence: what stands where, and what would parse. */
 class StatementErrorsSuite extends AnyFunSuite {

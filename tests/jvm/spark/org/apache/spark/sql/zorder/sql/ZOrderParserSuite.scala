@@ -11,6 +11,7 @@ import org.apache.spark.sql.zorder.{ZOrderExtensions, ZOrderSession}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
+import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.Provider
 
@@ -54,7 +55,7 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
     withTempDir { dir =>
       Files.createDirectories(dir.resolve("d/_delta_log"))
       Files.createDirectories(dir.resolve("p"))
-      val below = new OwnStatements(spark, new Greedy(state.sqlParser))
+      val below = new StatementPlanner(spark, new Greedy(state.sqlParser))
       def ours(sql: String): Boolean = below.plan(sql).get.isInstanceOf[OptimizeCommand]
       val delta = s"'$dir/d'"
       assert(!ours(s"OPTIMIZE $delta WHERE a = 1 ZORDER BY (a)"))
@@ -90,7 +91,7 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
     assert(!spark0.isInstanceOf[ZOrderParser])
     val built = extensions.buildParser(spark, spark0).asInstanceOf[ZOrderParser]
     assert(built.delegate eq spark0)
-    Registered.functions.foreach(f => assert(spark.catalog.functionExists(f.name), f.name))
+    RegisteredFunctions.functions.foreach(f => assert(spark.catalog.functionExists(f.name), f.name))
   }
 
   test("a part can be switched off, and the others stay") {
@@ -151,11 +152,11 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("the bridge parses what the parser parses") {
-    val refused = intercept[ZOrderException](Bridge.run(spark, "OPTIMIZE t WITH (fileCont = 3)"))
+    val refused = intercept[ZOrderException](PythonBridge.run(spark, "OPTIMIZE t WITH (fileCont = 3)"))
     assert(refused.getMessage.contains("did you mean fileCount?"))
-    assert(intercept[ZOrderException](Bridge.run(
+    assert(intercept[ZOrderException](PythonBridge.run(
       spark,
       "DROP TABLE t")).getMessage.contains("statements only"))
-    assert(Bridge.run(spark, "EXPLAIN ZORDER REMOVE t").head().getString(0).contains("ZOrderRemove t"))
+    assert(PythonBridge.run(spark, "EXPLAIN ZORDER REMOVE t").head().getString(0).contains("ZOrderRemove t"))
   }
 }

@@ -7,6 +7,7 @@ import org.apache.parquet.crypto.FileEncryptionProperties
 import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{LongWord, Zone}
 import org.scalatest.funsuite.AnyFunSuite

@@ -8,6 +8,7 @@ import org.apache.parquet.example.data.simple.NanoTime
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.stats.schema.{SchemaUnion, TruncatedTimestamps}
 import sparkzorder.curve.{BytesWord, LongWord, OrderedWord, Zone}
 
 /** Files that Spark does not write itself, by Parquet's own writer. */
@@ -130,14 +131,14 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
       val all = footers(dir)
       assert(all.take(2).map(_.schema.leaves.map(_.physical).distinct) == Seq(Seq("INT96"), Seq("INT96")))
       for (some <- Seq(all.take(1), all.slice(1, 2), all)) {
-        val losses = CutTimestamps.losses(session, some)
+        val losses = TruncatedTimestamps.losses(session, some)
         assert(losses.size == 1)
         val one = losses.head
         assert(one.startsWith("Column nanos of file ") && one.contains("microseconds"))
         assert(one.contains("(likewise column far, column s.l.element)."), one)
         assert(one.contains(" and 1 more ") == (some.size == 3), one)
       }
-      assert(CutTimestamps.losses(session, all.drop(2)) == Nil)
+      assert(TruncatedTimestamps.losses(session, all.drop(2)) == Nil)
     }
   }
 

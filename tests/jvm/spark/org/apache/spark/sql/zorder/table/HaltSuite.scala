@@ -6,7 +6,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.zorder.SameOnAllLines
-import org.apache.spark.sql.zorder.table.parquet.{Journal, ParquetTable}
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.table.parquet.journal.Journal
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
 /**

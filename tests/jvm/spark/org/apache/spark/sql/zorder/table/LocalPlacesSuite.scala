@@ -10,25 +10,25 @@ import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.SameOnAllLines
-import org.apache.spark.sql.zorder.table.parquet.{Mounts, Moves}
+import org.apache.spark.sql.zorder.table.parquet.files.{FileMoves, MountPoints}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
 /** Directories of the local disk that cannot be exchanged: mount points and symbolic links. */
 @SameOnAllLines
 class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
 
-  private val system = Mounts.source
+  private val system = MountPoints.source
   private val forty = 0L until 40L
 
   override def afterEach(): Unit = {
-    Mounts.source = system
+    MountPoints.source = system
     Seq("t", "mp").foreach(t => spark.sql(s"DROP TABLE IF EXISTS $t"))
   }
 
   private def mountAt(points: String*): Unit = {
     val text =
       points.map(p => s"36 35 98:0 /mnt1 ${real(p)} rw,noatime master:1 - ext3 /dev/root rw").mkString("\n")
-    Mounts.source = () => Some(text)
+    MountPoints.source = () => Some(text)
   }
 
   private def real(path: String): String = Paths.get(path).toRealPath().toString.replace(" ", "\\040")
@@ -43,11 +43,11 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
   test("the table of mounts") {
     val text =
       "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 0:21 / /data/with\\040blank rw shared:5 - tmpfs tmpfs rw\n\n"
-    assert(Mounts.parse(text) == Seq("/", "/data/with blank"))
-    assert(Mounts.among(Seq("/", "/data/v", "/data/v/t/p=1"), "/data/v/t").contains("/data/v/t/p=1"))
-    assert(Mounts.among(Seq("/", "/data/v"), "/data/v/t").isEmpty)
-    assert(Mounts.among(Seq("/data/v"), "/data/v").contains("/data/v"))
-    assert(Mounts.among(Seq("/data/v2"), "/data/v").isEmpty)
+    assert(MountPoints.parse(text) == Seq("/", "/data/with blank"))
+    assert(MountPoints.among(Seq("/", "/data/v", "/data/v/t/p=1"), "/data/v/t").contains("/data/v/t/p=1"))
+    assert(MountPoints.among(Seq("/", "/data/v"), "/data/v/t").isEmpty)
+    assert(MountPoints.among(Seq("/data/v"), "/data/v").contains("/data/v"))
+    assert(MountPoints.among(Seq("/data/v2"), "/data/v").isEmpty)
   }
 
   test("a table on a mount point, or a partition of it, is refused before any work") {
@@ -87,7 +87,7 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
       mountAt(path)
       assert(refused(open(path)).contains("mount point"))
       assert(ids(path) == forty && traces(path).isEmpty)
-      Mounts.source = system
+      MountPoints.source = system
       rewriteAll(open(path), "r2")
       assert(ids(path) == forty)
     }
@@ -118,7 +118,7 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     assume(other.isDefined, "there is no second volume here")
     val from = plain("volume")
     val to = new Path(s"file:${other.get}/zorder-${new File(from).getName}")
-    intercept[java.io.IOException](Moves.rename(fs, new Path(s"file:$from"), to))
+    intercept[java.io.IOException](FileMoves.rename(fs, new Path(s"file:$from"), to))
     assert(ids(from) == forty && !fs.exists(to))
   }
 

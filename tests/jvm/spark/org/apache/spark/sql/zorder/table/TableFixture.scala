@@ -16,7 +16,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.sql.zorder.table.parquet.{ParquetTable, Replacement}
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.table.parquet.commit.Replacement
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 

@@ -8,7 +8,8 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.parquet.{JournalStore, PathSwap, UnitPlan}
+import org.apache.spark.sql.zorder.table.parquet.commit.{PathCommit, SwapPlan}
+import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
@@ -39,8 +40,8 @@ object PathVictim {
     val fs = root.getFileSystem(new Configuration)
     val store = JournalStore.beside(fs, root)
     val draft = store.all().find(_.staging.getName == r.staging.getName).get
-    val units = UnitPlan.forPath(fs, root, r, Map.empty)
-    new PathSwap(store, 300L).commit(draft.copy(units = units), r.record, r.layouts)
+    val units = SwapPlan.forPath(fs, root, r, Map.empty)
+    new PathCommit(store, 300L).commit(draft.copy(units = units), r.record, r.layouts)
     ()
   }
 }

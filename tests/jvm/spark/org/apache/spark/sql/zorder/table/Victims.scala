@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.sql.zorder.table.parquet.Replacement
+import org.apache.spark.sql.zorder.table.parquet.commit.Replacement
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**

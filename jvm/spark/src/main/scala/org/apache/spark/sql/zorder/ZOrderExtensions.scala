@@ -7,7 +7,8 @@ import org.apache.spark.sql.zorder.build.StartCheck
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
 import org.apache.spark.sql.zorder.skip.scan.SkippingRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
-import org.apache.spark.sql.zorder.sql.{Registered, ZOrderParser}
+import org.apache.spark.sql.zorder.sql.ZOrderParser
+import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
 import org.apache.spark.sql.zorder.workload.log.QueryLogging
 
 /**
@@ -20,12 +21,12 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
     Option(StartCheck.problem()).foreach(problem => throw new IllegalStateException(problem))
     guarded("session keys")(SessionKeys.register())
     part(SessionKeys.injectFunctions) {
-      Registered.functions.foreach { f =>
+      RegisteredFunctions.functions.foreach { f =>
         extensions.injectFunction((FunctionIdentifier(f.name), f.info, f.builder))
       }
     }
     part(SessionKeys.injectTableFunctions) {
-      Registered.tableFunctions.foreach { f =>
+      RegisteredFunctions.tableFunctions.foreach { f =>
         extensions.injectTableFunction((FunctionIdentifier(f.name), f.info, f.builder))
       }
     }

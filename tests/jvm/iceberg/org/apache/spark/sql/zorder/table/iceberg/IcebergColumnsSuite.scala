@@ -77,7 +77,7 @@ class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture {
     assert(status(sql(s"ZORDER TABLE $t WITH (fileCount = 4)").head()) == "NOTHING_TO_DO")
     sql(s"ALTER TABLE $t RENAME COLUMN a2 TO tmp")
     sql(s"ALTER TABLE $t RENAME COLUMN q TO a")
-    val layout = org.apache.spark.sql.zorder.sql.Bridge.layout(spark, t)
+    val layout = org.apache.spark.sql.zorder.sql.PythonBridge.layout(spark, t)
     assert(layout.contains("\"tmp\"") && !layout.contains("\"a\""))
     val stale = intercept[Exception](sql(s"SELECT zorder_file('table:$t', a, b) FROM $t").collect())
     assert(stale.getMessage.contains("is called tmp now"), stale.getMessage)

@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.table.{
   Tree2
 }
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, Processes}
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, LocalProcesses}
 
 /** SPEC 5: vacuum, rollback, remove and history. */
 @SameOnAllLines
@@ -207,7 +207,7 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
     val path = plain("claimed")
     def claim(root: String) = new File(new File(root).getParent, s".${new File(root).getName}.claim-zorder")
     def left(root: String, pid: Any): Unit =
-      write(claim(root).getPath, s"r1\n${Processes.own.replaceFirst("^[0-9]+", pid.toString)}")
+      write(claim(root).getPath, s"r1\n${LocalProcesses.own.replaceFirst("^[0-9]+", pid.toString)}")
     left(path, "1") // a process that lives
     vacuum(path)
     assert(claim(path).exists)

@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.run.request.{ClusterRequest, Progress, RunCon
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
-import org.apache.spark.sql.zorder.table.storage.Claim
+import org.apache.spark.sql.zorder.table.storage.RunClaim
 
 /**
  * One clustering run from statement to result row: select, sample, fit, forecast, rewrite, verify, commit,
@@ -65,7 +65,7 @@ object ClusteringRun {
       changes: Boolean)(body: => A): A = {
     def fs = table.root.getFileSystem(user.sessionState.newHadoopConf())
     val claim =
-      if (changes) Claim.take(fs, table.root, table.name, runId, options.giveWay) else None
+      if (changes) RunClaim.take(fs, table.root, table.name, runId, options.giveWay) else None
     try body
     finally claim.foreach(_.close())
   }

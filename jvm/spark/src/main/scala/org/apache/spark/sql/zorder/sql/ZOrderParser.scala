@@ -13,7 +13,7 @@ final class ZOrderParser(session: SparkSession, override val delegate: ParserInt
     extends LineParser {
 
   override protected def ours(sqlText: String): Option[LogicalPlan] =
-    new OwnStatements(session, delegate).plan(sqlText)
+    new StatementPlanner(session, delegate).plan(sqlText)
 }
 
 object ZOrderParser {

@@ -92,7 +92,7 @@ private[stats] final class FooterReader(
         codecs,
         groups,
         encrypted = false,
-        packed = Packing.inDoubt(blocks))
+        packed = Encodings.inDoubt(blocks))
     }
   }
 }

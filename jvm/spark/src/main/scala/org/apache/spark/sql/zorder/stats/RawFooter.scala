@@ -29,7 +29,7 @@ private[stats] object RawFooter {
         val length = if (leaf.isSetType_length) s"(${leaf.getType_length})" else ""
         val why =
           s"${path.mkString(".")} is ${leaf.getType}$length with a logical type, such as float16, that is " +
-            s"younger than Parquet ${Version.VERSION_NUMBER}; ${Remedies.otherType("")}"
+            s"younger than Parquet ${Version.VERSION_NUMBER}; ${UnreadableColumnHints.otherType("")}"
         (path.head, why)
     }
 

@@ -43,7 +43,7 @@ private[stats] object SchemaReader {
       .replaceFirst("^\\[[A-Z_.]+\\] ", "").replaceFirst(" SQLSTATE: \\w+$", "").stripSuffix(".")
     val logical = leaves(message).filter(_.path.head == column).map(_.logical).find(l =>
       why.contains(l.takeWhile(_ != '(')))
-    s"$why; ${Remedies.otherType(logical.getOrElse(""))}"
+    s"$why; ${UnreadableColumnHints.otherType(logical.getOrElse(""))}"
   }
 
   private def columns(message: MessageType): Seq[Type] = message.getFields.asScala.toSeq

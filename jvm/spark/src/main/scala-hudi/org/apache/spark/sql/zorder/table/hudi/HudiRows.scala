@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
-import org.apache.spark.sql.zorder.table.parquet.PinnedFiles
+import org.apache.spark.sql.zorder.table.parquet.read.PinnedFileIndex
 
 /** Rows of some base files as Hudi's own reader gives them, with its meta columns. */
 private[hudi] object HudiRows {
@@ -24,7 +24,7 @@ private[hudi] object HudiRows {
     val read = session.read.format("hudi").load(root.toString).queryExecution.analyzed
     val own = read.collectFirst { case LogicalRelation(fs: HadoopFsRelation, _, _, _) => fs }.get
     val zone = session.sessionState.conf.sessionLocalTimeZone
-    val pinned = new PinnedFiles(root, partitions, new StructType(), zone)
+    val pinned = new PinnedFileIndex(root, partitions, new StructType(), zone)
     val relation = own.copy(
       location = pinned,
       partitionSchema = pinned.partitionSchema,
@@ -40,7 +40,7 @@ private[hudi] object HudiRows {
 
   /** The files that a plan made from such rows reads. */
   def files(plan: LogicalPlan): Seq[String] = plan.collectLeaves().flatMap {
-    case LogicalRelation(HadoopFsRelation(files: PinnedFiles, _, _, _, _, _), _, _, _) =>
+    case LogicalRelation(HadoopFsRelation(files: PinnedFileIndex, _, _, _, _, _), _, _, _) =>
       files.inputFiles.toSeq
     case _ => Nil
   }

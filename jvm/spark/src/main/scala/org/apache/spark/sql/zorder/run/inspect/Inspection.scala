@@ -8,14 +8,8 @@ import org.apache.spark.sql.zorder.run.report.HumanReadable
 import org.apache.spark.sql.zorder.run.request.{ClusterColumn, PinnedSession}
 import org.apache.spark.sql.zorder.run.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{
-  CutTimestamps,
-  FileFooter,
-  Footers,
-  InputTraits,
-  SchemaUnion,
-  StatColumn
-}
+import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputTraits, StatColumn}
+import org.apache.spark.sql.zorder.stats.schema.{SchemaUnion, TruncatedTimestamps}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
@@ -127,7 +121,7 @@ object Inspection {
       else {
         DisabledTypes.problem(session, union.schema).foreach(refuse)
         TrialRead.problem(session, table, union, footers).foreach(refuse)
-        union.losses ++ CutTimestamps.losses(session, footers)
+        union.losses ++ TruncatedTimestamps.losses(session, footers)
       }
     if (!options.force && losses.nonEmpty)
       refuse(

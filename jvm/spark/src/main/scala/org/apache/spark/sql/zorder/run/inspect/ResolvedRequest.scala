@@ -5,7 +5,8 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns, ElementColumns, RunContext}
 import org.apache.spark.sql.zorder.run.select.WhereCondition
-import org.apache.spark.sql.zorder.stats.{Footers, SchemaUnion}
+import org.apache.spark.sql.zorder.stats.Footers
+import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /** The clustering columns and the condition, the schema they were found in, and what footers shall tell. */

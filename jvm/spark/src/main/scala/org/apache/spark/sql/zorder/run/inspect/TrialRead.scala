@@ -7,7 +7,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.ZOrderException.firstLine
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, Remedies, SchemaUnion}
+import org.apache.spark.sql.zorder.stats.{FileFooter, UnreadableColumnHints}
+import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.PinnedPartition
 
@@ -78,7 +79,7 @@ private[run] object TrialRead {
     val file = footer.file.path
     if (doubt.packing.nonEmpty)
       s"Column ${doubt.column} of file $file is packed with ${doubt.packing}, which this Spark cannot read " +
-        s"(${firstLine(root)}): ${Remedies.otherPacking(doubt.packing, vectorized)}."
+        s"(${firstLine(root)}): ${UnreadableColumnHints.otherPacking(doubt.packing, vectorized)}."
     else {
       val here = footer.schema.spark(doubt.column).dataType.catalogString
       val elsewhere = union.schema(doubt.column).dataType.catalogString

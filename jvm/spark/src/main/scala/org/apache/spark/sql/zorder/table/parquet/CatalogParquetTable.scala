@@ -10,6 +10,10 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.StateDir
 import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.parquet.commit.{CommitWait, Replacement}
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FilePermissions, HiddenDirectories}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore, TableIdentity}
+import org.apache.spark.sql.zorder.table.parquet.read.PathContent
 import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
 /** A Parquet table of Spark's catalog; partitioned, its partitions are in the catalog too. */
@@ -33,7 +37,7 @@ private[zorder] final class CatalogParquetTable(
       Seq(u.old, u.target))))
       .filter(_.getParent == root.getParent)
   override def store: JournalStore = new JournalStore(fs, root.getParent, base)
-  override def identity: String = Identity.of(meta)
+  override def identity: String = TableIdentity.of(meta)
   override def schema: StructType = meta.schema
   override def declared: Option[StructType] = Some(meta.dataSchema)
   override def partitionSchema: StructType = meta.partitionSchema
@@ -47,17 +51,17 @@ private[zorder] final class CatalogParquetTable(
   private[table] def isManaged: Boolean = meta.tableType == CatalogTableType.MANAGED
 
   /** Whether a run finds partitions where Spark makes them, which it leaves empty. */
-  private lazy val exchanges = isManaged && liveDirs().values.exists(Inside.isVisible(root, _))
+  private lazy val exchanges = isManaged && liveDirs().values.exists(HiddenDirectories.isVisible(root, _))
   override def afterword: Option[String] = if (exchanges) Some(ParquetTable.Exchanged) else None
   override def partitioned: Boolean = meta.partitionColumnNames.nonEmpty
 
   /** The directory's name before the first run; the later ones of an external table are made from it. */
   private[parquet] def base: String =
-    if (isManaged) root.getName else meta.properties.getOrElse(CatalogSwap.BaseProperty, root.getName)
+    if (isManaged) root.getName else meta.properties.getOrElse(CatalogCommit.BaseProperty, root.getName)
 
   /** Where a commit puts new directories: beside an external table's, hidden inside a managed one's. */
   private[parquet] def place(txn: String): Path =
-    if (isManaged) Inside.fresh(root, txn) else new Path(store.parent, s"$base.z$txn")
+    if (isManaged) HiddenDirectories.fresh(root, txn) else new Path(store.parent, s"$base.z$txn")
 
   /** A file keeps its name in the records wherever its partition moves. */
   override def recorded(file: DataFile): String = {
@@ -98,7 +102,7 @@ private[zorder] final class CatalogParquetTable(
     preparing(staging) {
       store.write(draft(txn, "OPTIMIZE", runId, staging).at(JournalState.Staging))
       fs.mkdirs(staging)
-      if (!ObjectStores.isOne(fs.getUri.getScheme) && fs.exists(root)) Attributes.copy(fs, root, staging)
+      if (!ObjectStores.isOne(fs.getUri.getScheme) && fs.exists(root)) FilePermissions.copy(fs, root, staging)
     }
   }
 
@@ -111,7 +115,7 @@ private[zorder] final class CatalogParquetTable(
   override def commit(replacement: Replacement): Unit = {
     val journal = journalOf(replacement.staging).getOrElse(
       throw new IllegalArgumentException(s"${replacement.staging} is not a staging directory of $name"))
-    new CatalogSwap(this, WaitMs.of(session)).optimize(journal, replacement)
+    new CatalogCommit(this, CommitWait.of(session)).optimize(journal, replacement)
   }
 
   private[parquet] def draft(txn: String, operation: String, runId: String, staging: Path): Journal =

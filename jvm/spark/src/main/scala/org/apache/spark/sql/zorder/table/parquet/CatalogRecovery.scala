@@ -3,6 +3,9 @@ package org.apache.spark.sql.zorder.table.parquet
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.table.StateDir
+import org.apache.spark.sql.zorder.table.parquet.commit.{PathRecovery, RetiredPartitions, RollbackCleanup}
+import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore, TableIdentity}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** After a commit to the catalog that died: the catalog itself says whether it happened. */
@@ -28,13 +31,13 @@ private[parquet] final class CatalogRecovery(table: CatalogParquetTable) {
       moveState(journal)
       fs.delete(new Path(journal.staging, StateDir.Name), true)
       fs.delete(new Path(journal.staging, "_SUCCESS"), false)
-      Moves.deleteEmptyDirs(fs, journal.staging)
+      FileMoves.deleteEmptyDirs(fs, journal.staging)
     }
     if (table.isManaged) table.state.writeBase(store.base)
     CrashPoint.hit("state-moved")
     // a rollback has taken the old directories of the run that it undid
     val taken = journal.units.map(_.target).toSet
-    store.all().filter(j => j.txn != journal.txn && Identity.same(j.table, journal.table)).foreach { j =>
+    store.all().filter(j => j.txn != journal.txn && TableIdentity.same(j.table, journal.table)).foreach { j =>
       val left = j.units.filterNot(u => taken(u.old))
       if (left.size < j.units.size) {
         if (left.isEmpty) store.delete(j) else store.write(j.copy(units = left))
@@ -47,7 +50,7 @@ private[parquet] final class CatalogRecovery(table: CatalogParquetTable) {
 
   private def retired(journal: Journal): Journal = {
     val live = liveDirs()
-    Retire.all(fs, table.root, journal, live)
+    RetiredPartitions.all(fs, table.root, journal, live)
   }
 
   /** Takes away what was prepared, but never a directory that the table uses. */
@@ -55,7 +58,7 @@ private[parquet] final class CatalogRecovery(table: CatalogParquetTable) {
     val live = liveDirs()
     def free(dir: Path): Boolean = !live.exists(l => l == path(dir) || l.startsWith(s"${path(dir)}/"))
     val prepared = if (journal.operation == "ROLLBACK") {
-      journal.units.foreach(u => Borrowed.giveBack(store, journal, u.target, u.old))
+      journal.units.foreach(u => RollbackCleanup.giveBack(store, journal, u.target, u.old))
       Nil // the old directories of an earlier run, not ours to delete
     } else journal.units.flatMap(u => Seq(u.target, u.staged))
     (prepared :+ journal.staging).distinct.filter(free).foreach(dir => fs.delete(dir, true))
@@ -87,12 +90,12 @@ private[zorder] object CatalogRecovery {
   private def unfinished(table: CatalogParquetTable): Seq[Journal] =
     table.store.all().filter(j => j.kind == "catalog" && j.state != JournalState.Done && !j.active)
 
-  def recover(table: CatalogParquetTable, stagingMs: Long = Recovery.StagingMs): Unit =
+  def recover(table: CatalogParquetTable, stagingMs: Long = PathRecovery.StagingMs): Unit =
     unfinished(table).foreach { j =>
       val live = table.liveDirs().values.map(_.toUri.getPath).toSet
       val age = System.currentTimeMillis - j.changedMs
       val happened = j.units.exists(u => live(u.target.toUri.getPath))
-      val lease = if (happened) Recovery.LeaseMs else stagingMs
+      val lease = if (happened) PathRecovery.LeaseMs else stagingMs
       if (j.owner == Journal.thisJvm || age >= lease) new CatalogRecovery(table).settle(j.txn)
     }
 }

@@ -2,6 +2,9 @@ package org.apache.spark.sql.zorder.table.parquet
 
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.zorder.table.parquet.commit.SwapPlan
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FileMoves, ListedFile}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, SwapUnit}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -11,7 +14,7 @@ import org.apache.spark.sql.zorder.table.storage.CrashPoint
 private[zorder] object LateFiles {
 
   /** Late files of all finished commits, not copied yet: (journal, where the data is now, the file). */
-  def find(table: ParquetTable): Seq[(Journal, SwapUnit, TreeFile)] = {
+  def find(table: ParquetTable): Seq[(Journal, SwapUnit, ListedFile)] = {
     val live = table.liveDirs().values.map(_.toUri.getPath).toSet
     for {
       j <- table.doneJournals()
@@ -20,7 +23,7 @@ private[zorder] object LateFiles {
     } yield (j, u, f)
   }
 
-  private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[TreeFile] = {
+  private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[ListedFile] = {
     val known = unit.named.map(_.rel).toSet
     val carried = journal.carried.map(_.rel).toSet
     DirectoryListing.walk(table.store.fs, unit.old).data
@@ -31,12 +34,12 @@ private[zorder] object LateFiles {
    * Files where Spark would make a partition of a managed table that a run has put elsewhere, from a writer that
    * had listed the table before: (that place, where the data is now, the file).
    */
-  def atHome(table: ParquetTable): Seq[(Path, Path, TreeFile)] = table match {
+  def atHome(table: ParquetTable): Seq[(Path, Path, ListedFile)] = table match {
     case t: CatalogParquetTable if t.isManaged && t.partitioned =>
       val moved = t.doneJournals().flatMap(_.units).map(_.target.toUri.getPath).toSet
       for {
         (partition, dir) <- t.liveDirs().toSeq.sortBy(_._1) if moved(dir.toUri.getPath)
-        own = UnitPlan.below(t.root, partition) if own.toUri.getPath != dir.toUri.getPath
+        own = SwapPlan.below(t.root, partition) if own.toUri.getPath != dir.toUri.getPath
         tree = DirectoryListing.walk(t.store.fs, own) if tree.writer.isEmpty
         f <- tree.data
       } yield (own, dir, f)
@@ -75,9 +78,9 @@ private[zorder] object LateFiles {
   }
 
   /** A file of that name and length is the same file, copied before a crash. */
-  private def copyTo(table: ParquetTable, old: Path, file: TreeFile, dir: Path): Unit = {
+  private def copyTo(table: ParquetTable, old: Path, file: ListedFile, dir: Path): Unit = {
     val to = new Path(dir, file.rel)
-    if (!Moves.status(table.store.fs, to).exists(_.getLen == file.length))
-      Moves.copy(table.store.fs, new Path(old, file.rel), to, file.modified)
+    if (!FileMoves.status(table.store.fs, to).exists(_.getLen == file.length))
+      FileMoves.copy(table.store.fs, new Path(old, file.rel), to, file.modified)
   }
 }

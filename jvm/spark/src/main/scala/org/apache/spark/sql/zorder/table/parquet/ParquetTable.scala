@@ -7,6 +7,16 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ActiveStreams, ClusterTable, StateDir, TableWrite, Vacuumed}
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.parquet.commit.Replacement
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Journal,
+  JournalState,
+  JournalStore,
+  TableIdentity,
+  UnfinishedCommits
+}
+import org.apache.spark.sql.zorder.table.parquet.read.ParquetRows
+import org.apache.spark.sql.zorder.table.parquet.write.StagedWrite
 import org.apache.spark.sql.zorder.table.storage.StorageFailure
 
 /** A plain Parquet table, known by path or by name. */
@@ -21,7 +31,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   /** True for journals of this table, not of a dropped one that lay at the same place. */
   def owns(journal: Journal): Boolean =
-    if (journal.table.isEmpty) journal.kind == "path" else Identity.same(journal.table, identity)
+    if (journal.table.isEmpty) journal.kind == "path" else TableIdentity.same(journal.table, identity)
 
   /** Finished commits of this table whose old files may still be there, oldest first. */
   def doneJournals(): Seq[Journal] =
@@ -29,7 +39,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   override def state: StateDir
 
-  override def unfinished: Option[String] = Unfinished.said(this)
+  override def unfinished: Option[String] = UnfinishedCommits.notice(name, store, owns)
 
   /** Where the data of each partition is now, by the partition's directories ("" when unpartitioned). */
   def liveDirs(): Map[String, Path]
@@ -87,19 +97,19 @@ private[zorder] trait ParquetTable extends ClusterTable {
   }
 
   override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
-    try new Vacuum(this, keepMs, dryRun).run()
+    try new ParquetVacuum(this, keepMs, dryRun).run()
     catch {
       case StorageFailure(said) => refuse(s"The vacuum of $name stopped ($said); the next one goes on.")
     }
 
   override def rollback(statement: String): String =
-    try Rollback.run(session, this, statement)
+    try ParquetRollback.run(session, this, statement)
     catch {
       case StorageFailure(said) =>
         refuse(s"The rollback of $name could not begin ($said); the table is as it was.")
     }
 
-  override def remove(): Unit = Remove.run(session, this)
+  override def remove(): Unit = ParquetRemove.run(session, this)
 }
 
 private[zorder] object ParquetTable {

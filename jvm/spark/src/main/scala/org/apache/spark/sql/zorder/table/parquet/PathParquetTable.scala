@@ -9,6 +9,22 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.StateDir
 import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.parquet.commit.{
+  CommitWait,
+  PathCommit,
+  PathCompletion,
+  Replacement,
+  SwapPlan
+}
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FilePermissions}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Journal,
+  JournalState,
+  JournalStore,
+  SwapUnit,
+  TableIdentity
+}
+import org.apache.spark.sql.zorder.table.parquet.read.PathContent
 
 /**
  * Parquet files under a directory of a local disk or of HDFS.
@@ -36,9 +52,9 @@ private[zorder] final class PathParquetTable(
   private[parquet] def ident: Option[TableIdentifier] = registered.filter(_ => named).map(_.identifier)
 
   /** Whoever drops a managed table drops its data: what lay there before is another table's. */
-  override def identity: String = managedBy.map(Identity.of).getOrElse("")
+  override def identity: String = managedBy.map(TableIdentity.of).getOrElse("")
   override def owns(journal: Journal): Boolean =
-    journal.kind == "path" && !Identity.differ(journal.table, identity) &&
+    journal.kind == "path" && !TableIdentity.differ(journal.table, identity) &&
       (journal.table.nonEmpty || managedBy.forall(_.createTime <= journal.changedMs))
   private var late = 0
   private var listed: Option[DirectoryListing] = Some(opened)
@@ -70,7 +86,7 @@ private[zorder] final class PathParquetTable(
     preparing(staging) {
       store.write(draft(txn, runId, staging, Nil).at(JournalState.Staging))
       fs.mkdirs(staging)
-      Attributes.copy(fs, root, staging) // what cannot be given back is found out before the work
+      FilePermissions.copy(fs, root, staging) // what cannot be given back is found out before the work
     }
   }
 
@@ -78,7 +94,7 @@ private[zorder] final class PathParquetTable(
     txnOf(staging).foreach { txn =>
       Journal.end(txn)
       store.get(txn).filter(j => j.state == JournalState.Staging || j.state == JournalState.Prepared)
-        .foreach(j => new Finish(store).abandon(j))
+        .foreach(j => new PathCompletion(store).abandon(j))
       // a commit that got stuck goes on from there
       if (store.get(txn).isEmpty) fs.delete(staging, true)
     }
@@ -89,10 +105,10 @@ private[zorder] final class PathParquetTable(
     val units =
       try {
         checkBase()
-        UnitPlan.forPath(fs, root, replacement, content.actual)
+        SwapPlan.forPath(fs, root, replacement, content.actual)
       } catch { case e: Throwable => discard(replacement.staging); throw e }
-    val record = UnitPlan.inPlace(replacement.record, content.actual)
-    new PathSwap(store, WaitMs.of(session))
+    val record = SwapPlan.inPlace(replacement.record, content.actual)
+    new PathCommit(store, CommitWait.of(session))
       .commit(draft(txn, replacement.runId, replacement.staging, units), record, replacement.layouts)
     runs = state.nextNumber()
     session.catalog.refreshByPath(root.toString)

@@ -14,14 +14,16 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.parquet.{
   CatalogParquetTable,
   CatalogRecovery,
-  DirectoryListing,
-  Identity,
-  JournalStore,
   ParquetTable,
-  PathParquetTable,
-  Recovery,
-  Renamed,
-  Unfinished
+  PathParquetTable
+}
+import org.apache.spark.sql.zorder.table.parquet.commit.PathRecovery
+import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  JournalStore,
+  RenamedTable,
+  TableIdentity,
+  UnfinishedCommits
 }
 import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
@@ -93,7 +95,7 @@ private[table] object CatalogResolver {
     val flat = meta.partitionColumnNames.isEmpty
     val tracked = meta.tracksPartitionsInCatalog && session.sessionState.conf.manageFilesourcePartitions
     if (changes && managed && !ObjectStores.isOne(fs.getUri.getScheme))
-      Renamed.adopt(fs, root, Identity.of(meta))
+      RenamedTable.adopt(fs, root, TableIdentity.of(meta))
     if (if (flat) managed else !tracked) exchanged(session, name, meta, fs, root, access)
     else relocated(session, name, meta, fs, root, access)
   }
@@ -106,11 +108,11 @@ private[table] object CatalogResolver {
       fs: FileSystem,
       root: Path,
       access: Access): ParquetTable = {
-    val identity = if (meta.tableType == CatalogTableType.MANAGED) Identity.of(meta) else ""
+    val identity = if (meta.tableType == CatalogTableType.MANAGED) TableIdentity.of(meta) else ""
     val changes = access == Access.Change
-    if (changes) Recovery.recover(fs, root, identity = identity)
+    if (changes) PathRecovery.recover(fs, root, identity = identity)
     val table = new CatalogParquetTable(session, name, meta.identifier, fs)
-    if (changes) CatalogRecovery.recover(table) else Unfinished.refuseAway(name, table.store, identity)
+    if (changes) CatalogRecovery.recover(table) else UnfinishedCommits.refuseAway(name, table.store, identity)
     if (!fs.exists(table.root) && meta.partitionColumnNames.isEmpty) gone(name, table.root)
     PathRefusals.foreign(fs, table.root)
     if (meta.partitionColumnNames.isEmpty)
@@ -153,9 +155,9 @@ private[table] object CatalogResolver {
     val managed = meta.tableType == CatalogTableType.MANAGED
     val changes = access == Access.Change
     if (changes && ObjectStores.isOne(fs.getUri.getScheme)) refuse(onObjectStore(name, meta))
-    val identity = if (managed) Identity.of(meta) else ""
-    if (changes) Recovery.recover(fs, root, identity = identity)
-    else Unfinished.refuseAway(name, JournalStore.beside(fs, root), identity)
+    val identity = if (managed) TableIdentity.of(meta) else ""
+    if (changes) PathRecovery.recover(fs, root, identity = identity)
+    else UnfinishedCommits.refuseAway(name, JournalStore.beside(fs, root), identity)
     if (!fs.exists(root)) gone(name, root)
     val tree = TableResolver.checked(fs, root, identity, access)
     refuseOverlap(session, root, Some(meta.identifier))

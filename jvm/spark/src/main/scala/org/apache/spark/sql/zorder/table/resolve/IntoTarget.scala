@@ -5,7 +5,9 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, RunRecord, StateDir, TableWrite}
-import org.apache.spark.sql.zorder.table.parquet.{DirectoryListing, Journal, JournalStore, Moves, StagedWrite}
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FileMoves}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalStore}
+import org.apache.spark.sql.zorder.table.parquet.write.StagedWrite
 import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
 /** `INTO 'path'`: a clustered copy of a table in a place of its own. */
@@ -30,7 +32,7 @@ object IntoTarget {
         "give a directory outside of it.")
     if (theirs.startsWith(s"$mine/"))
       refuse(s"$target holds the table ${source.name}; give a directory outside of it.")
-    Moves.status(fs, target).foreach { s =>
+    FileMoves.status(fs, target).foreach { s =>
       if (!s.isDirectory) refuse(s"$target is a file; give a new directory.")
       if (fs.listStatus(target).nonEmpty)
         refuse(s"$target is not empty, and INTO never overwrites; give a new directory or empty this one.")
@@ -83,8 +85,8 @@ object IntoTarget {
     if (staging != target) {
       if (DirectoryListing.walk(fs, target).files.nonEmpty)
         refuse(s"Somebody wrote to $target during the run; the copy was not made, give another directory.")
-      Moves.deleteEmptyDirs(fs, target)
-      Moves.rename(fs, staging, target)
+      FileMoves.deleteEmptyDirs(fs, target)
+      FileMoves.rename(fs, staging, target)
     }
   }
 

@@ -3,20 +3,20 @@ package org.apache.spark.sql.zorder.table.resolve
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.table.parquet.{DirectoryListing, Links, Mounts}
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, MountPoints, SymbolicLinks}
 
 /** Directories of the local disk that are not what they seem: their exchange would touch another place. */
 private[table] object LocalRefusals {
 
   /** A table's own directory; those above it may well be links. */
-  def link(root: Path, named: Option[String] = None): Unit = Links.target(root).foreach { to =>
+  def link(root: Path, named: Option[String] = None): Unit = SymbolicLinks.target(root).foreach { to =>
     val instead = named.fold(s"name $to")(t => s"ALTER TABLE $t SET LOCATION '$to' first")
     refuse(s"$root is a symbolic link to $to, and an exchange of directories would put a directory in its " +
       s"place; $instead.")
   }
 
   def partitionLinks(dirs: Iterable[Path]): Unit = dirs.foreach { dir =>
-    Links.target(dir).foreach { to =>
+    SymbolicLinks.target(dir).foreach { to =>
       refuse(s"The partition directory $dir is a symbolic link to $to, which an exchange of directories " +
         s"would replace; put the files of $to in its place, or write a copy with INTO 'path'.")
     }
@@ -24,16 +24,16 @@ private[table] object LocalRefusals {
 
   /** The partition directories below `root`. */
   def partitionLinks(root: Path, tree: DirectoryListing): Unit =
-    if (Mounts.isLocal(root)) partitionLinks(tree.dirs.filter(_.contains('=')).map(new Path(root, _)))
+    if (MountPoints.isLocal(root)) partitionLinks(tree.dirs.filter(_.contains('=')).map(new Path(root, _)))
 
-  def mount(dir: Path): Unit = Mounts.within(dir).foreach(at => refuse(said(dir, at)))
+  def mount(dir: Path): Unit = MountPoints.within(dir).foreach(at => refuse(said(dir, at)))
 
   /** Mounts inside the table alone: for what leaves the root itself where it is. */
   def mountBelow(fs: FileSystem, root: Path, dirs: Iterable[Path]): Unit =
     if (fs.getUri.getScheme == "file") {
-      val points = Mounts.source().map(Mounts.parse).getOrElse(Nil)
+      val points = MountPoints.source().map(MountPoints.parse).getOrElse(Nil)
       dirs.filter(_ != root).foreach { dir =>
-        Mounts.among(points, dir.toUri.getPath).foreach(at => refuse(said(dir, at)))
+        MountPoints.among(points, dir.toUri.getPath).foreach(at => refuse(said(dir, at)))
       }
     }
 

@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
-import org.apache.spark.sql.zorder.table.storage.Claim
+import org.apache.spark.sql.zorder.table.storage.RunClaim
 
 /** `ZORDER VACUUM`, `ROLLBACK` and `REMOVE`, and the history of a table. */
 object Maintenance {
@@ -113,5 +113,5 @@ object Maintenance {
     }
 
   private def unclaimed(session: ClassicSession, roots: Seq[Path]): Unit =
-    Claim.clear(roots.head.getFileSystem(session.sessionState.newHadoopConf()), roots)
+    RunClaim.clear(roots.head.getFileSystem(session.sessionState.newHadoopConf()), roots)
 }

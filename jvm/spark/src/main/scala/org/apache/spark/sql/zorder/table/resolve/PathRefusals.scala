@@ -7,7 +7,7 @@ import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.parquet.DirectoryListing
+import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 import org.apache.spark.sql.zorder.table.storage.{ObjectStores, TextFiles}
 
 /** Directories that must not be rewritten as plain Parquet. */

@@ -8,16 +8,14 @@ import org.apache.spark.sql.zorder.conf.Nearest
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormats, TableRef}
-import org.apache.spark.sql.zorder.table.parquet.{
-  DirectoryListing,
-  Identity,
-  Inside,
+import org.apache.spark.sql.zorder.table.parquet.{ParquetTable, PathParquetTable}
+import org.apache.spark.sql.zorder.table.parquet.commit.PathRecovery
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalState,
   JournalStore,
-  ParquetTable,
-  PathParquetTable,
-  Recovery,
-  Unfinished
+  TableIdentity,
+  UnfinishedCommits
 }
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 
@@ -83,15 +81,15 @@ object TableResolver extends Logging {
       LocalRefusals.link(root)
     }
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
-    val tree = checked(fs, root, managed.map(Identity.of).getOrElse(""), access)
-    tree.dirs.find(Inside.isOurs).foreach { dir =>
+    val tree = checked(fs, root, managed.map(TableIdentity.of).getOrElse(""), access)
+    tree.dirs.find(HiddenDirectories.isOurs).foreach { dir =>
       refuse(
         s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
     }
-    val moved = Unfinished.journals(JournalStore.beside(fs, root))
+    val moved = UnfinishedCommits.journals(JournalStore.beside(fs, root))
       .find(j => j.kind == "catalog" && j.state == JournalState.Done && j.units.exists(_.old == root))
     moved.foreach { j =>
-      val name = Identity.name(j.table)
+      val name = TableIdentity.name(j.table)
       refuse(s"$root holds the files that the table $name had before its last run; name the table.")
     }
     new PathParquetTable(session, text, fs, root, tree, registered = managed)
@@ -109,8 +107,8 @@ object TableResolver extends Logging {
       identity: String,
       access: Access): DirectoryListing = {
     val changes = access == Access.Change
-    if (changes) Recovery.recover(fs, root, identity = identity)
-    else Unfinished.refuseAway(root.toString, JournalStore.beside(fs, root), identity)
+    if (changes) PathRecovery.recover(fs, root, identity = identity)
+    else UnfinishedCommits.refuseAway(root.toString, JournalStore.beside(fs, root), identity)
     directory(fs, root)
     if (changes) LocalRefusals.mount(root)
     PathRefusals.foreign(fs, root)

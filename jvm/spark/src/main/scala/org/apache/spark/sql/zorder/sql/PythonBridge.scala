@@ -1,0 +1,78 @@
+package org.apache.spark.sql.zorder.sql
+
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.sql.zorder.build.StartCheck
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
+import org.apache.spark.sql.zorder.run.plan.DataFrameFiles
+import org.apache.spark.sql.zorder.run.request.ColumnNames
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
+import org.apache.spark.sql.zorder.sql.function.{RegisteredFunctions, ZOrderVersion}
+import org.apache.spark.sql.zorder.sql.statement.TableRefParser
+
+/**
+ * What Python calls on a session that was started without the extension. Flat, with types that py4j can pass.
+ * A session that has the extension needs none of it.
+ */
+object PythonBridge {
+
+  /** Registers the functions and the sort with this session (not with others of the application). May be called again. */
+  def install(session: SparkSession): Unit = {
+    Option(StartCheck.problem()).foreach(problem => throw new IllegalStateException(problem))
+    SessionKeys.register()
+    val state = Shims.classic(session).sessionState
+    // the one spelling that means the same on every Spark line
+    RegisteredFunctions.functions.foreach { f =>
+      state.functionRegistry.createOrReplaceTempFunction(f.name, f.builder, "scala_udf")
+    }
+    RegisteredFunctions.tableFunctions.foreach { f =>
+      state.tableFunctionRegistry.createOrReplaceTempFunction(f.name, f.builder, "scala_udf")
+    }
+    val experimental = session.experimental
+    if (!experimental.extraStrategies.contains(ZOrderSortStrategy))
+      experimental.extraStrategies = experimental.extraStrategies :+ ZOrderSortStrategy
+  }
+
+  /** Runs an `OPTIMIZE` or `ZORDER` statement, which the parser of such a session does not know. */
+  def run(session: SparkSession, sqlText: String): DataFrame = {
+    val classic = Shims.classic(session)
+    val plan = session.withActive(new StatementPlanner(session, classic.sessionState.sqlParser).plan(sqlText))
+    Shims.ofRows(
+      classic,
+      plan.getOrElse(ZOrderException.refuse(
+        "The bridge runs OPTIMIZE and ZORDER statements only: use spark.sql for everything else.")))
+  }
+
+  /**
+   * A DataFrame with its rows partitioned into `files` partitions and ordered in them, for any writer.
+   *
+   * @param by
+   *   names, or objects of Spark's class `Column`
+   * @param files
+   *   0 for as many as a run would make
+   */
+  def cluster(df: DataFrame, by: Array[Object], files: Int): DataFrame =
+    ClusterDataFrame.cluster(df, names(df, by), wanted(df, files))
+
+  /** The JSON of a layout fitted on a DataFrame; arguments as for `cluster`. */
+  def fit(df: DataFrame, by: Array[Object], files: Int): String =
+    ClusterDataFrame.fit(df, names(df, by), wanted(df, files))
+
+  private def wanted(df: DataFrame, files: Int): Int = if (files == 0) DataFrameFiles.of(df) else files
+
+  private def names(df: DataFrame, by: Array[Object]): Seq[String] = by.toSeq.map {
+    case column: Column => ColumnNames.of(df, column)
+    case name => name.toString
+  }
+
+  /** The JSON of the newest layout that a table keeps, or null; `target` as in a statement. */
+  def layout(session: SparkSession, target: String): String = {
+    val classic = Shims.classic(session)
+    session.withActive(StoredLayout.newest(classic, TableRefParser.ofText(session, target)).orNull)
+  }
+
+  /** The version of this package. */
+  def version(): String = ZOrderVersion.text
+}

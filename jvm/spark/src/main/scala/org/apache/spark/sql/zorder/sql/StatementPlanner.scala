@@ -1,0 +1,55 @@
+package org.apache.spark.sql.zorder.sql
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.parser.ParserInterface
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.ExplainMode
+import org.apache.spark.sql.execution.command.ExplainCommand
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.run.request.ClusterRequest
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.sql.statement.{Statement, StatementFilter, StatementParser}
+import org.apache.spark.sql.zorder.table.resolve.Provider
+
+/** Decides which statements are ours, and makes commands of them. */
+final class StatementPlanner(session: SparkSession, delegate: ParserInterface) extends Logging {
+
+  /** The plan of a statement of ours, or of one that we hand to Delta; None for everything else. */
+  def plan(sql: String): Option[LogicalPlan] = StatementFilter(sql) match {
+    case StatementFilter.NotOurs => None
+    case StatementFilter.Ours(statement) => Some(command(statement))
+    case StatementFilter.Explain(mode, statement) =>
+      val explain =
+        ExplainMode.fromString(if (mode.isEmpty) "simple" else mode.toLowerCase(java.util.Locale.ROOT))
+      Some(ExplainCommand(command(statement), explain))
+  }
+
+  private def command(sql: String): LogicalPlan = new StatementParser(delegate).parse(sql) match {
+    case Statement.Cluster(request, deltaSyntax) =>
+      (if (deltaSyntax) deltasOwn(sql, request) else None).getOrElse(OptimizeCommand(request))
+    case Statement.Vacuum(table, retainHours, dryRun) => VacuumCommand(table, retainHours, dryRun)
+    case Statement.Rollback(table) => RollbackCommand(table)
+    case Statement.Remove(table) => RemoveCommand(table)
+    case Statement.LogStart(path, keepLiterals) => LogStartCommand(path, keepLiterals)
+    case Statement.LogStop => LogStopCommand()
+  }
+
+  /** Delta's plan, where its parser is below us, the table is Delta's and nobody asked us to take over. */
+  private def deltasOwn(sql: String, request: ClusterRequest): Option[LogicalPlan] = {
+    val takeOver = SessionKeys.isOn(Shims.classic(session).sessionState.conf, SessionKeys.TakeOverDelta)
+    val theirs = if (takeOver) None else parsedBelow(sql)
+    theirs.filter(_ => Provider.isDelta(session, request.target)).map { plan =>
+      val by = if (request.by.isEmpty) "" else request.by.mkString(" BY (", ", ", ")")
+      logInfo(
+        s"OPTIMIZE of a Delta table runs as Delta's own; spark-zorder takes it as ZORDER TABLE <table>$by")
+      plan
+    }
+  }
+
+  private def parsedBelow(sql: String): Option[LogicalPlan] =
+    try Some(delegate.parsePlan(sql)).filterNot(_.isInstanceOf[ZOrderCommand])
+    catch { case NonFatal(_) => None }
+}

@@ -1,0 +1,116 @@
+package org.apache.spark.sql.zorder.sql.function
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.expr.{HilbertOrder, ZOrder, ZOrderCompare}
+import org.apache.spark.sql.zorder.expr.layout.{LayoutArgument, ZOrderFile, ZOrderKey}
+
+/** One SQL function: what the session extension injects. */
+final case class FunctionEntry(name: String, info: ExpressionInfo, builder: Seq[Expression] => Expression)
+
+/** The SQL functions, in the order in which the guide lists them. */
+object ScalarFunctions {
+
+  /** Version of this project in which the first functions came. */
+  private val First = "0.1.0"
+
+  private val zorder = entry(
+    classOf[ZOrder].getName,
+    "zorder",
+    "_FUNC_(expr, ...) - Returns the key of a row on the Z-order curve of its arguments: BINARY, never NULL.",
+    """
+    Arguments:
+      * expr - any number of expressions of atomic types, NULLs allowed; a struct is named field by field.
+    """,
+    """
+    Examples:
+      > SELECT hex(_FUNC_(1, 2));
+       F00000000000000180
+      > SELECT * FROM t ORDER BY _FUNC_(a, s.b);
+    """
+  )(ZOrder(_))
+
+  private val hilbert = entry(
+    classOf[HilbertOrder].getName,
+    "hilbert",
+    "_FUNC_(expr, ...) - Returns the key of a row on the Hilbert curve of its arguments: BINARY, never NULL.",
+    """
+    Arguments:
+      * expr - any number of expressions of atomic types, NULLs allowed; a struct is named field by field.
+    """,
+    """
+    Examples:
+      > SELECT hex(_FUNC_(1, 2));
+       A00000000000000340
+    """
+  )(HilbertOrder(_))
+
+  private val compare = entry(
+    classOf[ZOrderCompare].getName,
+    "zorder_compare",
+    "_FUNC_(left, right) - Returns -1, 0 or 1, as the zorder keys of two structs compare; NULL if one is NULL.",
+    """
+    Arguments:
+      * left, right - structs with the same number of fields; names are ignored, a NULL field is a value.
+    """,
+    """
+    Examples:
+      > SELECT _FUNC_(struct(2, 4), struct(1, 7));
+       1
+    """
+  ) {
+    case Seq(left, right) => ZOrderCompare(left, right)
+    case other =>
+      ZOrderException.refuse(s"zorder_compare takes two structs, not ${other.length} arguments: " +
+        "write zorder_compare(struct(a, b), struct(c, d)).")
+  }
+
+  private val file = entry(
+    classOf[ZOrderFile].getName,
+    "zorder_file",
+    "_FUNC_(layout, expr, ...) - Returns the number of the file that a layout gives the row: INT from 0, never NULL.",
+    """
+    Arguments:
+      * layout - a literal: the JSON that fit() returned, or 'table:db.t' or 'path:/data/t' of a clustered table.
+      * expr - the layout's columns in its order; further ones spread rows whose keys are all equal over files.
+    """,
+    """
+    Examples:
+      > SELECT _FUNC_('path:/data/t', a, b), count(*) FROM t GROUP BY 1;
+    """)(LayoutArgument.file)
+
+  private val key = entry(
+    classOf[ZOrderKey].getName,
+    "zorder_key",
+    "_FUNC_(layout, expr, ...) - Returns the place of the row in a layout: BIGINT from 0, never NULL.",
+    """
+    Arguments:
+      * layout - a literal: the JSON that fit() returned, or 'table:db.t' or 'path:/data/t' of a clustered table.
+      * expr - the layout's columns in its order.
+    """,
+    """
+    Examples:
+      > SELECT * FROM t ORDER BY _FUNC_('path:/data/t', a, b);
+    """)(LayoutArgument.key)
+
+  /** Every function, each to be injected once into a session. */
+  val all: Seq[FunctionEntry] = Seq(zorder, hilbert, compare, file, key)
+
+  private def entry(className: String, name: String, usage: String, arguments: String, examples: String)(
+      builder: Seq[Expression] => Expression): FunctionEntry = {
+    // database, note and deprecation are empty; Spark checks group and source against lists of its own
+    val info = new ExpressionInfo(
+      className,
+      null,
+      name,
+      usage,
+      arguments,
+      examples,
+      "",
+      "misc_funcs",
+      First,
+      "",
+      "built-in")
+    FunctionEntry(name, info, builder)
+  }
+}

@@ -1,0 +1,84 @@
+package org.apache.spark.sql.zorder.sql.statement
+
+import org.apache.spark.sql.zorder.conf.Nearest
+
+/** A clause by the words that open it. */
+final case class Clause(words: String*) {
+  def name: String = words.mkString(" ")
+}
+
+/** One clause of a statement: its opening words and the tokens up to the next clause. */
+final case class ClauseBody(clause: Clause, head: Token, body: IndexedSeq[Token])
+
+/** Cuts the part of a statement behind the table into clauses, at bracket depth 0 only. */
+object Clause {
+  val Full: Clause = Clause("FULL")
+  val Where: Clause = Clause("WHERE")
+  val ZOrderBy: Clause = Clause("ZORDER", "BY")
+  val By: Clause = Clause("BY")
+  val UsingCurve: Clause = Clause("USING", "CURVE")
+  val With: Clause = Clause("WITH")
+  val Into: Clause = Clause("INTO")
+  val DryRun: Clause = Clause("DRY", "RUN")
+  val Retain: Clause = Clause("RETAIN")
+
+  /** One word is enough to know these by: no expression has them unquoted. */
+  private val knownByFirstWord = Set(UsingCurve)
+
+  /**
+   * @param grammar
+   *   the clauses that the statement may have, in their order
+   * @return
+   *   the clauses found, each at most once
+   */
+  def split(
+      text: StatementText,
+      tokens: IndexedSeq[Token],
+      from: Int,
+      grammar: Seq[Clause]): Seq[ClauseBody] = {
+    val heads = (from until tokens.size).flatMap { i =>
+      grammar.find(c => opens(c, tokens, i) && (c != Full || i == from)).map(c => (i, c))
+    }
+    heads.foreach { case (i, clause) => checkWords(text, tokens, i, clause) }
+    if (heads.headOption.map(_._1) != tokens.indices.lift(from)) notAClause(text, tokens(from), grammar)
+    checkOrder(text, tokens, heads, grammar)
+    val ends = heads.drop(1).map(_._1) :+ tokens.size
+    heads.zip(ends).map { case ((i, clause), end) =>
+      ClauseBody(clause, tokens(i), tokens.slice(i + clause.words.size, end))
+    }
+  }
+
+  private def opens(clause: Clause, tokens: IndexedSeq[Token], i: Int): Boolean = {
+    val words = if (knownByFirstWord(clause)) clause.words.take(1) else clause.words
+    val dotted = i > 0 && tokens(i - 1).isSymbol(".") || tokens.lift(i + 1).exists(_.isSymbol("."))
+    tokens(i).depth == 0 && !dotted &&
+    words.zipWithIndex.forall { case (word, k) => tokens.lift(i + k).exists(_.is(word)) }
+  }
+
+  private def checkWords(text: StatementText, tokens: IndexedSeq[Token], i: Int, clause: Clause): Unit =
+    clause.words.zipWithIndex.drop(1).foreach { case (word, k) =>
+      if (!tokens.lift(i + k).exists(_.is(word)))
+        text.fail(
+          tokens(i).start,
+          s"${clause.words.head} must be followed by $word, as in ${clause.name} hilbert")
+    }
+
+  private def notAClause(text: StatementText, token: Token, grammar: Seq[Clause]): Nothing = {
+    val spellings = grammar.flatMap(c => Seq(c.words.mkString, c.words.head).map(_ -> c)).toMap
+    val meant = if (token.text.length < 3) None else Nearest.to(token.text, spellings.keys).map(spellings)
+    text.found(token, "behind the table" + meant.fold("")(c => s" (did you mean ${c.name}?)"))
+  }
+
+  private def checkOrder(
+      text: StatementText,
+      tokens: IndexedSeq[Token],
+      heads: Seq[(Int, Clause)],
+      grammar: Seq[Clause]): Unit =
+    heads.zip(heads.drop(1)).foreach { case ((_, earlier), (i, later)) =>
+      val position = tokens(i).start
+      if (heads.exists { case (j, clause) => j < i && clause == later })
+        text.fail(position, s"${later.name} stands there a second time")
+      if (grammar.indexOf(later) < grammar.indexOf(earlier))
+        text.fail(position, s"${later.name} must stand before ${earlier.name}")
+    }
+}

@@ -1,0 +1,29 @@
+package org.apache.spark.sql.zorder.sql.statement
+
+import org.apache.spark.sql.zorder.run.request.ClusterRequest
+import org.apache.spark.sql.zorder.table.TableRef
+
+/** A statement of ours, recognised but not looked up. */
+sealed trait Statement
+
+object Statement {
+
+  /**
+   * `OPTIMIZE ...` or `ZORDER TABLE ...`.
+   *
+   * @param deltaSyntax
+   *   it is an `OPTIMIZE` with nothing in it that Delta's own statement has not got
+   */
+  final case class Cluster(request: ClusterRequest, deltaSyntax: Boolean) extends Statement
+
+  final case class Vacuum(table: TableRef, retainHours: Option[Double], dryRun: Boolean) extends Statement
+
+  final case class Rollback(table: TableRef) extends Statement
+
+  final case class Remove(table: TableRef) extends Statement
+
+  /** `keepLiterals` is None where the session's setting decides. */
+  final case class LogStart(path: Option[String], keepLiterals: Option[Boolean]) extends Statement
+
+  case object LogStop extends Statement
+}

@@ -1,0 +1,51 @@
+package org.apache.spark.sql.zorder.sql.statement
+
+/**
+ * One kind of statement.
+ *
+ * @param opening
+ *   the words it begins with
+ * @param grammar
+ *   its clauses, in the order in which they must stand
+ * @param clauses
+ *   how the clauses are shown to people
+ */
+sealed abstract class StatementKind(val opening: String, val grammar: Seq[Clause], clauses: String) {
+
+  /** The whole statement as it should look. */
+  def usage: String = s"$opening table$clauses"
+
+  /** The word behind ZORDER. */
+  def second: String = opening.split(' ').last
+}
+
+object StatementKind {
+  import Clause._
+
+  private val tail = "[USING CURVE name] [WITH (option = value, ...)] [INTO 'path'] [DRY RUN]"
+
+  case object Optimize extends StatementKind(
+        "OPTIMIZE",
+        Seq(Full, Where, ZOrderBy, UsingCurve, With, Into, DryRun),
+        s" [FULL] [WHERE predicate] [ZORDER BY (a, b)] $tail")
+
+  case object ZOrderTable extends StatementKind(
+        "ZORDER TABLE",
+        Seq(Full, Where, By, UsingCurve, With, Into, DryRun),
+        s" [FULL] [WHERE predicate] [BY (a, b)] $tail")
+
+  case object Vacuum
+      extends StatementKind("ZORDER VACUUM", Seq(Retain, DryRun), " [RETAIN n HOURS] [DRY RUN]")
+
+  case object Rollback extends StatementKind("ZORDER ROLLBACK", Nil, "")
+
+  case object Remove extends StatementKind("ZORDER REMOVE", Nil, "")
+
+  case object Log extends StatementKind("ZORDER LOG", Nil, "") {
+    override val usage: String =
+      "ZORDER LOG START ['path'] [KEEP LITERALS | DROP LITERALS] or ZORDER LOG STOP"
+  }
+
+  /** Everything that begins with ZORDER. */
+  val zorderKinds: Seq[StatementKind] = Seq(ZOrderTable, Vacuum, Rollback, Remove, Log)
+}

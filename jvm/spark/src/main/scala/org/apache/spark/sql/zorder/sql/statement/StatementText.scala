@@ -1,0 +1,76 @@
+package org.apache.spark.sql.zorder.sql.statement
+
+import org.apache.spark.sql.catalyst.analysis.{MultiAlias, Star}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression, Literal}
+import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
+import org.apache.spark.sql.types.StringType
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * The text of one statement: slices of it, and error sentences that point into it.
+ *
+ * @param usage
+ *   what the statement should look like, for the end of a sentence
+ * @param delegate
+ *   reads names, literals and expressions
+ */
+final class StatementText(val sql: String, val usage: String, delegate: ParserInterface) {
+
+  /** The tokens of the whole text. */
+  def tokens(): IndexedSeq[Token] =
+    try new Lexer(sql).tokens()
+    catch { case e: UnreadableStatement => fail(e.position, e.what) }
+
+  /** The text from the first of these tokens to the last, comments between them included. */
+  def slice(tokens: Seq[Token]): String = sql.substring(tokens.head.start, tokens.last.end)
+
+  /** Refuses the statement: where it stopped making sense, what was there, what would parse. */
+  def fail(position: Int, what: String): Nothing =
+    ZOrderException.refuse(s"This statement is not understood at ${place(position)}: $what; expected $usage.")
+
+  def found(token: Token, where: String): Nothing =
+    fail(token.start, s"found '${shorten(token.text)}' $where")
+
+  /** The value of a string in quotes. */
+  def string(token: Token, what: String): String = parsed(token.text) match {
+    case Right(Literal(value: UTF8String, _: StringType)) => value.toString
+    case _ => found(token, s"where $what belongs, a string in single quotes")
+  }
+
+  /** Checks that the tokens are one expression, without alias, direction or star, and gives its text. */
+  def expression(tokens: Seq[Token], what: String): String = {
+    val text = slice(tokens)
+    parsed(text) match {
+      case Right(_: Alias | _: MultiAlias) =>
+        fail(tokens.head.start, s"$what '${shorten(text)}' is more than one plain expression")
+      case Right(_: Star) => fail(tokens.head.start, s"$what names columns one by one, not '$text'")
+      case Right(_) => text
+      case Left(reason) => fail(tokens.head.start, s"$what '${shorten(text)}' is no SQL expression ($reason)")
+    }
+  }
+
+  /** The parts of a table name. */
+  def name(tokens: Seq[Token]): Seq[String] =
+    try delegate.parseMultipartIdentifier(slice(tokens))
+    catch {
+      case e: ParseException =>
+        fail(tokens.head.start, s"'${shorten(slice(tokens))}' is no table name (${reason(e)})")
+    }
+
+  private def parsed(text: String): Either[String, Expression] =
+    try Right(delegate.parseExpression(text))
+    catch { case e: ParseException => Left(reason(e)) }
+
+  private def reason(e: ParseException): String =
+    e.getMessage.split('\n').map(_.trim).find(_.nonEmpty).getOrElse("it does not parse")
+      .replaceAll("""\s*\(line \d+, pos \d+\)""", "").replaceAll("""^\[[A-Z_.]+\]\s*""", "")
+      .replaceAll("""\s*SQLSTATE: \w+""", "").stripSuffix(".")
+
+  private def place(position: Int): String = {
+    val before = sql.substring(0, math.min(position, sql.length))
+    s"line ${before.count(_ == '\n') + 1}, column ${position - before.lastIndexOf('\n')}"
+  }
+
+  private def shorten(text: String): String = if (text.length <= 60) text else text.take(57) + "..."
+}

@@ -1,0 +1,52 @@
+package org.apache.spark.sql.zorder.sql.statement
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.TableRef
+
+/** Reads the table of a statement: a name in parts, a path in quotes, or ``format.`path` ``. */
+object TableRefParser {
+  private val formats = Seq("parquet", "delta", "iceberg", "hudi")
+
+  /**
+   * @param from
+   *   index of the first token of the table
+   * @return
+   *   the table and the index of the token behind it
+   */
+  def read(text: StatementText, tokens: IndexedSeq[Token], from: Int): (TableRef, Int) = {
+    val token = tokens.lift(from).getOrElse(text.fail(text.sql.length, "it names no table"))
+    token.kind match {
+      case TokenKind.Text =>
+        val path = text.string(token, "a path")
+        if (path.trim.isEmpty) text.found(token, "where a path belongs")
+        (TableRef.Location(path), from + 1)
+      case TokenKind.Word | TokenKind.Quoted => named(text, tokens, from)
+      case TokenKind.Symbol => text.found(token, "where a table name or a path in quotes belongs")
+    }
+  }
+
+  /** A table given as a string: with a slash a path, or as in a statement; anything else is a name. */
+  def ofText(session: SparkSession, text: String): TableRef =
+    if (text.contains("/") && !text.contains("`") && !text.startsWith("'")) TableRef.Location(text)
+    else {
+      val whole =
+        new StatementText(text, "a table name or a path", Shims.classic(session).sessionState.sqlParser)
+      val tokens = whole.tokens()
+      val (table, next) = read(whole, tokens, 0)
+      tokens.lift(next).foreach(whole.found(_, "behind the table name"))
+      table
+    }
+
+  private def named(text: StatementText, tokens: IndexedSeq[Token], from: Int): (TableRef, Int) = {
+    var end = from + 1
+    while (tokens.lift(end).exists(_.isSymbol(".")) && tokens.lift(end + 1).exists(isPart)) end += 2
+    val parts = tokens.slice(from, end)
+    val names = text.name(parts)
+    val isPath = parts.size == 3 && formats.exists(parts.head.is) && parts.last.kind == TokenKind.Quoted
+    (if (isPath) TableRef.Location(names.last) else TableRef.Name(names), end)
+  }
+
+  private def isPart(token: Token): Boolean =
+    token.kind == TokenKind.Word || token.kind == TokenKind.Quoted
+}

@@ -1,0 +1,23 @@
+package org.apache.spark.sql.zorder.sql.statement
+
+import scala.util.Try
+
+import org.apache.spark.sql.zorder.table.TableRef
+
+/** Reads the clauses of `ZORDER VACUUM`. */
+object VacuumStatement {
+
+  def vacuum(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): Statement.Vacuum = {
+    val dryRun = clauses.find(_.clause == Clause.DryRun)
+    dryRun.flatMap(_.body.headOption).foreach(text.found(_, "behind DRY RUN"))
+    val retain = clauses.find(_.clause == Clause.Retain).map(hours(text, _))
+    Statement.Vacuum(target, retain, dryRun.isDefined)
+  }
+
+  private def hours(text: StatementText, clause: ClauseBody): Double = {
+    val unit = clause.body.lastOption.filter(t => t.is("HOURS") || t.is("HOUR"))
+    val number = unit.filter(_ => clause.body.size > 1).map(_ => text.slice(clause.body.init))
+    number.filter(_.matches("""\d+(\.\d+)?""")).flatMap(n => Try(n.toDouble).toOption).getOrElse(
+      text.fail(clause.head.start, "RETAIN takes a number of hours, as in RETAIN 168 HOURS"))
+  }
+}

@@ -1,0 +1,100 @@
+package org.apache.spark.sql.zorder.stats.schema
+
+import java.util.Locale
+
+import scala.util.{Failure, Success, Try}
+
+import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, LeafColumn, SchemaReader}
+
+/** What Spark's Parquet writer would make of the columns that it read. */
+private[stats] object SparkWriterSchema {
+  private val Micros = "TIMESTAMP_MICROS"
+  private val Millis = "TIMESTAMP_MILLIS"
+  private val Int96 = "INT96"
+
+  /** The one way to write timestamps: as all files have it, if that is asked for and they agree. */
+  def timestamps(footers: Seq[FileFooter], timestampType: String): String = timestampType match {
+    case "int96" => Int96
+    case "keep" =>
+      footers.flatMap(_.schema.leaves).flatMap(timestampKind).distinct match {
+        case Seq(one) => one
+        case _ => Micros
+      }
+    case _ => Micros
+  }
+
+  private def timestampKind(leaf: LeafColumn): Option[String] = leaf.typeText match {
+    case "INT96" => Some(Int96)
+    case "INT64 TIMESTAMP(MICROS,true)" => Some(Micros)
+    case "INT64 TIMESTAMP(MILLIS,true)" => Some(Millis)
+    case _ => None
+  }
+
+  /**
+   * The leaves that Spark writes for `schema`, by column, and sentences about columns that it cannot write,
+   * such as a catalog's column of no type.
+   */
+  def leaves(schema: StructType, timestamps: String): (Map[Seq[String], LeafColumn], Seq[String]) = {
+    val conf = new SQLConf
+    conf.setConfString(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key, timestamps)
+    conf.setConfString(SQLConf.PARQUET_WRITE_LEGACY_FORMAT.key, "false")
+    conf.setConfString(SQLConf.PARQUET_FIELD_ID_WRITE_ENABLED.key, "true")
+    val converter = new SparkToParquetSchemaConverter(conf)
+    val fields = schema.fields.toSeq.map { f =>
+      f -> Try(SchemaReader.leaves(converter.convert(StructType(Seq(f)))))
+    }
+    val leaves = fields.collect { case (_, Success(found)) => found }.flatten
+    val refusals = fields.collect { case (f, Failure(_)) =>
+      s"Column ${f.name} has type ${f.dataType.catalogString}, which Spark cannot write to Parquet."
+    }
+    (leaves.map(l => l.column -> l).toMap, refusals)
+  }
+
+  /** The leaves of a file, each with what it would be written back as, if it would be at all. */
+  def pairs(
+      schema: FileSchema,
+      written: Map[Seq[String], LeafColumn]): Seq[(LeafColumn, Option[LeafColumn])] = {
+    def folded(column: Seq[String]): Seq[String] = column.map(_.toLowerCase(Locale.ROOT))
+    val byName = written.map { case (column, leaf) => folded(column) -> leaf }
+    schema.leaves.map(l => l -> written.get(l.column).orElse(byName.get(folded(l.column))))
+  }
+
+  /** Subjects and complaints about the leaves of a file that would not come back as they are. */
+  def changes(
+      footer: FileFooter,
+      written: Map[Seq[String], LeafColumn],
+      keepTimestamps: Boolean): Seq[(String, String)] = {
+    val types = pairs(footer.schema, written).flatMap { case (leaf, now) =>
+      val unreadable = footer.schema.unreadable.exists(_._1 == leaf.column.head)
+      val complaint = now match {
+        case Some(found) => change(leaf, found, keepTimestamps)
+        case None => if (unreadable) None else Some("has no counterpart in what Spark would write")
+      }
+      complaint.map(s"Column ${leaf.name}" -> _)
+    }
+    val ids = footer.schema.lostIds.map { c =>
+      s"The field id of $c" -> "has no place in Spark's schema and would go"
+    }
+    types ++ ids
+  }
+
+  /** Top-level columns that other files or the catalog have given another type than the file would have. */
+  def widened(schema: FileSchema, written: Map[Seq[String], LeafColumn], timestamps: String): Set[String] = {
+    val alone = pairs(schema, leaves(schema.spark, timestamps)._1).toMap
+    pairs(schema, written).collect {
+      case (leaf, Some(now)) if alone(leaf).exists(_.typeText != now.typeText) => leaf.column.head
+    }.toSet
+  }
+
+  private def change(leaf: LeafColumn, now: LeafColumn, keepTimestamps: Boolean): Option[String] = {
+    val bothTimestamps = timestampKind(leaf).isDefined && timestampKind(now).isDefined
+    val bothDecimals = leaf.logical.startsWith("DECIMAL(") && leaf.logical == now.logical
+    if (leaf.legacyShape)
+      Some("is, or lies in, a list of an old shape; Spark would write it in three levels (list, element)")
+    else if (leaf.typeText == now.typeText || bothDecimals || (bothTimestamps && !keepTimestamps)) None
+    else Some(s"is ${leaf.typeText}, which Spark would write back as ${now.typeText}")
+  }
+}

@@ -1,0 +1,93 @@
+package org.apache.spark.sql.zorder.table.parquet.commit
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
+import org.apache.spark.sql.zorder.table.parquet.files.{ActiveWriters, DirectoryListing, FilePermissions}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore, SwapUnit}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
+
+/**
+ * The commit of a table that is known by its path: directories change places under one journal.
+ *
+ * @param waitMs
+ *   how long a job that is writing is waited for
+ */
+private[zorder] final class PathCommit(store: JournalStore, waitMs: Long) {
+
+  private val fs: FileSystem = store.fs
+
+  /**
+   * Puts the staged directories of `draft` in place. The draft's units need no `kept` yet.
+   *
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderConflictException
+   *   when the table changed under the run; then nothing was changed
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   when the file system failed: it says whether the table is as it was or waits for its recovery
+   */
+  def commit(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
+    Journal.begin(draft.txn)
+    try {
+      val done = swap(prepare(draft, record, layouts))
+      new PathCompletion(store).finish(done)
+    } catch {
+      case crash: CrashPoint.Crash => throw crash
+      case NonFatal(e) =>
+        // the table must not stay half done until the next run comes
+        Journal.end(draft.txn)
+        try PathRecovery.settle(store, draft.txn, waitMs)
+        catch { case NonFatal(again) => e.addSuppressed(again) }
+        FailedCommit.outcome(store, draft, e)
+    } finally Journal.end(draft.txn)
+  }
+
+  private def prepare(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
+    ActiveWriters.await(fs, draft.home, waitMs)
+    val units = draft.units.map(refresh)
+    CrashPoint.hit("synced")
+    units.foreach(copyAttributes)
+    val stateHome = units.find(_.target == draft.home).map(_.staged).getOrElse(draft.staging)
+    val number = new StateDir(fs, draft.home).nextNumber()
+    new StateDir(fs, stateHome).write(record.copy(number = number), layouts)
+    val prepared = store.write(draft.copy(units = units).at(JournalState.Prepared))
+    CrashPoint.hit("prepared")
+    prepared
+  }
+
+  private def swap(prepared: Journal): Journal = {
+    ActiveWriters.await(fs, prepared.home, waitMs)
+    val swapping = store.write(prepared.copy(units = prepared.units.map(refresh)).at(JournalState.Swapping))
+    CrashPoint.hit("swapping")
+    val swap = new DirectoryRenames(fs, waitMs)
+    var done = Vector.empty[SwapUnit]
+    swapping.units.zipWithIndex.foreach { case (unit, i) =>
+      swap.forward(unit, PathCompletion.stray(store, swapping, i)) match {
+        case DirectoryRenames.Swapped(ready) => done :+= ready
+        case DirectoryRenames.Refused(why) =>
+          val undoing = swapping.copy(units = done ++ swapping.units.drop(i)).at(JournalState.Undoing)
+          new PathCompletion(store).undo(store.write(undoing), waitMs)
+          throw why
+      }
+    }
+    swapping.copy(units = done)
+  }
+
+  /** What is beside the inputs now, staged. */
+  private def refresh(unit: SwapUnit): SwapUnit = {
+    val now = DirectoryListing.walk(fs, unit.target)
+    UntouchedFiles.checkInputs(unit, now)
+    UntouchedFiles.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
+    UntouchedFiles.sync(fs, unit, now)
+  }
+
+  private def copyAttributes(unit: SwapUnit): Unit = {
+    FilePermissions.copy(fs, unit.target, unit.staged)
+    unit.inputs.headOption.foreach { model =>
+      unit.outputs.foreach { o =>
+        FilePermissions.copy(fs, new Path(unit.target, model.rel), new Path(unit.staged, o.rel))
+      }
+    }
+  }
+}

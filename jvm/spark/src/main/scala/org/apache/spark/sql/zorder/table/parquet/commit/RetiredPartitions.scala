@@ -1,0 +1,62 @@
+package org.apache.spark.sql.zorder.table.parquet.commit
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.table.parquet.files.{
+  DirectoryListing,
+  FileMoves,
+  HiddenDirectories,
+  ListedFile
+}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, SwapUnit}
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
+
+/**
+ * Empties the places where Spark makes the partitions of a managed table. Old files that stayed there would be
+ * rows again as soon as somebody drops a partition, which deletes its new place, and then inserts into it.
+ * Each step can be repeated.
+ */
+private[parquet] object RetiredPartitions {
+
+  /**
+   * @param live
+   *   paths of the partitions as they are now: what is in use again stays
+   * @return
+   *   the journal with the old files where they are now
+   */
+  def all(fs: FileSystem, root: Path, journal: Journal, live: Set[String]): Journal = {
+    val to = HiddenDirectories.retired(root, journal.txn)
+    journal.copy(units = journal.units.map { u =>
+      if (!HiddenDirectories.isVisible(root, u.old) || live(u.old.toUri.getPath)) u
+      else one(fs, u, SwapPlan.below(to, u.partition))
+    })
+  }
+
+  private def one(fs: FileSystem, unit: SwapUnit, to: Path): SwapUnit = {
+    val atOnce = !ObjectStores.isOne(fs.getUri.getScheme)
+    if (atOnce && !fs.exists(to)) { if (fs.exists(unit.old)) FileMoves.rename(fs, unit.old, to) }
+    else singly(fs, unit.old, to)
+    CrashPoint.hit("retired")
+    val now = if (atOnce) unit else moved(unit, DirectoryListing.walk(fs, to))
+    now.copy(old = to)
+  }
+
+  /** File by file: where a rename is a copy, or where one that died is gone on with. */
+  private def singly(fs: FileSystem, from: Path, to: Path): Unit = {
+    DirectoryListing.walk(fs, from).files.foreach { f =>
+      val (source, target) = (new Path(from, f.rel), new Path(to, f.rel))
+      if (!FileMoves.status(fs, target).exists(_.getLen == f.length))
+        FileMoves.copy(fs, source, target, f.modified)
+      fs.delete(source, false)
+    }
+    FileMoves.deleteEmptyDirs(fs, from)
+    ()
+  }
+
+  /** A copy has a time of its own where times cannot be set. */
+  private def moved(unit: SwapUnit, tree: DirectoryListing): SwapUnit = {
+    val there = tree.files.map(f => (f.rel, f.length) -> f).toMap
+    def now(files: Seq[ListedFile]) = files.map(f => there.getOrElse((f.rel, f.length), f))
+    unit.copy(inputs = now(unit.inputs), kept = now(unit.kept))
+  }
+}

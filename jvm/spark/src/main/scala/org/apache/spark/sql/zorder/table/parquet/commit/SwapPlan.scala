@@ -1,0 +1,81 @@
+package org.apache.spark.sql.zorder.table.parquet.commit
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.table.RunRecord
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, ListedFile}
+import org.apache.spark.sql.zorder.table.parquet.journal.{JournalStore, SwapUnit}
+
+/** Which directories a replacement exchanges. */
+private[zorder] object SwapPlan {
+
+  /**
+   * One unit for an unpartitioned path table, else one for each partition with inputs.
+   *
+   * @param actual
+   *   partition directories by the spelling in the staging directory
+   */
+  def forPath(fs: FileSystem, root: Path, r: Replacement, actual: Map[String, String]): Seq[SwapUnit] = {
+    val store = JournalStore.beside(fs, root)
+    val txn = r.staging.getName.stripPrefix(s".${root.getName}.zorder-").stripSuffix(".new")
+    byPartition(fs, r, actual).map { case (partition, staged, inputs) =>
+      val target = below(root, partition)
+      SwapUnit(
+        partition,
+        target,
+        staged,
+        below(store.retired(txn), partition),
+        relative(fs, target, inputs),
+        Nil,
+        outputs(fs, staged))
+    }
+  }
+
+  /** (partition, its staged directory, its inputs), by partition. */
+  def byPartition(
+      fs: FileSystem,
+      r: Replacement,
+      actual: Map[String, String]): Seq[(String, Path, Seq[DataFile])] = {
+    val spelling = actual.map(_.swap)
+    val inputs = r.inputs.groupBy(_.partition)
+    if (inputs.isEmpty) throw new IllegalArgumentException("A replacement without inputs")
+    val staged = DirectoryListing.walk(fs, r.staging).data.map(DirectoryListing.partitionOf)
+      .map(p => actual.getOrElse(p, p)).toSet
+    (staged -- inputs.keySet).headOption.foreach { p =>
+      throw new IllegalStateException(s"The run wrote to the partition '$p', from which it read nothing")
+    }
+    inputs.toSeq.sortBy(_._1).map { case (partition, files) =>
+      val dir = below(r.staging, spelling.getOrElse(partition, partition))
+      fs.mkdirs(dir)
+      dropScratch(fs, dir)
+      (partition, dir, files)
+    }
+  }
+
+  /** The record's paths in the spelling of the table's own directories. */
+  def inPlace(record: RunRecord, actual: Map[String, String]): RunRecord =
+    record.copy(files = record.files.map { f =>
+      val cut = f.path.lastIndexOf('/')
+      if (cut < 0) f
+      else f.copy(path = s"${actual.getOrElse(f.path.take(cut), f.path.take(cut))}/${f.path.drop(cut + 1)}")
+    })
+
+  def outputs(fs: FileSystem, staged: Path): Seq[ListedFile] = DirectoryListing.walk(fs, staged).data
+
+  def relative(fs: FileSystem, dir: Path, files: Seq[DataFile]): Seq[ListedFile] = {
+    val base = s"${fs.makeQualified(dir)}/"
+    files.map { f =>
+      if (!f.path.startsWith(base)) throw new IllegalArgumentException(s"${f.path} is not below $base")
+      ListedFile(f.path.stripPrefix(base), f.length, f.modified)
+    }
+  }
+
+  def below(root: Path, partition: String): Path = if (partition.isEmpty) root else new Path(root, partition)
+
+  /** A job that wrote the staging directory and is done may have left its scratch. */
+  private def dropScratch(fs: FileSystem, dir: Path): Unit =
+    DirectoryListing.walk(fs, dir).dirs.filter(d =>
+      DirectoryListing.isWriter(d.substring(d.lastIndexOf('/') + 1)))
+      .foreach(d => fs.delete(new Path(dir, d), true))
+}

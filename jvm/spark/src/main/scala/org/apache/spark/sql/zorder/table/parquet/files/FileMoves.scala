@@ -1,0 +1,80 @@
+package org.apache.spark.sql.zorder.table.parquet.files
+
+import java.io.{FileNotFoundException, IOException}
+import java.nio.file.{Files, Paths, StandardCopyOption}
+import java.util.UUID
+
+import org.apache.hadoop.fs.{FileStatus, FileSystem, FileUtil, Path}
+
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
+
+/** Renames and copies that either happen as meant or fail. */
+private[zorder] object FileMoves {
+
+  /** Hadoop moves a directory INTO an existing one; here that is a failure. */
+  def rename(fs: FileSystem, from: Path, to: Path): Unit = {
+    if (fs.exists(to)) throw new IOException(s"$to is there already, so $from cannot become it")
+    fs.mkdirs(to.getParent)
+    if (fs.getUri.getScheme == "file") renameLocal(from, to) else renameOther(fs, from, to)
+  }
+
+  /** At once or not at all: Hadoop's local file system copies and deletes where it cannot rename. */
+  private def renameLocal(from: Path, to: Path): Unit = {
+    if (!CrashPoint.renames(from, to)) throw new IOException(s"Cannot rename $from to $to")
+    Files.move(
+      Paths.get(from.toUri.getPath),
+      Paths.get(to.toUri.getPath),
+      StandardCopyOption.ATOMIC_MOVE)
+    ()
+  }
+
+  private def renameOther(fs: FileSystem, from: Path, to: Path): Unit = {
+    if (!fs.rename(from, to)) throw new IOException(s"Cannot rename $from to $to")
+    val nested = new Path(to, from.getName)
+    if (!fs.exists(from) && fs.exists(nested) && nested.getName.contains(".zorder-")) {
+      fs.rename(nested, from)
+      throw new IOException(s"$to was created by somebody while $from was being renamed to it")
+    }
+  }
+
+  /**
+   * A whole copy under its final name or nothing; keeps modification time, owner and mode where there are such.
+   * An object store shows nothing of an object that is still being written, and each rename there is another copy.
+   */
+  def copy(fs: FileSystem, from: Path, to: Path, modified: Long): Unit =
+    if (ObjectStores.isOne(fs.getUri.getScheme)) {
+      if (!FileUtil.copy(fs, from, fs, to, false, true, fs.getConf))
+        throw new IOException(s"Cannot copy $from to $to")
+    } else copyHidden(fs, from, to, modified)
+
+  private def copyHidden(fs: FileSystem, from: Path, to: Path, modified: Long): Unit = {
+    fs.mkdirs(to.getParent)
+    val hidden = new Path(to.getParent, s".zorder-${UUID.randomUUID}.tmp")
+    try {
+      if (!FileUtil.copy(fs, from, fs, hidden, false, true, fs.getConf))
+        throw new IOException(s"Cannot copy $from to $to")
+      fs.setTimes(hidden, modified, -1)
+      FilePermissions.copy(fs, from, hidden)
+      if (fs.exists(to)) fs.delete(to, false)
+      if (!fs.rename(hidden, to)) throw new IOException(s"Cannot rename $hidden to $to")
+    } finally fs.delete(hidden, false)
+    ()
+  }
+
+  def status(fs: FileSystem, path: Path): Option[FileStatus] =
+    try Some(fs.getFileStatus(path))
+    catch { case _: FileNotFoundException => None }
+
+  /** Takes away directories that hold nothing, from the deepest up; the root of them too. */
+  def deleteEmptyDirs(fs: FileSystem, dir: Path): Boolean =
+    status(fs, dir).forall { s =>
+      val children = fs.listStatus(dir)
+      s.isDirectory && children.map(c => c.isDirectory && deleteEmptyDirs(fs, c.getPath)).forall(identity) &&
+      deleteDir(fs, dir)
+    }
+
+  /** False when something came into it after all. */
+  private def deleteDir(fs: FileSystem, dir: Path): Boolean =
+    try fs.delete(dir, false)
+    catch { case _: IOException => false }
+}

@@ -1,0 +1,50 @@
+package org.apache.spark.sql.zorder.table.parquet.journal
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.table.storage.TextFiles
+
+/**
+ * The journals of one table: `.<base>.zorder-<txn>.json` in the directory `parent`, and the names of the
+ * directories that go with them.
+ */
+private[zorder] final class JournalStore(val fs: FileSystem, val parent: Path, val base: String) {
+
+  private val prefix = s".$base.zorder-"
+
+  /** All that can be read, oldest first. */
+  def all(): Seq[Journal] =
+    TextFiles.children(fs, parent).filter(s => isJournal(s.getPath.getName))
+      .flatMap(s => TextFiles.read(fs, s.getPath).flatMap(JournalJson.read))
+      .sortBy(j => (j.changedMs, j.txn))
+
+  /** Whether anything of ours is beside the table, explained by a journal or not. */
+  def hasTraces: Boolean = TextFiles.children(fs, parent).exists(s => isOurs(s.getPath.getName))
+
+  def get(txn: String): Option[Journal] = TextFiles.read(fs, file(txn)).flatMap(JournalJson.read)
+
+  def write(journal: Journal): Journal = {
+    TextFiles.replace(fs, file(journal.txn), JournalJson.write(journal))
+    journal
+  }
+
+  def delete(journal: Journal): Unit = {
+    fs.delete(file(journal.txn), false)
+    ()
+  }
+
+  def staging(txn: String): Path = new Path(parent, s"$prefix$txn.new")
+  def retired(txn: String): Path = new Path(parent, s".$base.old-$txn")
+  def stray(txn: String): Path = new Path(parent, s"$prefix$txn.stray")
+  def isOurs(name: String): Boolean = name.startsWith(prefix) || name.startsWith(s".$base.old-")
+
+  private def file(txn: String): Path = new Path(parent, s"$prefix$txn.json")
+
+  private def isJournal(name: String): Boolean =
+    name.startsWith(prefix) && name.endsWith(".json") &&
+      !name.stripPrefix(prefix).stripSuffix(".json").contains(".")
+}
+
+private[zorder] object JournalStore {
+  def beside(fs: FileSystem, root: Path): JournalStore = new JournalStore(fs, root.getParent, root.getName)
+}

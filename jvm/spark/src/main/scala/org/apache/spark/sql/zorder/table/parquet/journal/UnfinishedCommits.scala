@@ -1,0 +1,54 @@
+package org.apache.spark.sql.zorder.table.parquet.journal
+
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.security.AccessControlException
+
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.storage.ObjectStores
+
+/**
+ * Commits that are under way, or that died, as a statement sees them that only reads: it says so and leaves
+ * them to their owner, or to the next statement that changes the table.
+ */
+private[zorder] object UnfinishedCommits {
+
+  /** Whoever may not list the directory beside the table may read the table all the same. */
+  def journals(store: JournalStore): Seq[Journal] =
+    try store.all()
+    catch { case _: AccessControlException => Nil }
+
+  /**
+   * One sentence, if there is such a commit.
+   *
+   * @param owns
+   *   whether a journal is the table's own
+   */
+  def notice(name: String, store: JournalStore, owns: Journal => Boolean): Option[String] =
+    journals(store).find(j => j.state != JournalState.Done && owns(j)).map { j =>
+      s"The run ${j.runId} is at work on $name, or died: this statement has read the table as it is and " +
+        "left that alone."
+    }
+
+  /**
+   * Between two renames there is no directory to read, and rows of a partition would be missing.
+   *
+   * @param identity
+   *   of the managed table, if it is one: a dropped one of its name does not count
+   */
+  def refuseAway(name: String, store: JournalStore, identity: String): Unit =
+    if (!ObjectStores.isOne(store.fs.getUri.getScheme))
+      away(store, identity).foreach { case (j, dir) =>
+        refuse(
+          s"The run ${j.runId} is exchanging the directories of $name, or died at that, and $dir is away " +
+            "at the moment: say this again, or, if no run is at work, ZORDER VACUUM first, which finishes the " +
+            "exchange.")
+      }
+
+  private def away(store: JournalStore, identity: String): Option[(Journal, Path)] = {
+    val moving = journals(store).filter(j =>
+      j.kind == "path" && !TableIdentity.differ(
+        j.table,
+        identity) && (j.state == JournalState.Swapping || j.state == JournalState.Undoing))
+    moving.flatMap(j => j.units.map(j -> _.target)).find { case (_, dir) => !store.fs.exists(dir) }
+  }
+}

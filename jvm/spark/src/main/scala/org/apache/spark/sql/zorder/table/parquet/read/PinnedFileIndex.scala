@@ -1,0 +1,65 @@
+package org.apache.spark.sql.zorder.table.parquet.read
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
+import org.apache.spark.sql.types.{IntegerType, StructType}
+import org.apache.spark.sql.zorder.table.file.{
+  DataFile,
+  InputRelation,
+  OwnScan,
+  PartitionValues,
+  PinnedPartition
+}
+
+/**
+ * Exactly the files that a run listed at its start: no listing job, no late file. Rows carry two more columns:
+ * the number of their partition, by which they find its layout, and a number of their file, by which they are
+ * sampled (the file's name itself would be copied for every row).
+ */
+final class PinnedFileIndex(
+    root: Path,
+    val partitions: IndexedSeq[PinnedPartition],
+    userPartitionSchema: StructType,
+    timeZone: String)
+    extends FileIndex
+    with OwnScan {
+
+  override def rootPaths: Seq[Path] = Seq(root)
+
+  override val partitionSchema: StructType =
+    InputRelation.OwnColumns.foldLeft(userPartitionSchema)(_.add(_, IntegerType, nullable = false))
+
+  /** Filters are Spark's to apply: a run reads all of its files. */
+  override def listFiles(
+      partitionFilters: Seq[Expression],
+      dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
+    for ((partition, number) <- partitions.zipWithIndex; file <- partition.files)
+      yield PartitionDirectory(
+        InternalRow.fromSeq(values(partition.directory) :+ number :+ PinnedFileIndex.seed(file)),
+        Array(status(file)))
+
+  override def inputFiles: Array[String] = partitions.flatMap(_.files.map(_.path)).toArray
+
+  override def refresh(): Unit = ()
+
+  override def sizeInBytes: Long = partitions.iterator.flatMap(_.files).map(_.length).sum
+
+  private def values(directory: String): Seq[Any] =
+    PartitionValues.of(directory, userPartitionSchema, timeZone).map(_.value)
+
+  private def status(file: DataFile): FileStatus =
+    new FileStatus(file.length, false, 1, PinnedFileIndex.BlockSize, file.modified, new Path(file.path))
+}
+
+private object PinnedFileIndex {
+  private val BlockSize = 128L << 20
+
+  /** Of a file's name only the part number, so that the same rows written again have the same. */
+  private def seed(file: DataFile): Int =
+    31 * new Path(file.path).getName.take(PartNumber).hashCode + file.length.hashCode
+
+  private val PartNumber = 10
+}

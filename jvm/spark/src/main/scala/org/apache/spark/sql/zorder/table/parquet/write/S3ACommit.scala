@@ -1,0 +1,68 @@
+package org.apache.spark.sql.zorder.table.parquet.write
+
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.mapreduce.{OutputCommitter, TaskAttemptContext}
+import org.apache.hadoop.mapreduce.lib.output.{PathOutputCommitter, PathOutputCommitterFactory}
+
+import org.apache.spark.internal.io.{FileNameSpec, HadoopMapReduceCommitProtocol}
+import org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.util.Utils
+
+/**
+ * How files get into a staging directory on `s3a:`. Spark's default renames each of them twice, and there a rename
+ * is a copy. S3A has a committer that uploads a file under its final name and lets it appear when the job commits:
+ * it is used unless the session says how to commit, or forbids it.
+ */
+private[parquet] object S3ACommit {
+  private val Factory = "org.apache.hadoop.fs.s3a.commit.S3ACommitterFactory"
+  private val Magic = "fs.s3a.committer.magic.enabled"
+
+  /** Options of the write; none where Spark's default is used. */
+  def options(session: ClassicSession, staging: Path): Map[String, String] = {
+    val conf = session.sessionState.conf
+    val byDefault = conf.fileCommitProtocolClass == classOf[SQLHadoopMapReduceCommitProtocol].getName &&
+      !conf.contains(SQLConf.PARQUET_OUTPUT_COMMITTER_CLASS.key)
+    def allowed = session.sessionState.newHadoopConf().getBoolean(Magic, true)
+    if (staging.toUri.getScheme != "s3a" || !byDefault || !allowed || !Utils.classIsLoadable(Factory))
+      Map.empty
+    else
+      Map(
+        "mapreduce.outputcommitter.factory.scheme.s3a" -> Factory,
+        "fs.s3a.committer.name" -> "magic",
+        Magic -> "true",
+        // the marker of this committer is a file with text, which nobody here reads
+        "mapreduce.fileoutputcommitter.marksuccessfuljobs" -> "false")
+  }
+
+  /** Writes of the session, which is a run's own, use the committer that the options name. */
+  def during[A](session: ClassicSession, options: Map[String, String])(body: => A): A =
+    if (options.isEmpty) body
+    else {
+      val key = SQLConf.FILE_COMMIT_PROTOCOL_CLASS.key
+      session.conf.set(key, classOf[S3ACommitProtocol].getName)
+      try body
+      finally session.conf.unset(key)
+    }
+}
+
+/** Spark's protocol with the committer that Hadoop has for the file system, which says where tasks write. */
+private[zorder] final class S3ACommitProtocol(jobId: String, path: String, dynamicPartitionOverwrite: Boolean)
+    extends HadoopMapReduceCommitProtocol(jobId, path, dynamicPartitionOverwrite) {
+
+  @transient private var store: PathOutputCommitter = _
+
+  override protected def setupCommitter(context: TaskAttemptContext): OutputCommitter = {
+    store = PathOutputCommitterFactory.createCommitter(new Path(path), context)
+    store
+  }
+
+  override def newTaskTempFile(
+      context: TaskAttemptContext,
+      dir: Option[String],
+      spec: FileNameSpec): String = {
+    val parent = dir.fold(store.getWorkPath)(new Path(store.getWorkPath, _))
+    new Path(parent, getFilename(context, spec)).toString
+  }
+}

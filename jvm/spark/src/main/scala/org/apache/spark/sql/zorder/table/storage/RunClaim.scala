@@ -1,0 +1,107 @@
+package org.apache.spark.sql.zorder.table.storage
+
+import java.io.IOException
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.concurrent.TimeUnit.SECONDS
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
+
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.util.ThreadUtils
+
+/**
+ * A small file beside a table, `.<name>.claim-zorder`, that says that a run is at work on it, and is written
+ * again every few seconds as long as it is. It forbids nothing: commits are safe without. It lets a second
+ * scheduler find out in time that the work is being done.
+ */
+final class RunClaim private (fs: FileSystem, path: Path, runId: String) extends AutoCloseable {
+  private val beat = ThreadUtils.newDaemonSingleThreadScheduledExecutor("zorder-claim")
+  beat.scheduleWithFixedDelay(
+    () => RunClaim.quietly(write()),
+    RunClaim.BeatSeconds,
+    RunClaim.BeatSeconds,
+    SECONDS)
+
+  private def write(): Unit = TextFiles.replace(fs, path, RunClaim.text(runId))
+
+  override def close(): Unit = {
+    beat.shutdownNow()
+    beat.awaitTermination(RunClaim.BeatSeconds, SECONDS)
+    RunClaim.quietly(if (RunClaim.runOf(fs, path).contains(runId)) fs.delete(path, false))
+  }
+}
+
+object RunClaim {
+  private val BeatSeconds = 15L
+
+  /** A claim that nobody has renewed for so long is of a run that died. */
+  private val StaleMs = 60000L
+
+  /**
+   * Claims the table at `root`; where nothing can be written beside it there is no claim, and no harm.
+   *
+   * @param giveWay
+   *   whether to give up if another run has claimed it
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderConflictException
+   *   then
+   */
+  def take(fs: FileSystem, root: Path, name: String, runId: String, giveWay: Boolean): Option[RunClaim] =
+    beside(root).flatMap { path =>
+      if (giveWay) holder(fs, path).foreach { other =>
+        throw new ZOrderConflictException(
+          s"The run $other is at work on $name: it was left alone, as giveWay = true says.")
+      }
+      try {
+        create(fs, path, runId, over = !giveWay || exists(fs, path))
+        Some(new RunClaim(fs, path, runId))
+      } catch {
+        case _: FileAlreadyExistsException if giveWay => take(fs, root, name, runId, giveWay)
+        case _: IOException => None
+      }
+    }
+
+  /** Takes claims away that runs left which died: beside the table, and where it was before. */
+  def clear(fs: FileSystem, roots: Seq[Path]): Unit =
+    roots.distinct.flatMap(beside).foreach { path =>
+      quietly(if (holder(fs, path).isEmpty) fs.delete(path, false))
+    }
+
+  private def beside(root: Path): Option[Path] =
+    Option(root.getParent).map(new Path(_, s".${root.getName}.claim-zorder"))
+
+  private def text(runId: String): String = s"$runId\n${LocalProcesses.own}"
+
+  private def lines(fs: FileSystem, path: Path): Seq[String] =
+    TextFiles.read(fs, path).toSeq.flatMap(_.split('\n'))
+
+  private def runOf(fs: FileSystem, path: Path): Option[String] = lines(fs, path).headOption
+
+  private def create(fs: FileSystem, path: Path, runId: String, over: Boolean): Unit =
+    if (over) TextFiles.replace(fs, path, text(runId))
+    else StorageFailure.thrown {
+      val out = fs.create(path, false)
+      try out.write(text(runId).getBytes(UTF_8))
+      finally out.close()
+    }
+
+  /** The run that has claimed it and lives. */
+  private def holder(fs: FileSystem, path: Path): Option[String] =
+    if (!exists(fs, path) || System.currentTimeMillis - fs.getFileStatus(path).getModificationTime > StaleMs)
+      None
+    else {
+      val said = lines(fs, path)
+      said.headOption.filterNot(_ => said.drop(1).exists(LocalProcesses.isDead))
+    }
+
+  private def exists(fs: FileSystem, path: Path): Boolean =
+    try fs.exists(path)
+    catch { case _: IOException => false }
+
+  private def quietly(body: => Any): Unit =
+    try {
+      body
+      ()
+    } catch { case NonFatal(_) => () }
+}

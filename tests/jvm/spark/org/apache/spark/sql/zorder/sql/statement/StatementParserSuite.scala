@@ -1,0 +1,129 @@
+package org.apache.spark.sql.zorder.sql.statement
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.zorder.run.request.ClusterRequest
+import org.apache.spark.sql.zorder.table.TableRef.{Location, Name}
+
+/** SPEC 6: what parses, and into what. */
+class StatementParserSuite extends AnyFunSuite {
+  private def parse(sql: String): Statement = new StatementParser(CatalystSqlParser).parse(sql)
+
+  private def request(sql: String): ClusterRequest = parse(sql).asInstanceOf[Statement.Cluster].request
+
+  private def bare(sql: String): ClusterRequest = request(sql).copy(statement = "")
+
+  private val t = ClusterRequest(Name(Seq("t")), Nil, false, None, None, Map.empty, None, false, "")
+
+  test("every clause, in both spellings") {
+    val clauses = "USING CURVE Hilbert WITH (targetFileSize = 256m, force = TRUE) INTO '/data/out' DRY RUN"
+    val wanted = t.copy(
+      target = Name(Seq("c", "db", "t")),
+      by = Seq("a", "b.c"),
+      full = true,
+      where = Some("day >= '2026-01-01'"),
+      curve = Some("hilbert"),
+      options = Map("targetFileSize" -> "256m", "force" -> "TRUE"),
+      into = Some("/data/out"),
+      dryRun = true
+    )
+    assert(bare(s"OPTIMIZE c.db.t FULL WHERE day >= '2026-01-01' ZORDER BY (a, b.c) $clauses") == wanted)
+    assert(bare(s"optimize c.db.t full where day >= '2026-01-01' zorder by a, b.c $clauses") == wanted)
+    assert(bare(s"ZORDER TABLE c.db.t FULL WHERE day >= '2026-01-01' BY (a, b.c) $clauses") == wanted)
+    assert(bare(s"zorder table c.db.t full where day >= '2026-01-01' by a, b.c $clauses") == wanted)
+  }
+
+  test("the query log") {
+    assert(parse("ZORDER LOG START") == Statement.LogStart(None, None))
+    assert(parse("zorder log start '/q' keep literals;") == Statement.LogStart(Some("/q"), Some(true)))
+    assert(parse("ZORDER LOG START DROP LITERALS") == Statement.LogStart(None, Some(false)))
+    assert(parse("ZORDER LOG STOP") == Statement.LogStop)
+  }
+
+  test("every clause alone") {
+    assert(bare("OPTIMIZE t") == t)
+    assert(bare("ZORDER TABLE t") == t)
+    assert(bare("OPTIMIZE t FULL") == t.copy(full = true))
+    assert(bare("OPTIMIZE t WHERE a = 1") == t.copy(where = Some("a = 1")))
+    assert(bare("OPTIMIZE t ZORDER BY a") == t.copy(by = Seq("a")))
+    assert(bare("OPTIMIZE t USING CURVE tree") == t.copy(curve = Some("tree")))
+    assert(bare("OPTIMIZE t WITH (fileCount = 50)") == t.copy(options = Map("fileCount" -> "50")))
+    assert(bare("OPTIMIZE t WITH ()") == t)
+    assert(bare("OPTIMIZE t INTO \"/p\"") == t.copy(into = Some("/p")))
+    assert(bare("OPTIMIZE t DRY RUN") == t.copy(dryRun = true))
+  }
+
+  test("the table: names, quoted names, paths in three spellings") {
+    assert(request("OPTIMIZE `my table`.`a.b``c`").target == Name(Seq("my table", "a.b`c")))
+    assert(request("OPTIMIZE '/data/it''s'").target.isInstanceOf[Location])
+    assert(request("OPTIMIZE '/data/t' ZORDER BY a").target == Location("/data/t"))
+    assert(request("OPTIMIZE parquet.`/data/t` ZORDER BY a").target == Location("/data/t"))
+    assert(request("ZORDER TABLE delta.`s3://b/t` BY (a)").target == Location("s3://b/t"))
+    assert(request("OPTIMIZE parquet.t").target == Name(Seq("parquet", "t")))
+    assert(request("OPTIMIZE a . b").target == Name(Seq("a", "b")))
+    // our words are table names where a table belongs
+    assert(request("OPTIMIZE full FULL").copy(statement = "") == t.copy(Name(Seq("full")), full = true))
+    assert(request("ZORDER TABLE table").target == Name(Seq("table")))
+    assert(request("OPTIMIZE db.`where` WHERE a = 1").where == Some("a = 1"))
+    assert(request("OPTIMIZE db.full").target == Name(Seq("db", "full")))
+  }
+
+  test("clauses are found outside quotes, brackets and comments only") {
+    val where = "a = 'x ZORDER BY y' AND `DRY RUN` = \"WITH (\" AND b IN (SELECT into FROM u WHERE dry = 1)"
+    assert(request(s"OPTIMIZE t WHERE $where ZORDER BY a").where == Some(where))
+    val commented =
+      request("OPTIMIZE t -- WHERE x\n WHERE a /* ZORDER BY */ = 1 /* ' */ ZORDER BY -- b\n a DRY RUN --")
+    assert(commented.where == Some("a /* ZORDER BY */ = 1"))
+    assert(commented.by == Seq("a") && commented.dryRun)
+    assert(request("OPTIMIZE t WHERE s.where = 1 AND zorder(a) > x'00'").where == Some(
+      "s.where = 1 AND zorder(a) > x'00'"))
+    assert(request("OPTIMIZE t WHERE CASE WHEN a THEN b ELSE c END ZORDER BY a").by == Seq("a"))
+    assert(request("OPTIMIZE t WHERE full = 1 AND dry = 2").where == Some("full = 1 AND dry = 2"))
+  }
+
+  test("list items are expressions") {
+    assert(request("OPTIMIZE t ZORDER BY (year(d), a % 3, `x,y`, s['k, (l'])").by ==
+      Seq("year(d)", "a % 3", "`x,y`", "s['k, (l']"))
+    assert(request("OPTIMIZE t ZORDER BY (a + b) * 2, c").by == Seq("(a + b) * 2", "c"))
+    assert(request("OPTIMIZE t ZORDER BY (a), (b)").by == Seq("(a)", "(b)"))
+    assert(request("OPTIMIZE t ZORDER BY ((a), b)").by == Seq("(a)", "b"))
+    assert(request("OPTIMIZE t ZORDER BY cast(a AS INT), b").by == Seq("cast(a AS INT)", "b"))
+  }
+
+  test("option values: words, numbers, strings; names in any case") {
+    assert(request(
+      "OPTIMIZE t WITH (TARGETFILESIZE=1g, 'mingain' = 0.25, `codec` = 'ZSTD', retention = 7d)").options ==
+      Map("targetFileSize" -> "1g", "minGain" -> "0.25", "codec" -> "ZSTD", "retention" -> "7d"))
+  }
+
+  test("the statement is kept as written, without comments around it and semicolons") {
+    assert(request(" -- c\n OPTIMIZE t  ZORDER BY (a) ; ;; -- end").statement == "OPTIMIZE t  ZORDER BY (a)")
+  }
+
+  test("only a plain OPTIMIZE is Delta's syntax too") {
+    def delta(sql: String): Boolean = parse(sql).asInstanceOf[Statement.Cluster].deltaSyntax
+    assert(delta("OPTIMIZE t FULL WHERE a = 1 ZORDER BY (a)") && delta("OPTIMIZE t"))
+    Seq(
+      "OPTIMIZE t DRY RUN",
+      "OPTIMIZE t WITH (force = true)",
+      "OPTIMIZE t USING CURVE hilbert",
+      "OPTIMIZE t INTO '/p'",
+      "ZORDER TABLE t BY (a)").foreach(sql => assert(!delta(sql), sql))
+  }
+
+  test("maintenance") {
+    val name = Name(Seq("db", "t"))
+    assert(parse("ZORDER VACUUM db.t") == Statement.Vacuum(name, None, dryRun = false))
+    assert(parse("zorder vacuum db.t retain 1.5 hours dry run;") == Statement.Vacuum(
+      name,
+      Some(1.5),
+      dryRun = true))
+    assert(parse("ZORDER VACUUM '/p' RETAIN 0 HOURS") == Statement.Vacuum(
+      Location("/p"),
+      Some(0),
+      dryRun = false))
+    assert(parse("ZORDER ROLLBACK db.t") == Statement.Rollback(name))
+    assert(parse("ZORDER REMOVE parquet.`/p`") == Statement.Remove(Location("/p")))
+  }
+}

@@ -1,0 +1,239 @@
+package org.apache.spark.sql.zorder.table
+
+import java.io.File
+
+import org.scalatest.BeforeAndAfterEach
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.resolve.Maintenance
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
+
+/** SPEC 5: the commit of a table of the catalog. */
+class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
+
+  override def beforeEach(): Unit = {
+    CrashPoint.meanwhile = (_: String) => ()
+    Seq("m", "e", "mp", "ep").foreach(t => spark.sql(s"DROP TABLE IF EXISTS $t"))
+    delete(temp.resolve("warehouse").toFile)
+  }
+
+  private def managed(name: String = "m"): Unit = rows(0, 40, 4).write.format("parquet").saveAsTable(name)
+
+  private def managedPartitioned(name: String = "mp"): Unit =
+    rows(0, 40, 2).write.format("parquet").partitionBy("p").saveAsTable(name)
+
+  private def external(name: String = "e"): String = {
+    val path = dir("ext")
+    rows(0, 40, 4).write.option("path", path).format("parquet").saveAsTable(name)
+    path
+  }
+
+  private def location(table: String): File = new File(
+    spark.sessionState.catalog.getTableMetadata(TableIdentifier(table, Some("default"))).location.getPath)
+
+  private def vacuum(table: String): Seq[String] =
+    Maintenance.vacuum(classic, TableRef.Name(Seq(table)), Some(0.0), dryRun = false).map(_.getString(4))
+
+  private def warehouse: Seq[String] = listed(temp.resolve("warehouse").toString).map(_.getName)
+    .filterNot(_.endsWith(".crc"))
+
+  /** Directories of ours: beside an external table, inside a managed one. */
+  private def leftovers(table: String): Seq[String] = {
+    val at = location(table)
+    val base = at.getName.takeWhile(_ != '.')
+    val siblings = if (table == "e") listed(at.getParent).map(_.getName).filter(_.startsWith(base)) else Nil
+    siblings.filter(
+      _.matches(".*[.]z[a-z0-9]+")) ++ listed(at.getPath).map(_.getName).filter(_.startsWith(".z"))
+  }
+
+  private val forty = 0L until 40L
+
+  test("an external table keeps its data in the old place until vacuum") {
+    val path = external()
+    rewriteAll(openName("e"))
+    assert(tableIds("e") == forty && ids(path) == forty)
+    assert(vacuum("e") == Seq("DELETED"))
+    assert(tableIds("e") == forty && new File(path).isDirectory)
+    rewriteAll(openName("e"), "r2")
+    assert(tableIds("e") == forty)
+    assert(vacuum("e").toSet == Set("WATCHED", "DELETED"))
+    assert(tableIds("e") == forty)
+  }
+
+  test("a writer that knows only the old path is not lost") {
+    val path = external()
+    rewriteAll(openName("e"))
+    rows(40, 45).write.mode("append").parquet(path)
+    val rowsOfVacuum = Maintenance.vacuum(classic, TableRef.Name(Seq("e")), Some(0.0), dryRun = false)
+    assert(rowsOfVacuum.map(_.getLong(3)).sum == 1)
+    assert(tableIds("e") == (0L until 45L))
+    rows(45, 50).write.mode("append").parquet(path)
+    val table = openName("e")
+    rewriteAll(table, "r2")
+    assert(table.carriedOver == 1 && tableIds("e") == (0L until 50L))
+    assert(vacuum("e").sorted == Seq("DELETED", "DELETED"))
+    assert(vacuum("e") == Seq("WATCHED") && tableIds("e") == (0L until 50L))
+    Maintenance.remove(classic, TableRef.Name(Seq("e")))
+    assert(tableIds("e") == (0L until 50L) && traces(path).isEmpty)
+  }
+
+  test("only partitions with inputs move, in one call") {
+    managedPartitioned()
+    val table = openName("mp")
+    val before = table.files()
+    assert(before.map(_.partition).distinct == Seq("p=0", "p=1"))
+    rewrite(table, before.filter(_.partition == "p=1"))
+    assert(tableIds("mp") == forty)
+    val after = openName("mp").files()
+    assert(after.filter(_.partition == "p=0") == before.filter(_.partition == "p=0"))
+    assert(after.count(_.partition == "p=1") == 1)
+    assert(openName("mp").state.runs().size == 1)
+    assert(location("mp").getName == "mp")
+    rows(40, 50).write.insertInto("mp")
+    assert(tableIds("mp") == (0L until 50L))
+    assert(vacuum("mp") == Seq("DELETED"))
+    rewriteAll(openName("mp"), "r2")
+    assert(listed(location("mp").getPath).map(_.getName).filter(_.startsWith("p=")).isEmpty)
+    assert(tableIds("mp") == (0L until 50L))
+    vacuum("mp")
+    rewriteAll(openName("mp"), "r3")
+    vacuum("mp")
+    assert(tableIds("mp") == (0L until 50L))
+    assert(openName("mp").state.runs().map(_.number) == Seq(1, 2, 3))
+    assert(warehouse == Seq("mp"))
+  }
+
+  test("a partition outside the table's directory is taken") {
+    managedPartitioned()
+    val far = dir("far")
+    rows(100, 110).where("p = 1").drop("p").write.parquet(far)
+    spark.sql(s"ALTER TABLE mp ADD PARTITION (p = 7) LOCATION '$far'")
+    val expected = tableIds("mp")
+    rewriteAll(openName("mp"))
+    assert(tableIds("mp") == expected && openName("mp").files().size == 3)
+  }
+
+  test("a partitioned table whose partitions are not in the catalog is exchanged in place") {
+    spark.conf.set("spark.sql.hive.manageFilesourcePartitions", "false")
+    try {
+      managedPartitioned()
+      val before = location("mp")
+      rewriteAll(openName("mp"))
+      assert(tableIds("mp") == forty && location("mp") == before && openName("mp").files().size == 2)
+      rows(40, 50).write.insertInto("mp")
+      Maintenance.rollback(classic, TableRef.Name(Seq("mp")))
+      assert(tableIds("mp") == (0L until 50L))
+      assert(vacuum("mp").toSet == Set("DELETED"))
+      Maintenance.remove(classic, TableRef.Name(Seq("mp")))
+      assert(tableIds("mp") == (0L until 50L))
+    } finally spark.conf.unset("spark.sql.hive.manageFilesourcePartitions")
+  }
+
+  test("a table that was exchanged by its path can be opened by name after a crash") {
+    val path = external()
+    val table = open(path)
+    val r = stage(table, table.files(), "r1")
+    assert(crashAt("moved-old")(table.commit(r)))
+    assert(openName("e").files().size == 1)
+    spark.catalog.refreshTable("e")
+    assert(tableIds("e") == forty)
+  }
+
+  test("of two runs with the same base the second stops") {
+    Seq("m", "mp").foreach { t =>
+      if (t == "m") managed() else managedPartitioned()
+      val (a, b) = (openName(t), openName(t))
+      val ra = stage(a, a.files().take(1), "ra")
+      val rb = stage(b, b.files().takeRight(1), "rb")
+      a.commit(ra)
+      assert(intercept[ZOrderConflictException](b.commit(rb)).getMessage.contains("Another run"))
+      assert(tableIds(t) == forty)
+      assert(openName(t).state.runs().map(_.runId) == Seq("ra"))
+    }
+  }
+
+  test("a changed input, a job that is writing, an append during the run") {
+    managed()
+    val table = openName("m")
+    val r = stage(table, table.files(), "r1")
+    rows(40, 45).write.insertInto("m")
+    new File(location("m"), "_temporary").mkdir()
+    assert(intercept[ZOrderConflictException](table.commit(r)).getMessage.contains("_temporary"))
+    new File(location("m"), "_temporary").delete()
+    assert(tableIds("m") == (0L until 45L))
+    val again = openName("m")
+    val r2 = stage(again, again.files().take(2), "r2")
+    rows(45, 50).write.insertInto("m")
+    again.commit(r2)
+    assert(tableIds("m") == (0L until 50L))
+    val third = openName("m")
+    val r3 = stage(third, third.files(), "r3")
+    new File(third.files().head.path.stripPrefix("file:")).delete()
+    intercept[ZOrderConflictException](third.commit(r3))
+    assert(warehouse.count(_.startsWith(".m.old-")) == 1 && !warehouse.exists(_.endsWith(".new")))
+  }
+
+  test("a job found right after the location changed brings the old one back") {
+    Seq("e", "mp").foreach { t =>
+      if (t == "e") external() else managedPartitioned()
+      val before = openName(t).files()
+      val table = openName(t)
+      val r = stage(table, table.files(), "r1")
+      val scratch = new File(before.last.path.stripPrefix("file:")).getParent + "/_temporary"
+      CrashPoint.meanwhile = (at: String) => if (at == "altered") { new File(scratch).mkdir(); () }
+      intercept[ZOrderConflictException](table.commit(r))
+      CrashPoint.meanwhile = (_: String) => ()
+      new File(scratch).delete()
+      assert(openName(t).files() == before && tableIds(t) == forty)
+      assert(leftovers(t).isEmpty)
+    }
+  }
+
+  Seq("synced", "prepared", "placed", "tagged", "altered", "retired", "state-moved", "done").foreach {
+    point =>
+      test(s"a crash at $point") {
+        Seq("e", "mp").filterNot(_ == "e" && Seq("tagged", "retired").contains(point)).foreach { t =>
+          if (t == "e") external() else managedPartitioned()
+          val table = openName(t)
+          val r = stage(table, table.files(), "r1")
+          assert(crashAt(point)(table.commit(r)), "the point was not reached")
+          spark.catalog.refreshTable(t)
+          assert(tableIds(t) == forty)
+          openName(t)
+          assert(tableIds(t) == forty)
+          vacuum(t)
+          assert(tableIds(t) == forty)
+
+          assert(leftovers(t).size <= 1 && !warehouse.exists(_.startsWith(s".$t.")))
+          rewriteAll(openName(t), "again")
+          assert(tableIds(t) == forty)
+        }
+      }
+  }
+
+  test("old files of a dropped table are no rows of the next one of that name") {
+    managed()
+    rewriteAll(openName("m"))
+    spark.sql("DROP TABLE m")
+    delete(temp.resolve("warehouse").resolve("m").toFile)
+    managed()
+    rewriteAll(openName("m"), "r2")
+    assert(tableIds("m") == forty)
+    vacuum("m")
+    assert(tableIds("m") == forty)
+  }
+
+  test("CHAR and VARCHAR stay what they are after a run and a removal") {
+    spark.sql("DROP TABLE IF EXISTS e")
+    spark.sql(s"CREATE TABLE e (id BIGINT, c CHAR(4), v VARCHAR(9)) USING parquet LOCATION '${dir("char")}'")
+    spark.sql("INSERT INTO e SELECT id, 'c', 'v' FROM range(10)")
+    def types = spark.sql("DESCRIBE e").collect().map(_.getString(1)).toSeq
+    val before = types
+    rewriteAll(openName("e"))
+    assert(types == before && before.contains("char(4)"))
+    Maintenance.remove(classic, TableRef.Name(Seq("e")))
+    assert(types == before)
+  }
+}

@@ -1,0 +1,166 @@
+package org.apache.spark.sql.zorder.table
+
+import java.io.File
+import java.nio.file.Files
+import java.nio.file.attribute.PosixFilePermissions
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.SameOnAllLines
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+
+/** SPEC 5: the commit of a table known by its path. */
+@SameOnAllLines
+class PathCommitSuite extends AnyFunSuite with TableFixture {
+
+  private def parquetFiles(path: String): Seq[File] = listed(path).filter(_.getName.endsWith(".parquet"))
+
+  test("all files of an unpartitioned table are replaced, with record, layout and mode") {
+    val path = plain("whole")
+    Files.setPosixFilePermissions(new File(path).toPath, PosixFilePermissions.fromString("rwxr-x--x"))
+    val mode = modes(path)
+    rewriteAll(open(path))
+    assert(ids(path) == (0L until 40L))
+    assert(parquetFiles(path).size == 1)
+    assert(modes(path) == mode)
+    val state = open(path).state
+    assert(state.runs().map(r => (r.number, r.runId)) == Seq((1, "r1")))
+    assert(state.latest().get.rewritten.size == 4)
+    assert(state.layout("abcd1234").contains("{\"layout\":1}"))
+    assert(new File(path, "_SUCCESS").exists)
+    assert(traces(path).size == 2) // journal and old directory
+    rewriteAll(open(path), "r2")
+    assert(ids(path) == (0L until 40L))
+    assert(open(path).state.runs().map(_.number) == Seq(1, 2))
+  }
+
+  test("files that are not inputs keep name, time and content; summaries go") {
+    val path = plain("part")
+    write(s"$path/_notes/readme.txt", "mine")
+    val table = open(path)
+    assert(table.schema.fieldNames.toSeq == Seq("id", "v", "p"))
+    write(s"$path/_common_metadata", "x")
+    val (inputs, others) = table.files().splitAt(2)
+    rewrite(table, inputs)
+    val now = open(path).files()
+    assert(others.toSet.subsetOf(now.toSet))
+    assert(now.size == 3)
+    assert(ids(path) == (0L until 40L))
+    assert(!new File(path, "_common_metadata").exists && new File(path, "_notes/readme.txt").exists)
+  }
+
+  test("only partitions with inputs are exchanged") {
+    val path = partitioned("parts")
+    val table = open(path)
+    val before = table.files()
+    assert(before.map(_.partition).distinct == Seq("p=0", "p=1"))
+    assert(table.partitionSchema.fieldNames.toSeq == Seq("p"))
+    assert(table.schema.fieldNames.toSeq == Seq("id", "v", "p"))
+    rewrite(table, before.filter(_.partition == "p=1"))
+    val after = open(path).files()
+    assert(after.filter(_.partition == "p=0") == before.filter(_.partition == "p=0"))
+    assert(after.count(_.partition == "p=1") == 1)
+    assert(ids(path) == (0L until 40L))
+    assert(open(path).state.latest().map(_.number).contains(1))
+  }
+
+  test("a partition directory keeps its own spelling") {
+    val path = dir("spelt")
+    rows(0, 10).drop("p").write.parquet(s"$path/month=01")
+    rows(10, 20).drop("p").write.parquet(s"$path/month=12")
+    val table = open(path)
+    val r = stage(table, table.files(), "r1")
+    val files = Tree2.names(r.staging.toUri.getPath).map(n => RecordedFile(n, 1L, 0, 0, 1))
+    table.commit(r.copy(record = r.record.copy(files = files)))
+    assert(listed(path).map(_.getName).filter(_.contains("=")) == Seq("month=01", "month=12"))
+    val recorded = open(path).state.latest().get.files.map(_.path.takeWhile(_ != '/'))
+    assert(recorded.toSet == Set("month=01", "month=12"))
+    assert(ids(path) == (0L until 20L))
+  }
+
+  test("a changed or vanished input stops the commit and changes nothing") {
+    val path = plain("conflict")
+    val table = open(path)
+    val inputs = table.files()
+    val r = stage(table, inputs, "r1")
+    val victim = new File(inputs.head.path.stripPrefix("file:"))
+    val kept = Files.readAllBytes(victim.toPath)
+    victim.setLastModified(victim.lastModified + 5000L)
+    assert(intercept[ZOrderConflictException](table.commit(r)).getMessage.contains("was changed"))
+    assert(ids(path) == (0L until 40L) && traces(path).isEmpty)
+
+    val again = open(path)
+    val r2 = stage(again, again.files(), "r2")
+    victim.delete()
+    assert(intercept[ZOrderConflictException](again.commit(r2)).getMessage.contains("was deleted"))
+    assert(open(path).files().size == 3 && traces(path).isEmpty)
+    assert(kept.nonEmpty)
+  }
+
+  test("of two commits with the same base the second stops") {
+    val path = plain("twice")
+    val (a, b) = (open(path), open(path))
+    val ra = stage(a, a.files(), "ra")
+    val rb = stage(b, b.files(), "rb")
+    a.commit(ra)
+    intercept[ZOrderConflictException](b.commit(rb))
+    assert(ids(path) == (0L until 40L))
+    assert(open(path).state.runs().map(_.runId) == Seq("ra"))
+  }
+
+  test("rows appended during the run survive") {
+    val path = plain("append")
+    val table = open(path)
+    val r = stage(table, table.files(), "r1")
+    rows(40, 50).write.mode("append").parquet(path)
+    table.commit(r)
+    assert(ids(path) == (0L until 50L))
+    val parts = partitioned("appendp")
+    val t2 = open(parts)
+    val r2 = stage(t2, t2.files(), "r1")
+    rows(40, 51).write.mode("append").partitionBy("p").parquet(parts)
+    t2.commit(r2)
+    assert(ids(parts) == (0L until 51L))
+  }
+
+  test("a file that comes late into the old directory is carried over once") {
+    val path = plain("late")
+    rewriteAll(open(path))
+    val extra = dir("extra")
+    rows(40, 45).write.parquet(extra)
+    val old = traces(path).find(_.contains(".old-")).get
+    copyFile(parquetFiles(extra).head.getPath, s"${new File(path).getParent}/$old/late.parquet")
+    val table = open(path)
+    val r = stage(table, table.files(), "r2")
+    assert(table.carriedOver == 1)
+    assert(ids(path) == (0L until 45L))
+    table.commit(r)
+    assert(ids(path) == (0L until 45L))
+    val third = open(path)
+    rewriteAll(third, "r3")
+    assert(third.carriedOver == 0 && ids(path) == (0L until 45L))
+  }
+
+  test("a job that is writing stops the commit; nothing is left of it") {
+    Seq("_temporary", ".spark-staging-1", "__magic").foreach { scratch =>
+      val path = plain("writer")
+      val table = open(path)
+      val r = stage(table, table.files(), "r1")
+      new File(path, scratch).mkdir()
+      val e = intercept[ZOrderConflictException](table.commit(r))
+      assert(e.getMessage.contains(scratch))
+      assert(ids(path) == (0L until 40L) && traces(path).isEmpty)
+      assert(parquetFiles(path).size == 4)
+    }
+  }
+}
+
+object Tree2 {
+  def names(dir: String): Seq[String] = {
+    val root = new File(dir)
+    def walk(f: File, prefix: String): Seq[String] = Option(f.listFiles).toSeq.flatten.flatMap { c =>
+      if (c.isDirectory) walk(c, s"$prefix${c.getName}/") else Seq(prefix + c.getName)
+    }
+    walk(root, "").filter(_.endsWith(".parquet"))
+  }
+}
