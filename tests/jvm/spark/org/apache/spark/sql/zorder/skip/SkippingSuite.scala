@@ -9,15 +9,14 @@ import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.TableRef
 
 /** Queries of plain Parquet tables that have a statistics index. */
 class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHelper {
 
   private def index(path: Path, columns: String*): Unit = {
     aged(path)
-    IndexStatements.create(Shims.classic(spark), TableRef.Location(path.toString), columns.map(Seq(_)))
+    val of = if (columns.isEmpty) "" else columns.mkString(" COLUMNS (", ", ", ")")
+    assert(spark.sql(s"ZORDER INDEX '$path'$of").head().getString(1) === "INDEXED")
     ()
   }
 
@@ -42,11 +41,11 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     opened(df)
   }
 
-  /** Forty files of a thousand ids each. */
-  private def ids(path: Path): Unit = spark.range(0, 40000, 1, 40).selectExpr(
+  /** Ten files of a thousand ids each. */
+  private def ids(path: Path): Unit = spark.range(0, 10000, 1, 10).selectExpr(
     "id",
     "cast(id as int) i",
-    "if(id >= 39000, null, cast(id as double)) d",
+    "if(id >= 9000, null, cast(id as double)) d",
     "concat('k', lpad(cast(id as string), 6, '0')) s",
     "named_struct('f', id, 'g', cast(id as string)) st",
     "date_add(date'2020-01-01', cast(id div 1000 as int)) day",
@@ -57,32 +56,32 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
       val path = dir.resolve("t")
       ids(path)
       def t = spark.read.parquet(path.toString)
-      assert(opens(t.where("id = 4711")) === 40)
+      assert(opens(t.where("id = 4711")) === 10)
       index(path)
       val cases = Seq(
         "id = 4711" -> 1,
         "id <=> 4711" -> 1,
         "id < 1000" -> 1,
         "id <= 1000" -> 2,
-        "id >= 38999" -> 2,
-        "id > 39999" -> 0,
+        "id >= 8999" -> 2,
+        "id > 9999" -> 0,
         "id BETWEEN 500 AND 2500" -> 3,
-        "id IN (1, 4711, 4712, 39999)" -> 3,
-        s"id IN (${(0 until 40000 by 4000).mkString(", ")})" -> 10,
+        "id IN (1, 4711, 4712, 9999)" -> 3,
+        s"id IN (${(0 until 10000 by 1000).mkString(", ")})" -> 10,
         "id = 4711 OR s = 'k000005'" -> 2,
         "id = 4711 AND s = 'k000005'" -> 0,
         "NOT (id >= 1000)" -> 1,
-        "NOT (id < 39000 OR id IS NULL)" -> 1,
+        "NOT (id < 9000 OR id IS NULL)" -> 1,
         "d IS NULL" -> 1,
-        "d IS NOT NULL" -> 39,
+        "d IS NOT NULL" -> 9,
         "s LIKE 'k0047%'" -> 1,
         "startswith(s, 'k00')" -> 10,
-        "st.f = 12345" -> 1,
-        "day = date'2020-01-11'" -> 1,
+        "st.f = 2345" -> 1,
+        "day = date'2020-01-06'" -> 1,
         "i = 4711L" -> 1,
-        "i < 9999999999L" -> 40,
-        "abs(id) = 4711" -> 40,
-        "arr[0] = 4711" -> 40)
+        "i < 9999999999L" -> 10,
+        "abs(id) = 4711" -> 10,
+        "arr[0] = 4711" -> 10)
       cases.foreach { case (where, files) => assert(opens(t.where(where)) === files, where) }
       assert(opens(t.where("id = 4711").union(t.where("id = 1"))) === 2)
       assert(opens(t.as("a").join(t.as("b"), "id").where("id = 4711")) === 2)
@@ -100,15 +99,15 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
       spark.range(4711, 4712, 1, 1).selectExpr("id", "1 i").write.mode("append").parquet(path.toString)
       assert(opens(t.where("id = 4711")) === 2)
       assert(t.where("id = 4711").count() === 2)
-      val (one, other) = (files(0), files(20))
+      val (one, other) = (files(0), files(5))
       Files.write(one, Files.readAllBytes(other))
       Files.delete(one.resolveSibling(s".${one.getFileName}.crc"))
       one.toFile.setLastModified(System.currentTimeMillis() - 1800000)
       Files.delete(other)
-      assert(opens(t.where("id BETWEEN 20000 AND 20999")) === 2)
-      val refreshed = IndexStatements.refresh(Shims.classic(spark), TableRef.Location(path.toString))
-      assert(refreshed.getLong(2) === 40)
-      assert(refreshed.getLong(3) === 2)
+      assert(opens(t.where("id BETWEEN 5000 AND 5999")) === 2)
+      val refreshed = spark.sql(s"ZORDER REFRESH INDEX '$path'").head()
+      assert(refreshed.getAs[Long]("files") === 10)
+      assert(refreshed.getAs[Long]("footers_read") === 2)
     }
   }
 
@@ -116,8 +115,8 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
-      IndexStatements.create(Shims.classic(spark), TableRef.Location(path.toString), Nil)
-      assert(opens(spark.read.parquet(path.toString).where("id = 4711")) === 40)
+      spark.sql(s"ZORDER INDEX '$path'")
+      assert(opens(spark.read.parquet(path.toString).where("id = 4711")) === 10)
     }
   }
 
@@ -170,11 +169,10 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
       flipped(whole.length / 3) = (flipped(whole.length / 3) ^ 1).toByte
       broken(flipped)
       Files.delete(folder.resolve("index-1"))
-      assert(Seq(1L, 40L).contains(opens(t.where("id = 4711"))))
-      IndexStatements.drop(Shims.classic(spark), TableRef.Location(path.toString))
-      assert(opens(t.where("id = 4711")) === 40)
-      val refused = intercept[ZOrderException](
-        IndexStatements.refresh(Shims.classic(spark), TableRef.Location(path.toString)))
+      assert(Seq(1L, 10L).contains(opens(t.where("id = 4711"))))
+      assert(spark.sql(s"ZORDER DROP INDEX '$path'").head().getString(1) === "DROPPED")
+      assert(opens(t.where("id = 4711")) === 10)
+      val refused = intercept[ZOrderException](spark.sql(s"ZORDER REFRESH INDEX '$path'"))
       assert(refused.getMessage.contains("ZORDER INDEX"))
     }
   }
@@ -239,6 +237,42 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
       finally cached.unpersist()
       assert(opens(spark.read.parquet(path.toString).selectExpr("*", "_metadata.file_name n")
         .where("n LIKE 'part-00002%' AND id >= 0")) === 1)
+    }
+  }
+
+  test("a clustering run keeps the index up, wherever the files are afterwards") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      ids(path)
+      index(path, "id", "i")
+      def t = spark.read.parquet(path.toString)
+      spark.sql(s"ZORDER TABLE '$path' BY (i, s) WITH (fileCount = 8, force = true)")
+      val files = opens(t.where("i BETWEEN 100 AND 4000"))
+      assert(files > 0 && files <= 4)
+      assert(spark.sql(
+        s"ZORDER DESCRIBE INDEX '$path'").collect().map(_.getAs[Long]("with_ranges")).toSeq === Seq(8, 8))
+      spark.sql(s"ZORDER ROLLBACK '$path'")
+      assert(opens(t.where("id = 4711")) >= 1)
+      withTable("kept") {
+        spark.range(0, 8000, 1, 8).selectExpr("id", "cast(id as string) s").write.saveAsTable("kept")
+        spark.sql("ZORDER INDEX kept")
+        spark.sql("ZORDER TABLE kept BY (id, s) WITH (fileCount = 8, force = true)")
+        assert(opens(spark.table("kept").where("id BETWEEN 100 AND 300")) <= 4)
+        assert(opens(spark.table("kept").where("id = -1")) === 0)
+      }
+    }
+  }
+
+  test("what cannot be indexed is refused with a sentence") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(1).selectExpr("id", "array(id) arr").write.parquet(path.toString)
+      def refused(sql: String): String = intercept[ZOrderException](spark.sql(sql)).getMessage
+      assert(refused(s"ZORDER INDEX '$path' COLUMNS (ids)").contains("no column ids to index"))
+      assert(refused(s"ZORDER INDEX '$path' COLUMNS (arr)").contains("no bounds of arr"))
+      assert(refused(s"ZORDER DESCRIBE INDEX '$path'").contains("ZORDER INDEX"))
+      assert(refused(s"ZORDER REFRESH '$path'").contains("must be followed by INDEX"))
+      assert(spark.sql(s"ZORDER DROP INDEX '$path'").head().getString(1) === "NOTHING_TO_DO")
     }
   }
 }

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.skip
 
-import org.apache.spark.internal.Logging
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -13,7 +12,7 @@ import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 
 /** `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Data files are read by none of them. */
-object IndexStatements extends Logging {
+object IndexStatements {
 
   val writtenSchema: StructType = new StructType()
     .add("path", StringType).add("status", StringType)
@@ -57,20 +56,13 @@ object IndexStatements extends Logging {
     refreshed(session, table, store, before)
   }
 
-  /** After a commit to a table that has an index. What goes wrong here costs skipping and nothing else. */
-  def keepUp(session: ClassicSession, table: ClusterTable): Unit = table match {
-    case p: ParquetTable =>
-      try {
-        val store = storeOf(session, p)
-        store.newest().foreach { case (_, before) => refreshed(session, p, store, before) }
-      } catch {
-        case scala.util.control.NonFatal(e) =>
-          logWarning(s"The statistics index of ${p.name} is behind: run ZORDER REFRESH INDEX", e)
-      }
-    case _ =>
-  }
-
-  private def refreshed(
+  /**
+   * The index of what the table holds now.
+   *
+   * @param before
+   *   an index whose columns and true entries are taken over
+   */
+  private[skip] def refreshed(
       session: ClassicSession,
       table: ParquetTable,
       store: IndexStore,
@@ -133,7 +125,7 @@ object IndexStatements extends Logging {
       bytes)
   }
 
-  private def plain(session: ClassicSession, ref: TableRef): ParquetTable =
+  private[skip] def plain(session: ClassicSession, ref: TableRef): ParquetTable =
     TableResolver.locate(session, ref) match {
       case p: ParquetTable => p
       case other =>
@@ -141,7 +133,7 @@ object IndexStatements extends Logging {
           "already; an index is for plain Parquet.")
     }
 
-  private def storeOf(session: ClassicSession, table: ClusterTable): IndexStore =
+  private[skip] def storeOf(session: ClassicSession, table: ClusterTable): IndexStore =
     new IndexStore(table.root.getFileSystem(session.sessionState.newHadoopConf()), table.root)
 
   private def dataSchema(table: ClusterTable): StructType = {
