@@ -64,7 +64,7 @@ object SyntheticIndex {
     val ranges = columns.indices.map(c => column(c, columns(c)._2, files, nullsKnown))
     new StatisticsIndex(
       indexed,
-      columns.map { case (name, dataType) => IndexedColumn(name, Seq(name), dataType) },
+      columns.map { case (name, dataType) => IndexedColumn(name, Seq(name), dataType, absentIsNull = true) },
       caseSensitive = false,
       c => Some(ranges(c)))
   }

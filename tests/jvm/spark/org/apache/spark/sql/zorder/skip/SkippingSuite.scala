@@ -275,4 +275,56 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
       assert(spark.sql(s"ZORDER DROP INDEX '$path'").head().getString(1) === "NOTHING_TO_DO")
     }
   }
+
+  test("a default stands for what old files have not got, whoever made the index") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(0, 10, 1, 1).selectExpr("id").write.parquet(path.toString)
+      spark.range(10, 20, 1, 1).selectExpr("id", "1L x").write.mode("append").parquet(path.toString)
+      // by its path, where nobody knows of the default
+      withConf("spark.sql.parquet.mergeSchema" -> "true")(index(path))
+      assert(opens(spark.read.option("mergeSchema", "true").parquet(path.toString).where("x = 1")) === 1)
+      withTable("defaulted") {
+        spark.sql(s"CREATE TABLE defaulted (id BIGINT) USING parquet LOCATION '$path'")
+        spark.sql("ALTER TABLE defaulted ADD COLUMN x BIGINT DEFAULT 5")
+        assert(spark.table("defaulted").where("x = 5").count() === 10)
+        assert(opens(spark.table("defaulted").where("x = 5")) === 2)
+        spark.sql("ZORDER INDEX defaulted")
+        assert(spark.table("defaulted").where("x = 5").count() === 10)
+      }
+    }
+  }
+
+  test("CHAR, binary read as text, long and short calendars: no row is lost") {
+    withTempDir { dir =>
+      withTable("chars") {
+        spark.sql(
+          s"CREATE TABLE chars (c CHAR(5), v VARCHAR(5), id INT) USING parquet LOCATION '${dir.resolve("c")}'")
+        spark.sql("INSERT INTO chars VALUES ('a', 'a', 1), ('b', 'b', 2)")
+        spark.sql("INSERT INTO chars VALUES ('c', 'c', 3)")
+        aged(dir.resolve("c"))
+        spark.sql("ZORDER INDEX chars")
+        assert(opens(spark.table("chars").where("c = 'c'")) >= 1)
+        assert(opens(spark.table("chars").where("v = 'c'")) === 1)
+        assert(spark.table("chars").where("c = 'a' AND v = 'a'").count() === 1)
+      }
+      val bytes = dir.resolve("b")
+      spark.range(0, 4, 1, 4).selectExpr("cast(cast(id as string) as binary) b").write.parquet(bytes.toString)
+      index(bytes)
+      assert(opens(spark.read.parquet(bytes.toString).where("b = X'32'").selectExpr("hex(b)")) === 1)
+      withConf("spark.sql.parquet.binaryAsString" -> "true") {
+        assert(opens(spark.read.parquet(bytes.toString).where("b = '2'").selectExpr("hex(b)")) >= 1)
+      }
+      val old = dir.resolve("old")
+      withConf("spark.sql.parquet.datetimeRebaseModeInWrite" -> "LEGACY") {
+        Seq("1500-01-01", "0001-01-01", "2020-01-01").foreach { d =>
+          spark.sql(s"SELECT date'$d' d").coalesce(1).write.mode("append").parquet(old.toString)
+        }
+      }
+      index(old)
+      Seq("1500-01-01", "0001-01-01", "2020-01-01").foreach { d =>
+        assert(spark.read.parquet(old.toString).where(s"d = date'$d'").count() === 1, d)
+      }
+    }
+  }
 }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.zorder.stats.StatColumn
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import sparkzorder.curve.Zone
 
 /** `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Data files are read by none of them. */
 object IndexStatements {
@@ -70,7 +71,10 @@ object IndexStatements {
     val schema = dataSchema(table)
     // a column that is gone, or has another type now, leaves the index
     val columns = before.columns.filter(c => typeOf(schema, c.path).contains(c.dataType))
-      .map(c => c -> StatColumn.in(schema, c.path))
+      .map { c =>
+        val stats = StatColumn.in(schema, c.path)
+        c.copy(absentIsNull = stats.absent == Zone.OnlyNulls) -> stats
+      }
     write(session, table, store, new IndexBuilder(session, table.root, columns), Some(before), "REFRESHED")
   }
 

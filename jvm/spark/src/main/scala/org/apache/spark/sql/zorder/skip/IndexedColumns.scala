@@ -6,6 +6,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
 import org.apache.spark.sql.zorder.skip.index.IndexedColumn
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
+import sparkzorder.curve.Zone
 
 /** Which columns of a table an index is of. */
 private[skip] object IndexedColumns {
@@ -43,7 +44,8 @@ private[skip] object IndexedColumns {
           }
         }.distinct
     chosen.map { case (path, dataType) =>
-      IndexedColumn(ColumnPath.sql(path), path, dataType) -> StatColumn.in(schema, path)
+      val stats = StatColumn.in(schema, path)
+      IndexedColumn(ColumnPath.sql(path), path, dataType, stats.absent == Zone.OnlyNulls) -> stats
     }.toIndexedSeq
   }
 

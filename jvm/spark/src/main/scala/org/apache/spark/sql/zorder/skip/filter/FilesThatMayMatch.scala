@@ -13,10 +13,10 @@ import org.apache.spark.sql.zorder.workload.predicate.Atom
  * The files of an index in which a filter may be true for some row, evaluated over all files at once. Whatever is
  * not understood may be true anywhere, so that an error of judgement reads a file too many and never one too few.
  *
- * @param notStored
- *   attributes that files do not hold: partition columns, metadata columns
+ * @param unanswered
+ *   attributes that are not what the index has under their names, such as partition columns
  */
-final class FilesThatMayMatch(index: StatisticsIndex, notStored: Expression => Boolean) {
+final class FilesThatMayMatch(index: StatisticsIndex, unanswered: Expression => Boolean) {
   private val count = index.files.count
 
   /** The files that may hold a row for which every filter is true. */
@@ -32,7 +32,7 @@ final class FilesThatMayMatch(index: StatisticsIndex, notStored: Expression => B
     case And(l, r) => if (truth) both(l, r, truth) else either(l, r, truth)
     case Or(l, r) => if (truth) either(l, r, truth) else both(l, r, truth)
     case Not(child) => where(child, !truth)
-    case _ if e.references.exists(notStored) => all
+    case _ if e.references.exists(unanswered) => all
     case _ if e.foldable => folded(e).fold(all)(where(_, truth))
     case _ => Atom.of(constants(e)).fold(all)(onColumn(_, truth))
   }

@@ -63,6 +63,7 @@ private[skip] object IndexFile {
         d.writeInt(c.path.length)
         c.path.foreach(d.writeUTF)
         d.writeUTF(c.dataType.json)
+        d.writeBoolean(c.absentIsNull)
         writeSection(s, d)
       }
     }
@@ -107,7 +108,7 @@ private[skip] object IndexFile {
     val columns = IndexedSeq.fill(in.readInt()) {
       val sql = in.readUTF()
       val parts = Seq.fill(in.readInt())(in.readUTF())
-      IndexedColumn(sql, parts, DataType.fromJson(in.readUTF())) -> readSection(in)
+      IndexedColumn(sql, parts, DataType.fromJson(in.readUTF()), in.readBoolean()) -> readSection(in)
     }
     def load[A](s: Section)(read: DataInputStream => A): A =
       read(unpacked(range(fs, path, s.offset, s.packed), s))

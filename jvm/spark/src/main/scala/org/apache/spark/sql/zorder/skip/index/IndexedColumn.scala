@@ -9,5 +9,7 @@ import org.apache.spark.sql.types.DataType
  *   how a filter names it: the column's name, or the names down to a struct's field
  * @param dataType
  *   the type that the table gave it when the index was made; a filter on another type is not answered
+ * @param absentIsNull
+ *   whether files that have not got the column count as files of NULLs: not so for a column that had a default
  */
-final case class IndexedColumn(sql: String, path: Seq[String], dataType: DataType)
+final case class IndexedColumn(sql: String, path: Seq[String], dataType: DataType, absentIsNull: Boolean)

@@ -28,6 +28,10 @@ final class StatisticsIndex(
   def rangesOf(sql: String, dataType: DataType): Option[ColumnRanges] =
     bySql.get(folded(sql)).filter(columns(_).dataType == dataType).flatMap(ranges)
 
+  /** Whether the column, or a field of it, counts as NULL in files that have not got it. */
+  def takesAbsentForNull(column: String): Boolean =
+    columns.exists(c => c.absentIsNull && folded(c.path.head) == folded(column))
+
   /** Ranges of the column number `column`. */
   def rangesAt(column: Int): Option[ColumnRanges] = ranges(column)
 

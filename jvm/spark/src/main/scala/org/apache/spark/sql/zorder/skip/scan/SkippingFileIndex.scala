@@ -19,9 +19,15 @@ import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
  *
  * @param root
  *   of the table: the paths of entries are relative to it
+ * @param unanswered
+ *   top-level columns, by the names that the scan gives them, whose filters the index must not answer
  */
-final class SkippingFileIndex(val wrapped: FileIndex, root: Path, index: StatisticsIndex) extends FileIndex {
-  private val partitionNames = wrapped.partitionSchema.fieldNames.toSet
+final class SkippingFileIndex(
+    val wrapped: FileIndex,
+    root: Path,
+    index: StatisticsIndex,
+    unanswered: Set[String])
+    extends FileIndex {
 
   /** Adaptive execution plans a scan again and again. */
   @volatile private var last: Option[(Seq[Expression], BitSet)] = None
@@ -43,16 +49,16 @@ final class SkippingFileIndex(val wrapped: FileIndex, root: Path, index: Statist
   private def matching(filters: Seq[Expression]): BitSet = {
     val canonical = filters.map(_.canonicalized)
     last.collect { case (same, found) if same == canonical => found }.getOrElse {
-      val found = new FilesThatMayMatch(index, notStored)(filters)
+      val found = new FilesThatMayMatch(index, isUnanswered)(filters)
       last = Some(canonical -> found)
       found
     }
   }
 
-  /** A column whose values files do not hold, though its name may be one of theirs. */
-  private def notStored(e: Expression): Boolean = e match {
+  /** A column that is not what the index has under its name. */
+  private def isUnanswered(e: Expression): Boolean = e match {
     case FileSourceMetadataAttribute(_) => true
-    case a: Attribute => partitionNames(a.name)
+    case a: Attribute => unanswered(a.name)
     case _ => false
   }
 

@@ -5,6 +5,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
 import org.apache.spark.sql.execution.datasources.{
   FileIndex,
   HadoopFsRelation,
@@ -29,7 +30,8 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     else
       PruneFileSourcePartitions(plan).transformUp { case l: LogicalRelation =>
         indexed(l).fold(l) { case (relation, root, index) =>
-          val location = new SkippingFileIndex(relation.location, root, index)
+          val unanswered = SkippingRule.unanswered(relation, index)
+          val location = new SkippingFileIndex(relation.location, root, index, unanswered)
           l.copy(relation = relation.copy(location = location)(relation.sparkSession))
         }
       }
@@ -60,6 +62,17 @@ object SkippingRule {
 
   private def isPlainParquet(r: HadoopFsRelation): Boolean =
     r.fileFormat.getClass == classOf[ParquetFileFormat] && Listing(r.location.getClass.getName)
+
+  /**
+   * Partition columns, whose values are not in the files, and columns whose default stands for what old files have
+   * not got, where the index has taken that for NULL.
+   */
+  private def unanswered(r: HadoopFsRelation, index: StatisticsIndex): Set[String] = {
+    val defaults =
+      r.schema.filter(_.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY))
+    val taken = defaults.map(_.name).filter(n => index.takesAbsentForNull(n))
+    (r.partitionSchema.fieldNames ++ taken).toSet
+  }
 
   /** The root of the table: of a path, the directory above those of partitions. */
   private def rootOf(l: LogicalRelation, location: FileIndex): Option[Path] =
