@@ -67,6 +67,11 @@ def _parser() -> argparse.ArgumentParser:
     maintain.add_argument("--json", action="store_true", help="rows as JSON, one a line")
 
     _add(commands, "history", _rows(lambda table, _: table.history()), "the runs of a table")
+    index = _add(commands, "index", _rows(_index), "make or refresh the statistics index of a table")
+    index.add_argument("--columns", metavar="a,b", help="of these columns; default: all that have bounds")
+    index.add_argument("--refresh", action="store_true", help="read new and changed files only")
+    index.add_argument("--describe", action="store_true", help="what the index knows, column by column")
+    index.add_argument("--drop", action="store_true", help="delete the index")
     vacuum = _add(commands, "vacuum", _rows(_vacuum), "delete old files that runs have replaced")
     vacuum.add_argument("--retain-hours", type=float, metavar="N", help="keep what is younger")
     _add(commands, "rollback", _rows(lambda table, _: table.rollback()), "the state before the newest run")
@@ -146,6 +151,16 @@ def _rows(call: _Call) -> _Command:
         return DONE
 
     return run
+
+
+def _index(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
+    if arguments.refresh:
+        return table.refreshIndex()
+    if arguments.describe:
+        return table.describeIndex()
+    if arguments.drop:
+        return table.dropIndex()
+    return table.index(*[n.strip() for n in (arguments.columns or "").split(",") if n.strip()])
 
 
 def _vacuum(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:

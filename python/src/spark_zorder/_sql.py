@@ -131,6 +131,17 @@ def advice(target: Target, log: str | None) -> str:
     return f"SELECT * FROM clustering_advice({arguments})"
 
 
+def index(target: Target, columns: Sequence[str]) -> str:
+    """``ZORDER INDEX``; ``columns`` are SQL names."""
+    named = f" COLUMNS ({', '.join(columns)})" if columns else ""
+    return f"ZORDER INDEX {target.sql}{named}"
+
+
+def index_statement(target: Target, verb: str) -> str:
+    """``ZORDER REFRESH INDEX``, ``DESCRIBE INDEX`` or ``DROP INDEX``."""
+    return f"ZORDER {verb} INDEX {target.sql}"
+
+
 def vacuum(target: Target, retention_hours: float | None) -> str:
     """Removes what runs have left behind."""
     if retention_hours is None:

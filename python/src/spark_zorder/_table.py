@@ -71,6 +71,27 @@ class ZOrderTable:
         _session.require_functions(self._spark)
         return self._spark.sql(_sql.history(self._target))
 
+    def index(self, *columns: str) -> DataFrame:
+        """Makes a statistics index, by which queries of a plain Parquet table leave files out.
+
+        Only footers are read and no data is written. ``columns`` are SQL names; without any, all columns that
+        files keep bounds of, 64 at most. One row: ``path``, ``status``, ``files``, ``footers_read``, ``columns``,
+        ``bytes``.
+        """
+        return _session.run(self._spark, _sql.index(self._target, columns))
+
+    def refreshIndex(self) -> DataFrame:
+        """Reads the footers of new and changed files into the index. One row, as ``index`` has."""
+        return _session.run(self._spark, _sql.index_statement(self._target, "REFRESH"))
+
+    def describeIndex(self) -> DataFrame:
+        """What the index knows: one row for each column."""
+        return _session.run(self._spark, _sql.index_statement(self._target, "DESCRIBE"))
+
+    def dropIndex(self) -> DataFrame:
+        """Deletes the index; queries read as they did without it."""
+        return _session.run(self._spark, _sql.index_statement(self._target, "DROP"))
+
     def vacuum(self, retention_hours: float | None = None) -> DataFrame:
         """Deletes old files that runs have replaced, once they are older than the retention time."""
         return _session.run(self._spark, _sql.vacuum(self._target, retention_hours))

@@ -5,6 +5,7 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.zorder.build.StartCheck
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
+import org.apache.spark.sql.zorder.skip.scan.SkippingRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser
 import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
@@ -31,6 +32,7 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
     }
     part(SessionKeys.injectSort)(extensions.injectPlannerStrategy(_ => ZOrderSortStrategy))
     part(SessionKeys.injectQueryLog)(extensions.injectCheckRule(QueryLogging.check))
+    part(SessionKeys.injectSkipping)(extensions.injectPreCBORule(SkippingRule(_)))
     part(SessionKeys.injectParser) {
       extensions.injectParser((session, delegate) => ZOrderParser.over(session, delegate))
     }

@@ -79,6 +79,12 @@ object SessionKeys {
     "10000",
     "Number of unlike queries that a log of one session keeps.")
 
+  val SkippingEnabled: Setting = Setting(
+    "spark.zorder.skipping.enabled",
+    TrueOrFalse,
+    "true",
+    "Whether queries of plain Parquet tables that have a statistics index (ZORDER INDEX) skip files by it.")
+
   /** Switches for each part of the extension; read once, when a session is made. */
   private def inject(part: String, words: String): Setting = Setting(
     s"spark.zorder.inject.$part",
@@ -93,11 +99,14 @@ object SessionKeys {
 
   val injectQueryLog: Setting = inject("queryLog", "query log: without it, no setting starts one")
 
+  val injectSkipping: Setting = inject("skipping", "skipping of files by a statistics index")
+
   val settings: Seq[Setting] = Seq(
     TakeOverDelta,
     ShowProgress,
     CommitWait,
     SortEnabled,
+    SkippingEnabled,
     QueryLogPath,
     QueryLogLiterals,
     QueryLogMost,
@@ -105,7 +114,8 @@ object SessionKeys {
     injectFunctions,
     injectTableFunctions,
     injectSort,
-    injectQueryLog)
+    injectQueryLog,
+    injectSkipping)
 
   /** Makes the keys known to Spark; once for the whole JVM, further calls do nothing. */
   def register(): Unit = registered

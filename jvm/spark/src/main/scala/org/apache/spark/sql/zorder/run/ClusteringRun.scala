@@ -12,6 +12,7 @@ import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.run.report.{RunMetrics, RunReport, RunSource, RunStatus}
 import org.apache.spark.sql.zorder.run.request.{ClusterRequest, Progress, RunContext, TableOptions}
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.skip.IndexUpkeep
 import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.RunClaim
@@ -93,10 +94,13 @@ object ClusteringRun {
   private def oneBatch(context: RunContext, batches: Batches): BatchResult = {
     import context.{request, table, user}
     val before = table.root
+    val indexed = if (request.changes) IndexUpkeep.before(user, table) else None
     try {
       val ending = new BatchRun(context, batches).apply()
-      if (request.changes && ending.status == RunStatus.Done)
+      if (request.changes && ending.status == RunStatus.Done) {
         SessionRefresh(user, request.target, Seq(before, table.root))
+        indexed.foreach(_.after(request.target))
+      }
       ending
     } finally table.close()
   }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
 import org.apache.spark.sql.zorder.run.plan.DataFrameFiles
 import org.apache.spark.sql.zorder.run.request.ColumnNames
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.skip.scan.SkippingRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.function.{RegisteredFunctions, ZOrderVersion}
 import org.apache.spark.sql.zorder.sql.statement.TableRefParser
@@ -33,6 +34,8 @@ object PythonBridge {
     val experimental = session.experimental
     if (!experimental.extraStrategies.contains(ZOrderSortStrategy))
       experimental.extraStrategies = experimental.extraStrategies :+ ZOrderSortStrategy
+    if (!experimental.extraOptimizations.exists(_.isInstanceOf[SkippingRule]))
+      experimental.extraOptimizations = experimental.extraOptimizations :+ SkippingRule(session)
   }
 
   /** Runs an `OPTIMIZE` or `ZORDER` statement, which the parser of such a session does not know. */

@@ -33,6 +33,10 @@ final class StatementPlanner(session: SparkSession, delegate: ParserInterface) e
     case Statement.Vacuum(table, retainHours, dryRun) => VacuumCommand(table, retainHours, dryRun)
     case Statement.Rollback(table) => RollbackCommand(table)
     case Statement.Remove(table) => RemoveCommand(table)
+    case Statement.CreateIndex(table, columns) => CreateIndexCommand(table, columns)
+    case Statement.RefreshIndex(table) => RefreshIndexCommand(table)
+    case Statement.DescribeIndex(table) => DescribeIndexCommand(table)
+    case Statement.DropIndex(table) => DropIndexCommand(table)
     case Statement.LogStart(path, keepLiterals) => LogStartCommand(path, keepLiterals)
     case Statement.LogStop => LogStopCommand()
   }

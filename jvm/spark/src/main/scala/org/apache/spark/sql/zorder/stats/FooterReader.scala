@@ -18,7 +18,7 @@ import org.apache.parquet.schema.{MessageType, PrimitiveType}
 import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.Zone
+import sparkzorder.curve.{Block, Zone}
 
 /** Reads footers one by one; schemas that recur are kept once. Lives inside one task. */
 private[stats] final class FooterReader(
@@ -34,6 +34,15 @@ private[stats] final class FooterReader(
       case NonFatal(e) =>
         val unknown = RawFooter.unknownTypes(conf, file)
         if (unknown.isEmpty) throw e else FooterReader.opaque(file, unknown)
+    }
+
+  /** Footer and pages, as far as they can be read; None for a file that is no Parquet file, or is gone. */
+  def readIfPossible(file: DataFile): Option[(FileFooter, FilePages)] =
+    try Some(readWithPages(file))
+    catch {
+      case NonFatal(_) =>
+        try Some((read(file), FilePages(file, columns.map(_ => IndexedSeq.empty[Block]).toIndexedSeq)))
+        catch { case NonFatal(_) => None }
     }
 
   /** Footer and pages of a file that is opened once; nobody else reads it meanwhile, and it is not encrypted. */

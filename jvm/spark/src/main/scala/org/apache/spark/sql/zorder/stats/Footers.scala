@@ -39,6 +39,18 @@ object Footers {
     files.map(all)
   }
 
+  /** Footers and page indexes of files that anybody may have written, as far as they can be read, in one job. */
+  def readIfPossible(
+      session: ClassicSession,
+      files: Seq[DataFile],
+      columns: Seq[StatColumn]): Seq[Option[(FileFooter, FilePages)]] = {
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    FooterJob.run(session, files, "statistics for the index") { (conf, slice) =>
+      val reader = new FooterReader(conf, columns, caseSensitive)
+      slice.map(reader.readIfPossible)
+    }
+  }
+
   /** Footers and page indexes of files that a run has just written, in one job. */
   def readWithPages(
       session: ClassicSession,

@@ -21,6 +21,7 @@ object Clause {
   val Into: Clause = Clause("INTO")
   val DryRun: Clause = Clause("DRY", "RUN")
   val Retain: Clause = Clause("RETAIN")
+  val Columns: Clause = Clause("COLUMNS")
 
   /** One word is enough to know these by: no expression has them unquoted. */
   private val knownByFirstWord = Set(UsingCurve)

@@ -46,7 +46,7 @@ object ClusterStatement {
     clause.body.head
   }
 
-  private def list(text: StatementText, clause: ClauseBody): Seq[String] = {
+  private[statement] def list(text: StatementText, clause: ClauseBody): Seq[String] = {
     val body = notEmpty(text, clause)
     val inner = unbracketed(body)
     if (inner.isEmpty) text.fail(clause.head.start, s"the list of ${clause.clause.name} is empty")

@@ -22,6 +22,20 @@ object Statement {
 
   final case class Remove(table: TableRef) extends Statement
 
+  /**
+   * `ZORDER INDEX`.
+   *
+   * @param columns
+   *   as the statement names them; empty for all that files keep bounds of
+   */
+  final case class CreateIndex(table: TableRef, columns: Seq[String]) extends Statement
+
+  final case class RefreshIndex(table: TableRef) extends Statement
+
+  final case class DescribeIndex(table: TableRef) extends Statement
+
+  final case class DropIndex(table: TableRef) extends Statement
+
   /** `keepLiterals` is None where the session's setting decides. */
   final case class LogStart(path: Option[String], keepLiterals: Option[Boolean]) extends Statement
 

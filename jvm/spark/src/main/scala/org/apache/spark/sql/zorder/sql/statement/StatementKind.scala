@@ -15,8 +15,11 @@ sealed abstract class StatementKind(val opening: String, val grammar: Seq[Clause
   /** The whole statement as it should look. */
   def usage: String = s"$opening table$clauses"
 
+  /** The words that it begins with. */
+  val words: Seq[String] = opening.split(' ').toSeq
+
   /** The word behind ZORDER. */
-  def second: String = opening.split(' ').last
+  def second: String = words(1)
 }
 
 object StatementKind {
@@ -41,11 +44,20 @@ object StatementKind {
 
   case object Remove extends StatementKind("ZORDER REMOVE", Nil, "")
 
+  case object CreateIndex extends StatementKind("ZORDER INDEX", Seq(Columns), " [COLUMNS (a, b)]")
+
+  case object RefreshIndex extends StatementKind("ZORDER REFRESH INDEX", Nil, "")
+
+  case object DescribeIndex extends StatementKind("ZORDER DESCRIBE INDEX", Nil, "")
+
+  case object DropIndex extends StatementKind("ZORDER DROP INDEX", Nil, "")
+
   case object Log extends StatementKind("ZORDER LOG", Nil, "") {
     override val usage: String =
       "ZORDER LOG START ['path'] [KEEP LITERALS | DROP LITERALS] or ZORDER LOG STOP"
   }
 
   /** Everything that begins with ZORDER. */
-  val zorderKinds: Seq[StatementKind] = Seq(ZOrderTable, Vacuum, Rollback, Remove, Log)
+  val zorderKinds: Seq[StatementKind] =
+    Seq(ZOrderTable, Vacuum, Rollback, Remove, CreateIndex, RefreshIndex, DescribeIndex, DropIndex, Log)
 }

@@ -34,6 +34,10 @@ final class StatementParser(delegate: ParserInterface) {
       case StatementKind.Vacuum => VacuumStatement.vacuum(text, target, clauses)
       case StatementKind.Rollback => Statement.Rollback(target)
       case StatementKind.Remove => Statement.Remove(target)
+      case StatementKind.CreateIndex => IndexStatement.create(text, target, clauses)
+      case StatementKind.RefreshIndex => Statement.RefreshIndex(target)
+      case StatementKind.DescribeIndex => Statement.DescribeIndex(target)
+      case StatementKind.DropIndex => Statement.DropIndex(target)
       case _ =>
         ClusterStatement.build(
           text,
@@ -58,7 +62,11 @@ final class StatementParser(delegate: ParserInterface) {
             s" (did you mean $w?)")
         text.found(second, s"behind ZORDER$hint")
       }
-      (kind, 2)
+      kind.words.drop(2).zipWithIndex.foreach { case (word, i) =>
+        if (!tokens.lift(2 + i).exists(_.is(word)))
+          text.fail(second.start, s"${second.text} must be followed by $word")
+      }
+      (kind, kind.words.size)
     }
 
   private def refuseMarkers(text: StatementText, tokens: IndexedSeq[Token]): Unit =

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.workload.predicate
 import java.nio.charset.StandardCharsets.UTF_8
 
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
 import org.apache.spark.sql.zorder.expr.WordTypes
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{BytesWord, Word}
@@ -17,11 +17,11 @@ import sparkzorder.curve.cost.{Condition, Interval}
  * @param whenFalse
  *   the values for which it is false (not NULL), or more
  */
-final private[workload] case class Atom(column: BoxColumn, whenTrue: Condition, whenFalse: Condition) {
+final private[zorder] case class Atom(column: BoxColumn, whenTrue: Condition, whenFalse: Condition) {
   def not: Atom = Atom(column, whenFalse, whenTrue)
 }
 
-private[workload] object Atom {
+private[zorder] object Atom {
 
   /** None where the expression is no such test. */
   def of(e: Expression): Option[Atom] = e match {
@@ -84,14 +84,20 @@ private[workload] object Atom {
     case _ => None
   }
 
-  /** A list with a NULL in it is false for no value. */
+  /** A list with a NULL in it is false for no value, but for NaN, which Spark's InSet does not find unknown. */
   private def oneOf(c: BoxColumn, values: Seq[Any]): Option[Atom] = {
     val words = values.filter(_ != null).map(word(c, _))
     val inside = Condition.in(words)
     val outside =
-      if (values.contains(null)) Condition.Impossible
+      if (values.contains(null)) nan(c).fold(Condition.Impossible)(Condition.equal)
       else between(c, inside.intervals.flatMap(_.min))
     Some(Atom(c, inside, outside))
+  }
+
+  private def nan(c: BoxColumn): Option[Word] = c.dataType match {
+    case FloatType => Some(word(c, Float.NaN))
+    case DoubleType => Some(word(c, Double.NaN))
+    case _ => None
   }
 
   /** Everything but the given words, which ascend. */

@@ -1,0 +1,45 @@
+package org.apache.spark.sql.zorder.skip
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
+import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+
+/** Keeps the index of a table up with a commit, which may put the table's files elsewhere. */
+final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex) extends Logging {
+
+  /** After the commit. What goes wrong here costs skipping, and the commit stands. */
+  def after(ref: TableRef): Unit =
+    try {
+      val table = IndexStatements.plain(session, ref)
+      val store = IndexStatements.storeOf(session, table)
+      val _ = IndexStatements.refreshed(session, table, store, store.newest().fold(index)(_._2))
+    } catch {
+      case NonFatal(e) =>
+        logWarning(
+          s"The statistics index of ${ref.sql} is behind its files: run ZORDER REFRESH INDEX ${ref.sql}",
+          e)
+    }
+}
+
+object IndexUpkeep {
+
+  /** The index to keep up, read before a commit takes the table's old directory away; None without one. */
+  def before(session: ClassicSession, table: ClusterTable): Option[IndexUpkeep] = table match {
+    case plain: ParquetTable =>
+      try IndexStatements.storeOf(session, plain).newest().map { case (_, index) =>
+          new IndexUpkeep(session, loaded(index))
+        }
+      catch { case NonFatal(_) => None }
+    case _ => None
+  }
+
+  /** Every column is loaded now: its file may be gone later. */
+  private def loaded(index: StatisticsIndex): StatisticsIndex = {
+    index.columns.indices.foreach(index.rangesAt)
+    index
+  }
+}

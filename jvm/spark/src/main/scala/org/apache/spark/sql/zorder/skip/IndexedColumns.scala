@@ -1,0 +1,62 @@
+package org.apache.spark.sql.zorder.skip
+
+import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.skip.index.IndexedColumn
+import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
+import sparkzorder.curve.Zone
+
+/** Which columns of a table an index is of. */
+private[skip] object IndexedColumns {
+
+  /** An index of all columns stops here: a wide table names those that it wants. */
+  val Most = 64
+
+  /**
+   * The columns that are named, or as many as can have ranges, in the order of the table.
+   *
+   * @param schema
+   *   of the table, partition columns left out
+   */
+  def of(table: String, schema: StructType, named: Seq[Seq[String]], same: (String, String) => Boolean)
+      : IndexedSeq[(IndexedColumn, StatColumn)] = {
+    val all = leaves(schema, Nil)
+    val usable = all.filter { case (_, dataType) => skippable(dataType) }
+    val chosen =
+      if (named.isEmpty) usable.take(Most)
+      else
+        named.map { path =>
+          val found = all.find { case (p, _) =>
+            p.length == path.length && p.zip(path).forall(x => same(x._1, x._2))
+          }
+          found match {
+            case None =>
+              val name = ColumnPath.sql(path)
+              refuse(
+                s"$table has no column $name to index.${Nearest.hint(name, all.map(c => ColumnPath.sql(c._1)))}")
+            case Some((p, dataType)) if !skippable(dataType) =>
+              refuse(
+                s"Files keep no bounds of ${ColumnPath.sql(p)} (${dataType.sql}) that a query could skip by; " +
+                  "leave it out.")
+            case Some(column) => column
+          }
+        }.distinct
+    chosen.map { case (path, dataType) =>
+      val stats = StatColumn.in(schema, path)
+      IndexedColumn(ColumnPath.sql(path), path, dataType, stats.absent == Zone.OnlyNulls) -> stats
+    }.toIndexedSeq
+  }
+
+  private def leaves(schema: StructType, above: Seq[String]): Seq[(Seq[String], DataType)] =
+    schema.fields.toSeq.flatMap { f =>
+      f.dataType match {
+        case s: StructType => leaves(s, above :+ f.name)
+        case other => Seq((above :+ f.name) -> other)
+      }
+    }
+
+  private def skippable(dataType: DataType): Boolean =
+    WordTypes.of(dataType).isDefined && ParquetZones.bounds(dataType)
+}

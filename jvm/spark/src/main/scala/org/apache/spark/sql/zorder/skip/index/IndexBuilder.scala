@@ -1,0 +1,152 @@
+package org.apache.spark.sql.zorder.skip.index
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, StatColumn}
+import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.curve.{BytesWord, LongWord, Zone}
+
+/** What the index says of one column of one file. */
+final private[index] case class FileColumn(set: RangeSet, nulls: Long)
+
+/** One file's entry; columns in the order of the index. */
+final private[index] case class IndexEntry(
+    path: String,
+    length: Long,
+    modified: Long,
+    rows: Long,
+    readAt: Long,
+    columns: IndexedSeq[FileColumn])
+
+/**
+ * Makes an index from the footers and page indexes of a table's files: one parallel job, no data is read.
+ *
+ * @param columns
+ *   that the index shall have
+ */
+final class IndexBuilder(
+    session: ClassicSession,
+    root: Path,
+    columns: IndexedSeq[(IndexedColumn, StatColumn)]) {
+  private val keys = new FileKeys(root)
+  private val stats = columns.map(_._2)
+
+  /**
+   * The index of these files, the entries of an earlier one taken over where they are still true.
+   *
+   * @param clock
+   *   the time at the store before any footer is read
+   * @param ours
+   *   paths, as the index names them, of files of our own runs: no other file will ever have their names
+   * @return
+   *   the index, and how many footers were read for it
+   */
+  def build(
+      files: Seq[DataFile],
+      before: Option[StatisticsIndex],
+      clock: Long,
+      ours: String => Boolean): (StatisticsIndex, Int) = {
+    val usable = before.filter(sameColumns)
+    val known = files.map(f => usable.flatMap(kept(_, f)))
+    val missing = files.zip(known).collect { case (f, None) => f }
+    val read = Footers.readIfPossible(session, missing, stats).zip(missing).flatMap { case (found, file) =>
+      found.map { case (footer, pages) => file.path -> entry(file, footer, pages, clock, ours) }
+    }.toMap
+    val entries = files.zip(known).flatMap { case (f, k) => k.orElse(read.get(f.path)) }.sortBy(_.path)
+    (index(entries.toIndexedSeq), missing.length)
+  }
+
+  private def sameColumns(before: StatisticsIndex): Boolean =
+    before.columns == columns.map(_._1) &&
+      before.caseSensitive == session.sessionState.conf.caseSensitiveAnalysis
+
+  private def kept(before: StatisticsIndex, file: DataFile): Option[IndexEntry] = {
+    val f = before.files
+    val number = f.find(keys.of(new Path(file.path)), file.length, file.modified)
+    val columns = before.columns.indices.map(before.rangesAt)
+    if (number < 0 || columns.exists(_.isEmpty)) None
+    else
+      Some(IndexEntry(
+        f.paths(number),
+        f.lengths(number),
+        f.modified(number),
+        f.rows(number),
+        f.readAt(number),
+        columns.flatten.map(IndexBuilder.column(_, number))))
+  }
+
+  private def entry(
+      file: DataFile,
+      footer: FileFooter,
+      pages: FilePages,
+      clock: Long,
+      ours: String => Boolean): IndexEntry = {
+    val path = keys.of(new Path(file.path))
+    val of = stats.indices.map { c =>
+      val nulls =
+        footer.schema.leaves.indexWhere(l => l.column == stats(c).path && l.maxRepetition == 0) match {
+          case -1 => -1L
+          case leaf => footer.nulls(leaf)
+        }
+      FileColumn(IndexBuilder.ranges(footer, pages, c), nulls)
+    }
+    IndexEntry(path, file.length, file.modified, footer.rows, if (ours(path)) Long.MaxValue else clock, of)
+  }
+
+  private def index(entries: IndexedSeq[IndexEntry]): StatisticsIndex = {
+    val files = new IndexedFiles(
+      entries.map(_.path).toArray,
+      entries.map(_.length).toArray,
+      entries.map(_.modified).toArray,
+      entries.map(_.rows).toArray,
+      entries.map(_.readAt).toArray)
+    val ranges =
+      columns.indices.map(c => Option(IndexBuilder.column(columns(c)._1, entries.map(_.columns(c)))))
+    new StatisticsIndex(
+      files,
+      columns.map(_._1),
+      session.sessionState.conf.caseSensitiveAnalysis,
+      ranges(_))
+  }
+}
+
+private object IndexBuilder {
+
+  /**
+   * Ranges of pages where every page has one, else of row groups. An opaque file has nothing; a file without row
+   * groups has no rows.
+   */
+  private def ranges(footer: FileFooter, pages: FilePages, column: Int): RangeSet =
+    if (footer.opaque) RangeSet.Unknown
+    else {
+      val groups = footer.rowGroups.map(_.zones(column))
+      val finer = pages.pages(column).map(_._2)
+      if (groups.contains(Zone.Unknown) || finer.isEmpty || finer.contains(Zone.Unknown)) RangeSet.of(groups)
+      else RangeSet.of(finer)
+    }
+
+  private def column(r: ColumnRanges, number: Int): FileColumn = {
+    val ranges = (r.offsets(number) until r.offsets(number + 1)).map(i => (r.words.min(i), r.words.max(i)))
+    FileColumn(RangeSet(r.states(number), ranges), r.nulls(number))
+  }
+
+  private def column(column: IndexedColumn, entries: IndexedSeq[FileColumn]): ColumnRanges = {
+    val ranges = entries.flatMap(_.set.ranges)
+    val words = ranges.headOption match {
+      case None => NoRanges
+      case Some((_: BytesWord, _)) => BytesRanges(
+          ranges.map(_._1.asInstanceOf[BytesWord].bytes).toArray,
+          ranges.map(_._2.asInstanceOf[BytesWord].bytes).toArray)
+      case Some(_) => LongRanges(
+          ranges.map(_._1.asInstanceOf[LongWord].value).toArray,
+          ranges.map(_._2.asInstanceOf[LongWord].value).toArray)
+    }
+    new ColumnRanges(
+      column.dataType,
+      entries.map(_.set.state).toArray,
+      entries.map(_.nulls).toArray,
+      entries.scanLeft(0)(_ + _.set.ranges.length).toArray,
+      words)
+  }
+}

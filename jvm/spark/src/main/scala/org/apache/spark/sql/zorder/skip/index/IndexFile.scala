@@ -1,0 +1,246 @@
+package org.apache.spark.sql.zorder.skip.index
+
+import java.io.{ByteArrayOutputStream, DataInputStream, DataOutputStream, IOException}
+import java.io.ByteArrayInputStream
+import java.nio.ByteBuffer
+import java.util.zip.{CRC32, Deflater, DeflaterOutputStream, InflaterInputStream}
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.types.DataType
+
+/**
+ * An index as one immutable file, column by column, so that a query loads the columns it filters on and no others:
+ *
+ * {{{
+ *   magic | sections, each deflated | directory | length of the directory, its CRC32, magic
+ * }}}
+ *
+ * The directory says what each section is, where, and its CRC32. A file that is cut off, or not ours, or whose sums
+ * do not agree, is no index.
+ */
+private[skip] object IndexFile {
+  private val Magic = 0x5a4f52444944581L // "ZORDIDX" and the version of the format
+  private val MagicBytes = 8
+  private val TrailerBytes = 4 + 4 + MagicBytes
+
+  /** A section: where it lies, its bytes there, its bytes unpacked, its sum. */
+  final private case class Section(offset: Long, packed: Int, plain: Int, crc: Long)
+
+  /** The bytes of an index; `ranges` of each column in their order. */
+  def bytes(index: StatisticsIndex): Array[Byte] = {
+    val out = new ByteArrayOutputStream()
+    val data = new DataOutputStream(out)
+    data.writeLong(Magic)
+    def section(write: DataOutputStream => Unit): Section = {
+      val plain = packedBytes(write)
+      val packed = deflated(plain)
+      val at = out.size
+      data.write(packed)
+      Section(at.toLong, packed.length, plain.length, crc(packed))
+    }
+    val f = index.files
+    val files = Seq[DataOutputStream => Unit](
+      strings(f.paths, _),
+      longs(f.lengths, _),
+      longs(f.modified, _),
+      longs(f.rows, _),
+      longs(f.readAt, _)).map(section)
+    val columns = index.columns.indices.map { c =>
+      val r = index.rangesAt(c).getOrElse(throw new IOException(
+        s"The index has no ranges of ${index.columns(c).sql}."))
+      section(writeRanges(r, _))
+    }
+    val directory = packedBytes { d =>
+      d.writeBoolean(index.caseSensitive)
+      d.writeInt(f.count)
+      files.foreach(writeSection(_, d))
+      d.writeInt(index.columns.length)
+      index.columns.zip(columns).foreach { case (c, s) =>
+        d.writeUTF(c.sql)
+        d.writeInt(c.path.length)
+        c.path.foreach(d.writeUTF)
+        d.writeUTF(c.dataType.json)
+        d.writeBoolean(c.absentIsNull)
+        writeSection(s, d)
+      }
+    }
+    data.write(directory)
+    data.writeInt(directory.length)
+    data.writeInt(crc(directory).toInt)
+    data.writeLong(Magic)
+    data.flush()
+    out.toByteArray
+  }
+
+  /**
+   * The index in a file, its columns not yet loaded; None for a file that is none.
+   *
+   * @param failed
+   *   is told of a column that cannot be loaded later
+   */
+  def read(fs: FileSystem, path: Path, length: Long)(failed: Throwable => Unit): Option[StatisticsIndex] =
+    try {
+      if (length < MagicBytes + TrailerBytes) None
+      else {
+        val trailer = ByteBuffer.wrap(range(fs, path, length - TrailerBytes, TrailerBytes))
+        val (size, sum, magic) = (trailer.getInt, trailer.getInt, trailer.getLong)
+        val start = length - TrailerBytes - size
+        if (magic != Magic || size < 0 || start < MagicBytes) None
+        else {
+          val directory = range(fs, path, start, size)
+          if (crc(directory).toInt != sum) None else Some(of(fs, path, directory, failed))
+        }
+      }
+    } catch { case NonFatal(_) => None }
+
+  private def of(
+      fs: FileSystem,
+      path: Path,
+      directory: Array[Byte],
+      failed: Throwable => Unit): StatisticsIndex = {
+    val in = new DataInputStream(new ByteArrayInputStream(directory))
+    val caseSensitive = in.readBoolean()
+    val count = in.readInt()
+    val files = IndexedSeq.fill(5)(readSection(in))
+    val columns = IndexedSeq.fill(in.readInt()) {
+      val sql = in.readUTF()
+      val parts = Seq.fill(in.readInt())(in.readUTF())
+      IndexedColumn(sql, parts, DataType.fromJson(in.readUTF()), in.readBoolean()) -> readSection(in)
+    }
+    def load[A](s: Section)(read: DataInputStream => A): A =
+      read(unpacked(range(fs, path, s.offset, s.packed), s))
+    val indexed = new IndexedFiles(
+      load(files(0))(readStrings(count, _)),
+      load(files(1))(readLongs(count, _)),
+      load(files(2))(readLongs(count, _)),
+      load(files(3))(readLongs(count, _)),
+      load(files(4))(readLongs(count, _)))
+    val loaded = new java.util.concurrent.ConcurrentHashMap[Int, Option[ColumnRanges]]()
+    def ranges(c: Int): Option[ColumnRanges] = loaded.computeIfAbsent(
+      c,
+      _ =>
+        try Some(load(columns(c)._2)(readRanges(columns(c)._1.dataType, count, _)))
+        catch {
+          case NonFatal(e) =>
+            failed(e)
+            None
+        })
+    new StatisticsIndex(indexed, columns.map(_._1), caseSensitive, ranges)
+  }
+
+  private def writeRanges(r: ColumnRanges, out: DataOutputStream): Unit = {
+    out.write(r.states)
+    longs(r.nulls, out)
+    r.offsets.foreach(out.writeInt)
+    r.words match {
+      case NoRanges =>
+      case LongRanges(mins, maxs) =>
+        out.writeBoolean(true)
+        longs(mins, out)
+        longs(maxs, out)
+      case BytesRanges(mins, maxs) =>
+        out.writeBoolean(false)
+        byteStrings(mins, out)
+        byteStrings(maxs, out)
+    }
+  }
+
+  private def readRanges(dataType: DataType, files: Int, in: DataInputStream): ColumnRanges = {
+    val states = new Array[Byte](files)
+    in.readFully(states)
+    val nulls = readLongs(files, in)
+    val offsets = Array.fill(files + 1)(in.readInt())
+    val ranges = offsets(files)
+    val words =
+      if (ranges == 0) NoRanges
+      else if (in.readBoolean()) LongRanges(readLongs(ranges, in), readLongs(ranges, in))
+      else BytesRanges(readByteStrings(ranges, in), readByteStrings(ranges, in))
+    new ColumnRanges(dataType, states, nulls, offsets, words)
+  }
+
+  private def writeSection(s: Section, out: DataOutputStream): Unit = {
+    out.writeLong(s.offset)
+    out.writeInt(s.packed)
+    out.writeInt(s.plain)
+    out.writeLong(s.crc)
+  }
+
+  private def readSection(in: DataInputStream): Section =
+    Section(in.readLong(), in.readInt(), in.readInt(), in.readLong())
+
+  private def longs(values: Array[Long], out: DataOutputStream): Unit = {
+    val buffer = ByteBuffer.allocate(8 * values.length)
+    buffer.asLongBuffer().put(values)
+    out.write(buffer.array)
+  }
+
+  private def readLongs(count: Int, in: DataInputStream): Array[Long] = {
+    val bytes = new Array[Byte](8 * count)
+    in.readFully(bytes)
+    val values = new Array[Long](count)
+    ByteBuffer.wrap(bytes).asLongBuffer().get(values)
+    values
+  }
+
+  private def byteStrings(values: Array[Array[Byte]], out: DataOutputStream): Unit = {
+    values.foreach(v => out.writeInt(v.length))
+    values.foreach(v => out.write(v))
+  }
+
+  private def readByteStrings(count: Int, in: DataInputStream): Array[Array[Byte]] = {
+    val values = Array.fill(count)(new Array[Byte](in.readInt()))
+    values.foreach(v => in.readFully(v))
+    values
+  }
+
+  private def strings(values: Array[String], out: DataOutputStream): Unit =
+    byteStrings(values.map(_.getBytes("UTF-8")), out)
+
+  private def readStrings(count: Int, in: DataInputStream): Array[String] =
+    readByteStrings(count, in).map(new String(_, "UTF-8"))
+
+  private def packedBytes(write: DataOutputStream => Unit): Array[Byte] = {
+    val out = new ByteArrayOutputStream()
+    val data = new DataOutputStream(out)
+    write(data)
+    data.flush()
+    out.toByteArray
+  }
+
+  private def deflated(plain: Array[Byte]): Array[Byte] = {
+    val out = new ByteArrayOutputStream(plain.length / 2 + 64)
+    val deflater = new Deflater(Deflater.BEST_SPEED)
+    try {
+      val packer = new DeflaterOutputStream(out, deflater, 1 << 16)
+      packer.write(plain)
+      packer.finish()
+    } finally deflater.end()
+    out.toByteArray
+  }
+
+  private def unpacked(packed: Array[Byte], s: Section): DataInputStream = {
+    if (crc(packed) != s.crc) throw new IOException("The checksum of a part of the index does not agree.")
+    val plain = new Array[Byte](s.plain)
+    val in = new DataInputStream(new InflaterInputStream(new ByteArrayInputStream(packed)))
+    try in.readFully(plain)
+    finally in.close()
+    new DataInputStream(new ByteArrayInputStream(plain))
+  }
+
+  private def range(fs: FileSystem, path: Path, from: Long, length: Int): Array[Byte] = {
+    val bytes = new Array[Byte](length)
+    val in = fs.open(path)
+    try in.readFully(from, bytes)
+    finally in.close()
+    bytes
+  }
+
+  private def crc(bytes: Array[Byte]): Long = {
+    val sum = new CRC32()
+    sum.update(bytes)
+    sum.getValue
+  }
+}

@@ -1,0 +1,97 @@
+package org.apache.spark.sql.zorder.skip.index
+
+import java.io.{FileNotFoundException, IOException}
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.zorder.table.StateDir
+
+/**
+ * The indexes of a table, `_zorder/index/index-<n>` below its root. They never change: a new one gets the next
+ * number, and the newest whole one counts, so that a writer that dies leaves the one before it in place. A rename
+ * would be no single step on an object store.
+ */
+final class IndexStore(fs: FileSystem, root: Path) extends Logging {
+  val dir: Path = new Path(new Path(root, StateDir.Name), IndexStore.Name)
+
+  /** The newest whole index with its number; None without one. */
+  def newest(): Option[(Int, StatisticsIndex)] = {
+    val found = numbered()
+    val read = found.iterator.flatMap { case (n, status) =>
+      val index = IndexFile.read(fs, status.getPath, status.getLen)(unreadable(status.getPath, _))
+      if (index.isEmpty) logWarning(s"${status.getPath} is no whole index of spark-zorder and is left out")
+      index.map(n -> _)
+    }
+    if (read.hasNext) Some(read.next()) else None
+  }
+
+  /** The number and length of the newest index file, whole or not: what a cached index is compared with. */
+  def newestFile(): Option[(Int, Long)] = numbered().headOption.map { case (n, s) => (n, s.getLen) }
+
+  /** Writes an index as the newest one and deletes those that no query can have begun with lately. */
+  def write(index: StatisticsIndex): Int = {
+    val bytes = IndexFile.bytes(index)
+    fs.mkdirs(dir)
+    val number = put(bytes, numbered().headOption.fold(1)(_._1 + 1))
+    numbered().map(_._1).filter(_ < number).drop(IndexStore.Kept).foreach(n => delete(file(n)))
+    number
+  }
+
+  /** Deletes the index; false if there was none. */
+  def drop(): Boolean = fs.exists(dir) && fs.delete(dir, true)
+
+  /** What time it is at the store, which may differ from ours: the time that a new file gets. */
+  def clock(): Long = {
+    fs.mkdirs(dir)
+    val probe = new Path(dir, s".clock-${java.util.UUID.randomUUID}")
+    try {
+      fs.create(probe, false).close()
+      fs.getFileStatus(probe).getModificationTime
+    } finally delete(probe)
+  }
+
+  /** Another writer may take a number at the same time: each writes a file of its own. */
+  private def put(bytes: Array[Byte], number: Int): Int =
+    if (created(file(number), bytes)) number
+    else if (number < Int.MaxValue) put(bytes, number + 1)
+    else throw new IOException(s"No number is left for an index in $dir.")
+
+  private def created(path: Path, bytes: Array[Byte]): Boolean =
+    if (fs.exists(path)) false
+    else {
+      val out = fs.create(path, false)
+      try out.write(bytes)
+      finally out.close()
+      true
+    }
+
+  private def numbered(): Seq[(Int, FileStatus)] =
+    try {
+      fs.listStatus(dir).toSeq.collect {
+        case s if s.isFile && s.getPath.getName.matches(IndexStore.FileName) =>
+          s.getPath.getName.stripPrefix(IndexStore.Prefix).toInt -> s
+      }.sortBy(-_._1)
+    } catch { case _: FileNotFoundException => Nil }
+
+  private def file(number: Int): Path = new Path(dir, s"${IndexStore.Prefix}$number")
+
+  private def delete(path: Path): Unit =
+    try {
+      val _ = fs.delete(path, false)
+    } catch { case NonFatal(e) => logWarning(s"$path cannot be deleted", e) }
+
+  private def unreadable(path: Path, e: Throwable): Unit =
+    logWarning(s"A column of the index $path cannot be read: files are not skipped by it", e)
+}
+
+object IndexStore {
+  val Name = "index"
+  private val Prefix = "index-"
+  private val FileName = "index-[0-9]{1,9}"
+
+  /** Older indexes that are kept for queries that load a column later. */
+  private val Kept = 2
+}

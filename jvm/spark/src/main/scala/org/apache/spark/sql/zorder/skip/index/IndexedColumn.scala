@@ -1,0 +1,15 @@
+package org.apache.spark.sql.zorder.skip.index
+
+import org.apache.spark.sql.types.DataType
+
+/**
+ * A column that an index holds ranges of.
+ *
+ * @param sql
+ *   how a filter names it: the column's name, or the names down to a struct's field
+ * @param dataType
+ *   the type that the table gave it when the index was made; a filter on another type is not answered
+ * @param absentIsNull
+ *   whether files that have not got the column count as files of NULLs: not so for a column that had a default
+ */
+final case class IndexedColumn(sql: String, path: Seq[String], dataType: DataType, absentIsNull: Boolean)

@@ -1,0 +1,39 @@
+package org.apache.spark.sql.zorder.skip.index
+
+import java.util.Locale
+
+import org.apache.spark.sql.types.DataType
+
+/**
+ * The statistics of a table's files, by which a query that is being planned leaves files out.
+ *
+ * @param caseSensitive
+ *   how the columns of the files were matched with those of the table
+ * @param ranges
+ *   of each column, read when a filter first asks for it; None where they cannot be read
+ */
+final class StatisticsIndex(
+    val files: IndexedFiles,
+    val columns: IndexedSeq[IndexedColumn],
+    val caseSensitive: Boolean,
+    ranges: Int => Option[ColumnRanges]) {
+
+  private lazy val bySql: Map[String, Int] = {
+    // names that differ in their case only are one name to a session that does not tell them apart
+    val named = columns.indices.groupBy(c => folded(columns(c).sql))
+    named.collect { case (name, IndexedSeq(only)) => name -> only }
+  }
+
+  /** Ranges of the column that a filter names; None where the index has none that speak of it. */
+  def rangesOf(sql: String, dataType: DataType): Option[ColumnRanges] =
+    bySql.get(folded(sql)).filter(columns(_).dataType == dataType).flatMap(ranges)
+
+  /** Whether the column, or a field of it, counts as NULL in files that have not got it. */
+  def takesAbsentForNull(column: String): Boolean =
+    columns.exists(c => c.absentIsNull && folded(c.path.head) == folded(column))
+
+  /** Ranges of the column number `column`. */
+  def rangesAt(column: Int): Option[ColumnRanges] = ranges(column)
+
+  private def folded(sql: String): String = if (caseSensitive) sql else sql.toLowerCase(Locale.ROOT)
+}

@@ -1,0 +1,105 @@
+package org.apache.spark.sql.zorder.skip.index
+
+import sparkzorder.curve.{BytesWord, LongWord, Word}
+import sparkzorder.curve.cost.Condition
+
+/** Ranges of words, those of all files one after the other. */
+sealed trait WordRanges {
+  def length: Int
+
+  def min(range: Int): Word
+
+  def max(range: Int): Word
+
+  /** A condition made ready to be tested against these ranges. */
+  def test(condition: Condition): RangeTest
+}
+
+/** Whether ranges meet a condition's intervals. */
+trait RangeTest {
+
+  /** Whether one of the ranges `from` until `until`, which ascend, meets one of the intervals. */
+  def meetsAny(from: Int, until: Int): Boolean
+}
+
+/** Of a column that no file has a range of, whatever its type. */
+case object NoRanges extends WordRanges {
+  override def length: Int = 0
+  override def min(range: Int): Word = throw new NoSuchElementException("no range")
+  override def max(range: Int): Word = throw new NoSuchElementException("no range")
+  override def test(condition: Condition): RangeTest = (_, _) => false
+}
+
+/** Ranges of 64-bit words: numbers, dates, timestamps, booleans, short decimals, floats by their order. */
+final case class LongRanges(mins: Array[Long], maxs: Array[Long]) extends WordRanges {
+  override def length: Int = mins.length
+  override def min(range: Int): Word = LongWord(mins(range))
+  override def max(range: Int): Word = LongWord(maxs(range))
+
+  override def test(condition: Condition): RangeTest = {
+    val lows = condition.intervals.map(i => LongRanges.bound(i.min, Long.MinValue)).toArray
+    val highs = condition.intervals.map(i => LongRanges.bound(i.max, Long.MaxValue)).toArray
+    (from, until) => {
+      // both ascend: the first interval that does not end before a range begins is the only one to look at
+      var r = from
+      var i = 0
+      var met = false
+      while (!met && r < until && i < lows.length) {
+        if (highs(i) < mins(r)) i = LongRanges.firstAt(highs, mins(r), i + 1)
+        else if (lows(i) <= maxs(r)) met = true
+        else r += 1
+      }
+      met
+    }
+  }
+}
+
+object LongRanges {
+
+  private[index] def bound(word: Option[Word], open: Long): Long = word match {
+    case Some(LongWord(value)) => value
+    case Some(_: BytesWord) =>
+      throw new IllegalArgumentException("a number is not compared with a byte string")
+    case None => open
+  }
+
+  /** The first place from `from` on whose value is at least `value`, in an ascending array. */
+  private[index] def firstAt(ascending: Array[Long], value: Long, from: Int): Int = {
+    val at = java.util.Arrays.binarySearch(ascending, from, ascending.length, value)
+    if (at >= 0) at else -at - 1
+  }
+}
+
+/** Ranges of byte strings: strings, binary and long decimals, in unsigned order. */
+final case class BytesRanges(mins: Array[Array[Byte]], maxs: Array[Array[Byte]]) extends WordRanges {
+  override def length: Int = mins.length
+  override def min(range: Int): Word = BytesWord(mins(range))
+  override def max(range: Int): Word = BytesWord(maxs(range))
+
+  override def test(condition: Condition): RangeTest = {
+    val lows = condition.intervals.map(i => BytesRanges.bound(i.min)).toArray
+    val highs = condition.intervals.map(i => BytesRanges.bound(i.max)).toArray
+    (from, until) => {
+      var r = from
+      var i = 0
+      var met = false
+      while (!met && r < until && i < lows.length) {
+        if (highs(i) != null && BytesWord.compareBytes(highs(i), mins(r)) < 0) i += 1
+        else if (lows(i) == null || BytesWord.compareBytes(lows(i), maxs(r)) <= 0) met = true
+        else r += 1
+      }
+      met
+    }
+  }
+}
+
+object BytesRanges {
+
+  /** null where the interval is open. */
+  private[index] def bound(word: Option[Word]): Array[Byte] = word match {
+    case Some(BytesWord(bytes)) => bytes
+    case Some(_: LongWord) =>
+      throw new IllegalArgumentException("a byte string is not compared with a number")
+    case None => null
+  }
+}

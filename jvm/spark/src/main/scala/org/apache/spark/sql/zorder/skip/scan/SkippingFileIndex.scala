@@ -1,0 +1,78 @@
+package org.apache.spark.sql.zorder.skip.scan
+
+import java.util.BitSet
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSourceMetadataAttribute}
+import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.skip.filter.FilesThatMayMatch
+import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
+
+/**
+ * A table's own file index, whose files are left out of a scan where the statistics index says that no row of theirs
+ * can match. Listing stays the wrapped index's work, and files are dropped only here, by the filters that the scan
+ * really carries: later rules of the optimizer may join scans that have different filters.
+ *
+ * Two of them are equal where those that they wrap are, so that exchanges are reused as before.
+ *
+ * @param root
+ *   of the table: the paths of entries are relative to it
+ * @param unanswered
+ *   top-level columns, by the names that the scan gives them, whose filters the index must not answer
+ */
+final class SkippingFileIndex(
+    val wrapped: FileIndex,
+    root: Path,
+    index: StatisticsIndex,
+    unanswered: Set[String])
+    extends FileIndex {
+
+  /** Adaptive execution plans a scan again and again. */
+  @volatile private var last: Option[(Seq[Expression], BitSet)] = None
+
+  override def listFiles(
+      partitionFilters: Seq[Expression],
+      dataFilters: Seq[Expression]): Seq[PartitionDirectory] = {
+    val listed = wrapped.listFiles(partitionFilters, dataFilters)
+    if (dataFilters.isEmpty) listed
+    else {
+      val started = System.nanoTime()
+      val counts = new SkippedFiles(index.files, root, matching(dataFilters))
+      val kept = listed.map(d => d.copy(files = d.files.filter(counts.keep))).filter(_.files.nonEmpty)
+      SkippingUsage.scanned(root, counts, System.nanoTime() - started)
+      kept
+    }
+  }
+
+  private def matching(filters: Seq[Expression]): BitSet = {
+    val canonical = filters.map(_.canonicalized)
+    last.collect { case (same, found) if same == canonical => found }.getOrElse {
+      val found = new FilesThatMayMatch(index, isUnanswered)(filters)
+      last = Some(canonical -> found)
+      found
+    }
+  }
+
+  /** A column that is not what the index has under its name. */
+  private def isUnanswered(e: Expression): Boolean = e match {
+    case FileSourceMetadataAttribute(_) => true
+    case a: Attribute => unanswered(a.name)
+    case _ => false
+  }
+
+  override def rootPaths: Seq[Path] = wrapped.rootPaths
+  override def inputFiles: Array[String] = wrapped.inputFiles
+  override def refresh(): Unit = wrapped.refresh()
+  override def sizeInBytes: Long = wrapped.sizeInBytes
+  override def partitionSchema: StructType = wrapped.partitionSchema
+  override def metadataOpsTimeNs: Option[Long] = wrapped.metadataOpsTimeNs
+
+  override def equals(that: Any): Boolean = that match {
+    case s: SkippingFileIndex => wrapped == s.wrapped
+    case _ => false
+  }
+  override def hashCode(): Int = wrapped.hashCode()
+  override def toString: String = s"$wrapped, files skipped by the statistics index of $root"
+}

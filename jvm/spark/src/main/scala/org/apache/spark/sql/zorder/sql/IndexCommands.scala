@@ -1,0 +1,53 @@
+package org.apache.spark.sql.zorder.sql
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skip.IndexStatements
+import org.apache.spark.sql.zorder.table.TableRef
+
+/** A statement on the index of a table. */
+abstract class IndexCommand(title: String, schema: StructType) extends ZOrderCommand(title, schema) {
+  protected def table: TableRef
+
+  protected def rows(session: ClassicSession): Seq[Row]
+
+  override protected def detail: String = show(table)
+
+  override def run(session: SparkSession): Seq[Row] =
+    UnreadableFiles.explained(show(table))(rows(Shims.classic(session)))
+}
+
+/** `ZORDER INDEX`: one row that says what was made. */
+final case class CreateIndexCommand(table: TableRef, columns: Seq[String])
+    extends IndexCommand("ZOrderIndex", IndexStatements.writtenSchema) {
+  override protected def detail: String =
+    show(table) + (if (columns.isEmpty) "" else columns.mkString(" columns (", ", ", ")"))
+
+  override protected def rows(session: ClassicSession): Seq[Row] =
+    Seq(IndexStatements.create(
+      session,
+      table,
+      columns.map(session.sessionState.sqlParser.parseMultipartIdentifier)))
+}
+
+/** `ZORDER REFRESH INDEX`: one row that says how many footers were read. */
+final case class RefreshIndexCommand(table: TableRef)
+    extends IndexCommand("ZOrderRefreshIndex", IndexStatements.writtenSchema) {
+  override protected def rows(session: ClassicSession): Seq[Row] =
+    Seq(IndexStatements.refresh(session, table))
+}
+
+/** `ZORDER DESCRIBE INDEX`: one row a column. */
+final case class DescribeIndexCommand(table: TableRef)
+    extends IndexCommand("ZOrderDescribeIndex", IndexStatements.describedSchema) {
+  override protected def rows(session: ClassicSession): Seq[Row] = IndexStatements.describe(session, table)
+}
+
+/** `ZORDER DROP INDEX`: one row. */
+final case class DropIndexCommand(table: TableRef)
+    extends IndexCommand("ZOrderDropIndex", IndexStatements.droppedSchema) {
+  override protected def rows(session: ClassicSession): Seq[Row] = Seq(IndexStatements.drop(session, table))
+}
