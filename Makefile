@@ -20,7 +20,7 @@ TOOLS := target/venv/tools/bin
 JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
-.PHONY: help prerequisites demo test jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-peers \
+.PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-peers \
   bench-sort bench-layout cluster-test fault-test store-test hostile-test clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
@@ -33,8 +33,21 @@ demo: $(DEV_WHEEL) ## the main job on real data, from nothing: look-ups before a
 	tools/install_wheel.sh 4.3 target/dev-wheel
 	target/venv/4.3/bin/python benchmarks/demo/demo.py
 
-test: prerequisites venv-3.5 venv-4.3 venv-tools ## everything that CI runs
+test: prerequisites venv-3.5 venv-4.3 venv-tools ## everything that CI runs: 20 minutes on two cores
 	@$(PYTHON) tools/run_tests.py
+
+test-all: prerequisites venv-3.5 venv-4.3 venv-tools ## all tests, before a release: more than an hour
+	@$(PYTHON) tools/run_tests.py --all
+
+suite: prerequisites ## one suite of the JVM: make suite SUITE=LexerSuite [LINE=spark41_213]
+	@project=$(LINE); where=$$(grep -rlw "class $(SUITE)" tests/jvm || true); \
+	case "$$where" in \
+	  '') echo "There is no suite $(SUITE) in tests/jvm." >&2; exit 1;; \
+	  tests/jvm/curve/*) project=$${project:-curve_212};; \
+	  tests/jvm/store/*) project=$${project:-store_212};; \
+	  *) project=$${project:-spark35_212};; \
+	esac; \
+	tools/sbt.sh "$$project/testOnly *.$(SUITE)"
 
 jars: target/jars/.built ## one small jar for each Spark line, in target/jars
 
@@ -95,7 +108,7 @@ hostile-test: venv-3.5 target/jars/.built-3.5 ## odd tables, names, values and s
 
 store-test: prerequisites ## tables on an S3 server on loopback: all tests, and requests for each statement; needs Go
 	tools/s3_server.sh
-	tools/sbt.sh 'set Global / storeInFull := true' store_212/test
+	tools/sbt.sh store_212/test
 	cp target/store-requests.md benchmarks/results/$$(date +%F)-store.md
 
 clean: ## removes all that was built, but not the virtual environments and tools

@@ -62,19 +62,52 @@ val testJavaOptions = Seq(
 
 def repo(path: String): File = file(path).getAbsoluteFile
 
+/**
+ * The line that an IDE opens. All lines share their sources, and an IDE knows a source folder in one project only;
+ * `IDE_LINE=spark41_213` chooses another line.
+ */
+val ideLine = sparkLines.find(_.id == sys.env.getOrElse("IDE_LINE", "spark35_212")).getOrElse(
+  sys.error(s"IDE_LINE is none of ${sparkLines.map(_.id).mkString(", ")}."))
+val inIde = Set(ideLine.id, s"curve_${ideLine.scalaBinary.replace(".", "")}")
+
 /** Short lines on the terminal, one JUnit file a suite for the summary that ends `make test`. */
 def reports(id: String): Seq[TestOption] = Seq(
   Tests.Argument(TestFrameworks.ScalaTest, "-oDF"),
   Tests.Argument(TestFrameworks.ScalaTest, "-u", repo(s"target/test-reports/$id").getPath))
 
-/** The line on which all suites run; the other full ones leave out what is the same on all lines. */
+/** The line whose short tests are most; the other full ones leave out what is the same on all lines. */
 val firstFull = sparkLines.find(_.tests == "full").get
-val notOnThisLine =
-  Tests.Argument(TestFrameworks.ScalaTest, "-l", "org.apache.spark.sql.zorder.SameOnAllLines")
 
-lazy val allSuites =
-  settingKey[Boolean]("Whether suites that are the same on all lines run on all full lines")
-Global / allSuites := false
+// `make test` sets it; without it everything runs, whatever its tags are
+lazy val shortTests = settingKey[Boolean]("Whether tests whose tags say so are left for `make test-all`")
+Global / shortTests := sys.env.get("SHORT_TESTS").contains("1")
+
+val longRunning = "sparkzorder.LongRunning"
+val sameOnAllLines = "org.apache.spark.sql.zorder.SameOnAllLines"
+val inShort = "sparkzorder.InShort"
+
+/** Leaves out tests with these tags, or takes only those with one, and tells LeftForTestAll, which counts them. */
+def selected(id: String, without: Seq[String], only: Seq[String] = Nil): Seq[Setting[_]] = {
+  def arguments(flag: String, tags: Seq[String]): Seq[TestOption] =
+    tags.map(tag => Tests.Argument(TestFrameworks.ScalaTest, flag, tag))
+  def ifShort[A](values: Seq[A]) = Def.setting(if ((Global / shortTests).value) values else Nil)
+  Seq(
+    Test / testOptions ++= reports(id),
+    Test / testOptions ++= ifShort(arguments("-l", without) ++ arguments("-n", only)).value,
+    Test / javaOptions += s"-Dsparkzorder.tests.reports=${repo(s"target/test-reports/$id")}",
+    Test / javaOptions ++= ifShort(Seq(
+      s"-Dsparkzorder.tests.without=${without.mkString(",")}",
+      s"-Dsparkzorder.tests.only=${only.mkString(",")}")).value)
+}
+
+/** Table formats in a JVM of their own: the two halves of a line's tests run at the same time. */
+val inTwoJvms: Setting[_] = Test / testGrouping := {
+  val format = ".*\\.table\\.(delta|iceberg|hudi)\\..*"
+  val options = (Test / forkOptions).value
+  (Test / definedTests).value.groupBy(_.name.matches(format)).toSeq.map { case (formats, tests) =>
+    Tests.Group(if (formats) "formats" else "core", tests, Tests.SubProcess(options))
+  }
+}
 
 lazy val scalafixCheck = taskKey[Unit]("Syntactic scalafix rules on main and test sources; changes nothing")
 
@@ -94,14 +127,15 @@ def curveProject(scalaFull: String): Project = {
     javacOptions ++= Seq("--release", "8"),
     publish / skip := true,
     Compile / unmanagedSourceDirectories := Seq(repo("jvm/curve/src/main/scala")),
-    Test / unmanagedSourceDirectories := Seq(repo("tests/jvm/curve")),
+    Test / unmanagedSourceDirectories := Seq(repo("tests/jvm/tags"), repo("tests/jvm/curve")),
     Test / unmanagedResourceDirectories := Seq(repo("tests/shared")),
     Test / fork := true,
     Test / baseDirectory := repo("."),
     Test / javaOptions += "-Xmx2g",
-    Test / testOptions ++= reports(s"curve_${binary.replace(".", "")}"),
     scalafixChecked,
+    bspEnabled := inIde(thisProject.value.id),
     libraryDependencies ++= scalatest)
+    .settings(selected(s"curve_${binary.replace(".", "")}", Seq(longRunning)))
 }
 
 lazy val curve_212 = curveProject("2.12.18")
@@ -114,6 +148,7 @@ lazy val bench_layout = Project("bench_layout", file("target/sbt/bench_layout"))
     scalaVersion := "2.13.18",
     scalacOptions ++= compilerFlags("2.13", 8),
     publish / skip := true,
+    bspEnabled := inIde("curve_213"),
     Compile / unmanagedSourceDirectories := Seq(repo("benchmarks/layout")),
     Test / unmanagedSourceDirectories := Nil,
     Compile / run / fork := true,
@@ -128,6 +163,7 @@ lazy val bench_jmh = (project in file("target/sbt/bench_jmh")).enablePlugins(Jmh
     scalaVersion := "2.13.18",
     scalacOptions ++= compilerFlags("2.13", 17),
     publish / skip := true,
+    bspEnabled := inIde("curve_213"),
     Compile / unmanagedSourceDirectories := Seq(repo("benchmarks/jmh")),
     scalafixChecked)
 
@@ -166,14 +202,14 @@ def sparkProject(line: SparkLine): Project = {
         Seq(out)
       }.taskValue,
       Test / unmanagedSourceDirectories :=
-        (Seq("smoke") ++ (if (full) "spark" +: line.formats.map(_.name) else Nil)).map(d =>
+        (Seq("tags", "smoke") ++ (if (full) "spark" +: line.formats.map(_.name) else Nil)).map(d =>
           repo(s"tests/jvm/$d")),
       Test / unmanagedResourceDirectories := Seq(repo("tests/shared"), repo("tests/jvm/resources")),
       Test / fork := true,
       Test / baseDirectory := repo("."),
       Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions,
-      Test / testOptions ++= reports(line.id),
-      Test / testOptions ++= (if (allSuites.value || line == firstFull) Nil else Seq(notOnThisLine)),
+      inTwoJvms,
+      bspEnabled := inIde(line.id),
       scalafixChecked,
       // one small jar a line: ours and the curve's classes, nothing of anybody else
       Compile / packageBin / mappings ++= (curve / Compile / packageBin / mappings).value
@@ -200,15 +236,12 @@ def sparkProject(line: SparkLine): Project = {
         case Maven => Nil
         case PySpark => Attributed.blankSeq(pysparkJars(line))
       }))
+    .settings(selected(line.id, longRunning +: (if (line == firstFull) Nil else Seq(sameOnAllLines))))
 }
 
 lazy val lines: CompositeProject = new CompositeProject {
   override def componentProjects: Seq[Project] = sparkLines.map(sparkProject)
 }
-
-lazy val storeInFull =
-  settingKey[Boolean]("Whether all tests on an object store run, or the few of `make test`")
-Global / storeInFull := false
 
 /** Tests on an S3 server (`make store-test`): the tests of Spark 3.5 and Hadoop's S3A of that Spark's Hadoop. */
 lazy val store_212 = Project("store_212", file("target/sbt/store_212"))
@@ -217,6 +250,7 @@ lazy val store_212 = Project("store_212", file("target/sbt/store_212"))
     scalaVersion := firstFull.scala,
     scalacOptions ++= compilerFlags("2.12", 8),
     publish / skip := true,
+    bspEnabled := inIde("spark35_212"),
     Compile / unmanagedSourceDirectories := Nil,
     Test / unmanagedSourceDirectories := Seq(repo("tests/jvm/store")),
     Test / unmanagedResourceDirectories := Nil,
@@ -225,15 +259,12 @@ lazy val store_212 = Project("store_212", file("target/sbt/store_212"))
     Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions,
     // a client on another machine of a cloud asks for its credentials first: here nobody answers
     Test / envVars := Map("AWS_EC2_METADATA_DISABLED" -> "true"),
-    Test / testOptions ++= reports("store_212"),
-    Test / testOptions ++= (if (storeInFull.value) Nil
-                            else
-                              Seq(Tests.Argument(TestFrameworks.ScalaTest, "-n", "sparkzorder.InShort"))),
     scalafixChecked,
     libraryDependencies ++= (LocalProject("spark35_212") / libraryDependencies).value,
     libraryDependencies ++= Seq(
       "org.apache.hadoop" % "hadoop-aws" % "3.3.4",
       "com.amazonaws" % "aws-java-sdk-bundle" % "1.12.262").map(m => (m % Test).intransitive()))
+  .settings(selected("store_212", Nil, Seq(inShort)))
 
 /** Benchmarks of the operators; `make bench-sort` runs them. */
 lazy val bench_operators = (project in file("target/sbt/bench_operators"))
@@ -242,6 +273,7 @@ lazy val bench_operators = (project in file("target/sbt/bench_operators"))
     scalaVersion := "2.12.18",
     scalacOptions ++= compilerFlags("2.12", 8),
     publish / skip := true,
+    bspEnabled := inIde("spark35_212"),
     Compile / unmanagedSourceDirectories := Seq(repo("benchmarks/operators")),
     libraryDependencies += "org.apache.spark" %% "spark-sql" % "3.5.9",
     run / fork := true,
@@ -263,23 +295,19 @@ val lintTasks = "scalafmtSbtCheck" +: linted.flatMap { id =>
 }
 
 addCommandAlias("jars", ("all" +: jarTasks).mkString(" "))
-addCommandAlias("testAll", s"set Global / allSuites := true; all ${testTasks.mkString(" ")}")
 addCommandAlias("lint", ("all" +: lintTasks).mkString(" "))
 addCommandAlias("fmt", ("scalafmtSbt" +: inAll(linted, "scalafmtAll")).mkString("; "))
 
-/**
- * Everything of `make test` that sbt does. One list of tasks: a failure in one does not hide the others. The
- * curves, which know nothing of Spark, are tested on one Scala here and on both by `testAll`.
- */
-addCommandAlias(
-  "verify",
-  ("all" +: (jarTasks ++ testTasks.filterNot(_ == "curve_213/test") ++ lintTasks)).mkString(" "))
+/** All in one list of tasks: a failure in one does not hide the others. */
+def verification(tests: Seq[String]): String = ("all" +: (tests ++ jarTasks ++ lintTasks)).mkString(" ")
 
-/** The same where Go has built the S3 server (`tools/s3_server.sh`): the short form of its tests too. */
-addCommandAlias(
-  "verifyWithStore",
-  ("all" +: "store_212/test" +: (jarTasks ++ testTasks.filterNot(
-    _ == "curve_213/test") ++ lintTasks)).mkString(" "))
+// the curves, which know nothing of Spark, are tested on one Scala by `make test` and on both by `make test-all`
+val shortTasks = testTasks.filterNot(_ == "curve_213/test")
+// the S3 server is there where Go has built it (`tools/s3_server.sh`)
+addCommandAlias("verify", verification(shortTasks))
+addCommandAlias("verifyWithStore", verification("store_212/test" +: shortTasks))
+addCommandAlias("verifyAll", verification(testTasks))
+addCommandAlias("verifyAllWithStore", verification("store_212/test" +: testTasks))
 
 lazy val root = (project in file(".")).settings(
   name := "spark-zorder-build",

@@ -1,16 +1,22 @@
 """Everything that CI runs, each stage to its end, then one line `N passed, N failed` and the exit code.
 
-A failure in one stage does not hide the others: only stages that need its result are left out.
+    run_tests.py          # `make test`: without the tests that are marked as long
+    run_tests.py --all    # `make test-all`: all tests, and a cluster on this machine
+
+A failure in one stage does not hide the others: only stages that need its result are left out. The Python
+tests run beside those of the JVM, where there is memory for both.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -20,6 +26,12 @@ TOP = Path(__file__).resolve().parent.parent
 REPORTS = TOP / "target/test-reports"
 VENVS = TOP / "target/venv"
 TOOLS = VENVS / "tools/bin/python"
+LINES = ("3.5", "4.3")
+# sbt, two JVMs with tests and the Python tests with theirs
+MEMORY_FOR_BOTH = 12 * 2**30
+
+# the S3 server of the tests is built with Go
+STORE = shutil.which("go") is not None
 
 
 @dataclass(frozen=True)
@@ -37,81 +49,166 @@ def install(line: str) -> Stage:
     return Stage(f"install-{line}", ["tools/install_wheel.sh", line, "python/dist"], (), ("wheel",))
 
 
-def pytest(line: str, name: str, *where: str) -> Stage:
+def pytest(marks: str, line: str, name: str, *where: str) -> Stage:
     """The Python tests against the wheel as installed in one virtual environment."""
     report = f"{name}.xml"
-    python = str(VENVS / line / "bin/python")
     options = ["-q", "--durations=5", "-p", "no:cacheprovider", f"--junitxml={REPORTS / report}"]
-    return Stage(name, [python, "-m", "pytest", *options, *where], (report,), (f"install-{line}",))
+    command = [str(VENVS / line / "bin/python"), "-m", "pytest", *options, "-m", marks, *where]
+    return Stage(name, command, (report,), (f"install-{line}",))
 
 
-def stages() -> list[Stage]:
-    """In the order in which they run: the quick ones first."""
-    verify, store = ("verifyWithStore", ("store_212",)) if STORE else ("verify", ())
-    jvm = ["tools/sbt.sh", "exportSparkLines", verify]
-    wheel = [str(TOOLS), "tools/build_wheel.py", "--out", "python/dist"]
+def builds() -> list[Stage]:
+    """What the two other lists build on."""
     return [
         Stage("lint-python", ["make", "--no-print-directory", "lint-python"]),
         *([Stage("s3-server", ["tools/s3_server.sh"])] if STORE else []),
-        Stage("jvm", jvm, ("curve_212", "spark35_212", "spark41_213", *store)),
-        Stage("wheel", wheel),
-        *(install(line) for line in LINES),
-        *(pytest(line, f"pytest-{line}", "tests/python", "--ignore=tests/python/connect") for line in LINES),
-        pytest("4.3", "pytest-4.3-connect", "tests/python/connect"),
-        pytest("3.5", "pytest-3.5-hostile", "tests/hostile"),
+        Stage("jars", ["tools/sbt.sh", "exportSparkLines", "jars"]),
     ]
 
 
-LINES = ("3.5", "4.3")
+def jvm(every: bool) -> list[Stage]:
+    """All that sbt tests and lints: one run of sbt."""
+    store = ("store_212",) if STORE else ()
+    task = "verify" + ("All" if every else "") + ("WithStore" if STORE else "")
+    return [Stage("jvm", ["tools/sbt.sh", task], ("curve_212", "spark35_212", "spark41_213", *store))]
 
-# the S3 server of the tests is built with Go
-STORE = shutil.which("go") is not None
+
+def python(every: bool) -> list[Stage]:
+    """All that needs the wheel."""
+    wheel = [str(TOOLS), "tools/build_wheel.py", "--out", "python/dist"]
+    folders = ["tests/python", "--ignore=tests/python/connect"]
+    short = "" if every else "not long"
+    first = "" if every else "not long and not same_on_all_lines"
+    return [
+        Stage("wheel", wheel, (), ("jars",)),
+        *(install(line) for line in LINES),
+        pytest(short, "4.3", "pytest-4.3", *folders),
+        pytest(first, "3.5", "pytest-3.5", *folders),
+        pytest(short, "4.3", "pytest-4.3-connect", "tests/python/connect"),
+        pytest(short, "3.5", "pytest-3.5-hostile", "tests/hostile"),
+        *([cluster()] if every else []),
+    ]
+
+
+def cluster() -> Stage:
+    """A master and two workers, as `make cluster-test` runs them."""
+    version = (TOP / "VERSION").read_text().strip()
+    command = [str(VENVS / "4.3/bin/python"), "tests/cluster/run.py"]
+    command += ["--wheel", f"python/dist/spark_zorder-{version}-py3-none-any.whl"]
+    command += ["--jar", f"target/jars/spark-zorder-spark4.3_2.13-{version}.jar"]
+    return Stage("cluster", command, (), ("install-4.3",))
+
+
+@dataclass
+class Run:
+    """The stages that have failed so far; two threads add to it."""
+
+    every: bool
+    failed: list[Stage] = field(default_factory=list)
+
+    def all_of(self, stages: list[Stage], captured: bool = False) -> None:
+        """One stage after the other."""
+        for stage in stages:
+            missing = [s.name for s in self.failed if s.name in stage.needs]
+            if missing:
+                print(f"=== {stage.name}: left out, {', '.join(missing)} failed", flush=True)
+            if missing or not self.one(stage, captured):
+                self.failed.append(stage)
+
+    def one(self, stage: Stage, captured: bool) -> bool:
+        """Runs one stage, with its output on the terminal: as it comes, or at the stage's end."""
+        print(f"=== {stage.name}", flush=True)
+        start = time.monotonic()
+        environment = {
+            k: v for k, v in os.environ.items() if k not in ("SPARK_HOME", "PYTHONPATH", "MAKEFLAGS")
+        }
+        environment["SHORT_TESTS"] = "0" if self.every else "1"
+        done = subprocess.run(
+            stage.command,
+            cwd=TOP,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            check=False,
+            stdout=subprocess.PIPE if captured else None,
+            stderr=subprocess.STDOUT if captured else None,
+        )
+        lost = [report for report in stage.reports if not test_summary.exists(REPORTS / report)]
+        said = [(done.stdout or b"").decode(errors="replace").rstrip()]
+        said += [f"{stage.name} left no report: {', '.join(lost)}"] if lost else []
+        said += [f"=== {stage.name}: {time.monotonic() - start:.0f} s, exit code {done.returncode}"]
+        print("\n".join(line for line in said if line), flush=True)
+        return done.returncode == 0 and not lost
 
 
 def main() -> int:
     """Runs the stages and sums up."""
+    every = sys.argv[1:] == ["--all"]
+    if sys.argv[1:] and not every:
+        sys.exit(__doc__)
+    start = time.monotonic()
     shutil.rmtree(REPORTS, ignore_errors=True)
     REPORTS.mkdir(parents=True)
-    failed: list[str] = []
-    for stage in stages():
-        needed = [name for name in stage.needs if name in failed]
-        if needed:
-            print(f"=== {stage.name}: left out, {', '.join(needed)} failed", flush=True)
-            failed.append(stage.name)
-        elif not run(stage):
-            failed.append(stage.name)
+    run = Run(every)
+    run.all_of(builds())
+    if memory() < MEMORY_FOR_BOTH:
+        run.all_of(jvm(every))
+        run.all_of(python(every))
+    else:
+        beside = threading.Thread(target=run.all_of, args=(python(every), True))
+        beside.start()
+        run.all_of(jvm(every))
+        beside.join()
+    print(f"\n{test_summary.times(REPORTS)}\n\nall stages: {time.monotonic() - start:.0f} s")
+    return summary(run, every)
+
+
+def memory() -> int:
+    """Bytes of this machine."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def summary(run: Run, every: bool) -> int:
+    """What ran, what did not, and the line that CI shows."""
     if not STORE:
-        print("\nleft out: the tests on an S3 server, since Go, which builds it, is not on PATH")
+        print("left out: the tests on an S3 server, since Go, which builds it, is not on PATH")
+    left = test_summary.left(REPORTS)
+    if not every:
+        print(f"left for `make test-all`: {left} tests, and the cluster on this machine")
+    wrong = [f"no report of {name}" for name in unreported()]
+    if every and left:
+        wrong.append(f"{left} tests were left out of a run that leaves none out")
     passed, counted = test_summary.totals(REPORTS)
-    if failed:
-        print("\nfailed stages: " + ", ".join(failed))
+    if run.failed or wrong:
+        print("\nfailed: " + ", ".join([stage.name for stage in run.failed] + wrong))
         for name in test_summary.failures(REPORTS):
             print("  " + name)
     # a stage that failed without a failing test (a compile error, a linter) counts as one failure
-    silent = [name for name in failed if not reported(name)]
-    print(f"{passed} passed, {counted + len(silent)} failed", flush=True)
-    return 1 if failed or counted or not passed else 0
+    silent = [stage for stage in run.failed if not reported(stage)]
+    # after a compile error there are no reports, and that is said already
+    missing = [] if any(stage.name == "jvm" for stage in run.failed) else wrong
+    failed = counted + len(silent) + len(missing)
+    print(f"{passed} passed, {failed} failed", flush=True)
+    return 1 if failed or not passed else 0
 
 
-def reported(name: str) -> bool:
+def unreported() -> list[str]:
+    """Suites in the sources that no project runs: a suite without a test to run has a report too."""
+    reports = {path.name for path in REPORTS.glob("*/*.xml")}
+    names = []
+    for path in sorted((TOP / "tests/jvm").rglob("*.scala")):
+        text = path.read_text()
+        package = re.search(r"^package ([\w.]+)", text, flags=re.M)
+        for suite in re.findall(r"^class (\w+Suite)\b", text, flags=re.M) if package else ():
+            if STORE or "tests/jvm/store" not in str(path):
+                names.append(f"{package.group(1)}.{suite}")
+    return [name for name in names if f"TEST-{name}.xml" not in reports]
+
+
+def reported(stage: Stage) -> bool:
     """Whether the reports of a failed stage show a failing test, so that it is counted already."""
-    stage = next(s for s in stages() if s.name == name)
-    folder = [REPORTS] if name == "jvm" else [REPORTS / report for report in stage.reports]
+    folder = [REPORTS] if stage.name == "jvm" else [REPORTS / report for report in stage.reports]
     paths = [p for f in folder for p in (sorted(f.glob("*/*.xml")) if f.is_dir() else [f]) if p.is_file()]
     return any(test_summary.of_file(path).failed for path in paths)
-
-
-def run(stage: Stage) -> bool:
-    """Runs one stage with its output on the terminal."""
-    print(f"=== {stage.name}", flush=True)
-    start = time.monotonic()
-    environment = {k: v for k, v in os.environ.items() if k not in ("SPARK_HOME", "PYTHONPATH", "MAKEFLAGS")}
-    done = subprocess.run(stage.command, cwd=TOP, env=environment, stdin=subprocess.DEVNULL, check=False)
-    lost = [report for report in stage.reports if not test_summary.exists(REPORTS / report)]
-    if lost:
-        print(f"{stage.name} left no report: {', '.join(lost)}")
-    print(f"=== {stage.name}: {time.monotonic() - start:.0f} s, exit code {done.returncode}", flush=True)
-    return done.returncode == 0 and not lost
 
 
 if __name__ == "__main__":

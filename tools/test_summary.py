@@ -1,4 +1,8 @@
-"""Adds up JUnit reports of scalatest and pytest. `test_summary.py FOLDER` prints `N passed, N failed`."""
+"""Adds up JUnit reports of scalatest and pytest.
+
+test_summary.py target/test-reports            # N passed, N failed
+test_summary.py --times target/test-reports    # seconds by area, each beside its budget
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,22 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+# seconds of `make test` that an area may take on two cores; a little above what it took when this was written
+BUDGET = {
+    "curve": 60,
+    "core": 420,
+    "delta": 300,
+    "iceberg": 240,
+    "hudi": 150,
+    "index": 60,
+    "other Spark lines": 200,
+    "S3": 120,
+    "browser": 60,
+    "python": 360,
+    "connect": 60,
+    "hostile": 120,
+}
 
 
 class Count(NamedTuple):
@@ -46,8 +66,50 @@ def exists(report: Path) -> bool:
     return report.is_file() or (report.is_dir() and any(report.glob("*.xml")))
 
 
+def left(folder: Path) -> int:
+    """Tests that were left for `make test-all`, as the runs of both frameworks counted them."""
+    return sum(int(path.read_text()) for path in folder.rglob("left.txt"))
+
+
+def area(report: str, suite: str) -> str:
+    """What a test is about: the folder or name of its report, then the package of its class."""
+    python = {"pytest-4.3-connect.xml": "connect", "pytest-3.5-hostile.xml": "hostile"}
+    if report.endswith(".xml"):
+        return "browser" if "browser" in suite else python.get(report, "python")
+    if report.startswith("curve"):
+        return "curve"
+    if report.startswith("store"):
+        return "S3"
+    if report not in ("spark35_212", "spark41_213"):
+        return "other Spark lines"
+    rooms = {"delta": "delta", "iceberg": "iceberg", "hudi": "hudi", "skip": "index"}
+    return next((rooms[part] for part in suite.split(".") if part in rooms), "core")
+
+
+def times(folder: Path, slowest: int = 10) -> str:
+    """Seconds in tests by area, and the tests that took longest; setting up a suite is not in them."""
+    cases = [
+        (float(case.get("time") or 0), path.relative_to(folder).parts[0], case.get("classname") or "", case)
+        for path in sorted(folder.rglob("*.xml"))
+        for case in ElementTree.parse(path).iter("testcase")
+    ]
+    lines = [f"{'area':20}{'tests':>6}{'seconds':>9}{'budget':>8}"]
+    for name, budget in BUDGET.items():
+        own = [seconds for seconds, report, suite, _ in cases if area(report, suite) == name]
+        if own:
+            over = "  above its budget" if sum(own) > budget else ""
+            lines.append(f"{name:20}{len(own):6}{sum(own):9.0f}{budget:8}{over}")
+    lines.append("the slowest:")
+    for seconds, report, suite, case in sorted(cases, key=lambda c: -c[0])[:slowest]:
+        lines.append(f"{seconds:6.1f} s  {report} {suite.split('.')[-1]}: {case.get('name')}"[:110])
+    return "\n".join(lines)
+
+
 def main() -> int:
     """Prints the line; fails on any failure, and when nothing ran."""
+    if sys.argv[1] == "--times":
+        print(times(Path(sys.argv[2])))
+        return 0
     count = totals(Path(sys.argv[1]))
     print(f"{count.passed} passed, {count.failed} failed")
     return 1 if count.failed or not count.passed else 0

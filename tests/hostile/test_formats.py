@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 import tables
 from oracle import multiset
 
@@ -53,6 +54,7 @@ def test_a_shallow_clone_leaves_its_source_alone(walk):
     assert read(walk, "delta", t) == rows == read(walk, "delta", clone)
 
 
+@pytest.mark.short
 def test_delta_merge_between_two_runs(walk):
     t = of_path(walk, "delta")
     walk.cluster(t)
@@ -82,6 +84,7 @@ def test_two_statements_at_once(walk):
     assert "DONE" in said and read(walk, "delta", t) == rows, said
 
 
+@pytest.mark.short
 def test_iceberg_with_a_tag_a_new_partitioning_and_a_delete(walk):
     walk.spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.hostile")
     walk.spark.sql("DROP TABLE IF EXISTS ice.hostile.t")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from left import pytest_deselected  # noqa: F401  (a hook)
 from support import plain_builder, write_table
 
 

@@ -9,6 +9,8 @@ from spark_zorder import ZOrderTable, query_log
 from spark_zorder import __main__ as cli
 from support import write_table
 
+pytestmark = pytest.mark.same_on_all_lines
+
 COLUMNS = [
     "rank",
     "verdict",

@@ -8,6 +8,8 @@ import sys
 import pytest
 from support import TOP
 
+pytestmark = pytest.mark.same_on_all_lines
+
 
 @pytest.fixture
 def benchmark(monkeypatch):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from spark_zorder import demo
+
+pytestmark = pytest.mark.same_on_all_lines
 
 
 def test_the_demo_shows_fewer_files_after_than_before(spark, monkeypatch, capsys):

@@ -1,49 +1,173 @@
-"""House rules of DESIGN section 9, read from the sources."""
+"""House rules of DESIGN section 9, read from the sources: those of this tree, or of any other."""
 
 from __future__ import annotations
 
 import re
+import statistics
+from collections import Counter, defaultdict
 from pathlib import Path
 
+import pytest
 from support import TOP
 
-ZORDER = "org.apache.spark.sql.zorder"
+pytestmark = pytest.mark.same_on_all_lines
+
+# packages, by the names that rooms have below
+ROOTS = {
+    "org.apache.spark.sql.zorder": "",
+    "sparkzorder.curve": "curve",
+    # one object that sees what Delta shows to its own packages only
+    "org.apache.spark.sql.delta.zorder": "table.delta.lent",
+}
+# from the ground up: a room names those of its own layer and below; the rooms inside it are in its layer
 LAYERS = [
-    {"curve"},
+    {"curve", "build"},
+    {"expr.word"},
+    {"shims"},
+    {"errors"},
+    {"conf"},
     {"expr"},
-    {"table", "sort", "fit", "workload", "stats"},
-    {"skip", "audit", "advise", "run"},
+    {"table.file", "table.storage"},
+    {"stats"},
+    {"table", "sort", "fit"},
+    {"workload"},
+    {"skip", "audit", "run"},
+    {"advise"},
     {"sql"},
+    {"(top)"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-LEAVES = {"conf", "shims"}
-# one object each that sees what a format shows to its own packages only
-LENT = {"org.apache.spark.sql.delta.zorder"}
+FILES_IN_A_FOLDER = 20
+LINES_IN_A_FILE = 400
+MAIN = ("jvm/**/*.scala", "jvm/**/*.java", "python/src/**/*.py")
+JVM = MAIN[:2]
 
 
-def sources(*patterns):
+def sources(*patterns, root=TOP):
     found = sorted(
-        p for pattern in patterns for p in TOP.glob(pattern) if "target" not in p.relative_to(TOP).parts
+        p for pattern in patterns for p in root.glob(pattern) if "target" not in p.relative_to(root).parts
     )
     assert found
     return found
 
 
+# whichever begins first: a comment may hold quotes, and a string what looks like a comment
+NO_CODE = re.compile(
+    r'''"""[\s\S]*?"""+|"(?:\\.|[^"\\\n])*"|'(?:\\[^\n]+?|[^'\\\n])'|//[^\n]*|/\*[\s\S]*?\*/'''
+)
+
+
 def code(path):
     """Without comments and strings, where a name may stand in a sentence."""
-    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
-    text = re.sub(r'\"\"\".*?\"\"\"|"(?:[^"\\\n]|\\.)*"', '""', text, flags=re.S)
-    return re.sub(r"//[^\n]*", "", text)
+    return NO_CODE.sub(lambda m: " " if m[0].startswith("/") else '""', path.read_text())
 
 
-def layers_named(text):
-    """The layers that a source mentions: by a full name, or in the braces of an import."""
-    names = set(re.findall(re.escape(ZORDER) + r"\.([a-z]\w*)", text))
-    for braces in re.findall(re.escape(ZORDER) + r"\.\{([^}]*)\}", text):
-        names |= {part.split("=>")[0].strip() for part in braces.split(",")}
-    if re.search(r"\bsparkzorder\.curve\b", text):
-        names.add("curve")
-    return names
+def room(package):
+    """The name of one of our packages; None for others."""
+    for prefix, name in ROOTS.items():
+        if package == prefix or package.startswith(prefix + "."):
+            return ".".join(part for part in (name, package[len(prefix) + 1 :]) if part) or "(top)"
+    return None
+
+
+def package_of(text):
+    return re.search(r"^package ([\w.]+)", text, flags=re.M)[1]
+
+
+def arrows(root):
+    """For each package the packages that it names, each with the files that do so.
+
+    A package is named by an import, wherever it stands, by a full name in the code, or from inside a package
+    around it, by the rest of its name.
+    """
+    texts = {path: code(path) for path in sources(*JVM, root=root)}
+    packages = {package_of(text) for text in texts.values()}
+    found = {package: defaultdict(set) for package in packages}
+    for path, text in texts.items():
+        own = package_of(text)
+        for named in packages_named(text, own, packages) - {own}:
+            found[own][named].add(path.name)
+    return found
+
+
+def packages_named(text, own, packages):
+    full = "|".join(re.escape(prefix) for prefix in ROOTS)
+    chains = re.findall(rf"(?<![\w.])((?:{full})(?:\s*\.\s*\w+)*)(?:\s*\.\s*\{{([^}}]*)\}})?", text)
+    names = []
+    for chain, braces in chains:
+        chain = re.sub(r"\s", "", chain)
+        parts = [part.split("=>")[0].split(" as ")[0].strip() for part in braces.split(",")]
+        names += [f"{chain}.{part}" if part else chain for part in parts]
+    # a package whose name is known without the rest: one inside this one, or one that was imported itself
+    short = {p.rsplit(".", 1)[1]: p for p in packages if p.rsplit(".", 1)[0] == own}
+    short |= {name.rsplit(".", 1)[1]: name for name in names if name in packages}
+    for first, rest in re.findall(r"(?<![\w.])([a-z]\w*)((?:\.\w+)+)", text):
+        inside = short.get(first, "") + rest
+        # a value may have the name of a package: what follows a package is a package or begins with a capital
+        if first in short and (rest[1].isupper() or longest(inside, packages) != short[first]):
+            names.append(inside)
+    return {longest(name, packages) for name in names} - {None}
+
+
+def longest(name, packages):
+    """The package that a full name begins with."""
+    while name and name not in packages:
+        name = name.rpartition(".")[0]
+    return name or None
+
+
+def circles(found):
+    """Packages that can be reached from themselves, and the files of each two that name each other."""
+    reach = {package: reached(found, package) for package in found}
+    lines = []
+    for a in sorted(found):
+        around = {b for b in reach[a] if a in reach[b]}
+        if a in reach[a] and a == min(around):
+            lines.append("circle: " + ", ".join(room(p) for p in sorted(around)))
+            for b in sorted(around):
+                for c in sorted(x for x in found[b] if x > b and b in found[x]):
+                    names = [f"{room(x)} by {', '.join(sorted(found[x][y]))}" for x, y in ((b, c), (c, b))]
+                    lines.append(f"{room(b)} <-> {room(c)}: " + "; ".join(names))
+    return lines
+
+
+def reached(found, start):
+    seen, todo = set(), [start]
+    while todo:
+        for other in set(found[todo.pop()]) - seen:
+            seen.add(other)
+            todo.append(other)
+    return seen
+
+
+def rank(name):
+    """Of the room, or of the room around it."""
+    while name not in RANK and "." in name:
+        name = name.rpartition(".")[0]
+    return RANK.get(name)
+
+
+def upward(found):
+    """Names of a layer above."""
+    rooms = {room(package): {room(p): by for p, by in named.items()} for package, named in found.items()}
+    lines = [f"{name} has no place in the order of layers" for name in rooms if rank(name) is None]
+    known = {name: rank(name) for name in rooms if rank(name) is not None}
+    for name in sorted(known):
+        for other in sorted(rooms[name]):
+            if known.get(other, -1) > known[name]:
+                lines.append(f"{name} names {other}: {', '.join(sorted(rooms[name][other]))}")
+    return lines
+
+
+def crowded(root):
+    """Folders with too many files."""
+    folders = Counter(str(p.parent.relative_to(root)) for p in sources(*MAIN, root=root))
+    return {folder: n for folder, n in folders.items() if n > FILES_IN_A_FOLDER}
+
+
+def lengths(root):
+    patterns = (*MAIN, "tests/**/*.scala", "tests/**/*.java", "tests/**/*.py", "tools/*.py")
+    return {str(p.relative_to(root)): len(p.read_text().splitlines()) for p in sources(*patterns, root=root)}
 
 
 def test_the_curve_knows_nothing_of_spark():
@@ -51,20 +175,33 @@ def test_the_curve_knows_nothing_of_spark():
     assert named == []
 
 
+def test_no_circle_of_packages():
+    assert circles(arrows(TOP)) == []
+
+
 def test_imports_go_one_way():
-    wrong = []
-    for path in sources("jvm/spark/src/main/**/*.scala", "jvm/spark/src/main/**/*.java"):
-        text = code(path)
-        package = re.search(r"^package ([\w.]+)", text, flags=re.M).group(1)
-        if package in LENT:
-            continue
-        own = package[len(ZORDER) + 1 :].split(".")[0]
-        if own in RANK:
-            above = {n for n in layers_named(text) if RANK.get(n, -1) > RANK[own]}
-            wrong += [f"{path.relative_to(TOP)} ({own}) imports {n}" for n in sorted(above)]
-        elif own and own not in LEAVES:
-            wrong.append(f"{path.relative_to(TOP)}: {own} has no place in the order of layers")
-    assert wrong == []
+    assert upward(arrows(TOP)) == []
+
+
+def test_a_circle_is_found_however_a_package_is_named(tmp_path):
+    """Packages that are acyclic only as long as nobody looks into bodies, at braces or at relative names."""
+    zorder = "org.apache.spark.sql.zorder"
+    files = {
+        "run/A.scala": f"package {zorder}.run\nimport {zorder}.{{table => t, conf}}\nclass A {{ plan.Z }}",
+        "run/plan/Z.scala": f"package {zorder}.run.plan\nclass Z {{ val a: {zorder}.run.A = null }}",
+        "table/B.scala": f"package {zorder}.table\nclass B {{ def b() = {{\n  import {zorder}.stats._\n}} }}",
+        "stats/C.java": f"package {zorder}.stats;\nclass C {{ {zorder}.table.B b; }}",
+        "conf/D.scala": f'package {zorder}.conf\n// {zorder}.run\nclass D {{ val run = "{zorder}.run.A" }}',
+    }
+    for name, text in files.items():
+        path = tmp_path / "jvm" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert [line for line in circles(arrows(tmp_path)) if "<->" in line] == [
+        "run <-> run.plan: run by A.scala; run.plan by Z.scala",
+        "stats <-> table: stats by C.java; table by B.scala",
+    ]
+    assert upward(arrows(tmp_path)) == ["stats names table: C.java"]
 
 
 def test_the_start_check_is_java_alone():
@@ -90,14 +227,20 @@ def test_expressions_generate_code():
     assert [p for p in sources("jvm/**/*.scala") if "CodegenFallback" in code(p)] == []
 
 
-def test_files_are_short():
-    every = sources(
-        "jvm/**/*.scala", "jvm/**/*.java", "python/src/**/*.py", "tests/**/*.scala", "tests/**/*.py"
-    )
-    lengths = {str(p.relative_to(TOP)): len(p.read_text().splitlines()) for p in every}
-    assert {name: n for name, n in lengths.items() if n > 500} == {}
-    main = sorted(n for name, n in lengths.items() if not name.startswith("tests"))
-    assert main[len(main) // 2] <= 100
+def test_files_and_folders_are_small(record_property):
+    """One thought a file: there is no lower limit, and the median is told, not asked for."""
+    assert crowded(TOP) == {}
+    found = lengths(TOP)
+    assert {name: n for name, n in found.items() if n > LINES_IN_A_FILE} == {}
+    main = [n for name, n in found.items() if name.startswith("jvm")]
+    record_property("files of the JVM", len(main))
+    record_property("median of their lines", statistics.median(main))
+
+
+def test_every_folder_of_tests_is_one_that_the_build_runs():
+    build = (TOP / "build.sbt").read_text() + (TOP / "project/SparkLines.scala").read_text()
+    folders = {p.name for p in (TOP / "tests/jvm").iterdir() if p.is_dir()}
+    assert [name for name in sorted(folders) if not re.search(rf'["/]{name}"', build)] == []
 
 
 def test_nothing_unfinished():

@@ -14,6 +14,8 @@ from spark_zorder import __main__ as cli
 from spark_zorder._maintain import seconds, tables_in
 from support import SHARED, write_table
 
+pytestmark = pytest.mark.same_on_all_lines
+
 
 @pytest.fixture
 def main(spark, monkeypatch):
@@ -82,6 +84,7 @@ def test_the_table_that_gains_most_is_first_and_a_failure_stops_nobody(main, spa
     assert gains == sorted(gains, reverse=True)
 
 
+@pytest.mark.long
 def test_two_schedulers_do_no_table_twice(spark, tmp_path):
     tables = [write_table(spark, tmp_path / name) for name in ("one", "two", "three")]
     for path in tables:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from support import facts_of
 
+pytestmark = pytest.mark.same_on_all_lines
+
 
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory):
@@ -29,6 +31,7 @@ def test_a_managed_table_lives_on_after_a_run_as_before(facts, table):
     assert all(facts[table].values()), facts[table]
 
 
+@pytest.mark.long
 def test_the_same_on_a_metastore_that_is_reached_by_thrift(tmp_path):
     for table, found in facts_of("metastore_session.py", tmp_path, "thrift").items():
         assert found and all(found.values()), (table, found)

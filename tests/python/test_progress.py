@@ -9,6 +9,10 @@ import subprocess
 import sys
 import threading
 
+import pytest
+
+pytestmark = pytest.mark.same_on_all_lines
+
 
 def read_all(terminal, parts):
     """Until nobody writes to it any more; Linux says that by an error."""

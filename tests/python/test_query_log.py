@@ -6,6 +6,8 @@ import pytest
 from spark_zorder import ZOrderTable, query_log
 from support import facts_of
 
+pytestmark = pytest.mark.same_on_all_lines
+
 
 def kinds(log):
     rows = log.selectExpr("weight", "explode(flatten(boxes)) c").select("c.column", "c.kind", "weight")

@@ -68,6 +68,7 @@ def test_a_log_of_texts_and_a_run_for_it(connect, tmp_path):
     assert run.queries(texts).dryRun().executeZOrderBy("a", "b").collect()[0]["status"] == "DRY_RUN"
 
 
+@pytest.mark.long
 def test_advice_for_a_list_a_frame_and_a_path(connect, tmp_path):
     path = write_table(connect, tmp_path / "t")
     asked = [(c, v) for c in ("a", "b") for v in range(0, 1000, 33)]

@@ -8,7 +8,7 @@ import org.scalatest.TagAnnotation;
 
 /**
  * Marks a suite about files, journals and decisions of ours, in which Spark has little part. `make test` runs it
- * on the first of the full lines only, sbt's `testAll` on all of them.
+ * on the first of the full lines only, `make test-all` on all of them.
  */
 @TagAnnotation
 @Retention(RetentionPolicy.RUNTIME)

@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 
 /** Statements that commit partition by partition. */
 @SameOnAllLines
@@ -52,7 +53,7 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("as many jobs for eighty partitions as for forty") {
+  test("as many jobs for eighty partitions as for forty", LongTest) {
     def jobs(partitions: Int): Int = withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(4000).selectExpr("*", s"id % $partitions AS p").repartition(1)

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.run
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
+import sparkzorder.LongTest
 
 /** Predicates and other expressions as clustering columns. */
 class ExpressionColumnsSuite extends AnyFunSuite with RunFixture {
@@ -53,7 +54,7 @@ class ExpressionColumnsSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("expressions alone: the year of a day") {
+  test("expressions alone: the year of a day", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       orders(20000).repartition(4).write.parquet(path.toString)

@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.ListingFileSystem
+import sparkzorder.LongTest
 
 /** Tables that grow after they were clustered. */
 @SameOnAllLines
@@ -96,7 +97,7 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("a budget of 1000 merges whatever comes; a row that is new is found by every look-up") {
+  test("a budget of 1000 merges whatever comes; a row that is new is found by every look-up", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       clustered(path)
@@ -107,7 +108,7 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("partitions: the untouched stay, the grown grow, new ones are clustered, in one statement") {
+  test("partitions: the untouched stay, the grown grow, new ones are clustered, in one statement", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       def part(df: DataFrame, p: Int) =
@@ -131,7 +132,7 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("WHERE never refits a stored layout; other columns do") {
+  test("WHERE never refits a stored layout; other columns do", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       clustered(path)

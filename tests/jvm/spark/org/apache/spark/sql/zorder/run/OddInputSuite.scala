@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.run.request.PinnedSession
+import sparkzorder.LongTest
 
 /** What makes a rewrite hard: unlike files, odd names, every type, a hostile session, failures. */
 class OddInputSuite extends AnyFunSuite with RunFixture {
@@ -99,7 +100,7 @@ class OddInputSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("names that are nested, dotted and mixed, and expressions") {
+  test("names that are nested, dotted and mixed, and expressions", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       def rows = numbers(16000).selectExpr(

@@ -3,9 +3,11 @@ package org.apache.spark.sql.zorder.run
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.workload.log.{LoggedCondition, LoggedQuery}
 
 /** Runs with a query log: what they forecast is what is measured afterwards, and the log decides. */
+@SameOnAllLines
 class QueryForecastSuite extends AnyFunSuite with RunFixture {
   private val rows = 200000L
 

@@ -4,8 +4,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.zorder.SameOnAllLines
+import sparkzorder.LongTest
 
 /** Columns that a table is not clustered by, and that its files skip by today. */
+@SameOnAllLines
 class WatchedColumnsSuite extends AnyFunSuite with RunFixture {
   private val small = "WITH (fileCount = 16, pageRowLimit = 500)"
 
@@ -47,7 +50,7 @@ class WatchedColumnsSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("a log that asks for time: the run is refused, forced it is done and told") {
+  test("a log that asks for time: the run is refused, forced it is done and told", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(40000).selectExpr("id t", "a", "b").repartitionByRange(16, col("t"))

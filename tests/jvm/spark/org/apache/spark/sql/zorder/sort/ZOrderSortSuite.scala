@@ -4,6 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.functions.{col, expr, lit}
+import sparkzorder.LongTest
 
 /** The order of the sort is that of the BINARY key: for every type, however many columns, whatever the way. */
 class ZOrderSortSuite extends AnyFunSuite with SortFixture {
@@ -85,7 +86,7 @@ class ZOrderSortSuite extends AnyFunSuite with SortFixture {
     }
   }
 
-  test("with spills every 500 rows, with and without radix sort") {
+  test("with spills every 500 rows, with and without radix sort", LongTest) {
     for (radix <- Seq("true", "false")) withConf("spark.sql.sort.enableRadixSort" -> radix) {
       spillingEvery(500) {
         for (columns <- Seq(Seq("i", "big"), Seq("wide", "d"), Seq("s", "bin", "dec38"), Seq("late", "i")))

@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 
 /** SPEC 5: the commit of a table of the catalog. */
 class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
@@ -62,7 +63,7 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     assert(tableIds("e") == forty)
   }
 
-  test("a writer that knows only the old path is not lost") {
+  test("a writer that knows only the old path is not lost", LongTest) {
     val path = external()
     rewriteAll(openName("e"))
     rows(40, 45).write.mode("append").parquet(path)
@@ -154,7 +155,7 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     }
   }
 
-  test("a changed input, a job that is writing, an append during the run") {
+  test("a changed input, a job that is writing, an append during the run", LongTest) {
     managed()
     val table = openName("m")
     val r = stage(table, table.files(), "r1")
@@ -193,7 +194,7 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
 
   Seq("synced", "prepared", "placed", "tagged", "altered", "retired", "state-moved", "done").foreach {
     point =>
-      test(s"a crash at $point") {
+      test(s"a crash at $point", LongTest.unless(Seq("placed", "altered").contains(point)): _*) {
         Seq("e", "mp").filterNot(_ == "e" && Seq("tagged", "retired").contains(point)).foreach { t =>
           if (t == "e") external() else managedPartitioned()
           val table = openName(t)

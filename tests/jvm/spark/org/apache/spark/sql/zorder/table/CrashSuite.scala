@@ -9,6 +9,7 @@ import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 
 /** SPEC 5: recovery from the journal alone, forward or back, idempotent. */
 @SameOnAllLines
@@ -45,7 +46,7 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       checkWhole(path, 40, point)
     }
 
-    test(s"partitioned, the crash at $point") {
+    test(s"partitioned, the crash at $point", LongTest.unless(point == "moved-old"): _*) {
       val path = partitioned("crashp")
       val table = open(path)
       val r = stage(table, table.files(), "r1")
@@ -53,7 +54,9 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       checkWhole(path, 40, point)
     }
 
-    test(s"a second crash in the recovery from a crash at $point") {
+    test(
+      s"a second crash in the recovery from a crash at $point",
+      LongTest.unless(point == "moved-old"): _*) {
       val path = partitioned("crash2")
       val table = open(path)
       val r = stage(table, table.files(), "r1")

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
+import sparkzorder.LongTest
 
 /** SPEC 5: every rename and every delete of a commit fails once; rows stay, and what is said is true. */
 @SameOnAllLines
@@ -59,12 +60,14 @@ class FailedRenameSuite extends AnyFunSuite with TableFixture {
     assert(each(Faults.Rename(_, throws = false))(ofPath(() => plain("rename"))) >= 5)
   }
 
-  test("a partitioned path: each rename throws once") {
+  test("a partitioned path: each rename throws once", LongTest) {
     assert(each(Faults.Rename(_, throws = true))(ofPath(() => partitioned("renamep"))) >= 7)
   }
 
   for (throws <- Seq(false, true))
-    test(s"a table of the catalog: each rename ${if (throws) "throws" else "is false"} once") {
+    test(
+      s"a table of the catalog: each rename ${if (throws) "throws" else "is false"} once",
+      LongTest.unless(throws): _*) {
       assert(each(Faults.Rename(_, throws))(ofCatalog) >= 3)
     }
 
@@ -98,7 +101,7 @@ class FailedRenameSuite extends AnyFunSuite with TableFixture {
     listed(temp.resolve("warehouse").toString).filter(_.getName.stripPrefix(".").split('.').head == name)
       .flatMap(d => Tree2.names(d.getPath)).map(_.split('/').last).toSet
 
-  test("a vacuum: each delete fails once") {
+  test("a vacuum: each delete fails once", LongTest) {
     val calls = each(Faults.Delete(_)) { n =>
       val path = plain("vacuum")
       rewriteAll(open(path))

@@ -9,6 +9,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.run.RunFixture
+import sparkzorder.LongTest
 
 /** Runs on plain Parquet whose writes fail: in a task that Spark tries again, or for ever. */
 @SameOnAllLines
@@ -85,7 +86,7 @@ class FullDiskSuite extends AnyFunSuite with RunFixture with BeforeAndAfterAll {
   }
 
   for ((what, within) <- Seq("journal" -> ".zorder-[^/]*json", "record" -> "_zorder"))
-    test(s"a path: no room for its $what, wherever the disk is full") {
+    test(s"a path: no room for its $what, wherever the disk is full", LongTest) {
       // up to a size for which there is room
       val rooms = Iterator.iterate(300L)(_ * 4)
       withTempDir(dir => assert(full(table(dir), 0L, within)))

@@ -9,18 +9,15 @@ import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.parquet.journal.Journal
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
+import sparkzorder.LongRunning
 
 /**
  * SPEC 5: JVMs that are halted at every step of a commit, once each. Undoing, rollback, second crashes and
  * partitions of a path are left to the crashes inside one JVM of [[CrashSuite]] and [[MaintenanceSuite]].
  */
-@SameOnAllLines
-class HaltSuite extends AnyFunSuite with TableFixture {
+abstract class HaltTests(pathPoints: Seq[String], catalogPoints: Seq[String]) extends AnyFunSuite
+    with TableFixture {
 
-  private val pathPoints =
-    Seq("synced", "prepared", "swapping", "moved-old", "checked-old", "moved-new", "state-moved", "done")
-  private val catalogPoints =
-    Seq("synced", "prepared", "placed", "tagged", "altered", "retired", "state-moved", "done")
   private val forty = 0L until 40L
 
   private lazy val paths: Map[String, String] =
@@ -108,3 +105,13 @@ class HaltSuite extends AnyFunSuite with TableFixture {
     listed(temp.resolve("warehouse").toString).filter(_.getName.stripPrefix(".").split('.').head == name)
       .flatMap(d => Tree2.names(d.getPath)).map(_.split('/').last).toSet
 }
+
+/** The step of each kind of table at which its directory or its place has just changed. */
+@SameOnAllLines
+class HaltSuite extends HaltTests(Seq("moved-old"), Seq("altered"))
+
+@LongRunning
+@SameOnAllLines
+class EveryHaltSuite extends HaltTests(
+      Seq("synced", "prepared", "swapping", "checked-old", "moved-new", "state-moved", "done"),
+      Seq("synced", "prepared", "placed", "tagged", "retired", "state-moved", "done"))

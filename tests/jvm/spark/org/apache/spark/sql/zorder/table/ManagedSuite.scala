@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.resolve.{CatalogResolver, Maintenance}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 
 /** ADR 23: a managed table lives on after a run as it did before, whatever is done to it. */
 class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
@@ -183,7 +184,9 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     Seq("synced", "prepared", "swapping", "moved-old", "checked-old", "moved-new", "state-moved", "done")
 
   exchange.foreach { point =>
-    test(s"m: a crash at $point, then the next run; or DROP and CREATE") {
+    test(
+      s"m: a crash at $point, then the next run; or DROP and CREATE",
+      LongTest.unless(point == "moved-old"): _*) {
       flat()
       val table = openName("m")
       val r = stage(table, table.files(), "r1")

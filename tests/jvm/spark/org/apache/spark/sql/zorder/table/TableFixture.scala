@@ -38,7 +38,7 @@ private[zorder] final case class Staged(table: ParquetTable, journal: Journal, r
 /** A session, temp directories, and a rewrite that merges all files of each partition into one. */
 private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>
 
-  val temp: JPath = Files.createTempDirectory("zorder-table")
+  lazy val temp: JPath = Files.createTempDirectory("zorder-table")
 
   lazy val spark: SparkSession = {
     SparkSession.getActiveSession.foreach(_.stop())

@@ -7,42 +7,49 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 
 /** Others at work during a run, and runs that die. */
 class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
   private val run = "BY (a, b) WITH (fileCount = 8)"
 
-  test("an append during a run survives, wherever the run is") {
-    for (place <- Seq("delta-written", "delta-commit")) withTempDir { dir =>
-      val path = dir.resolve("t")
-      delta(path)
-      val row = meanwhile(place)(numbers(500).write.format("delta").mode("append").save(path.toString))(
-        zorder(path, run))
-      done(row)
-      assert(read(path).count() === 20500 && files(path) > 8)
-    }
-  }
-
-  test("a delete, an update or a merge of rewritten rows ends the run; nothing is changed or left behind") {
-    val others = Seq(
-      "DELETE FROM delta.`<path>` WHERE id = 17",
-      "UPDATE delta.`<path>` SET a = 0 WHERE id = 18",
-      "MERGE INTO delta.`<path>` t USING (SELECT 19L AS id) u ON t.id = u.id WHEN MATCHED THEN DELETE")
-    for (statement <- others; vectors <- Seq("false", "true")) withTempDir { dir =>
-      val path = dir.resolve("t")
-      delta(path, 4000, Map("enableDeletionVectors" -> vectors))
-      var after = Seq.empty[String]
-      val e = intercept[ZOrderConflictException] {
-        meanwhile("delta-commit") {
-          spark.sql(statement.replace("<path>", path.toString)).collect()
-          after = read(path).collect().map(_.toString).sorted.toSeq
-        }(zorder(path, run))
+  for (place <- Seq("delta-written", "delta-commit"))
+    test(s"an append during a run survives: $place", LongTest.unless(place == "delta-commit"): _*) {
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        delta(path)
+        val row = meanwhile(place)(numbers(500).write.format("delta").mode("append").save(path.toString))(
+          zorder(path, run))
+        done(row)
+        assert(read(path).count() === 20500 && files(path) > 8)
       }
-      assert(e.getMessage.contains("nothing was changed"), e.getMessage)
-      assert(read(path).collect().map(_.toString).sorted.toSeq === after)
-      assert(unknown(path) === Set.empty)
     }
-  }
+
+  private val others = Seq(
+    "DELETE FROM delta.`<path>` WHERE id = 17",
+    "UPDATE delta.`<path>` SET a = 0 WHERE id = 18",
+    "MERGE INTO delta.`<path>` t USING (SELECT 19L AS id) u ON t.id = u.id WHEN MATCHED THEN DELETE")
+
+  for ((statement, vectors) <- others.flatMap(s => Seq(s -> "false", s -> "true")))
+    test(
+      s"${statement.takeWhile(_ != ' ')} of rewritten rows ends the run, deletion vectors = $vectors: nothing is " +
+        "changed or left behind",
+      LongTest.unless(statement.startsWith("DELETE")): _*) {
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        delta(path, 4000, Map("enableDeletionVectors" -> vectors))
+        var after = Seq.empty[String]
+        val e = intercept[ZOrderConflictException] {
+          meanwhile("delta-commit") {
+            spark.sql(statement.replace("<path>", path.toString)).collect()
+            after = read(path).collect().map(_.toString).sorted.toSeq
+          }(zorder(path, run))
+        }
+        assert(e.getMessage.contains("nothing was changed"), e.getMessage)
+        assert(read(path).collect().map(_.toString).sorted.toSeq === after)
+        assert(unknown(path) === Set.empty)
+      }
+    }
 
   /** Data files with rows that no version of the table knows; a MERGE may leave an empty one. */
   private def unknown(path: Path): Set[String] = {
@@ -66,9 +73,11 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a run that dies at any point leaves the rows as they were, and the next one succeeds") {
-    for ((place, committed) <-
-        Seq("delta-written" -> false, "delta-commit" -> false, "delta-committed" -> true))
+  for ((place, committed) <-
+      Seq("delta-written" -> false, "delta-commit" -> false, "delta-committed" -> true))
+    test(
+      s"a run that dies at $place leaves the rows as they were, and the next one succeeds",
+      LongTest.unless(place == "delta-committed"): _*) {
       withTempDir { dir =>
         val path = dir.resolve("t")
         delta(path)
@@ -82,9 +91,9 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
         done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 8, force = true)")))
         assert(!Files.exists(path.resolve("_zorder/runs/0.json")))
       }
-  }
+    }
 
-  test("a rollback that dies before its record is ended by the next one") {
+  test("a rollback that dies before its record is ended by the next one", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path)

@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.Faults
+import sparkzorder.LongTest
 
 /** Runs on Delta tables whose tasks, writes or commits fail. */
 class DeltaFaultSuite extends AnyFunSuite with DeltaFixture {
@@ -24,7 +25,7 @@ class DeltaFaultSuite extends AnyFunSuite with DeltaFixture {
     assert(dataFiles(path).size === files(path))
   }
 
-  test("a task that fails twice is tried again: the rows are exact, no file is there twice") {
+  test("a task that fails twice is tried again: the rows are exact, no file is there twice", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 2000)
@@ -57,7 +58,7 @@ class DeltaFaultSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a commit that fails before its log file is there: an error, and the table is as it was") {
+  test("a commit that fails before its log file is there: an error, and the table is as it was", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 2000)

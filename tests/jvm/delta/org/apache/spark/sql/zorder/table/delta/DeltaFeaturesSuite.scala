@@ -4,6 +4,7 @@ import io.delta.tables.DeltaTable
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
+import sparkzorder.LongTest
 
 /** Features of Delta's protocol that change what a file holds. */
 class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
@@ -22,7 +23,9 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("files of which many rows are deleted are written again in their places, and new ones after them") {
+  test(
+    "files of which many rows are deleted are written again in their places, and new ones after them",
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 8000, Map("enableDeletionVectors" -> "true"))
@@ -60,7 +63,9 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a column that takes another's name has a new layout, a column with a new name keeps its own") {
+  test(
+    "a column that takes another's name has a new layout, a column with a new name keeps its own",
+    LongTest) {
     withTempDir { dir =>
       val (path, run) = (dir.resolve("t"), "WITH (fileCount = 8, force = true)")
       numbers(20000).selectExpr("id", "a", "b", "hash(id, 9) q").repartition(6)

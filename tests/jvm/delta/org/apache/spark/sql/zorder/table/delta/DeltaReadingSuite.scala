@@ -4,12 +4,13 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.run.OnlyReading
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 
 /** Statements that read need read rights only, and change nothing. */
 class DeltaReadingSuite extends AnyFunSuite with DeltaFixture {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
 
-  test("reading changes nothing, neither the table nor the record of a run that died") {
+  test("reading changes nothing, neither the table nor the record of a run that died", LongTest) {
     withConf("spark.databricks.delta.retentionDurationCheck.enabled" -> "false")(withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 4000)

@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.run.JobWatch
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 
 /** Whole runs on Delta tables: the same result row, the same layout, Delta's own history. */
 class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
@@ -58,7 +59,8 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
   }
 
   test(
-    "a rollback looks past a vacuum, properties and comments and keeps them; not past gone files or columns") {
+    "a rollback looks past a vacuum, properties and comments and keeps them; not past gone files or columns",
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 4000)
@@ -127,7 +129,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("INTO makes a plain Parquet copy; a checksum; a vacuum is Delta's") {
+  test("INTO makes a plain Parquet copy; a checksum; a vacuum is Delta's", LongTest) {
     withTempDir { dir =>
       val (path, copy) = (dir.resolve("t"), dir.resolve("copy"))
       delta(path)

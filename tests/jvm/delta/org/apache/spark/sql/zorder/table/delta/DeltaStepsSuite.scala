@@ -9,6 +9,7 @@ import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.JobWatch
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 
 /** Unpartitioned tables that are larger than a batch: commit by commit to the same layout. */
 @SameOnAllLines
@@ -38,7 +39,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
         math.abs(share(steps, c, level, "measured") - share(whole, c, level, "measured")) < 0.02,
         s"$c $level")
 
-  test("no commit replaces more than the limit, and the files are those of one commit") {
+  test("no commit replaces more than the limit, and the files are those of one commit", LongTest) {
     withTempDir { dir =>
       val (path, plain) = (dir.resolve("t"), dir.resolve("p"))
       numbers(40000).repartition(12).write.format("delta").save(path.toString)
@@ -67,7 +68,9 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a statement that dies in its steps loses one, and the next goes on there; PARTIAL likewise") {
+  test(
+    "a statement that dies in its steps loses one, and the next goes on there; PARTIAL likewise",
+    LongTest) {
     for (dying <- Seq(2, 4)) withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 20000)
@@ -105,7 +108,9 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
     numbers(from + rows).where(s"id >= $from").repartition(4)
       .write.format("delta").mode("append").save(path.toString)
 
-  test("new files that are more than a batch are merged region by region, or appended, within the limit") {
+  test(
+    "new files that are more than a batch are merged region by region, or appended, within the limit",
+    LongTest) {
     for ((budget, how) <- Seq(100.0 -> "merged there", 1.0 -> "of their own")) withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 20000)
@@ -143,7 +148,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a table that others append to before every commit comes to its end all the same") {
+  test("a table that others append to before every commit comes to its end all the same", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 20000)

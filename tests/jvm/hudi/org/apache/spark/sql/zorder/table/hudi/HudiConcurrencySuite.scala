@@ -13,6 +13,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{GuardedFileSystem, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 
 /** Others at work during a run, and runs that die. */
 class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
@@ -25,8 +26,10 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
 
   private def filled(path: Path): Unit = hudi(path, 4000)
 
-  test("rows that somebody inserts during a run survive, wherever the run is") {
-    for ((place, operation) <- Seq("hudi-written" -> "insert", "hudi-commit" -> "bulk_insert"))
+  for ((place, operation) <- Seq("hudi-written" -> "insert", "hudi-commit" -> "bulk_insert"))
+    test(
+      s"rows that somebody inserts during a run survive: $place",
+      LongTest.unless(operation == "insert"): _*) {
       withTempDir { dir =>
         val path = dir.resolve("t")
         filled(path)
@@ -35,9 +38,9 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
         assert(files(path) > 4)
         assert(status(zorder(path, "BY (a, b) DRY RUN")) === "DRY_RUN")
       }
-  }
+    }
 
-  test("Hudi rejects an upsert or a delete of rows that are being rewritten, and the run goes on") {
+  test("Hudi rejects an upsert or a delete of rows that are being rewritten, and the run goes on", LongTest) {
     for (operation <- Seq("upsert", "delete")) withTempDir { dir =>
       val path = dir.resolve("t")
       filled(path)
@@ -52,18 +55,21 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("an overwrite of what is being rewritten ends the run; nothing of it is left") {
-    for (place <- Seq("hudi-written", "hudi-commit")) withTempDir { dir =>
-      val path = dir.resolve("t")
-      filled(path)
-      val e = intercept[ZOrderConflictException] {
-        meanwhile(place)(write(more(300), path, "insert_overwrite_table"))(zorder(path, run))
+  for (place <- Seq("hudi-written", "hudi-commit"))
+    test(
+      s"an overwrite of what is being rewritten ends the run, nothing of it is left: $place",
+      LongTest.unless(place == "hudi-commit"): _*) {
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        filled(path)
+        val e = intercept[ZOrderConflictException] {
+          meanwhile(place)(write(more(300), path, "insert_overwrite_table"))(zorder(path, run))
+        }
+        assert(e.getMessage.contains("Nothing was changed"), e.getMessage)
+        assert(read(path).count() === 300 && pending(path) === 0)
+        assert(filesOnDisk(path).size === 6 + files(path))
       }
-      assert(e.getMessage.contains("Nothing was changed"), e.getMessage)
-      assert(read(path).count() === 300 && pending(path) === 0)
-      assert(filesOnDisk(path).size === 6 + files(path))
     }
-  }
 
   /** Several writers by Hudi's own rule, which need a lock. */
   private val shared = Seq(
@@ -77,7 +83,9 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     ()
   }
 
-  test("a write that began before the run and is not finished ends the run; after it, the run succeeds") {
+  test(
+    "a write that began before the run and is not finished ends the run; after it, the run succeeds",
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       hudi(path, 4000, shared.toMap)
@@ -92,7 +100,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("of a write that ends while the table is opened, the files before it are seen") {
+  test("of a write that ends while the table is opened, the files before it are seen", LongTest) {
     for (operation <- Seq("insert", "bulk_insert")) withTempDir { dir =>
       val path = dir.resolve("t")
       hudi(path, 4000)
@@ -116,7 +124,9 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     finally all.close()
   }
 
-  test("several writers by Hudi's own rule, with a lock: the plan comes before a later update of its files") {
+  test(
+    "several writers by Hudi's own rule, with a lock: the plan comes before a later update of its files",
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       hudi(path, 4000, shared.toMap)
@@ -133,7 +143,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("in Hudi's single-writer mode an update that is allowed comes before the run") {
+  test("in Hudi's single-writer mode an update that is allowed comes before the run", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       filled(path)
@@ -167,7 +177,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("a run whose plan somebody rolled back ends, and nothing of it is left") {
+  test("a run whose plan somebody rolled back ends, and nothing of it is left", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       filled(path)
@@ -195,8 +205,10 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("a run that fails at any point leaves the rows as they were, and the next one succeeds") {
-    for ((place, committed) <- Seq("hudi-written" -> false, "hudi-commit" -> false, "hudi-committed" -> true))
+  for ((place, committed) <- Seq("hudi-written" -> false, "hudi-commit" -> false, "hudi-committed" -> true))
+    test(
+      s"a run that fails at $place leaves the rows as they were, and the next one succeeds",
+      LongTest.unless(place == "hudi-commit"): _*) {
       withTempDir { dir =>
         val path = dir.resolve("t")
         filled(path)
@@ -209,9 +221,9 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
         assert(filesOnDisk(path).size === (if (committed) 10 else 6), place)
         done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 4, force = true)")))
       }
-  }
+    }
 
-  test("a run that was killed is undone by the next one, once its heart has stopped for a while") {
+  test("a run that was killed is undone by the next one, once its heart has stopped for a while", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       filled(path)

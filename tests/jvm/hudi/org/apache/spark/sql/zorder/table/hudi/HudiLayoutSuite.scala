@@ -4,7 +4,10 @@ import java.nio.file.Path
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import sparkzorder.LongRunning
+
 /** Look-ups read no more files than after Hudi's own z-order and Hilbert clustering of the same rows. */
+@LongRunning
 class HudiLayoutSuite extends AnyFunSuite with HudiFixture {
   private val n = 20000L
   private val values = Seq(

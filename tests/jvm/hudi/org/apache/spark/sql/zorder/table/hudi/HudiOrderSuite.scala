@@ -3,12 +3,13 @@ package org.apache.spark.sql.zorder.table.hudi
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
+import sparkzorder.LongTest
 
 /** Our extension in front of Hudi's: the guide says behind, but both orders must work. */
 class HudiOrderSuite extends AnyFunSuite with HudiFixture {
   override protected def extensions: String = s"${ZOrderSession.extension},${HudiFixture.extension}"
 
-  test("our statements are ours, Hudi's procedures and DML are Hudi's") {
+  test("our statements are ours, Hudi's procedures and DML are Hudi's", LongTest) {
     withTempDir { dir =>
       hudi(dir.resolve("t"), 2000)
       register("o_t", dir.resolve("t"))

@@ -7,6 +7,7 @@ import org.apache.hudi.common.table.HoodieTableConfig
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import sparkzorder.LongTest
 
 /** Hudi tables that are not rewritten, each with one sentence; and merge-on-read tables, which are. */
 class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
@@ -38,7 +39,7 @@ class HudiRefusalsSuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("a bucket index, rows without meta fields, partition columns that are not in the files") {
+  test("a bucket index, rows without meta fields, partition columns that are not in the files", LongTest) {
     withTempDir { dir =>
       val bucketed = dir.resolve("b")
       hudi(bucketed, 400, Map("hoodie.index.type" -> "BUCKET", "hoodie.bucket.index.num.buckets" -> "4"))

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.hudi
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.run.JobWatch
+import sparkzorder.LongTest
 
 /** Whole runs on Hudi tables: the same result row, the same layout, a clustering in Hudi's timeline. */
 class HudiRunSuite extends AnyFunSuite with HudiFixture {
@@ -58,7 +59,7 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("upserts and deletes after a run find their rows, with every index that knows files") {
+  test("upserts and deletes after a run find their rows, with every index that knows files", LongTest) {
     val indexes = Seq(
       Map("hoodie.index.type" -> "BLOOM"),
       Map("hoodie.index.type" -> "SIMPLE", "hoodie.metadata.enable" -> "false"),
@@ -79,7 +80,7 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("partitioned, in both styles of directories: a layout each, WHERE picks partitions") {
+  test("partitioned, in both styles of directories: a layout each, WHERE picks partitions", LongTest) {
     for (hive <- Seq("true", "false")) withTempDir { dir =>
       val path = dir.resolve("t")
       val rows = numbers(6000).withColumn("p", org.apache.spark.sql.functions.expr("concat('x ', id % 3)"))
@@ -100,7 +101,9 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("NULLs, decimals, dates, timestamps, nested fields, arrays and maps come back as they were") {
+  test(
+    "NULLs, decimals, dates, timestamps, nested fields, arrays and maps come back as they were",
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       val rows = numbers(4000).selectExpr(

@@ -7,6 +7,7 @@ import org.apache.hudi.metadata.SparkHoodieBackedTableMetadataWriter
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.shims.Shims
+import sparkzorder.LongTest
 
 /** Tables of the catalog; history, vacuum, rollback and removal of runs. */
 class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
@@ -15,7 +16,7 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
   private def refused(statement: String): String =
     intercept[Exception](spark.sql(statement).collect()).getMessage
 
-  test("by name and by hudi.`path`; SQL goes on; properties; removal takes all traces away") {
+  test("by name and by hudi.`path`; SQL goes on; properties; removal takes all traces away", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       register("h_new", path)

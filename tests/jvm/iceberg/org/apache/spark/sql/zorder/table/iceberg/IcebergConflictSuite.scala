@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 
 /** What others do during a run, and runs that die. */
 class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
@@ -39,7 +40,9 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     }
 
     for (mode <- Seq("copy-on-write", "merge-on-read")) {
-      test(s"rows that somebody deletes at $place stay deleted: the run gives up ($mode)") {
+      test(
+        s"rows that somebody deletes at $place stay deleted: the run gives up ($mode)",
+        LongTest.unless(place == "iceberg-commit"): _*) {
         val t = filled(s"${place}_$mode".replace('-', '_'), mode)
         meanwhile(place)(sql(s"DELETE FROM $t WHERE id % 100 = 7"))
         val why = intercept[ZOrderConflictException](cluster(t, "a, b")).getMessage
@@ -66,7 +69,9 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
   }
 
   for (point <- Seq("iceberg-written", "iceberg-commit", "iceberg-committed")) {
-    test(s"a run that dies at $point leaves the rows as they were") {
+    test(
+      s"a run that dies at $point leaves the rows as they were",
+      LongTest.unless(point == "iceberg-commit"): _*) {
       val t = filled(point.replace('-', '_') + "_crash")
       val before = content(t)
       System.setProperty(CrashPoint.Property, point)

@@ -5,6 +5,8 @@ import org.apache.iceberg.data.{GenericFileWriterFactory, GenericRecord}
 import org.apache.iceberg.encryption.EncryptedFiles
 import org.scalatest.funsuite.AnyFunSuite
 
+import sparkzorder.LongTest
+
 /** Rows that are deleted without their file being rewritten stay deleted. */
 class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
 
@@ -44,7 +46,9 @@ class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
   }
 
   for (version <- 2 to 3; granularity <- Seq("file", "partition") if version == 2 || granularity == "file")
-    test(s"files of which many rows are deleted are written again, version $version, by $granularity") {
+    test(
+      s"files of which many rows are deleted are written again, version $version, by $granularity",
+      LongTest.unless(version == 3): _*) {
       val t = filled(s"thin_${version}_$granularity", version)
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.granularity' = '$granularity')")
       assert(status(cluster(t, "a, b")) == "DONE")

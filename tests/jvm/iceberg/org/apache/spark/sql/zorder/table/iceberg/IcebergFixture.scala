@@ -21,7 +21,7 @@ private[iceberg] trait IcebergFixture extends BeforeAndAfterAll with BeforeAndAf
 
   protected def builder: SparkSession.Builder = ZOrderSession.builder()
 
-  protected val temp: JPath = Files.createTempDirectory("zorder-iceberg")
+  protected lazy val temp: JPath = Files.createTempDirectory("zorder-iceberg")
 
   protected lazy val spark: SparkSession = {
     SparkSession.getActiveSession.foreach(_.stop())

@@ -4,6 +4,7 @@ import org.apache.iceberg.expressions.Expressions
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import sparkzorder.LongTest
 
 /** The layout is that of plain Parquet, and reads no more than Iceberg's own z-order on the same rows. */
 class IcebergLayoutSuite extends AnyFunSuite with IcebergFixture {
@@ -75,13 +76,13 @@ class IcebergLayoutSuite extends AnyFunSuite with IcebergFixture {
   /** What no layout of so many files can go below, as a mean over the columns. */
   private def bound(files: Int, columns: Int): Double = math.pow(files.toDouble, -1.0 / columns)
 
-  test("columns of one type and range: none reads more files than after Iceberg's own zorder") {
+  test("columns of one type and range: none reads more files than after Iceberg's own zorder", LongTest) {
     val (n, shares) = sideBySide("alike", Seq("a", "b"))
     shares.foreach { case (ours, theirs) => assert(ours <= theirs * 1.01) }
     assert(shares.map(_._1).sum / 2 < 1.05 * bound(n, 2))
   }
 
-  test("columns of unlike types: Iceberg's zorder sorts by one of them, ours serves all") {
+  test("columns of unlike types: Iceberg's zorder sorts by one of them, ours serves all", LongTest) {
     val (n, shares) = sideBySide("unlike", Seq("a", "at", "price"))
     val (ours, theirs) = (shares.map(_._1), shares.map(_._2))
     assert(ours.max < 0.6 && ours.sum / 3 < 1.08 * bound(n, 3))

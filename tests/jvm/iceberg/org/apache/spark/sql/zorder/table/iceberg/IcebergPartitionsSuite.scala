@@ -4,6 +4,7 @@ import org.apache.iceberg.FileScanTask
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import sparkzorder.LongTest
 
 /** Partitions that a transform makes from columns: each is laid out for itself. */
 class IcebergPartitionsSuite extends AnyFunSuite with IcebergFixture {
@@ -61,7 +62,7 @@ class IcebergPartitionsSuite extends AnyFunSuite with IcebergFixture {
     assert(status(cluster(t, "id, a")) == "DONE")
   }
 
-  test("files of an older partitioning are refused, with what to do") {
+  test("files of an older partitioning are refused, with what to do", LongTest) {
     val t = filled("older", "days(at)")
     sql(s"ALTER TABLE $t ADD PARTITION FIELD bucket(2, id)")
     val why = intercept[ZOrderException](cluster(t, "a, b")).getMessage

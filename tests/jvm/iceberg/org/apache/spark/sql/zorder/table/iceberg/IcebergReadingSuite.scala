@@ -4,11 +4,12 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.run.OnlyReading
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
 
 /** Statements that read need read rights only, and change nothing. */
 class IcebergReadingSuite extends AnyFunSuite with IcebergFixture {
 
-  test("reading changes nothing, neither the table nor the record of a run that died") {
+  test("reading changes nothing, neither the table nor the record of a run that died", LongTest) {
     val table = create("reading", "id BIGINT, a INT, b BIGINT")
     fill(
       table,

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import sparkzorder.LongTest
 
 /** A table that is larger than a batch: `replace` snapshots of a part of it at a time. */
 class IcebergStepsSuite extends AnyFunSuite with IcebergFixture {
@@ -37,7 +38,9 @@ class IcebergStepsSuite extends AnyFunSuite with IcebergFixture {
     assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
   }
 
-  test("new files that are more than a batch are merged region by region, or appended, within the limit") {
+  test(
+    "new files that are more than a batch are merged region by region, or appended, within the limit",
+    LongTest) {
     for ((budget, how) <- Seq(100 -> "merged there", 1 -> "of their own")) {
       val t = create("growing", "id BIGINT, a INT, b BIGINT")
       fill(t, 8000, 8, columns: _*)

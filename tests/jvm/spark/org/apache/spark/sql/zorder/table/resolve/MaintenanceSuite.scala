@@ -18,6 +18,7 @@ import org.apache.spark.sql.zorder.table.{
 }
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, LocalProcesses}
+import sparkzorder.LongTest
 
 /** SPEC 5: vacuum, rollback, remove and history. */
 @SameOnAllLines
@@ -117,7 +118,7 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
     }
 
     Seq("synced", "prepared", "swapping", "moved-old", "moved-new", "state-moved", "done").foreach { point =>
-      test(s"rollback, $kind: a crash at $point") {
+      test(s"rollback, $kind: a crash at $point", LongTest.unless(point == "moved-old"): _*) {
         val path = make()
         rewriteAll(open(path))
         val w = rows(40, 45).write.mode("append")

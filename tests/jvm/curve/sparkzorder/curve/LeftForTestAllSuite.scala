@@ -1,0 +1,5 @@
+package sparkzorder.curve
+
+import sparkzorder.LeftForTestAll
+
+class LeftForTestAllSuite extends LeftForTestAll

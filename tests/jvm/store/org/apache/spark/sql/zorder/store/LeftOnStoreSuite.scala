@@ -1,0 +1,5 @@
+package org.apache.spark.sql.zorder.store
+
+import sparkzorder.LeftForTestAll
+
+class LeftOnStoreSuite extends LeftForTestAll(InShort)

@@ -1,0 +1,16 @@
+package sparkzorder;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.scalatest.TagAnnotation;
+
+/**
+ * Marks a suite that only `make test-all` runs: it takes long, and shorter tests of the same area are part of
+ * `make test`. {@link LongTest} marks a single test in the same way.
+ */
+@TagAnnotation
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.TYPE)
+public @interface LongRunning {}
