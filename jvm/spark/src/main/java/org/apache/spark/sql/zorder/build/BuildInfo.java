@@ -38,6 +38,21 @@ public final class BuildInfo {
     return FACTS.getProperty("artifacts", artifact()).split(",");
   }
 
+  /**
+   * Maven coordinates of the jar of a table format, as in {@code --packages}, or null where this jar has no
+   * support for the format.
+   *
+   * @param format in lower case, e.g. {@code delta}
+   */
+  public static String formatJar(String format) {
+    for (String module : FACTS.getProperty("modules", "").split(",")) {
+      if (module.startsWith(format + "=")) {
+        return module.substring(format.length() + 1);
+      }
+    }
+    return null;
+  }
+
   private static Properties read() {
     Properties facts = new Properties();
     try (InputStream in = BuildInfo.class.getResourceAsStream("/spark-zorder.properties")) {

@@ -1,27 +1,11 @@
 package org.apache.spark.sql.zorder.table.resolve
 
-import java.util.Properties
-
+import org.apache.spark.sql.zorder.build.BuildInfo
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.TableFormats
 
 /** Tables of formats that no adapter has opened: what is missing is said. */
 private[table] object MissingFormat {
-
-  /** What the build says of this jar: `modules` are the formats that it has an adapter for, and their jars. */
-  private lazy val facts: Properties = {
-    val found = new Properties()
-    val stream = getClass.getResourceAsStream("/spark-zorder.properties")
-    if (stream != null)
-      try found.load(stream)
-      finally stream.close()
-    found
-  }
-
-  /** `organization:artifact:version` of the format's jar that this one was built with. */
-  private def module(format: String): Option[String] =
-    facts.getProperty("modules", "").split(',').map(_.split("=", 2))
-      .collectFirst { case Array(`format`, module) => module }
 
   /** @param what the beginning of the sentence: which table is one of the format */
   def delta(what: String): Nothing = refused(
@@ -45,14 +29,14 @@ private[table] object MissingFormat {
     "that this session cannot open; name it by its path")
 
   private def refused(what: String, format: String, elsewhere: String, unknown: String): Nothing =
-    module(format.toLowerCase(java.util.Locale.ROOT)) match {
+    Option(BuildInfo.formatJar(format.toLowerCase(java.util.Locale.ROOT))) match {
       case None =>
         refuse(
-          s"$what, and $format has no release for Spark ${facts.getProperty("spark")} that this jar works " +
+          s"$what, and $format has no release for Spark ${BuildInfo.spark} that this jar works " +
             s"with; $elsewhere.")
       case Some(_) if TableFormats.isPresent(format) => refuse(s"$what $unknown.")
-      case Some(module) =>
+      case Some(jar) =>
         refuse(
-          s"$what, and $format's classes are not on the class path; add them, as with --packages $module.")
+          s"$what, and $format's classes are not on the class path; add them, as with --packages $jar.")
     }
 }
