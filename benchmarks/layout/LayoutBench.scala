@@ -3,7 +3,7 @@ package sparkzorder.bench.layout
 import java.lang.management.ManagementFactory
 import java.nio.file.{Files, Path, Paths}
 
-import sparkzorder.curve.build.{AutoChoice, Builders}
+import sparkzorder.curve.build.{AutoChoice, Curves}
 import sparkzorder.curve.experiment.{Case, DataSet, Experiment, Workload}
 
 /**
@@ -56,7 +56,7 @@ object LayoutBench {
       val log = experiment.log(kind)
       val seconds = Seq.fill(9) {
         val start = cpu.getCurrentThreadCpuTime
-        AutoChoice.fit(experiment.sample, log, 256, Experiment.PagesPerFile, Builders.named(Builders.Auto, 4))
+        AutoChoice.fit(experiment.sample, log, 256, Experiment.PagesPerFile, Curves.Auto.builders(4))
         (cpu.getCurrentThreadCpuTime - start) / 1e9
       }
       Target(

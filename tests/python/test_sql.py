@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from spark_zorder import _sql
+from support import SHARED
 
 
 def statement(**fields):
@@ -58,6 +59,13 @@ def test_paths_and_quotes():
     path = _sql.Target("/data/o'brien\\x", is_path=True)
     assert _sql.rollback(path) == "ZORDER ROLLBACK '/data/o\\'brien\\\\x'"
     assert _sql.history(path) == "SELECT * FROM zorder_history('/data/o\\'brien\\\\x')"
+
+
+def test_path_or_name_as_in_the_jvm():
+    lines = (SHARED / "table-names.tsv").read_text().splitlines()
+    assert len(lines) > 10
+    for text, wanted in (line.split("\t") for line in lines):
+        assert _sql.is_path(text) == (wanted == "path"), text
 
 
 def test_an_option_name_cannot_carry_sql():

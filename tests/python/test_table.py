@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import spark_zorder
 from pyspark.sql import functions as sf
-from spark_zorder import ZOrderTable
+from spark_zorder import ZOrderTable, _sql
+from spark_zorder._table import OptimizeBuilder
 from support import digest, write_table
 
 STATUSES = {"DONE", "DRY_RUN", "PARTIAL", "NOTHING_TO_DO", "NO_GAIN", "TOO_SMALL"}
@@ -164,6 +165,13 @@ def test_a_column_that_is_no_string(spark, table, wrong):
 def test_no_column_at_all(spark, table):
     with pytest.raises(ValueError, match="at least one column"):
         run_of(spark, table).executeZOrderBy()
+
+
+def test_the_curves_are_those_of_the_jvm(spark, table):
+    with pytest.raises(Exception, match=f"one of {', '.join(_sql.CURVES)}; expected"):
+        run_of(spark, table).usingCurve("peano").executeZOrderBy("a")
+    for curve in _sql.CURVES:
+        assert f"``{curve}``" in OptimizeBuilder.usingCurve.__doc__
 
 
 @pytest.mark.parametrize(

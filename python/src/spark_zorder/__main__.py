@@ -8,10 +8,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
-from . import _text
+from . import _sql, _text
 from ._errors import is_conflict, sentence
 from ._version import __version__
 
@@ -50,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     optimize = _add(commands, "optimize", _optimize, "cluster a table, or forecast it with --dry-run")
     optimize.add_argument("--by", metavar="A,B", help="clustering columns; default: those of the table")
     optimize.add_argument("--where", metavar="PREDICATE", help="only the files inside this SQL predicate")
-    optimize.add_argument("--curve", help="auto, zorder, hilbert, lexical or tree")
+    optimize.add_argument("--curve", help=f"one of {', '.join(_sql.CURVES)}")
     optimize.add_argument(
         "--option", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="as in WITH"
     )
@@ -113,7 +112,7 @@ def _optimize(arguments: argparse.Namespace) -> int:
     run = run.dryRun() if arguments.dry_run else run
     row = (run.executeZOrderBy(names) if names else run.execute()).collect()[0]
     print(_text.as_json(row) if arguments.json else _text.result(row))
-    return CONFLICT if row["status"] == "CONFLICT" else DONE
+    return DONE
 
 
 def _advise(arguments: argparse.Namespace) -> int:
@@ -189,10 +188,7 @@ def _demo(arguments: argparse.Namespace) -> int:
 def _table(arguments: argparse.Namespace) -> ZOrderTable:
     from ._table import ZOrderTable
 
-    name: str = arguments.table
-    path = "/" in name or "\\" in name or Path(name).is_dir()
-    spark = _session(arguments)
-    return ZOrderTable.forPath(spark, name) if path else ZOrderTable.forName(spark, name)
+    return ZOrderTable._named(_session(arguments), arguments.table)
 
 
 def _session(arguments: argparse.Namespace) -> SparkSession:

@@ -95,7 +95,7 @@ def _late(table: str) -> Outcome:
 
 def _run(spark: SparkSession, name: str, dry_run: bool) -> Outcome:
     try:
-        builder = _table(spark, name).optimize()
+        builder = ZOrderTable._named(spark, name).optimize()
         # what another scheduler is doing is not done twice
         chosen = builder.dryRun() if dry_run else builder.option("giveWay", True)
         row = chosen.execute().collect()[0]
@@ -109,8 +109,3 @@ def _gain(columns: Iterable[Row]) -> float | None:
     known = [(now, ahead) for now, ahead in shares if now is not None and ahead is not None]
     before = sum(now for now, _ in known)
     return None if before == 0 else 1.0 - sum(ahead for _, ahead in known) / before
-
-
-def _table(spark: SparkSession, name: str) -> ZOrderTable:
-    path = "/" in name and "`" not in name
-    return ZOrderTable.forPath(spark, name) if path else ZOrderTable.forName(spark, name)

@@ -13,6 +13,9 @@ _OPTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 
 Value = Union[str, int, float, bool]
 
+# the JVM decides which names there are; a test compares this list with its own
+CURVES = ("auto", "zorder", "hilbert", "lexical", "tree")
+
 
 def literal(text: str) -> str:
     """A SQL string literal."""
@@ -23,6 +26,14 @@ def literal(text: str) -> str:
 def quoted(part: str) -> str:
     """One part of a name in backquotes."""
     return "`" + part.replace("`", "``") + "`"
+
+
+def is_path(text: str) -> bool:
+    """Whether a text that stands for a table is a path: it has a slash, and no backquote as quoted names have.
+
+    The JVM has the same rule (``TableRef.isPath``); tests/shared/table-names.tsv tests both.
+    """
+    return ("/" in text or "\\" in text) and "`" not in text
 
 
 def parts(name: str) -> list[str]:
@@ -68,7 +79,7 @@ class Target:
         """As the string argument of a table function."""
         if not self.is_path:
             return literal(identifier(self.text))
-        return literal(self.text if "/" in self.text else f"parquet.{quoted(self.text)}")
+        return literal(self.text if is_path(self.text) else f"parquet.{quoted(self.text)}")
 
 
 @dataclass(frozen=True)
@@ -109,7 +120,7 @@ def _predicate(text: str) -> str:
 
 def _curve(name: str) -> str:
     if not _OPTION.match(name):
-        raise ValueError(f"{name!r} is no curve: use auto, zorder, hilbert, lexical or tree.")
+        raise ValueError(f"{name!r} is no curve: use one of {', '.join(CURVES)}.")
     return name
 
 

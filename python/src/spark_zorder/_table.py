@@ -44,6 +44,11 @@ class ZOrderTable:
             raise ValueError("forPath takes the directory of a table.")
         return cls(spark, _sql.Target(path, is_path=True))
 
+    @classmethod
+    def _named(cls, spark: SparkSession, text: str) -> ZOrderTable:
+        """A table by a text that is a path where it has a slash, and a name otherwise."""
+        return cls.forPath(spark, text) if _sql.is_path(text) else cls.forName(spark, text)
+
     def optimize(self) -> OptimizeBuilder:
         """A clustering run, to be described further and started by ``executeZOrderBy`` or ``execute``."""
         return OptimizeBuilder(self._spark, _sql.Clustering(self._target))

@@ -6,8 +6,8 @@ import sparkzorder.curve.build.{
   AlignedZ,
   AutoChoice,
   BitPatternTree,
-  Builders,
   Chosen,
+  Curves,
   KdTree,
   Lexical,
   LiteralTree,
@@ -60,7 +60,7 @@ final class Experiment(
   private[this] lazy val withoutLogBoxes = boxes(withoutLog.tree, withoutLog.inFile, 1)
 
   private def choose(log: RankQueries): Chosen =
-    AutoChoice.fit(sample, log, files, Experiment.PagesPerFile, Builders.named(Builders.Auto, data.columns))
+    AutoChoice.fit(sample, log, files, Experiment.PagesPerFile, Curves.Auto.builders(data.columns))
 
   /** A log and, independently, later queries; the layouts are judged by the latter. */
   def run(kind: String): Case = {

@@ -1,6 +1,6 @@
 package sparkzorder.curve.build
 
-import sparkzorder.curve.cost.RankQueries
+import sparkzorder.curve.cost.{RankQueries, ReadCost}
 import sparkzorder.curve.layout.{CutTree, InFileOrder}
 
 /**
@@ -13,8 +13,7 @@ import sparkzorder.curve.layout.{CutTree, InFileOrder}
  */
 final case class Candidate(name: String, files: Double, pages: Double) {
 
-  /** Files and pages weigh the same. */
-  def cost: Double = (files + pages) / 2
+  def cost: Double = ReadCost.of(files, pages)
 }
 
 /**
@@ -52,7 +51,7 @@ final private[build] class Judged(
 
   def cost: Double = candidate.cost
 
-  private def costs: Array[Double] = files.indices.map(q => (files(q) + pages(q)) / 2).toArray
+  private def costs: Array[Double] = files.indices.map(q => ReadCost.of(files(q), pages(q))).toArray
 
   /** By how many standard errors of the mean over the queries this costs less than the other. */
   def surely(that: Judged): Double = {

@@ -30,5 +30,13 @@ object Lexical extends LexicalBy("lexical", 0) {
 
   /** A sort that begins with this column. */
   def by(first: Int): LayoutBuilder =
-    if (first == 0) this else new LexicalBy(s"lexical by column ${first + 1}", first)
+    if (first == 0) this else new LexicalBy(s"$name$Beginning${first + 1}", first)
+
+  /** The column that a sort begins with, by the name that its builder gave the layout; None for other layouts. */
+  def firstColumn(layout: String): Option[Int] =
+    if (layout == name) Some(0)
+    else if (layout.startsWith(name + Beginning)) Some(layout.drop(name.length + Beginning.length).toInt - 1)
+    else None
+
+  private val Beginning = " by column "
 }

@@ -1,6 +1,6 @@
 package sparkzorder.curve.build
 
-import sparkzorder.curve.cost.RankQueries
+import sparkzorder.curve.cost.{RankQueries, ReadCost}
 
 /**
  * Share of the rows that each of some queries reads, 0 .. 1.
@@ -12,8 +12,8 @@ import sparkzorder.curve.cost.RankQueries
  */
 final class QueryShares(files: Array[Double], pages: Array[Double], queries: RankQueries) {
 
-  /** Mean over the queries by their weights, files and pages alike. */
-  def cost: Double = (meanOf(files, _ => true) + meanOf(pages, _ => true)) / 2
+  /** Mean over the queries by their weights. */
+  def cost: Double = ReadCost.of(meanOf(files, _ => true), meanOf(pages, _ => true))
 
   /** Mean share of the files. */
   def ofFiles: Double = meanOf(files, _ => true)

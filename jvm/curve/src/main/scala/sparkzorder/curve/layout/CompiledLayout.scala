@@ -25,9 +25,6 @@ final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOr
   private[this] val places =
     CellPlaces(cells.map(CellOrder.of(_, scales, inFileBits, inFile)), inFile == InFileOrder.Lexical)
 
-  /** Whether column `i` takes numbers (else byte strings). */
-  def takesLongs(i: Int): Boolean = longScales(i) != null
-
   def rank(i: Int, value: Long): Int = longScales(i).rank(value)
 
   def rank(i: Int, value: Array[Byte]): Int = bytesScales(i).rank(value)

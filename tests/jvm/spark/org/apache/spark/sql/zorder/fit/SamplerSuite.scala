@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.fit
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.curve.build.Curves
 
 class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
   private lazy val spark: SparkSession = SparkSession.builder()
@@ -55,7 +56,7 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
     val sample = all(df)
     assert(sample.rows == 0 && sample.columns.length == 2)
     val columns = Seq(FitColumn("a", "BIGINT"), FitColumn("b", "STRING"))
-    for (curve <- Fit.curves)
+    for (curve <- Curves.names)
       assert(Fit.choose(sample, columns, 8, curve, Nil, 1.0).layout.files == 1, curve)
   }
 

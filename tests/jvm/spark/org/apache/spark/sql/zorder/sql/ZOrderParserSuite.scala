@@ -92,6 +92,12 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
     val built = extensions.buildParser(spark, spark0).asInstanceOf[ZOrderParser]
     assert(built.delegate eq spark0)
     RegisteredFunctions.functions.foreach(f => assert(spark.catalog.functionExists(f.name), f.name))
+    val described =
+      RegisteredFunctions.functions.map(_.info) ++ RegisteredFunctions.tableFunctions.map(_.info)
+    described.foreach { info =>
+      assert(info.getSince == "0.1.0", info.getName)
+      assert(Class.forName(info.getClassName).getName == info.getClassName)
+    }
   }
 
   test("a part can be switched off, and the others stay") {

@@ -38,8 +38,8 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
     }
   }
 
-  private def part(switch: Setting)(install: => Unit): Unit =
-    if (SessionKeys.isOnAtStart(switch)) guarded(switch.key)(install)
+  private def part(switch: Setting[Boolean])(install: => Unit): Unit =
+    if (switch.atStart) guarded(switch.key)(install)
     else logInfo(s"${switch.key} is false: this part of spark-zorder is not installed")
 
   /** A part that a changed Spark cannot load must not take the others with it. */

@@ -1,9 +1,13 @@
 package org.apache.spark.sql.zorder.sql.statement
 
+import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths}
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
+import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.TableRef.{Location, Name}
 
 /** SPEC 6: what parses, and into what. */
@@ -52,6 +56,14 @@ class StatementParserSuite extends AnyFunSuite {
     assert(bare("OPTIMIZE t WITH ()") == t)
     assert(bare("OPTIMIZE t INTO \"/p\"") == t.copy(into = Some("/p")))
     assert(bare("OPTIMIZE t DRY RUN") == t.copy(dryRun = true))
+  }
+
+  test("a table given as text: path or name, as in Python") {
+    val lines = new String(Files.readAllBytes(Paths.get("tests/shared/table-names.tsv")), UTF_8).split('\n')
+    assert(lines.length > 10)
+    lines.map(_.split('\t')).foreach { parts =>
+      assert(TableRef.isPath(parts(0)) == (parts(1) == "path"), parts(0))
+    }
   }
 
   test("the table: names, quoted names, paths in three spellings") {

@@ -39,10 +39,12 @@ public final class BuildInfo {
   }
 
   /**
-   * {@code organization:artifact:version} of the jar of a table format that this one was built with; null if this
-   * jar has no adapter for the format.
+   * Maven coordinates of the jar of a table format, as in {@code --packages}, or null where this jar has no
+   * support for the format.
+   *
+   * @param format in lower case, e.g. {@code delta}
    */
-  public static String module(String format) {
+  public static String formatJar(String format) {
     for (String module : FACTS.getProperty("modules", "").split(",")) {
       if (module.startsWith(format + "=")) {
         return module.substring(format.length() + 1);

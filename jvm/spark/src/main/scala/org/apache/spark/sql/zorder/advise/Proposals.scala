@@ -7,7 +7,7 @@ import org.apache.spark.sql.zorder.run.request.Progress
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.workload.log.QueryLog
 import sparkzorder.curve.advise.ColumnSet
-import sparkzorder.curve.build.QueryShares
+import sparkzorder.curve.build.{Curves, QueryShares}
 
 /** Everything that there is to propose for one table, the best first. */
 final private[advise] class Proposals(
@@ -75,7 +75,7 @@ final private[advise] class Proposals(
       if (set.isSort) Verdict.Sort else Verdict.Cluster,
       if (set.isSort) Reasons.sort(by, shares, basis) else Reasons.cluster(by, shares, set.lossByLast, basis),
       by,
-      Some(if (set.isSort) "lexical" else set.layout),
+      Some(if (set.isSort) Curves.Sort.name else set.layout),
       order.map(c => set.bits(set.columns.indexOf(c))),
       Some(plan.outputFiles),
       Some(shares),

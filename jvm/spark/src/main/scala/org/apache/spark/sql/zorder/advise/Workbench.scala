@@ -5,7 +5,7 @@ import sparkzorder.curve.Block
 import sparkzorder.curve.advise.{ColumnSearch, QueryHalves}
 import sparkzorder.curve.build.{DefaultWorkload, HeldOut, QueryShares, WorkloadShapes}
 import sparkzorder.curve.build.cut.RankedSample
-import sparkzorder.curve.cost.{Query, RankBlocks, RankQueries, WorkloadBound}
+import sparkzorder.curve.cost.{Query, RankBlocks, RankQueries, ReadCost, WorkloadBound}
 import sparkzorder.curve.layout.Scale
 
 /**
@@ -36,8 +36,8 @@ final private[advise] class Workbench(
   /** The least that the queries can read of so many files, were the columns independent. */
   val bound: Double = boundOf(files.toDouble)
 
-  /** The same, files and pages alike. */
-  val boundCost: Double = (bound + boundOf(files * pagesPerFile)) / 2
+  /** The same for files and pages. */
+  val boundCost: Double = ReadCost.of(bound, boundOf(files * pagesPerFile))
 
   /** What the queries read of the files and pages that are there. */
   def now(files: Seq[Block], pages: Seq[Block]): QueryShares =

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.fit
 
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
-import sparkzorder.curve.build.{AutoChoice, Builders, Candidate}
+import sparkzorder.curve.build.{AutoChoice, Curves, Candidate}
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Query, RankQueries}
 import sparkzorder.curve.layout.{Layout, LayoutColumn}
@@ -22,12 +22,9 @@ final case class Choice(layout: Layout, candidates: IndexedSeq[Candidate], yards
 /** Fits a layout on a sample. Deterministic. */
 object Fit {
 
-  /** The names that `USING CURVE` takes. */
-  val curves: Seq[String] = Builders.names
-
   /**
    * @param curve
-   *   one of `curves`; `auto` takes what reads least
+   *   one of `Curves.names`; `auto` takes what reads least
    * @param queries
    *   boxes over the columns by their place in `columns`; without any, look-ups and ranges on each column
    * @param pagesPerFile
@@ -44,7 +41,7 @@ object Fit {
     val ranked =
       new RankedSample(scales, sample.columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
     val asked = RankQueries.of(queries, scales)
-    val chosen = AutoChoice.fit(ranked, asked, files, pagesPerFile, Builders.named(curve, columns.length))
+    val chosen = AutoChoice.fit(ranked, asked, files, pagesPerFile, Curves.builders(curve, columns.length))
     val named = columns.zip(scales).map { case (c, s) => LayoutColumn(c.sql, c.dataType, s) }
     Choice(
       Layout(named.toIndexedSeq, chosen.tree, chosen.name, chosen.inFile),

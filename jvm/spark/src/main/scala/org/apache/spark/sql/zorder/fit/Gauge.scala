@@ -1,13 +1,11 @@
 package org.apache.spark.sql.zorder.fit
 
 import sparkzorder.curve.Block
-import sparkzorder.curve.cost.{Query, QueryCost, ShareRead, SortedWords}
+import sparkzorder.curve.cost.{Query, QueryCost, ReadCost, ShareRead, SortedWords}
 
 /** A share of the rows at each level, 0 to 1. */
 final case class Reading(files: Double, rowGroups: Double, pages: Double) {
-
-  /** Files and pages weigh the same. */
-  def cost: Double = (files + pages) / 2
+  def cost: Double = ReadCost.of(files, pages)
 }
 
 /**

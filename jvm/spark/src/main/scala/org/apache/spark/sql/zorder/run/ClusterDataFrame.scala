@@ -10,6 +10,7 @@ import org.apache.spark.sql.zorder.run.plan.OutputFiles
 import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns}
 import org.apache.spark.sql.zorder.run.rewrite.RewriteQuery
 import org.apache.spark.sql.zorder.shims.Shims
+import sparkzorder.curve.build.Curves
 
 /** Clustering on the first write: a layout fitted on any DataFrame, and its rows in that layout. */
 object ClusterDataFrame {
@@ -71,6 +72,7 @@ object ClusterDataFrame {
     val tasks = math.max(1, pruned.rdd.getNumPartitions)
     val sample = Sampler.collectBounded(pruned, math.max(AtLeastPerTask, SampledRows / tasks))
     if (sample.rows == 0) None
-    else Some(Fit.ref(Fit.choose(sample, columns.map(_.fit), files, "auto", Nil, PagesPerFile).layout))
+    else
+      Some(Fit.ref(Fit.choose(sample, columns.map(_.fit), files, Curves.Auto.name, Nil, PagesPerFile).layout))
   }
 }

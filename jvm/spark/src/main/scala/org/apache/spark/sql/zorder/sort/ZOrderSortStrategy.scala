@@ -9,7 +9,7 @@ object ZOrderSortStrategy extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case s: Sort
-        if SessionKeys.isOn(plan.conf, SessionKeys.SortEnabled) && CurveOrder.of(s.order).isDefined =>
+        if SessionKeys.SortEnabled.orDefault(plan.conf) && CurveOrder.of(s.order).isDefined =>
       ZOrderSortExec(s.order, s.global, planLater(s.child)) :: Nil
     case _ => Nil
   }

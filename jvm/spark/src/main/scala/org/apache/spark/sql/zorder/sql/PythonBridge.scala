@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.sql
 
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
-import org.apache.spark.sql.zorder.build.StartCheck
+import org.apache.spark.sql.zorder.build.{BuildInfo, StartCheck}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.run.request.ColumnNames
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.scan.SkippingRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
-import org.apache.spark.sql.zorder.sql.function.{RegisteredFunctions, ZOrderVersion}
+import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
 import org.apache.spark.sql.zorder.sql.statement.TableRefParser
 
 /**
@@ -77,5 +77,5 @@ object PythonBridge {
   }
 
   /** The version of this package. */
-  def version(): String = ZOrderVersion.text
+  def version(): String = BuildInfo.version
 }

@@ -43,7 +43,7 @@ final class StatementPlanner(session: SparkSession, delegate: ParserInterface) e
 
   /** Delta's plan, where its parser is below us, the table is Delta's and nobody asked us to take over. */
   private def deltasOwn(sql: String, request: ClusterRequest): Option[LogicalPlan] = {
-    val takeOver = SessionKeys.isOn(Shims.classic(session).sessionState.conf, SessionKeys.TakeOverDelta)
+    val takeOver = SessionKeys.TakeOverDelta.orDefault(Shims.classic(session).sessionState.conf)
     val theirs = if (takeOver) None else parsedBelow(sql)
     theirs.filter(_ => Provider.isDelta(session, request.target)).map { plan =>
       val by = if (request.by.isEmpty) "" else request.by.mkString(" BY (", ", ", ")")

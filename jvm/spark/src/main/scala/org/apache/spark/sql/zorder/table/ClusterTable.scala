@@ -26,6 +26,12 @@ object TableRef {
   final case class Location(path: String) extends TableRef {
     override def sql: String = "'" + path.replace("\\", "\\\\").replace("'", "\\'") + "'"
   }
+
+  /**
+   * Whether a text that stands for a table, outside of a statement, is a path: it has a slash, and no backquote
+   * as quoted names have. Python's `_sql.is_path` is the same; `tests/shared/table-names.tsv` tests both.
+   */
+  def isPath(text: String): Boolean = text.exists(c => c == '/' || c == '\\') && !text.contains('`')
 }
 
 /**

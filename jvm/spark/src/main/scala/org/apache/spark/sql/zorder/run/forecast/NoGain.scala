@@ -4,6 +4,7 @@ import org.apache.spark.sql.zorder.fit.{KeptBounds, RankCorrelation, Sample}
 import org.apache.spark.sql.zorder.run.plan.{FileCount, FilePlan}
 import org.apache.spark.sql.zorder.run.report.HumanReadable
 import sparkzorder.curve.BytesWord
+import sparkzorder.curve.build.Lexical
 import sparkzorder.curve.cost.SortedWords
 import sparkzorder.curve.layout.BytesScale
 
@@ -89,15 +90,10 @@ final private[run] class NoGain(outlook: Forecast, plan: FilePlan, fitted: Fitte
 
   private lazy val sample: Sample = Sample.concat(fitted.heldOut)
 
-  private def plainSort: Option[String] = {
-    val lexical = "lexical(?: by column (\\d+))?".r
-    fitted.first.layout.curve match {
-      case lexical(n) if isNear =>
-        val first = columns(if (n == null) 0 else n.toInt - 1).sql
-        Some(s"a plain sort by $first reads least, and the rows lie in about that order already")
-      case _ => None
+  private def plainSort: Option[String] =
+    Lexical.firstColumn(fitted.first.layout.curve).filter(_ => isNear).map { first =>
+      s"a plain sort by ${columns(first).sql} reads least, and the rows lie in about that order already"
     }
-  }
 
   private def inLayout: Option[String] =
     if (isNear) Some("the files are as good as in layout already") else None

@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.run.report.{OtherReport, Shares}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
 import org.apache.spark.sql.zorder.workload.draw.{LogBoxes, QueryGroup}
-import sparkzorder.curve.build.Candidate
+import sparkzorder.curve.build.{Candidate, Curves}
 import sparkzorder.curve.cost.ShareRead
 
 /** Forecasts a run from its footers and from the sampled rows that its layouts were not fitted on. */
@@ -93,7 +93,7 @@ final private[run] class RewriteForecaster(
       val sized = plan.partitions(p)
       val columns = places.map(tracked.all(_).fit)
       val learnt = fitted.fitting(p).select(places).thinned(rows)
-      val layout = Fit.choose(learnt, columns, sized.files, "zorder", Nil, 1.0).layout
+      val layout = Fit.choose(learnt, columns, sized.files, Curves.ZOrder.name, Nil, 1.0).layout
       val held = fitted.heldOut(p).select(places).thinned(rows)
       val share = input.rows(sized.partition).toDouble / math.max(1, held.rows)
       LayoutForecast.blocks(held, layout, held.rows.toLong, Double.MaxValue, Double.MaxValue).files

@@ -40,8 +40,6 @@ final private[run] case class PlacedPartition(
   /** Nothing to do: all rows are where the layout wants them, or were appended in its order. */
   def inPlace: Boolean = layoutId.isDefined && fresh.isEmpty && gathered.isEmpty && thinned.isEmpty
 
-  def settledBytes: Long = settled.values.flatten.map(_.length).sum
-
   def spanningBytes: Long = spanning.map(_.length).sum
 
   def freshBytes: Long = fresh.map(_.length).sum

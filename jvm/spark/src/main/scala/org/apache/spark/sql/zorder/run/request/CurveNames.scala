@@ -4,15 +4,15 @@ import java.util.Locale
 
 import org.apache.spark.sql.zorder.conf.Nearest
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.fit.Fit
+import sparkzorder.curve.build.Curves
 
 /** The names of `USING CURVE`. */
 private[run] object CurveNames {
   def checked(named: Option[String]): String = {
-    val name = named.getOrElse("auto").toLowerCase(Locale.ROOT)
-    if (!Fit.curves.contains(name))
+    val name = named.getOrElse(Curves.Auto.name).toLowerCase(Locale.ROOT)
+    if (!Curves.names.contains(name))
       refuse(
-        s"USING CURVE $name is not known: use ${Fit.curves.mkString(", ")}.${Nearest.hint(name, Fit.curves)}")
+        s"USING CURVE $name is not known: use ${Curves.names.mkString(", ")}.${Nearest.hint(name, Curves.names)}")
     name
   }
 }

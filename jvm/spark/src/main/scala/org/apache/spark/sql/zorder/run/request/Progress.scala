@@ -44,7 +44,10 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
   private def show(line: String): Unit = if (shown) System.err.println(s"zorder $runId  $line")
 
   private def shown: Boolean =
-    SessionKeys.isOn(session.sessionState.conf, SessionKeys.ShowProgress, otherwise = Terminal.sees)
+    SessionKeys.ShowProgress.orDefault(session.sessionState.conf) match {
+      case "auto" => Terminal.sees
+      case word => word == "true"
+    }
 }
 
 object Progress {

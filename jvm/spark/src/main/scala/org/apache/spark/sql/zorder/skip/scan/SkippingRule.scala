@@ -26,7 +26,7 @@ import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
 final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SessionKeys.isOn(conf, SessionKeys.SkippingEnabled) || !plan.exists(indexed(_).isDefined)) plan
+    if (!SessionKeys.SkippingEnabled.orDefault(conf) || !plan.exists(indexed(_).isDefined)) plan
     else
       PruneFileSourcePartitions(plan).transformUp { case l: LogicalRelation =>
         indexed(l).fold(l) { case (relation, root, index) =>

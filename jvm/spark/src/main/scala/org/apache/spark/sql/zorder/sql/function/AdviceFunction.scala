@@ -14,20 +14,13 @@ import org.apache.spark.sql.zorder.sql.statement.TableRefParser
 object AdviceFunction {
   val name = "clustering_advice"
 
-  val info: ExpressionInfo = new ExpressionInfo(
-    "org.apache.spark.sql.zorder.sql.function.AdviceFunction",
-    null,
+  val info: ExpressionInfo = FunctionDescription.table(
+    AdviceFunction.getClass,
     name,
     "_FUNC_(table[, log]) - By which columns to cluster a table, and whether to; the best proposal first.",
     "\n    Arguments:\n      * table - a table name or a path, as a string\n      * log - a query log: the name of a " +
       "table or view, or a path\n",
-    "\n    Examples:\n      > SELECT * FROM _FUNC_('db.t', 'db.queries');\n",
-    "",
-    "generator_funcs",
-    "3.5.0",
-    "",
-    "scala_udf"
-  )
+    "\n    Examples:\n      > SELECT * FROM _FUNC_('db.t', 'db.queries');\n")
 
   /** The table is looked up and the log is read while the query is analysed, rows are sampled when it runs. */
   def build(arguments: Seq[Expression]): LogicalPlan = {

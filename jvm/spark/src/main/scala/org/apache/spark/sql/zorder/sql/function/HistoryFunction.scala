@@ -14,19 +14,12 @@ import org.apache.spark.sql.zorder.table.resolve.Maintenance
 object HistoryFunction {
   val name = "zorder_history"
 
-  val info: ExpressionInfo = new ExpressionInfo(
-    "org.apache.spark.sql.zorder.sql.function.HistoryFunction",
-    null,
+  val info: ExpressionInfo = FunctionDescription.table(
+    HistoryFunction.getClass,
     name,
     "_FUNC_(table) - The clustering runs of a table, oldest first.",
     "\n    Arguments:\n      * table - a table name or a path, as a string\n",
-    "\n    Examples:\n      > SELECT * FROM _FUNC_('db.t');\n",
-    "",
-    "generator_funcs",
-    "3.5.0",
-    "",
-    "scala_udf"
-  )
+    "\n    Examples:\n      > SELECT * FROM _FUNC_('db.t');\n")
 
   /** Reads the history while the query is analysed: it is small, and stays one for the query. */
   def build(arguments: Seq[Expression]): LogicalPlan = {

@@ -27,19 +27,12 @@ sealed abstract class QueryLogFunction(
     most: Int,
     rows: (ClassicSession, Seq[String]) => Seq[LoggedQuery]) {
 
-  val info: ExpressionInfo = new ExpressionInfo(
-    "org.apache.spark.sql.zorder.sql.function.QueryLogFunction",
-    null,
+  val info: ExpressionInfo = FunctionDescription.table(
+    classOf[QueryLogFunction],
     name,
     s"_FUNC_($parameters) - $what",
     s"\n    Arguments:\n      * $parameters - strings, or an array of strings\n",
-    s"\n    Examples:\n      > SELECT * FROM _FUNC_($example);\n",
-    "",
-    "generator_funcs",
-    "3.5.0",
-    "",
-    "scala_udf"
-  )
+    s"\n    Examples:\n      > SELECT * FROM _FUNC_($example);\n")
 
   def build(arguments: Seq[Expression]): LogicalPlan = {
     val texts = arguments.map(strings)

@@ -11,11 +11,8 @@ final case class FunctionEntry(name: String, info: ExpressionInfo, builder: Seq[
 /** The SQL functions, in the order in which the guide lists them. */
 object ScalarFunctions {
 
-  /** Version of this project in which the first functions came. */
-  private val First = "0.1.0"
-
   private val zorder = entry(
-    classOf[ZOrder].getName,
+    classOf[ZOrder],
     "zorder",
     "_FUNC_(expr, ...) - Returns the key of a row on the Z-order curve of its arguments: BINARY, never NULL.",
     """
@@ -31,7 +28,7 @@ object ScalarFunctions {
   )(ZOrder(_))
 
   private val hilbert = entry(
-    classOf[HilbertOrder].getName,
+    classOf[HilbertOrder],
     "hilbert",
     "_FUNC_(expr, ...) - Returns the key of a row on the Hilbert curve of its arguments: BINARY, never NULL.",
     """
@@ -46,7 +43,7 @@ object ScalarFunctions {
   )(HilbertOrder(_))
 
   private val compare = entry(
-    classOf[ZOrderCompare].getName,
+    classOf[ZOrderCompare],
     "zorder_compare",
     "_FUNC_(left, right) - Returns -1, 0 or 1, as the zorder keys of two structs compare; NULL if one is NULL.",
     """
@@ -66,7 +63,7 @@ object ScalarFunctions {
   }
 
   private val file = entry(
-    classOf[ZOrderFile].getName,
+    classOf[ZOrderFile],
     "zorder_file",
     "_FUNC_(layout, expr, ...) - Returns the number of the file that a layout gives the row: INT from 0, never NULL.",
     """
@@ -80,7 +77,7 @@ object ScalarFunctions {
     """)(LayoutArgument.file)
 
   private val key = entry(
-    classOf[ZOrderKey].getName,
+    classOf[ZOrderKey],
     "zorder_key",
     "_FUNC_(layout, expr, ...) - Returns the place of the row in a layout: BIGINT from 0, never NULL.",
     """
@@ -96,21 +93,7 @@ object ScalarFunctions {
   /** Every function, each to be injected once into a session. */
   val all: Seq[FunctionEntry] = Seq(zorder, hilbert, compare, file, key)
 
-  private def entry(className: String, name: String, usage: String, arguments: String, examples: String)(
-      builder: Seq[Expression] => Expression): FunctionEntry = {
-    // database, note and deprecation are empty; Spark checks group and source against lists of its own
-    val info = new ExpressionInfo(
-      className,
-      null,
-      name,
-      usage,
-      arguments,
-      examples,
-      "",
-      "misc_funcs",
-      First,
-      "",
-      "built-in")
-    FunctionEntry(name, info, builder)
-  }
+  private def entry(function: Class[_], name: String, usage: String, arguments: String, examples: String)(
+      builder: Seq[Expression] => Expression): FunctionEntry =
+    FunctionEntry(name, FunctionDescription.scalar(function, name, usage, arguments, examples), builder)
 }

@@ -1,11 +1,10 @@
 package org.apache.spark.sql.zorder.sql.function
 
-import java.util.Properties
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, LeafExpression, Literal}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.sql.zorder.build.BuildInfo
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -15,37 +14,20 @@ final case class ZOrderVersion() extends LeafExpression {
   override def foldable: Boolean = true
   override def dataType: DataType = StringType
   override def prettyName: String = "zorder_version"
-  override def eval(input: InternalRow): Any = UTF8String.fromString(ZOrderVersion.text)
+  override def eval(input: InternalRow): Any = UTF8String.fromString(BuildInfo.version)
   override def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
-    Literal(ZOrderVersion.text).genCode(ctx)
+    Literal(BuildInfo.version).genCode(ctx)
 }
 
 object ZOrderVersion {
   val name = "zorder_version"
 
-  /** From the resource that the build writes into the jar. */
-  lazy val text: String = {
-    val properties = new Properties()
-    val stream = getClass.getResourceAsStream("/spark-zorder.properties")
-    if (stream != null)
-      try properties.load(stream)
-      finally stream.close()
-    properties.getProperty("version", "unknown")
-  }
-
-  val info: ExpressionInfo = new ExpressionInfo(
-    classOf[ZOrderVersion].getName,
-    null,
+  val info: ExpressionInfo = FunctionDescription.scalar(
+    classOf[ZOrderVersion],
     name,
     "_FUNC_() - The version of spark-zorder.",
     "",
-    "\n    Examples:\n      > SELECT _FUNC_();\n",
-    "",
-    "misc_funcs",
-    "3.5.0",
-    "",
-    "scala_udf"
-  )
+    "\n    Examples:\n      > SELECT _FUNC_();\n")
 
   def build(arguments: Seq[Expression]): Expression =
     if (arguments.isEmpty) ZOrderVersion()

@@ -3,12 +3,10 @@ package org.apache.spark.sql.zorder.sql.statement
 import org.apache.spark.sql.zorder.conf.{Nearest, ZOrderOption}
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
+import sparkzorder.curve.build.Curves
 
 /** Reads the clauses of `OPTIMIZE` and `ZORDER TABLE`. */
 object ClusterStatement {
-
-  /** The names that `USING CURVE` takes. */
-  val curves: Seq[String] = Seq("auto", "zorder", "hilbert", "lexical", "tree")
 
   def build(
       text: StatementText,
@@ -59,9 +57,9 @@ object ClusterStatement {
 
   private def curve(text: StatementText, clause: ClauseBody): String = {
     val token = single(text, clause)
-    curves.find(token.is).getOrElse {
-      val hint = Nearest.to(token.text, curves).fold("")(c => s" (did you mean $c?)")
-      text.found(token, s"where a curve belongs$hint, one of ${curves.mkString(", ")}")
+    Curves.names.find(token.is).getOrElse {
+      val hint = Nearest.to(token.text, Curves.names).fold("")(c => s" (did you mean $c?)")
+      text.found(token, s"where a curve belongs$hint, one of ${Curves.names.mkString(", ")}")
     }
   }
 

@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableRef}
 
-/** Reads the table of a statement: a name in parts, a path in quotes, or ``format.`path` ``. */
+/** Parses the table of a statement: a name in parts, a path in quotes, or ``format.`path` ``. */
 object TableRefParser {
   private val formats = "parquet" +: FormatDescriptor.all.map(_.id)
 
@@ -26,9 +26,9 @@ object TableRefParser {
     }
   }
 
-  /** A table given as a string: with a slash a path, or as in a statement; anything else is a name. */
+  /** A table given as a string: a path, or else a table as a statement has it. */
   def ofText(session: SparkSession, text: String): TableRef =
-    if (text.contains("/") && !text.contains("`") && !text.startsWith("'")) TableRef.Location(text)
+    if (TableRef.isPath(text) && !text.startsWith("'")) TableRef.Location(text)
     else {
       val whole =
         new StatementText(text, "a table name or a path", Shims.classic(session).sessionState.sqlParser)

@@ -10,7 +10,7 @@ private[table] object MissingFormat {
   /** @param table its name or path, with which the sentence begins */
   def refuseTable(table: String, format: FormatDescriptor): Nothing = {
     val what = s"$table is ${format.aTable}"
-    Option(BuildInfo.module(format.id)) match {
+    Option(BuildInfo.formatJar(format.id)) match {
       case None =>
         refuse(
           s"$what, and ${format.name} has no release for Spark ${BuildInfo.spark()} that this jar works " +

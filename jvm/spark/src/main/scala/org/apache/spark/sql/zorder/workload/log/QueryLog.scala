@@ -7,7 +7,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 
 /**
  * Logged queries, each shape once.
@@ -38,7 +38,7 @@ object QueryLog {
    */
   def read(session: ClassicSession, name: String): QueryLog =
     try {
-      val rows: DataFrame = if (name.contains("/")) session.read.parquet(name) else session.table(name)
+      val rows: DataFrame = if (TableRef.isPath(name)) session.read.parquet(name) else session.table(name)
       QueryLog(name, QueryShape.counted(LogRows.read(name, rows)))
     } catch {
       case e: ZOrderException => throw e

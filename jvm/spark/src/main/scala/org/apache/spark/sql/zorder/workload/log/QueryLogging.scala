@@ -27,7 +27,7 @@ object QueryLogging extends Logging {
   /** Starts a log, or goes on with the same one; without a path the one that the session sets. */
   def start(session: ClassicSession, path: Option[String], keepLiterals: Option[Boolean]): Row = {
     val conf = session.sessionState.conf
-    val directory = path.orElse(Some(SessionKeys.text(conf, SessionKeys.QueryLogPath)).filter(_.nonEmpty))
+    val directory = path.orElse(Some(SessionKeys.QueryLogPath.of(conf)).filter(_.nonEmpty))
       .getOrElse(refuse(
         s"Say where the log goes: ZORDER LOG START '/logs/queries', or SET ${SessionKeys.QueryLogPath.key}."))
     val root = new Path(directory)

@@ -8,22 +8,20 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 
 /** Whether a table as a log names it is the table at hand: by its full name, or by where its files are. */
 final private[workload] class TableNames(session: ClassicSession, table: ClusterTable) {
   private val same = session.sessionState.conf.resolver
-  private val fullName = if (isPath(table.name)) None else full(table.name)
+  private val fullName = if (TableRef.isPath(table.name)) None else full(table.name)
   private val root = place(table.root.toString)
   private val answers = scala.collection.mutable.HashMap.empty[String, Boolean]
 
   def means(logged: String): Boolean = answers.getOrElseUpdate(
     logged,
-    if (isPath(logged)) place(logged) == root
+    if (TableRef.isPath(logged)) place(logged) == root
     else full(logged).exists(parts =>
       fullName.exists(alike(_, parts)) || fullName.isEmpty && location(parts).contains(root)))
-
-  private def isPath(text: String): Boolean = text.contains("/")
 
   /** Path alone: the same directory is spelt with and without its scheme. */
   private def place(path: String): String = {

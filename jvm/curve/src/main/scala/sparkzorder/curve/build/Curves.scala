@@ -1,0 +1,42 @@
+package sparkzorder.curve.build
+
+/**
+ * A curve that `USING CURVE` takes.
+ *
+ * @param builders
+ *   by the number of clustering columns, the builders behind the name; of several, the one that reads least is taken
+ */
+final case class Curve(name: String, builders: Int => Seq[LayoutBuilder])
+
+/** The curves. A new one is added here; SQL, the options of a run and the messages read this list. */
+object Curves {
+  private val trees: Seq[LayoutBuilder] = Seq(KdTree, QueryTree, LiteralTree)
+
+  /** `auto` tries a sort that begins with each of so many columns. */
+  private val MostSorts = 8
+
+  val Auto: Curve = Curve(
+    "auto",
+    columns =>
+      AlignedZ +: ((0 until math.min(columns, MostSorts)).map(Lexical.by) ++ Seq(
+        BitPatternTree,
+        SliceTree) ++ trees))
+
+  val ZOrder: Curve = Curve("zorder", _ => Seq(AlignedZ))
+
+  /** At the level of files the aligned Z-order, which reads what a Hilbert curve does; inside them a Hilbert curve. */
+  val Hilbert: Curve = Curve("hilbert", _ => Seq(AlignedZ))
+
+  val Sort: Curve = Curve("lexical", _ => Seq(Lexical))
+
+  val Tree: Curve = Curve("tree", _ => trees)
+
+  val all: Seq[Curve] = Seq(Auto, ZOrder, Hilbert, Sort, Tree)
+
+  val names: Seq[String] = all.map(_.name)
+
+  /** The builders behind a name, for so many clustering columns. */
+  def builders(name: String, columns: Int): Seq[LayoutBuilder] =
+    all.find(_.name == name).map(_.builders(columns)).getOrElse(
+      throw new IllegalArgumentException(s"unknown curve: $name; one of ${names.mkString(", ")}"))
+}
