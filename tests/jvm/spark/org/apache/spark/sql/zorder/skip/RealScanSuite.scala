@@ -7,11 +7,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.scan.SkippingUsage
 
 /** Filters at random through real scans of real files, with and without skipping: the answers are the same. */
+@SameOnAllLines
 class RealScanSuite extends AnyFunSuite with ZOrderSession {
   private val queries = 40
 
