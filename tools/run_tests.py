@@ -174,7 +174,9 @@ def summary(run: Run, every: bool) -> int:
     left = test_summary.left(REPORTS)
     if not every:
         print(f"left for `make test-all`: {left} tests, and the cluster on this machine")
-    wrong = [f"no report of {name}" for name in unreported()]
+    # after a compile error there are no reports, and that is said already
+    stopped = any(stage.name == "jvm" for stage in run.failed)
+    wrong = [] if stopped else [f"no report of {name}" for name in unreported()]
     if every and left:
         wrong.append(f"{left} tests were left out of a run that leaves none out")
     passed, counted = test_summary.totals(REPORTS)
@@ -184,9 +186,7 @@ def summary(run: Run, every: bool) -> int:
             print("  " + name)
     # a stage that failed without a failing test (a compile error, a linter) counts as one failure
     silent = [stage for stage in run.failed if not reported(stage)]
-    # after a compile error there are no reports, and that is said already
-    missing = [] if any(stage.name == "jvm" for stage in run.failed) else wrong
-    failed = counted + len(silent) + len(missing)
+    failed = counted + len(silent) + len(wrong)
     print(f"{passed} passed, {failed} failed", flush=True)
     return 1 if failed or not passed else 0
 

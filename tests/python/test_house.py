@@ -227,14 +227,14 @@ def test_expressions_generate_code():
     assert [p for p in sources("jvm/**/*.scala") if "CodegenFallback" in code(p)] == []
 
 
-def test_files_and_folders_are_small(record_property):
+def test_files_and_folders_are_small(record_testsuite_property):
     """One thought a file: there is no lower limit, and the median is told, not asked for."""
     assert crowded(TOP) == {}
     found = lengths(TOP)
     assert {name: n for name, n in found.items() if n > LINES_IN_A_FILE} == {}
     main = [n for name, n in found.items() if name.startswith("jvm")]
-    record_property("files of the JVM", len(main))
-    record_property("median of their lines", statistics.median(main))
+    record_testsuite_property("files of the JVM", len(main))
+    record_testsuite_property("median of their lines", statistics.median(main))
 
 
 def test_every_folder_of_tests_is_one_that_the_build_runs():

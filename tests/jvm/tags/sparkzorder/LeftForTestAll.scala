@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
  * Counts the tests that the tags of this run leave out, for the last lines of `make test`. Fails when a suite has a
  * tag that the build does not know: nobody would run its tests.
  */
-abstract class LeftForTestAll(tags: Tag*) extends AnyFunSuite {
+abstract class LeftForTestAll(mine: Tag*) extends AnyFunSuite {
 
   /** The tags that build.sbt selects tests by. */
   private val known =
@@ -33,7 +33,7 @@ abstract class LeftForTestAll(tags: Tag*) extends AnyFunSuite {
 
   private def isAbstract(c: Class[_]): Boolean = java.lang.reflect.Modifier.isAbstract(c.getModifiers)
 
-  test("every tag is one that the build knows, and what is left for `make test-all` is counted", tags: _*) {
+  test("every tag is one that the build knows, and what is left for `make test-all` is counted", mine: _*) {
     val all = suites
     val unknown = for (s <- all; (test, tags) <- s.tags; tag <- tags if !known(tag)) yield s"$test: $tag"
     assert(unknown.isEmpty)

@@ -2,6 +2,7 @@ package sparkzorder.curve.cost
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import sparkzorder.LongTest
 import sparkzorder.curve.build.{AlignedZ, Lexical, Placed, Table}
 
 class BoundSuite extends AnyFunSuite {
@@ -49,7 +50,7 @@ class BoundSuite extends AnyFunSuite {
     assert(math.abs(b(0) - 1.0 / 64) < 0.001)
   }
 
-  test("no layout that was tried reads less than the bound, on the mean over independent columns") {
+  test("no layout that was tried reads less than the bound, on the mean over independent columns", LongTest) {
     for (table <- Table.named(60000) ++ Table.hard(60000)
       if !table.name.startsWith("correlation") && !table.name.contains("NULL");
       files <- Seq(16, 64, 100); builder <- Seq(AlignedZ, Lexical)) {

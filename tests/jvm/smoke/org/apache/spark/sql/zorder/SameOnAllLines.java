@@ -7,8 +7,8 @@ import java.lang.annotation.Target;
 import org.scalatest.TagAnnotation;
 
 /**
- * Marks a suite about files, journals and decisions of ours, in which Spark has little part. `make test` runs it
- * on the first of the full lines only, `make test-all` on all of them.
+ * Marks a suite in which Spark has little part: files, journals and decisions of ours, faults of a disk.
+ * `make test` runs it on the first of the full lines only, `make test-all` on all of them.
  */
 @TagAnnotation
 @Retention(RetentionPolicy.RUNTIME)

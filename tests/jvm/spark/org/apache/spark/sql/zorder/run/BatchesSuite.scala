@@ -37,7 +37,7 @@ class BatchesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("a rollback of a run in batches on a table of the catalog") {
+  test("a rollback of a run in batches on a table of the catalog", LongTest) {
     withTable("batches") {
       numbers(16000).selectExpr("*", "id % 4 AS p").repartition(2)
         .write.format("parquet").partitionBy("p").saveAsTable("batches")

@@ -3,9 +3,11 @@ package org.apache.spark.sql.zorder.run
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.LongTest
 
 /** Predicates and other expressions as clustering columns. */
+@SameOnAllLines
 class ExpressionColumnsSuite extends AnyFunSuite with RunFixture {
   private val by = "BY (a, b, status = 'OPEN')"
   private val small = "fileCount = 16, pageRowLimit = 500"

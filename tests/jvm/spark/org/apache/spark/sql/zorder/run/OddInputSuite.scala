@@ -4,10 +4,12 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.request.PinnedSession
 import sparkzorder.LongTest
 
 /** What makes a rewrite hard: unlike files, odd names, every type, a hostile session, failures. */
+@SameOnAllLines
 class OddInputSuite extends AnyFunSuite with RunFixture {
   private val eight = "WITH (fileCount = 8, pageRowLimit = 500)"
 

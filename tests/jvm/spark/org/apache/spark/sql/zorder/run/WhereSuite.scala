@@ -5,6 +5,7 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.request.PinnedSession
 import org.apache.spark.sql.zorder.run.select.{Selection, WhereCondition}
 import org.apache.spark.sql.zorder.shims.Shims
@@ -12,6 +13,7 @@ import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 
 /** WHERE picks whole files. */
+@SameOnAllLines
 class WhereSuite extends AnyFunSuite with RunFixture {
   private val options = "WITH (fileCount = 4, force = true)"
 

@@ -76,7 +76,7 @@ class ZOrderSortSuite extends AnyFunSuite with SortFixture {
     byCurve(Seq("i", column))
   }
 
-  for (n <- 3 to 8) test(s"by $n columns") {
+  for (n <- 3 to 8) test(s"by $n columns", LongTest.unless(n == 8): _*) {
     for (shift <- Seq(0, 5, 11)) byCurve((0 until n).map(k => all((k * 5 + shift) % all.length)).distinct)
   }
 

@@ -6,12 +6,14 @@ import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 
 /** SPEC 5: the commit of a table of the catalog. */
+@SameOnAllLines
 class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
 
   override def beforeEach(): Unit = {

@@ -71,7 +71,7 @@ class FailedRenameSuite extends AnyFunSuite with TableFixture {
       assert(each(Faults.Rename(_, throws))(ofCatalog) >= 3)
     }
 
-  test("a path: each delete fails once") {
+  test("a path: each delete fails once", LongTest) {
     assert(each(Faults.Delete(_))(ofPath(() => plain("delete"))) >= 1)
   }
 

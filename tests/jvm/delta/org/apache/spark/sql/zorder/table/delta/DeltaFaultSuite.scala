@@ -5,11 +5,13 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.Faults
 import sparkzorder.LongTest
 
 /** Runs on Delta tables whose tasks, writes or commits fail. */
+@SameOnAllLines
 class DeltaFaultSuite extends AnyFunSuite with DeltaFixture {
 
   override protected def builder: SparkSession.Builder = Faults.builder()

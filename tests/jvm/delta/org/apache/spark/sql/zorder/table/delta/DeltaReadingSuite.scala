@@ -2,11 +2,13 @@ package org.apache.spark.sql.zorder.table.delta
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.OnlyReading
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 
 /** Statements that read need read rights only, and change nothing. */
+@SameOnAllLines
 class DeltaReadingSuite extends AnyFunSuite with DeltaFixture {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
 

@@ -3,11 +3,13 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.Faults
 import sparkzorder.LongTest
 
 /** Runs on Iceberg tables whose tasks, writes or commits fail. */
+@SameOnAllLines
 class IcebergFaultSuite extends AnyFunSuite with IcebergFixture {
 
   override protected def builder: SparkSession.Builder = Faults.builder()

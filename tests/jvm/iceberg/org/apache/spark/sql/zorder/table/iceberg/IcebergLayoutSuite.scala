@@ -4,9 +4,11 @@ import org.apache.iceberg.expressions.Expressions
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.LongTest
 
 /** The layout is that of plain Parquet, and reads no more than Iceberg's own z-order on the same rows. */
+@SameOnAllLines
 class IcebergLayoutSuite extends AnyFunSuite with IcebergFixture {
   private val columns = "id BIGINT, a INT, b INT, at TIMESTAMP, price DOUBLE"
   private val values = Seq(

@@ -3,10 +3,12 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.apache.iceberg.FileScanTask
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.LongTest
 
 /** Partitions that a transform makes from columns: each is laid out for itself. */
+@SameOnAllLines
 class IcebergPartitionsSuite extends AnyFunSuite with IcebergFixture {
 
   private def filled(name: String, partitioning: String): String = {

@@ -2,11 +2,13 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.OnlyReading
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 
 /** Statements that read need read rights only, and change nothing. */
+@SameOnAllLines
 class IcebergReadingSuite extends AnyFunSuite with IcebergFixture {
 
   test("reading changes nothing, neither the table nor the record of a run that died", LongTest) {

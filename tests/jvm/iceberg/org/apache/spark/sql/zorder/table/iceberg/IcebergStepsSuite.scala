@@ -3,9 +3,11 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.LongTest
 
 /** A table that is larger than a batch: `replace` snapshots of a part of it at a time. */
+@SameOnAllLines
 class IcebergStepsSuite extends AnyFunSuite with IcebergFixture {
   private val columns =
     Seq("id", "cast(pmod(xxhash64(id, 1), 1000) as int) a", "pmod(xxhash64(id, 2), 100000) b")

@@ -5,10 +5,12 @@ import scala.collection.JavaConverters._
 import org.apache.iceberg.spark.actions.SparkActions
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** History, vacuum, rollback and removal of runs on Iceberg tables. */
+@SameOnAllLines
 class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
 
   private def filled(name: String): String = {
