@@ -99,7 +99,7 @@ class FailedRenameSuite extends AnyFunSuite with TableFixture {
 
   private def onDisk(name: String): Set[String] =
     listed(temp.resolve("warehouse").toString).filter(_.getName.stripPrefix(".").split('.').head == name)
-      .flatMap(d => Tree2.names(d.getPath)).map(_.split('/').last).toSet
+      .flatMap(d => ParquetNames.below(d.getPath)).map(_.split('/').last).toSet
 
   test("a vacuum: each delete fails once", LongTest) {
     val calls = each(Faults.Delete(_)) { n =>

@@ -33,7 +33,7 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
 
   private def real(path: String): String = Paths.get(path).toRealPath().toString.replace(" ", "\\040")
 
-  private def files(path: String): Seq[String] = Tree2.names(path).sorted
+  private def files(path: String): Seq[String] = ParquetNames.below(path).sorted
 
   private def link(from: String, to: String): String = {
     Files.createSymbolicLink(Paths.get(from), Paths.get(to))

@@ -44,7 +44,7 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
   private def clean(table: String): Unit = {
     vacuum(table)
     val names = listed(temp.resolve("warehouse").toString)
-      .flatMap(d => if (d.isDirectory) Tree2.names(d.getPath) else Nil).filter(_.endsWith(".parquet"))
+      .flatMap(d => if (d.isDirectory) ParquetNames.below(d.getPath) else Nil).filter(_.endsWith(".parquet"))
     assert(names.map(_.split('/').last).toSet == spark.table(table).inputFiles.map(_.split('/').last).toSet)
     assert(!warehouse.exists(_.startsWith(s".$table.")), warehouse)
   }

@@ -165,7 +165,8 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
         TableResolver.open(session, TableRef.Location(path.toString)).asInstanceOf[HudiClusterTable]
       val listed = HudiSnapshot.of(session, opened.meta).slices
       write(numbers(4000).where("id = 17"), path, "upsert")
-      val clustering = new PlannedClustering(session, opened, listed, "r", WriteSettings.of(Map.empty, "r"))
+      val clustering =
+        new PlannedClustering(session, opened, listed, "r", HudiWriteSettings.of(Map.empty, "r"))
       try {
         val e = intercept[ZOrderConflictException](clustering.schedule())
         assert(e.getMessage.contains("somebody changed the file group"), e.getMessage)

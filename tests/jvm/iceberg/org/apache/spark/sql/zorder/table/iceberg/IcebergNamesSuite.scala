@@ -17,7 +17,7 @@ class IcebergNamesSuite extends AnyFunSuite {
 
   test("options of Parquet's writer by Iceberg's names") {
     assert(
-      WriteProperties.of(Map(
+      IcebergWriteProperties.of(Map(
         "parquet.block.size" -> "1",
         "parquet.page.row.count.limit" -> "2",
         "parquet.bloom.filter.max.bytes" -> "3",

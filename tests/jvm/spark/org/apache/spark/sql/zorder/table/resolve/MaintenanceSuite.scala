@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.table.{
   TableFixture,
   TableRef,
   TableState,
-  Tree2
+  ParquetNames
 }
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, LocalProcesses}
@@ -250,7 +250,7 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
     assert(Seq("", "[1]", "{}", "{").forall(RunRecordJson.read(_).isEmpty))
     val path = plain("names")
     rewriteAll(open(path))
-    assert(!Tree2.names(s"$path/_zorder").exists(_.endsWith(".parquet")))
+    assert(!ParquetNames.below(s"$path/_zorder").exists(_.endsWith(".parquet")))
   }
 
   test("the commits of the last run that stands, none where the version of one was lost") {

@@ -7,11 +7,11 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
-/** Streaming queries of this session that read a directory. Of those elsewhere nothing can be known. */
+/** Streaming queries of this session that read a directory. Those of other sessions cannot be seen. */
 private[table] object ActiveStreams {
   private val FileSource = "FileStreamSource\\[(.*)\\]".r
 
-  /** A stream knows files by their paths: new ones are new rows to it, and moved ones are never seen. */
+  /** A stream knows files by their paths: it takes the rows of new files for new rows, and never sees moved files. */
   def refuseReaders(session: ClassicSession, root: Path): Unit =
     for {
       query <- session.streams.active

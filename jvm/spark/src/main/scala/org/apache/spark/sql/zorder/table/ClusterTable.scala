@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPa
 /** How a statement names its table. */
 sealed trait TableRef {
 
-  /** As it stands in a statement that can be said again. */
+  /** As it can be written in a statement. */
   def sql: String
 }
 
@@ -35,80 +35,80 @@ object TableRef {
 }
 
 /**
- * A table as a clustering run sees it. Finding one checks what forbids to rewrite tables of its kind; opening one,
- * also what keeps this user from it.
+ * A table as a clustering run sees it. To locate a table checks whether tables of its kind can be rewritten; to open
+ * it also checks whether this user can.
  */
 trait ClusterTable {
 
   /** The name or path as the user gave it. */
   def name: String
 
-  /** Where the table is now; run records tell files by their paths below it. */
+  /** Where the table is now. Run records name files by their paths below it. */
   def root: Path
 
-  /** Where it is, and where it was before its last runs, as far as that is known. */
+  /** Where the table is now, and where it was before its last runs if that is known. */
   def roots: Seq[Path] = Seq(root)
 
-  /** Data columns, then partition columns, as the catalog has them or as Spark infers them. */
+  /** Data columns, then partition columns, from the catalog or as Spark infers them. */
   def schema: StructType
 
   def partitionSchema: StructType
 
-  /** Whether its files lie in partitions, whatever these are made from. */
+  /** Whether its files lie in partitions, even if these are transforms of columns. */
   def partitioned: Boolean = partitionSchema.nonEmpty
 
-  /** Columns of one value in each partition, by which there is nothing to cluster. */
+  /** Columns that have one value in each partition: clustering by them has no effect. */
   def constantColumns: Seq[String] = partitionSchema.fieldNames.toSeq
 
-  /** The data columns that a catalog declares; None where only the files know. */
+  /** The data columns that a catalog declares; None if only the files tell. */
   def declared: Option[StructType] = None
 
   /**
-   * What tells a column from all others that the table has or had, whatever it is called now; None where
-   * nothing but the name does.
+   * An id that the column keeps when it is renamed, and that no other column of the table ever had; None if columns
+   * have only names.
    */
   def columnId(path: Seq[String]): Option[String] = None
 
-  /** What a format that keeps its own schema says of the columns; None where the files have the last word. */
+  /** The columns according to a format that keeps its own schema; None if the files decide. */
   def managed: Option[ManagedColumns] = None
 
   /**
-   * What keeps look-ups by these columns from using the statistics that the format will keep: a sentence,
-   * which `force` overrules.
+   * One sentence if the statistics that the format will keep cannot serve look-ups by these columns. The option
+   * `force` overrules it.
    *
    * @param paths
    *   of stored columns
    */
   def unskippable(paths: Seq[Seq[String]]): Option[String] = None
 
-  /** What the reason of a run in place says at its end. */
+  /** What is appended to the reason of a run in place. */
   def afterword: Option[String] = None
 
-  /** What the format's own settings of the table say, as options of a run: they win over defaults alone. */
+  /** The format's own settings of the table as options of a run. Only defaults come after them. */
   def formatOptions: Map[String, String] = Map.empty
 
-  /** Columns that the format keeps for itself among the table's, with what to say of them. */
+  /** If the column is one that the format keeps for itself: the sentence that refuses it. */
   def ownColumn(name: String): Option[String] = None
 
   /** Table properties; empty for a path. */
   def properties: Map[String, String]
 
-  /** The files of the present snapshot, sorted by path. */
+  /** The files of the current snapshot, sorted by path. */
   def files(): Seq[DataFile]
 
   /** The path by which run records know a file of the table. */
   def recorded(file: DataFile): String = DataFile.below(root, file)
 
-  /** Refuses files of the snapshot that cannot be rewritten, which WHERE may have left out. */
+  /** Refuses files that cannot be rewritten. WHERE may leave such files out, so this comes after it. */
   def check(files: Seq[DataFile]): Unit = ()
 
   /** The table's own state under `_zorder/`. */
   def state: TableState
 
-  /** Before a run: records what a run that died has committed, where another's commit counts. */
+  /** Before a run: records what a dead run has committed, for formats that have a commit of their own. */
   def recover(): Unit = ()
 
-  /** One sentence on a run that has not come to its end, for statements that leave it alone. */
+  /** One sentence on an unfinished run, for statements that only read and leave it alone. */
   def unfinished: Option[String] = None
 
   /**
@@ -124,30 +124,30 @@ trait ClusterTable {
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation
 
-  /** Whether a commit leaves files of a partition where they are, and so can change a part of one alone. */
+  /** Whether a commit leaves the other files of a partition in place, so that it can change a part of a partition. */
   def commitsParts: Boolean = false
 
-  /** Before a run in place: refuses where somebody reads the table who would not see what happens to it. */
+  /** Before a run in place: refuses if a reader is active that would miss the change or read rows twice. */
   def checkReaders(): Unit = ()
 
   /** Begins a rewrite of some of the files. */
   def begin(runId: String): TableWrite
 
-  /** Deletes what runs have left behind and what is older than `keepMs`; what a dry run would delete. */
+  /** Deletes what runs have left behind if it is older than `keepMs`; a dry run only lists it. */
   def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed]
 
   /**
-   * Undoes the last run and says its id.
+   * Undoes the last run and returns its id.
    *
    * @param statement
    *   that asked for it, for the history
    */
   def rollback(statement: String): String
 
-  /** Takes all traces of ours away. */
+  /** Removes all our traces. */
   def remove(): Unit
 
-  /** Lets go of what reading and writing has kept on the driver; nothing is read or written afterwards. */
+  /** Releases what reading and writing keep on the driver; nothing is read or written afterwards. */
   def close(): Unit = ()
 }
 

@@ -8,17 +8,17 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /**
- * Runs whose commit is another's, the table format's: they are written down under `_zorder/pending` before it,
- * so that a run that dies between the commit and its record is not forgotten. Records help later runs; no
- * commit depends on them, so what cannot be written is logged.
+ * Runs that are committed by the table format. Their records are written under `_zorder/pending` before the commit,
+ * so that a run that dies between the commit and its record is not forgotten. Records help later runs, but no
+ * commit depends on them: a record that cannot be written is only logged.
  */
 final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
   private val dir = new Path(state.dir, "pending")
 
   /** Before the commit. */
-  def begin(finished: CommitRequest): Unit = logged {
-    state.writeLayouts(finished.layouts)
-    TextFiles.replace(fs, file(finished.record.runId), RunRecordJson.write(finished.record))
+  def begin(request: CommitRequest): Unit = logged {
+    state.writeLayouts(request.layouts)
+    TextFiles.replace(fs, file(request.record.runId), RunRecordJson.write(request.record))
   }
 
   /**
@@ -27,22 +27,22 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
    * @param version
    *   the format's name of it
    */
-  def committed(finished: CommitRequest, version: => Option[Long]): Unit = logged {
+  def committed(request: CommitRequest, version: => Option[Long]): Unit = logged {
     state.write(
-      finished.record.copy(number = state.nextNumber(), version = version),
-      finished.layouts)
-    delete(finished.record.runId)
+      request.record.copy(number = state.nextNumber(), version = version),
+      request.layouts)
+    delete(request.record.runId)
   }
 
-  /** After a commit that did not take place. */
+  /** After a commit that failed. */
   def abandon(runId: String): Unit = logged(delete(runId))
 
   /**
-   * Records the branch's runs that died behind their commit: those of which the table has a file. What is a day old and
-   * has none was never committed.
+   * Records the branch's runs that died after their commit, which are those with a file in the table. A run that is a
+   * day old and has no file there was never committed.
    *
    * @param live
-   *   the table's files, as records have their paths
+   *   paths of the table's files, in the form of run records
    */
   def recover(live: => Set[String]): Unit = logged {
     val waiting = TextFiles.children(fs, dir).map(_.getPath).filter(_.getName.endsWith(".json"))
@@ -59,11 +59,11 @@ final class PendingRuns(fs: FileSystem, state: StateDir) extends Logging {
     }
   }
 
-  /** One sentence on the runs that wait for `recover`, for whoever may not write. */
-  def said(name: String): Option[String] =
+  /** One sentence on the runs that wait for `recover`, for statements that only read. */
+  def notice(name: String): Option[String] =
     TextFiles.children(fs, dir).map(_.getPath.getName).find(_.endsWith(".json")).map { file =>
-      s"The run ${file.stripSuffix(".json")} is at work on $name, or died: whether it has committed is for the " +
-        "next run to record."
+      s"The run ${file.stripSuffix(".json")} is at work on $name, or died: the next run records whether it " +
+        "has committed."
     }
 
   private def delete(runId: String): Unit = {

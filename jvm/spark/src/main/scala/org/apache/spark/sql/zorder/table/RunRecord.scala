@@ -29,9 +29,9 @@ final case class RecordedFile(path: String, length: Long, level: Int, fileNumber
  * @param report
  *   the result row as JSON, for `zorder_history`
  * @param version
- *   the format's own name of the commit (Delta's version, Iceberg's snapshot); set by the commit
+ *   the format's id of the commit (Delta's version, Iceberg's snapshot); set by the commit
  * @param columnIds
- *   what tells each of `columns` apart whatever it is called (see `ClusterTable.columnId`); empty where names do
+ *   the ids of `columns` (see `ClusterTable.columnId`); empty if columns have only names
  * @param branch
  *   of the table, if the run was not on its main one
  */
@@ -55,7 +55,7 @@ final case class RunRecord(
 object RunRecord {
 
   /**
-   * That a run was undone: it has its id, and neither counts any more.
+   * The record of a rollback. It has the id of the run that it undid, and neither of them counts any more.
    *
    * @param run
    *   a record of it, if there is one
@@ -81,13 +81,13 @@ object RunRecord {
   }
 }
 
-/** The `_zorder/` directory of a table: layouts and runs. It may vanish at any time: then there is no state. */
+/** The `_zorder/` directory of a table: layouts and runs. It may disappear at any time; then there is no state. */
 trait TableState {
 
-  /** The branch of the table that runs are made on and undone; None for the main one. */
+  /** The branch of the table that runs change; None for the main branch. */
   def branch: Option[String] = None
 
-  /** All runs of all branches, oldest first. Unreadable files are passed over. */
+  /** All runs of all branches, oldest first. Unreadable files are skipped. */
   def runs(): Seq[RunRecord]
 
   /** Those of the branch. */
@@ -108,8 +108,8 @@ trait TableState {
   }
 
   /**
-   * The commits of the branch's last run that changed files, oldest first: a run in batches has several. None of them
-   * where the version of one was lost: what the others began at is not the table before the run.
+   * The commits of the branch's last run that changed files, oldest first; a run in batches has several. Empty if the
+   * version of one of them is unknown, because then it is unknown what the table was before the run.
    */
   def lastRun(): Seq[RunRecord] = {
     val commits = standing().filter(r => r.operation == Operation.Optimize && r.branch == branch)

@@ -9,8 +9,8 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /**
- * Makes a session forget which files a table has, after each commit, rollback and vacuum of any format: Spark
- * keeps lists of files by name, by path and in cached frames, and would read or update files that are gone.
+ * Makes a session forget which files a table has, once after each statement that changed them, for every format.
+ * Spark keeps lists of files by name, by path and in cached DataFrames, and would read or update files that are gone.
  */
 private[zorder] object SessionRefresh extends Logging {
 
@@ -21,15 +21,15 @@ private[zorder] object SessionRefresh extends Logging {
   def apply(session: ClassicSession, ref: TableRef, roots: Seq[Path]): Unit = {
     tried(ref match {
       case TableRef.Name(parts) => named(session, parts.map(p => s"`${p.replace("`", "``")}`").mkString("."))
-      // whoever gave the path may have read the table by any name that the catalog has for it
+      // the session may have read the table by any name that the catalog has for it
       case TableRef.Location(_) => session.sessionState.catalog.invalidateAllCachedTables()
     })
     roots.distinct.foreach(root => tried(session.catalog.refreshByPath(root.toString)))
   }
 
   /**
-   * A table of Spark's second interface (Iceberg's) knows its snapshot itself, and frames share it with its
-   * catalog: to make the catalog forget it would leave them with the old one.
+   * A DataSource V2 table (Iceberg's) knows its snapshot itself, and DataFrames share the table with its catalog. If
+   * the catalog forgot the table, they would keep the old snapshot.
    */
   private def named(session: ClassicSession, name: String): Unit = {
     val plan = session.table(name).queryExecution.analyzed

@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 
-/** `_zorder/` under `root`. It may be gone, half there or unreadable: then there is that much less state. */
+/** `_zorder/` under `root`. If it is gone, incomplete or unreadable, then there is that much less state. */
 final class StateDir(fs: FileSystem, root: Path, override val branch: Option[String] = None)
     extends TableState {
 
@@ -31,7 +31,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
     ()
   }
 
-  /** The name of the table's directory when its journals were written: a managed table may be renamed. */
+  /** The name of the table's directory when its journals were written. A managed table may be renamed since. */
   def base: Option[String] = TextFiles.read(fs, baseFile)
 
   def writeBase(name: String): Unit = if (!base.contains(name)) {
@@ -39,7 +39,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
     TextFiles.replace(fs, baseFile, name)
   }
 
-  /** That the format has undone this run, of which this is the last commit. */
+  /** Records that the format has undone the run whose last commit this is. */
   def writeRollback(run: RunRecord, statement: String): Unit = {
     CrashPoint.hit("rolled-back")
     write(RunRecord.rolledBack(run.runId, Some(run), nextNumber(), statement), Map.empty)

@@ -7,30 +7,30 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /**
- * Tables that keep their own list of files. An adapter is compiled against one version of its format and
- * lives in this jar; the format's own classes are the user's, and may be another version's or missing.
+ * Opens the tables of a format that keeps its own list of files. The adapter is in this jar, compiled against one
+ * version of the format. The format's own classes are the user's: they may be of another version, or missing.
  */
 trait TableFormat {
 
   /**
-   * Finds the table if it is one of this format, for a statement that reads: needs no right to write, and
-   * changes nothing, not even what a run has left that died.
+   * Finds the table for a statement that reads, if it is one of this format. This needs no right to write and
+   * changes nothing, not even what a dead run has left.
    *
    * @return
    *   None for a table of any other format
    * @throws org.apache.spark.sql.zorder.errors.ZOrderException
-   *   one sentence: what forbids to rewrite it, and what to do
+   *   one sentence: why it cannot be rewritten, and what to do
    */
   def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable]
 
-  /** Finds the table for a statement that changes it, after what dead runs have left is undone. */
+  /** Finds the table for a statement that changes it, after it has undone what dead runs have left. */
   def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] = locate(session, ref)
 }
 
-/** The adapters that can be used in this session, found by the presence of their formats' classes. */
+/** The adapters that this session can use: those whose format's classes are present. */
 private[table] object TableFormats extends Logging {
 
-  /** The table by the adapter whose format it is; None if it is plain Parquet or nobody's. */
+  /** The table, from the adapter of its format; None if it is plain Parquet or of no known format. */
   def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = first(_.locate(session, ref))
 
   /** The same for a statement that changes the table. */

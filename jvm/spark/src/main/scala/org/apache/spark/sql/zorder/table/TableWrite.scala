@@ -18,17 +18,26 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  */
 final case class WrittenFile(file: DataFile, path: String, number: Int)
 
-/** What a run wants to put in place of `inputs`, its files as they were listed at its start. */
+/**
+ * What a run commits in place of `inputs`.
+ *
+ * @param inputs
+ *   files that were rewritten, as they were listed at the start
+ * @param record
+ *   written to `_zorder/runs/<n>.json` with the commit
+ * @param layouts
+ *   bodies of layouts by id, written to `_zorder/layouts/<id>.json` with the commit
+ */
 final case class CommitRequest(inputs: Seq[DataFile], record: RunRecord, layouts: Map[String, String])
 
-/** One rewrite under way. Nobody sees what it writes before the commit. */
+/** One rewrite in progress. Nobody sees what it writes before the commit. */
 trait TableWrite {
 
-  /** Where the files will be: the table, or the copy that is made of it. */
+  /** Where the files will be: the root of the table or of its copy. */
   def root: Path
 
   /**
-   * Writes the rows of `plan`, each shuffle partition into one file in the order that it has.
+   * Writes the rows of `plan`: each shuffle partition into one file, in the order of its rows.
    *
    * @param partitionColumns
    *   those of the plan's columns that become directories; each shuffle partition holds one value of them
@@ -45,8 +54,8 @@ trait TableWrite {
   def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame
 
   /** Puts the files in place, or throws and changes nothing. */
-  def commit(finished: CommitRequest): Unit
+  def commit(request: CommitRequest): Unit
 
-  /** Takes away what was written by a run that failed before its commit; harmless after one. */
+  /** Deletes what was written by a run that failed before its commit. It has no effect after a commit. */
   def discard(): Unit
 }

@@ -27,7 +27,7 @@ private[delta] final class DeltaClusterTable(
   private lazy val adds: Map[String, AddFile] =
     ActiveSession.during(session)(snapshot.allFiles.collect()).map(a => fullPath(a) -> a).toMap
 
-  /** The snapshot's. */
+  /** As of the snapshot. */
   def version: Long = snapshot.version
 
   override def root: Path = fs.makeQualified(log.dataPath)
@@ -38,20 +38,20 @@ private[delta] final class DeltaClusterTable(
 
   override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
 
-  override def unfinished: Option[String] = state.pending.said(name)
+  override def unfinished: Option[String] = state.pending.notice(name)
 
   override def declared: Option[StructType] = {
     val partitions = snapshot.metadata.partitionColumns.toSet
     Some(StructType(schema.filterNot(f => partitions(f.name))))
   }
 
-  /** Row tracking keeps columns of its own in the files. */
+  /** Row tracking keeps its own columns in the files. */
   override def managed: Option[ManagedColumns] = {
     val names = schema.map(physical).toSet
     Some(ManagedColumns(leaf => if (names(leaf.column.head)) Some(leaf.column) else None))
   }
 
-  /** The name in files, which stays. */
+  /** The name in files, which a rename does not change. */
   override def columnId(path: Seq[String]): Option[String] =
     DeltaColumns.fields(schema, path).map(_.map(physical).mkString("."))
 
@@ -92,11 +92,11 @@ private[delta] final class DeltaClusterTable(
 
   override def remove(): Unit = DeltaUpkeep.remove(session, this, fs)
 
-  /** As Spark's metadata columns spell it. */
+  /** As Spark's metadata columns write it. */
   private[delta] def fullPath(add: AddFile): String =
     fs.makeQualified(DeltaFileOperations.absolutePath(log.dataPath.toString, add.path)).toString
 
-  /** Partition directories as Spark spells them, whatever the file's own directory is called. */
+  /** Partition directories as Spark writes them, whatever the name of the file's directory is. */
   private[delta] def directory(add: AddFile): String = partitionSchema.map { field =>
     ExternalCatalogUtils.getPartitionPathString(
       field.name,

@@ -5,10 +5,10 @@ import org.apache.spark.sql.types.{StructField, StructType}
 /** Columns by their paths in a schema. */
 private[delta] object DeltaColumns {
 
-  /** Is there such a column, however its name is written? */
+  /** Whether there is such a column, in any spelling. */
   def holds(schema: StructType, path: Seq[String]): Boolean = fields(schema, path).isDefined
 
-  /** From the top-level column down to the field that is meant. */
+  /** The fields from the top-level column down to the named one. */
   def fields(schema: StructType, path: Seq[String]): Option[Seq[StructField]] =
     schema.find(_.name.equalsIgnoreCase(path.head)).flatMap { field =>
       (field.dataType, path.tail) match {

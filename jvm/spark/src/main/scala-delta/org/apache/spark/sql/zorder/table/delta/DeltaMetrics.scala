@@ -5,7 +5,7 @@ import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.zorder.table.file.DataFile
 
-/** What `DESCRIBE HISTORY` shows of a run: Delta's own names for an OPTIMIZE. */
+/** The metrics of a run in `DESCRIBE HISTORY`, under Delta's names for an OPTIMIZE. */
 private[delta] object DeltaMetrics {
 
   def register(

@@ -5,7 +5,7 @@ import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
-/** Delta tables that must not be rewritten by us, and why. */
+/** Refuses Delta tables that we must not rewrite. */
 private[delta] object DeltaRefusals {
   private val Extension = "io.delta.sql.DeltaSparkSessionExtension"
   private val ManagedByCatalog = Set("catalogManaged", "catalogOwned", "catalogOwned-preview")
@@ -17,7 +17,7 @@ private[delta] object DeltaRefusals {
         "run the catalog's own OPTIMIZE.")
     if (ClusteredTableUtils.isSupported(snapshot.protocol) &&
       ClusteredTableUtils.getClusteringColumnsOptional(snapshot).exists(_.nonEmpty))
-      refuse(s"$name is kept by Delta's liquid clustering, whose next OPTIMIZE would undo another layout; " +
+      refuse(s"$name uses Delta's liquid clustering, whose next OPTIMIZE would undo another layout; " +
         s"run ALTER TABLE $name CLUSTER BY NONE first, or Delta's own OPTIMIZE $name.")
     val extensions = session.sessionState.conf.getConfString("spark.sql.extensions", "") +
       session.sparkContext.getConf.get("spark.sql.extensions", "")

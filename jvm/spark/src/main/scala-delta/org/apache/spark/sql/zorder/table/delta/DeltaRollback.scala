@@ -12,9 +12,9 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
- * Delta's RESTORE to the version before the last run, as long as only harmless versions came between or after
- * its commits: others' rows would be lost. RESTORE takes properties and comments back as well, so these are
- * put in place again by a commit of their own.
+ * Delta's RESTORE to the version before the last run. It is refused if versions that came between or after the run's
+ * commits are not harmless, because rows of others would be lost. RESTORE also takes back properties and comments, so
+ * a further commit sets them again.
  */
 final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaClusterTable) {
   import table.{log, name}
@@ -41,14 +41,14 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
         session.sql(s"RESTORE TABLE ${DeltaUpkeep.sql(table)} TO VERSION AS OF ${before.version}").collect()
         CrashPoint.hit("delta-restored")
         keep(table.snapshot.metadata, before.metadata)
-      // by a rollback that died: whatever came after it is newer than what it had to keep
+      // by a rollback that died: what came after it is newer than what it would have set again
       case Some(v) => if (v == table.version) keep(at(v - 1, run).metadata, before.metadata)
     }
     table.state.writeRollback(commits.last, statement)
     run
   }
 
-  /** What RESTORE took back, unless somebody has changed it again meanwhile: theirs is newer. */
+  /** Sets again what RESTORE took back, unless somebody has changed it meanwhile. */
   private def keep(metadata: Metadata, restored: Metadata): Unit = {
     val now = log.update()
     if (now.metadata == restored && metadata != restored) {

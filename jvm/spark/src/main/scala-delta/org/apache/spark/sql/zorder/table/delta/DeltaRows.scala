@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
-/** Rows of some files of a snapshot as Delta reads them: without deleted ones, under the table's names. */
+/** The rows of some files of a snapshot as Delta reads them: without deleted rows, with the table's column names. */
 private[delta] object DeltaRows {
 
   private val Path = "_zorder_path"
@@ -35,13 +35,13 @@ private[delta] object DeltaRows {
       else FileRoute(located.output.last, RoutesOfFiles(numbers(partitions)))
     val output = located.output.init
     val plan = Project(output :+ Alias(route, InputRelation.RouteColumn)(), located)
-    // row tracking keeps its numbers in columns of its own
+    // row tracking keeps its row ids in columns of its own
     val own = names.toSet -- snapshot.schema.fieldNames
-    // the number of a row in its file is shown by some tables only: sampling counts rows by itself
+    // only some tables show the position of a row in its file: sampling counts rows itself
     new InputRelation(Shims.ofRows(session, plan).queryExecution.analyzed, output, place = Nil, own)
   }
 
-  /** Partition numbers by paths as `_metadata.file_path` writes them. */
+  /** Partition numbers by path, spelt as in `_metadata.file_path`. */
   private def numbers(partitions: IndexedSeq[PinnedPartition]): Map[String, Int] =
     partitions.zipWithIndex.flatMap { case (p, i) =>
       p.files.map(f => new HadoopPath(f.path).toUri.toString -> i)

@@ -6,11 +6,11 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.Vacuumed
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 
-/** Vacuum and removal: Delta's own means wherever it has some. */
+/** Vacuum and removal, with Delta's own commands where it has them. */
 private[delta] object DeltaUpkeep {
   private val MillisPerHour = 3600000.0
 
-  /** Delta's VACUUM: rewritten files, and those of runs that died before their commit. */
+  /** Delta's VACUUM. It deletes rewritten files, and those of runs that died before their commit. */
   def vacuum(
       session: ClassicSession,
       table: DeltaClusterTable,
@@ -19,13 +19,13 @@ private[delta] object DeltaUpkeep {
     val statement = s"VACUUM ${sql(table)} RETAIN ${keepMs / MillisPerHour} HOURS"
     val named = session.sql(s"$statement DRY RUN").collect().map(_.getString(0))
     val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
-    // Delta names directories without files, too
+    // Delta also names directories without files
     val bytes = lengths(fs, named.toSeq.map(new Path(_))).values.sum
     if (!dryRun) session.sql(statement).collect()
     if (named.isEmpty) Nil else Seq(Vacuumed(table.root, named.length.toLong, bytes, 0L, "DELETED"))
   }
 
-  /** Of those of the files that exist; a listing for each directory. */
+  /** The lengths of those files that exist, with one listing for each directory. */
   def lengths(fs: FileSystem, files: Seq[Path]): Map[Path, Long] = {
     val wanted = files.map(fs.makeQualified).toSet
     wanted.map(_.getParent).toSeq.flatMap(TextFiles.children(fs, _))

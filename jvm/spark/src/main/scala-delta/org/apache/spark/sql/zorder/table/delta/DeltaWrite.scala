@@ -20,9 +20,9 @@ import org.apache.spark.sql.zorder.table.file.{DataFile, PartNumber, PinnedParti
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
- * A rewrite in Delta's own transaction: files are written as Delta writes them, with its statistics, and
- * replace the old ones without a change of data. Whatever others append meanwhile stays; if one of the
- * rewritten files was changed, Delta refuses the commit.
+ * A rewrite in Delta's own transaction. Delta writes the files, with its statistics, and they replace the old ones
+ * without a change of data. What others append meanwhile stays. If somebody changed one of the rewritten files, Delta
+ * refuses the commit.
  */
 final private[delta] class DeltaWrite(
     table: DeltaClusterTable,
@@ -63,27 +63,27 @@ final private[delta] class DeltaWrite(
     Shims.ofRows(session, Project(relation.copied, relation.plan))
   }
 
-  override def commit(finished: CommitRequest): Unit = {
+  override def commit(request: CommitRequest): Unit = {
     val now = System.currentTimeMillis
-    val removes = finished.inputs.map(f => adds(f.path).removeWithTimestamp(now, dataChange = false))
+    val removes = request.inputs.map(f => adds(f.path).removeWithTimestamp(now, dataChange = false))
     val operation =
-      DeltaOperations.Optimize(Nil, finished.record.columns, auto = false, clusterBy = None, isFull = false)
-    table.state.pending.begin(finished)
+      DeltaOperations.Optimize(Nil, request.record.columns, auto = false, clusterBy = None, isFull = false)
+    table.state.pending.begin(request)
     submitted = true
     val version =
       try {
-        DeltaMetrics.register(txn, log, written.values.toSeq, finished.inputs)
+        DeltaMetrics.register(txn, log, written.values.toSeq, request.inputs)
         CrashPoint.hit("delta-commit")
         txn.commit(written.values.toSeq ++ removes, operation, KeptRowIds.tags(snapshot))
       } catch {
         case e: org.apache.spark.sql.delta.DeltaConcurrentModificationException =>
-          table.state.pending.abandon(finished.record.runId)
+          table.state.pending.abandon(request.record.runId)
           conflict(e)
         case crash: CrashPoint.Crash => throw crash
         case NonFatal(e) => versionOf(e)
       }
     CrashPoint.hit("delta-committed")
-    table.state.pending.committed(finished, Some(version))
+    table.state.pending.committed(request, Some(version))
   }
 
   private def conflict(e: Exception): Nothing = {
@@ -93,7 +93,7 @@ final private[delta] class DeltaWrite(
         s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
   }
 
-  /** The commit failed, or only the answer to it did: the log tells. */
+  /** The commit failed, or only its answer was lost: Delta's log tells. */
   private def versionOf(e: Throwable): Long = {
     val paths = written.values.map(_.path).toSet
     val found =
@@ -110,7 +110,7 @@ final private[delta] class DeltaWrite(
           s"(${ZOrderException.firstLine(e)}); what was written is left to ZORDER VACUUM."))
   }
 
-  /** After a commit was tried, nobody but Delta knows whether the files are the table's. */
+  /** Once a commit was tried, only Delta knows whether the files belong to the table. */
   override def discard(): Unit =
     if (!submitted) {
       val fs = root.getFileSystem(log.newDeltaHadoopConf())
@@ -121,7 +121,7 @@ final private[delta] class DeltaWrite(
 private[delta] object DeltaWrite {
   private val partNumber = new PartNumber("Delta", ".*part-(\\d+)-.*".r)
 
-  /** Delta takes no options of the Parquet writer: it finds them among the session's settings. */
+  /** Delta takes no options of the Parquet writer, but reads them from the session's settings. */
   def settings(options: Map[String, String]): Map[String, String] = options.map {
     case ("compression", codec) => "spark.sql.parquet.compression.codec" -> codec
     case other => other

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types._
 /** Versions of a table that changed neither its rows nor how they are stored. */
 private[delta] object HarmlessVersions {
 
-  /** Delta's own properties that say when it works and what it keeps, and nothing of what files hold. */
+  /** Delta's properties that control when it works and what it keeps, but not what files contain. */
   private val Keys = Set(
     "delta.checkpointInterval",
     "delta.dataSkippingNumIndexedCols",
@@ -20,13 +20,13 @@ private[delta] object HarmlessVersions {
     "delta.tuneFileSizesForRewrites")
 
   /**
-   * The first of these versions that is no harmless one: more than a vacuum, a comment, or properties that are
-   * on the list or the user's own.
+   * The first of these versions that is not harmless. Harmless are a vacuum, a comment, and changes of properties on
+   * the list or of the user's own.
    *
    * @param before
    *   the metadata before the first of them
    * @param passed
-   *   versions that are looked through for metadata alone
+   *   versions that are only searched for metadata
    */
   def firstOther(
       changes: Seq[(Long, Seq[Action])],

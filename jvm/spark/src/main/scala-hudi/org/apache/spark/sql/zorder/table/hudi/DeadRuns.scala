@@ -11,22 +11,22 @@ import org.apache.hudi.common.util.{ClusteringUtils, Option => HudiOption}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
-/** Runs that died between their plan and their commit: their plan would keep others from those files. */
+/** Runs that died between their plan and their commit: the plan would lock the files for others. */
 private[hudi] object DeadRuns extends Logging {
   val HeartbeatMs = 5000
   val ToleratedMisses = 4
 
   private val PollMs = 500L
 
-  /** A run that has not shown a sign of life for so long is dead. */
+  /** A run without a heartbeat for so long is dead. */
   val PatienceMs: Long = HeartbeatMs.toLong * ToleratedMisses
 
-  /** In a plan's metadata: that it is ours. */
+  /** Marks a plan as ours, in its metadata. */
   val RunId = "zorder.run-id"
 
   /**
-   * Undoes what dead runs left, by Hudi's own rollback: the plan, the markers and the files. Where a run may be
-   * alive, waits until its heart beats again or its time is over.
+   * Undoes what dead runs have left with Hudi's own rollback: the plan, the markers and the files. If a run may be
+   * alive, waits for its next heartbeat or until it counts as dead.
    */
   def rollBack(session: ClassicSession, meta: HoodieTableMetaClient): Unit = {
     val dead = pending(meta).filter(isDead(meta, _))
@@ -39,8 +39,8 @@ private[hudi] object DeadRuns extends Logging {
     }
   }
 
-  /** One sentence on a run that is planned or under way, for whoever may not undo it. */
-  def said(
+  /** One sentence on a run that is planned or in progress, for statements that only read. */
+  def notice(
       name: String,
       meta: HoodieTableMetaClient): Option[String] = pending(meta).headOption.map { instant =>
     s"The run of the clustering $instant is at work on $name, or died: this statement has read the table as it is " +
@@ -61,13 +61,13 @@ private[hudi] object DeadRuns extends Logging {
     watch()
   }
 
-  /** Rolls a planned clustering back that nobody executes any more; harmless after its commit. */
+  /** Rolls back a planned clustering that nobody executes any more. It has no effect after a commit. */
   def undo(client: HudiClient.Client, instant: String): Unit = {
     val config = client.getConfig
     val meta = HoodieTableMetaClient.builder().setBasePath(config.getBasePath)
       .setConf(client.getEngineContext.getStorageConf.newInstance()).build()
     if (pending(meta).contains(instant)) {
-      // Hudi rolls back what has begun, and files may have been written for a plan that is only requested
+      // Hudi rolls back only what is in flight, and files may have been written for a requested plan
       val requested =
         ClusteringUtils.getRequestedClusteringInstant(
           instant,
@@ -88,7 +88,7 @@ private[hudi] object DeadRuns extends Logging {
     }
   }
 
-  /** Clusterings of ours that are planned or under way. */
+  /** Our clusterings that are planned or in progress. */
   private def pending(meta: HoodieTableMetaClient): Seq[String] =
     ClusteringUtils.getAllPendingClusteringPlans(meta).iterator.asScala
       .filter(p => Option(p.getRight.getExtraMetadata).exists(_.containsKey(RunId)))

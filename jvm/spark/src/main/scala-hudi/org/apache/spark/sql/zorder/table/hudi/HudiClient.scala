@@ -7,14 +7,14 @@ import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /**
- * Hudi's client for writing to one table, with the session's `hoodie.*` settings and those of the table. Who
- * opens one closes it.
+ * Hudi's client for writing to one table, with the session's `hoodie.*` settings and those of the table. The caller
+ * closes it.
  */
 private[hudi] object HudiClient {
 
   type Client = SparkRDDWriteClient[_]
 
-  /** Nothing but what a run asks for, whatever the session says; a heart beats while a run is alive. */
+  /** Turns off all services that the run does not ask for, and the heartbeat of a live run on. */
   private val Pinned: Map[String, String] = Map(
     "hoodie.table.services.enabled" -> "true",
     "hoodie.clustering.inline" -> "false",

@@ -16,10 +16,10 @@ import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
- * One snapshot of a Hudi table. Its files are replaced by a clustering commit of Hudi's.
+ * One snapshot of a Hudi table. Its files are replaced by Hudi's own clustering commit.
  *
  * @param changes
- *   whether the statement changes it, so that nobody else may have planned to
+ *   whether the statement changes the table; then nobody else may have planned a change of the same files
  */
 final private[hudi] class HudiClusterTable(
     session: ClassicSession,
@@ -41,7 +41,7 @@ final private[hudi] class HudiClusterTable(
 
   override def root: Path = fs.makeQualified(new Path(meta.getBasePath.toString))
 
-  /** With the columns that Hudi keeps for itself, which a reader sees too. */
+  /** Includes Hudi's meta columns, which a reader sees too. */
   override lazy val schema: StructType = {
     val found = new TableSchemaResolver(meta).getTableSchemaIfPresent(true)
     if (!found.isPresent)
@@ -51,7 +51,7 @@ final private[hudi] class HudiClusterTable(
 
   override def declared: Option[StructType] = Some(schema)
 
-  /** The columns of Hudi's own are no part of a copy. */
+  /** Hudi's meta columns are not part of a copy. */
   override def managed: Option[ManagedColumns] = Some(
     ManagedColumns(leaf =>
       if (HudiClusterTable.MetaColumns.contains(leaf.column.head)) None else Some(leaf.column)))
@@ -59,16 +59,16 @@ final private[hudi] class HudiClusterTable(
   override def properties: Map[String, String] =
     catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)
 
-  /** Settings of Hudi's that the catalog has for the table. */
+  /** Hudi's settings for the table in the catalog. */
   def hudiProperties: Map[String, String] = properties.filter(_._1.startsWith("hoodie."))
 
   override def state: StateDir = new StateDir(fs, root)
   override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
 
   override def unfinished: Option[String] =
-    DeadRuns.said(name, meta).orElse(state.pending.said(name))
+    DeadRuns.notice(name, meta).orElse(state.pending.notice(name))
 
-  /** Hudi computes a row's partition from its columns, which the files hold like any other. */
+  /** Hudi computes the partition of a row from columns that are in the files like any other. */
   override def partitionSchema: StructType = new StructType()
   override def partitioned: Boolean = meta.getTableConfig.isTablePartitioned
 
@@ -117,6 +117,6 @@ final private[hudi] class HudiClusterTable(
 
 private[hudi] object HudiClusterTable {
 
-  /** Columns of Hudi's in every file: key, commit and partition of a row, and the file that it is in. */
+  /** Hudi's columns in every file: key, commit and partition of a row, and the name of its file. */
   val MetaColumns: Seq[String] = HoodieRecord.HOODIE_META_COLUMNS.asScala.toSeq
 }

@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, FormatDescriptor, TableFormat, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.Provider
 
-/** Finds Hudi tables, by name or by path, and rolls dead runs back in those that it opens. */
+/** Finds Hudi tables, by name or by path. To open one also rolls back its dead runs. */
 final class HudiFormat extends TableFormat {
 
   override def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] =
@@ -71,7 +71,7 @@ final class HudiFormat extends TableFormat {
 
 private[hudi] object HudiFormat {
 
-  /** What Hudi says of a table, read anew. */
+  /** Hudi's metadata of a table, freshly read. */
   def metaClient(session: ClassicSession, path: String): HoodieTableMetaClient =
     HoodieTableMetaClient.builder().setBasePath(path)
       .setConf(HadoopFSUtils.getStorageConfWithCopy(session.sessionState.newHadoopConf())).build()

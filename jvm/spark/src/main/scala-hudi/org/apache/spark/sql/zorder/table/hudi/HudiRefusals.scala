@@ -11,22 +11,22 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
-/** Hudi tables that must not be rewritten by us, and why. */
+/** Refuses Hudi tables that we must not rewrite. */
 private[hudi] object HudiRefusals {
   private val Kryo = "org.apache.spark.serializer.KryoSerializer"
 
-  /** Hudi's bucket index begins the ids of file groups with the number of the bucket, of eight digits. */
+  /** With Hudi's bucket index, ids of file groups begin with the number of the bucket in eight digits. */
   private val Bucket = "(\\d{8})-.*".r
   private val MostBuckets = 100000
   private val IndexType = "hoodie.index.type"
 
-  /** What the session shows. */
+  /** Checks the session's settings. */
   def session(session: ClassicSession, name: String): Unit =
     if (session.sparkContext.getConf.get("spark.serializer", "") != Kryo)
-      refuse(s"$name is a Hudi table, and Hudi writes with Kryo's serializer alone; start Spark with " +
+      refuse(s"$name is a Hudi table, and Hudi can only write with Kryo's serializer; start Spark with " +
         s"spark.serializer = $Kryo.")
 
-  /** What a table's own properties show. */
+  /** Checks the table's properties. */
   def table(name: String, meta: HoodieTableMetaClient): Unit = {
     val config = meta.getTableConfig
     if (!config.populateMetaFields)
@@ -39,14 +39,14 @@ private[hudi] object HudiRefusals {
           "clustered; copy it into a table with hoodie.table.base.file.format = PARQUET.")
     if (config.getBootstrapBasePath.isPresent)
       refuse(
-        s"$name was bootstrapped from ${config.getBootstrapBasePath.get}, and its rows lie there still; run " +
+        s"$name was bootstrapped from ${config.getBootstrapBasePath.get}, and its rows are still there; run " +
           "Hudi's own CALL run_clustering once, which writes them into the table.")
     if (config.shouldDropPartitionColumns)
       refuse(s"$name leaves its partition columns out of the files (hoodie.datasource.write.drop.partition.columns), " +
         "and a clustering would lose them; copy it into a table that keeps them (CREATE TABLE ... USING hudi AS SELECT).")
   }
 
-  /** What the settings show that Hudi's client would be given: it fails over a bucket index in many ways. */
+  /** Checks the settings for Hudi's client: it fails on a bucket index in many ways. */
   def index(session: ClassicSession, name: String, catalog: Option[CatalogTable]): Unit = {
     def isBucket(value: Option[String]) = value.exists(_.trim.equalsIgnoreCase("BUCKET"))
     val properties = catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)
@@ -57,7 +57,7 @@ private[hudi] object HudiRefusals {
           s"index, which cannot be clustered; if it has none, RESET $IndexType first.")
   }
 
-  /** What its files show, before a run begins. */
+  /** Checks the files, before a run begins. */
   def files(name: String, meta: HoodieTableMetaClient, snapshot: HudiSnapshot): Unit = {
     snapshot.slices.find(s => s.hasLogFiles || !s.getBaseFile.isPresent).foreach { slice =>
       refuse(
@@ -68,7 +68,7 @@ private[hudi] object HudiRefusals {
     if (bucketed(meta, snapshot.slices)) bucketIndex(name)
   }
 
-  /** What others are about to do with these files. */
+  /** Refuses files that others are about to change. */
   def planned(name: String, snapshot: HudiSnapshot): Unit =
     snapshot.slices.flatMap(s => snapshot.pending.get(s.getFileGroupId)).headOption.foreach { instant =>
       throw new ZOrderConflictException(

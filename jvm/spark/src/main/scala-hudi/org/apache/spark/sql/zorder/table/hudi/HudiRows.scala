@@ -10,10 +10,10 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 import org.apache.spark.sql.zorder.table.parquet.read.PinnedFileIndex
 
-/** Rows of some base files as Hudi's own reader gives them, with its meta columns. */
+/** The rows of some base files as Hudi's own reader returns them, with Hudi's meta columns. */
 private[hudi] object HudiRows {
 
-  /** Stays with a row when a run moves it, so that the same rows written again give the same sample. */
+  /** A row keeps it when a run moves the row, so that the same rows written again give the same sample. */
   private val Place = Seq("_hoodie_commit_seqno")
 
   def apply(
@@ -38,7 +38,7 @@ private[hudi] object HudiRows {
       own = HudiClusterTable.MetaColumns.toSet)
   }
 
-  /** The files that a plan made from such rows reads. */
+  /** The files that are read by a plan over such rows. */
   def files(plan: LogicalPlan): Seq[String] = plan.collectLeaves().flatMap {
     case LogicalRelation(HadoopFsRelation(files: PinnedFileIndex, _, _, _, _, _), _, _, _) =>
       files.inputFiles.toSeq

@@ -13,16 +13,16 @@ import org.apache.spark.api.java.JavaSparkContext
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /**
- * The newest file slice of every file group, as Hudi's own view of the completed instants has them.
+ * The newest file slice of every file group, from Hudi's view of the completed instants.
  *
  * @param slices
  *   in the order of the partitions
  * @param pending
- *   file groups that a clustering or a compaction is planned for, with its instant
+ *   file groups with a planned clustering or compaction, and its instant
  */
 final private[hudi] case class HudiSnapshot(slices: Seq[FileSlice], pending: Map[HoodieFileGroupId, String]) {
 
-  /** Slices by their groups. */
+  /** Slices by their file groups. */
   lazy val byGroup: Map[HoodieFileGroupId, FileSlice] = slices.map(s => s.getFileGroupId -> s).toMap
 }
 
@@ -40,7 +40,7 @@ private[hudi] object HudiSnapshot {
       context,
       meta,
       config,
-      // with a write that is under way, its files would be the newest, and then left out as not committed
+      // files of a write in progress would count as the newest, and then be left out as not committed
       meta.getActiveTimeline.getCommitsAndCompactionTimeline.filterCompletedAndCompactionInstants())
     try {
       val all = partitions.getOrElse(

@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.RunRecord
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
-/** Rollback and removal by Hudi's own means. */
+/** Rollback and removal, with Hudi's own commands. */
 private[hudi] object HudiUpkeep {
 
   /** A rollback would compact the metadata table first if that is due, and then fail because it was compacted. */
@@ -101,7 +101,7 @@ private[hudi] object HudiUpkeep {
   def remove(session: ClassicSession, opened: HudiClusterTable, fs: FileSystem): Unit = {
     fs.delete(opened.state.dir, true)
     opened.catalog.foreach { known =>
-      // raw: what is written back must keep CHAR and VARCHAR
+      // raw, because CHAR and VARCHAR must stay when it is written back
       val table = session.sessionState.catalog.getTableRawMetadata(known.identifier)
       val ours = table.properties.keySet.filter(_.toLowerCase(Locale.ROOT).startsWith("zorder."))
       if (ours.nonEmpty)

@@ -38,11 +38,11 @@ final private[hudi] class HudiWrite(
       partitionColumns: Seq[String],
       options: Map[String, String]): Seq[WrittenFile] = ActiveSession.during(session) {
     val chosen = HudiRows.files(plan).map(slices)
-    val settings = opened.hudiProperties ++ WriteSettings.of(options, runId)
+    val settings = opened.hudiProperties ++ HudiWriteSettings.of(options, runId)
     val clustering = new PlannedClustering(session, opened, chosen, runId, settings)
     planned = Some(clustering)
     clustering.schedule()
-    val statuses = RowWriter.write(Shims.ofRows(session, plan), clustering, options)
+    val statuses = HudiRowWriter.write(Shims.ofRows(session, plan), clustering, options)
     written = Some(statuses)
     val files =
       statuses.map(s => s.getStat).map(s => (s.getPath, s.getFileSizeInBytes, s.getPartitionPath)).collect()
@@ -62,10 +62,10 @@ final private[hudi] class HudiWrite(
     Shims.ofRows(session, Project(relation.copied, relation.plan))
   }
 
-  override def commit(finished: CommitRequest): Unit = {
+  override def commit(request: CommitRequest): Unit = {
     val clustering = planned.get
     val pending = opened.state.pending
-    pending.begin(finished)
+    pending.begin(request)
     CrashPoint.hit("hudi-commit")
     try clustering.execute(written.get)
     catch {
@@ -74,7 +74,7 @@ final private[hudi] class HudiWrite(
         conflict(e)
     }
     CrashPoint.hit("hudi-committed")
-    pending.committed(finished, Some(clustering.instant.toLong))
+    pending.committed(request, Some(clustering.instant.toLong))
     release()
   }
 

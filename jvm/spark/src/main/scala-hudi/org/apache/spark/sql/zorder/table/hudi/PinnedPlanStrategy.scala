@@ -14,8 +14,8 @@ import org.apache.hudi.table.action.cluster.strategy.ClusteringPlanStrategy
 import org.apache.hudi.util.Lazy
 
 /**
- * Plans exactly the file slices that a run has listed: all of a partition are one group, whatever their sizes.
- * Hudi makes it by its class name while it holds its lock.
+ * Plans exactly the file slices that a run has listed. Those of a partition are one group, whatever their sizes.
+ * Hudi instantiates this class by name, while it holds its lock.
  */
 final class PinnedPlanStrategy(
     table: HoodieTable[_, _, _, _],
@@ -23,12 +23,12 @@ final class PinnedPlanStrategy(
     config: HoodieWriteConfig)
     extends ClusteringPlanStrategy[AnyRef, AnyRef, AnyRef, AnyRef](table, context, config) {
 
-  private def runId: String = config.getProps.getString(HandOver.RunId)
+  private def runId: String = config.getProps.getString(StrategyInputs.RunId)
 
   override def generateClusteringPlan(
       executor: ClusteringPlanActionExecutor[_, _, _, _],
       partitions: Lazy[JList[String]]): HudiOption[HoodieClusteringPlan] = {
-    val groups = HandOver.planned(runId).groupBy(_.getPartitionPath).toSeq.sortBy(_._1).map {
+    val groups = StrategyInputs.planned(runId).groupBy(_.getPartitionPath).toSeq.sortBy(_._1).map {
       case (_, slices) => slices.sortBy(_.getFileId).asJava
     }
     HudiOption.of(

@@ -29,7 +29,7 @@ final private[hudi] class PlannedClustering(
   private var scheduled: Option[String] = None
   private var openWrites: Set[String] = Set.empty
 
-  /** What Hudi calls the plan, and its commit. */
+  /** Hudi's name of the plan and of its commit. */
   def instant: String = scheduled.get
 
   def config: HoodieWriteConfig = client.getConfig
@@ -41,9 +41,9 @@ final private[hudi] class PlannedClustering(
     HoodieTableMetaClient.builder().setBasePath(basePath)
       .setConf(HadoopFSUtils.getStorageConfWithCopy(conf(session.sessionState.newHadoopConf()))).build()
 
-  /** From here on Hudi rejects updates of these files. */
+  /** From now on Hudi rejects updates of these files. */
   def schedule(): Unit = ActiveSession.during(session) {
-    HandOver.plan(runId, slices)
+    StrategyInputs.plan(runId, slices)
     val found = client.scheduleClustering(HudiOption.empty())
     if (!found.isPresent)
       throw new IllegalStateException(s"Hudi planned no clustering of ${opened.name}")
@@ -53,7 +53,7 @@ final private[hudi] class PlannedClustering(
     unchanged(now)
   }
 
-  /** Makes the written files the table's. */
+  /** Commits the written files. */
   def execute(statuses: RDD[WriteStatus]): Unit = ActiveSession.during(session) {
     val now = metaClient()
     openWrites.intersect(writesUnderWay(now)).headOption.foreach { write =>
@@ -62,7 +62,7 @@ final private[hudi] class PlannedClustering(
           "it changes; let it end, or let Hudi roll it back")
     }
     unchanged(now)
-    HandOver.write(runId, statuses)
+    StrategyInputs.write(runId, statuses)
     client.cluster(instant, true)
     ()
   }
@@ -72,11 +72,11 @@ final private[hudi] class PlannedClustering(
   }
 
   def close(): Unit = {
-    HandOver.forget(runId)
+    StrategyInputs.forget(runId)
     client.close()
   }
 
-  /** A write that began before the plan does not know of it. */
+  /** A write that began before the plan does not know the plan. */
   private def writesUnderWay(meta: HoodieTableMetaClient): Set[String] = {
     val clusterings =
       ClusteringUtils.getPendingClusteringInstantTimes(meta).asScala.map(_.requestedTime).toSet

@@ -12,7 +12,7 @@ import org.apache.hudi.table.HoodieTable
 import org.apache.hudi.table.action.HoodieWriteMetadata
 import org.apache.hudi.table.action.cluster.strategy.ClusteringExecutionStrategy
 
-/** Executes a plan whose files a run has written and verified before. Hudi makes it by its class name. */
+/** Executes a plan whose files a run has already written and verified. Hudi instantiates this class by name. */
 final class WrittenRowsStrategy(
     table: HoodieTable[_, _, _, _],
     context: HoodieEngineContext,
@@ -27,7 +27,7 @@ final class WrittenRowsStrategy(
       plan: HoodieClusteringPlan,
       schema: HoodieSchema,
       instant: String): HoodieWriteMetadata[HoodieData[WriteStatus]] = {
-    val statuses = HandOver.statuses(writeConfig.getProps.getString(HandOver.RunId))
+    val statuses = StrategyInputs.statuses(writeConfig.getProps.getString(StrategyInputs.RunId))
     val metadata = new HoodieWriteMetadata[HoodieData[WriteStatus]]
     metadata.setWriteStatuses(HoodieJavaRDD.of(statuses.toJavaRDD()))
     metadata

@@ -11,8 +11,8 @@ import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
- * One snapshot of an Iceberg table, or of a branch of it. Its files are replaced by a `replace` commit, as
- * Iceberg's rewrite_data_files does it.
+ * One snapshot of an Iceberg table or of one of its branches. Its files are replaced by a `replace` commit, as
+ * Iceberg's rewrite_data_files does.
  */
 final private[iceberg] class IcebergClusterTable(
     session: ClassicSession,
@@ -24,7 +24,7 @@ final private[iceberg] class IcebergClusterTable(
   private val fs: FileSystem = new Path(table.location).getFileSystem(session.sessionState.newHadoopConf())
   private val staged = new StagedTasks
 
-  /** None of a table that was never written to. */
+  /** None for a table that was never written to. */
   val snapshot: Option[Snapshot] = Option(branch.fold(table.currentSnapshot)(table.snapshot(_)))
 
   private lazy val tasks: Map[String, FileScanTask] = {
@@ -54,9 +54,9 @@ final private[iceberg] class IcebergClusterTable(
 
   override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
 
-  override def unfinished: Option[String] = state.pending.said(name)
+  override def unfinished: Option[String] = state.pending.notice(name)
 
-  /** A partition's values are computed from columns, which the files hold like any other. */
+  /** Partition values are computed from columns that are in the files like any other. */
   override def partitionSchema: StructType = new StructType()
   override def partitioned: Boolean = table.spec.isPartitioned
   override def constantColumns: Seq[String] = IcebergPartitions.constant(table)
@@ -104,7 +104,7 @@ final private[iceberg] class IcebergClusterTable(
 private[iceberg] object IcebergClusterTable {
   val Main = "main"
 
-  /** Iceberg's properties of a table that say the same as an option of ours. */
+  /** Iceberg's table properties that correspond to an option of ours. */
   private val Options = Map(
     TableProperties.WRITE_TARGET_FILE_SIZE_BYTES -> "targetFileSize",
     TableProperties.PARQUET_ROW_GROUP_SIZE_BYTES -> "rowGroupSize",

@@ -11,17 +11,17 @@ import org.apache.spark.sql.types.{DataType, MetadataBuilder, StructType}
 import org.apache.spark.sql.zorder.stats.{LeafColumn, StoredAs}
 import org.apache.spark.sql.zorder.table.ManagedColumns
 
-/** Iceberg tells columns by numbers, which stay when a column is renamed. */
+/** Iceberg identifies columns by field ids, which stay when a column is renamed. */
 private[iceberg] object IcebergColumns {
 
-  /** The columns as Spark has them, each with its number. */
+  /** The columns as Spark has them, each with its field id. */
   def of(schema: Schema): StructType = numbered(SparkSchemaUtil.convert(schema), schema.asStruct)
 
-  /** A column's number, by its names as they are spelt now. */
+  /** A column's field id, by its current name. */
   def id(table: Table, path: Seq[String]): Option[String] =
     Option(table.schema.findField(path.mkString("."))).map(_.fieldId.toString)
 
-  /** Lists and maps have no statistics that a look-up could use: the fields inside them stay as they are. */
+  /** Lists and maps have no statistics that a look-up could use, so the fields inside them are left out. */
   private def numbered(spark: StructType, own: Types.StructType): StructType =
     StructType(spark.fields.zip(own.fields.asScala).map { case (field, nested) =>
       val metadata = new MetadataBuilder().withMetadata(field.metadata)
@@ -35,8 +35,8 @@ private[iceberg] object IcebergColumns {
   }
 
   /**
-   * Leaves of files by the names that the table has for their numbers now. Files that Iceberg did not write
-   * have no numbers, and are read by name.
+   * Leaves of files under the names that the table now has for their field ids. Files that Iceberg did not write have
+   * no field ids and are read by name.
    */
   def managed(table: Table): ManagedColumns = {
     val (schema, names) = (table.schema, mapping(table))

@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormat, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.Provider
 
-/** Finds Iceberg tables: by name in any catalog that gives them, and by path where no catalog knows them. */
+/** Finds Iceberg tables: by name in any catalog that has them, and by path if no catalog knows them. */
 final class IcebergFormat extends TableFormat {
 
   override def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = ref match {
@@ -24,7 +24,7 @@ final class IcebergFormat extends TableFormat {
     case TableRef.Name(parts) => named(session, parts)
   }
 
-  /** A table that its directory alone describes: the pointer to its newest metadata is a file. */
+  /** A Hadoop table, which needs no catalog: a file points to its newest metadata. */
   private def at(session: ClassicSession, path: String): Option[ClusterTable] = {
     val conf = session.sessionState.newHadoopConf()
     val root = new Path(path)
@@ -60,7 +60,7 @@ final class IcebergFormat extends TableFormat {
       case _ => false
     }
 
-  /** Spark's own catalog may hold tables of other formats: somebody else says what is wrong with the name. */
+  /** Spark's own catalog may hold tables of other formats, whose adapters then refuse the name. */
   private def inIcebergCatalog(session: ClassicSession, parts: Seq[String]): Boolean =
     IcebergFormat.catalogOf(session, parts)._1.isInstanceOf[SparkCatalog]
 
@@ -77,7 +77,7 @@ final class IcebergFormat extends TableFormat {
 
 private[iceberg] object IcebergFormat {
 
-  /** The catalog that a name is looked up in, and the rest of the name. */
+  /** The catalog in which a name is looked up, and the rest of the name. */
   private def catalogOf(session: ClassicSession, parts: Seq[String]): (CatalogPlugin, Seq[String]) = {
     val catalogs = session.sessionState.catalogManager
     if (parts.size > 1 && catalogs.isCatalogRegistered(parts.head)) (catalogs.catalog(parts.head), parts.tail)
@@ -86,10 +86,10 @@ private[iceberg] object IcebergFormat {
 
   val VersionHint = "metadata/version-hint.text"
 
-  /** How Iceberg's catalogs let a name end that means the table at some time. */
+  /** Endings of names by which Iceberg's catalogs select a snapshot. */
   private val Selector = "(?:tag_.*|snapshot_id_\\d+|at_timestamp_\\d+)"
 
-  /** Whether a name picks a snapshot: Spark 4.1's tables do not say. A table may bear such a name as well. */
+  /** Whether a name selects a snapshot, which Spark 4.1's tables do not tell. A table may have such a name itself. */
   def isSnapshot(last: String, table: Table): Boolean =
     last.matches(Selector) && !table.name.endsWith(s".$last")
 }

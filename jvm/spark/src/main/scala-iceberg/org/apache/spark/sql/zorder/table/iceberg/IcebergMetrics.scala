@@ -5,7 +5,7 @@ import scala.collection.JavaConverters._
 import org.apache.iceberg.{DataFile, MetricsConfig, Snapshot, Table, TableProperties}
 import org.apache.iceberg.types.{Conversions, Types}
 
-/** The bounds of columns that Iceberg keeps in its manifests: what it skips files by. */
+/** The column bounds in Iceberg's manifests, by which Iceberg skips files. */
 private[iceberg] object IcebergMetrics {
   private val Truncate = "truncate\\((\\d+)\\)".r
 
@@ -36,7 +36,7 @@ private[iceberg] object IcebergMetrics {
     }.headOption
   }
 
-  /** What all values of a string column begin with, if their bounds are cut there. */
+  /** The prefix that all values of a string column share, if their bounds are cut there. */
   private def sharedPrefix(
       table: Table,
       snapshot: Snapshot,
@@ -56,7 +56,7 @@ private[iceberg] object IcebergMetrics {
     }
   }
 
-  /** An upper bound that was cut is the cut text with its last character raised by one. */
+  /** A truncated upper bound is the truncated text with its last character raised by one. */
   private def cut(low: String, high: String, length: Int): Boolean =
     low.codePointCount(0, low.length) == length && high.length == low.length &&
       high.init == low.init && high.last == low.last + 1

@@ -9,11 +9,11 @@ import org.apache.iceberg.transforms.Transform
 
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
 
-/** The partitions of an Iceberg table, whose values a transform makes from columns. */
+/** The partitions of an Iceberg table, whose values are transforms of columns. */
 private[iceberg] object IcebergPartitions {
 
   /**
-   * A file's partition as directories would spell it, e.g. `ts_day=2026-01-01/id_bucket=3`; empty when
+   * A file's partition in the form of directories, e.g. `ts_day=2026-01-01/id_bucket=3`; empty when
    * unpartitioned. Not Iceberg's own spelling, in which NULL and the text `null` are the same.
    */
   def text(table: Table, file: ContentFile[_]): String = {
@@ -32,7 +32,7 @@ private[iceberg] object IcebergPartitions {
         URLEncoder.encode(transform.toHumanString(kind, found), "UTF-8")
     }
 
-  /** The columns that have one value in each partition: there is nothing to cluster by in them. */
+  /** The columns that have one value in each partition: clustering by them has no effect. */
   def constant(table: Table): Seq[String] =
     table.spec.fields.asScala.filter(_.transform.isIdentity)
       .map(f => table.schema.findColumnName(f.sourceId)).filter(_ != null).toSeq

@@ -10,10 +10,10 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
-/** Iceberg tables that must not be rewritten by us, and why. */
+/** Refuses Iceberg tables that we must not rewrite. */
 private[iceberg] object IcebergRefusals {
 
-  /** What a table's metadata show. */
+  /** Checks the table's metadata. */
   def table(session: ClassicSession, name: String, table: Table): Unit = {
     if (table.isInstanceOf[BaseMetadataTable] || !table.isInstanceOf[HasTableOperations])
       refuse(s"$name shows the metadata of an Iceberg table; name the table itself.")
@@ -27,7 +27,7 @@ private[iceberg] object IcebergRefusals {
     ()
   }
 
-  /** What the files of a snapshot show: none of these can be read, whatever WHERE says. */
+  /** Checks all files of a snapshot, even those that WHERE leaves out: these cannot be read. */
   def files(name: String, tasks: Iterable[FileScanTask]): Unit = {
     tasks.map(_.file).find(_.format != FileFormat.PARQUET).foreach { f =>
       refuse(
@@ -39,7 +39,7 @@ private[iceberg] object IcebergRefusals {
     }
   }
 
-  /** What the files show that a run would rewrite: the new ones belong to other partitions. */
+  /** Checks the files that a run would rewrite: new files would belong to other partitions. */
   def partitioning(name: String, table: Table, tasks: Iterable[FileScanTask]): Unit =
     tasks.map(_.file).find(_.specId != table.spec.specId).foreach { f =>
       refuse(

@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
-/** Rows of some files as Iceberg reads them: without deleted ones, under the names that the table has now. */
+/** The rows of some files as Iceberg reads them: without deleted rows, with the table's current column names. */
 private[iceberg] object IcebergRows {
 
   /** Spark 3.5 and 4.0 read staged files by this option; 4.1 by the name alone. */
@@ -22,7 +22,7 @@ private[iceberg] object IcebergRows {
   private val File = "_zorder_file"
   private val Position = "_zorder_position"
 
-  /** Of a name only the part number, so that the same rows written again give the same sample. */
+  /** Only the part number of the file's name, so that the same rows written again give the same sample. */
   private val Place = Seq(s"left(substring_index($File, '/', -1), 5)", Position)
 
   def apply(
@@ -35,7 +35,7 @@ private[iceberg] object IcebergRows {
     val name = staged.forRead(table, chosen.asJava)
     val read = session.read.format("iceberg").option(ReadOption, name).load(name)
     val relation = read.queryExecution.analyzed.collectFirst { case r: DataSourceV2Relation => r }.get
-    // Spark does not find them by name beside the row numbers of format version 3
+    // Spark does not find them by name beside the row ids of format version 3
     val file = AttributeReference(MetadataColumns.FILE_PATH.name, StringType, nullable = false)()
     val position = AttributeReference(MetadataColumns.ROW_POSITION.name, LongType, nullable = false)()
     val located = relation.copy(output = relation.output ++ Seq(file, position))
@@ -46,7 +46,7 @@ private[iceberg] object IcebergRows {
       Alias(position, Position)(),
       Alias(route, InputRelation.RouteColumn)())
     val plan = Shims.ofRows(session, Project(relation.output ++ added, located)).queryExecution.analyzed
-    // format version 3: the numbers that rows keep when they are moved
+    // format version 3: the ids that rows keep when they are moved
     val own = relation.output.map(_.name).toSet -- table.schema.columns.asScala.map(_.name)
     new InputRelation(plan, relation.output, Place, own)
   }

@@ -6,10 +6,10 @@ import org.apache.hadoop.fs.FileSystem
 
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 
-/** Rollback and removal by Iceberg's own means. */
+/** Rollback and removal, with Iceberg's own operations. */
 private[iceberg] object IcebergUpkeep {
 
-  /** Back to the snapshot before the last run, as long as others made none since: it would be lost too. */
+  /** Returns to the snapshot before the last run. Refused if others have committed since, which would be lost. */
   def rollback(opened: IcebergClusterTable, said: String): String = {
     import opened.{name, table}
     val commits = opened.state.lastRun()
@@ -19,7 +19,7 @@ private[iceberg] object IcebergUpkeep {
     def parentOf(id: Long): Option[Long] =
       Option(table.snapshot(id)).flatMap(s => Option(s.parentId)).map(id => id: Long)
     val current = opened.snapshot.map(_.snapshotId)
-    // from the present one back, as many as the run has made
+    // from the current snapshot back, as many as the run has made
     val line = Iterator.iterate(current)(_.flatMap(parentOf)).take(snapshots.length).flatten.toSeq.reverse
     val before = parentOf(snapshots.head).filter(table.snapshot(_) != null)
     if (current.isDefined && current == before) () // by a rollback that died before its record
@@ -35,7 +35,7 @@ private[iceberg] object IcebergUpkeep {
     run.runId
   }
 
-  /** The table's files stay as they are, and so do its snapshots, whose summaries nobody can change. */
+  /** The table's files stay, and so do its snapshots, whose summaries cannot be changed. */
   def remove(opened: IcebergClusterTable, fs: FileSystem): Unit = {
     fs.delete(opened.state.dir, true)
     val ours = opened.properties.keys.filter(_.toLowerCase(Locale.ROOT).startsWith("zorder."))

@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.Vacuumed
 
-/** Iceberg's expiry of snapshots, and its removal of files that runs left behind which died. */
+/** Iceberg's expiry of snapshots, and its removal of files that dead runs have left. */
 private[iceberg] object IcebergVacuum {
 
   def run(
@@ -40,7 +40,7 @@ private[iceberg] object IcebergVacuum {
     SparkActions.get(session).expireSnapshots(table).expireOlderThan(before).execute().deletedDataFilesCount
 
   /**
-   * Of the main branch those that removed files which expired snapshots alone hold: the expired ones
+   * The snapshots of the main branch that removed files which only expired snapshots still hold: the expired ones
    * themselves, and the first one that is kept.
    */
   private def removingSnapshots(table: Table, before: Long): Seq[Snapshot] = {

@@ -22,8 +22,8 @@ import org.apache.spark.sql.zorder.table.file.{DataFile, PartNumber, PinnedParti
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
- * A rewrite that ends in a `replace` commit. Rows that others append meanwhile stay; if rows of the rewritten
- * files were deleted, or the files replaced, Iceberg refuses the commit.
+ * A rewrite that ends in a `replace` commit. Rows that others append meanwhile stay. If somebody deleted rows of the
+ * rewritten files or replaced these files, Iceberg refuses the commit.
  */
 final private[iceberg] class IcebergWrite(
     opened: IcebergClusterTable,
@@ -45,7 +45,7 @@ final private[iceberg] class IcebergWrite(
       plan: LogicalPlan,
       partitionColumns: Seq[String],
       options: Map[String, String]): Seq[WrittenFile] = ActiveSession.during(session) {
-    val target = WriteProperties.on(table, options)
+    val target = IcebergWriteProperties.on(table, options)
     val name = staged.forWrite(target)
     session.conf.set("spark.sql.storeAssignmentPolicy", "ANSI")
     Shims.ofRows(session, plan).write.format("iceberg").mode("append")
@@ -67,34 +67,34 @@ final private[iceberg] class IcebergWrite(
     Shims.ofRows(session, Project(relation.copied, relation.plan))
   }
 
-  override def commit(finished: CommitRequest): Unit = {
-    opened.state.pending.begin(finished)
+  override def commit(request: CommitRequest): Unit = {
+    opened.state.pending.begin(request)
     submitted = true
     try {
       CrashPoint.hit("iceberg-commit")
-      replace(finished)
+      replace(request)
     } catch {
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) => afterAll(e)
     }
     CrashPoint.hit("iceberg-committed")
-    opened.state.pending.committed(finished, committed())
+    opened.state.pending.committed(request, committed())
   }
 
-  private def replace(finished: CommitRequest): Unit = {
+  private def replace(request: CommitRequest): Unit = {
     val rewrite = table.newRewrite().validateFromSnapshot(start.snapshotId)
-      // deletes that come later than the rows were read count for the rewritten rows too
+      // deletes that are committed after the rows were read apply to the rewritten rows too
       .dataSequenceNumber(start.sequenceNumber)
-    val inputs = finished.inputs.map(f => tasks(f.path))
+    val inputs = request.inputs.map(f => tasks(f.path))
     inputs.foreach(t => rewrite.deleteFile(t.file))
     inputs.flatMap(_.deletes.asScala).filter(ContentFileUtil.isDV).foreach(dv => rewrite.deleteFile(dv))
     written.values.foreach(rewrite.addFile(_))
-    IcebergWrite.summary(finished.record).foreach { case (key, value) => rewrite.set(key, value) }
+    IcebergWrite.summary(request.record).foreach { case (key, value) => rewrite.set(key, value) }
     opened.branch.foreach(rewrite.toBranch)
     rewrite.commit()
   }
 
-  /** The commit failed, or only the answer to it did: the snapshots tell. */
+  /** The commit failed, or only its answer was lost: the snapshots tell. */
   private def afterAll(e: Throwable): Unit = Try(committed()) match {
     case Success(Some(id)) => logWarning(s"The run is the snapshot $id, whatever its commit said", e)
     case Success(None) => failed(e)
@@ -116,7 +116,7 @@ final private[iceberg] class IcebergWrite(
         throw ZOrderException.over(
           e,
           s"The commit of the run $runId to ${opened.name} failed " +
-            s"(${ZOrderException.firstLine(causes.last)}); no snapshot has it, and ZORDER VACUUM takes away " +
+            s"(${ZOrderException.firstLine(causes.last)}); no snapshot has it, and ZORDER VACUUM deletes " +
             "what was written.")
     }
   }
@@ -126,7 +126,7 @@ final private[iceberg] class IcebergWrite(
     s"Nobody knows whether the commit of the run $runId to ${opened.name} took place " +
       s"(${ZOrderException.firstLine(e)}); look for zorder.run-id in its snapshots. No file was deleted.")
 
-  /** The run's own snapshot; others may have committed since. */
+  /** The run's own snapshot. Others may have committed after it. */
   private def committed(): Option[Long] = {
     table.refresh()
     val newest = opened.branch.fold(table.currentSnapshot)(table.snapshot(_))
@@ -135,7 +135,7 @@ final private[iceberg] class IcebergWrite(
       .find(s => s.summary.get(IcebergWrite.RunId) == runId).map(_.snapshotId)
   }
 
-  /** After a commit was tried, nobody but Iceberg knows whether the files are the table's. */
+  /** Once a commit was tried, only Iceberg knows whether the files belong to the table. */
   override def discard(): Unit = if (!submitted) written.keys.foreach { path =>
     try table.io.deleteFile(path)
     catch { case NonFatal(e) => logWarning(s"$path, which no table reads, could not be deleted", e) }
@@ -149,17 +149,17 @@ private[iceberg] object IcebergWrite {
     "Iceberg",
     ".*?(\\d+)-\\d+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}-[-0-9]+\\.parquet".r)
 
-  /** A file number is one file, in the order that the rows have. */
+  /** One file for each shuffle partition, with its rows in their order. */
   def options(name: String, options: Map[String, String]): Map[String, String] = Map(
     "rewritten-file-scan-task-set-id" -> name,
     "target-file-size-bytes" -> Long.MaxValue.toString,
     "use-table-distribution-and-ordering" -> "false") ++
-    options.get("compression").map("compression-codec" -> WriteProperties.codec(_))
+    options.get("compression").map("compression-codec" -> IcebergWriteProperties.codec(_))
 
   /** The task that wrote a file. */
   def number(path: String): Int = partNumber.of(path)
 
-  /** What the snapshot says of the run. */
+  /** What the summary of the snapshot says about the run. */
   def summary(record: RunRecord): Map[String, String] = Map(
     RunId -> record.runId,
     "zorder.columns" -> record.columns.mkString(", "),

@@ -8,8 +8,8 @@ import org.apache.iceberg.{FileScanTask, Table}
 import org.apache.iceberg.spark.{FileRewriteCoordinator, ScanTaskSetManager, SparkTableCache}
 
 /**
- * Iceberg's own way to read and write for a rewrite: under a name that stands for a table and some of its
- * files. The names stay with the driver until `clear`.
+ * Iceberg's own way to read and write for a rewrite: under a name that stands for a table and some of its files. The
+ * driver keeps the names until `clear`.
  */
 final private[iceberg] class StagedTasks {
   private val names = ArrayBuffer.empty[String]

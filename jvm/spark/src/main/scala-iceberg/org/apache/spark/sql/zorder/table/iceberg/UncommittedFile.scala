@@ -11,10 +11,10 @@ import org.apache.iceberg.{
 }
 import org.apache.iceberg.expressions.{Expressions, ResidualEvaluator}
 
-/** A file that no snapshot has yet. */
+/** A file that is in no snapshot yet. */
 private[iceberg] object UncommittedFile {
 
-  /** To read all rows of it as the table has them. */
+  /** A task that reads all rows of the file. */
   def task(table: Table, file: DataFile): FileScanTask = new BaseFileScanTask(
     file,
     Array.empty[DeleteFile],

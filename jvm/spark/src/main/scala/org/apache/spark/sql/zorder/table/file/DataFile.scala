@@ -8,11 +8,11 @@ import org.apache.hadoop.fs.Path
  * @param path
  *   full path, scheme included
  * @param partition
- *   partition directories as they stand in the path, e.g. `day=2026-01-01/h=3`; empty when unpartitioned
+ *   partition directories as in the path, e.g. `day=2026-01-01/h=3`; empty when unpartitioned
  * @param deleted
- *   how many of its rows a format marks as deleted without rewriting the file; None where it cannot tell
+ *   how many of its rows a format marks as deleted without rewriting the file; None if it cannot tell
  * @param deletedShare
- *   about which part of its rows that is, as far as the format's metadata tell
+ *   which share of its rows that is, estimated from the format's metadata
  */
 final case class DataFile(
     path: String,
@@ -24,7 +24,7 @@ final case class DataFile(
 
 object DataFile {
 
-  /** A file's path below `root`, as run records have it; the full one of a file that lies elsewhere. */
+  /** A file's path below `root`, as in run records; the full path of a file that lies elsewhere. */
   def below(root: Path, file: DataFile): String = {
     val base = root.toUri.getPath.stripSuffix("/") + "/"
     val path = new Path(file.path).toUri.getPath

@@ -10,10 +10,10 @@ import org.apache.spark.sql.types.{StructField, StructType}
  * @param output
  *   what is written back: data columns, then partition columns
  * @param place
- *   SQL expressions that tell a row by its file and its place in it, for sampling: not by anything that a
- *   second reading of the same files would change; none where the format does not show them
+ *   SQL expressions that identify a row by its file and its place in it, for sampling. They must not change when the
+ *   same files are read again; none if the format does not show them
  * @param own
- *   names in `output` of what the format keeps for itself, such as numbers of rows: no part of a copy
+ *   names in `output` of columns that the format keeps for itself, such as row ids. They are not part of a copy
  */
 final class InputRelation(
     val plan: LogicalPlan,
@@ -21,7 +21,7 @@ final class InputRelation(
     val place: Seq[String],
     own: Set[String] = Set.empty) {
 
-  /** The columns that are the table's: what a copy in another format holds. */
+  /** The table's own columns, which a copy in another format has. */
   def copied: Seq[Attribute] = output.filterNot(a => own(a.name))
 
   /** Names and types of what is written back. */

@@ -66,7 +66,7 @@ private[zorder] final class CatalogParquetTable(
     entry.external && unit.old.getName == entry.base
 
   override private[parquet] def draft(txn: String, operation: Operation, runId: String): Journal =
-    Journal.draft(txn, kind, operation, identity, runId, root, entry.place(txn))
+    Journal.draft(txn, kind, operation, identity, runId, root, entry.newDirectory(txn))
 
   override protected def copyPermissions(staging: Path): Unit =
     if (!ObjectStores.isOne(fs.getUri.getScheme) && fs.exists(root)) FilePermissions.copy(fs, root, staging)

@@ -8,12 +8,12 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, SwapUnit}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
- * Files that came into a directory after its data had moved on, from a writer that had opened them before or
- * that knows the table by its old path. They are rows of the table: they are copied to where it is now.
+ * Files that arrived in a directory after its data had moved, from a writer that had opened them before or that knows
+ * the table by its old path. Their rows belong to the table, so they are copied to where it is now.
  */
 private[zorder] object LateFiles {
 
-  /** Late files of all finished commits, not copied yet: (journal, where the data is now, the file). */
+  /** Late files of all finished commits that are not copied yet: (journal, exchange, file). */
   def find(table: ParquetTable): Seq[(Journal, SwapUnit, ListedFile)] = {
     val live = table.liveDirs().values.map(_.toUri.getPath).toSet
     for {
@@ -31,8 +31,8 @@ private[zorder] object LateFiles {
   }
 
   /**
-   * Files where Spark would make a partition of a managed table that a run has put elsewhere, from a writer that
-   * had listed the table before: (that place, where the data is now, the file).
+   * Files in the default directory of a managed table's partition that a run has put elsewhere, from a writer that had
+   * listed the table before: (default directory, where the data is now, file).
    */
   def atHome(table: ParquetTable): Seq[(Path, Path, ListedFile)] = table match {
     case t: CatalogParquetTable if t.isManaged && t.partitioned =>
@@ -46,7 +46,7 @@ private[zorder] object LateFiles {
     case _ => Nil
   }
 
-  /** They are moved: whoever drops the partition must not find them there afterwards. */
+  /** Moves them: they must not be there any more when somebody drops the partition. */
   private def carryHome(table: ParquetTable): Int = {
     val fs = table.store.fs
     val found = atHome(table)
@@ -58,7 +58,7 @@ private[zorder] object LateFiles {
     found.size
   }
 
-  /** Copies them and notes that in their journals; how many there were. */
+  /** Copies late files and notes them in their journals; returns how many there were. */
   def carry(table: ParquetTable): Int = carryHome(table) + carryOld(table)
 
   private def carryOld(table: ParquetTable): Int = {
@@ -77,7 +77,7 @@ private[zorder] object LateFiles {
     }.sum
   }
 
-  /** A file of that name and length is the same file, copied before a crash. */
+  /** A file of the same name and length was copied before a crash. */
   private def copyTo(table: ParquetTable, old: Path, file: ListedFile, dir: Path): Unit = {
     val to = new Path(dir, file.rel)
     if (!FileMoves.status(table.store.fs, to).exists(_.getLen == file.length))

@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalState
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
-/** Takes away every trace of this project from a table; its data stays as it is. */
+/** `ZORDER REMOVE`: removes every trace of this project from a table. Its data stays as it is. */
 private[zorder] object ParquetRemove {
 
   def run(session: ClassicSession, table: ParquetTable): Unit = {

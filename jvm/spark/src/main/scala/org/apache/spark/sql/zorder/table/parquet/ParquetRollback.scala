@@ -5,7 +5,7 @@ import org.apache.spark.sql.zorder.table.{Operation, RunRecord}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, ListedFile}
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, SwapUnit}
 
-/** Back to the files before the last run. Rows that came since are taken along. */
+/** `ZORDER ROLLBACK`: returns to the files before the last run. Rows that were added since are kept. */
 private[zorder] object ParquetRollback {
 
   /** @return the id of the run that was undone */
@@ -14,7 +14,7 @@ private[zorder] object ParquetRollback {
     val runs = table.doneJournals().filter(j => j.operation == Operation.Optimize && j.kind == table.kind)
     val last = runs.lastOption.getOrElse(refuse(
       s"There is no run of ${table.name} to roll back: none was made, or its old files were vacuumed."))
-    // of a run in batches, each has partitions of its own
+    // each batch of a run has its own partitions
     val commits = runs.filter(_.runId == last.runId)
     commits.flatMap(_.units).foreach(u => checkOld(table, u))
     commits.foreach(checkPlace(table, _))
@@ -27,13 +27,13 @@ private[zorder] object ParquetRollback {
     last.runId
   }
 
-  /** The units of these commits the other way round. */
+  /** The exchanges that take these commits back. */
   private def back(table: ParquetTable, txn: String, commits: Seq[Journal]): Seq[SwapUnit] =
     for (commit <- commits; unit <- commit.units)
       yield table.reversed(txn, unit)
         .copy(inputs = unit.outputs, kept = copied(commit, unit), outputs = unit.inputs)
 
-  /** Files that are in the old and in the new directory, as they were when they were copied. */
+  /** Files that were copied from the old to the new directory, as they were then. */
   private def copied(journal: Journal, unit: SwapUnit): Seq[ListedFile] = {
     val base = s"${unit.old}/"
     unit.kept ++ journal.carried.filter(_.rel.startsWith(base))
@@ -48,12 +48,12 @@ private[zorder] object ParquetRollback {
         "were vacuumed or changed.")
   }
 
-  /** Of a run in batches, a vacuum may have taken the first. */
+  /** A vacuum may have deleted the old files of the run's first batches. */
   private def checkWhole(table: ParquetTable, commits: Seq[Journal], recorded: Seq[RunRecord]): Unit =
     if (recorded.length > commits.length)
       refuse(s"The last run of ${table.name} cannot be rolled back: some of its old files were vacuumed.")
 
-  /** The data must be where the run put it, and its files as it wrote them. */
+  /** The data must be where the run put it, and its files must be as the run wrote them. */
   private def checkPlace(table: ParquetTable, last: Journal): Unit = {
     val live = table.liveDirs()
     last.units.foreach { u =>

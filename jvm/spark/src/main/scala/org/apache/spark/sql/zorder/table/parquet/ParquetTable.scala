@@ -31,22 +31,22 @@ import org.apache.spark.sql.zorder.table.parquet.read.ParquetRows
 import org.apache.spark.sql.zorder.table.parquet.write.StagedWrite
 import org.apache.spark.sql.zorder.table.storage.{ObjectStores, StorageFailure}
 
-/** A plain Parquet table, known by path or by name. */
+/** A plain Parquet table, given by its path or by its name. */
 private[zorder] trait ParquetTable extends ClusterTable {
 
   def session: ClassicSession
 
   def store: JournalStore
 
-  /** What the journals of this very table say in `table`. */
+  /** How journals identify this table (`Journal.table`). */
   def identity: String
 
-  /** True for journals of this table, not of a dropped one that lay at the same place. */
+  /** Whether a journal is of this table, not of a dropped one that lay at the same place. */
   def owns(journal: Journal): Boolean =
     if (journal.table.isEmpty) journal.kind == JournalKind.Path
     else TableIdentity.same(journal.table, identity)
 
-  /** Finished commits of this table whose old files may still be there, oldest first. */
+  /** Finished commits of this table whose old files may still exist, oldest first. */
   def doneJournals(): Seq[Journal] =
     store.all().filter(j => j.state == JournalState.Done && owns(j))
 
@@ -69,7 +69,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
   /** The journal of a commit that has not begun, with the place of its staging directory. */
   private[parquet] def draft(txn: String, operation: Operation, runId: String): Journal
 
-  /** What cannot be set is found out before the work. */
+  /** Here rather than in the commit, to find out before the work what cannot be set. */
   protected def copyPermissions(staging: Path): Unit
 
   private var late = 0
@@ -161,7 +161,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
 private[zorder] object ParquetTable {
 
-  /** What is true of every exchange of directories, and of no commit that leaves the old ones in place. */
+  /** For commits that exchange directories instead of leaving the old ones in place. */
   val Exchanged: String =
     "Directories were exchanged: a query or DataFrame from before may not find its files; start it again."
 }

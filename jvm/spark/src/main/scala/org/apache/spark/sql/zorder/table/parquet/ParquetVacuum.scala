@@ -21,12 +21,12 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 
 /**
- * Deletes files that a journal names as rewritten or copied, and nothing else.
+ * `ZORDER VACUUM`: deletes files that a journal names as rewritten or copied, and nothing else.
  *
- * What a directory's row says: DELETED, WATCHED (empty, the first place of an external table), KEPT (younger
- * than the retention), CARRIED_OVER (late rows alone), LINK (leads to a directory that is not ours),
- * WRITER_IN_FLIGHT, FILES_LEFT (files that no journal names), ABANDONED (staging of a run that died), NO_JOURNAL
- * (ours by name, but nothing tells what it is).
+ * The status of a directory: DELETED, WATCHED (empty, the first place of an external table), KEPT (younger than the
+ * retention), CARRIED_OVER (only late files), LINK (leads to a directory that is not ours), WRITER_IN_FLIGHT,
+ * FILES_LEFT (files that no journal names), ABANDONED (staging directory of a dead run), NO_JOURNAL (ours by name,
+ * but no journal explains it).
  */
 private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long, dryRun: Boolean) {
 
@@ -51,7 +51,7 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
     abandoned ++ home ++ purged ++ unexplained()
   }
 
-  /** Also those of a dropped table of the same name: their old files are named as well. */
+  /** Including those of a dropped table of the same name: they name their old files too. */
   private def done(): Seq[Journal] = {
     val anyKind = table.identity.nonEmpty
     store.all().filter(j => j.state == JournalState.Done && (anyKind || j.kind == JournalKind.Path))
@@ -85,10 +85,10 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
     }
   }
 
-  /** What a job that came late has left beside its files, which are carried over. */
+  /** The marker that a late job has left beside its files, which are carried over. */
   private def marker(f: ListedFile): Boolean = f.length == 0 && f.rel.split('/').last == "_SUCCESS"
 
-  /** Commits that died: finished or withdrawn when they are old enough. */
+  /** Finishes or withdraws dead commits that are old enough. */
   private def unfinished(): Seq[Vacuumed] = {
     val patience = math.min(retentionMs, PathRecovery.StagingMs)
     val before = store.all().filter(j => j.state != JournalState.Done && !j.active)
@@ -97,7 +97,7 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
     before.map(j => Vacuumed(j.staging, 0, 0, 0, "ABANDONED"))
   }
 
-  /** Journals whose old directories are gone have nothing more to say. */
+  /** Deletes journals whose old directories are gone. */
   private def forget(): Unit = done().foreach { j =>
     val left = j.units.filter(u => fs.exists(u.old) && !live(path(u.old)))
       .map(u => if (watched(u)) u.copy(inputs = Nil, kept = Nil, outputs = Nil) else u)
@@ -108,11 +108,11 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
     } else if (left != j.units) store.write(j.copy(units = left))
   }
 
-  /** Emptied, but somebody may still write there by path: a journal without files goes on naming it. */
+  /** Empty, but somebody may still write there by path, so a journal without files keeps naming it. */
   private def watched(unit: SwapUnit): Boolean =
     table.keepsDirectory(unit) && DirectoryListing.walk(fs, unit.old).files.isEmpty
 
-  /** What held the partitions of an earlier run: `t.z<txn>`, or `.z<txn>` inside a managed table. */
+  /** The directories of an earlier run's partitions: `t.z<txn>`, or `.z<txn>` inside a managed table. */
   private def emptyParents(journal: Journal): Unit = journal.units.foreach { u =>
     HiddenDirectories.topOf(table.root, u.old)
       .orElse(topOf(u.old)

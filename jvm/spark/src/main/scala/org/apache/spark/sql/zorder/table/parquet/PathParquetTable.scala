@@ -33,7 +33,7 @@ import org.apache.spark.sql.zorder.table.parquet.read.PathContent
  * @param opened
  *   what lay there when the table was opened
  * @param registered
- *   the table of the catalog that lies there, if one is known: its location stays
+ *   the table of the catalog that lies there, if one is known; its location does not change
  * @param named
  *   whether it was opened by that table's name
  */
@@ -54,7 +54,7 @@ private[zorder] final class PathParquetTable(
   override private[parquet] def catalogName: Option[TableIdentifier] =
     registered.filter(_ => named).map(_.identifier)
 
-  /** Whoever drops a managed table drops its data: what lay there before is another table's. */
+  /** DROP deletes the data of a managed table: what lay there before was another table's. */
   override def identity: String = managedBy.map(TableIdentity.of).getOrElse("")
   override def owns(journal: Journal): Boolean =
     journal.kind == JournalKind.Path && !TableIdentity.differ(journal.table, identity) &&
@@ -70,7 +70,7 @@ private[zorder] final class PathParquetTable(
   override def partitionSchema: StructType = content.partitionSchema
   override def afterword: Option[String] = Some(ParquetTable.Exchanged)
 
-  /** Those of the opened table; whoever asks again has them listed again. */
+  /** The first time those of the opened table; later calls list them again. */
   override def files(): Seq[DataFile] = {
     val tree = listed.getOrElse(DirectoryListing.walk(fs, root))
     listed = None
@@ -89,7 +89,7 @@ private[zorder] final class PathParquetTable(
     store.get(journal.txn)
       .filter(j => j.state == JournalState.Staging || j.state == JournalState.Prepared)
       .foreach(new PathCompletion(store).abandon)
-    // a commit that got stuck goes on from there
+    // a commit that got stuck is finished later, from these files
     if (store.get(journal.txn).isEmpty) fs.delete(journal.staging, true)
     ()
   }
@@ -119,13 +119,13 @@ private[zorder] final class PathParquetTable(
   override private[parquet] def recoverCommits(stagingMs: Long): Unit =
     PathRecovery.recover(fs, root, stagingMs = stagingMs)
 
-  /** As of a table whose location changes: of two runs that began with the same files, the second stops. */
+  /** Of two runs that began with the same files, the second stops, as for a table whose location changes. */
   private def checkBase(): Unit =
     if (named && state.nextNumber() != runs)
       throw new ZOrderConflictException(
         s"Another run has changed $name since this one began; nothing was changed, run it again.")
 
-  /** Where the present data of a unit of an earlier commit is. */
+  /** Where the data of each partition is now. */
   override def liveDirs(): Map[String, Path] =
     Map("" -> root) ++ content.actual.values.map(p => p -> (if (p.isEmpty) root else new Path(root, p)))
 }

@@ -110,7 +110,7 @@ private[table] object CatalogResolver {
     val table = new CatalogParquetTable(session, name, meta.identifier, fs)
     val changes = access == Access.Change
     if (changes) CatalogRecovery.recover(table.entry)
-    else UnfinishedCommits.refuseAway(name, table.store, identity)
+    else UnfinishedCommits.refuseDuringExchange(name, table.store, identity)
     val flat = meta.partitionColumnNames.isEmpty
     if (flat && !fs.exists(table.root)) gone(name, table.root)
     PathRefusals.foreign(fs, table.root)
@@ -151,7 +151,7 @@ private[table] object CatalogResolver {
       identity: String,
       access: Access): ParquetTable = {
     if (access == Access.Read)
-      UnfinishedCommits.refuseAway(name, JournalStore.beside(fs, root), identity)
+      UnfinishedCommits.refuseDuringExchange(name, JournalStore.beside(fs, root), identity)
     if (!fs.exists(root)) gone(name, root)
     val tree = TableResolver.checked(fs, root, access)
     new PathParquetTable(session, name, fs, root, tree, meta.properties, Some(meta), named = true)

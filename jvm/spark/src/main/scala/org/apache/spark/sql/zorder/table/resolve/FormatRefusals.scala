@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.FormatDescriptor
 
-/** Tables of the catalog that must not be rewritten as plain Parquet. */
+/** Refuses tables of the catalog that must not be rewritten as plain Parquet. */
 private[table] object FormatRefusals {
 
   def provider(name: String, provider: String): Nothing = {
@@ -22,7 +22,7 @@ private[table] object FormatRefusals {
         s"copy it first: CREATE TABLE ... USING parquet AS SELECT * FROM $name.")
   }
 
-  /** A Hive-format table is read by Spark's own Parquet reader, or not at all by us. */
+  /** A Hive table is accepted only if Spark's own Parquet reader reads it. */
   def hive(session: ClassicSession, name: String, meta: CatalogTable): Unit = {
     val serde = meta.storage.serde.getOrElse("").toLowerCase(Locale.ROOT)
     if (!serde.contains("parquet"))
@@ -33,7 +33,7 @@ private[table] object FormatRefusals {
         "set spark.sql.hive.convertMetastoreParquet to true first.")
   }
 
-  /** A filter or a changed column in the plan of a bare table is a row filter or a mask. */
+  /** A filter or a computed column in the plan of a table alone is a row filter or a mask. */
   def plan(name: String, plan: LogicalPlan): Unit = {
     val padded = CharVarcharUtils.hasCharVarchar(plan.schema) ||
       plan.output.exists(a => CharVarcharUtils.getRawType(a.metadata).isDefined)
@@ -52,7 +52,7 @@ private[table] object FormatRefusals {
     case _ => false
   }
 
-  /** Partitions in one another's directories would be rewritten twice. */
+  /** If one partition lay inside the directory of another, its files would be rewritten twice. */
   def partitions(name: String, locations: Map[String, Path]): Unit = {
     val sorted = locations.toSeq.map { case (p, dir) => (dir.toUri.getPath.stripSuffix("/") + "/", p) }.sorted
     sorted.zip(sorted.drop(1)).find { case ((a, _), (b, _)) => b.startsWith(a) }.foreach {

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalStore}
 import org.apache.spark.sql.zorder.table.parquet.write.StagedWrite
 import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
-/** `INTO 'path'`: a clustered copy of a table in a place of its own. */
+/** `INTO 'path'`: a clustered copy of a table in another place. */
 object IntoTarget {
 
   /**
@@ -55,7 +55,7 @@ object IntoTarget {
       () => discard(session, staging))
   }
 
-  /** Where the copy is written first: beside the target, or the target itself on an object store. */
+  /** Where the copy is written: beside the target, or on an object store in the target itself. */
   def newStaging(session: ClassicSession, target: Path, runId: String): Path = {
     val fs = target.getFileSystem(session.sessionState.newHadoopConf())
     if (ObjectStores.isOne(fs.getUri.getScheme)) target
@@ -66,14 +66,14 @@ object IntoTarget {
     }
   }
 
-  /** Takes away the staged copy of a run that failed. */
+  /** Deletes the staged copy of a run that failed. */
   def discard(session: ClassicSession, staging: Path): Unit = {
     val fs = staging.getFileSystem(session.sessionState.newHadoopConf())
     fs.delete(staging, true)
     ()
   }
 
-  /** Writes the state into the copy and puts it in place; refuses when somebody was there first. */
+  /** Writes the state into the copy and puts it in place. Refuses if somebody has written there meanwhile. */
   def commit(
       session: ClassicSession,
       staging: Path,

@@ -34,11 +34,11 @@ object Maintenance {
     .add("statement", StringType).add("report", StringType).add("branch", StringType)
 
   /**
-   * Deletes files that runs have rewritten and that are older than the retention; one row for each old
+   * Deletes files that runs have rewritten and that are older than the retention. Returns one row for each old
    * directory, or one row NOTHING_TO_DO.
    *
    * @param retainHours
-   *   over the property `zorder.retention`, over `spark.zorder.retention`, over 7 days
+   *   takes precedence over the property `zorder.retention`, `spark.zorder.retention` and the default of 7 days
    */
   def vacuum(
       session: ClassicSession,
@@ -65,7 +65,7 @@ object Maintenance {
     if (rows.isEmpty) Seq(Row(table.root.toString, 0L, 0L, 0L, "NOTHING_TO_DO")) else rows
   }
 
-  /** Puts the files before the last run back; what was appended since stays. */
+  /** Returns to the files before the last run; what was appended since is kept. */
   def rollback(session: ClassicSession, ref: TableRef): Row = {
     val table = TableResolver.open(session, ref)
     val before = table.root

@@ -11,17 +11,17 @@ import org.apache.spark.sql.zorder.table.FormatDescriptor
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
-/** Directories that must not be rewritten as plain Parquet. */
+/** Refuses directories that must not be rewritten as plain Parquet. */
 private[table] object PathRefusals {
 
-  /** Things that the text of a path shows. */
+  /** What the text of a path tells. */
   def text(path: String): Unit = {
     if (path.trim.isEmpty) refuse("The path is empty; give the directory of a Parquet table.")
     if (path.exists("*?[{".indexOf(_) >= 0))
       refuse(s"The path $path is a pattern; give one directory, and pick partitions by WHERE.")
   }
 
-  /** What Hadoop cannot make a path of, or has no file system for. */
+  /** Refuses what is no path for Hadoop, or has no file system. */
   def known(session: ClassicSession, path: String): Unit = {
     text(path)
     val at =
@@ -45,7 +45,7 @@ private[table] object PathRefusals {
     }
   }
 
-  /** Journals and new directories are named after the directory, and Hadoop takes what is before a colon for a scheme. */
+  /** Journals are named after the directory, and Hadoop takes the text before a colon for a scheme. */
   def named(root: Path): Unit =
     if (root.getName.contains(":"))
       refuse(s"The name of $root has a colon, and Hadoop cannot make the names beside it that a run needs; " +
@@ -81,7 +81,7 @@ private[table] object PathRefusals {
           "exchanged; ask for write access, or write a copy with INTO 'path'.")
     }
 
-  /** Layouts of directories that a swap would not get right. */
+  /** Refuses directories whose structure an exchange would not preserve. */
   def shape(root: Path, tree: DirectoryListing): Unit = {
     val visible = tree.files.filter(f => f.length > 0 && !f.rel.split('/').exists(DirectoryListing.isHidden))
     visible.find(!_.isData).foreach { f =>

@@ -11,11 +11,11 @@ import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCatalog}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableRef}
 
-/** Which format a table is of, without any class of that format. */
+/** The format of a table, found without any class of that format. */
 object Provider {
   private val Delta = FormatDescriptor.Delta
 
-  /** Does the table belong to Delta? A table that cannot be looked up does not. */
+  /** Whether the table is a Delta table. One that cannot be looked up is not. */
   def isDelta(session: SparkSession, table: TableRef): Boolean =
     try table match {
         case TableRef.Location(path) => deltaAt(session, path)
@@ -27,7 +27,7 @@ object Provider {
       case NonFatal(_) => false
     }
 
-  /** What the catalog says that the table is stored as, in lower case; None for one that it cannot load. */
+  /** The provider of the table according to its catalog, in lower case; None if the catalog cannot load it. */
   def of(session: SparkSession, parts: Seq[String]): Option[String] =
     try load(session, parts).flatMap(t => Option(t.properties.get(TableCatalog.PROP_PROVIDER)))
         .map(_.toLowerCase(Locale.ROOT))
@@ -35,7 +35,7 @@ object Provider {
       case NonFatal(_) => None
     }
 
-  /** The table as its catalog gives it; None if the catalog is none of tables. */
+  /** The table from its catalog; None if the catalog has no tables. */
   def load(session: SparkSession, parts: Seq[String]): Option[Table] = {
     val catalogs = Shims.classic(session).sessionState.catalogManager
     val named = parts.size > 1 && catalogs.isCatalogRegistered(parts.head)

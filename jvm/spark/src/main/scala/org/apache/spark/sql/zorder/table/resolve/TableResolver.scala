@@ -20,12 +20,12 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
 }
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 
-/** Finds the table that a statement names. What forbids a rewrite is said here, before any work. */
+/** Finds the table that a statement names. A table that cannot be rewritten is refused here, before any work. */
 object TableResolver extends Logging {
 
   /**
-   * Finds the table for a statement that reads. Nothing is changed, not even what a crashed commit left: that
-   * is said in the log, and in `ClusterTable.unfinished`.
+   * Finds the table for a statement that reads. Nothing is changed, not even what a crashed commit has left: this is
+   * reported in the log and in `ClusterTable.unfinished`.
    *
    * @throws org.apache.spark.sql.zorder.errors.ZOrderException
    *   one sentence: what is wrong with the table and what to do
@@ -38,7 +38,7 @@ object TableResolver extends Logging {
   }
 
   /**
-   * Finishes or undoes what a crashed commit left, then opens the table for a statement that changes it.
+   * Opens the table for a statement that changes it, after it has finished or undone what a crashed commit has left.
    *
    * @throws org.apache.spark.sql.zorder.errors.ZOrderException
    *   one sentence: what is wrong with the table and what to do
@@ -84,7 +84,7 @@ object TableResolver extends Logging {
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val identity = managed.map(TableIdentity.of).getOrElse("")
     if (access == Access.Change) PathRecovery.recover(fs, root, identity = identity)
-    else UnfinishedCommits.refuseAway(root.toString, JournalStore.beside(fs, root), identity)
+    else UnfinishedCommits.refuseDuringExchange(root.toString, JournalStore.beside(fs, root), identity)
     val tree = checked(fs, root, access)
     tree.dirs.find(HiddenDirectories.isOurs).foreach { dir =>
       refuse(
@@ -100,7 +100,7 @@ object TableResolver extends Logging {
     new PathParquetTable(session, text, fs, root, tree, registered = managed)
   }
 
-  /** Everything that the directories themselves can forbid, after recovery; what lies there. */
+  /** Refuses directories that cannot be rewritten or exchanged, after recovery; returns what lies there. */
   private[table] def checked(fs: FileSystem, root: Path, access: Access): DirectoryListing = {
     val changes = access == Access.Change
     directory(fs, root)

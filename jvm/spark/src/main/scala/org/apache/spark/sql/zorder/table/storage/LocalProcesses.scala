@@ -9,13 +9,13 @@ import scala.util.Try
 private[table] object LocalProcesses {
   private val proc = Paths.get("/proc")
 
-  /** This JVM: its process, its host, and the numbering of processes that it lives in (a container's). */
+  /** This JVM: its process, its host, and its PID namespace (that of a container). */
   lazy val own: String = s"${ManagementFactory.getRuntimeMXBean.getName}@$numbering"
 
   private def numbering: String =
     Try(Files.readSymbolicLink(proc.resolve("self/ns/pid")).toString).getOrElse("")
 
-  /** Certainly gone: of the same numbering as this JVM, and no process has that number. */
+  /** Certainly dead: it had the same PID namespace as this JVM, and no process has that number now. */
   def isDead(owner: String): Boolean = {
     def place(text: String) = text.dropWhile(_ != '@')
     Files.exists(proc.resolve("self/ns/pid")) && owner.contains('@') && place(owner) == place(own) &&

@@ -12,9 +12,9 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.util.ThreadUtils
 
 /**
- * A small file beside a table, `.<name>.claim-zorder`, that says that a run is at work on it, and is written
- * again every few seconds as long as it is. It forbids nothing: commits are safe without. It lets a second
- * scheduler find out in time that the work is being done.
+ * A small file beside a table, `.<name>.claim-zorder`, which says that a run is at work on the table. The run writes
+ * it again every few seconds. It forbids nothing, as commits are safe without it. It lets a second scheduler notice
+ * in time that the work is already being done.
  */
 final class RunClaim private (fs: FileSystem, path: Path, runId: String) extends AutoCloseable {
   private val beat = ThreadUtils.newDaemonSingleThreadScheduledExecutor("zorder-claim")
@@ -36,11 +36,11 @@ final class RunClaim private (fs: FileSystem, path: Path, runId: String) extends
 object RunClaim {
   private val BeatSeconds = 15L
 
-  /** A claim that nobody has renewed for so long is of a run that died. */
+  /** A claim that was not renewed for so long belongs to a dead run. */
   private val StaleMs = 60000L
 
   /**
-   * Claims the table at `root`; where nothing can be written beside it there is no claim, and no harm.
+   * Claims the table at `root`. If nothing can be written beside it, there is no claim, which does no harm.
    *
    * @param giveWay
    *   whether to give up if another run has claimed it
@@ -62,7 +62,7 @@ object RunClaim {
       }
     }
 
-  /** Takes claims away that runs left which died: beside the table, and where it was before. */
+  /** Deletes the claims of dead runs, beside the table and where it was before. */
   def clear(fs: FileSystem, roots: Seq[Path]): Unit =
     roots.distinct.flatMap(beside).foreach { path =>
       quietly(if (holder(fs, path).isEmpty) fs.delete(path, false))
@@ -86,7 +86,7 @@ object RunClaim {
       finally out.close()
     }
 
-  /** The run that has claimed it and lives. */
+  /** The live run that has claimed it. */
   private def holder(fs: FileSystem, path: Path): Option[String] =
     if (!exists(fs, path) || System.currentTimeMillis - fs.getFileStatus(path).getModificationTime > StaleMs)
       None

@@ -7,24 +7,24 @@ import org.apache.hadoop.fs.FSError
 
 import org.apache.spark.sql.zorder.errors.ZOrderException
 
-/** That a file system cannot go on, and why. Hadoop's local one throws an Error where others throw an exception. */
+/** Why a file system cannot go on. Hadoop's local one throws an Error where others throw an exception. */
 private[zorder] object StorageFailure {
   private val Full = Seq("no space left", "quota", "not enough space")
 
-  /** What it says. */
+  /** The first line of the message. */
   def unapply(e: Throwable): Option[String] = e match {
     case wrapped: FSError if wrapped.getCause != null => Some(ZOrderException.firstLine(wrapped.getCause))
     case _: IOException | _: FSError => Some(ZOrderException.firstLine(e))
     case _ => None
   }
 
-  /** Whether there is no more room. */
+  /** Whether the disk or the quota is full. */
   def isFull(said: String): Boolean = {
     val lower = said.toLowerCase(Locale.ROOT)
     Full.exists(lower.contains)
   }
 
-  /** As an exception like any other. */
+  /** Turns the Error into an exception. */
   def thrown[A](body: => A): A =
     try body
     catch { case e: FSError => throw new IOException(unapply(e).getOrElse(""), e) }

@@ -8,10 +8,10 @@ import org.apache.hadoop.fs.{FileContext, FileStatus, FileSystem, LocalFileSyste
 import org.apache.hadoop.fs.UnsupportedFileSystemException
 import org.apache.hadoop.io.IOUtils
 
-/** Small text files that a reader sees whole or not at all. */
+/** Small text files that a reader sees completely or not at all. */
 private[zorder] object TextFiles {
 
-  /** Puts `text` there in place of what is there, if anything. */
+  /** Writes `text`, in place of an earlier file if there is one. */
   def replace(fs: FileSystem, path: Path, text: String): Unit =
     if (ObjectStores.isOne(path.toUri.getScheme)) put(fs, path, text) // a PUT is atomic, a rename is not
     else {
@@ -24,7 +24,7 @@ private[zorder] object TextFiles {
       ()
     }
 
-  /** As `replace`, but only where nothing is: false when something is. */
+  /** Like `replace`, but only if there is no such file yet; false if there is. */
   def createOnce(fs: FileSystem, path: Path, text: String): Boolean =
     if (fs.exists(path)) false
     else {
@@ -32,7 +32,7 @@ private[zorder] object TextFiles {
       true
     }
 
-  /** None when it is not there or cannot be read. */
+  /** None if it does not exist or cannot be read. */
   def read(fs: FileSystem, path: Path): Option[String] =
     try {
       val in = unchecked(fs).open(path)
@@ -43,7 +43,7 @@ private[zorder] object TextFiles {
       } finally in.close()
     } catch { case _: IOException => None }
 
-  /** The entries of a directory by name; nothing when it is not there. */
+  /** The entries of a directory, sorted by name; none if it does not exist. */
   def children(fs: FileSystem, dir: Path): Seq[FileStatus] =
     try fs.listStatus(dir).toSeq.map(s => s.getPath.getName -> s).sortBy(_._1).map(_._2)
     catch { case _: FileNotFoundException => Nil }

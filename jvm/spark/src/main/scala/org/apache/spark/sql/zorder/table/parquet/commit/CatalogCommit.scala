@@ -17,8 +17,8 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState,
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /**
- * The commit of a table of the catalog: its location, or those of its rewritten partitions, change in one
- * call. The property `zorder.txn` names the last commit; whoever finds another one than at his start stops.
+ * The commit of a table of the catalog: one call changes its location, or those of its rewritten partitions. The
+ * property `zorder.txn` names the last commit; a run stops if it is not the same as at its start.
  */
 private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
@@ -27,7 +27,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   private val catalog = table.catalog
   private val atHome = !ObjectStores.isOne(fs.getUri.getScheme)
 
-  /** @throws ZOrderConflictException when the table changed under the run; then nothing was changed */
+  /** @throws ZOrderConflictException if somebody changed the table during the run; then nothing was changed */
   def commit(journal: Journal, request: CommitRequest): Unit = guarded(journal) {
     val actual = table.actual()
     val live = table.liveDirs()
@@ -54,7 +54,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     swap(store.write(journal), record, Map.empty)
   }
 
-  /** The draft's units say which directories take the place of which. */
+  /** Puts the directories of the draft's units in place. */
   private def swap(draft: Journal, record: RunRecord, layouts: Map[String, String]): Unit = {
     draft.units.foreach(u => ActiveWriters.await(fs, u.old, waitMs))
     checkBase()
@@ -80,8 +80,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   /**
-   * A partition goes back to its own directory below an external table when nothing is there any more, for
-   * those who read by path. Of a managed table that would be a second exchange under running readers.
+   * A partition of an external table returns to its default directory once that is empty, for those who read by
+   * path. In a managed table this would be a second exchange under running readers.
    */
   private def home(partition: String, staged: Path, old: Path): Path = {
     val own = SwapPlan.below(table.root, partition)
@@ -103,9 +103,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     UntouchedFiles.sync(fs, unit, now)
   }
 
-  /** The table as it is now, if nobody moved it since this run began. */
+  /** The table as it is now, if no other run has committed since this one began. */
   private def checkBase(): CatalogTable = {
-    // raw: what is written back must keep CHAR and VARCHAR
+    // raw, because CHAR and VARCHAR must stay when it is written back
     val now = catalog.getTableRawMetadata(table.ident)
     val txn = CatalogCommit.TxnProperty
     if (now.properties.get(txn) != table.meta.properties.get(txn) || now.location != table.meta.location ||
@@ -140,7 +140,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     }
   }
 
-  /** Back to the old locations when a job turns out to be writing there; what came meanwhile is kept. */
+  /** Returns to the old locations if a job is still writing there. Files that arrived meanwhile are kept. */
   private def lastLook(before: CatalogTable, journal: Journal): Journal =
     journal.copy(units = journal.units.map { u =>
       val now = DirectoryListing.walk(fs, u.old)
@@ -163,7 +163,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
         })
     }
     catalog.alterTable(before)
-    // an append that already found the new place
+    // files of an append that already used the new place
     journal.units.foreach { u =>
       val ours = (u.outputs ++ u.kept).map(_.rel).toSet
       DirectoryListing.walk(fs, u.target).data.filterNot(f => ours(f.rel)).foreach { f =>
@@ -174,8 +174,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   /**
-   * Whatever fails before the catalog is altered leaves nothing behind; when it was altered, though the call
-   * failed or something after it, the commit is finished. A crash is for recovery.
+   * A failure before the catalog is altered leaves nothing behind. If the catalog was altered, even though the call or
+   * something after it failed, the commit is finished. A crash is left to recovery.
    */
   private def guarded(journal: Journal)(body: => Unit): Unit =
     try {

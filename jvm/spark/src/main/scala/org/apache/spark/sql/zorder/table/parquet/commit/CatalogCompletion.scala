@@ -16,7 +16,8 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
   /** The catalog has the new locations: writes the history and marks the journal as done. */
   def finish(altered: Journal): Journal = {
     val journal =
-      if (table.isManaged) RetiredPartitions.all(fs, table.root, altered, CatalogCompletion.inUse(table))
+      if (table.isManaged)
+        RetiredPartitions.moveAside(fs, table.root, altered, CatalogCompletion.inUse(table))
       else altered
     if (table.partitioned) {
       StateDir.copyRuns(new StateDir(fs, journal.staging), table.state)
@@ -51,7 +52,7 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
       !live.exists(l => l == path || l.startsWith(s"$path/"))
     }
     val prepared = if (journal.operation == Operation.Rollback) {
-      journal.units.foreach(u => RollbackCleanup.giveBack(store, journal, u.target, u.old))
+      journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.target, u.old))
       Nil // the old directories of an earlier run, not ours to delete
     } else journal.units.flatMap(u => Seq(u.target, u.staged))
     (prepared :+ journal.staging).distinct.filter(free).foreach(dir => fs.delete(dir, true))

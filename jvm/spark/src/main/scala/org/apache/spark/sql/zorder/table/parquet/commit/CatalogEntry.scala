@@ -48,7 +48,7 @@ private[zorder] final class CatalogEntry(
     if (isManaged) root.getName else meta.properties.getOrElse(CatalogCommit.BaseProperty, root.getName)
 
   /** Where a commit puts new directories: beside an external table's, hidden inside a managed one's. */
-  def place(txn: String): Path =
+  def newDirectory(txn: String): Path =
     if (isManaged) HiddenDirectories.fresh(root, txn) else new Path(store.parent, s"$base.z$txn")
 
   /** The partitions by their directories, with the catalog's values as Spark spells them. */

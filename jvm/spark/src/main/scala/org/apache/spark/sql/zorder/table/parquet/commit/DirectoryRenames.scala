@@ -13,14 +13,14 @@ import org.apache.spark.sql.zorder.table.parquet.journal.SwapUnit
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
- * The renames that put one directory in place of another. Each step looks at what is there first, so that
- * it can be repeated after a crash at any point.
+ * The renames that put one directory in place of another. Each step first looks at what is there, so that it can be
+ * repeated after a crash at any point.
  */
 private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
 
   import DirectoryRenames._
 
-  /** target -> old, staged -> target; when the old data is not as expected, old -> target again. */
+  /** target -> old, then staged -> target. If the old data is not as expected, old -> target again. */
   def forward(unit: SwapUnit, stray: Path): Outcome =
     if (MountPoints.isPoint(unit.target)) {
       backward(unit, stray)
@@ -54,8 +54,8 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
     Refused(new ZOrderConflictException(s"$dir was deleted by somebody else during the run; run it again."))
 
   /**
-   * staged <- target, target <- old; what came into the target meanwhile goes into the old data. A target
-   * beside a staged directory is not ours: it goes to `stray`.
+   * target -> staged, then old -> target. Files that arrived in the target meanwhile are copied to the old data. If the
+   * staged directory still exists, the target is not ours, and it moves to `stray`.
    */
   def backward(unit: SwapUnit, stray: Path): Unit =
     if (fs.exists(unit.old)) {
@@ -80,8 +80,8 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
   }
 
   /**
-   * Onto a mount point nothing can be renamed. What lies beside it in place of the data got there by a copy of
-   * Hadoop's, which may have been a part of it only.
+   * A mount point cannot be the target of a rename. The data beside it was copied there by Hadoop, perhaps only in
+   * part.
    */
   private def copyBack(unit: SwapUnit): Unit = {
     DirectoryListing.walk(fs, unit.old).files.foreach { f =>
@@ -101,7 +101,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
       Right(UntouchedFiles.sync(fs, unit, now))
     } catch { case e: ZOrderConflictException => Left(e) }
 
-  /** Somebody made the target anew while it was away: what they wrote becomes part of the new data. */
+  /** Somebody created the target again while it was away: what they wrote becomes part of the new data. */
   private def adoptStray(unit: SwapUnit, stray: Path): Unit = {
     val tree = ActiveWriters.await(fs, unit.target, waitMs)
     tree.data.foreach { f =>
@@ -111,7 +111,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
     CrashPoint.hit("moved-stray")
   }
 
-  /** All data of the target has been copied by now. */
+  /** When all data of the target has been copied. */
   private def moveStray(unit: SwapUnit, stray: Path): Unit = {
     if (fs.exists(stray)) fs.delete(stray, true)
     FileMoves.rename(fs, unit.target, stray)

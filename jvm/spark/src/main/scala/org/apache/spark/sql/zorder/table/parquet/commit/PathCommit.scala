@@ -10,22 +10,22 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState,
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
- * The commit of a table that is known by its path: directories change places under one journal.
+ * The commit of a table that is known by its path: directories are exchanged under one journal.
  *
  * @param waitMs
- *   how long a job that is writing is waited for
+ *   how long to wait for a job that is writing to the table
  */
 private[zorder] final class PathCommit(store: JournalStore, waitMs: Long) {
 
   private val fs: FileSystem = store.fs
 
   /**
-   * Puts the staged directories of `draft` in place. The draft's units need no `kept` yet.
+   * Puts the staged directories of `draft` in place. The `kept` of its units may still be empty.
    *
    * @throws org.apache.spark.sql.zorder.errors.ZOrderConflictException
-   *   when the table changed under the run; then nothing was changed
+   *   if somebody changed the table during the run; then nothing was changed
    * @throws org.apache.spark.sql.zorder.errors.ZOrderException
-   *   when the file system failed: it says whether the table is as it was or waits for its recovery
+   *   if the file system failed; it says whether the table is as it was or waits for recovery
    */
   def commit(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
     Journal.begin(draft.txn)
@@ -35,7 +35,7 @@ private[zorder] final class PathCommit(store: JournalStore, waitMs: Long) {
     } catch {
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) =>
-        // the table must not stay half done until the next run comes
+        // the table must not stay half exchanged until the next run
         Journal.end(draft.txn)
         try PathRecovery.settle(store, draft.txn, waitMs)
         catch { case NonFatal(again) => e.addSuppressed(again) }
@@ -74,7 +74,7 @@ private[zorder] final class PathCommit(store: JournalStore, waitMs: Long) {
     swapping.copy(units = done)
   }
 
-  /** What is beside the inputs now, staged. */
+  /** Stages the files that are beside the inputs now. */
   private def refresh(unit: SwapUnit): SwapUnit = {
     val now = DirectoryListing.walk(fs, unit.target)
     UntouchedFiles.checkInputs(unit, now)

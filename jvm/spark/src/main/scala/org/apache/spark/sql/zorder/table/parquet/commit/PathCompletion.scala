@@ -7,17 +7,17 @@ import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
-/** The last steps of a commit or of its withdrawal; each can be repeated. */
+/** The last steps of a commit of a path, or of its withdrawal. Each step can be repeated after a crash. */
 private[parquet] final class PathCompletion(store: JournalStore) {
 
   private val fs: FileSystem = store.fs
 
-  /** All units are in place: the history is written, the staging goes, the journal says DONE. */
+  /** All units are in place: writes the history, deletes the staging directory and marks the journal as done. */
   def finish(journal: Journal): Journal = {
     StateDir.copyRuns(new StateDir(fs, journal.staging), new StateDir(fs, journal.home))
     new StateDir(fs, journal.home).writeBase(store.base)
     CrashPoint.hit("state-moved")
-    tidy(journal)
+    cleanUp(journal)
     // a rollback has taken the old directories of the run that it undid
     val taken = journal.units.map(_.staged).toSet
     store.all().filter(j => j.txn != journal.txn && j.units.exists(u => taken(u.old))).foreach { j =>
@@ -30,7 +30,7 @@ private[parquet] final class PathCompletion(store: JournalStore) {
     done
   }
 
-  /** Back to the old directories, all of them, in the reverse order. */
+  /** Moves all old directories back, in reverse order. */
   def undo(journal: Journal, waitMs: Long): Unit = {
     val swap = new DirectoryRenames(fs, waitMs)
     journal.units.zipWithIndex.reverse.foreach { case (u, i) =>
@@ -39,17 +39,17 @@ private[parquet] final class PathCompletion(store: JournalStore) {
     abandon(journal)
   }
 
-  /** Takes away what a commit that never touched the table had prepared. */
+  /** Deletes what a commit had prepared that did not change the table. */
   def abandon(journal: Journal): Unit = {
     if (journal.operation == Operation.Rollback)
-      journal.units.foreach(u => RollbackCleanup.giveBack(store, journal, u.staged, u.target))
-    tidy(journal)
+      journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.staged, u.target))
+    cleanUp(journal)
     CrashPoint.hit("abandoned")
     store.delete(journal)
   }
 
-  /** A commit of a table that was dropped meanwhile: its old files wait for the vacuum, all else goes. */
-  def bury(journal: Journal): Unit = {
+  /** For a commit of a table that was dropped meanwhile: its old files wait for the vacuum, the rest is deleted. */
+  def closeDropped(journal: Journal): Unit = {
     journal.units.indices.map(PathCompletion.stray(store, journal, _)).foreach(fs.delete(_, true))
     if (store.isOurs(journal.staging.getName)) fs.delete(journal.staging, true)
     val left = journal.units.filter(u => fs.exists(u.old))
@@ -60,9 +60,9 @@ private[parquet] final class PathCompletion(store: JournalStore) {
     }
   }
 
-  private def tidy(journal: Journal): Unit = {
+  private def cleanUp(journal: Journal): Unit = {
     journal.units.indices.map(PathCompletion.stray(store, journal, _)).foreach(fs.delete(_, true))
-    // the staging directory is ours alone; a staged directory that became the table is not there any more
+    // the staging directory is only ours; a staged directory that became the table has left it
     if (store.isOurs(journal.staging.getName)) fs.delete(journal.staging, true)
     FileMoves.deleteEmptyDirs(fs, store.retired(journal.txn))
     ()

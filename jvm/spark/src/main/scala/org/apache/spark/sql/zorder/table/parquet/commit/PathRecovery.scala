@@ -10,10 +10,10 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   TableIdentity
 }
 
-/** Brings a path table back to one whole state after a commit that died, from the journals alone. */
+/** Finishes or undoes commits of a path that died, by their journals alone. */
 private[zorder] object PathRecovery {
 
-  /** How long the commit of another JVM may be silent in the middle of its renames. */
+  /** How long the commit of another JVM may be silent during its renames before it counts as dead. */
   val LeaseMs: Long = 10000L
 
   /** How long the staging directory of another JVM is left alone. */
@@ -31,11 +31,11 @@ private[zorder] object PathRecovery {
       val (ours, dropped) =
         store.all().filter(_.kind == JournalKind.Path).partition(j =>
           !TableIdentity.differ(j.table, identity))
-      dropped.filter(_.state != JournalState.Done).foreach(new PathCompletion(store).bury)
+      dropped.filter(_.state != JournalState.Done).foreach(new PathCompletion(store).closeDropped)
       ours.foreach(recoverOne(store, _, leaseMs, stagingMs))
     }
 
-  /** The journal `txn` of this JVM, if it is not finished. */
+  /** The commit `txn` of this JVM, if it is not done. */
   def settle(store: JournalStore, txn: String, waitMs: Long): Unit =
     store.get(txn).foreach(j => act(store, j, waitMs))
 
@@ -60,7 +60,7 @@ private[zorder] object PathRecovery {
     case _ =>
   }
 
-  /** A unit whose data somebody changed since stays as it is; the others are finished. */
+  /** Finishes all units but those whose data somebody has changed since: these stay as they are. */
   private def forward(store: JournalStore, journal: Journal, waitMs: Long): Unit = {
     val swap = new DirectoryRenames(store.fs, waitMs)
     val done = journal.units.zipWithIndex.flatMap { case (unit, i) =>

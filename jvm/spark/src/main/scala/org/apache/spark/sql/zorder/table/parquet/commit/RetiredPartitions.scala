@@ -12,19 +12,18 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, SwapUnit}
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /**
- * Empties the places where Spark makes the partitions of a managed table. Old files that stayed there would be
- * rows again as soon as somebody drops a partition, which deletes its new place, and then inserts into it.
- * Each step can be repeated.
+ * Empties the places where Spark makes the partitions of a managed table. Old files there would become rows again if
+ * somebody dropped a partition, which deletes its new place, and then inserted into it. Each step can be repeated.
  */
 private[parquet] object RetiredPartitions {
 
   /**
    * @param live
-   *   paths of the partitions as they are now: what is in use again stays
+   *   current paths of the partitions; a place that is in use again stays
    * @return
-   *   the journal with the old files where they are now
+   *   the journal with the new places of the old files
    */
-  def all(fs: FileSystem, root: Path, journal: Journal, live: Set[String]): Journal = {
+  def moveAside(fs: FileSystem, root: Path, journal: Journal, live: Set[String]): Journal = {
     val to = HiddenDirectories.retired(root, journal.txn)
     journal.copy(units = journal.units.map { u =>
       if (!HiddenDirectories.isVisible(root, u.old) || live(u.old.toUri.getPath)) u
@@ -41,7 +40,7 @@ private[parquet] object RetiredPartitions {
     now.copy(old = to)
   }
 
-  /** File by file: where a rename is a copy, or where one that died is gone on with. */
+  /** File by file, if a rename would be a copy, or to go on after a crash. */
   private def singly(fs: FileSystem, from: Path, to: Path): Unit = {
     DirectoryListing.walk(fs, from).files.foreach { f =>
       val (source, target) = (new Path(from, f.rel), new Path(to, f.rel))
@@ -53,7 +52,7 @@ private[parquet] object RetiredPartitions {
     ()
   }
 
-  /** A copy has a time of its own where times cannot be set. */
+  /** A copy has a new modification time if the file system cannot set it. */
   private def moved(unit: SwapUnit, tree: DirectoryListing): SwapUnit = {
     val there = tree.files.map(f => (f.rel, f.length) -> f).toMap
     def now(files: Seq[ListedFile]) = files.map(f => there.getOrElse((f.rel, f.length), f))

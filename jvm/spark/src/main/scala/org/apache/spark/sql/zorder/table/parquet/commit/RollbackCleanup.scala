@@ -6,16 +6,16 @@ import org.apache.spark.sql.zorder.table.StateDir
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FileMoves}
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalStore}
 
-/** A rollback stages the old directory of an earlier run itself: what it copied there is taken out again. */
+/** A rollback stages the old directory of an earlier run in place. If it fails, the files it copied there go. */
 private[parquet] object RollbackCleanup {
 
   /**
    * @param dir
    *   the old directory
    * @param live
-   *   where the table's data still is; only what is there too is taken out
+   *   where the table's data still is; only files that are there too are deleted
    */
-  def giveBack(store: JournalStore, rollback: Journal, dir: Path, live: Path): Unit =
+  def deleteCopies(store: JournalStore, rollback: Journal, dir: Path, live: Path): Unit =
     for {
       j <- store.all() if j.txn != rollback.txn
       unit <- j.units if unit.old == dir

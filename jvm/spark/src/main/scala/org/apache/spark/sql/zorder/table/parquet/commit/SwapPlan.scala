@@ -14,7 +14,7 @@ private[zorder] object SwapPlan {
    * One unit for an unpartitioned path table, else one for each partition with inputs.
    *
    * @param actual
-   *   partition directories by the spelling in the staging directory
+   *   partition directories of the table by their spelling in the staging directory
    */
   def forPath(
       store: JournalStore,
@@ -77,7 +77,7 @@ private[zorder] object SwapPlan {
 
   def below(root: Path, partition: String): Path = if (partition.isEmpty) root else new Path(root, partition)
 
-  /** A job that wrote the staging directory and is done may have left its scratch. */
+  /** A finished job may have left its scratch directory there. */
   private def dropScratch(fs: FileSystem, dir: Path): Unit =
     DirectoryListing.walk(fs, dir).dirs.filter(d =>
       DirectoryListing.isWriter(d.substring(d.lastIndexOf('/') + 1)))

@@ -6,17 +6,17 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FileMoves, ListedFile}
 import org.apache.spark.sql.zorder.table.parquet.journal.SwapUnit
 
-/** The files of a directory that a rewrite leaves alone: they go into the new directory as they are. */
+/** The files of a directory that a rewrite does not touch: they are copied into the new directory. */
 private[zorder] object UntouchedFiles {
 
-  /** Not taken along: summaries of files that are gone, and scratch of jobs and of ourselves. */
+  /** Not copied: summaries of files that are gone, and our own scratch files. */
   def stale(rel: String): Boolean = {
     val name = rel.substring(rel.lastIndexOf('/') + 1)
     name == "_metadata" || name == "_common_metadata" ||
     (name.startsWith(".zorder-") && name.endsWith(".tmp"))
   }
 
-  /** @throws ZOrderConflictException when an input is not as it was */
+  /** @throws ZOrderConflictException if an input was changed or deleted */
   def checkInputs(unit: SwapUnit, now: DirectoryListing): Unit = {
     val present = now.files.map(f => f.rel -> f).toMap
     unit.inputs.foreach { in =>
@@ -28,7 +28,7 @@ private[zorder] object UntouchedFiles {
     }
   }
 
-  /** @throws ZOrderConflictException when a new file is gone from its staging directory */
+  /** @throws ZOrderConflictException if a new file is gone from its staging directory */
   def checkOutputs(unit: SwapUnit, staged: DirectoryListing): Unit = {
     val there = staged.files.map(_.rel).toSet
     if (!unit.outputs.forall(o => there(o.rel))) throw outputsGone(unit.staged)
@@ -42,7 +42,7 @@ private[zorder] object UntouchedFiles {
       s"The file $root/$rel $what by somebody else during the run; nothing was changed, run it again.")
 
   /**
-   * Makes the staged directory hold exactly the outputs and what `now` holds beside the inputs.
+   * Makes the staged directory hold exactly the outputs and the files of `now` that are not inputs.
    *
    * @return
    *   the unit with `kept` as it is now
@@ -63,7 +63,7 @@ private[zorder] object UntouchedFiles {
     unit.copy(kept = wanted)
   }
 
-  /** Files that are in `now` and were not known at the last look. */
+  /** Data files in `now` that are neither rewritten nor copied yet. */
   def arrived(unit: SwapUnit, now: DirectoryListing): Seq[ListedFile] = {
     val known = unit.named.map(_.rel).toSet
     now.data.filterNot(f => known(f.rel))

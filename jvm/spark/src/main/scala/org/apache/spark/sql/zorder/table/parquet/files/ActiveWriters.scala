@@ -4,16 +4,16 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 
-/** Jobs that write into a table while it is being rewritten, known by their scratch directories. */
+/** Jobs that write into a table while it is being rewritten, recognised by their scratch directories. */
 private[zorder] object ActiveWriters {
 
   /**
-   * Waits until none is there.
+   * Waits until there are none.
    *
    * @return
-   *   what is below `root` then
+   *   what lies below `root` then
    * @throws ZOrderConflictException
-   *   when one is still there after `waitMs`
+   *   if one is still there after `waitMs`
    */
   def await(fs: FileSystem, root: Path, waitMs: Long): DirectoryListing = {
     val end = System.nanoTime + waitMs * 1000000L

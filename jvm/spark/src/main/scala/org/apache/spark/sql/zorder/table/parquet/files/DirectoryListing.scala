@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.table.storage.TextFiles
  */
 private[zorder] final case class ListedFile(rel: String, length: Long, modified: Long) {
 
-  /** Spark's rule: a name in no hidden directory, below partition directories only, and not empty. */
+  /** Spark's rule: not hidden, in no hidden directory, below nothing but partition directories, and not empty. */
   def isData: Boolean = {
     val names = rel.split('/')
     length > 0 && !names.exists(DirectoryListing.isHidden) && names.init.forall(_.contains('='))
@@ -25,10 +25,10 @@ private[zorder] final case class ListedFile(rel: String, length: Long, modified:
 }
 
 /**
- * All that is below a directory, hidden or not, in one walk.
+ * Everything below a directory, hidden or not, listed in one walk.
  *
  * @param dirs
- *   relative too
+ *   relative paths
  * @param statuses
  *   of the files, in their order
  */
@@ -40,7 +40,7 @@ private[zorder] final case class DirectoryListing(
 
   lazy val data: Seq[ListedFile] = files.filter(_.isData)
 
-  /** What an unfinished job keeps below the root, if there is any. */
+  /** The scratch directory of an unfinished job, if there is one. */
   def writer: Option[String] = dirs.find(d => DirectoryListing.isWriter(d.substring(d.lastIndexOf('/') + 1)))
 
   def dataFiles(partitionOf: ListedFile => String): Seq[DataFile] =
@@ -49,7 +49,7 @@ private[zorder] final case class DirectoryListing(
 
 private[zorder] object DirectoryListing {
 
-  /** An empty tree when nothing is there. */
+  /** Empty if the directory does not exist. */
   def walk(fs: FileSystem, root: Path): DirectoryListing = {
     val files = ArrayBuffer.empty[ListedFile]
     val dirs = ArrayBuffer.empty[String]
@@ -58,7 +58,7 @@ private[zorder] object DirectoryListing {
       val rel = prefix + s.getPath.getName
       if (s.isDirectory) {
         dirs += rel
-        // the inside of a job's scratch directory changes all the time and is nobody's data
+        // what is in a job's scratch directory changes all the time and is no data
         if (!isWriter(s.getPath.getName)) visit(s.getPath, rel + "/")
       } else {
         files += ListedFile(rel, s.getLen, s.getModificationTime)
@@ -69,7 +69,7 @@ private[zorder] object DirectoryListing {
     DirectoryListing(fs.makeQualified(root), files.toVector, dirs.toVector, statuses.toVector)
   }
 
-  /** Names that Spark does not list. */
+  /** Whether Spark skips the name in listings. */
   def isHidden(name: String): Boolean =
     (name.startsWith("_") && !name.contains("=")) || name.startsWith(".") || name.endsWith("._COPYING_")
 

@@ -8,17 +8,17 @@ import org.apache.hadoop.fs.{FileStatus, FileSystem, FileUtil, Path}
 
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
-/** Renames and copies that either happen as meant or fail. */
+/** Renames and copies that either happen as intended or fail. */
 private[zorder] object FileMoves {
 
-  /** Hadoop moves a directory INTO an existing one; here that is a failure. */
+  /** Hadoop moves a directory INTO an existing one; here this is an error. */
   def rename(fs: FileSystem, from: Path, to: Path): Unit = {
     if (fs.exists(to)) throw new IOException(s"$to is there already, so $from cannot become it")
     fs.mkdirs(to.getParent)
     if (fs.getUri.getScheme == "file") renameLocal(from, to) else renameOther(fs, from, to)
   }
 
-  /** At once or not at all: Hadoop's local file system copies and deletes where it cannot rename. */
+  /** Atomically: Hadoop's local file system copies and deletes if it cannot rename. */
   private def renameLocal(from: Path, to: Path): Unit = {
     if (!CrashPoint.renames(from, to)) throw new IOException(s"Cannot rename $from to $to")
     Files.move(
@@ -38,8 +38,8 @@ private[zorder] object FileMoves {
   }
 
   /**
-   * A whole copy under its final name or nothing; keeps modification time, owner and mode where there are such.
-   * An object store shows nothing of an object that is still being written, and each rename there is another copy.
+   * A complete copy under its final name, or nothing. It keeps modification time, owner and mode if the file system
+   * has them. An object store does not show an object before it is complete, and a rename there is another copy.
    */
   def copy(fs: FileSystem, from: Path, to: Path, modified: Long): Unit =
     if (ObjectStores.isOne(fs.getUri.getScheme)) {
@@ -65,7 +65,7 @@ private[zorder] object FileMoves {
     try Some(fs.getFileStatus(path))
     catch { case _: FileNotFoundException => None }
 
-  /** Takes away directories that hold nothing, from the deepest up; the root of them too. */
+  /** Deletes the directories below `dir` that hold no files, and `dir` itself; whether `dir` is gone. */
   def deleteEmptyDirs(fs: FileSystem, dir: Path): Boolean =
     status(fs, dir).forall { s =>
       val children = fs.listStatus(dir)
@@ -73,7 +73,7 @@ private[zorder] object FileMoves {
       deleteDir(fs, dir)
     }
 
-  /** False when something came into it after all. */
+  /** False if something was created in it meanwhile. */
   private def deleteDir(fs: FileSystem, dir: Path): Boolean =
     try fs.delete(dir, false)
     catch { case _: IOException => false }

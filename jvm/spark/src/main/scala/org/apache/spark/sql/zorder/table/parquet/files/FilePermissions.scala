@@ -8,7 +8,7 @@ import scala.collection.JavaConverters._
 import org.apache.hadoop.fs.{FileSystem, LocalFileSystem, Path}
 import org.apache.hadoop.fs.permission.AclUtil
 
-/** Owner, group, mode and ACL of a file or directory, given to the one that takes its place. */
+/** Owner, group, mode and ACL, copied from a file or directory to the one that takes its place. */
 private[zorder] object FilePermissions {
 
   /** @throws java.io.IOException when the file system does not let this user set them */
@@ -17,7 +17,7 @@ private[zorder] object FilePermissions {
     case _ => copyHadoop(fs, from, to)
   }
 
-  /** By java.nio: Hadoop runs a shell command for each local file. */
+  /** With java.nio, because Hadoop runs a shell command for each local file. */
   private def copyLocal(from: Path, to: Path): Unit = {
     val source = Paths.get(from.toUri.getPath)
     val view = Files.getFileAttributeView(

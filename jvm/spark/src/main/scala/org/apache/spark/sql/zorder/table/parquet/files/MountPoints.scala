@@ -8,18 +8,18 @@ import scala.util.Try
 import org.apache.hadoop.fs.Path
 
 /**
- * Where file systems are mounted on this machine. A directory that is a mount point cannot be renamed, and one
- * beside it is on another volume.
+ * Where file systems are mounted on this machine. A mount point cannot be renamed, and a directory beside it is on
+ * another volume.
  */
 private[zorder] object MountPoints {
 
   private val table = Paths.get("/proc/self/mountinfo")
 
-  /** The text of the system's table of mounts; None where there is no such table. A test gives another. */
+  /** The text of the system's table of mounts; None if there is no such table. A test sets another. */
   @volatile private[zorder] var source: () => Option[String] =
     () => Try(new String(Files.readAllBytes(table), UTF_8)).toOption
 
-  /** The mount points in a `mountinfo` text: the fifth field, with blanks and the like as `\040`. */
+  /** The mount points in a `mountinfo` text: the fifth field, with spaces and the like as `\040`. */
   def parse(mountinfo: String): Seq[String] =
     mountinfo.split('\n').toSeq.map(_.trim.split(' ')).filter(_.length > 4).map(f => unescaped(f(4)))
 
@@ -37,7 +37,7 @@ private[zorder] object MountPoints {
 
   def isPoint(dir: Path): Boolean = local(dir).exists(at => within(dir).contains(at.toString))
 
-  /** As the kernel names it: mount points are told without links. */
+  /** As the kernel names it: without links. */
   private def local(dir: Path): Option[JPath] =
     if (!isLocal(dir)) None
     else {

@@ -6,10 +6,10 @@ import scala.util.Try
 
 import org.apache.hadoop.fs.Path
 
-/** Symbolic links of the local disk, which Hadoop follows without a word. */
+/** Symbolic links on the local disk, which Hadoop follows silently. */
 private[zorder] object SymbolicLinks {
 
-  /** Where a directory leads that is a link itself. */
+  /** The target of a directory that is itself a link. */
   def target(dir: Path): Option[JPath] =
     if (!MountPoints.isLocal(dir)) None
     else {

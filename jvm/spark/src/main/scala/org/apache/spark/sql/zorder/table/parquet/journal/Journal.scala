@@ -8,20 +8,20 @@ import org.apache.spark.sql.zorder.table.Operation
 import org.apache.spark.sql.zorder.table.parquet.files.ListedFile
 
 /**
- * One directory that is put in place of another: the whole table, or one partition.
+ * One directory that takes the place of another: the whole table or one partition.
  *
  * @param partition
  *   as in [[org.apache.spark.sql.zorder.table.file.DataFile]]; "" when unpartitioned
  * @param target
  *   where the new data ends up
  * @param staged
- *   where the new data is prepared (the target itself in a catalog commit)
+ *   where the new data is prepared (in a catalog commit, the target itself)
  * @param old
- *   where the old data is once this is done
+ *   where the old data is after the commit
  * @param inputs
  *   files of the old data that were rewritten
  * @param kept
- *   files of the old data that were copied
+ *   files of the old data that were not rewritten and were copied to the new data
  * @param outputs
  *   the new files
  */
@@ -39,18 +39,18 @@ private[zorder] final case class SwapUnit(
 }
 
 /**
- * What is known of one commit, kept beside the table so that anybody can finish or undo it.
+ * Everything about one commit, kept beside the table so that anybody can finish or undo it.
  *
  * @param txn
  *   unique to this commit
  * @param owner
- *   the JVM that is at it
+ *   the JVM that works on it
  * @param table
- *   which table of the catalog, told apart from a dropped one of that name; "" for a path
+ *   which table of the catalog (see [[TableIdentity]]); "" for a path
  * @param home
- *   where `_zorder/` is; the table root
+ *   the table's root, where `_zorder/` is
  * @param carried
- *   full paths of files that came late into an `old` directory and were copied into the table
+ *   full paths of files that arrived late in an `old` directory and were copied into the table
  */
 private[zorder] final case class Journal(
     txn: String,
@@ -69,13 +69,13 @@ private[zorder] final case class Journal(
   def at(newState: JournalState): Journal =
     copy(state = newState, owner = Journal.thisJvm, changedMs = System.currentTimeMillis)
 
-  /** True when a commit of this very JVM is still working on it. */
+  /** Whether a commit of this JVM is still working on it. */
   def active: Boolean = Journal.isActive(txn)
 }
 
 private[zorder] object Journal {
 
-  /** Told apart from all other JVMs, so that our own dead commits need no waiting. */
+  /** Identifies this JVM: its own dead commits are recovered without waiting. */
   val thisJvm: String = UUID.randomUUID.toString
 
   private val activeTxns = java.util.concurrent.ConcurrentHashMap.newKeySet[String]()
@@ -107,7 +107,7 @@ private[zorder] object Journal {
       units = Nil,
       carried = Nil)
 
-  /** A name that no earlier commit beside this table has. */
+  /** An id that no earlier commit of the table has. */
   def newTxn(runId: String): String = {
     val id = runId.filter(c => c < 128 && c.isLetterOrDigit)
     s"$id${UUID.randomUUID.toString.replace("-", "").take(if (id.isEmpty) 12 else 6)}"

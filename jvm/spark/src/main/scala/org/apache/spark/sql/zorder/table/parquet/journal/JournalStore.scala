@@ -12,13 +12,13 @@ private[zorder] final class JournalStore(val fs: FileSystem, val parent: Path, v
 
   private val prefix = s".$base.zorder-"
 
-  /** All that can be read, oldest first. */
+  /** All readable journals, oldest first. */
   def all(): Seq[Journal] =
     TextFiles.children(fs, parent).filter(s => isJournal(s.getPath.getName))
       .flatMap(s => TextFiles.read(fs, s.getPath).flatMap(JournalJson.read))
       .sortBy(j => (j.changedMs, j.txn))
 
-  /** Whether anything of ours is beside the table, explained by a journal or not. */
+  /** Whether anything of ours is beside the table, even without a journal. */
   def hasTraces: Boolean = TextFiles.children(fs, parent).exists(s => isOurs(s.getPath.getName))
 
   def get(txn: String): Option[Journal] = TextFiles.read(fs, file(txn)).flatMap(JournalJson.read)

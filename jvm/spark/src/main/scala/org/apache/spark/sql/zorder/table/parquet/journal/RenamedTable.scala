@@ -6,8 +6,8 @@ import org.apache.spark.sql.zorder.table.StateDir
 import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
 
 /**
- * A managed table that is renamed takes its directory along, and what lies beside it keeps the old name. The
- * table's state says that name; the journals, with the directories of old files, follow the table.
+ * When a managed table is renamed, its directory is renamed too, but what lies beside it keeps the old name. The
+ * table's state knows that name, and `adopt` moves the journals and the directories of old files to the new name.
  */
 private[zorder] object RenamedTable {
 

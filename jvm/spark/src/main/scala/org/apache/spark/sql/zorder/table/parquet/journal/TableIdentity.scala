@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.table.parquet.journal
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 
 /**
- * What a journal says of its table, `name@time of creation`: the time tells a table from a dropped one that lay
- * at the same place, and the name, which may change, is for people.
+ * How a journal identifies its table: `name@time of creation`. The time distinguishes the table from a dropped one
+ * that lay at the same place. The name may change and is only for people.
  */
 private[zorder] object TableIdentity {
 
@@ -12,7 +12,7 @@ private[zorder] object TableIdentity {
 
   def same(a: String, b: String): Boolean = created(a) == created(b)
 
-  /** Two tables for certain: "" is a path, which may be any table's. */
+  /** Certainly two tables. "" is a path, which may be that of any table. */
   def differ(a: String, b: String): Boolean = a.nonEmpty && b.nonEmpty && !same(a, b)
 
   def name(identity: String): String = identity.substring(0, math.max(0, identity.lastIndexOf('@')))

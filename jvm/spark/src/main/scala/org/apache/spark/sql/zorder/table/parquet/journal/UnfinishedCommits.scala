@@ -7,12 +7,12 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
 /**
- * Commits that are under way, or that died, as a statement sees them that only reads: it says so and leaves
- * them to their owner, or to the next statement that changes the table.
+ * Commits in progress and dead ones, for statements that only read. Such a statement reports them and leaves them to
+ * their owner or to the next statement that changes the table.
  */
 private[zorder] object UnfinishedCommits {
 
-  /** Whoever may not list the directory beside the table may read the table all the same. */
+  /** A user who may not list the parent directory can still read the table. */
   def journals(store: JournalStore): Seq[Journal] =
     try store.all()
     catch { case _: AccessControlException => Nil }
@@ -30,18 +30,18 @@ private[zorder] object UnfinishedCommits {
     }
 
   /**
-   * Between two renames there is no directory to read, and rows of a partition would be missing.
+   * Refuses in the moment between two renames, when a directory is away and its rows would be missing.
    *
    * @param identity
-   *   of the managed table, if it is one: a dropped one of its name does not count
+   *   of a managed table; journals of a dropped table of the same name do not count
    */
-  def refuseAway(name: String, store: JournalStore, identity: String): Unit =
+  def refuseDuringExchange(name: String, store: JournalStore, identity: String): Unit =
     if (!ObjectStores.isOne(store.fs.getUri.getScheme))
       away(store, identity).foreach { case (j, dir) =>
         refuse(
-          s"The run ${j.runId} is exchanging the directories of $name, or died at that, and $dir is away " +
-            "at the moment: say this again, or, if no run is at work, ZORDER VACUUM first, which finishes the " +
-            "exchange.")
+          s"The run ${j.runId} is exchanging the directories of $name, or died while doing so, and $dir " +
+            "is away at the moment: run this statement again, or, if no run is at work, run ZORDER VACUUM first, " +
+            "which finishes the exchange.")
       }
 
   private def away(store: JournalStore, identity: String): Option[(Journal, Path)] = {

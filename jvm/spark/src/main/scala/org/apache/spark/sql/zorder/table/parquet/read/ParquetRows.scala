@@ -9,10 +9,10 @@ import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
-/** The rows of plain Parquet files, with the columns of all their footers. */
+/** The rows of plain Parquet files, with the columns of all footers. */
 private[zorder] object ParquetRows {
 
-  /** No split sizes: the same rows written again give the same sample. */
+  /** Without split sizes, so that the same rows written again give the same sample. */
   private val Place: Seq[String] = Seq(InputRelation.SeedColumn, "_metadata.row_index")
 
   def apply(
@@ -35,7 +35,7 @@ private[zorder] object ParquetRows {
     new InputRelation(plan, plan.output.take(dataSchema.length + partitionSchema.length), Place)
   }
 
-  /** CHAR columns as the files hold them: Spark would pad their values, and the rewrite would change them. */
+  /** CHAR columns as the files hold them: Spark would pad their values, and a rewrite must not change them. */
   private def asStored(schema: StructType): StructType = StructType(schema.map { f =>
     val metadata =
       new MetadataBuilder().withMetadata(

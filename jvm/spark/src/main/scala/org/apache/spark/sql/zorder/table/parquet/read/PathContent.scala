@@ -20,20 +20,20 @@ import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, Listed
 import org.apache.spark.unsafe.types.UTF8String
 import org.apache.spark.util.HadoopFSUtils
 
-/** What Spark reads from a directory of Parquet files. */
+/** The schema and the partitions that Spark reads from a directory of Parquet files. */
 private[zorder] object PathContent {
 
   /**
    * @param dataSchema
-   *   of the files, as Spark infers it (of one file, unless the session merges schemas)
+   *   of the files, as Spark infers it (from one file, unless the session merges schemas)
    * @param actual
-   *   the partition directories by the spelling that Spark writes: `month=1` -> `month=01`
+   *   the partition directories by the names that Spark would write: `month=1` -> `month=01`
    */
   final case class Content(dataSchema: StructType, partitionSchema: StructType, actual: Map[String, String])
 
   /**
    * @param tree
-   *   of the directory, so that Spark need not list it again
+   *   listing of the directory, so that Spark need not list it again
    */
   def read(session: ClassicSession, root: Path, tree: DirectoryListing): Content = {
     val listed = new Listed(root, tree)
@@ -59,7 +59,7 @@ private[zorder] object PathContent {
     Content(inFiles, spec.partitionColumns, actual.toMap)
   }
 
-  /** Where Spark stumbles over a file, our own look at the footers says over which, and what to do. */
+  /** If Spark fails at a file, our own reading of the footers says at which, and what to do. */
   private def inferred(session: ClassicSession, files: Seq[FileStatus]): StructType =
     try new ParquetFileFormat().inferSchema(session, Map.empty, files).getOrElse(new StructType())
     catch {

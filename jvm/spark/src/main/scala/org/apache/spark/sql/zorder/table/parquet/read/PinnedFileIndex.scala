@@ -15,9 +15,9 @@ import org.apache.spark.sql.zorder.table.file.{
 }
 
 /**
- * Exactly the files that a run listed at its start: no listing job, no late file. Rows carry two more columns:
- * the number of their partition, by which they find its layout, and a number of their file, by which they are
- * sampled (the file's name itself would be copied for every row).
+ * Exactly the files that a run listed at its start: no listing job, no late files. Rows have two more columns: the
+ * number of their partition, which leads to its layout, and a number of their file, which is used for sampling (the
+ * name of the file would be copied for every row).
  */
 final class PinnedFileIndex(
     root: Path,
@@ -32,7 +32,7 @@ final class PinnedFileIndex(
   override val partitionSchema: StructType =
     InputRelation.OwnColumns.foldLeft(userPartitionSchema)(_.add(_, IntegerType, nullable = false))
 
-  /** Filters are Spark's to apply: a run reads all of its files. */
+  /** Spark applies the filters itself; a run reads all of its files. */
   override def listFiles(
       partitionFilters: Seq[Expression],
       dataFilters: Seq[Expression]): Seq[PartitionDirectory] =
@@ -57,7 +57,7 @@ final class PinnedFileIndex(
 private object PinnedFileIndex {
   private val BlockSize = 128L << 20
 
-  /** Of a file's name only the part number, so that the same rows written again have the same. */
+  /** Only the part number of the file's name, so that the same rows written again have the same seed. */
   private def seed(file: DataFile): Int =
     31 * new Path(file.path).getName.take(PartNumber).hashCode + file.length.hashCode
 

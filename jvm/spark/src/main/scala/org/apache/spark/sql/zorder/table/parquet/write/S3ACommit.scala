@@ -11,15 +11,15 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.util.Utils
 
 /**
- * How files get into a staging directory on `s3a:`. Spark's default renames each of them twice, and there a rename
- * is a copy. S3A has a committer that uploads a file under its final name and lets it appear when the job commits:
- * it is used unless the session says how to commit, or forbids it.
+ * How files get into a staging directory on `s3a:`. Spark's default renames each file twice, and a rename there is a
+ * copy. S3A has a committer that uploads a file under its final name and makes it visible when the job commits. It is
+ * used unless the session sets another committer or disables this one.
  */
 private[parquet] object S3ACommit {
   private val Factory = "org.apache.hadoop.fs.s3a.commit.S3ACommitterFactory"
   private val Magic = "fs.s3a.committer.magic.enabled"
 
-  /** Options of the write; none where Spark's default is used. */
+  /** Options of the write; empty if Spark's default is used. */
   def options(session: ClassicSession, staging: Path): Map[String, String] = {
     val conf = session.sessionState.conf
     val byDefault = conf.fileCommitProtocolClass == classOf[SQLHadoopMapReduceCommitProtocol].getName &&
@@ -32,11 +32,11 @@ private[parquet] object S3ACommit {
         "mapreduce.outputcommitter.factory.scheme.s3a" -> Factory,
         "fs.s3a.committer.name" -> "magic",
         Magic -> "true",
-        // the marker of this committer is a file with text, which nobody here reads
+        // this committer's marker is a file with text, which nobody here reads
         "mapreduce.fileoutputcommitter.marksuccessfuljobs" -> "false")
   }
 
-  /** Writes of the session, which is a run's own, use the committer that the options name. */
+  /** Makes writes of the session, which belongs to the run alone, use the committer that the options name. */
   def during[A](session: ClassicSession, options: Map[String, String])(body: => A): A =
     if (options.isEmpty) body
     else {
@@ -47,7 +47,7 @@ private[parquet] object S3ACommit {
     }
 }
 
-/** Spark's protocol with the committer that Hadoop has for the file system, which says where tasks write. */
+/** Spark's protocol with Hadoop's committer for the file system, which decides where tasks write. */
 private[zorder] final class S3ACommitProtocol(jobId: String, path: String, dynamicPartitionOverwrite: Boolean)
     extends HadoopMapReduceCommitProtocol(jobId, path, dynamicPartitionOverwrite) {
 

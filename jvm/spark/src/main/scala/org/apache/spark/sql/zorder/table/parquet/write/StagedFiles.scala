@@ -20,7 +20,7 @@ private[zorder] object StagedFiles {
   }
 
   private def walk(fs: FileSystem, directory: Path, partition: String, out: ArrayBuffer[DataFile]): Unit =
-    // a copy on an object store is written where it will be, and nothing is there yet
+    // a copy on an object store is written to its final place, where nothing exists yet
     TextFiles.children(fs, directory).foreach { status =>
       val name = status.getPath.getName
       if (status.isDirectory && name.contains('='))
@@ -29,6 +29,6 @@ private[zorder] object StagedFiles {
         out += DataFile(status.getPath.toString, status.getLen, status.getModificationTime, partition)
     }
 
-  /** The shuffle partition that wrote the file, which is its number over all layouts of the run. */
+  /** The shuffle partition that wrote the file. */
   def number(file: DataFile): Int = partNumber.of(file.path)
 }

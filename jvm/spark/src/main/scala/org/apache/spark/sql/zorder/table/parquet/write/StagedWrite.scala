@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile
 import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
 import org.apache.spark.sql.zorder.table.parquet.read.ParquetRows
 
-/** Parquet files written into a staging directory; `place` puts them in place, `drop` takes them away. */
+/** Parquet files written into a staging directory. `place` puts them in place, `drop` deletes them. */
 final private[zorder] class StagedWrite(
     override val root: Path,
     staging: Path,
@@ -25,7 +25,7 @@ final private[zorder] class StagedWrite(
       plan: LogicalPlan,
       partitionColumns: Seq[String],
       options: Map[String, String]): Seq[WrittenFile] = {
-    // a staging directory may hold late files already, which are no work of ours
+    // a staging directory may already hold late files, which this run has not written
     val before = StagedFiles.list(session, staging).map(_.path).toSet
     val onStore = S3ACommit.options(session, staging)
     S3ACommit.during(session, onStore) {
@@ -42,7 +42,7 @@ final private[zorder] class StagedWrite(
     Shims.ofRows(session, Project(written.copied, written.plan))
   }
 
-  override def commit(finished: CommitRequest): Unit = place(finished)
+  override def commit(request: CommitRequest): Unit = place(request)
 
   override def discard(): Unit = drop()
 }

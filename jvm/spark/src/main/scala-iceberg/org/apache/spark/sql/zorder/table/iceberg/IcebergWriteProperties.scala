@@ -5,10 +5,10 @@ import java.util.{HashMap => JHashMap, Map => JMap}
 import org.apache.iceberg.{BaseTable, HasTableOperations, Table}
 import org.apache.iceberg.TableProperties._
 
-/** Iceberg takes what its Parquet writer shall do from table properties: here they are those of one run. */
-private[iceberg] object WriteProperties {
+/** Iceberg's Parquet writer takes its options from table properties. These are the properties for one run. */
+private[iceberg] object IcebergWriteProperties {
 
-  /** Options of Parquet's writer by Spark's names, and the properties that say the same. */
+  /** Options of the Parquet writer under Spark's names, and the corresponding properties. */
   private val names = Map(
     "parquet.block.size" -> PARQUET_ROW_GROUP_SIZE_BYTES,
     "parquet.page.row.count.limit" -> PARQUET_PAGE_ROW_LIMIT,
@@ -26,10 +26,10 @@ private[iceberg] object WriteProperties {
       }).map(_ -> value)
   }
 
-  /** Spark 3.5 spells one of them in its own way. */
+  /** Spark 3.5 has a spelling of its own for one of them. */
   def codec(spark: String): String = if (spark == "lz4raw") "lz4_raw" else spark
 
-  /** The table with these properties over its own, for one write. */
+  /** The table with these properties in addition to its own, for one write. */
   def on(table: Table, options: Map[String, String]): Table = {
     val own = table.asInstanceOf[HasTableOperations].operations
     val ours = of(options)

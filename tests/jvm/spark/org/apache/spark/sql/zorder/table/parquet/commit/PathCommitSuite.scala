@@ -1,4 +1,4 @@
-package org.apache.spark.sql.zorder.table
+package org.apache.spark.sql.zorder.table.parquet.commit
 
 import java.io.File
 import java.nio.file.Files
@@ -8,6 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.{ParquetNames, RecordedFile, TableFixture}
 import org.apache.spark.sql.zorder.table.parquet.journal.Journal
 
 /** SPEC 5: the commit of a table known by its path. */
@@ -71,7 +72,7 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
     rows(10, 20).drop("p").write.parquet(s"$path/month=12")
     val table = open(path)
     val r = stage(table, table.files(), "r1")
-    val files = Tree2.names(r.journal.staging.toUri.getPath).map(n => RecordedFile(n, 1L, 0, 0, 1))
+    val files = ParquetNames.below(r.journal.staging.toUri.getPath).map(n => RecordedFile(n, 1L, 0, 0, 1))
     r.copy(request = r.request.copy(record = r.request.record.copy(files = files))).commit()
     assert(listed(path).map(_.getName).filter(_.contains("=")) == Seq("month=01", "month=12"))
     val recorded = open(path).state.latest().get.files.map(_.path.takeWhile(_ != '/'))
@@ -170,15 +171,5 @@ class PathCommitSuite extends AnyFunSuite with TableFixture {
       assert(intercept[ZOrderConflictException](r.commit()).getMessage.contains("deleted by somebody else"))
       assert(opened().files() == before && opened().store.all().isEmpty)
     }
-  }
-}
-
-object Tree2 {
-  def names(dir: String): Seq[String] = {
-    val root = new File(dir)
-    def walk(f: File, prefix: String): Seq[String] = Option(f.listFiles).toSeq.flatten.flatMap { c =>
-      if (c.isDirectory) walk(c, s"$prefix${c.getName}/") else Seq(prefix + c.getName)
-    }
-    walk(root, "").filter(_.endsWith(".parquet"))
   }
 }

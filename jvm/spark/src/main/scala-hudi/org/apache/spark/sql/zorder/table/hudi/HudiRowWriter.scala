@@ -9,21 +9,21 @@ import org.apache.hudi.table.HoodieSparkTable
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.DataFrame
 
-/** Writes rows as Hudi's own clustering does: with their keys and commit times as they were. */
-private[hudi] object RowWriter {
+/** Writes rows as Hudi's own clustering does: they keep their keys and commit times. */
+private[hudi] object HudiRowWriter {
 
   /**
    * Writes each shuffle partition into one file.
    *
    * @return
-   *   a status of each file. Nothing is written a second time under other names when it is read again: where
-   *   an executor is lost with its statuses, the run fails.
+   *   the status of each file. Reading it again must not write the files again under other names, so the run fails if
+   *   an executor is lost with its statuses.
    */
   def write(
       rows: DataFrame,
       clustering: PlannedClustering,
       options: Map[String, String]): RDD[WriteStatus] = {
-    val meta = clustering.metaClient(WriteSettings.hadoop(_, options))
+    val meta = clustering.metaClient(HudiWriteSettings.hadoop(_, options))
     val config = clustering.config
     val context = clustering.context.asInstanceOf[HoodieSparkEngineContext]
     val table = HoodieSparkTable.create[AnyRef](config, context, meta)

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.zorder.table
+package org.apache.spark.sql.zorder.table.resolve
 
 import java.io.File
 import java.nio.file.Files
@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.table.resolve.{FormatRefusals, IntoTarget, TableResolver}
+import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableFixture, TableRef}
 
 /** SPEC 4: what is refused, with the statement that is right instead. */
 class RefusalSuite extends AnyFunSuite with TableFixture {

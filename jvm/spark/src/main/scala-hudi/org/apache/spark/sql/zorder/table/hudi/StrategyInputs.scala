@@ -8,10 +8,10 @@ import org.apache.hudi.common.model.FileSlice
 import org.apache.spark.rdd.RDD
 
 /**
- * What a run gives to the strategies that Hudi makes by their class names: on this driver, by the id of the
- * run, which Hudi carries in the client's settings.
+ * What a run hands to the strategies that Hudi instantiates by class name. It stays on this driver, under the id of
+ * the run, which is in the settings of Hudi's client.
  */
-private[hudi] object HandOver {
+private[hudi] object StrategyInputs {
 
   /** A setting of the client. */
   val RunId = "hoodie.zorder.run.id"
@@ -32,7 +32,7 @@ private[hudi] object HandOver {
     ()
   }
 
-  /** What Hudi shall commit: a status of each file that the run has written. */
+  /** What Hudi commits: the status of each file that the run has written. */
   def statuses(runId: String): RDD[WriteStatus] = found(written.get(runId), runId)
 
   def forget(runId: String): Unit = {
@@ -42,6 +42,7 @@ private[hudi] object HandOver {
   }
 
   private def found[A](value: A, runId: String): A =
-    if (value == null) throw new IllegalStateException(s"The clustering run $runId is not under way here")
+    if (value == null)
+      throw new IllegalStateException(s"The clustering run $runId is not in progress on this driver")
     else value
 }

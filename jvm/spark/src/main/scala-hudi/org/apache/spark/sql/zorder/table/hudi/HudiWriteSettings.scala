@@ -4,13 +4,13 @@ import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 
-/** Options of Parquet's writer by Spark's names, as Hudi takes them. */
-private[hudi] object WriteSettings {
+/** Translates options of the Parquet writer from Spark's names to Hudi's. */
+private[hudi] object HudiWriteSettings {
 
-  /** Hudi would begin another file within a task; no table has files of so many bytes. */
+  /** Keeps Hudi from beginning a second file within a task: no table has files of so many bytes. */
   private val NoLimit = 1L << 50
 
-  /** The row limit of a page is Parquet's own: Hudi's writer has no setting for it. */
+  /** The row limit of a page is always Parquet's default: Hudi's writer has no setting for it. */
   private val PageRowLimit = "20000"
 
   private val Strategy = Map(
@@ -21,15 +21,15 @@ private[hudi] object WriteSettings {
   def of(options: Map[String, String], runId: String): Map[String, String] = {
     options.get("parquet.page.row.count.limit").filter(_ != PageRowLimit).foreach { rows =>
       refuse(
-        s"Hudi's writer begins a page after $PageRowLimit rows whatever it is told, so pageRowLimit = $rows " +
-          "cannot be had; leave the option out.")
+        s"Hudi's writer always begins a page after $PageRowLimit rows, so pageRowLimit = $rows is not possible; " +
+          "leave the option out.")
     }
-    Strategy ++ Map(HandOver.RunId -> runId, "hoodie.parquet.max.file.size" -> NoLimit.toString) ++
+    Strategy ++ Map(StrategyInputs.RunId -> runId, "hoodie.parquet.max.file.size" -> NoLimit.toString) ++
       options.get("parquet.block.size").map("hoodie.parquet.block.size" -> _) ++
       options.get("compression").map("hoodie.parquet.compression.codec" -> codec(_))
   }
 
-  /** Bloom filters of columns are asked for in Hadoop's settings. */
+  /** Bloom filters of columns are requested in Hadoop's settings. */
   def hadoop(conf: Configuration, options: Map[String, String]): Configuration = {
     options.filterKeys(_.startsWith("parquet.bloom.filter.")).foreach { case (key, value) =>
       conf.set(key, value)
