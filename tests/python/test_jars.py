@@ -58,19 +58,19 @@ def folder(tmp_path, *names):
     ],
 )
 def test_by_the_names_of_sparks_own_jars(tmp_path, core, scala, wanted):
-    assert _jars.choose(_jars.found(folder(tmp_path, core, scala)), HELD).name == wanted
+    assert _jars.choose(_jars.installed(folder(tmp_path, core, scala)), HELD).name == wanted
 
 
 def test_spark_from_pyspark_where_a_vendor_renames_its_jars(tmp_path):
     import pyspark
 
-    here = _jars.found(folder(tmp_path, "scala-library-2.13.17.jar", "vendor--core.jar"))
+    here = _jars.installed(folder(tmp_path, "scala-library-2.13.17.jar", "vendor--core.jar"))
     assert here.spark == pyspark.__version__ and here.scala == "2.13"
 
 
 def test_an_unsupported_line_is_named_with_what_the_wheel_holds():
     with pytest.raises(SetupError) as caught:
-        _jars.choose(_jars.Found("3.4.1", "2.12", "/jars"), HELD)
+        _jars.choose(_jars.Installed("3.4.1", "2.12", "/jars"), HELD)
     text = str(caught.value)
     assert "Spark 3.4.1 with Scala 2.12" in text and "Spark 3.5 with Scala 2.13; Spark 4.1" in text
     assert "\n" not in text
@@ -78,29 +78,29 @@ def test_an_unsupported_line_is_named_with_what_the_wheel_holds():
 
 def test_a_scala_that_this_line_has_not():
     with pytest.raises(SetupError, match=r"Spark 4\.1\.2 with Scala 2\.12"):
-        _jars.choose(_jars.Found("4.1.2", "2.12", "/jars"), HELD)
+        _jars.choose(_jars.Installed("4.1.2", "2.12", "/jars"), HELD)
 
 
 def test_no_scala_library_at_all(tmp_path):
     with pytest.raises(SetupError, match=r"No scala-library-\*\.jar was found"):
-        _jars.choose(_jars.found(tmp_path), HELD)
+        _jars.choose(_jars.installed(tmp_path), HELD)
 
 
 def test_no_jars_in_a_source_folder():
     with pytest.raises(SetupError, match="holds no jars: install the wheel"):
-        _jars.choose(_jars.Found("3.5.9", "2.12", "/jars"), [])
+        _jars.choose(_jars.Installed("3.5.9", "2.12", "/jars"), [])
 
 
 def test_pyspark_of_another_line_than_spark_home():
     with pytest.raises(SetupError, match=r"pyspark is 4\.3\.0 but the Spark jars in /x are 3\.5\.9"):
-        _jars.check_pairing(_jars.Found("3.5.9", "2.12", "/x"), "4.3.0")
+        _jars.check_pairing(_jars.Installed("3.5.9", "2.12", "/x"), "4.3.0")
 
 
 def test_spark_home_is_looked_at_first(tmp_path, monkeypatch):
     (tmp_path / "jars").mkdir()
     folder(tmp_path / "jars", "spark-core_2.13-4.1.2.jar", "scala-library-2.13.17.jar")
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
-    assert _jars.found()[:2] == ("4.1.2", "2.13")
+    assert _jars.installed()[:2] == ("4.1.2", "2.13")
 
 
 def test_the_installed_wheel_has_the_jar_for_this_spark():

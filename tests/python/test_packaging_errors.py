@@ -34,7 +34,7 @@ WRONG_JAR = (
     PLAIN
     + """
 from spark_zorder import _jars
-here = _jars.found()
+here = _jars.installed()
 other = next(j for j in _jars.packaged() if j.scala == here.scala and j.spark != _jars.line_of(here.spark)) \\
     if here.scala == "2.13" else next(j for j in _jars.packaged() if j.scala == "2.13" and j.spark == "3.5")
 spark = builder.config("spark.jars", _jars.path_of(other)).getOrCreate()

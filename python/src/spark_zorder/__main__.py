@@ -131,11 +131,11 @@ def _maintain(arguments: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return USAGE
 
-    def said(row: dict[str, Any]) -> None:
+    def report(row: dict[str, Any]) -> None:
         line = json.dumps(row) if arguments.json else f"{row['status']:<13} {row['table']}: {row['reason']}"
         print(line, flush=True)
 
-    statuses = {outcome.status for outcome in many.maintain(_session(arguments), names, limit, said)}
+    statuses = {outcome.status for outcome in many.maintain(_session(arguments), names, limit, report)}
     return FAILED if "FAILED" in statuses else CONFLICT if "CONFLICT" in statuses else DONE
 
 

@@ -1,4 +1,4 @@
-"""Which of the jars in this wheel fits the Spark and the Scala that are really there."""
+"""Which of the jars in this wheel fits the installed Spark and Scala."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Jar(NamedTuple):
     scala: str
 
 
-class Found(NamedTuple):
-    """The Spark (full version) and Scala (binary version) of this machine; None where nothing tells."""
+class Installed(NamedTuple):
+    """The Spark (full version) and Scala (binary version) of this machine; None where they are unknown."""
 
     spark: str | None
     scala: str | None
@@ -64,21 +64,21 @@ def jars_folder() -> Path:
     return Path(pyspark.__file__).parent / "jars"
 
 
-def found(folder: Path | None = None) -> Found:
-    """Spark and Scala by the names of Spark's own jars; Spark from pyspark where they are silent."""
+def installed(folder: Path | None = None) -> Installed:
+    """Spark and Scala by the names of Spark's own jars; without a Spark jar, the version of pyspark."""
     folder = jars_folder() if folder is None else folder
     names = sorted(p.name for p in folder.glob("*.jar")) if folder.is_dir() else []
     scala = next((m.group(1) for m in map(_SCALA.match, names) if m), None)
     core = next((m for m in map(_SPARK.match, names) if m), None)
     if core is not None:
-        return Found(core.group(2), scala or core.group(1), str(folder))
+        return Installed(core.group(2), scala or core.group(1), str(folder))
     import pyspark
 
-    return Found(pyspark.__version__, scala, str(folder))
+    return Installed(pyspark.__version__, scala, str(folder))
 
 
-def choose(here: Found, jars: list[Jar]) -> Jar:
-    """The jar for what was found; otherwise one sentence that names what was found and what is held."""
+def choose(here: Installed, jars: list[Jar]) -> Jar:
+    """The jar that fits; otherwise an error that names the installed versions and the jars there are."""
     if not jars:
         raise SetupError(
             "This installation of spark-zorder holds no jars: install the wheel (make wheel makes "
@@ -99,7 +99,7 @@ def choose(here: Found, jars: list[Jar]) -> Jar:
     )
 
 
-def check_pairing(here: Found, pyspark_version: str) -> None:
+def check_pairing(here: Installed, pyspark_version: str) -> None:
     """Refuses a pyspark of another line than the Spark that it would start."""
     if here.spark is not None and line_of(here.spark) != line_of(pyspark_version):
         raise SetupError(
@@ -122,7 +122,7 @@ def jar_path() -> str:
     """The path of the jar for the Spark of this machine."""
     import pyspark
 
-    here = found()
+    here = installed()
     check_pairing(here, pyspark.__version__)
     return path_of(choose(here, packaged()))
 
@@ -132,18 +132,18 @@ def jar(spark: SparkSession | None = None) -> str:
 
     With a session it is the one for the session's own Spark, which may be a server elsewhere.
     """
-    return jar_path() if spark is None else path_of(choose(_found_in(spark), packaged()))
+    return jar_path() if spark is None else path_of(choose(_installed_in(spark), packaged()))
 
 
-def _found_in(spark: SparkSession) -> Found:
+def _installed_in(spark: SparkSession) -> Installed:
     if not is_connect(spark):
         session: Any = spark
         scala = str(session._jvm.scala.util.Properties.versionNumberString())
-        return Found(spark.version, line_of(scala), "the session")
+        return Installed(spark.version, line_of(scala), "the session")
     fitting = [jar for jar in packaged() if jar.spark == line_of(spark.version)]
     if len(fitting) > 1:
         raise SetupError(
             "A Spark Connect client cannot see which Scala its server has: call jar() there, or choose one "
             f"of {', '.join(path_of(jar) for jar in fitting)}."
         )
-    return Found(spark.version, fitting[0].scala if fitting else "of a server", "the session")
+    return Installed(spark.version, fitting[0].scala if fitting else "of a server", "the session")

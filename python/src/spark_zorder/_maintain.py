@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Row, SparkSession
 
-    Said = Callable[[dict[str, Any]], None]
+    Report = Callable[[dict[str, Any]], None]
 
 _UNITS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|min|s|m|h|d)\s*")
@@ -59,9 +59,9 @@ def seconds(text: str) -> float:
 
 
 def maintain(
-    spark: SparkSession, tables: Sequence[str], max_seconds: float | None, said: Said
+    spark: SparkSession, tables: Sequence[str], max_seconds: float | None, report: Report
 ) -> list[Outcome]:
-    """Runs every table by the columns that it names itself, and tells each outcome when it is known.
+    """Runs every table by the columns that it names itself, and reports each outcome as soon as it is known.
 
     A dry run of each table comes first, and those that gain most are rewritten first. A table that fails
     does not stop the others. No table is begun after the time is up; whoever starts again goes on from
@@ -72,7 +72,7 @@ def maintain(
 
     def tell(outcome: Outcome) -> None:
         outcomes.append(outcome)
-        said(outcome.row())
+        report(outcome.row())
 
     worth: list[Outcome] = []
     for name in tables:

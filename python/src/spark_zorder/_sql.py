@@ -29,7 +29,7 @@ def quoted(part: str) -> str:
 
 
 def is_path(text: str) -> bool:
-    """Whether a text that stands for a table is a path: it has a slash, and no backquote as quoted names have.
+    """Whether a text for a table is a path: it has a slash, and no backquote as quoted names have.
 
     The JVM has the same rule (``TableRef.isPath``); tests/shared/table-names.tsv tests both.
     """

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Union
 
-from . import _session, _sql, _standing, functions, query_log
+from . import _history, _session, _sql, functions, query_log
 from ._layouts import Layout, stored
 
 if TYPE_CHECKING:
@@ -115,10 +115,10 @@ class ZOrderTable:
         Boundaries are stored, so nothing is fitted; Spark samples the key to cut it into ranges. Raises
         ValueError where no run that stands has stored a layout, or the DataFrame lacks a column of it.
         """
-        names = _standing.columns(self.history().collect(), self._target.last)
+        names = _history.columns(self.history().collect(), self._target.last)
         if not names:
             raise ValueError(f"{self._target.text} has no layout yet: cluster it first, with optimize().")
-        key = functions.zorder_key(self._target.layout, *_standing.found_in(df, self._target.text, names))
+        key = functions.zorder_key(self._target.layout, *_history.found_in(df, self._target.text, names))
         keyed = df.withColumn(_KEY, key)
         return keyed.repartitionByRange(_KEY).sortWithinPartitions(_KEY).drop(_KEY)
 

@@ -2,7 +2,7 @@ package sparkzorder.curve
 
 import java.math.BigInteger
 
-/** Raw keys one bit at a time, from SPEC 1 and nothing else; slow, for comparison. */
+/** Raw keys one bit at a time, from docs/spec.md, section 1, alone; slow, for comparison. */
 object Reference {
 
   /** A column of one row: `None` is NULL, else an unsigned number of `width` bits. */

@@ -2,7 +2,7 @@ package sparkzorder.curve.build
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What look-ups read, on the whole table, against the bound: the figures of the issue and of SPEC 2. */
+/** What look-ups read, on the whole table, against the bound: the figures of docs/spec.md, section 2. */
 class AlignedZFiguresSuite extends AnyFunSuite {
   private val Rows = 300000
 

@@ -38,7 +38,7 @@ class ShareReadSuite extends AnyFunSuite {
     assert(values.countIn(Zone.Between(text("z"), text("a"))) == 0)
   }
 
-  test("SPEC 2, share read agrees with its definition on random zones") {
+  test("share read agrees with its definition on random zones") {
     val random = new scala.util.Random(7)
     (1 to 50).foreach { _ =>
       val values = Seq.fill(1 + random.nextInt(60))(random.nextInt(40).toLong)

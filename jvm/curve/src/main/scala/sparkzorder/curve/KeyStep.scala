@@ -67,7 +67,7 @@ private[curve] object KeyStep {
   private final val Loop = 4
   // scalafix:on DisableSyntax
 
-  /** So many columns are spread by [[Spread]]; more give one level at a time. */
+  /** Up to this number of columns, [[Spread]] spreads the bits; more columns give one level at a time. */
   private val SpreadColumns = 8
 
   /**

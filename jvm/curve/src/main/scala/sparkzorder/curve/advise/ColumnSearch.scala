@@ -39,9 +39,9 @@ final class ColumnSearch(
    * The best set of one column, of two, and so on.
    *
    * @param always
-   *   so many columns are tried in any case
+   *   this many columns are tried in any case
    * @param most
-   *   more are tried up to so many, as long as each clearly pays
+   *   more columns are tried up to this number, as long as each clearly pays
    */
   def sets(always: Int, most: Int): IndexedSeq[ColumnSet] = {
     val chosen = grow(IndexedSeq.empty, Double.MaxValue, always, most)

@@ -18,7 +18,7 @@ import sparkzorder.curve.build.QueryShares
  * @param sortedBy
  *   the columns in the order of this sort
  * @param lossByLast
- *   by how much the queries that do not ask of the last column read a larger share of the files than without it
+ *   how much more of the files the queries without a filter on the last column read than without that column
  */
 final case class ColumnSet(
     columns: IndexedSeq[Int],

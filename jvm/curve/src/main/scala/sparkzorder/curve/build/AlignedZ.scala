@@ -28,7 +28,7 @@ object AlignedZ extends LayoutBuilder {
   private def lookUps(sample: RankedSample, leaves: RankBlocks): Double =
     math.sqrt(LookUps.shares(sample, leaves).map(s => s * s).sum)
 
-  /** So many columns are tried as the first. */
+  /** The number of columns to try as the first one. */
   private val MostFirst = 3
 
   private val Clearly = 0.995

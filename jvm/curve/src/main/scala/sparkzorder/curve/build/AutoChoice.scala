@@ -36,12 +36,12 @@ final private class AutoChoice(
     }
   }
 
-  private def clearly(other: Judged, z: Judged): Boolean =
+  private def clearly(other: ScoredCandidate, z: ScoredCandidate): Boolean =
     other.replaces(z, margin.part) && other.surely(z) >= margin.errors &&
       other.sparesColumns(z, margin.column)
 
   /** Every builder fitted on one half and costed on the other. */
-  private def compared(sample: RankedSample, queries: RankQueries): IndexedSeq[Judged] = {
+  private def compared(sample: RankedSample, queries: RankQueries): IndexedSeq[ScoredCandidate] = {
     val (rows, unseenRows) = halves(sample.rows)
     val (known, unseen) = halves(queries.size)
     val trained = sample.take(rows)
@@ -62,11 +62,11 @@ final private class AutoChoice(
       tree: CutTree,
       inFile: InFileOrder,
       rows: RankedSample,
-      queries: RankQueries): Judged = {
+      queries: RankQueries): ScoredCandidate = {
     val placed = PlacedRows.of(rows, tree, inFile)
     val pageRows = PlacedRows.pageRows(rows.rows, files, pagesPerFile)
     val blocks = placed.files
-    new Judged(
+    new ScoredCandidate(
       name,
       inFile,
       blocks.shares(queries),
@@ -88,15 +88,15 @@ object AutoChoice {
    * What replaces the aligned Z-order.
    *
    * @param part
-   *   it costs at most this part of what the Z-order does
+   *   its cost is at most this part of that of the Z-order
    * @param errors
-   *   the gain is at least so many standard errors of its mean over the held-out queries
+   *   the gain is at least this many standard errors of its mean over the held-out queries
    * @param column
-   *   look-ups of no column read more than so many times what they do of the Z-order
+   *   look-ups of no column read more than this many times what they read of the Z-order
    */
   private final case class Margin(part: Double, errors: Double, column: Double)
 
-  /** A log tells which columns may pay. */
+  /** A log says which columns matter, so one may get worse for another. */
   private val WithLog = Margin(0.97, 1.0, Double.PositiveInfinity)
 
   /**
@@ -105,7 +105,7 @@ object AutoChoice {
    */
   private val WithoutLog = Margin(0.90, 0.0, 1.02)
 
-  /** Candidates are compared on so many rows, which tells them apart; only the chosen one is fitted on all. */
+  /** Candidates are compared on this many rows, which is enough; only the chosen one is fitted on all rows. */
   private val ComparedRows = 60000
   private val RowsPerFile = 400
 

@@ -10,10 +10,10 @@ import sparkzorder.curve.layout.CutTree
  */
 object BitPatternTree extends QueryBuilder("bit-pattern") {
 
-  /** So many sampled rows a file show the extents of a cell well enough to compare patterns. */
+  /** Sampled rows per file: enough to compare patterns by the extents of their cells. */
   private val RowsPerFile = 40
 
-  /** A change has to be better by so much: patterns that nearly tie keep the columns in turn. */
+  /** A change must be better by this factor: among near ties, the columns stay in turn. */
   private val Clearly = 0.995
 
   private val Rounds = 2

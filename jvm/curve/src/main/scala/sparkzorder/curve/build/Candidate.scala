@@ -40,7 +40,7 @@ final case class Chosen(
  * @param lookUps
  *   by column, what look-ups of its values read at the level of files
  */
-final private[build] class Judged(
+final private[build] class ScoredCandidate(
     name: String,
     val inFile: InFileOrder,
     files: Array[Double],
@@ -54,7 +54,7 @@ final private[build] class Judged(
   private def costs: Array[Double] = files.indices.map(q => ReadCost.of(files(q), pages(q))).toArray
 
   /** By how many standard errors of the mean over the queries this costs less than the other. */
-  def surely(that: Judged): Double = {
+  def surely(that: ScoredCandidate): Double = {
     val gains = costs.zip(that.costs).map { case (mine, its) => its - mine }
     val gain = mean(gains)
     val variance = gains.indices.map { q =>
@@ -65,11 +65,11 @@ final private[build] class Judged(
   }
 
   /** Whether it costs at most this part of what the other does, and reads no more files. */
-  def replaces(that: Judged, part: Double): Boolean =
+  def replaces(that: ScoredCandidate, part: Double): Boolean =
     candidate.files <= that.candidate.files && cost <= part * that.cost
 
-  /** Whether look-ups of no column read more than so many times what they read of the other. */
-  def sparesColumns(that: Judged, most: Double): Boolean =
+  /** Whether look-ups of every column read at most `most` times what they read of the other. */
+  def sparesColumns(that: ScoredCandidate, most: Double): Boolean =
     lookUps.indices.forall(c => lookUps(c) <= most * that.lookUps(c))
 
   private[this] def mean(each: Array[Double]): Double =

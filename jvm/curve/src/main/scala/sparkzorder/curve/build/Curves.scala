@@ -4,7 +4,7 @@ package sparkzorder.curve.build
  * A curve that `USING CURVE` takes.
  *
  * @param builders
- *   by the number of clustering columns, the builders behind the name; of several, the one that reads least is taken
+ *   the builders for a number of clustering columns; of several, the one whose layout reads least is taken
  */
 final case class Curve(name: String, builders: Int => Seq[LayoutBuilder])
 
@@ -12,7 +12,7 @@ final case class Curve(name: String, builders: Int => Seq[LayoutBuilder])
 object Curves {
   private val trees: Seq[LayoutBuilder] = Seq(KdTree, QueryTree, LiteralTree)
 
-  /** `auto` tries a sort that begins with each of so many columns. */
+  /** `auto` tries sorts that begin with each of the first columns, up to this number. */
   private val MostSorts = 8
 
   val Auto: Curve = Curve(
@@ -35,7 +35,7 @@ object Curves {
 
   val names: Seq[String] = all.map(_.name)
 
-  /** The builders behind a name, for so many clustering columns. */
+  /** The builders of the curve with this name, for a number of clustering columns. */
   def builders(name: String, columns: Int): Seq[LayoutBuilder] =
     all.find(_.name == name).map(_.builders(columns)).getOrElse(
       throw new IllegalArgumentException(s"unknown curve: $name; one of ${names.mkString(", ")}"))

@@ -5,7 +5,7 @@ import sparkzorder.curve.cost.{RankBlocks, RankQueries}
 import sparkzorder.curve.layout.{CutTree, InFileOrder}
 
 /**
- * Rows and queries that no layout is fitted on, to tell by what queries would read. The rows have more columns
+ * Rows and queries that no layout is fitted on, to estimate what queries would read. The rows have more columns
  * than a layout clusters by: what goes along with a clustered column gains too, and is counted.
  *
  * @param files

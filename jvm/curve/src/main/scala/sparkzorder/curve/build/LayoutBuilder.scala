@@ -20,7 +20,7 @@ trait LayoutBuilder {
   def build(sample: RankedSample, queries: RankQueries, files: Int): CutTree = build(sample, files)
 }
 
-/** A builder that learns from queries; without any, from those that everybody asks. */
+/** A builder that learns from queries; without any, from the default workload. */
 abstract private[build] class QueryBuilder(override val name: String) extends LayoutBuilder {
   override val inFile: InFileOrder = InFileOrder.Hilbert
 

@@ -1,6 +1,6 @@
 package sparkzorder.curve.build
 
-import sparkzorder.curve.build.cut.{Proposal, QuantileCuts, RankedSample, Recursion, SampleCell}
+import sparkzorder.curve.build.cut.{Proposal, QuantileCuts, RankedSample, SampleCell, TreeGrower}
 import sparkzorder.curve.layout.{CutTree, InFileOrder}
 
 /**
@@ -16,7 +16,7 @@ sealed class LexicalBy private[build] (override val name: String, first: Int) ex
 
   override def build(sample: RankedSample, files: Int): CutTree = recursion.grow(sample, files).tree
 
-  private[this] val recursion: Recursion = new Recursion {
+  private[this] val recursion: TreeGrower = new TreeGrower {
     override protected def propose(cell: SampleCell): Option[Proposal] =
       (first +: (0 until cell.columns).filter(_ != first)).iterator
         .filter(cell.extent(_).width > 1)

@@ -19,7 +19,7 @@ final private[build] class PlacedRows(sample: RankedSample, order: Array[Int], f
 
   def files: RankBlocks = RankBlocks.of(sample.ranks, order, fileStarts)
 
-  /** The files cut into pages of so many rows; the last page of a file may have fewer. */
+  /** The files cut into pages of `rows` rows; the last page of a file may have fewer. */
   def pages(rows: Int): RankBlocks = {
     val starts = Array.newBuilder[Int]
     var f = 0

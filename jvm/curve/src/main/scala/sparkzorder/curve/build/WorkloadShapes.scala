@@ -18,7 +18,7 @@ object WorkloadShapes {
       else Some(Shape(shapes.maxBy(_.map(_.at(Typical)).product), queries.weights(q)))
     }
 
-  /** Per column, the bits that tell its values apart; `Scale.Bits` where nearly every row has its own. */
+  /** Per column, the bits that its distinct values need; `Scale.Bits` if nearly every row has its own value. */
   def caps(sample: RankedSample): IndexedSeq[Double] = (0 until sample.columns).map { c =>
     val distinct = sample.distinct(c)
     if (distinct > sample.rows / 4) Scale.Bits.toDouble

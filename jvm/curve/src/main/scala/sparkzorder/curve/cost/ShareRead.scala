@@ -3,8 +3,8 @@ package sparkzorder.curve.cost
 import sparkzorder.curve.{Block, Zone}
 
 /**
- * Share read (SPEC 2): the mean, over a column's non-NULL values v, of the rows in blocks whose zone holds
- * v, as a part of all rows. 1 = every look-up reads everything. A block is a file, a row group or a page.
+ * Share read (docs/spec.md, section 2): the mean, over a column's non-NULL values v, of the rows in blocks whose zone
+ * holds v, as a part of all rows. 1 = every look-up reads everything. A block is a file, a row group or a page.
  */
 object ShareRead {
 

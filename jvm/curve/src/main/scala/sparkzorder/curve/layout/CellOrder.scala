@@ -10,7 +10,7 @@ private[layout] object CellOrder {
   /** Bits that a column of a lexical order may take before the columns after it have theirs. */
   private val LexicalBits = 24
 
-  /** Bits of the curve in a file: four billion cells. More would cost time and tell no page from another. */
+  /** Bits of the curve in a file: four billion cells. More would take time and separate no more pages. */
   private val CurveBits = 32
 
   /** A column of nearly nothing but NULL must not take all the bits from the others. */

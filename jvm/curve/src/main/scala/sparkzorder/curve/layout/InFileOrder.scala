@@ -1,6 +1,6 @@
 package sparkzorder.curve.layout
 
-/** The order of the rows inside a file. `name` tells it in full: `named` makes it from that again. */
+/** The order of the rows inside a file. `name` describes it fully: `named` turns it back into the order. */
 sealed abstract class InFileOrder(val name: String) extends Serializable
 
 object InFileOrder {

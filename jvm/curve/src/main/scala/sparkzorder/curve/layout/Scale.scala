@@ -90,7 +90,7 @@ final case class RankSpan(from: Int, until: Int) {
 
 object Scale {
 
-  /** Ranks have so many bits. */
+  /** The number of bits of a rank. */
   val Bits: Int = 30
 
   /** One more than the greatest rank: 2^30, so that ranks are positive ints with room for sums. */

@@ -14,7 +14,7 @@ object ScaleBuilder {
   /** A value with more than this share of the non-NULL sample is a point of its own. */
   private val PointShare = 1.0 / 1024
 
-  /** With at most so many distinct values, each is a point. */
+  /** Up to this number of distinct values, each is a point. */
   private val FewValues = 1024
 
   /** Bins of equal mass that the light values are cut into. */
@@ -103,7 +103,7 @@ object ScaleBuilder {
     def size: Int = until - from
   }
 
-  /** Cuts `[0, n)` into bins between unlike neighbours. */
+  /** Cuts `[0, n)` into bins, only between different neighbours. */
   private def bins(n: Int, nulls: Int, sameAsBefore: Int => Boolean): IndexedSeq[Bin] = {
     val firsts = firstsOf(n, sameAsBefore)
     val few = firsts.length <= FewValues

@@ -45,6 +45,6 @@ object KeyBits {
     new KeyBits(places.toArray, shape.bounds)
   }
 
-  /** A key of so many bits that stands as it is, left-aligned, in the words: `hilbert(...)`. */
+  /** A finished key of this many bits, left-aligned in the words: `hilbert(...)`. */
   def sequence(bits: Int): KeyBits = new KeyBits(Array.range(0, bits), Array(0, (bits + 63) >>> 6))
 }

@@ -7,7 +7,7 @@ package sparkzorder.curve.build.cut
  * @param firstTurn
  *   the column to begin with
  * @param patience
- *   a column whose halving gains more than so many times that of the column in turn is taken instead
+ *   a column is cut out of turn if it gains more than this many times what the column in turn gains
  * @param atQuantiles
  *   cut where the rows of the cell divide as its files do, and not at the middle of its ranks
  */
@@ -15,7 +15,7 @@ final private[build] class AlignedCuts(
     override protected val firstTurn: Int,
     patience: Double,
     atQuantiles: Boolean)
-    extends Recursion {
+    extends TreeGrower {
 
   override protected def propose(cell: SampleCell): Option[Proposal] = {
     val turns = (0 until cell.columns).map(k => (cell.turn + k) % cell.columns)
@@ -31,7 +31,7 @@ final private[build] class AlignedCuts(
 
   /** By how much fewer rows of the cell a look-up on the cut column reads. */
   private def gain(cell: SampleCell, p: Proposal): Double = {
-    val sides = new Sides(cell, p.column, Array(p.rank))
+    val sides = new CutSides(cell, p.column, Array(p.rank))
     val left = sides.rowsLeft(0)
     cell.rows * sides.all.cover(cell.sample, p.column) -
       left * sides.left(0).cover(cell.sample, p.column) -

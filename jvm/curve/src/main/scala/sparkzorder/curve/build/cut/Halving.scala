@@ -16,8 +16,8 @@ private[build] object Halving {
       val below = cell.rowsBelow(column, rank)
       if (below == 0 || below == cell.rows) None
       else {
-        val apart = if (rank == middle) None else FileShares.setApart(cell, below)
-        FileShares.within(cell, below).orElse(apart).map(Proposal(column, rank, _))
+        val apart = if (rank == middle) None else FileAllocation.setApart(cell, below)
+        FileAllocation.within(cell, below).orElse(apart).map(Proposal(column, rank, _))
       }
     }
   }

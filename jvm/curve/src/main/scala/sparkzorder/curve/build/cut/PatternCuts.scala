@@ -9,7 +9,7 @@ package sparkzorder.curve.build.cut
  * @param atQuantiles
  *   cut where the rows of the cell divide as its files do, and not at the middle of its ranks
  */
-final private[build] class PatternCuts(pattern: Array[Int], atQuantiles: Boolean) extends Recursion {
+final private[build] class PatternCuts(pattern: Array[Int], atQuantiles: Boolean) extends TreeGrower {
 
   override protected def propose(cell: SampleCell): Option[Proposal] = {
     val bits = Iterator.range(cell.turn, math.max(cell.turn, pattern.length) + cell.columns)

@@ -6,15 +6,15 @@ private[build] object QuantileCuts {
   /** The cuts on either side of the value where half of the files end, and how uneven they are. */
   def of(cell: SampleCell, column: Int): Seq[(Proposal, Double)] = of(cell, column, cell.files / 2)
 
-  /** The cuts on either side of the value that stands where so many of the files end. */
+  /** The cuts on either side of the value at which `leftFiles` of the files end. */
   private def of(cell: SampleCell, column: Int, leftFiles: Int): Seq[(Proposal, Double)] = {
     val sorted = cell.sortedRanks(column)
     val n = sorted.length
     val middle = sorted((n.toLong * leftFiles / cell.files).toInt)
     Seq(firstAt(sorted, middle), firstAt(sorted, middle + 1)).distinct.collect {
       case below if below > 0 && below < n =>
-        val files = FileShares.byMass(cell, below)
-        (Proposal(column, sorted(below), files), FileShares.imbalance(cell, below, files))
+        val files = FileAllocation.byMass(cell, below)
+        (Proposal(column, sorted(below), files), FileAllocation.imbalance(cell, below, files))
     }.filter { case (p, _) => bigEnough(cell, cell.rowsBelow(p.column, p.rank)) }
   }
 
@@ -22,7 +22,7 @@ private[build] object QuantileCuts {
   def best(cell: SampleCell, column: Int): Option[Proposal] = best(cell, column, cell.files / 2)
 
   def best(cell: SampleCell, column: Int, leftFiles: Int): Option[Proposal] = {
-    val cuts = of(cell, column, leftFiles).filter(_._2 <= FileShares.Most)
+    val cuts = of(cell, column, leftFiles).filter(_._2 <= FileAllocation.Most)
     if (cuts.isEmpty) None else Some(cuts.minBy(_._2)._1)
   }
 
@@ -33,7 +33,7 @@ private[build] object QuantileCuts {
   }
 
   private def bigEnough(cell: SampleCell, below: Int): Boolean =
-    math.min(below, cell.rows - below) >= FileShares.SmallestFile * cell.target
+    math.min(below, cell.rows - below) >= FileAllocation.SmallestFile * cell.target
 
   /** Index of the first element >= value. */
   def firstAt(sorted: Array[Int], value: Int): Int = {

@@ -10,11 +10,11 @@ import sparkzorder.curve.cost.RankQueries
  * @param literals
  *   cuts at the ends of the queries' intervals are candidates as well
  */
-final private[build] class QueryCuts(queries: RankQueries, literals: Boolean) extends Recursion {
+final private[build] class QueryCuts(queries: RankQueries, literals: Boolean) extends TreeGrower {
   import QueryCuts._
 
   override protected def propose(cell: SampleCell): Option[Proposal] = {
-    val all = new Sides(cell, 0, Array.empty).all
+    val all = new CutSides(cell, 0, Array.empty).all
     val touching =
       Array.range(0, queries.size).filter(queries.touches(_, all.low, all.high, all.holdsNull))
     val varying = (0 until cell.columns).filter(all.varies)
@@ -28,14 +28,14 @@ final private[build] class QueryCuts(queries: RankQueries, literals: Boolean) ex
     val quantiles = quantileCuts(cell, column)
     val wanted = if (literals) literalCuts(column, touching) else Array.empty[Int]
     val cuts = (quantiles ++ wanted).distinct.sorted
-    val sides = new Sides(cell, column, cuts)
+    val sides = new CutSides(cell, column, cuts)
     var best: Option[Scored] = None
     var k = 0
     while (k < cuts.length) {
       val below = sides.rowsLeft(k)
       if (below > 0 && below < cell.rows) {
-        val files = FileShares.byMass(cell, below)
-        if (FileShares.alike(cell, below, files)) {
+        val files = FileAllocation.byMass(cell, below)
+        if (FileAllocation.alike(cell, below, files)) {
           val penalty = if (quantiles.contains(cuts(k))) 1.0 else LiteralPenalty
           val cost = penalty * (below * weightOf(touching, sides.left(k)) +
             (cell.rows - below) * weightOf(touching, sides.right(k)))
@@ -49,7 +49,7 @@ final private[build] class QueryCuts(queries: RankQueries, literals: Boolean) ex
     best
   }
 
-  private def weightOf(touching: Array[Int], side: Extents): Double = {
+  private def weightOf(touching: Array[Int], side: RankExtents): Double = {
     var sum = 0.0
     var i = 0
     while (i < touching.length) {

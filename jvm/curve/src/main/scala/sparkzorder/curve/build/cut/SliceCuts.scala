@@ -13,7 +13,7 @@ package sparkzorder.curve.build.cut
  *   of the whole table
  */
 final private[build] class SliceCuts(columns: IndexedSeq[Int], bits: IndexedSeq[Double], files: Int)
-    extends Recursion {
+    extends TreeGrower {
 
   /** Files of one slice of each column, the table's files less the bits spent so far. */
   private[this] val filesOfSlice: IndexedSeq[Double] =

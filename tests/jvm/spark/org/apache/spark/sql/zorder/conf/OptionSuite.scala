@@ -193,9 +193,9 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("nearest names") {
-    assert(Nearest.distance("abc", "acb") == 1 && Nearest.distance("", "abc") == 3)
-    assert(Nearest.to("customer_sk", Seq("ss_customer_sk", "ss_cdemo_sk")) == Some("ss_customer_sk"))
-    assert(Nearest.to("xyz", Seq("ss_customer_sk")).isEmpty && Nearest.to("x", Nil).isEmpty)
-    assert(Nearest.hint("AEG", Seq("age", "name")) == " Did you mean age?")
+    assert(NearestName.distance("abc", "acb") == 1 && NearestName.distance("", "abc") == 3)
+    assert(NearestName.to("customer_sk", Seq("ss_customer_sk", "ss_cdemo_sk")) == Some("ss_customer_sk"))
+    assert(NearestName.to("xyz", Seq("ss_customer_sk")).isEmpty && NearestName.to("x", Nil).isEmpty)
+    assert(NearestName.hint("AEG", Seq("age", "name")) == " Did you mean age?")
   }
 }

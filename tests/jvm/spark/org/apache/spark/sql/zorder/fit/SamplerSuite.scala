@@ -1,9 +1,9 @@
 package org.apache.spark.sql.zorder.fit
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
+import sparkzorder.curve.build.Curves
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
-import sparkzorder.curve.build.Curves
 
 class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
   private lazy val spark: SparkSession = SparkSession.builder()

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.sort
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.expr.RowWords
 
-/** The Z-order of rows, bit by bit, from the rule of SPEC 1 and the columns' words. */
+/** The Z-order of rows, bit by bit, from the rule of docs/spec.md, section 1, and the columns' words. */
 object SlowKey {
 
   /** @param values in Spark's internal representation */

@@ -150,7 +150,7 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
       }
       val read = footers(dir, StatColumn(Seq("a"), LongType))
       assert(read.map(_.encrypted) == Seq(true, true))
-      assert(InputTraits.of(read).refusals.mkString.contains("a.parquet is encrypted and so are 1 more"))
+      assert(InputProperties.of(read).refusals.mkString.contains("a.parquet is encrypted and so are 1 more"))
     }
   }
 

@@ -65,7 +65,7 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
     }
   }
 
-  test("SPEC 4, types that would not come back are named with file and column") {
+  test("types that would not come back are named with file and column") {
     inTempDir { dir =>
       writeOdd(dir)
       val union = SchemaUnion.of(footers(dir), None, caseSensitive = false)

@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.workload.draw.AskedColumn
 import org.apache.spark.sql.zorder.workload.log.{LoggedBoxes, LoggedCondition}
 import org.apache.spark.sql.zorder.workload.predicate.{BoxColumn, Boxes, Predicates}
-import org.apache.spark.sql.zorder.workload.scan.ColumnFacts
+import org.apache.spark.sql.zorder.workload.scan.ColumnStatistics
 import sparkzorder.curve.cost.Condition
 
 /** A filter over a schema, resolved and folded as in a query. */
@@ -63,7 +63,7 @@ trait BoxFixture extends ZOrderSession { this: Suite =>
 
   /** The boxes in the words of the log. */
   protected def logged(ddl: String, where: String, literals: Boolean = true): Seq[String] =
-    shown(LoggedBoxes.of(filtered(ddl, where).boxes, literals, ColumnFacts.none))
+    shown(LoggedBoxes.of(filtered(ddl, where).boxes, literals, ColumnStatistics.none))
 
   protected def shown(boxes: Seq[Seq[LoggedCondition]]): Seq[String] = boxes.map(_.map(show).mkString(" & "))
 

@@ -120,7 +120,7 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
     val types = Seq(IntegerType, StringType)
     val refs = (1 to 3).map(k =>
       fit(types, Seq.fill(Rows)(Seq(random.nextInt(k * 1000), utf8("x" + random.nextInt(50)))), 4 * k))
-    val routes = Routes(refs)
+    val routes = PartitionLayouts(refs)
     assert(routes.files == refs.map(_.layout.files).sum)
     val route = Some(BoundReference(2, IntegerType, nullable = false))
     for (r <- 0 until 3; _ <- 0 until 8) {
@@ -187,9 +187,13 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
     val ref = fit(types, Seq.fill(50)(Seq(random.nextInt(), random.nextInt())), 4)
     val route = BoundReference(2, IntegerType, nullable = false)
     val e =
-      ZOrderFile(Routes(Vector(ref, ref)), Some(route), references(types), ZOrderFile.spreadBy(Seq(route)))
+      ZOrderFile(
+        PartitionLayouts(Vector(ref, ref)),
+        Some(route),
+        references(types),
+        ZOrderFile.spreadBy(Seq(route)))
     assert(e.withNewChildren(e.children) == e)
-    val k = ZOrderKey(Routes(Vector(ref, ref)), Some(route), references(types))
+    val k = ZOrderKey(PartitionLayouts(Vector(ref, ref)), Some(route), references(types))
     assert(k.withNewChildren(k.children) == k)
   }
 

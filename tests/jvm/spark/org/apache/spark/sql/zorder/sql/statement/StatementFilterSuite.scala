@@ -4,7 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
 
-/** SPEC 6: the first words decide; everything else goes untouched to the parser below. */
+/** docs/spec.md, section 6: the first words decide; everything else goes untouched to the parser below. */
 class StatementFilterSuite extends AnyFunSuite with ZOrderSession {
 
   test("statements of others are left alone") {

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.TableRef.{Location, Name}
 
-/** SPEC 6: what parses, and into what. */
+/** docs/spec.md, section 6: what parses, and into what. */
 class StatementParserSuite extends AnyFunSuite {
   private def parse(sql: String): Statement = new StatementParser(CatalystSqlParser).parse(sql)
 

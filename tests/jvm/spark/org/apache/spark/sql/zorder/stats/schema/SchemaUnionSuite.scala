@@ -5,7 +5,7 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.stats.{InputTraits, StatsFixture, Verification}
+import org.apache.spark.sql.zorder.stats.{InputProperties, StatsFixture, Verification}
 
 class SchemaUnionSuite extends AnyFunSuite with StatsFixture {
   private def write(dir: Path, name: String, columns: String*): Unit =
@@ -14,7 +14,7 @@ class SchemaUnionSuite extends AnyFunSuite with StatsFixture {
   private def union(dir: Path, catalog: Option[StructType] = None, caseSensitive: Boolean = false) =
     SchemaUnion.of(footers(dir), catalog, caseSensitive)
 
-  test("SPEC 4, the union holds a column that only one of two files has, where Spark's default loses it") {
+  test("the union holds a column that only one of two files has, where Spark's default loses it") {
     inTempDir { dir =>
       write(dir, "a", "id", "struct(id as f) as s")
       write(dir, "b", "id", "struct(id as f, 'x' as g) as s", "id + 1 as More")
@@ -90,7 +90,7 @@ class SchemaUnionSuite extends AnyFunSuite with StatsFixture {
       assert(mixed.timestamps == "TIMESTAMP_MICROS" && mixed.losses.size == 1)
       val micros = SchemaUnion.of(footers(dir), None, caseSensitive = false, timestampType = "micros")
       assert(micros.losses.isEmpty)
-      assert(InputTraits.of(footers(dir)).int96 == Seq("t"))
+      assert(InputProperties.of(footers(dir)).int96 == Seq("t"))
     }
   }
 
@@ -122,13 +122,13 @@ class SchemaUnionSuite extends AnyFunSuite with StatsFixture {
       spark.range(200000).selectExpr("id", "uuid() as u").coalesce(1).write.option("compression", "gzip")
         .option("parquet.block.size", 1000000).parquet(dir.resolve("a").toString)
       spark.range(10).coalesce(1).write.option("compression", "snappy").parquet(dir.resolve("b").toString)
-      val traits = InputTraits.of(footers(dir))
+      val traits = InputProperties.of(footers(dir))
       assert(traits.codec.contains("gzip"))
       assert(traits.rowGroupBytes.exists(b => b > 100000 && b < 2000000), traits)
       assert(traits.keyValues.isEmpty && traits.refusals.isEmpty && traits.int96.isEmpty)
       val own = Map("owner" -> "us")
       val marked = footers(dir).map(f => f.copy(keyValues = f.keyValues ++ own + ("n" -> f.rows.toString)))
-      assert(InputTraits.of(marked).keyValues == own)
+      assert(InputProperties.of(marked).keyValues == own)
     }
   }
 }

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.workload.BoxFixture
 import org.apache.spark.sql.zorder.workload.log.LoggedBoxes
-import org.apache.spark.sql.zorder.workload.scan.ColumnFacts
+import org.apache.spark.sql.zorder.workload.scan.ColumnStatistics
 
 /** Filters become boxes that hold every row for which they are true. */
 class PredicatesSuite extends AnyFunSuite with BoxFixture {
@@ -81,7 +81,7 @@ class PredicatesSuite extends AnyFunSuite with BoxFixture {
         assert(LoggedBoxes.of(
           f.boxes,
           literals = true,
-          ColumnFacts.none).isEmpty === (f.boxes == Boxes.Nothing))
+          ColumnStatistics.none).isEmpty === (f.boxes == Boxes.Nothing))
       }
     }
   }

@@ -71,17 +71,17 @@ class ValueTextSuite extends AnyFunSuite with ZOrderSession {
 
   test("neighbours") {
     def bytes(s: String) = BytesWord(s.getBytes("UTF-8"))
-    assert(Neighbours.above(LongWord(127), ByteType).isEmpty)
-    assert(Neighbours.below(LongWord(-128), ByteType).isEmpty)
-    assert(Neighbours.below(LongWord(5), IntegerType) === Some(LongWord(4)))
-    assert(Neighbours.below(bytes(""), StringType).isEmpty)
-    val below = Neighbours.below(bytes("ab"), StringType).get
+    assert(AdjacentWords.above(LongWord(127), ByteType).isEmpty)
+    assert(AdjacentWords.below(LongWord(-128), ByteType).isEmpty)
+    assert(AdjacentWords.below(LongWord(5), IntegerType) === Some(LongWord(4)))
+    assert(AdjacentWords.below(bytes(""), StringType).isEmpty)
+    val below = AdjacentWords.below(bytes("ab"), StringType).get
     assert(Seq("", "a", "aa", "aazz", "aa\u00ff").forall(s => bytes(s) < below) && below < bytes("ab"))
-    assert(Neighbours.above(bytes("ab"), StringType).exists(w => bytes("ab") < w && w < bytes("ab\u0001")))
-    assert(Neighbours.below(bytes("ab"), BinaryType) === Some(bytes("ab")))
+    assert(AdjacentWords.above(bytes("ab"), StringType).exists(w => bytes("ab") < w && w < bytes("ab\u0001")))
+    assert(AdjacentWords.below(bytes("ab"), BinaryType) === Some(bytes("ab")))
     val wide = DecimalType(38, 0)
     val one = WordTypes.of(wide).get.word(Decimal(1))
     val zero = WordTypes.of(wide).get.word(Decimal(0))
-    assert(Neighbours.below(one, wide) === Some(zero))
+    assert(AdjacentWords.below(one, wide) === Some(zero))
   }
 }

@@ -25,7 +25,7 @@ object Verdict {
  * @param sorted
  *   of the files that the best plain sort would make
  * @param bound
- *   the least that any layout of so many files reads, were the columns independent
+ *   the least that any layout of this many files could read if the columns were independent
  * @param gain
  *   the part of what is read now that need not be read any more, files and pages alike, as `minGain` counts it
  */

@@ -39,7 +39,7 @@ final class Advisor private (
     if (files.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
     val candidates = Candidates.of(user, table, log)
     val considered = progress.step("footers") {
-      Considered(pinned, table, files, candidates.columns, options)
+      ScreenedCandidates(pinned, table, files, candidates.columns, options)
     }(_.input.said)
     val plan = FilePlan(
       considered.input.partitions,
@@ -55,7 +55,7 @@ final class Advisor private (
     else if (considered.columns.isEmpty)
       Advice(Verdict.LeaveIt, Reasons.nothingToClusterBy, files = Some(files.length)) +: kept
     else {
-      val found = Findings(pinned, user, table, considered, plan, log, progress)
+      val found = AdviceInput(pinned, user, table, considered, plan, log, progress)
       new Proposals(target, candidates, considered, plan, found, log, options).all(progress) ++ kept
     }
   }

@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.workload.log.QueryLog
  * The columns that a table might be clustered by.
  *
  * @param columns
- *   with a log those that its queries ask of, the most asked first; else every column that has an order
+ *   with a log, the columns in its queries' filters, the most frequent first; else every column that has an order
  * @param asked
  *   share of the log's weight that asks of a column; empty without a log
  * @param partitions
@@ -28,10 +28,10 @@ final private[advise] case class Candidates(
 
 private[advise] object Candidates {
 
-  /** Columns of a log that are considered. */
+  /** The number of columns of a log to consider. */
   val MostAsked = 8
 
-  /** Columns whose statistics are looked at where no log says which matter. */
+  /** Without a log, the statistics of this many columns are read. */
   private val MostScreened = 64
 
   def of(session: ClassicSession, table: ClusterTable, log: Option[QueryLog]): Candidates =

@@ -9,13 +9,13 @@ import org.apache.spark.sql.zorder.workload.log.QueryLog
 import sparkzorder.curve.advise.ColumnSet
 import sparkzorder.curve.build.{Curves, QueryShares}
 
-/** Everything that there is to propose for one table, the best first. */
+/** All proposals for one table, the best first. */
 final private[advise] class Proposals(
     target: TableRef,
     candidates: Candidates,
-    considered: Considered,
+    considered: ScreenedCandidates,
     plan: FilePlan,
-    found: Findings,
+    found: AdviceInput,
     log: Option[QueryLog],
     options: RunOptions) {
   import Proposals._
@@ -25,7 +25,7 @@ final private[advise] class Proposals(
   private val unique = PointLookUps.of(found.queries, counts, found.sampledShare)
 
   /** What is left to cluster by and for once Bloom filters serve the look-ups of identifiers. */
-  private val open: Findings = {
+  private val open: AdviceInput = {
     val rest = found.columns.indices.filterNot(unique.contains)
     val left = found.of(rest, q => !PointLookUps.serve(unique)(q))
     if (rest.isEmpty || log.isDefined && left.queries.isEmpty) found else left
@@ -37,9 +37,9 @@ final private[advise] class Proposals(
   def all(progress: Progress): Seq[Advice] =
     if (open.columns.isEmpty) Seq(leaveIt(Reasons.nothingToClusterBy, None))
     else {
-      val files = Workbench.files(found.judged.files, open.sample.rows / 2)
+      val files = LayoutEvaluator.files(found.judged.files, open.sample.rows / 2)
       val pages = math.max(1.0, found.rows.toDouble / files / options.pageRowLimit)
-      val bench = new Workbench(open.sample, open.queries, files, pages)
+      val bench = new LayoutEvaluator(open.sample, open.queries, files, pages)
       val now = bench.now(open.files, open.pageBlocks)
       val most = if (log.isDefined) Candidates.MostAsked else Tried
       val sets = progress.step("search")(bench.search.sets(Tried, most)) { s =>
@@ -56,7 +56,7 @@ final private[advise] class Proposals(
 
   private def clustered(
       sets: IndexedSeq[ColumnSet],
-      bench: Workbench,
+      bench: LayoutEvaluator,
       now: QueryShares): IndexedSeq[Advice] = {
     val sorted = sets.map(_.sorted).minBy(_.cost).ofFiles
     val ranked = sets.sortBy(s => if (s.isSort) s.sorted.cost else s.shares.cost)
@@ -84,7 +84,7 @@ final private[advise] class Proposals(
     )
   }
 
-  private def basis(bench: Workbench, set: ColumnSet): String = {
+  private def basis(bench: LayoutEvaluator, set: ColumnSet): String = {
     val withoutBits = bench.search.unused.filterNot(set.columns.contains).map(openName)
     // without a log, columns are also left out because there are many
     val constant = if (log.isDefined) considered.columns.map(_.sql).filterNot(names.contains) else Nil
@@ -128,7 +128,7 @@ private[advise] object Proposals {
   /** Sets of one column, of two, and so on up to this are always shown. */
   private val Tried = 4
 
-  /** Queries that read no more than so many times the bound have nothing to gain. */
+  /** If queries read at most this many times the bound, there is nothing to gain. */
   private val InLayout = 1.1
 
   private def gain(now: QueryShares, after: QueryShares): Double =

@@ -5,10 +5,10 @@ import java.util.Locale
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 
-/** Statement over table property over session over default. */
+/** Merges options: statement over table property over session over default. */
 private[conf] object OptionMerge {
 
-  /** Table properties of ours that are no options: what to cluster by, and what a commit notes down. */
+  /** Our table properties that are no options: what to cluster by, and what a commit records. */
   private val ownProperties = Seq("by", "curve", "txn", "base", "layout")
 
   def merge(
@@ -30,7 +30,7 @@ private[conf] object OptionMerge {
     layers.flatten.foldLeft(RunOptions())(put)
   }
 
-  /** How long a vacuum keeps old files. Other options are not looked at: a vacuum does without them. */
+  /** How long a vacuum keeps old files. Ignores other options, which a vacuum does not use. */
   def retention(tableProperties: Map[String, String], session: Map[String, String]): Long = {
     val option = ZOrderOption.Retention
     def under(key: String, pairs: Map[String, String]) = pairs.find(_._1.equalsIgnoreCase(key))
@@ -38,7 +38,7 @@ private[conf] object OptionMerge {
       .map { case (key, value) => (option, key, value) }.foldLeft(RunOptions())(put).retentionMs
   }
 
-  /** A bad value is refused under the name that it was written with: that tells where it stands. */
+  /** Refuses a bad value by the key it was written with, so that the user finds the place. */
   private def put(options: RunOptions, found: Found): RunOptions = {
     val (option, key, value) = found
     try option.set(options, value)
@@ -49,7 +49,7 @@ private[conf] object OptionMerge {
 
   private type Found = (ZOrderOption, String, String)
 
-  /** The options under a prefix; keys that are ours but no options are passed over. */
+  /** The options under a prefix, without our keys that are no options. */
   private def known(
       pairs: Map[String, String],
       prefix: String,

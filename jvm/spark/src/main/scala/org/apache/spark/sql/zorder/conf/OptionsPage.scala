@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.conf
 
-/** The page `docs/guide/options.md`, made from the one table of options; a test compares the two. */
+/** Generates the page `docs/guide/options.md` from the options; a test compares the two. */
 object OptionsPage {
 
   def markdown: String = {

@@ -27,7 +27,7 @@ final case class RunOptions(
 
 object RunOptions {
 
-  /** Options as the keys that a session has for them, to stand behind what the session says itself. */
+  /** Options under the keys that a session has for them, to be defaults behind the session's own values. */
   def inSession(options: Map[String, String]): Map[String, String] =
     options.map { case (name, value) => (ZOrderOption.SessionPrefix + name, value) }
 

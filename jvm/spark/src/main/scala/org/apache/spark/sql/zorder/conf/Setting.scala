@@ -12,7 +12,7 @@ import org.apache.spark.sql.internal.SQLConf
  * @param unit
  *   what the value is, in the words of the documentation
  * @param default
- *   as people would write it
+ *   as a user would write it
  * @param convert
  *   key and text to the value; refuses a bad text with one sentence that names the key
  */
@@ -49,15 +49,15 @@ private[conf] object Setting {
   final class Builder(key: String, text: String) {
     def doc(text: String): Builder = new Builder(key, text)
 
-    def booleanConf: Typed[Boolean] = typed("true, false", Value.bool)
+    def booleanConf: Typed[Boolean] = typed("true, false", OptionValue.bool)
 
-    def wordConf(words: String*): Typed[String] = typed(words.mkString(", "), Value.oneOf(_, _, words))
+    def wordConf(words: String*): Typed[String] = typed(words.mkString(", "), OptionValue.oneOf(_, _, words))
 
     def intConf(unit: String, low: Int, high: Int): Typed[Int] =
-      typed(unit, Value.whole(_, _, low.toLong, high.toLong).toInt)
+      typed(unit, OptionValue.whole(_, _, low.toLong, high.toLong).toInt)
 
     def doubleConf(unit: String, low: Double, high: Double): Typed[Double] =
-      typed(unit, Value.decimal(_, _, low, high))
+      typed(unit, OptionValue.decimal(_, _, low, high))
 
     def stringConf(unit: String): Typed[String] = typed(unit, (_, value) => value.trim)
 

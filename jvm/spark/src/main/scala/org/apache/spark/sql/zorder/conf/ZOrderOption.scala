@@ -5,13 +5,13 @@ import java.util.Locale
 import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /**
- * One option of a run. The same entry makes the key of `WITH (...)`, the session key `spark.zorder.<name>`,
- * the table property `zorder.<name>` and the line in the documentation.
+ * One option of a run. This entry defines the key in `WITH (...)`, the session key `spark.zorder.<name>`, the table
+ * property `zorder.<name>` and the line in the documentation.
  *
  * @param unit
  *   what the value is, in the words of the documentation
  * @param default
- *   as people would write it, or a phrase where the default depends on the table
+ *   as a user would write it, or a phrase where the default depends on the table
  * @param set
  *   puts the value into the options; refuses a bad one with one sentence
  */
@@ -36,14 +36,14 @@ object ZOrderOption {
 
   private val codecs = Seq("none", "uncompressed", "snappy", "gzip", "zstd", "lz4", "lz4_raw")
 
-  /** The one option that is not a run's: only `ZORDER VACUUM` looks at it. */
+  /** The one option that no run has: only `ZORDER VACUUM` uses it. */
   val Retention: ZOrderOption = ZOrderOption(
     "retention",
     "time with s, m, h, d",
     "7d",
     "How long ZORDER VACUUM keeps the files that a run replaced. Not in WITH: a statement has " +
       "ZORDER VACUUM ... RETAIN n HOURS.",
-    (o, v) => o.copy(retentionMs = Value.millis("retention", v))
+    (o, v) => o.copy(retentionMs = OptionValue.millis("retention", v))
   )
 
   /** Every option there is, in the order of the documentation. */
@@ -55,34 +55,34 @@ object ZOrderOption {
       "Size that the files should have. Where 256m gives fewer than 16 files, the default is a " +
         "sixteenth of the table but at least 8m, and a table in which look-ups would read more than now becomes " +
         "no fewer files than it needs. At least 64k.",
-      (o, v) => o.copy(targetFileSize = Some(Value.size("targetFileSize", v)))
+      (o, v) => o.copy(targetFileSize = Some(OptionValue.size("targetFileSize", v)))
     ),
     ZOrderOption(
       "fileCount",
       "number",
       "from targetFileSize",
       "Number of files of the table, or of each partition, but no more than it has rows; wins over targetFileSize.",
-      (o, v) => o.copy(fileCount = Some(Value.whole("fileCount", v, 1, 1000000).toInt))
+      (o, v) => o.copy(fileCount = Some(OptionValue.whole("fileCount", v, 1, 1000000).toInt))
     ),
     ZOrderOption(
       "rowGroupSize",
       "bytes, or with k, m, g",
       "what the input files have",
       "Size of a Parquet row group before compression. At least 64k.",
-      (o, v) => o.copy(rowGroupSize = Some(Value.size("rowGroupSize", v)))
+      (o, v) => o.copy(rowGroupSize = Some(OptionValue.size("rowGroupSize", v)))
     ),
     ZOrderOption(
       "codec",
       codecs.mkString(", "),
       "what the input files have",
       "Compression of the new files.",
-      (o, v) => o.copy(codec = Some(Value.oneOf("codec", v, codecs)))),
+      (o, v) => o.copy(codec = Some(OptionValue.oneOf("codec", v, codecs)))),
     ZOrderOption(
       "pageRowLimit",
       "rows",
       "20000",
       "Most rows that a Parquet page holds: smaller pages let a look-up skip more.",
-      (o, v) => o.copy(pageRowLimit = Value.whole("pageRowLimit", v, 1, Int.MaxValue).toInt)
+      (o, v) => o.copy(pageRowLimit = OptionValue.whole("pageRowLimit", v, 1, Int.MaxValue).toInt)
     ),
     ZOrderOption(
       "timestampType",
@@ -90,7 +90,7 @@ object ZOrderOption {
       "keep",
       "How timestamps are written: as the input files have them, or in microseconds. INT96 has no " +
         "statistics, so clustering by such a column needs micros.",
-      (o, v) => o.copy(timestampType = Value.oneOf("timestampType", v, Seq("keep", "micros")))
+      (o, v) => o.copy(timestampType = OptionValue.oneOf("timestampType", v, Seq("keep", "micros")))
     ),
     ZOrderOption(
       "verify",
@@ -98,21 +98,21 @@ object ZOrderOption {
       "count",
       "How the new files are compared with the old ones before they take their place: rows and NULLs by " +
         "footers, or all values by one more job.",
-      (o, v) => o.copy(verify = Value.oneOf("verify", v, Seq("count", "checksum")))
+      (o, v) => o.copy(verify = OptionValue.oneOf("verify", v, Seq("count", "checksum")))
     ),
     ZOrderOption(
       "minGain",
       "share, 0 to 1",
       "0.1",
       "A run that would lower the mean share read by less than this part of it does nothing.",
-      (o, v) => o.copy(minGain = Value.share("minGain", v))
+      (o, v) => o.copy(minGain = OptionValue.share("minGain", v))
     ),
     ZOrderOption(
       "force",
       "true, false",
       "false",
       "Run without regard to minGain, and accept the losses that a refusal listed.",
-      (o, v) => o.copy(force = Value.bool("force", v))
+      (o, v) => o.copy(force = OptionValue.bool("force", v))
     ),
     ZOrderOption(
       "giveWay",
@@ -120,14 +120,14 @@ object ZOrderOption {
       "false",
       "End as a conflict before any work where another run is at work on the table. Without it both work, and " +
         "of two commits that meet the second is refused.",
-      (o, v) => o.copy(giveWay = Value.bool("giveWay", v))
+      (o, v) => o.copy(giveWay = OptionValue.bool("giveWay", v))
     ),
     ZOrderOption(
       "overlap",
       "exclude, include",
       "exclude",
       "What WHERE does with files that lie partly inside the predicate: leave them, or rewrite them too.",
-      (o, v) => o.copy(overlap = Value.oneOf("overlap", v, Seq("exclude", "include")))
+      (o, v) => o.copy(overlap = OptionValue.oneOf("overlap", v, Seq("exclude", "include")))
     ),
     ZOrderOption(
       "writeBudget",
@@ -135,7 +135,7 @@ object ZOrderOption {
       "5",
       "Bytes that a run may write per byte appended since the last one. New rows whose merge would cost more " +
         "become files of their own in layout order, until so many lie about that writing all anew costs less.",
-      (o, v) => o.copy(writeBudget = Value.decimal("writeBudget", v, 1, 1000))
+      (o, v) => o.copy(writeBudget = OptionValue.decimal("writeBudget", v, 1, 1000))
     ),
     ZOrderOption(
       "deletedShare",
@@ -143,21 +143,21 @@ object ZOrderOption {
       "0.05",
       "Part of a file's rows past which deletion vectors or delete files make it a new file, to be written again " +
         "without those rows; 1 leaves all such files to FULL.",
-      (o, v) => o.copy(deletedShare = Value.share("deletedShare", v))
+      (o, v) => o.copy(deletedShare = OptionValue.share("deletedShare", v))
     ),
     ZOrderOption(
       "maxInputBytes",
       "bytes, or with k, m, g",
       "none",
       "When a statement has read so much, it begins no further batch: PARTIAL, and the same statement goes on there.",
-      (o, v) => o.copy(maxInputBytes = Value.bytesOrNone("maxInputBytes", v))
+      (o, v) => o.copy(maxInputBytes = OptionValue.bytesOrNone("maxInputBytes", v))
     ),
     ZOrderOption(
       "maxDuration",
       "time with s, m, h, d",
       "2h",
       "After this time a statement begins no further batch, either.",
-      (o, v) => o.copy(maxDurationMs = Value.millis("maxDuration", v))
+      (o, v) => o.copy(maxDurationMs = OptionValue.millis("maxDuration", v))
     ),
     ZOrderOption(
       "maxBytesInFlight",
@@ -165,7 +165,7 @@ object ZOrderOption {
       "none",
       "Bytes of the files of one batch, which has a commit of its own: some whole partitions, or on Delta, Iceberg " +
         "and Hudi a step of one that is larger. Without it a batch is 10,000 files.",
-      (o, v) => o.copy(maxBytesInFlight = Value.bytesOrNone("maxBytesInFlight", v))
+      (o, v) => o.copy(maxBytesInFlight = OptionValue.bytesOrNone("maxBytesInFlight", v))
     ),
     ZOrderOption(
       "queryLog",
@@ -180,14 +180,15 @@ object ZOrderOption {
       "none",
       "Columns whose values get a Bloom filter in each row group, for look-ups of single values that clustering " +
         "does not serve, such as unique identifiers: 'id, s.f'.",
-      (o, v) => o.copy(bloom = Value.names("bloom", v))
+      (o, v) => o.copy(bloom = OptionValue.names("bloom", v))
     ),
     Retention
   )
 
-  /** A size as it stands, or the smallest that the option of that name takes. */
+  /** The size itself, or the smallest one that the option takes if that is more. */
   def atLeast(name: String, value: String): String =
-    if (!Sizes(name) || Value.bytes(name, value) >= Value.SmallestSize) value else Value.SmallestSize.toString
+    if (!Sizes(name) || OptionValue.bytes(name, value) >= OptionValue.SmallestSize) value
+    else OptionValue.SmallestSize.toString
 
   private val Sizes = Set("targetFileSize", "rowGroupSize")
 
@@ -202,7 +203,7 @@ object ZOrderOption {
   /** Refuses a key as it was written, proposing the nearest of `known`. */
   def unknown(written: String, name: String, known: Seq[String]): Nothing = {
     val prefix = written.dropRight(name.length)
-    val meant = Nearest.to(name, known).fold("")(n => s"; did you mean $prefix$n?")
+    val meant = NearestName.to(name, known).fold("")(n => s"; did you mean $prefix$n?")
     val end = if (meant.isEmpty) s"; the options are ${known.mkString(", ")}." else meant
     ZOrderException.refuse(s"There is no option $written$end")
   }

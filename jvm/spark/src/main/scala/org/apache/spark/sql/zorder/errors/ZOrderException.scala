@@ -4,7 +4,7 @@ import org.apache.spark.QueryContext
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.zorder.shims.Shims
 
-/** What a user asked for cannot be done: one sentence that says what is wrong and what to do instead. */
+/** A request that cannot be done. The message is one sentence: what is wrong, and what to do instead. */
 class ZOrderException(sentence: String)
     extends AnalysisException(
       sentence,
@@ -15,23 +15,23 @@ class ZOrderException(sentence: String)
       if (Shims.userError.isEmpty) Map.empty[String, String] else Map("errorMessage" -> sentence),
       Array.empty[QueryContext])
 
-/** The table changed under a run in a way that the run must not paper over. Nothing was changed. */
+/** The table changed during a run in a way that the run must not overwrite. The run has changed nothing. */
 class ZOrderConflictException(sentence: String) extends ZOrderException(sentence)
 
-/** A table to which no writer has committed anything so far: refused by most, and to a run a table without rows. */
+/** A table without any commit yet. A run treats it as a table without rows; other operations refuse it. */
 final class NoRowsYetException(sentence: String) extends ZOrderException(sentence)
 
 object ZOrderException {
   def refuse(sentence: String): Nothing = throw new ZOrderException(sentence)
 
-  /** The sentence, with an error of others beside it in the stack trace. */
+  /** The sentence as an error, with the original error as suppressed. */
   def over(e: Throwable, sentence: String): ZOrderException = {
     val said = new ZOrderException(sentence)
     said.addSuppressed(e)
     said
   }
 
-  /** What an error of others says, short enough to stand in a sentence. */
+  /** The first line of another error, short enough to be part of a sentence. */
   def firstLine(e: Throwable): String =
     Option(e.getMessage).getOrElse(e.getClass.getSimpleName).split('\n').head.trim.stripSuffix(".")
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.{TypeCheckFailure,
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types.{DataType, NullType, StructType}
 
-/** What may be an argument of a curve, and the sentence for what may not. */
+/** Checks the types of the arguments of a curve. */
 object ArgumentCheck {
 
   /** The check of a function of one or more columns. */
@@ -15,7 +15,7 @@ object ArgumentCheck {
     else arguments.flatMap(a => refusal(function, a.sql, a.dataType)).headOption
       .map(TypeCheckFailure(_)).getOrElse(TypeCheckSuccess)
 
-  /** Why a value of `dataType`, written `sql`, cannot take part, as one sentence; None where it can. */
+  /** Why the argument `sql` of this type is refused, as one sentence; None if it is accepted. */
   def refusal(function: String, sql: String, dataType: DataType): Option[String] = dataType match {
     case NullType =>
       Some(

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.expr
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, GetStructField}
 
-/** A column, or a field of a struct, as the names down to it. */
+/** The path of a column or of a field of a struct: the names down to it. */
 object ColumnPath {
 
   /** None for an expression that computes something. */
@@ -18,13 +18,13 @@ object ColumnPath {
     all(e).distinct
   }
 
-  /** With the columns' own names: Spark gives a resolved column the spelling of the statement. */
+  /** With the names as declared: Spark gives a resolved column the spelling of the statement. */
   def asDeclared(expression: Expression, columns: Seq[Attribute]): Expression =
     expression.transform { case a: AttributeReference =>
       columns.find(_.exprId == a.exprId).fold(a)(c => a.withName(c.name))
     }
 
-  /** As it stands in SQL: quoted only where it must be. */
+  /** The path in SQL, quoted only where necessary. */
   def sql(path: Seq[String]): String = path.map(quoteIfNeeded).mkString(".")
 
   private def quoteIfNeeded(part: String): String =

@@ -8,7 +8,8 @@ import org.apache.spark.sql.types.{DataType, IntegerType, StructType}
 import sparkzorder.curve.{KeyShape, MsdOrder}
 
 /**
- * The order of the `zorder` keys of two structs of the same field types, without the keys. The fields of
+ * Compares the `zorder` keys of two structs of the same field types without building them: the most significant
+ * bit in which two words differ (MSD) decides. The fields of
  * a `struct(...)` are taken as they are: the struct itself is not built.
  */
 case class CompareByMsd(left: Expression, right: Expression) extends BinaryExpression {
@@ -54,7 +55,7 @@ case class CompareByMsd(left: Expression, right: Expression) extends BinaryExpre
       $both""")
   }
 
-  /** Code that fills the words of one side and goes on with `next` unless the struct is NULL. */
+  /** Code that fills the words of one side and continues with `next` unless the struct is NULL. */
   private def side(ctx: CodegenContext, e: Expression, words: String, next: String): String = e match {
     case s: CreateNamedStruct =>
       val puts = s.valExprs.zipWithIndex.map { case (field, i) =>

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.optimizer._
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.zorder.shims.Shims
 
-/** Spark's own folding of an analysed plan, so that literals mean what they mean in a query. */
+/** Folds the constants of an analysed plan by Spark's own rules, so that literals mean the same as in a query. */
 object Folding {
   def apply(plan: LogicalPlan): LogicalPlan =
     Seq(ComputeCurrentTime, ConstantFolding, UnwrapCastInBinaryComparison, ConstantFolding)

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.expr
 import org.apache.spark.sql.catalyst.expressions.Expression
 import sparkzorder.curve.{HilbertKey, KeyShape}
 
-/** `hilbert(c1, ..., cn)`: the place of the arguments on the Hilbert curve (SPEC 1). */
+/** `hilbert(c1, ..., cn)`: the place of the arguments on the Hilbert curve (docs/spec.md, section 1). */
 case class HilbertOrder(children: Seq[Expression]) extends RawKey {
   override def prettyName: String = "hilbert"
 

@@ -9,12 +9,12 @@ import org.apache.spark.sql.types.{BinaryType, DataType}
 import sparkzorder.curve.KeyShape
 
 /**
- * A key over raw values (SPEC 1): BINARY, never NULL, of a length that depends on the argument types only.
- * What the two curves share: types, words, code generation.
+ * A key over raw values (docs/spec.md, section 1): BINARY, never NULL. Its length depends on the argument types only.
+ * Types, words and code generation of both curves.
  */
 abstract class RawKey extends Expression {
 
-  /** The key of the row whose words were written; what `curveClass.key` does in generated code. */
+  /** The key of the row whose words were written; generated code calls `curveClass.key` for it. */
   protected def key(shape: KeyShape, words: Array[Long]): Array[Byte]
 
   /** Class with the static method `byte[] key(KeyShape, long[])`. */

@@ -17,7 +17,7 @@ object StringWords {
     KeyWords.putHighLow(words, at, bigEndian(base, offset, n), bigEndian(base, offset + 8, n - 8))
   }
 
-  /** Up to 8 bytes of the `n` that are there (none if negative), from the top, zeros behind. */
+  /** Up to 8 of `n` bytes (none if negative), most significant first, filled up with zeros. */
   private def bigEndian(base: AnyRef, offset: Long, n: Int): Long =
     if (n >= 8) {
       val word = Platform.getLong(base, offset)

@@ -6,11 +6,11 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.OrderedWord
 
-/** Which word type a Spark type has: the one place that lists the types. */
+/** The word type of each Spark type. The only list of the types. */
 object WordTypes {
   private val OrderedWordClass = "sparkzorder.curve.OrderedWord"
 
-  /** The word type of `dataType`, or None where the type has no order that a curve can use. */
+  /** The word type of `dataType`, or None if the type has no order that a curve can use. */
   def of(dataType: DataType): Option[WordType] = dataType match {
     case BooleanType =>
       Some(LongWordType(1, v => if (v.asInstanceOf[Boolean]) 1L else 0L, v => s"($v ? 1L : 0L)"))

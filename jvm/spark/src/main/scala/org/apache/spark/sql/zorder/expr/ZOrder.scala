@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.expr
 import org.apache.spark.sql.catalyst.expressions.Expression
 import sparkzorder.curve.{Interleave, KeyShape}
 
-/** `zorder(c1, ..., cn)`: the bits of the arguments, interleaved (SPEC 1). */
+/** `zorder(c1, ..., cn)`: the bits of the arguments, interleaved (docs/spec.md, section 1). */
 case class ZOrder(children: Seq[Expression]) extends RawKey {
   override def prettyName: String = "zorder"
 

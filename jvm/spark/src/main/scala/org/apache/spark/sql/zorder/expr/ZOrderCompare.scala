@@ -8,7 +8,7 @@ import org.apache.spark.sql.types.{DataType, StructField, StructType}
 
 /**
  * `zorder_compare(left, right)`: -1, 0 or 1, as the `zorder` keys of the fields of the two structs compare.
- * Field names are ignored; the types of each position are brought to the one that Spark finds for the two.
+ * Field names are ignored; the two fields at each position are cast to their common type.
  * NULL if a struct is NULL; a NULL field is a value. Becomes [[CompareByMsd]].
  */
 case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeReplaceable {
@@ -57,7 +57,7 @@ case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeRep
     TypeCheckFailure(
       s"$prettyName compares two structs, and ${e.sql} is of type ${dataType.sql}: write struct(...).")
 
-  /** Casts inside a `struct(...)`, so that it need not be built; a struct from elsewhere as a whole. */
+  /** Casts the fields inside a `struct(...)`, so that it need not be built; any other struct as a whole. */
   private def brought(side: Expression, types: Seq[DataType]): Expression = side match {
     case s: CreateNamedStruct =>
       CreateNamedStruct(s.nameExprs.zip(s.valExprs.zip(types)).flatMap { case (n, (v, t)) =>
@@ -78,7 +78,7 @@ case class ZOrderCompare(left: Expression, right: Expression) extends RuntimeRep
 
 object ZOrderCompare {
 
-  /** The common type of two by the session's own rules (ANSI or not). */
+  /** The common type of two types by the session's rules (ANSI or not). */
   private def widest(a: DataType, b: DataType): Option[DataType] =
     if (SQLConf.get.ansiEnabled) AnsiTypeCoercion.findWiderTypeForTwo(a, b)
     else TypeCoercion.findWiderTypeForTwo(a, b)

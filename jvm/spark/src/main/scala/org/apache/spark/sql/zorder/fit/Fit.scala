@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.fit
 
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
-import sparkzorder.curve.build.{AutoChoice, Curves, Candidate}
+import sparkzorder.curve.build.{AutoChoice, Candidate, Curves}
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Query, RankQueries}
 import sparkzorder.curve.layout.{Layout, LayoutColumn}
@@ -17,7 +17,7 @@ final case class FitColumn(sql: String, dataType: String)
  * @param yardstick
  *   what they were compared by
  */
-final case class Choice(layout: Layout, candidates: IndexedSeq[Candidate], yardstick: Yardstick)
+final case class Choice(layout: Layout, candidates: IndexedSeq[Candidate], yardstick: CandidateScorer)
 
 /** Fits a layout on a sample. Deterministic. */
 object Fit {
@@ -46,7 +46,7 @@ object Fit {
     Choice(
       Layout(named.toIndexedSeq, chosen.tree, chosen.name, chosen.inFile),
       chosen.candidates,
-      new Yardstick(ranked, asked, files.toDouble, files * pagesPerFile))
+      new CandidateScorer(ranked, asked, files.toDouble, files * pagesPerFile))
   }
 
   def ref(layout: Layout): LayoutRef = new LayoutRef(LayoutJson.id(LayoutJson.write(layout)), layout)

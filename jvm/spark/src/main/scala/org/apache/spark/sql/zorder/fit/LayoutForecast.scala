@@ -6,7 +6,7 @@ import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{Bound, ShareRead, SortedWords}
 import sparkzorder.curve.layout.{CompiledLayout, Layout}
 
-/** What a layout would give, told from sampled rows that it was not fitted on. */
+/** The blocks that a layout would make, forecast from sampled rows that it was not fitted on. */
 object LayoutForecast {
 
   /**
@@ -32,12 +32,12 @@ object LayoutForecast {
       fileOf: Int => Int = n => n): Levels = {
     val placed = place(sample, layout, fileOf)
     val perSampled = tableRows.toDouble / math.max(1, sample.rows)
-    val unsampled = new Unsampled(sample.columns.map(_.sorted), 1.0 - 1.0 / perSampled)
+    val unsampled = new ZoneExtrapolation(sample.columns.map(_.sorted), 1.0 - 1.0 / perSampled)
     def parts(size: Double) = cut(sample, placed, size, unsampled)
     Levels(
-      parts(Double.MaxValue).map(KeptBounds.ofChunk),
-      parts(rowGroupRows / perSampled).map(KeptBounds.ofChunk),
-      parts(pageRows / perSampled).map(KeptBounds.ofPage))
+      parts(Double.MaxValue).map(TruncatedBounds.ofChunk),
+      parts(rowGroupRows / perSampled).map(TruncatedBounds.ofChunk),
+      parts(pageRows / perSampled).map(TruncatedBounds.ofPage))
   }
 
   def shares(blocks: Seq[Block], values: IndexedSeq[SortedWords]): IndexedSeq[Double] =
@@ -61,7 +61,7 @@ object LayoutForecast {
 
   private def place(sample: Sample, layout: Layout, fileOf: Int => Int): Placed = {
     val compiled = layout.compiled
-    // the columns beyond those of the layout have no say
+    // columns beyond those of the layout do not count here
     val ranks = sample.columns.zip(layout.columns).map { case (c, l) => c.ranks(l.scale) }
     val row = new Array[Int](ranks.length)
     val scratch = new Array[Int](ranks.length)
@@ -86,7 +86,7 @@ object LayoutForecast {
   }
 
   /** Cuts each file into blocks of at most `size` sampled rows. */
-  private def cut(sample: Sample, placed: Placed, size: Double, unsampled: Unsampled): Seq[Block] = {
+  private def cut(sample: Sample, placed: Placed, size: Double, unsampled: ZoneExtrapolation): Seq[Block] = {
     val out = ArrayBuffer.empty[Block]
     val n = placed.order.length
     var from = 0

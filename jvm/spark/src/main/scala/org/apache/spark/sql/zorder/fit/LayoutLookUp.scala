@@ -1,8 +1,8 @@
 package org.apache.spark.sql.zorder.fit
 
-import org.apache.spark.sql.zorder.expr.layout.{LayoutArgument, LayoutRef}
+import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 
-/** Layouts by their JSON; the newest are kept, since a statement's text names them again and again. */
+/** Parsed layouts by their JSON, cached: each use of a layout function repeats the JSON. */
 object LayoutLookUp {
   private val Kept = 16
 
@@ -19,9 +19,7 @@ object LayoutLookUp {
     }
   }
 
-  /** Makes the layout functions understand JSON, and names of tables through `stored`. */
-  def register(stored: String => String): Unit = LayoutArgument.lookUpBy(new LayoutArgument.LookUp {
-    override def apply(text: String): LayoutRef =
-      ofJson(if (text.trim.startsWith("{")) text else stored(text))
-  })
+  /** The layout of a text: its JSON, or else whatever JSON `stored` finds by it. */
+  def of(text: String, stored: String => String): LayoutRef =
+    ofJson(if (text.trim.startsWith("{")) text else stored(text))
 }

@@ -6,7 +6,7 @@ import sparkzorder.curve.{Block, Zone}
 final case class Levels(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Block]) {
   def ++(that: Levels): Levels = Levels(files ++ that.files, rowGroups ++ that.rowGroups, pages ++ that.pages)
 
-  /** The same blocks where nothing is known of the columns for which `known` is false. */
+  /** The same blocks with unknown zones for the columns where `known` is false. */
   def masked(known: IndexedSeq[Boolean]): Levels =
     if (known.forall(k => k)) this
     else {

@@ -14,7 +14,7 @@ final class QueryBound(sample: Sample) {
   private val ranks = few.columns.zip(scales).map { case (c, s) => c.ranks(s) }
 
   /** @param blocks number of files, row groups or pages that the table will have */
-  def of(queries: Seq[Query], blocks: Reading): Reading = {
+  def of(queries: Seq[Query], blocks: ReadShares): ReadShares = {
     val asked = queries.flatMap(_.columns).distinct.sorted
     val ranked = new RankedSample(asked.map(scales(_)).toIndexedSeq, asked.map(ranks(_)).toArray)
     val boxes = RankQueries.of(queries.map(_.over(asked)), ranked.scales)
@@ -23,7 +23,7 @@ final class QueryBound(sample: Sample) {
     val matching = boxes.selectivities(ranked.ranks)
     def least(n: Double): Double =
       math.max(WorkloadBound.of(shapes, caps, n).share, WorkloadBound.floor(matching, boxes.weights, n))
-    Reading(least(blocks.files), least(blocks.rowGroups), least(blocks.pages))
+    ReadShares(least(blocks.files), least(blocks.rowGroups), least(blocks.pages))
   }
 }
 

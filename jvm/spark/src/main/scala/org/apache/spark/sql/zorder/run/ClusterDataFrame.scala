@@ -4,7 +4,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.Alias
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, Routes}
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
 import org.apache.spark.sql.zorder.fit.{Fit, LayoutJson, Sampler}
 import org.apache.spark.sql.zorder.run.plan.OutputFiles
 import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns}
@@ -44,8 +44,8 @@ object ClusterDataFrame {
         Nil,
         columns.map(_.expression),
         None,
-        Routes(IndexedSeq(ref)),
-        OutputFiles.each(Routes(IndexedSeq(ref)).files)))
+        PartitionLayouts(IndexedSeq(ref)),
+        OutputFiles.each(PartitionLayouts(IndexedSeq(ref)).files)))
   }
 
   /** The layout's JSON. */

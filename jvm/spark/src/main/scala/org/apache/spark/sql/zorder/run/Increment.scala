@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.run
 import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, Routes, ZOrderFile}
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts, ZOrderFile}
 import org.apache.spark.sql.zorder.fit.{Counted, Sampler}
 import org.apache.spark.sql.zorder.run.forecast.IncrementForecaster
 import org.apache.spark.sql.zorder.run.inspect.{Inspection, RunStatistics, TrackedColumns}
@@ -79,7 +79,7 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
     if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None
     else {
       val tracked = TrackedColumns.of(user, table, source.plan, columns, statistics, input.footersOf(fresh))
-      val routes = Routes(partitions.map(_._2).toIndexedSeq)
+      val routes = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
       val counted = progress.step("sample")(count(source, input.rows(fresh), tracked, routes))(c =>
         s"${HumanReadable.count(c.rows.sum, "new row")} counted by file number")
       val forecast = new IncrementForecaster(session, input, tracked, options)
@@ -109,7 +109,11 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
       partitions.map(_._1.bytes).sum / math.max(1, partitions.map(_._2).sum),
       "")
 
-  private def count(source: InputRelation, rows: Long, tracked: TrackedColumns, routes: Routes): Counted = {
+  private def count(
+      source: InputRelation,
+      rows: Long,
+      tracked: TrackedColumns,
+      routes: PartitionLayouts): Counted = {
     val route = if (routes.refs.length == 1) None else Some(source.route)
     // file numbers without their spread: a heavy value grows in the first of its files
     val file = ZOrderFile(routes, route, tracked.clustering.map(_.expression), None)
@@ -136,7 +140,7 @@ final private[run] class Increment(context: RunContext, batches: Batches) {
     val onSource = context.columnsOf(source.plan)
     val tasks = Increment.tasks(growing)
     val outlook = forecast.outlook(growing, changed, counted.sample)
-    val routes = Routes(growing.map(_.ref).toIndexedSeq)
+    val routes = PartitionLayouts(growing.map(_.ref).toIndexedSeq)
     val layout = s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}"
     val kept = Some(forecast.levelsWithout(growing, changed.files))
     val work =

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.run
 
-import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, Routes}
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
 import org.apache.spark.sql.zorder.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.run.forecast.{Forecast, IncrementForecaster, Sampling}
 import org.apache.spark.sql.zorder.run.inspect.{Inspection, PresentLevels, ResolvedRequest, TrackedColumns}
@@ -188,7 +188,7 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
     val sized = SizedPartition(PinnedPartition(placed.directory, step.files), ref.layout.files)
     val plan = FilePlan(IndexedSeq(sized), sized.partition.bytes / math.max(1, step.tasks.count), "")
     val source = input.relation(plan)
-    val routes = Routes(IndexedSeq(ref))
+    val routes = PartitionLayouts(IndexedSeq(ref))
     RewritePlan(input, plan, source, columnsOf(source.plan), routes, step.tasks, layout, outlook, curve)
   }
 

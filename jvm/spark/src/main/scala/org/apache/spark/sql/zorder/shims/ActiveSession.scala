@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.shims
 
 import org.apache.spark.sql.SparkSession
 
-/** Code of Spark and of table formats that asks for the thread's active session. */
+/** Runs code of Spark and of table formats that needs the thread's active session. */
 object ActiveSession {
 
   /** Runs `body` with `session` as the thread's active session. */

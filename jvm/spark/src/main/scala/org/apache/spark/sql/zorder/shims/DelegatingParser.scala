@@ -7,14 +7,14 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * A parser that looks at whole statements and leaves everything else to the one below it. What only some
- * Spark lines ask of a parser is in their `LineParser`.
+ * A parser that handles whole statements and passes everything else to the parser below. Methods that only some
+ * Spark lines require are in their `LineParser`.
  */
 trait DelegatingParser extends ParserInterface {
 
   def delegate: ParserInterface
 
-  /** The plan of a statement of ours; None for everything else. */
+  /** The plan of one of our statements; None for all others. */
   protected def ours(sqlText: String): Option[LogicalPlan]
 
   override def parsePlan(sqlText: String): LogicalPlan = ours(sqlText).getOrElse(delegate.parsePlan(sqlText))

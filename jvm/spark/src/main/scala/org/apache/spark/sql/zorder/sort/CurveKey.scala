@@ -5,11 +5,11 @@ import org.apache.spark.sql.zorder.expr.{HilbertOrder, RowWords, ZOrder}
 import sparkzorder.curve.prefix.KeyBits
 
 /**
- * A curve key as a sort takes it: the columns whose values become words, and the bits of the words in the
- * order of the curve.
+ * A curve key as the sort uses it: the columns whose values become words, and the order of the bits of the words
+ * on the curve.
  *
  * @param hilbert
- *   whether the words are those of the finished Hilbert key; else they are the columns' own
+ *   whether the words are those of the finished Hilbert key, and not of the columns
  */
 final case class CurveKey(columns: Seq[Expression], hilbert: Boolean) {
   @transient lazy val words: RowWords = RowWords(columns.map(_.dataType))
@@ -22,7 +22,7 @@ final case class CurveKey(columns: Seq[Expression], hilbert: Boolean) {
 
 object CurveKey {
 
-  /** Of `zorder`, `hilbert`, or any other expression with an order: the curve of one column is that order. */
+  /** The key of `zorder`, `hilbert`, or any other ordered expression, which is a curve of one column. */
   def of(curve: Expression): CurveKey = curve match {
     case ZOrder(columns) => CurveKey(columns, hilbert = false)
     case HilbertOrder(columns) => CurveKey(columns, hilbert = columns.length > 1)

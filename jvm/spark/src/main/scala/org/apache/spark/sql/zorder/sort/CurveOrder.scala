@@ -5,7 +5,7 @@ import org.apache.spark.sql.zorder.expr.{HilbertOrder, ZOrder}
 import org.apache.spark.sql.zorder.expr.layout.ZOrderKey
 
 /**
- * The order of a sort, taken apart: what comes before the first curve, the curve, and what breaks its ties.
+ * The sort orders of a sort, split at the first curve: those before it, the curve, and those that break its ties.
  *
  * @param leading
  *   in most cases partition columns, or nothing
@@ -16,7 +16,7 @@ final case class CurveOrder(leading: Seq[SortOrder], curve: SortOrder, later: Se
 
 object CurveOrder {
 
-  /** None if Spark's own sort does as well: no curve, or a lone `zorder_key`, which is a plain BIGINT. */
+  /** None if Spark's own sort is as good: without a curve, or for a lone `zorder_key`, which is a plain BIGINT. */
   def of(order: Seq[SortOrder]): Option[CurveOrder] =
     order.indexWhere(o => isCurve(o.child)) match {
       case -1 => None

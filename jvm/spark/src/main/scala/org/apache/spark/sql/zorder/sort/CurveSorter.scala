@@ -6,13 +6,13 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Attribute, RowOrdering, SortOrder, UnsafeRow}
 
 /**
- * Sorts the rows of one task: by the leading orders, in these by the curve, in equal keys by the later ones.
- * The leading orders are in most cases partition columns with one value in the task, and cost nothing then.
+ * Sorts the rows of one task: by the leading orders, then by the curve, then by the later orders. The leading
+ * orders are in most cases partition columns. If they have one value in the task, they cost nothing.
  *
  * @param input
  *   the columns of the rows
  * @param widened
- *   called when a late row makes a prefix wider
+ *   called when a later row makes the prefix wider
  */
 final private[sort] class CurveSorter(
     order: CurveOrder,
@@ -51,7 +51,7 @@ final private[sort] class CurveSorter(
     sorter.sorted()
   }
 
-  /** By the curve alone as long as the leading orders find all rows equal. */
+  /** Sorts by the curve alone as long as all rows are equal by the leading orders. */
   private def byLeading(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
     val sorter = keySorter()
     val first = rows.next().copy()
@@ -60,7 +60,7 @@ final private[sort] class CurveSorter(
       val row = rows.next()
       if (leading.compare(first, row) == 0) sorter.insert(row)
       else {
-        // the row itself goes first: it is the child's, and gone with the next one
+        // this row first: it belongs to the child, which reuses it for the next row
         val all = Iterator.single(row) ++ sorter.heldRows() ++ rows
         return new Runs(bySpark(order.leading, all), new LeadingBorder, inLeading, byCurve)
       }

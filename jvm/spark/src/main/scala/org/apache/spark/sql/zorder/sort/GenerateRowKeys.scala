@@ -7,7 +7,7 @@ import sparkzorder.curve.KeyShape
 /** Generates [[RowKeys]] for the types of the columns: straight code from the row's memory to the words. */
 private[sort] object GenerateRowKeys extends CodeGenerator[CurveKey, RowKeys] {
 
-  /** Comparisons of so many longs are written out; more are left to a loop, or the JIT would not compile them. */
+  /** Up to this number of longs, the comparison is unrolled; for more, the JIT would not compile it. */
   private val MostUnrolled = 32
 
   override protected def canonicalize(in: CurveKey): CurveKey = in

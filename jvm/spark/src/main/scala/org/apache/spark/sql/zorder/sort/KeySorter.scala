@@ -7,14 +7,14 @@ import org.apache.spark.sql.execution.UnsafeExternalRowSorter.PrefixComputer
 import sparkzorder.curve.prefix.{BitPrefix, KeyBits, VaryingBits}
 
 /**
- * Sorts rows by the bits of their curve key from bit `from` on, of which they share all that come before. The
- * prefix takes the bits that vary among the first rows; a later row that differs in a bit left out widens
- * the prefix to the byte of that bit, and the rows held are inserted anew. Used for one sort.
+ * Sorts rows by their curve key from bit `from` on; they share all bits before it. The prefix consists of the bits
+ * that vary among the first rows. If a later row differs in another bit, the prefix is widened to the byte of that
+ * bit, and all rows are inserted again. Used for one sort.
  *
  * @param finish
- *   puts rows in order that are alike in all bits of the key; None if their order does not matter
+ *   sorts rows that have equal keys; None if their order does not matter
  * @param order
- *   the whole order of rows, which short runs are sorted by
+ *   the complete order of rows, used to sort short runs
  */
 final private[sort] class KeySorter(
     keys: RowKeys,
@@ -44,7 +44,7 @@ final private[sort] class KeySorter(
     hold(row)
   }
 
-  /** The rows inserted, in the order of their keys as far as the prefix tells it: nothing more is inserted. */
+  /** The inserted rows in the order of their key prefixes. Nothing can be inserted afterwards. */
   def heldRows(): Iterator[UnsafeRow] = sorters.sorted(sorter)
 
   def sorted(): Iterator[UnsafeRow] = {
@@ -66,7 +66,7 @@ final private[sort] class KeySorter(
     refit(varying.varying)
   }
 
-  /** Chooses the bits anew and inserts the rows held once more. */
+  /** Chooses the bits again and inserts all rows again. */
   private def refit(bitsThatVary: Array[Long]): Unit = {
     val rows = sorters.sorted(sorter)
     prefix = BitPrefix.of(bits, from, bitsThatVary)
@@ -109,6 +109,6 @@ final private[sort] class KeySorter(
 
 private object KeySorter {
 
-  /** Rows that the varying bits are told from. */
+  /** The number of first rows from which the varying bits are chosen. */
   val FitRows = 4096
 }

@@ -4,8 +4,8 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.CodeGeneratorWithInterpretedFallback
 
 /**
- * The curve keys of rows, never built: their words, and their order. One task's own, since it holds scratch
- * arrays.
+ * The words and the order of the curve keys of rows, without building the keys. Not shared between tasks, since it
+ * holds scratch arrays.
  */
 abstract class RowKeys {
 
@@ -16,7 +16,7 @@ abstract class RowKeys {
   def compare(a: InternalRow, b: InternalRow): Int
 }
 
-/** Generated for the column types, or interpreted where Spark is told not to generate code. */
+/** Generated for the column types, or interpreted if code generation is off. */
 object RowKeys extends CodeGeneratorWithInterpretedFallback[CurveKey, RowKeys] {
 
   /** @param key bound to the input of the sort */

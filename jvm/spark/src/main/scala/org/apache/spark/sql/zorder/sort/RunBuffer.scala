@@ -5,7 +5,7 @@ import java.util.{Arrays, Comparator}
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.unsafe.Platform
 
-/** Copies of a few rows, in memory that is used again and again: at most so many rows and bytes as named below. */
+/** Copies of a few rows in memory that is reused; `Rows` and `Bytes` below limit it. */
 final private[sort] class RunBuffer {
   private val rows = new Array[UnsafeRow](RunBuffer.Rows)
   private var bytes = new Array[Byte](RunBuffer.FirstBytes)
@@ -24,7 +24,7 @@ final private[sort] class RunBuffer {
     count = 0
   }
 
-  /** Clears the buffer and puts a row into it, of whatever size. */
+  /** Clears the buffer and adds a row of any size. */
   def start(row: UnsafeRow): Unit = {
     clear()
     if (!add(row)) {
@@ -33,7 +33,7 @@ final private[sort] class RunBuffer {
     }
   }
 
-  /** Copies a row behind the others; false if there is no room. */
+  /** Copies a row to the end; false if there is no room. */
   def add(row: UnsafeRow): Boolean = {
     val size = row.getSizeInBytes
     if (count == RunBuffer.Rows || used + size > RunBuffer.Bytes) false
@@ -60,13 +60,13 @@ final private[sort] class RunBuffer {
     bytes = larger
   }
 
-  /** Stable. */
+  /** Sorts the rows; the sort is stable. */
   def sort(order: Comparator[UnsafeRow]): Unit = if (count > 1) Arrays.sort(rows, 0, count, order)
 }
 
 private object RunBuffer {
 
-  /** Longer runs go through a sorter of their own, which costs a page of memory and tables to set up. */
+  /** A longer run needs its own sorter, which takes a page of memory and time to set up. */
   val Rows = 1024
   val Bytes: Int = 1 << 20
   val FirstBytes: Int = 1 << 12

@@ -2,16 +2,16 @@ package org.apache.spark.sql.zorder.sort
 
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 
-/** Tells where runs begin in rows that are sorted by something coarser than the whole order. */
+/** Finds the runs in rows that are sorted by a coarser order: a run is equal by that order. */
 private[sort] trait RunBorder {
 
-  /** Whether a row begins a run, because the row before was another or there was none. Asked once a row. */
+  /** Whether a row begins a run. Called once for each row. */
   def isBefore(row: UnsafeRow): Boolean
 }
 
 /**
- * Puts the rows of each run in order. Short runs are sorted in a small buffer; of a long one, `sortLong` gets
- * all rows and must read them before it gives the first one back.
+ * Sorts the rows of each run. Short runs are sorted in a small buffer; a long one goes to `sortLong`, which must
+ * read all its rows before it returns the first one.
  */
 final private[sort] class Runs(
     rows: Iterator[UnsafeRow],
@@ -19,7 +19,7 @@ final private[sort] class Runs(
     order: java.util.Comparator[UnsafeRow],
     sortLong: Iterator[UnsafeRow] => Iterator[UnsafeRow])
     extends Iterator[UnsafeRow] {
-  // a row read beyond the end of its run waits in the other buffer
+  // a row that begins the next run waits in the other buffer
   private var run = new RunBuffer
   private var beyond = new RunBuffer
   private var long: Iterator[UnsafeRow] = Iterator.empty
@@ -64,7 +64,7 @@ final private[sort] class Runs(
     run.sort(order)
   }
 
-  /** Ends where the run does, and keeps the row behind it. */
+  /** The rows of the run; keeps the first row of the next run. */
   private class RestOfRun extends Iterator[UnsafeRow] {
     private var held: UnsafeRow = _
     private var ended = false

@@ -9,8 +9,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordComparator}
 
 /**
- * Makes Spark's sorters for one task and adds up what they cost. Every row that is held for longer than a
- * short run is held in them, so that it can be spilled and counts against the task's memory.
+ * Makes Spark's sorters for one task and adds up their time and memory. They hold all rows except those of short
+ * runs, so the rows can be spilled and count against the task's memory.
  *
  * @param child
  *   whose rows are sorted
@@ -31,7 +31,7 @@ final private[sort] class Sorters(child: SparkPlan, schema: StructType, descendi
   /** The most memory that was held at one time, in bytes. */
   def peakBytes: Long = peak
 
-  /** A sorter by an unsigned prefix and nothing else: rows of equal prefix come out side by side. */
+  /** A sorter by an unsigned prefix only: rows with equal prefixes come out together. */
   def byPrefix(prefix: UnsafeExternalRowSorter.PrefixComputer): UnsafeExternalRowSorter = made(
     UnsafeExternalRowSorter.createWithRecordComparator(
       schema,
@@ -50,7 +50,7 @@ final private[sort] class Sorters(child: SparkPlan, schema: StructType, descendi
     sorter
   }
 
-  /** The rows in order; the sorter frees its memory behind the last one. */
+  /** The sorted rows; the sorter frees its memory after the last one. */
   def sorted(sorter: UnsafeExternalRowSorter): Iterator[UnsafeRow] = {
     val rows = sorter.sort().asInstanceOf[Iterator[UnsafeRow]]
     nanos += sorter.getSortTimeNanos
@@ -68,7 +68,7 @@ final private[sort] class Sorters(child: SparkPlan, schema: StructType, descendi
 
 private object Sorters {
 
-  /** All rows are alike: what the prefix leaves equal is put in order later. */
+  /** Treats all rows as equal: those with equal prefixes are sorted later. */
   private val NoComparison: Supplier[RecordComparator] = new Supplier[RecordComparator] {
     override def get(): RecordComparator = new RecordComparator {
       override def compare(a: Object, aAt: Long, aSize: Int, b: Object, bAt: Long, bSize: Int): Int = 0

@@ -14,14 +14,14 @@ import org.apache.spark.sql.execution.{ExplainUtils, SparkPlan, UnaryExecNode}
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
- * Sorts by a curve without its key: the rows go into Spark's external sorter with the first 64 varying bits
- * of the key as their prefix, computed from the row, for its radix sort; what the prefix leaves equal is put
- * in order by a comparator generated for the columns. No key column is made, shuffled or spilled.
+ * Sorts by a curve without building its key. The rows go into Spark's external sorter, whose radix sort uses the
+ * first 64 varying bits of the key as prefix; they are computed from the row. A comparator generated for the columns
+ * sorts rows with equal prefixes. No key column is built, shuffled or spilled.
  *
  * @param order
- *   the whole order of the sort, of which `CurveOrder.of` finds the curve
+ *   the complete order of the sort; `CurveOrder.of` finds the curve in it
  * @param global
- *   whether all partitions together are in order
+ *   whether the sort is global, or within each partition
  */
 final case class ZOrderSortExec(order: Seq[SortOrder], global: Boolean, child: SparkPlan)
     extends UnaryExecNode {
@@ -54,7 +54,7 @@ final case class ZOrderSortExec(order: Seq[SortOrder], global: Boolean, child: S
       val spilledBefore = task.memoryBytesSpilled
       val curve = parts
       val sorters = new Sorters(child, schema, !curve.curve.isAscending, radix)
-      // runs are sorted while rows are read: what that costs is known at the end of the task
+      // runs are sorted while rows are read, so the time is known at the end of the task
       TaskContext.get().addTaskCompletionListener[Unit] { _ =>
         sortTime += sorters.sortMillis
         peakMemory += sorters.peakBytes
@@ -84,6 +84,6 @@ final case class ZOrderSortExec(order: Seq[SortOrder], global: Boolean, child: S
 
 private object ZOrderSortExec {
 
-  /** What EXPLAIN says. */
+  /** What EXPLAIN shows. */
   private val How = "no key column: sorted by 64 varying key bits, then by comparing columns"
 }

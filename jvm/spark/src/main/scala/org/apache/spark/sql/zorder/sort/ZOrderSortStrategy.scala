@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Sort}
 import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 
-/** Plans Spark's own logical `Sort` as [[ZOrderSortExec]] where it is by a curve; all else is left to Spark. */
+/** Plans Spark's logical `Sort` as [[ZOrderSortExec]] if it sorts by a curve. */
 object ZOrderSortStrategy extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {

@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
-/** A statement of ours as Spark runs it: rows of a fixed schema, and a name that people can read in plans. */
+/** A command with a fixed schema and a readable name in plans. */
 abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunnableCommand {
   override val output: Seq[Attribute] = DataTypeUtils.toAttributes(schema)
 
@@ -20,7 +20,7 @@ abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunn
 
   override def simpleString(maxFields: Int): String = s"$title $detail"
 
-  /** What is behind the title in a plan. */
+  /** The text after the title in a plan. */
   protected def detail: String
 
   protected def show(table: TableRef): String = table match {
@@ -47,7 +47,7 @@ final case class OptimizeCommand(request: ClusterRequest)
   override def run(session: SparkSession): Seq[Row] = Seq(ClusteringRun.run(session, request))
 }
 
-/** `ZORDER VACUUM`: one row a place that was looked at. */
+/** `ZORDER VACUUM`: one row for each directory it looked at. */
 final case class VacuumCommand(table: TableRef, retainHours: Option[Double], dryRun: Boolean)
     extends ZOrderCommand("ZOrderVacuum", Maintenance.vacuumSchema) {
   override protected def detail: String =
@@ -58,7 +58,7 @@ final case class VacuumCommand(table: TableRef, retainHours: Option[Double], dry
       Maintenance.vacuum(Shims.classic(session), table, retainHours, dryRun))
 }
 
-/** `ZORDER ROLLBACK`: the state before the newest run. */
+/** `ZORDER ROLLBACK`: brings back the state before the newest run. */
 final case class RollbackCommand(table: TableRef)
     extends ZOrderCommand("ZOrderRollback", Maintenance.rollbackSchema) {
   override protected def detail: String = show(table)
@@ -67,7 +67,7 @@ final case class RollbackCommand(table: TableRef)
     UnreadableFiles.explained(show(table))(Seq(Maintenance.rollback(Shims.classic(session), table)))
 }
 
-/** `ZORDER REMOVE`: the table stays as it is, our state goes. */
+/** `ZORDER REMOVE`: deletes our state and leaves the table as it is. */
 final case class RemoveCommand(table: TableRef)
     extends ZOrderCommand("ZOrderRemove", Maintenance.removeSchema) {
   override protected def detail: String = show(table)

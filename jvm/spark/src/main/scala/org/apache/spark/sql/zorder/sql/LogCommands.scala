@@ -4,7 +4,7 @@ import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.workload.log.QueryLogging
 
-/** `ZORDER LOG START`: the session's queries are logged from now on. */
+/** `ZORDER LOG START`: logs the session's queries from now on. */
 final case class LogStartCommand(path: Option[String], keepLiterals: Option[Boolean])
     extends ZOrderCommand("ZOrderLogStart", QueryLogging.resultSchema) {
   override protected def detail: String =
@@ -15,7 +15,7 @@ final case class LogStartCommand(path: Option[String], keepLiterals: Option[Bool
     Seq(QueryLogging.start(Shims.classic(session), path, keepLiterals))
 }
 
-/** `ZORDER LOG STOP`: what was logged is written. */
+/** `ZORDER LOG STOP`: writes what was logged and ends the log. */
 final case class LogStopCommand() extends ZOrderCommand("ZOrderLogStop", QueryLogging.resultSchema) {
   override protected def detail: String = ""
 

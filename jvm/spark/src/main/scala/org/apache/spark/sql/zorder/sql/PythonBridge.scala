@@ -14,12 +14,12 @@ import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
 import org.apache.spark.sql.zorder.sql.statement.TableRefParser
 
 /**
- * What Python calls on a session that was started without the extension. Flat, with types that py4j can pass.
- * A session that has the extension needs none of it.
+ * What Python calls in the JVM: static methods with types that py4j can pass. A session that was started without
+ * the extension gets the functions and the sort from here, and runs its statements here.
  */
 object PythonBridge {
 
-  /** Registers the functions and the sort with this session (not with others of the application). May be called again. */
+  /** Registers the functions and the sort with this session only. Calling it again changes nothing. */
   def install(session: SparkSession): Unit = {
     Option(StartCheck.problem()).foreach(problem => throw new IllegalStateException(problem))
     SessionKeys.register()
@@ -38,7 +38,7 @@ object PythonBridge {
       experimental.extraOptimizations = experimental.extraOptimizations :+ SkippingRule(session)
   }
 
-  /** Runs an `OPTIMIZE` or `ZORDER` statement, which the parser of such a session does not know. */
+  /** Runs an `OPTIMIZE` or `ZORDER` statement for a session whose parser does not know it. */
   def run(session: SparkSession, sqlText: String): DataFrame = {
     val classic = Shims.classic(session)
     val plan = session.withActive(new StatementPlanner(session, classic.sessionState.sqlParser).plan(sqlText))
@@ -54,7 +54,7 @@ object PythonBridge {
    * @param by
    *   names, or objects of Spark's class `Column`
    * @param files
-   *   0 for as many as a run would make
+   *   0 for the number that a run would choose
    */
   def cluster(df: DataFrame, by: Array[Object], files: Int): DataFrame =
     ClusterDataFrame.cluster(df, names(df, by), wanted(df, files))

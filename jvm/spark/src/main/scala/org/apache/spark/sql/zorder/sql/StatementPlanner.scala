@@ -14,10 +14,10 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.sql.statement.{Statement, StatementFilter, StatementParser}
 import org.apache.spark.sql.zorder.table.resolve.Provider
 
-/** Decides which statements are ours, and makes commands of them. */
+/** Decides which statements are ours and turns them into commands. */
 final class StatementPlanner(session: SparkSession, delegate: ParserInterface) extends Logging {
 
-  /** The plan of a statement of ours, or of one that we hand to Delta; None for everything else. */
+  /** The plan of our statements, and of those that we leave to Delta; None for all others. */
   def plan(sql: String): Option[LogicalPlan] = StatementFilter(sql) match {
     case StatementFilter.NotOurs => None
     case StatementFilter.Ours(statement) => Some(command(statement))
@@ -41,7 +41,7 @@ final class StatementPlanner(session: SparkSession, delegate: ParserInterface) e
     case Statement.LogStop => LogStopCommand()
   }
 
-  /** Delta's plan, where its parser is below us, the table is Delta's and nobody asked us to take over. */
+  /** Delta's plan, if its parser is below ours, the table is a Delta table and we do not take over its OPTIMIZE. */
   private def deltasOwn(sql: String, request: ClusterRequest): Option[LogicalPlan] = {
     val takeOver = SessionKeys.TakeOverDelta.orDefault(Shims.classic(session).sessionState.conf)
     val theirs = if (takeOver) None else parsedBelow(sql)

@@ -6,8 +6,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.zorder.shims.LineParser
 
 /**
- * Takes `OPTIMIZE` and `ZORDER` statements and hands everything else, untouched, to the parser below.
- * The delegate is an ordinary field: other extensions find their own parser by looking through such fields.
+ * Parses `OPTIMIZE` and `ZORDER` statements and passes everything else on, unchanged, to the parser below.
+ * The delegate is an ordinary field: other extensions search such fields for their own parser.
  */
 final class ZOrderParser(session: SparkSession, override val delegate: ParserInterface)
     extends LineParser {

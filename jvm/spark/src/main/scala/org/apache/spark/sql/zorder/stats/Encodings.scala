@@ -6,13 +6,13 @@ import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData, C
 import org.apache.parquet.hadoop.metadata.CompressionCodecName._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY
 
-/** Codecs and encodings: which every Spark can unpack, and which has to be tried. */
+/** Codecs and encodings: which ones every Spark can read, and which ones have to be tried. */
 private[stats] object Encodings {
   private val SafeCodecs = Set(UNCOMPRESSED, SNAPPY, GZIP, ZSTD)
   private val SafeEncodings = Set("PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY")
   private val DeltaEncodings = Set("DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY")
 
-  /** Top-level columns, each with what is in doubt. */
+  /** Top-level columns with a codec or encoding that some Sparks cannot read, and its name. */
   def inDoubt(blocks: Seq[BlockMetaData]): Set[(String, String)] =
     blocks.flatMap(_.getColumns.asScala).flatMap { chunk =>
       val codec = Seq(chunk.getCodec).filterNot(SafeCodecs).map(_.name)

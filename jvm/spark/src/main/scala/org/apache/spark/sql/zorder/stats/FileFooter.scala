@@ -124,7 +124,7 @@ final case class FileFooter(
    * The file's row groups as the cost model sees them.
    *
    * @param wanted
-   *   requested columns that they shall have, by their number; None for one of which nothing is known
+   *   the columns of the blocks, as numbers of requested columns; None for a column of which nothing is known
    */
   def rowGroupBlocks(wanted: IndexedSeq[Option[Int]]): Seq[Block] = rowGroups.map { g =>
     Block(

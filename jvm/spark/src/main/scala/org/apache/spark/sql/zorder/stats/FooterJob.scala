@@ -10,11 +10,11 @@ import org.apache.spark.util.{SerializableConfiguration, Utils}
 /** One Spark job over a list of files, results in the order of the list. */
 private[stats] object FooterJob {
 
-  /** So few files are read where they were listed: a job would cost more. */
+  /** Up to this number of files, the driver reads them itself: a job would cost more. */
   private val OnDriver = 4
   private val SlicesPerCore = 4
 
-  /** @param onDriver so few files make no job */
+  /** @param onDriver up to this number of files, the driver reads them itself */
   def run[T](
       session: ClassicSession,
       files: Seq[DataFile],

@@ -10,9 +10,9 @@ object Footers {
    * Reads every footer once, in one Spark job (none for a handful of files).
    *
    * @param columns
-   *   whose zones each row group shall have; names compared as the session compares names
+   *   to get the zones of, for each row group; names are compared as the session compares names
    * @return
-   *   in the order of `files`. A file that cannot be read fails the call; an encrypted one is marked.
+   *   in the order of `files`. A file that cannot be read fails the call; an encrypted file is marked.
    */
   def read(session: ClassicSession, files: Seq[DataFile], columns: Seq[StatColumn] = Nil): Seq[FileFooter] = {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
@@ -23,7 +23,7 @@ object Footers {
   }
 
   /**
-   * The same, without those that are known.
+   * The same, but reads only files whose footers are not known yet.
    *
    * @param known
    *   footers read before, with the same columns; a file that has changed since is read again
@@ -51,7 +51,7 @@ object Footers {
     }
   }
 
-  /** Footers and page indexes of files that a run has just written, in one job. */
+  /** Footers and page indexes of files that a run has just written, read in one job. */
   def readWithPages(
       session: ClassicSession,
       files: Seq[DataFile],

@@ -27,7 +27,7 @@ final case class FilePages(file: DataFile, columns: IndexedSeq[IndexedSeq[Block]
    * page rules it out, as Parquet's column index filter does.
    *
    * @param wanted
-   *   requested columns that each run shall have, by their number; None for one of which nothing is known
+   *   the columns of the blocks, as numbers of requested columns; None for a column of which nothing is known
    */
   def runs(wanted: IndexedSeq[Option[Int]]): Seq[Block] = {
     val begins = columns.map(_.scanLeft(0L)(_ + _.rows))
@@ -58,10 +58,10 @@ private object FilePages {
 /** Page statistics from the column and offset indexes. */
 object PageIndex {
 
-  /** Page indexes of so many files tell the pages of a table. */
+  /** Page indexes of this many files represent the pages of a table. */
   private val MostFiles = 1000
 
-  /** The pages of at most `most` of the files, evenly taken: the first ones may be the oldest, and unlike the rest. */
+  /** The pages of at most `most` files, evenly spaced: the first files may be the oldest and differ from the rest. */
   def ofSome(
       session: ClassicSession,
       files: Seq[DataFile],

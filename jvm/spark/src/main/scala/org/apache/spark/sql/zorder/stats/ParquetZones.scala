@@ -30,7 +30,7 @@ final class ZoneDecoder private[stats] (word: Array[Byte] => Option[Word], adjus
 /** Parquet statistics as zones. Whatever is in doubt is unknown, and unknown never prunes. */
 object ParquetZones {
 
-  /** Row-group statistics; `decoder` is None where the file's type tells nothing of the table's. */
+  /** Row-group statistics; `decoder` is None if the file's type says nothing about values of the table's type. */
   def ofChunk(chunk: ColumnChunkMetaData, decoder: Option[ZoneDecoder]): Zone = {
     val statistics: Statistics[_] = chunk.getStatistics
     if (statistics == null || statistics.isEmpty) Zone.Unknown

@@ -15,8 +15,8 @@ import org.apache.parquet.format.{FileMetaData, LogicalType, SchemaElement, Util
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
- * A footer as it stands in the file. Parquet's library fails with a null pointer at logical types that are
- * younger than itself, and passes over the type of columns that hold nothing: this tells both.
+ * A footer as it is in the file, for two things that Parquet's library hides: it fails with a null pointer at logical
+ * types newer than itself, and it drops the annotation of columns that have no type.
  */
 private[stats] object RawFooter {
   private val Tail = 8
@@ -40,7 +40,7 @@ private[stats] object RawFooter {
   private def logical(leaf: SchemaElement): Option[LogicalType] =
     if (leaf.isSetLogicalType) Some(leaf.getLogicalType) else None
 
-  /** None of a file whose footer cannot be read at all: whoever asks has an error of his own for that. */
+  /** Empty if the footer cannot be read at all: the caller has its own error for that. */
   private def leaves(conf: Configuration, file: DataFile): Seq[(Seq[String], SchemaElement)] =
     Try(read(conf, file)).toOption.toSeq.flatMap { meta =>
       val elements = meta.getSchema.asScala.iterator

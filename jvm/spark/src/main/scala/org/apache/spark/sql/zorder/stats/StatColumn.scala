@@ -6,19 +6,19 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.curve.Zone
 
 /**
- * A data column whose zones are wanted.
+ * A data column to get the zones of.
  *
  * @param path
  *   the column's name, or the names down to a struct's field
  * @param dataType
  *   the type the table gives it; files that hold another one have unknown zones
  * @param absent
- *   the zone of a file that has not got the column: only NULL, unless the column has a default for old rows
+ *   the zone of a file without the column: only NULL, unless the column has a default for old rows
  * @param overlookNaN
  *   writers other than parquet-mr leave NaN out of min and max, so that any upper bound may hide one. True
  *   believes the bound all the same: good enough for a forecast, never for dropping a file.
  * @param named
- *   how files tell the column, where not by its path
+ *   how files identify the column; None means by its path
  */
 final case class StatColumn(
     path: Seq[String],

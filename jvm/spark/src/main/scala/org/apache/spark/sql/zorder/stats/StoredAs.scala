@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.stats
 
 import org.apache.spark.sql.types.StructField
 
-/** How the files of a table tell one of its columns from the others. */
+/** How the files of a table identify a column. */
 sealed trait StoredAs
 
 object StoredAs {
@@ -13,7 +13,7 @@ object StoredAs {
   /** By a number in the file's schema, whatever its name was when the file was written. */
   final case class Numbered(fieldId: Int) extends StoredAs
 
-  /** Metadata of a field whose number tells it in all files. */
+  /** Metadata key of a field that all files identify by a number. */
   val FieldId = "zorder.fieldId"
 
   /** Delta's name of a column in files, where it maps names. */

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.stats
 
-/** What to do about a column that this Spark cannot read, to end a sentence with. */
+/** The end of an error about a column that this Spark cannot read: what the user can do. */
 object UnreadableColumnHints {
 
   /** @param logical the column's logical type */

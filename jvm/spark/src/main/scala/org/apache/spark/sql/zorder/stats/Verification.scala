@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.stats
 
 import org.apache.spark.sql.DataFrame
 
-/** Checks of what a run wrote against what it read, from footers alone. */
+/** Compares what a run wrote with what it read, by footers alone. */
 object Verification {
 
   /**
@@ -10,7 +10,7 @@ object Verification {
    *   whether a column (as `LeafColumn.name`) may come back as this type: losses that were forced, timestamps
    *   on request
    * @param stored
-   *   what tells a column apart over all files; None for one that is not the table's any more
+   *   the identity of a column in all files; None if the table no longer has the column
    * @return
    *   sentences about what does not agree; empty when all is well
    */
@@ -21,7 +21,7 @@ object Verification {
       stored: LeafColumn => Option[Seq[String]] = leaf => Some(leaf.column)): Seq[String] = {
     val deleted = inputs.flatMap(_.file.deleted).sum
     val (before, after) = (inputs.map(_.rows).sum - deleted, outputs.map(_.rows).sum)
-    // where nobody can tell how many rows are deleted, the run counts them
+    // if the number of deleted rows is unknown, the run counts the rows
     val countable = inputs.forall(_.file.deleted.isDefined)
     val rows =
       if (!countable || before == after) Nil

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, Lit
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{LongType, StringType}
-import org.apache.spark.sql.zorder.expr.layout.{FileRoute, RoutesOfFiles}
+import org.apache.spark.sql.zorder.expr.layout.{FilePartitionNumbers, PartitionOfFile}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
@@ -40,7 +40,8 @@ private[iceberg] object IcebergRows {
     val position = AttributeReference(MetadataColumns.ROW_POSITION.name, LongType, nullable = false)()
     val located = relation.copy(output = relation.output ++ Seq(file, position))
     val route =
-      if (partitions.length == 1) Literal(0) else FileRoute(file, RoutesOfFiles(numbers(partitions)))
+      if (partitions.length == 1) Literal(0)
+      else PartitionOfFile(file, FilePartitionNumbers(numbers(partitions)))
     val added = Seq(
       Alias(file, File)(),
       Alias(position, Position)(),

@@ -4,22 +4,13 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 
 /**
- * The first argument of `zorder_file` and `zorder_key`, read when the query is analysed: the layout's JSON or
- * the name of a table that has one. Who knows tables sits above this package and is asked through `lookUp`.
+ * Builds `zorder_file` and `zorder_key`. Their first argument is read when the query is analysed: the layout's
+ * JSON, or the name of a table that has one.
+ *
+ * @param lookUp
+ *   finds the layout of a text; passed in, since this package must not depend on tables
  */
-object LayoutArgument {
-
-  /** Finds the layout that a text stands for. */
-  trait LookUp {
-    def apply(text: String): LayoutRef
-  }
-
-  @volatile private var lookUp: LookUp = new LookUp {
-    override def apply(text: String): LayoutRef = refuse(s"No layout can be looked up here: '$text'.")
-  }
-
-  /** Set once when the functions are registered. */
-  def lookUpBy(how: LookUp): Unit = lookUp = how
+final class LayoutArgument(lookUp: String => LayoutRef) {
 
   def file(arguments: Seq[Expression]): Expression = {
     val (ref, columns) = split("zorder_file", arguments)

@@ -10,15 +10,15 @@ import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordT
 import sparkzorder.curve.layout.CompiledLayout
 
 /**
- * What `zorder_file` and `zorder_key` share: the columns' ranks in a given layout. NULL has rank 0, so the
+ * The common part of `zorder_file` and `zorder_key`: the ranks of the columns in a layout. NULL has rank 0, so the
  * result is never NULL. Layouts are an argument of the constructor and not children, so that no optimizer
- * rule moves a megabyte of JSON about.
+ * rule copies a megabyte of JSON.
  */
 abstract class LayoutExpression extends Expression {
 
-  def routes: Routes
+  def routes: PartitionLayouts
 
-  /** Which of the routes a row takes (INT, not NULL); None where there is one. */
+  /** The number of the layout of a row (INT, not NULL); None if there is only one layout. */
   def route: Option[Expression]
 
   /** The clustering columns, in the layout's order. */
@@ -77,7 +77,7 @@ abstract class LayoutExpression extends Expression {
     val layoutClass = "sparkzorder.curve.layout.CompiledLayout"
     val ranks =
       ctx.addMutableState("int[]", "ranks", v => s"$v = new int[${columns.length}];", forceInline = true)
-    val all = ctx.addReferenceObj("routes", routes, classOf[Routes].getName)
+    val all = ctx.addReferenceObj("routes", routes, classOf[PartitionLayouts].getName)
     val (choose, layout, firstFile) = route match {
       case None =>
         (
@@ -85,7 +85,7 @@ abstract class LayoutExpression extends Expression {
           ctx.addMutableState(layoutClass, "layout", v => s"$v = $all.compiled(0);", forceInline = true),
           "0")
       case Some(expression) =>
-        // a field and not a local variable: the code of the columns may be split into methods
+        // a field, not a local variable: the code of the columns may be split into methods
         val chosen = ctx.addMutableState(layoutClass, "layout", _ => "", forceInline = true)
         val firsts = ctx.addReferenceObj("firstFiles", routes.firstFile, "int[]")
         val value = expression.genCode(ctx)
@@ -114,5 +114,5 @@ abstract class LayoutExpression extends Expression {
   override def sql: String = (s"'$arguments'" +: children.map(_.sql)).mkString(s"$prettyName(", ", ", ")")
 }
 
-/** Java names and code of one evaluation: `layout` and `ranks` hold after `code` has run. */
+/** Java names and code of one evaluation: `layout` and `ranks` are set after `code` has run. */
 final private[expr] case class RanksCode(code: String, layout: String, ranks: String, firstFile: String)

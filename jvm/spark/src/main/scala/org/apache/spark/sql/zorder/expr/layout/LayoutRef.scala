@@ -10,7 +10,7 @@ import sparkzorder.curve.layout.{CompiledLayout, Layout}
  */
 final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
 
-  /** Made where it is needed: a task gets the layout only, and compiles it once. */
+  /** Compiled where it is used: a task gets only the layout and compiles it once. */
   @transient lazy val compiled: CompiledLayout = layout.compiled
 
   override def toString: String = id

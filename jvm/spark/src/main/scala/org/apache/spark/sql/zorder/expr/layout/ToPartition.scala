@@ -8,7 +8,7 @@ import org.apache.spark.unsafe.hash.Murmur3_x86_32
 /**
  * An INT that Spark's hash partitioning sends to the shuffle partition whose number the child gives: the
  * child is looked up in a table of pre-images of `pmod(murmur3(x), n)`. So rows go straight to a computed
- * partition on every Spark line, by public means, and AQE leaves the number of partitions alone.
+ * partition on every Spark line, with public API only, and AQE keeps the number of partitions.
  */
 final case class ToPartition(child: Expression, preImages: PreImages) extends UnaryExpression {
   override def dataType: DataType = IntegerType
@@ -37,7 +37,7 @@ final class PreImages(val partitions: Int, val targets: Option[IndexedSeq[Int]] 
     targets.fold(all)(_.map(all(_)).toArray)
   }
 
-  /** Takes about n ln n hashes. */
+  /** Needs about n ln n hashes. */
   private def found(): Array[Int] = {
     val found = Array.fill(partitions)(-1)
     var missing = partitions

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.{DataType, IntegerType}
  * a hash of the further columns; without any, its rows go to its first file.
  */
 final case class ZOrderFile(
-    routes: Routes,
+    routes: PartitionLayouts,
     route: Option[Expression],
     columns: Seq[Expression],
     spread: Option[Expression])
@@ -66,7 +66,7 @@ object ZOrderFile {
 
   /** @param further columns beyond the layout's own, hashed to spread cells of equal keys */
   def apply(ref: LayoutRef, columns: Seq[Expression], further: Seq[Expression]): ZOrderFile =
-    ZOrderFile(Routes(IndexedSeq(ref)), None, columns, spreadBy(further))
+    ZOrderFile(PartitionLayouts(IndexedSeq(ref)), None, columns, spreadBy(further))
 
   def spreadBy(further: Seq[Expression]): Option[Expression] =
     if (further.isEmpty) None else Some(Murmur3Hash(further, 42))

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{DataType, LongType}
  * `zorder_key(layout, columns...)` -> BIGINT >= 0: the file number of the row in its layout, then its place
  * inside the file. Sorting by it puts rows into layout order. Never NULL.
  */
-final case class ZOrderKey(routes: Routes, route: Option[Expression], columns: Seq[Expression])
+final case class ZOrderKey(routes: PartitionLayouts, route: Option[Expression], columns: Seq[Expression])
     extends LayoutExpression {
   override def children: Seq[Expression] = columns ++ route
   override def dataType: DataType = LongType
@@ -42,5 +42,5 @@ final case class ZOrderKey(routes: Routes, route: Option[Expression], columns: S
 
 object ZOrderKey {
   def apply(ref: LayoutRef, columns: Seq[Expression]): ZOrderKey =
-    ZOrderKey(Routes(IndexedSeq(ref)), None, columns)
+    ZOrderKey(PartitionLayouts(IndexedSeq(ref)), None, columns)
 }

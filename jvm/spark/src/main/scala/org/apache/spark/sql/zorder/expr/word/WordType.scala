@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.expr.word
 import sparkzorder.curve.{BytesWord, LongWord, Word}
 
 /**
- * How the values of one Spark type become ordered words (SPEC 1); [[WordTypes]] lists them.
+ * How the values of one Spark type become ordered words (docs/spec.md, section 1); [[WordTypes]] lists them.
  * `eval` and `code` are two spellings of the same function; neither is asked about NULL.
  */
 sealed trait WordType extends Serializable {

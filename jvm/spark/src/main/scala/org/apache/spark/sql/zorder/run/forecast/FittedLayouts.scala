@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.run.forecast
 
-import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, Routes}
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
 import org.apache.spark.sql.zorder.fit.{Choice, Fit, Sample}
 import org.apache.spark.sql.zorder.run.plan.FilePlan
 import org.apache.spark.sql.zorder.run.report.HumanReadable
@@ -16,7 +16,7 @@ import sparkzorder.curve.cost.Query
  *   how the layout of the first partition was chosen
  */
 final case class FittedLayouts(
-    routes: Routes,
+    routes: PartitionLayouts,
     fitting: IndexedSeq[Sample],
     heldOut: IndexedSeq[Sample],
     first: Choice) {
@@ -57,7 +57,7 @@ object FittedLayouts {
       Fit.choose(fitting.select(places), columns.map(_.fit), sized.files, curve, asked, math.max(1.0, pages))
     }
     FittedLayouts(
-      Routes(choices.map(c => Fit.ref(c.layout))),
+      PartitionLayouts(choices.map(c => Fit.ref(c.layout))),
       halves.map(_._1),
       halves.map(_._2),
       choices.head)

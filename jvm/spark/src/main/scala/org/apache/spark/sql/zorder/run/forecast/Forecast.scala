@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.run.forecast
 
-import org.apache.spark.sql.zorder.fit.{Gauge, Levels, Reading}
+import org.apache.spark.sql.zorder.fit.{Levels, ReadEstimator, ReadShares}
 import org.apache.spark.sql.zorder.run.inspect.TrackedColumns
 import org.apache.spark.sql.zorder.run.report.{
   AlternativeReport,
@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.workload.draw.QueryGroup
 import sparkzorder.curve.build.Candidate
 
 /** What is read: per column that a run samples, and per group of queries of its log. */
-final private[run] case class Readings(columns: IndexedSeq[Reading], queries: IndexedSeq[Reading])
+final private[run] case class Readings(columns: IndexedSeq[ReadShares], queries: IndexedSeq[ReadShares])
 
 /**
  * What look-ups and the log's queries read now, what they would read after the run, what they do read then,
@@ -28,7 +28,7 @@ final private[run] case class Readings(columns: IndexedSeq[Reading], queries: In
  */
 final private[run] case class Forecast(
     tracked: TrackedColumns,
-    gauge: Gauge,
+    gauge: ReadEstimator,
     groups: IndexedSeq[QueryGroup],
     now: Readings,
     forecast: Readings,
@@ -81,7 +81,7 @@ final private[run] case class Forecast(
   def logged: Boolean = groups.exists(_.weight > 0)
 
   /** Mean share read, by the log or else by look-ups in the clustering columns. */
-  private def mean(of: Readings, level: Reading => Double): Double =
+  private def mean(of: Readings, level: ReadShares => Double): Double =
     if (logged) {
       groups.indices.map(g => groups(g).weight * level(of.queries(g))).sum / groups.map(_.weight).sum
     } else if (tracked.judged.isEmpty) 0.0
@@ -116,10 +116,11 @@ final private[run] case class Forecast(
     else s" READS RISE: look-ups by ${more.map(c => s"${c.name} (files ${c.files.said})").mkString(", ")}."
   }
 
-  private def change(level: Reading => Double): String =
+  private def change(level: ReadShares => Double): String =
     s"${HumanReadable.share(mean(now, level))} -> ${HumanReadable.share(mean(forecast, level))}"
 }
 
 private[run] object Forecast {
-  def read(gauge: Gauge, levels: Levels): Readings = Readings(gauge.columns(levels), gauge.queries(levels))
+  def read(gauge: ReadEstimator, levels: Levels): Readings =
+    Readings(gauge.columns(levels), gauge.queries(levels))
 }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.run.forecast
 
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
-import org.apache.spark.sql.zorder.fit.{Gauge, LayoutForecast, Levels, Reading, Sample}
+import org.apache.spark.sql.zorder.fit.{LayoutForecast, Levels, ReadEstimator, ReadShares, Sample}
 import org.apache.spark.sql.zorder.run.inspect.{Inspection, PresentLevels, Screening, TrackedColumns}
 import org.apache.spark.sql.zorder.run.plan.{FilePlan, Growing, Grown, Growth, PlacedPartition}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -53,7 +53,7 @@ final private[run] class IncrementForecaster(
 
   /** Of a partition that is put into its stored layout, told from a sample of all its rows. */
   def of(placed: PlacedPartition, ref: LayoutRef, sample: Sample): Forecast = {
-    val gauge = new Gauge(sample.columns.map(_.sorted), IndexedSeq.empty)
+    val gauge = new ReadEstimator(sample.columns.map(_.sorted), IndexedSeq.empty)
     val rows = present.rows(placed.all)
     val ahead =
       LayoutForecast.blocks(sample, ref.layout, rows, Double.MaxValue, options.pageRowLimit.toDouble)
@@ -62,7 +62,7 @@ final private[run] class IncrementForecaster(
 
   def outlook(growing: Seq[Grown], changed: FilePlan, sample: Sample): Forecast = {
     val all = growing.flatMap(_.placed.all)
-    val gauge = new Gauge(values(all), IndexedSeq.empty)
+    val gauge = new ReadEstimator(values(all), IndexedSeq.empty)
     val settled = growing.flatMap(g => g.placed.settled.values.flatten ++ g.placed.spanning)
     val appended = growing.filter(_.growing.isInstanceOf[Growing.Append])
     // merged rows lie in the boxes that are there; appended ones are blocks of their own
@@ -70,9 +70,9 @@ final private[run] class IncrementForecaster(
     outlook(gauge, present.of(all), ahead, sample)
   }
 
-  private def outlook(gauge: Gauge, now: Levels, ahead: Levels, sample: Sample): Forecast = {
+  private def outlook(gauge: ReadEstimator, now: Levels, ahead: Levels, sample: Sample): Forecast = {
     val reading =
-      Reading(ahead.files.length.toDouble, ahead.rowGroups.length.toDouble, ahead.pages.length.toDouble)
+      ReadShares(ahead.files.length.toDouble, ahead.rowGroups.length.toDouble, ahead.pages.length.toDouble)
     Forecast(
       tracked,
       gauge,
@@ -98,12 +98,13 @@ final private[run] class IncrementForecaster(
     }
   }
 
-  private def bound(sample: Sample, blocks: Reading): IndexedSeq[Reading] =
-    if (sample.rows == 0) tracked.all.indices.map(_ => Reading(0, 0, 0))
+  private def bound(sample: Sample, blocks: ReadShares): IndexedSeq[ReadShares] =
+    if (sample.rows == 0) tracked.all.indices.map(_ => ReadShares(0, 0, 0))
     else {
       val levels = Seq(blocks.files, blocks.rowGroups, blocks.pages).map(math.max(1.0, _))
       val each = LayoutForecast.bound(sample.select(tracked.clustering.indices), levels)
       tracked.all.indices.map(c =>
-        if (c < tracked.clustering.length) Reading(each(0)(c), each(1)(c), each(2)(c)) else Reading(1, 1, 1))
+        if (c < tracked.clustering.length) ReadShares(each(0)(c), each(1)(c), each(2)(c))
+        else ReadShares(1, 1, 1))
     }
 }

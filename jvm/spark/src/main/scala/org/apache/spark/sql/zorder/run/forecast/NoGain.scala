@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.run.forecast
 
-import org.apache.spark.sql.zorder.fit.{KeptBounds, RankCorrelation, Sample}
+import org.apache.spark.sql.zorder.fit.{RankCorrelation, Sample, TruncatedBounds}
 import org.apache.spark.sql.zorder.run.plan.{FileCount, FilePlan}
 import org.apache.spark.sql.zorder.run.report.HumanReadable
 import sparkzorder.curve.BytesWord
@@ -56,14 +56,14 @@ final private[run] class NoGain(outlook: Forecast, plan: FilePlan, fitted: Fitte
     else (values(c)(0), values(c)(values(c).size - 1)) match {
       case (BytesWord(low), BytesWord(high)) =>
         val shared = BytesScale.commonPrefix(low, high)
-        if (low.length + high.length >= KeptBounds.ChunkBytes)
+        if (low.length + high.length >= TruncatedBounds.ChunkBytes)
           Some(
             s"values of ${columns(c).sql} are longer than the statistics of a file keep (min and max have " +
-              s"${KeptBounds.ChunkBytes} bytes together)")
-        else if (shared >= KeptBounds.PageBytes)
+              s"${TruncatedBounds.ChunkBytes} bytes together)")
+        else if (shared >= TruncatedBounds.PageBytes)
           Some(
             s"values of ${columns(c).sql} share their first $shared bytes, and those of a page keep " +
-              s"${KeptBounds.PageBytes}")
+              s"${TruncatedBounds.PageBytes}")
         else None
       case _ => None
     }

@@ -1,7 +1,15 @@
 package org.apache.spark.sql.zorder.run.forecast
 
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.fit.{Fit, Gauge, LayoutForecast, Levels, QueryBound, Reading, Sample}
+import org.apache.spark.sql.zorder.fit.{
+  Fit,
+  LayoutForecast,
+  Levels,
+  QueryBound,
+  ReadEstimator,
+  ReadShares,
+  Sample
+}
 import org.apache.spark.sql.zorder.run.inspect.{Inspection, TrackedColumns}
 import org.apache.spark.sql.zorder.run.plan.FilePlan
 import org.apache.spark.sql.zorder.run.report.{OtherReport, Shares}
@@ -25,7 +33,7 @@ final private[run] class RewriteForecaster(
   def outlook(session: ClassicSession, log: Option[Sample => LogBoxes]): Forecast = {
     val pages = PageIndex.ofSome(session, plan.files, tracked.statColumns)
     val groups = log.fold(IndexedSeq.empty[QueryGroup])(_(sample).shapes)
-    val gauge = new Gauge(values, groups.map(_.queries))
+    val gauge = new ReadEstimator(values, groups.map(_.queries))
     val now = Forecast.read(gauge, levels(input.footersOf(plan), pages))
     val parts = ahead
     val whole = parts.reduce(_ ++ _)
@@ -34,7 +42,7 @@ final private[run] class RewriteForecaster(
       whole.masked(tracked.stored.indices.map(c => tracked.stored(c).isEmpty || tracked.bounded(c)))
     val forecast = Readings(gauge.columns(placed), gauge.queries(whole.masked(tracked.bounded)))
     val blocks =
-      Reading(whole.files.length.toDouble, whole.rowGroups.length.toDouble, whole.pages.length.toDouble)
+      ReadShares(whole.files.length.toDouble, whole.rowGroups.length.toDouble, whole.pages.length.toDouble)
     val worse = tracked.watchedPlaces.filter(c =>
       OtherReport("", Shares(Some(now.columns(c).files), Some(forecast.columns(c).files)), None).getsWorse)
     Forecast(
@@ -72,11 +80,11 @@ final private[run] class RewriteForecaster(
     if (bytes == 0) Double.MaxValue else math.max(1.0, size.toDouble * groups.map(_.rows).sum / bytes)
   }
 
-  private def bound(blocks: Reading, groups: Seq[QueryGroup]): Readings = {
-    def columns(places: Seq[Int]): IndexedSeq[Reading] = {
+  private def bound(blocks: ReadShares, groups: Seq[QueryGroup]): Readings = {
+    def columns(places: Seq[Int]): IndexedSeq[ReadShares] = {
       val part = sample.select(places)
       val each = LayoutForecast.bound(part, Seq(blocks.files, blocks.rowGroups, blocks.pages))
-      places.indices.map(c => Reading(each(0)(c), each(1)(c), each(2)(c)))
+      places.indices.map(c => ReadShares(each(0)(c), each(1)(c), each(2)(c)))
     }
     lazy val least = new QueryBound(sample)
     Readings(

@@ -4,7 +4,7 @@ import scala.util.Try
 
 import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter
 import org.apache.spark.sql.types.{BooleanType, StructField, StructType}
-import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.WordTypes
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -43,7 +43,7 @@ private[run] object BloomFilters {
     val alike = schema.filter(_.name.equalsIgnoreCase(parts.head))
     val field = alike.find(_.name == parts.head).orElse(alike.headOption).getOrElse(
       refuse(
-        s"$table has no column $name for a Bloom filter.${Nearest.hint(parts.head, schema.fieldNames.toSeq)}"))
+        s"$table has no column $name for a Bloom filter.${NearestName.hint(parts.head, schema.fieldNames.toSeq)}"))
     field match {
       case StructField(own, inner: StructType, _, _) if parts.size > 1 =>
         own +: path(table, inner, name, parts.tail)

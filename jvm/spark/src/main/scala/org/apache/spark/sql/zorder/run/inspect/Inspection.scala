@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.run.report.HumanReadable
 import org.apache.spark.sql.zorder.run.request.{ClusterColumn, PinnedSession}
 import org.apache.spark.sql.zorder.run.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputTraits, StatColumn}
+import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputProperties, StatColumn}
 import org.apache.spark.sql.zorder.stats.schema.{SchemaUnion, TruncatedTimestamps}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
@@ -21,7 +21,7 @@ final class Inspection(
     val statistics: RunStatistics,
     union: SchemaUnion,
     losses: Seq[String],
-    val traits: InputTraits) {
+    val traits: InputProperties) {
 
   /** The columns of all files together. */
   val dataSchema: StructType = union.schema
@@ -108,7 +108,7 @@ object Inspection {
       statistics: RunStatistics,
       options: RunOptions): Inspection = {
     val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statistics.columns))
-    val traits = InputTraits.of(footers)
+    val traits = InputProperties.of(footers)
     if (table.managed.isEmpty) ColumnSpelling.problem(footers).foreach(refuse)
     traits.refusals.headOption.foreach(refuse)
     val union = table.managed.flatMap(_ => table.declared) match {

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.run.plan
 
-import org.apache.spark.sql.zorder.expr.layout.{PreImages, Routes}
+import org.apache.spark.sql.zorder.expr.layout.{PartitionLayouts, PreImages}
 
 /**
  * What one shuffle partition writes: a file of a partition of the table.
@@ -45,7 +45,7 @@ private[run] object OutputFiles {
     new OutputFiles((0 until files).map(inPlace("", _)), new PreImages(files), spread = true)
 
   /** The same for the layouts of several partitions of a table, counted through. */
-  def of(directories: Seq[String], routes: Routes): OutputFiles = {
+  def of(directories: Seq[String], routes: PartitionLayouts): OutputFiles = {
     val tasks = directories.zip(routes.refs).flatMap { case (directory, ref) =>
       (0 until ref.layout.files).map(inPlace(directory, _))
     }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.run.report
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.fit.Reading
+import org.apache.spark.sql.zorder.fit.ReadShares
 
 /**
  * Share of the rows that is read at one level (files, row groups or pages): by a look-up of one value,
@@ -37,10 +37,10 @@ object Shares {
 
 /** Readings of one column or query at four times. */
 final private[run] case class ReadAt(
-    now: Option[Reading],
-    forecast: Option[Reading],
-    measured: Option[Reading],
-    bound: Option[Reading]) {
-  def at(level: Reading => Double): Shares =
+    now: Option[ReadShares],
+    forecast: Option[ReadShares],
+    measured: Option[ReadShares],
+    bound: Option[ReadShares]) {
+  def at(level: ReadShares => Double): Shares =
     Shares(now.map(level), forecast.map(level), measured.map(level), bound.map(level))
 }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
-import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
@@ -90,7 +90,7 @@ object ClusterColumns {
       if (!schema.exists(f => same(f.name, name))) {
         val names = schema.fieldNames.toSeq.diff(partitionColumns ++ InputRelation.OwnColumns)
         refuse(
-          s"$table has no column $name.${Nearest.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
+          s"$table has no column $name.${NearestName.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
             (if (names.length > 20) ", ..." else "") + ".")
       }
     }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.run.request
 
 import java.util.Locale
 
-import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import sparkzorder.curve.build.Curves
 
@@ -12,7 +12,7 @@ private[run] object CurveNames {
     val name = named.getOrElse(Curves.Auto.name).toLowerCase(Locale.ROOT)
     if (!Curves.names.contains(name))
       refuse(
-        s"USING CURVE $name is not known: use ${Curves.names.mkString(", ")}.${Nearest.hint(name, Curves.names)}")
+        s"USING CURVE $name is not known: use ${Curves.names.mkString(", ")}.${NearestName.hint(name, Curves.names)}")
     name
   }
 }

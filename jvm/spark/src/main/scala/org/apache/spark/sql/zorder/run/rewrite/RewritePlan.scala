@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.run.rewrite
 
-import org.apache.spark.sql.zorder.expr.layout.Routes
+import org.apache.spark.sql.zorder.expr.layout.PartitionLayouts
 import org.apache.spark.sql.zorder.fit.Levels
 import org.apache.spark.sql.zorder.run.forecast.Forecast
 import org.apache.spark.sql.zorder.run.inspect.Inspection
@@ -23,7 +23,7 @@ final private[run] case class RewritePlan(
     plan: FilePlan,
     source: InputRelation,
     columns: Seq[ClusterColumn],
-    routes: Routes,
+    routes: PartitionLayouts,
     tasks: OutputFiles,
     layout: String,
     outlook: Forecast,

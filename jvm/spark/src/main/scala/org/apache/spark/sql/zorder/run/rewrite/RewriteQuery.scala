@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.run.rewrite
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
 import org.apache.spark.sql.types.{DataType, MapType}
-import org.apache.spark.sql.zorder.expr.layout.{Routes, ToPartition, ZOrderFile, ZOrderKey}
+import org.apache.spark.sql.zorder.expr.layout.{PartitionLayouts, ToPartition, ZOrderFile, ZOrderKey}
 import org.apache.spark.sql.zorder.run.plan.OutputFiles
 
 /** The one full scan: every row straight to the task that writes its file, and sorted there. */
@@ -25,7 +25,7 @@ object RewriteQuery {
       partitionColumns: Seq[Attribute],
       columns: Seq[Expression],
       route: Option[Expression],
-      routes: Routes,
+      routes: PartitionLayouts,
       tasks: OutputFiles): LogicalPlan = {
     val spread = if (tasks.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
     val file = ZOrderFile(routes, route, columns, spread)

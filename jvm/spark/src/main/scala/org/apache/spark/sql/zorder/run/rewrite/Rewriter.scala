@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.fit.{KeptBounds, LayoutJson}
+import org.apache.spark.sql.zorder.fit.{LayoutJson, TruncatedBounds}
 import org.apache.spark.sql.zorder.run.forecast.Forecast
 import org.apache.spark.sql.zorder.run.inspect.BloomFilters
 import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunMetrics, RunReport, RunStatus}
@@ -98,7 +98,7 @@ final private[run] class Rewriter(context: RunContext) {
       "parquet.block.size" -> options.rowGroupSize.getOrElse(work.input.rowGroupBytes).toString,
       "parquet.page.row.count.limit" -> options.pageRowLimit.toString,
       // what the forecast takes to be kept of long values, whatever the session says
-      "parquet.columnindex.truncate.length" -> KeptBounds.PageBytes.toString,
+      "parquet.columnindex.truncate.length" -> TruncatedBounds.PageBytes.toString,
       "parquet.statistics.truncate.length" -> Int.MaxValue.toString) ++
       options.codec.orElse(work.input.codec).map("compression" -> _) ++ bloom(work)
     ActiveSession.during(session)(target.write(session, plan, partitionNames, write))

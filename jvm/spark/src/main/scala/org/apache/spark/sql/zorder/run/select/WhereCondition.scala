@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, WordTypes}
@@ -86,7 +86,7 @@ private[run] object WhereCondition {
       .collect { case a: UnresolvedAttribute => a.nameParts.head }
     names.find(n => !schema.exists(f => same(f.name, n))) match {
       case Some(n) =>
-        s"WHERE names a column $n that $table does not have.${Nearest.hint(n, schema.fieldNames)} " +
+        s"WHERE names a column $n that $table does not have.${NearestName.hint(n, schema.fieldNames)} " +
           s"Its columns are ${schema.fieldNames.take(20).mkString(", ")}."
       case None => s"WHERE $where cannot be resolved: ${ZOrderException.firstLine(e)}."
     }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.sql.statement.TableRefParser
 
-/** `SELECT * FROM clustering_advice('t', 'log')`: one row a proposal, the best first. */
+/** `SELECT * FROM clustering_advice('t', 'log')`: one row for each proposal, the best first. */
 object AdviceFunction {
   val name = "clustering_advice"
 
@@ -22,7 +22,7 @@ object AdviceFunction {
       "table or view, or a path\n",
     "\n    Examples:\n      > SELECT * FROM _FUNC_('db.t', 'db.queries');\n")
 
-  /** The table is looked up and the log is read while the query is analysed, rows are sampled when it runs. */
+  /** Looks up the table and reads the log while the query is analysed; samples rows when it runs. */
   def build(arguments: Seq[Expression]): LogicalPlan = {
     val texts = arguments.map(text)
     if (texts.isEmpty || texts.size > 2 || texts.contains(None))

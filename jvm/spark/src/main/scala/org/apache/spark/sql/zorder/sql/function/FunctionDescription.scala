@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.sql.function
 
 import org.apache.spark.sql.catalyst.expressions.ExpressionInfo
 
-/** Makes what `DESCRIBE FUNCTION EXTENDED` shows of our functions. */
+/** Makes the `ExpressionInfo` of our functions, which `DESCRIBE FUNCTION EXTENDED` shows. */
 private[function] object FunctionDescription {
 
   /** Version of this project in which the functions came. */
@@ -17,7 +17,7 @@ private[function] object FunctionDescription {
       examples: String): ExpressionInfo =
     info(function, name, usage, arguments, examples, "misc_funcs", "built-in")
 
-  /** A function that stands in FROM. */
+  /** A table function, used in FROM. */
   def table(
       function: Class[_],
       name: String,
@@ -26,7 +26,7 @@ private[function] object FunctionDescription {
       examples: String): ExpressionInfo =
     info(function, name, usage, arguments, examples, "generator_funcs", "scala_udf")
 
-  // Spark checks group and source against lists of its own, and that the texts begin and end as its own do
+  // Spark accepts only groups and sources of its own lists
   private def info(
       function: Class[_],
       name: String,

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.sql.statement.TableRefParser
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
-/** `SELECT * FROM zorder_history('t')`: one row a run. The argument is a name or a path, as a string. */
+/** `SELECT * FROM zorder_history('t')`: one row for each run. The argument is a name or a path, as a string. */
 object HistoryFunction {
   val name = "zorder_history"
 
@@ -21,7 +21,7 @@ object HistoryFunction {
     "\n    Arguments:\n      * table - a table name or a path, as a string\n",
     "\n    Examples:\n      > SELECT * FROM _FUNC_('db.t');\n")
 
-  /** Reads the history while the query is analysed: it is small, and stays one for the query. */
+  /** Reads the history while the query is analysed: it is small, and the query sees one state of it. */
   def build(arguments: Seq[Expression]): LogicalPlan = {
     val session = SparkSession.active
     val rows =

@@ -2,19 +2,15 @@ package org.apache.spark.sql.zorder.sql.function
 
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.zorder.fit.LayoutLookUp
-import org.apache.spark.sql.zorder.run.StoredLayout
 
-/** A function that stands in FROM. */
+/** A table function, used in FROM. */
 final case class TableFunctionEntry(
     name: String,
     info: ExpressionInfo,
     builder: Seq[Expression] => LogicalPlan)
 
-/** Every function that a session gets, by the extension or by the bridge. */
+/** Every function that the extension or [[org.apache.spark.sql.zorder.sql.PythonBridge]] registers. */
 object RegisteredFunctions {
-  LayoutLookUp.register(StoredLayout.json)
-
   val functions: Seq[FunctionEntry] =
     ScalarFunctions.all :+ FunctionEntry(ZOrderVersion.name, ZOrderVersion.info, ZOrderVersion.build)
 

@@ -4,12 +4,15 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.{HilbertOrder, ZOrder, ZOrderCompare}
 import org.apache.spark.sql.zorder.expr.layout.{LayoutArgument, ZOrderFile, ZOrderKey}
+import org.apache.spark.sql.zorder.fit.LayoutLookUp
+import org.apache.spark.sql.zorder.run.StoredLayout
 
-/** One SQL function: what the session extension injects. */
+/** One SQL function, as the session extension injects it. */
 final case class FunctionEntry(name: String, info: ExpressionInfo, builder: Seq[Expression] => Expression)
 
 /** The SQL functions, in the order in which the guide lists them. */
 object ScalarFunctions {
+  private val layouts = new LayoutArgument(LayoutLookUp.of(_, StoredLayout.json))
 
   private val zorder = entry(
     classOf[ZOrder],
@@ -74,7 +77,7 @@ object ScalarFunctions {
     """
     Examples:
       > SELECT _FUNC_('path:/data/t', a, b), count(*) FROM t GROUP BY 1;
-    """)(LayoutArgument.file)
+    """)(layouts.file)
 
   private val key = entry(
     classOf[ZOrderKey],
@@ -88,7 +91,7 @@ object ScalarFunctions {
     """
     Examples:
       > SELECT * FROM t ORDER BY _FUNC_('path:/data/t', a, b);
-    """)(LayoutArgument.key)
+    """)(layouts.key)
 
   /** Every function, each to be injected once into a session. */
   val all: Seq[FunctionEntry] = Seq(zorder, hilbert, compare, file, key)

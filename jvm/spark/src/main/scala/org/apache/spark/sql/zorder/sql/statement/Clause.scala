@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.sql.statement
 
-import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.conf.NearestName
 
 /** A clause by the words that open it. */
 final case class Clause(words: String*) {
@@ -10,7 +10,7 @@ final case class Clause(words: String*) {
 /** One clause of a statement: its opening words and the tokens up to the next clause. */
 final case class ClauseBody(clause: Clause, head: Token, body: IndexedSeq[Token])
 
-/** Cuts the part of a statement behind the table into clauses, at bracket depth 0 only. */
+/** Splits the part of a statement after the table into clauses, outside of brackets only. */
 object Clause {
   val Full: Clause = Clause("FULL")
   val Where: Clause = Clause("WHERE")
@@ -23,12 +23,12 @@ object Clause {
   val Retain: Clause = Clause("RETAIN")
   val Columns: Clause = Clause("COLUMNS")
 
-  /** One word is enough to know these by: no expression has them unquoted. */
+  /** The first word is enough to recognise these: no expression has it unquoted. */
   private val knownByFirstWord = Set(UsingCurve)
 
   /**
    * @param grammar
-   *   the clauses that the statement may have, in their order
+   *   the clauses that the statement may have, in the order in which they must stand
    * @return
    *   the clauses found, each at most once
    */
@@ -66,7 +66,7 @@ object Clause {
 
   private def notAClause(text: StatementText, token: Token, grammar: Seq[Clause]): Nothing = {
     val spellings = grammar.flatMap(c => Seq(c.words.mkString, c.words.head).map(_ -> c)).toMap
-    val meant = if (token.text.length < 3) None else Nearest.to(token.text, spellings.keys).map(spellings)
+    val meant = if (token.text.length < 3) None else NearestName.to(token.text, spellings.keys).map(spellings)
     text.found(token, "behind the table" + meant.fold("")(c => s" (did you mean ${c.name}?)"))
   }
 

@@ -1,11 +1,11 @@
 package org.apache.spark.sql.zorder.sql.statement
 
-import org.apache.spark.sql.zorder.conf.{Nearest, ZOrderOption}
+import org.apache.spark.sql.zorder.conf.{NearestName, ZOrderOption}
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
 import sparkzorder.curve.build.Curves
 
-/** Reads the clauses of `OPTIMIZE` and `ZORDER TABLE`. */
+/** Parses the clauses of `OPTIMIZE` and `ZORDER TABLE`. */
 object ClusterStatement {
 
   def build(
@@ -58,7 +58,7 @@ object ClusterStatement {
   private def curve(text: StatementText, clause: ClauseBody): String = {
     val token = single(text, clause)
     Curves.names.find(token.is).getOrElse {
-      val hint = Nearest.to(token.text, Curves.names).fold("")(c => s" (did you mean $c?)")
+      val hint = NearestName.to(token.text, Curves.names).fold("")(c => s" (did you mean $c?)")
       text.found(token, s"where a curve belongs$hint, one of ${Curves.names.mkString(", ")}")
     }
   }
@@ -108,13 +108,13 @@ object ClusterStatement {
     }
   }
 
-  /** What stands between the brackets if one pair encloses everything; else the tokens themselves. */
+  /** The tokens inside the brackets if one pair encloses everything; else the tokens themselves. */
   private def unbracketed(tokens: IndexedSeq[Token]): IndexedSeq[Token] = {
     val all = tokens.head.isSymbol("(") && closing(tokens) == tokens.size - 1
     if (all) tokens.slice(1, tokens.size - 1) else tokens
   }
 
-  /** Where the bracket that opens these tokens is closed. */
+  /** The index of the bracket that closes the one which opens these tokens. */
   private def closing(tokens: IndexedSeq[Token]): Int =
     tokens.indexWhere(t => t.isSymbol(")") && t.depth == tokens.head.depth)
 

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.sql.statement
 /**
  * Splits a statement into tokens by the rules of Spark's own lexer, as far as finding clauses needs them:
  * comments (`--` to the end of the line, nested `/* */`), strings with either quote, `r'raw'` strings,
- * backquoted names and brackets. It never reads beyond what it is asked for.
+ * backquoted names and brackets. It reads no further than the tokens asked for.
  */
 final class Lexer(sql: String) {
   private var at = 0
@@ -110,5 +110,5 @@ final class Lexer(sql: String) {
   private def fail(what: String, position: Int): Nothing = throw new UnreadableStatement(what, position)
 }
 
-/** The statement cannot even be split into tokens. */
+/** The text cannot be split into tokens. */
 final class UnreadableStatement(val what: String, val position: Int) extends RuntimeException(what)

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.sql.statement
 
-/** Reads what follows `ZORDER LOG`. */
+/** Parses `ZORDER LOG START` and `ZORDER LOG STOP`. */
 object LogStatement {
 
   def build(text: StatementText, tokens: IndexedSeq[Token], from: Int): Statement = {

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.sql.statement
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
 
-/** A statement of ours, recognised but not looked up. */
+/** A parsed statement. Its table has not been looked up yet. */
 sealed trait Statement
 
 object Statement {
@@ -12,7 +12,7 @@ object Statement {
    * `OPTIMIZE ...` or `ZORDER TABLE ...`.
    *
    * @param deltaSyntax
-   *   it is an `OPTIMIZE` with nothing in it that Delta's own statement has not got
+   *   it is an `OPTIMIZE` with only clauses that Delta's own statement has, too
    */
   final case class Cluster(request: ClusterRequest, deltaSyntax: Boolean) extends Statement
 

@@ -2,17 +2,17 @@ package org.apache.spark.sql.zorder.sql.statement
 
 import org.apache.spark.sql.internal.VariableSubstitution
 
-/** The cheap test that every statement of a session goes through: its first words decide. */
+/** The cheap test that every statement of the session goes through. Its first words decide. */
 object StatementFilter {
   private val explainModes = Seq("EXTENDED", "CODEGEN", "COST", "FORMATTED")
 
-  /** What the first words say. `Explain` holds the mode (`""` = simple) and the statement behind it. */
+  /** The outcome of the test. `Explain` has the mode (`""` = simple) and the statement that is explained. */
   sealed trait Verdict
   case object NotOurs extends Verdict
   final case class Ours(statement: String) extends Verdict
   final case class Explain(mode: String, statement: String) extends Verdict
 
-  /** Looks at no more than three words; variables are substituted only where the statement may be ours. */
+  /** Looks at three words at most. Substitutes variables only if the statement may be ours. */
   def apply(sql: String): Verdict =
     try {
       if (!opensLikeOurs(firstWord(sql))) NotOurs
@@ -25,7 +25,7 @@ object StatementFilter {
         else NotOurs
       }
     } catch {
-      // not even the first words can be read: the parser that owns the rest of SQL says why
+      // the first words are unreadable: the next parser reports why
       case _: UnreadableStatement => NotOurs
     }
 

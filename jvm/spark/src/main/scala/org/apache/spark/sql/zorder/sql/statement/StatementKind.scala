@@ -8,17 +8,17 @@ package org.apache.spark.sql.zorder.sql.statement
  * @param grammar
  *   its clauses, in the order in which they must stand
  * @param clauses
- *   how the clauses are shown to people
+ *   how an error shows the clauses
  */
 sealed abstract class StatementKind(val opening: String, val grammar: Seq[Clause], clauses: String) {
 
-  /** The whole statement as it should look. */
+  /** The whole statement as an error shows it. */
   def usage: String = s"$opening table$clauses"
 
   /** The words that it begins with. */
   val words: Seq[String] = opening.split(' ').toSeq
 
-  /** The word behind ZORDER. */
+  /** The word after ZORDER. */
   def second: String = words(1)
 }
 
@@ -57,7 +57,7 @@ object StatementKind {
       "ZORDER LOG START ['path'] [KEEP LITERALS | DROP LITERALS] or ZORDER LOG STOP"
   }
 
-  /** Everything that begins with ZORDER. */
+  /** The statements that begin with ZORDER. */
   val zorderKinds: Seq[StatementKind] =
     Seq(ZOrderTable, Vacuum, Rollback, Remove, CreateIndex, RefreshIndex, DescribeIndex, DropIndex, Log)
 }

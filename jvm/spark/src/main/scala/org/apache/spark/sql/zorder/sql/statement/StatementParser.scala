@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.sql.statement
 
 import org.apache.spark.sql.catalyst.parser.ParserInterface
-import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /**
@@ -58,7 +58,7 @@ final class StatementParser(delegate: ParserInterface) {
       val second = tokens.lift(1).getOrElse(text.fail(sql.length, "it ends after ZORDER"))
       val kind = StatementKind.zorderKinds.find(k => second.is(k.second)).getOrElse {
         val hint =
-          Nearest.to(second.text, StatementKind.zorderKinds.map(_.second)).fold("")(w =>
+          NearestName.to(second.text, StatementKind.zorderKinds.map(_.second)).fold("")(w =>
             s" (did you mean $w?)")
         text.found(second, s"behind ZORDER$hint")
       }

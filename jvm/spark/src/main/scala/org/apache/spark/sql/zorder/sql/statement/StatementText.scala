@@ -8,12 +8,12 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The text of one statement: slices of it, and error sentences that point into it.
+ * The text of one statement: its tokens, slices and expressions, and errors that point into it.
  *
  * @param usage
- *   what the statement should look like, for the end of a sentence
+ *   what the statement should look like, for the end of an error
  * @param delegate
- *   reads names, literals and expressions
+ *   parses names, literals and expressions
  */
 final class StatementText(val sql: String, val usage: String, delegate: ParserInterface) {
 
@@ -25,7 +25,7 @@ final class StatementText(val sql: String, val usage: String, delegate: ParserIn
   /** The text from the first of these tokens to the last, comments between them included. */
   def slice(tokens: Seq[Token]): String = sql.substring(tokens.head.start, tokens.last.end)
 
-  /** Refuses the statement: where it stopped making sense, what was there, what would parse. */
+  /** Refuses the statement: the error says where it failed, what was there, and what would parse. */
   def fail(position: Int, what: String): Nothing =
     ZOrderException.refuse(s"This statement is not understood at ${place(position)}: $what; expected $usage.")
 

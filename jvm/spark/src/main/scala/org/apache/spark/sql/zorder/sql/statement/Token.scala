@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.sql.statement
 
-/** What a token is; comments and blanks are none. */
+/** The kind of a token. Comments and blanks are no tokens. */
 sealed trait TokenKind
 
 object TokenKind {
@@ -24,7 +24,7 @@ object TokenKind {
  * @param start
  *   index of its first character in the statement
  * @param depth
- *   number of brackets open around it; a bracket itself counts as outside
+ *   number of open brackets around it; a bracket itself is outside its pair
  */
 final case class Token(kind: TokenKind, text: String, start: Int, depth: Int) {
   def end: Int = start + text.length

@@ -4,7 +4,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.zorder.table.TableRef
 
-/** Reads the clauses of `ZORDER VACUUM`. */
+/** Parses the clauses of `ZORDER VACUUM`. */
 object VacuumStatement {
 
   def vacuum(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): Statement.Vacuum = {

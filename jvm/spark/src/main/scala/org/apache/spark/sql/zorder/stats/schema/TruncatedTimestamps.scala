@@ -18,9 +18,9 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FooterJob, FooterReader}
 
 /**
- * INT96 timestamps that Spark would not write back as they are. They have no statistics, and Spark shows
- * them cut on both sides of a rewrite, so the values are read with Parquet's own means. Spark itself writes whole
- * microseconds only, so its files are not looked at.
+ * Finds INT96 timestamps with nanoseconds, which Spark would truncate. They have no statistics, and Spark truncates
+ * them when it reads, before and after a rewrite. So this reads the values with Parquet's own column readers. Files
+ * that Spark wrote have whole microseconds only and are skipped.
  */
 object TruncatedTimestamps {
 
@@ -130,7 +130,7 @@ private[stats] final class Int96Scan(reader: ParquetFileReader) {
   }
 }
 
-/** Parquet's readers of columns ask for somebody to tell the values to. */
+/** A converter that ignores all values: Parquet's column readers require one. */
 private[stats] final class DeafGroup(group: GroupType) extends GroupConverter {
   override def getConverter(field: Int): Converter = {
     val child = group.getType(field)

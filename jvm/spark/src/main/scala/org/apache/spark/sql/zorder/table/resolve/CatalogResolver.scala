@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
-import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.FormatDescriptor
@@ -42,12 +42,12 @@ private[table] object CatalogResolver {
       refuse(s"$name is a temporary view; name the table that it reads.")
     val ident = CatalogName.identifier(session, parts)
     if (!catalog.databaseExists(ident.database.get)) {
-      val hint = Nearest.hint(ident.database.get, catalog.listDatabases())
+      val hint = NearestName.hint(ident.database.get, catalog.listDatabases())
       refuse(s"There is no database ${ident.database.get}, so no table $name.$hint")
     }
     if (!catalog.tableExists(ident)) {
       val known = catalog.listTables(ident.database.get).map(_.table)
-      refuse(s"There is no table $name.${Nearest.hint(ident.table, known)}")
+      refuse(s"There is no table $name.${NearestName.hint(ident.table, known)}")
     }
     val meta = catalog.getTableMetadata(ident)
     checkKind(session, name, meta)

@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType
-import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormats, TableRef}
@@ -120,7 +120,7 @@ object TableResolver extends Logging {
     if (!fs.exists(root)) {
       val siblings = TextFiles.children(fs, root.getParent).filter(_.isDirectory).map(_.getPath)
         .filterNot(p => DirectoryListing.isHidden(p.getName))
-      val hint = Nearest.hint(root.getName, siblings.map(_.getName))
+      val hint = NearestName.hint(root.getName, siblings.map(_.getName))
       refuse(s"There is nothing at $root.$hint")
     } else if (!fs.getFileStatus(root).isDirectory)
       refuse(s"$root is a file; give the directory of the table, ${root.getParent}.")

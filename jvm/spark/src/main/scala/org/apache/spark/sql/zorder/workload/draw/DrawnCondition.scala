@@ -5,7 +5,7 @@ import java.util.SplittableRandom
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.fit.{BytesSample, LongSample, SampleColumn}
 import org.apache.spark.sql.zorder.workload.log.{ConditionKind, LoggedCondition}
-import org.apache.spark.sql.zorder.workload.predicate.{Neighbours, ValueText}
+import org.apache.spark.sql.zorder.workload.predicate.{AdjacentWords, ValueText}
 import sparkzorder.curve.{BytesWord, LongWord, Word}
 import sparkzorder.curve.cost.{Condition, Interval}
 
@@ -36,7 +36,7 @@ private[workload] object DrawnCondition {
     case ConditionKind.Range =>
       range(c.low.map(ValueText.word(_, dataType)), c.high.map(ValueText.word(_, dataType)))
     case ConditionKind.Prefix => c.low.flatMap(ValueText.word(_, dataType)).collect {
-        case low @ BytesWord(bytes) => Condition.between(low, Neighbours.endOfPrefix(bytes))
+        case low @ BytesWord(bytes) => Condition.between(low, AdjacentWords.endOfPrefix(bytes))
       }
     case _ => None
   }
@@ -67,7 +67,7 @@ private[workload] object DrawnCondition {
       case (l, h) => Some(Condition(IndexedSeq(Interval(l, h)), orNull = false))
     }
 
-  /** So many of the sampled values, the given one among them. */
+  /** A range of sampled values around the given one that holds this share of them. */
   private def around(word: Word, share: Double, sample: SampleColumn, random: SplittableRandom): Condition = {
     val sorted = sample.sorted
     val size = math.max(1, math.round(share * sorted.size).toInt)

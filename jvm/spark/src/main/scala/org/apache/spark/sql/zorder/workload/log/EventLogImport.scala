@@ -12,7 +12,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.deploy.history.EventLogFileReader
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.workload.scan.{ColumnFacts, PlanInfo}
+import org.apache.spark.sql.zorder.workload.scan.{ColumnStatistics, PlanInfo}
 
 /**
  * The queries of applications that have run, from Spark's event logs: single files or directories of them,
@@ -60,7 +60,7 @@ object EventLogImport {
     val event = parsed(line)
     val time = new Timestamp(event.path("time").asLong)
     PlanInfo.scans(event.path("sparkPlanInfo"), timeZone).map { case (table, boxes) =>
-      QueryShape.logged(table, time, LoggedBoxes.of(boxes, literals = true, ColumnFacts.none))
+      QueryShape.logged(table, time, LoggedBoxes.of(boxes, literals = true, ColumnStatistics.none))
     }.filter(_.boxes.nonEmpty)
   }
 

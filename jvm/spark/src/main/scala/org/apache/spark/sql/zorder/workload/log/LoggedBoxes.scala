@@ -1,14 +1,14 @@
 package org.apache.spark.sql.zorder.workload.log
 
 import org.apache.spark.sql.zorder.workload.predicate.{
+  AdjacentWords,
   BoxColumn,
   Boxes,
   Conditions,
-  Neighbours,
   PredicateBox,
   ValueText
 }
-import org.apache.spark.sql.zorder.workload.scan.ColumnFacts
+import org.apache.spark.sql.zorder.workload.scan.ColumnStatistics
 import sparkzorder.curve.{BytesWord, Word}
 import sparkzorder.curve.cost.{Condition, Interval}
 
@@ -24,7 +24,7 @@ private[workload] object LoggedBoxes {
    * @param facts
    *   what is known about a column's values
    */
-  def of(boxes: Boxes, literals: Boolean, facts: BoxColumn => ColumnFacts): Seq[Seq[LoggedCondition]] =
+  def of(boxes: Boxes, literals: Boolean, facts: BoxColumn => ColumnStatistics): Seq[Seq[LoggedCondition]] =
     simple(boxes).map { box =>
       box.conditions.toSeq.sortBy(_._1.sql).map { case (column, condition) =>
         logged(column, condition, literals, facts)
@@ -56,7 +56,7 @@ private[workload] object LoggedBoxes {
       column: BoxColumn,
       condition: Condition,
       literals: Boolean,
-      facts: BoxColumn => ColumnFacts): LoggedCondition = {
+      facts: BoxColumn => ColumnStatistics): LoggedCondition = {
     val text = if (literals) column.sql else column.masked
     if (!literals && column.hasLiterals) LoggedCondition(text, ConditionKind.Other)
     else condition match {
@@ -81,7 +81,7 @@ private[workload] object LoggedBoxes {
       text: String,
       range: Interval,
       literals: Boolean,
-      facts: ColumnFacts): LoggedCondition = {
+      facts: ColumnStatistics): LoggedCondition = {
     val width = facts.width(range)
     val known = LoggedCondition(text, ConditionKind.Range, width = width, selectivity = width)
     (prefix(column, range), range) match {
@@ -95,15 +95,15 @@ private[workload] object LoggedBoxes {
 
   private def prefix(column: BoxColumn, range: Interval): Option[String] = range match {
     case Interval(Some(low @ BytesWord(bytes)), Some(BytesWord(high)))
-        if Neighbours.withoutEnd(high).exists(java.util.Arrays.equals(_, bytes)) =>
+        if AdjacentWords.withoutEnd(high).exists(java.util.Arrays.equals(_, bytes)) =>
       ValueText.of(low, column.dataType)
     case _ => None
   }
 
   /** An end as text; the word above all strings of a prefix is no string, the next one after them may be. */
   private def end(column: BoxColumn, word: Word): Option[String] = word match {
-    case BytesWord(bytes) if Neighbours.isPlainString(column.dataType) =>
-      val rounded = Neighbours.withoutEnd(bytes).fold(bytes)(b => b.init :+ (b.last + 1).toByte)
+    case BytesWord(bytes) if AdjacentWords.isPlainString(column.dataType) =>
+      val rounded = AdjacentWords.withoutEnd(bytes).fold(bytes)(b => b.init :+ (b.last + 1).toByte)
       ValueText.of(BytesWord(rounded), column.dataType)
     case _ => ValueText.of(word, column.dataType)
   }

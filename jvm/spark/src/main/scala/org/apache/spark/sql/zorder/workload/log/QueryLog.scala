@@ -19,7 +19,7 @@ final case class QueryLog(name: String, queries: Seq[LoggedQuery]) {
 
   /** The queries on one table, by its name or its place; a query without a table is one of any. */
   def on(session: ClassicSession, table: ClusterTable): QueryLog = {
-    val names = new TableNames(session, table)
+    val names = new TableMatcher(session, table)
     copy(queries = queries.filter(_.table.forall(names.means)))
   }
 }
@@ -39,7 +39,7 @@ object QueryLog {
   def read(session: ClassicSession, name: String): QueryLog =
     try {
       val rows: DataFrame = if (TableRef.isPath(name)) session.read.parquet(name) else session.table(name)
-      QueryLog(name, QueryShape.counted(LogRows.read(name, rows)))
+      QueryLog(name, QueryShape.counted(QueryLogReader.read(name, rows)))
     } catch {
       case e: ZOrderException => throw e
       case NonFatal(e) =>

@@ -12,21 +12,21 @@ import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd}
 import org.apache.spark.sql.execution.QueryExecution
 import org.apache.spark.sql.util.QueryExecutionListener
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.workload.scan.{ScanFacts, Scans}
+import org.apache.spark.sql.zorder.workload.scan.{ScanStatistics, Scans}
 
 /**
  * Logs the filters of a session's queries. Spark calls it on a thread of its own after a query has ended, so
- * no query waits for it; whatever goes wrong in it is said once in the driver's log.
+ * no query waits for it. An error is logged once.
  */
 final private[workload] class QueryLogListener(session: ClassicSession, val settings: QueryLogSettings)
     extends QueryExecutionListener
     with Logging {
   private val directory = new Path(settings.path)
-  private val facts = new ScanFacts(session)
+  private val facts = new ScanStatistics(session)
   @volatile private var complained = false
 
   val recorder: QueryRecorder =
-    new QueryRecorder(settings.maxQueries, batch => guarded(LogFile.append(session, directory, batch)))
+    new QueryRecorder(settings.maxQueries, batch => guarded(QueryLogWriter.append(session, directory, batch)))
 
   private val atEnd = new SparkListener {
     override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = recorder.flush()

@@ -14,17 +14,17 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /**
- * Turns the query log of a session on and off. The session's settings decide: the listener follows them at
- * the next statement, and `ZORDER LOG START` and `STOP` change them.
+ * Turns the query log of a session on and off. The session's settings decide: the next statement applies them.
+ * `ZORDER LOG START` and `STOP` change them.
  */
 object QueryLogging extends Logging {
 
-  /** What `START` and `STOP` say. `queries`: filters seen; `shapes`: unlike ones kept; `left_out`: not kept. */
+  /** The result of `START` and `STOP`. `queries`: filters seen; `shapes`: distinct ones kept; `left_out`: not kept. */
   val resultSchema: StructType = new StructType()
     .add("path", StringType).add("status", StringType)
     .add("queries", LongType).add("shapes", LongType).add("left_out", LongType)
 
-  /** Starts a log, or goes on with the same one; without a path the one that the session sets. */
+  /** Starts a log or continues the same one. Without a path it is the session's own. */
   def start(session: ClassicSession, path: Option[String], keepLiterals: Option[Boolean]): Row = {
     val conf = session.sessionState.conf
     val directory = path.orElse(Some(SessionKeys.QueryLogPath.of(conf)).filter(_.nonEmpty))
@@ -46,7 +46,7 @@ object QueryLogging extends Logging {
     row("STARTED", running(session))
   }
 
-  /** Stops the log; what ended before is written. */
+  /** Stops the log and writes the queries that have ended. */
   def stop(session: ClassicSession): Row = {
     val last = running(session)
     session.conf.unset(SessionKeys.QueryLogPath.key)
@@ -57,7 +57,7 @@ object QueryLogging extends Logging {
     row(if (last.isEmpty) "NOT_STARTED" else "STOPPED", last)
   }
 
-  /** Looks at every statement that is analysed, costs it one look at the settings, and never fails it. */
+  /** Runs for every analysed statement: it reads the settings once and never fails the statement. */
   def check(session: SparkSession): LogicalPlan => Unit = {
     val classic = Shims.classic(session)
     var followed: Option[QueryLogSettings] = None

@@ -3,10 +3,10 @@ package org.apache.spark.sql.zorder.workload.log
 import scala.collection.mutable
 
 /**
- * Counts logged queries in bounded memory, and hands them on in batches.
+ * Counts logged queries in bounded memory and writes them in batches.
  *
  * @param most
- *   number of unlike queries that are kept; later ones of another shape are left out
+ *   number of distinct queries to keep; later ones of another shape are left out
  * @param write
  *   takes a batch: each shape once, its weight counted
  */
@@ -17,12 +17,12 @@ final private[workload] class QueryRecorder(most: Int, write: Seq[LoggedQuery] =
   private var seenQueries = 0L
   private var leftOutQueries = 0L
 
-  /** Queries that came, those left out included. */
+  /** All queries, including those left out. */
   def seen: Long = synchronized(seenQueries)
 
   def leftOut: Long = synchronized(leftOutQueries)
 
-  /** Unlike queries that were kept. */
+  /** Distinct queries that were kept. */
   def kept: Int = synchronized(shapes.size)
 
   def add(query: LoggedQuery): Unit = synchronized {
@@ -37,7 +37,7 @@ final private[workload] class QueryRecorder(most: Int, write: Seq[LoggedQuery] =
     }
   }
 
-  /** Hands on what has been counted since the last time. What cannot be written is lost, not kept. */
+  /** Writes what has been counted since the last time. What cannot be written is lost. */
   def flush(): Unit = synchronized {
     val batch = pending.values.toVector
     pending.clear()

@@ -8,9 +8,9 @@ import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Command, Log
 import org.apache.spark.sql.execution.CommandExecutionMode
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.workload.scan.{ColumnFacts, Scans}
+import org.apache.spark.sql.zorder.workload.scan.{ColumnStatistics, Scans}
 
-/** Queries as texts, made rows of a log: analysed and optimised in the session, never run. */
+/** Turns SQL texts into rows of a log. The queries are analysed and optimised in the session, never run. */
 object SqlImport {
 
   /** In the order of the texts, values included; each query on a table is one row. */
@@ -25,7 +25,7 @@ object SqlImport {
               s"Query ${i + 1} of the log cannot be read: ${String.valueOf(e.getMessage).split('\n').head.trim}")
         }
       scans.map(s =>
-        QueryShape.logged(s.table, now, LoggedBoxes.of(s.boxes, literals = true, ColumnFacts.none)))
+        QueryShape.logged(s.table, now, LoggedBoxes.of(s.boxes, literals = true, ColumnStatistics.none)))
     }
     QueryShape.counted(rows.filter(_.boxes.nonEmpty))
   }

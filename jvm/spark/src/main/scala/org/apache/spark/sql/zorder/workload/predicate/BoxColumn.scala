@@ -21,7 +21,7 @@ final case class BoxColumn(sql: String, masked: String, dataType: DataType) {
 
 object BoxColumn {
 
-  /** None where nothing can be told about the expression's values. */
+  /** None if nothing is known about the expression's values. */
   def of(e: Expression): Option[BoxColumn] =
     if (e.foldable || WordTypes.of(e.dataType).isEmpty) None
     else

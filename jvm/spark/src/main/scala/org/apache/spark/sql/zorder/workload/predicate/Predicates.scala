@@ -24,7 +24,8 @@ object Predicates {
     case Not(child) => where(child, !truth)
     case _ if e.foldable => folded(e).fold(Boxes.Free)(where(_, truth))
     case _ =>
-      Atom.of(constants(e)).fold(Boxes.Free)(a => Boxes.on(a.column, if (truth) a.whenTrue else a.whenFalse))
+      ColumnPredicate.of(constants(e)).fold(Boxes.Free)(a =>
+        Boxes.on(a.column, if (truth) a.whenTrue else a.whenFalse))
   }
 
   /** The expression with the constants directly below it evaluated. */

@@ -54,7 +54,7 @@ private[workload] object ValueText {
     case (BytesWord(b), d: DecimalType) =>
       Some(Decimal(new java.math.BigDecimal(bigInteger(b), d.scale), d.precision, d.scale))
     case (BytesWord(b), BinaryType) => Some(b)
-    case (BytesWord(b), s: StringType) if Neighbours.isPlainString(s) => Some(UTF8String.fromBytes(b))
+    case (BytesWord(b), s: StringType) if AdjacentWords.isPlainString(s) => Some(UTF8String.fromBytes(b))
     case _ => None
   }
 

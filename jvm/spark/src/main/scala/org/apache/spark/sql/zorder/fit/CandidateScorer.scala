@@ -6,14 +6,14 @@ import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{RankBlocks, RankQueries, WorkloadBound}
 
 /**
- * The queries by which the candidates of one table or partition were compared, to compare other things with
- * them.
+ * Scores blocks by the queries that the candidate layouts of one table or partition were compared by, so that the
+ * scores can be compared with those of the candidates.
  *
  * @param logged
- *   the queries of a log; without any, those that everybody asks
+ *   the queries of a log; without any, the default workload
  */
-final class Yardstick(sample: RankedSample, logged: RankQueries, files: Double, pages: Double) {
-  private lazy val few = sample.thinned(Yardstick.Rows)
+final class CandidateScorer(sample: RankedSample, logged: RankQueries, files: Double, pages: Double) {
+  private lazy val few = sample.thinned(CandidateScorer.Rows)
   private lazy val asked = if (logged.weight > 0.0) logged else DefaultWorkload.of(few)
 
   /** What the queries read of blocks that are there. */
@@ -31,6 +31,6 @@ final class Yardstick(sample: RankedSample, logged: RankQueries, files: Double, 
     WorkloadBound.of(shapes, WorkloadShapes.caps(few), blocks).share
 }
 
-object Yardstick {
+object CandidateScorer {
   private val Rows = 20000
 }

@@ -8,22 +8,22 @@ import org.apache.spark.sql.types.{DataType, IntegerType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The number of the partition that a file belongs to, by the file's path: an INT. Works for every way in
- * which a format derives partitions from rows. A path that a run has not listed is an error.
+ * The number of the table partition of a file, by the file's path: an INT. It does not matter how the format derives
+ * partitions from rows. A path that the run has not listed is an error.
  */
-final case class FileRoute(child: Expression, routes: RoutesOfFiles) extends UnaryExpression {
+final case class PartitionOfFile(child: Expression, routes: FilePartitionNumbers) extends UnaryExpression {
   override def dataType: DataType = IntegerType
   override def nullable: Boolean = false
   override def prettyName: String = "file_route"
 
-  private lazy val finder = routes.finder()
+  @transient private lazy val finder = routes.finder()
 
   override def eval(input: InternalRow): Any =
     finder.of(child.eval(input).asInstanceOf[UTF8String])
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val all = ctx.addReferenceObj("fileRoutes", routes)
-    val name = classOf[FileRouteFinder].getName
+    val name = classOf[FilePartitionFinder].getName
     val finder = ctx.addMutableState(name, "fileRoute", v => s"$v = $all.finder();")
     val path = child.genCode(ctx)
     ev.copy(
@@ -36,35 +36,36 @@ final case class FileRoute(child: Expression, routes: RoutesOfFiles) extends Una
   override protected def withNewChildInternal(newChild: Expression): Expression = copy(child = newChild)
 }
 
-/** Partition numbers by path. */
-final class RoutesOfFiles private (
-    paths: SentToTasks[Array[String]],
-    numbers: SentToTasks[Array[Int]])
+/** The partition numbers of files by their paths. */
+final class FilePartitionNumbers private (
+    paths: MaybeBroadcast[Array[String]],
+    numbers: MaybeBroadcast[Array[Int]])
     extends Serializable {
-  def finder(): FileRouteFinder = new FileRouteFinder(paths.value, numbers.value)
+  def finder(): FilePartitionFinder = new FilePartitionFinder(paths.value, numbers.value)
 
   override def toString: String = s"${paths.value.length} files"
 }
 
-object RoutesOfFiles {
+object FilePartitionNumbers {
 
-  /** So many paths travel in every task. */
+  /** Up to this number of paths are sent within the task. */
   private val Few = 1000
 
-  def apply(byPath: Map[String, Int]): RoutesOfFiles = {
+  def apply(byPath: Map[String, Int]): FilePartitionNumbers = {
     val sorted = byPath.toArray.sortBy(_._1)
     val large = sorted.length > Few
-    new RoutesOfFiles(SentToTasks(sorted.map(_._1), large), SentToTasks(sorted.map(_._2), large))
+    new FilePartitionNumbers(MaybeBroadcast(sorted.map(_._1), large), MaybeBroadcast(sorted.map(_._2), large))
   }
 }
 
 /**
- * Rows of one file come one after the other: the last answer is nearly always the next one.
+ * Finds the partition number of a path. Rows of one file follow each other, so the last result is nearly always
+ * the next one.
  *
  * @param paths
- *   rising, and `numbers` in the same order
+ *   ascending; `numbers` has the same order
  */
-final class FileRouteFinder(paths: Array[String], numbers: Array[Int]) {
+final class FilePartitionFinder(paths: Array[String], numbers: Array[Int]) {
   private[this] var last: UTF8String = _
   private[this] var route = -1
 

@@ -10,8 +10,8 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 
-/** Whether a table as a log names it is the table at hand: by its full name, or by where its files are. */
-final private[workload] class TableNames(session: ClassicSession, table: ClusterTable) {
+/** Tells whether a table name in a log means the given table, by its full name or by its location. */
+final private[workload] class TableMatcher(session: ClassicSession, table: ClusterTable) {
   private val same = session.sessionState.conf.resolver
   private val fullName = if (TableRef.isPath(table.name)) None else full(table.name)
   private val root = place(table.root.toString)
@@ -23,7 +23,7 @@ final private[workload] class TableNames(session: ClassicSession, table: Cluster
     else full(logged).exists(parts =>
       fullName.exists(alike(_, parts)) || fullName.isEmpty && location(parts).contains(root)))
 
-  /** Path alone: the same directory is spelt with and without its scheme. */
+  /** Without the scheme: the same directory is written with and without it. */
   private def place(path: String): String = {
     val uri: URI = new Path(path).toUri
     Option(uri.getAuthority).getOrElse("") + uri.getPath.stripSuffix("/")

@@ -15,8 +15,8 @@ final private[build] case class Proposal(
     leftFiles: Int,
     nextTurn: Option[Int] = None)
 
-/** The recursion that all builders share: propose a cut, part the sampled rows, go on in both halves. */
-abstract private[build] class Recursion {
+/** Grows the tree of a layout: proposes a cut, splits the sampled rows, and continues in both halves. */
+abstract private[build] class TreeGrower {
 
   /** Whose turn it is first. */
   protected def firstTurn: Int = 0
@@ -24,7 +24,7 @@ abstract private[build] class Recursion {
   /** A cut of this cell, or None to leave it as it is. */
   protected def propose(cell: SampleCell): Option[Proposal]
 
-  final def grow(sample: RankedSample, files: Int): Grown = {
+  final def grow(sample: RankedSample, files: Int): GrownTree = {
     val order = Array.range(0, sample.rows)
     val target = sample.rows.toDouble / files
     val starts = Array.newBuilder[Int]
@@ -36,32 +36,32 @@ abstract private[build] class Recursion {
     }
     def grown(cell: SampleCell): CutTree =
       if (cell.files > 1) divided(cell)
-      else if (cell.rows > Recursion.Overfull * target) divided(cell.withFiles(2))
+      else if (cell.rows > TreeGrower.Overfull * target) divided(cell.withFiles(2))
       else leaf(cell, 1)
     def divided(cell: SampleCell): CutTree =
       propose(cell) match {
         case Some(p) =>
           val (left, right) = cell.part(p)
           val before = grown(left)
-          Cut(p.column, p.rank, before, grown(FileShares.evenedOut(right, left.files - before.files)))
-        case None => leaf(cell, FileShares.spread(cell))
+          Cut(p.column, p.rank, before, grown(FileAllocation.evenedOut(right, left.files - before.files)))
+        case None => leaf(cell, FileAllocation.spread(cell))
       }
     val tree =
       if (sample.rows == 0) Leaf(1)
       else grown(SampleCell.root(sample, sample.heavy(files), order, files, target, firstTurn))
     starts += placed
-    Grown(tree, RankBlocks.of(sample.ranks, order, starts.result()))
+    GrownTree(tree, RankBlocks.of(sample.ranks, order, starts.result()))
   }
 }
 
-private[build] object Recursion {
+private[build] object TreeGrower {
 
   /**
-   * A single file with more rows than so many times the mean is cut once more. Files are bounded by twice the
+   * A single file with more than this many times the mean rows is cut once more. Files are bounded by twice the
    * mean; the rest is room for the error of the sample. Less would give more files than were asked for.
    */
   val Overfull = 1.75
 }
 
 /** A tree and its leaves as blocks of the sample that it was grown on. */
-final private[build] case class Grown(tree: CutTree, leaves: RankBlocks)
+final private[build] case class GrownTree(tree: CutTree, leaves: RankBlocks)

@@ -3,14 +3,14 @@ package org.apache.spark.sql.zorder.fit
 import sparkzorder.curve.{Block, BytesWord, Zone}
 
 /**
- * What Parquet keeps of the bounds of strings and binary. Row-group statistics keep them whole, or not at all
+ * How Parquet truncates the bounds of strings and binary. Row-group statistics keep them whole, or not at all
  * where both together have 4,096 bytes or more (`ParquetMetadataConverter.MAX_STATS_SIZE`). A page index cuts
  * them at 64 bytes (`parquet.columnindex.truncate.length`), the lower one down and the upper one up. Words
  * of other types are shorter than either.
  */
-object KeptBounds {
+object TruncatedBounds {
 
-  /** Bytes of both bounds together that a footer does not keep any more. */
+  /** If both bounds have at least this many bytes together, a footer leaves them out. */
   val ChunkBytes = 4096
 
   /** Bytes of a bound that a page index keeps. */

@@ -7,12 +7,12 @@ import org.apache.spark.sql.zorder.shims.Shims
 import sparkzorder.curve.{BytesWord, LongWord, OrderedWord, Word}
 
 /**
- * The words beside a word, by which `<` and `>` become intervals with both ends included. Where a type has no
- * nearest neighbour the answer is a wider one; None where there is no word on that side.
+ * The next word above and below a word, which turn `<` and `>` into intervals with both ends included. If a type has
+ * no next word, the result is wider; None if there is no word on that side.
  */
-private[workload] object Neighbours {
+private[workload] object AdjacentWords {
 
-  /** No byte of UTF-8 is this high, so that a string with so many of them is above all its extensions. */
+  /** No byte of UTF-8 is this high, so a prefix followed by these bytes is above every string with the prefix. */
   private val Above: Array[Byte] = Array.fill(16)(0xff.toByte)
 
   /** The least word above. */

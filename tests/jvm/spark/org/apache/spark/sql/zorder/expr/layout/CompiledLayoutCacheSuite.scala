@@ -7,7 +7,7 @@ import org.apache.spark.util.Utils
 import sparkzorder.curve.layout.{Cut, CutTree, InFileOrder, Layout, LayoutColumn, Leaf, ScaleBuilder}
 
 /** Layouts of thousands of files, which thousands of tasks use. */
-class LargeLayoutsSuite extends AnyFunSuite with ZOrderSession {
+class CompiledLayoutCacheSuite extends AnyFunSuite with ZOrderSession {
 
   test("the tasks of a JVM share a large layout, and compile a small one each") {
     def column(seed: Int) =
@@ -19,8 +19,8 @@ class LargeLayoutsSuite extends AnyFunSuite with ZOrderSession {
     def layout(files: Int, seed: Int) =
       Layout(IndexedSeq(column(seed)), even(0, files * 16), "zorder", InFileOrder.Hilbert)
     def twice(ref: LayoutRef) = {
-      val bytes = Utils.serialize(Routes(Vector(ref)))
-      def compiled = Utils.deserialize[Routes](bytes).compiled(0)
+      val bytes = Utils.serialize(PartitionLayouts(Vector(ref)))
+      def compiled = Utils.deserialize[PartitionLayouts](bytes).compiled(0)
       (compiled, compiled)
     }
     assert(!spark.sparkContext.isStopped)

@@ -2,11 +2,11 @@ package org.apache.spark.sql.zorder.workload.log
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.types.{ArrayType, StructType}
-import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 
-/** Reads rows of the documented format. Only `boxes` with `column` and `kind` must be there. */
-private[workload] object LogRows {
+/** Reads a query log from rows of the documented format. Only `boxes` with `column` and `kind` are required. */
+private[workload] object QueryLogReader {
   private val page = "docs/guide/query-log.md"
 
   def read(name: String, rows: DataFrame): Seq[LoggedQuery] = {
@@ -48,7 +48,7 @@ private[workload] object LogRows {
 
   private def kind(name: String, text: String): String =
     ConditionKind.all.find(_.equalsIgnoreCase(text)).getOrElse {
-      val hint = Nearest.hint(text, ConditionKind.all)
+      val hint = NearestName.hint(text, ConditionKind.all)
       refuse(
         s"The query log $name has a condition of kind '$text'.$hint The kinds are ${ConditionKind.all.mkString(", ")}.")
     }

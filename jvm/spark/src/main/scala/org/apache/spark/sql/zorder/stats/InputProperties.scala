@@ -7,7 +7,7 @@ import scala.util.Try
 import org.apache.spark.sql.internal.SQLConf
 
 /**
- * What the input files have in common and their rewrite should keep.
+ * Properties of the input files that a rewrite should keep.
  *
  * @param codec
  *   the codec of most compressed bytes, as `spark.sql.parquet.compression.codec` spells it; None without
@@ -21,14 +21,14 @@ import org.apache.spark.sql.internal.SQLConf
  * @param refusals
  *   one sentence about encrypted files, if there are any
  */
-final case class InputTraits(
+final case class InputProperties(
     codec: Option[String],
     rowGroupBytes: Option[Long],
     keyValues: Map[String, String],
     int96: Seq[String],
     refusals: Seq[String])
 
-object InputTraits {
+object InputProperties {
   private val WritersOwn = Set(
     "writer.model.name",
     "writer.date",
@@ -47,7 +47,7 @@ object InputTraits {
   /** Hudi's are filters and bounds of its record keys. */
   private val WritersPrefixes = Seq("org.apache.spark.", "org.apache.hudi.", "hoodie_")
 
-  def of(footers: Seq[FileFooter]): InputTraits = {
+  def of(footers: Seq[FileFooter]): InputProperties = {
     val codecBytes = footers.flatMap(_.codecBytes).groupBy(_._1).toSeq
       .map { case (name, all) => (-all.map(_._2).sum, name) }
     val codec = codecBytes.sorted.headOption.flatMap { case (_, name) => sparkName(name) }
@@ -58,7 +58,7 @@ object InputTraits {
     val leaves = footers.map(_.schema).distinct.flatMap(_.leaves)
     val int96 = leaves.filter(_.physical == "INT96").map(_.name).distinct
     val usual = if (full.isEmpty) None else Some(full(full.size / 2))
-    InputTraits(codec, usual, extra.toMap, int96, refusals(footers.filter(_.encrypted)))
+    InputProperties(codec, usual, extra.toMap, int96, refusals(footers.filter(_.encrypted)))
   }
 
   private def refusals(encrypted: Seq[FileFooter]): Seq[String] = encrypted.headOption.toSeq.map { first =>

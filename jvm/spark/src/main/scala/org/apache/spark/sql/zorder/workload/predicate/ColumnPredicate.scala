@@ -10,21 +10,24 @@ import sparkzorder.curve.{BytesWord, Word}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /**
- * One test of one column against constants.
+ * A predicate on one column: its comparison with constants.
  *
  * @param whenTrue
  *   the values for which it is true, or more
  * @param whenFalse
  *   the values for which it is false (not NULL), or more
  */
-final private[zorder] case class Atom(column: BoxColumn, whenTrue: Condition, whenFalse: Condition) {
-  def not: Atom = Atom(column, whenFalse, whenTrue)
+final private[zorder] case class ColumnPredicate(
+    column: BoxColumn,
+    whenTrue: Condition,
+    whenFalse: Condition) {
+  def not: ColumnPredicate = ColumnPredicate(column, whenFalse, whenTrue)
 }
 
-private[zorder] object Atom {
+private[zorder] object ColumnPredicate {
 
   /** None where the expression is no such test. */
-  def of(e: Expression): Option[Atom] = e match {
+  def of(e: Expression): Option[ColumnPredicate] = e match {
     case IsNull(Column(c)) => Some(isNull(c))
     case IsNotNull(Column(c)) => Some(isNull(c).not)
     case EqualNullSafe(Column(c), v: Literal) => nullSafe(c, v)
@@ -34,21 +37,23 @@ private[zorder] object Atom {
     case In(Column(c), list) if list.forall(_.isInstanceOf[Literal]) =>
       oneOf(c, list.map(_.asInstanceOf[Literal].value))
     case InSet(Column(c), values) => oneOf(c, values.toSeq)
-    case StartsWith(Column(c), Text(prefix)) if Neighbours.isPlainString(c.dataType) =>
+    case StartsWith(Column(c), Text(prefix)) if AdjacentWords.isPlainString(c.dataType) =>
       Some(begins(c, prefix, exactly = true))
-    case Like(Column(c), Text(pattern), escape) if Neighbours.isPlainString(c.dataType) =>
+    case Like(Column(c), Text(pattern), escape) if AdjacentWords.isPlainString(c.dataType) =>
       like(c, new String(pattern, UTF_8), escape).orElse(truth(e))
     case _ => truth(e)
   }
 
   /** Any other truth value over the row: a column of its own. */
-  private def truth(e: Expression): Option[Atom] =
+  private def truth(e: Expression): Option[ColumnPredicate] =
     if (e.dataType != BooleanType) None
-    else BoxColumn.of(e).map(c => Atom(c, Condition.equal(word(c, true)), Condition.equal(word(c, false))))
+    else BoxColumn.of(e).map(c =>
+      ColumnPredicate(c, Condition.equal(word(c, true)), Condition.equal(word(c, false))))
 
-  private def isNull(c: BoxColumn): Atom = Atom(c, Condition.IsNull, Condition.IsNotNull)
+  private def isNull(c: BoxColumn): ColumnPredicate =
+    ColumnPredicate(c, Condition.IsNull, Condition.IsNotNull)
 
-  private def nullSafe(c: BoxColumn, v: Literal): Option[Atom] =
+  private def nullSafe(c: BoxColumn, v: Literal): Option[ColumnPredicate] =
     if (v.value == null) Some(isNull(c))
     else if (v.dataType != c.dataType) None
     else {
@@ -56,23 +61,23 @@ private[zorder] object Atom {
       Some(a.copy(whenFalse = a.whenFalse.copy(orNull = true)))
     }
 
-  private def compared(comparison: Expression, c: BoxColumn, v: Literal): Option[Atom] =
-    if (v.value == null) Some(Atom(c, Condition.Impossible, Condition.Impossible))
+  private def compared(comparison: Expression, c: BoxColumn, v: Literal): Option[ColumnPredicate] =
+    if (v.value == null) Some(ColumnPredicate(c, Condition.Impossible, Condition.Impossible))
     else if (v.dataType != c.dataType) None
     else {
       val w = word(c, v.value)
       comparison match {
         case _: EqualTo => Some(equal(c, w))
-        case _: LessThan => Some(Atom(c, below(c, w), ray(Some(w), None)))
-        case _: GreaterThanOrEqual => Some(Atom(c, ray(Some(w), None), below(c, w)))
-        case _: GreaterThan => Some(Atom(c, above(c, w), ray(None, Some(w))))
-        case _: LessThanOrEqual => Some(Atom(c, ray(None, Some(w)), above(c, w)))
+        case _: LessThan => Some(ColumnPredicate(c, below(c, w), ray(Some(w), None)))
+        case _: GreaterThanOrEqual => Some(ColumnPredicate(c, ray(Some(w), None), below(c, w)))
+        case _: GreaterThan => Some(ColumnPredicate(c, above(c, w), ray(None, Some(w))))
+        case _: LessThanOrEqual => Some(ColumnPredicate(c, ray(None, Some(w)), above(c, w)))
         case _ => None
       }
     }
 
-  private def equal(c: BoxColumn, w: Word): Atom =
-    Atom(c, Condition.equal(w), Conditions.or(below(c, w), above(c, w)))
+  private def equal(c: BoxColumn, w: Word): ColumnPredicate =
+    ColumnPredicate(c, Condition.equal(w), Conditions.or(below(c, w), above(c, w)))
 
   /** `5 < a` as a test of a. */
   private def mirrored(comparison: Expression): Option[Expression] = comparison match {
@@ -85,13 +90,13 @@ private[zorder] object Atom {
   }
 
   /** A list with a NULL in it is false for no value, but for NaN, which Spark's InSet does not find unknown. */
-  private def oneOf(c: BoxColumn, values: Seq[Any]): Option[Atom] = {
+  private def oneOf(c: BoxColumn, values: Seq[Any]): Option[ColumnPredicate] = {
     val words = values.filter(_ != null).map(word(c, _))
     val inside = Condition.in(words)
     val outside =
       if (values.contains(null)) nan(c).fold(Condition.Impossible)(Condition.equal)
       else between(c, inside.intervals.flatMap(_.min))
-    Some(Atom(c, inside, outside))
+    Some(ColumnPredicate(c, inside, outside))
   }
 
   private def nan(c: BoxColumn): Option[Word] = c.dataType match {
@@ -103,8 +108,8 @@ private[zorder] object Atom {
   /** Everything but the given words, which ascend. */
   private def between(c: BoxColumn, words: IndexedSeq[Word]): Condition = {
     val gaps = (None +: words.map(Some(_))).zip(words.map(Some(_)) :+ None).flatMap { case (from, until) =>
-      val low = from.map(Neighbours.above(_, c.dataType))
-      val high = until.map(Neighbours.below(_, c.dataType))
+      val low = from.map(AdjacentWords.above(_, c.dataType))
+      val high = until.map(AdjacentWords.below(_, c.dataType))
       if (low.contains(None) || high.contains(None)) None
       else Some(ray(low.flatten, high.flatten)).filter(_ => ordered(low.flatten, high.flatten))
     }
@@ -113,18 +118,18 @@ private[zorder] object Atom {
 
   private def ordered(low: Option[Word], high: Option[Word]): Boolean = low.forall(l => high.forall(_ >= l))
 
-  private def begins(c: BoxColumn, prefix: Array[Byte], exactly: Boolean): Atom =
+  private def begins(c: BoxColumn, prefix: Array[Byte], exactly: Boolean): ColumnPredicate =
     if (prefix.isEmpty)
-      Atom(c, Condition.IsNotNull, if (exactly) Condition.Impossible else Condition.IsNotNull)
+      ColumnPredicate(c, Condition.IsNotNull, if (exactly) Condition.Impossible else Condition.IsNotNull)
     else {
       val low = BytesWord(prefix)
-      val high = Neighbours.endOfPrefix(prefix)
+      val high = AdjacentWords.endOfPrefix(prefix)
       val outside = if (exactly) Conditions.or(below(c, low), ray(Some(high), None)) else Condition.IsNotNull
-      Atom(c, Condition.between(low, high), outside)
+      ColumnPredicate(c, Condition.between(low, high), outside)
     }
 
   /** None where the pattern begins with anything. */
-  private def like(c: BoxColumn, pattern: String, escape: Char): Option[Atom] = {
+  private def like(c: BoxColumn, pattern: String, escape: Char): Option[ColumnPredicate] = {
     val plain = pattern.takeWhile(ch => ch != '%' && ch != '_' && ch != escape)
     val bytes = plain.getBytes(UTF_8)
     if (plain == pattern) Some(equal(c, BytesWord(bytes)))
@@ -133,10 +138,10 @@ private[zorder] object Atom {
   }
 
   private def above(c: BoxColumn, w: Word): Condition =
-    Neighbours.above(w, c.dataType).fold(Condition.Impossible)(low => ray(Some(low), None))
+    AdjacentWords.above(w, c.dataType).fold(Condition.Impossible)(low => ray(Some(low), None))
 
   private def below(c: BoxColumn, w: Word): Condition =
-    Neighbours.below(w, c.dataType).fold(Condition.Impossible)(high => ray(None, Some(high)))
+    AdjacentWords.below(w, c.dataType).fold(Condition.Impossible)(high => ray(None, Some(high)))
 
   private def ray(min: Option[Word], max: Option[Word]): Condition =
     Condition(IndexedSeq(Interval(min, max)), orNull = false)

@@ -1,12 +1,12 @@
 package org.apache.spark.sql.zorder.workload.scan
 
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.zorder.workload.predicate.{BoxColumn, Place}
+import org.apache.spark.sql.zorder.workload.predicate.{BoxColumn, RangePosition}
 import sparkzorder.curve.Word
 import sparkzorder.curve.cost.Interval
 
 /**
- * What is known of a column's values without reading rows.
+ * What is known about a column's values without reading rows.
  *
  * @param range
  *   lowest and highest value
@@ -15,7 +15,7 @@ import sparkzorder.curve.cost.Interval
  * @param nullShare
  *   share of the rows that are NULL, 0 to 1
  */
-final private[workload] case class ColumnFacts(
+final private[workload] case class ColumnStatistics(
     dataType: DataType,
     range: Option[(Word, Word)] = None,
     distinct: Option[Double] = None,
@@ -23,22 +23,22 @@ final private[workload] case class ColumnFacts(
 
   /** The share of the range that an interval covers, as if values were spread evenly; two digits of it. */
   def width(interval: Interval): Option[Double] = range.map { case (low, high) =>
-    val place = new Place(low, high, dataType)
+    val place = new RangePosition(low, high, dataType)
     val from = interval.min.fold(0.0)(place.of)
     val until = interval.max.fold(1.0)(place.of)
-    ColumnFacts.rounded(math.max(0.0, until - from))
+    ColumnStatistics.rounded(math.max(0.0, until - from))
   }
 
-  /** The share of the rows that hold one of so many values, as if all were equally frequent. */
+  /** The share of the rows that have one of `values` values, as if all values were equally frequent. */
   def selectivity(values: Int): Option[Double] =
     distinct.filter(_ >= 1).map(n =>
-      ColumnFacts.rounded(math.min(1.0, values / n) * (1 - nullShare.getOrElse(0.0))))
+      ColumnStatistics.rounded(math.min(1.0, values / n) * (1 - nullShare.getOrElse(0.0))))
 }
 
-private[workload] object ColumnFacts {
+private[workload] object ColumnStatistics {
 
   /** Nothing is known of any column. */
-  val none: BoxColumn => ColumnFacts = c => ColumnFacts(c.dataType)
+  val none: BoxColumn => ColumnStatistics = c => ColumnStatistics(c.dataType)
 
   /** Two significant digits, so that queries which look alike are counted as one. */
   def rounded(share: Double): Double =

@@ -11,8 +11,8 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
-/** Adds files to a query log. Written by the driver itself, without a job: also while the application ends. */
-private[workload] object LogFile {
+/** Adds files to a query log. The driver writes them without a job, so it also works while the application ends. */
+private[workload] object QueryLogWriter {
 
   /** One more file in the directory, which appears when it is complete. */
   def append(session: ClassicSession, directory: Path, queries: Seq[LoggedQuery]): Unit = {

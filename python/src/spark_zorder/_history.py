@@ -1,4 +1,4 @@
-"""What a table's history says is in force: the runs that no rollback has undone."""
+"""Reads the history of a table: which runs are still in force, since no rollback has undone them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 def columns(runs: Sequence[Row], name: str) -> list[str]:
-    """The columns, as SQL, of the newest run that stands; an empty list where none does.
+    """The columns, as SQL, of the newest run in force; an empty list if there is none.
 
     A rollback has the id and columns of the run that it undid, and stores no layout of its own. ``name`` is
-    the last part of the table's: Iceberg's for a branch begins with ``branch_``, and a branch without runs of
-    its own began as a copy of the main one.
+    the last part of the table's name. Iceberg names a branch ``branch_...``; a branch without runs of its own
+    began as a copy of the main one.
     """
     undone = {r["run_id"] for r in runs if r["operation"] == "ROLLBACK"}
     standing = [r for r in runs if r["operation"] == "OPTIMIZE" and r["run_id"] not in undone]
@@ -25,7 +25,7 @@ def columns(runs: Sequence[Row], name: str) -> list[str]:
 
 
 def found_in(df: DataFrame, table: str, names: Sequence[str]) -> list[Column]:
-    """These columns of the DataFrame, or a ValueError that names the first one that it has not got."""
+    """These columns of the DataFrame, or a ValueError that names the first missing one."""
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions as sf
 

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.curve.{Block, BytesWord, LongWord, Zone}
 
 /** Bounds as Parquet keeps them. */
-class KeptBoundsSuite extends AnyFunSuite {
+class TruncatedBoundsSuite extends AnyFunSuite {
   private def block(min: Array[Byte], max: Array[Byte]): Block =
     Block(5, IndexedSeq(Zone.Between(LongWord(1), LongWord(2)), Zone.Between(BytesWord(min), BytesWord(max))))
 
@@ -18,28 +18,28 @@ class KeptBoundsSuite extends AnyFunSuite {
   }
 
   test("a page keeps 64 bytes: the lower bound is cut, the upper one is cut and raised") {
-    val kept = KeptBounds.ofPage(block(bytes(100, 1), bytes(70, 2)))
+    val kept = TruncatedBounds.ofPage(block(bytes(100, 1), bytes(70, 2)))
     val (min, max) = bounds(kept)
     assert(min.length === 64 && BytesWord(min) <= BytesWord(bytes(100, 1)))
     assert(max.length === 64 && BytesWord(max) > BytesWord(bytes(70, 2)) && max.last === 'y')
     assert(kept.zones(0) === Zone.Between(LongWord(1), LongWord(2)))
     val short = block(bytes(64, 1), bytes(64, 2))
-    assert(KeptBounds.ofPage(short) === short && KeptBounds.ofChunk(short) === short)
+    assert(TruncatedBounds.ofPage(short) === short && TruncatedBounds.ofChunk(short) === short)
   }
 
   test("what cannot be raised stays whole, also where only the first byte can") {
     val high = Array.fill(80)(0xff.toByte)
-    assert(KeptBounds.ofPage(block(bytes(1, 1), high)).zones(1) === Zone.Between(
+    assert(TruncatedBounds.ofPage(block(bytes(1, 1), high)).zones(1) === Zone.Between(
       BytesWord(bytes(1, 1)),
       BytesWord(high)))
-    val (_, max) = bounds(KeptBounds.ofPage(block(bytes(1, 1), 7.toByte +: high)))
+    val (_, max) = bounds(TruncatedBounds.ofPage(block(bytes(1, 1), 7.toByte +: high)))
     assert(max.toSeq === Seq(8.toByte))
   }
 
   test("a footer keeps bounds of fewer than 4,096 bytes together, or none") {
     val most = block(bytes(2000, 1), bytes(2095, 2))
-    assert(KeptBounds.ofChunk(most) === most)
-    val more = KeptBounds.ofChunk(block(bytes(2000, 1), bytes(2096, 2)))
+    assert(TruncatedBounds.ofChunk(most) === most)
+    val more = TruncatedBounds.ofChunk(block(bytes(2000, 1), bytes(2096, 2)))
     assert(more.zones === IndexedSeq(Zone.Between(LongWord(1), LongWord(2)), Zone.Unknown))
   }
 }

@@ -6,10 +6,10 @@ import java.util.{LinkedHashMap, Map => JMap}
 import sparkzorder.curve.layout.CompiledLayout
 
 /**
- * Large layouts as the tasks of one JVM use them: a layout of ten thousand files has as many tasks, and each of
- * them would compile it for the rows of one file. They have no state, so that tasks may share them.
+ * Compiled large layouts, shared by the tasks of one JVM: a layout of ten thousand files has ten thousand tasks, and
+ * each would compile it for the rows of one file. Compiled layouts have no state, so tasks can share them.
  */
-private[expr] object LargeLayouts {
+private[expr] object CompiledLayoutCache {
   private val Kept = 64
 
   private val known =
@@ -18,7 +18,7 @@ private[expr] object LargeLayouts {
         size > Kept
     }
 
-  /** The layout of this key, made by the first who asks. */
+  /** The layout of this key, compiled by the first caller. */
   def apply(key: String, make: => CompiledLayout): CompiledLayout = synchronized {
     Option(known.get(key)).flatMap(found => Option(found.get)).getOrElse {
       val made = make

@@ -6,8 +6,8 @@ package sparkzorder.curve.build.cut
  * @param cuts
  *   ranks, ascending and distinct; rows below a cut are on its left
  */
-final private[build] class Sides(cell: SampleCell, column: Int, cuts: Array[Int]) {
-  private[this] val between = Array.fill(cuts.length + 1)(new Extents(cell.columns))
+final private[build] class CutSides(cell: SampleCell, column: Int, cuts: Array[Int]) {
+  private[this] val between = Array.fill(cuts.length + 1)(new RankExtents(cell.columns))
   private[this] val count = new Array[Int](cuts.length + 1)
 
   locally {
@@ -29,15 +29,15 @@ final private[build] class Sides(cell: SampleCell, column: Int, cuts: Array[Int]
   }
 
   private[this] val rowsUpTo: Array[Int] = count.scanLeft(0)(_ + _).tail
-  private[this] val upTo: Array[Extents] = between.tail.scanLeft(between.head)(_ and _)
-  private[this] val from: Array[Extents] = between.init.scanRight(between.last)(_ and _)
+  private[this] val upTo: Array[RankExtents] = between.tail.scanLeft(between.head)(_ and _)
+  private[this] val from: Array[RankExtents] = between.init.scanRight(between.last)(_ and _)
 
   def rowsLeft(cut: Int): Int = rowsUpTo(cut)
 
-  def left(cut: Int): Extents = upTo(cut)
+  def left(cut: Int): RankExtents = upTo(cut)
 
-  def right(cut: Int): Extents = from(cut + 1)
+  def right(cut: Int): RankExtents = from(cut + 1)
 
   /** The extents of the whole cell. */
-  def all: Extents = from(0)
+  def all: RankExtents = from(0)
 }

@@ -4,40 +4,40 @@ import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{Query, QueryCost, ReadCost, ShareRead, SortedWords}
 
 /** A share of the rows at each level, 0 to 1. */
-final case class Reading(files: Double, rowGroups: Double, pages: Double) {
+final case class ReadShares(files: Double, rowGroups: Double, pages: Double) {
   def cost: Double = ReadCost.of(files, pages)
 }
 
 /**
- * One yardstick for what is read now, what would be after a run, and what is then: look-ups of sampled
- * values in each column, and the queries of a log.
+ * Estimates the share of a table that is read, by the same queries before a run, forecast and after it: look-ups of
+ * sampled values in each column, and the queries of a log.
  *
  * @param values
  *   per column of the blocks, values to look up
  * @param questions
  *   groups of queries over the columns of the blocks; empty without a log
  */
-final class Gauge(val values: IndexedSeq[SortedWords], val questions: IndexedSeq[Seq[Query]]) {
+final class ReadEstimator(val values: IndexedSeq[SortedWords], val questions: IndexedSeq[Seq[Query]]) {
 
   /** Share that a look-up reads, per column. */
-  def columns(levels: Levels): IndexedSeq[Reading] = {
+  def columns(levels: Levels): IndexedSeq[ReadShares] = {
     val each = Seq(levels.files, levels.rowGroups, levels.pages).map(ShareRead.ofColumns(_, values))
-    values.indices.map(c => Reading(each(0)(c), each(1)(c), each(2)(c)))
+    values.indices.map(c => ReadShares(each(0)(c), each(1)(c), each(2)(c)))
   }
 
   /** Mean share that the queries read, per group. */
-  def queries(levels: Levels): IndexedSeq[Reading] = {
-    val few = Seq(levels.files, levels.rowGroups, levels.pages).map(Gauge.some)
+  def queries(levels: Levels): IndexedSeq[ReadShares] = {
+    val few = Seq(levels.files, levels.rowGroups, levels.pages).map(ReadEstimator.some)
     questions.map { group =>
       val each = few.map(QueryCost.mean(_, group))
-      Reading(each(0), each(1), each(2))
+      ReadShares(each(0), each(1), each(2))
     }
   }
 }
 
-object Gauge {
+object ReadEstimator {
 
-  /** Blocks that tell the share of a query to a third digit; a large table has a million pages. */
+  /** This many blocks give the share of a query to three digits; a large table has a million pages. */
   private val MostBlocks = 20000
 
   private def some(blocks: Seq[Block]): Seq[Block] =

@@ -14,7 +14,7 @@ import sparkzorder.curve.Block
 import sparkzorder.curve.cost.Query
 
 /**
- * The rows that a table is judged by, and the queries on them.
+ * The sampled rows that the advice on a table is based on, and the queries on them.
  *
  * @param judged
  *   the partition; the whole table where it has none
@@ -27,7 +27,7 @@ import sparkzorder.curve.cost.Query
  * @param queries
  *   of the log, over these columns; empty without one
  */
-final private[advise] case class Findings(
+final private[advise] case class AdviceInput(
     judged: SizedPartition,
     rows: Long,
     columns: IndexedSeq[Int],
@@ -38,7 +38,7 @@ final private[advise] case class Findings(
     private val pages: Seq[FilePages]) {
 
   /** The same for some of these columns, and for some of the queries. */
-  def of(chosen: IndexedSeq[Int], keep: Query => Boolean): Findings = copy(
+  def of(chosen: IndexedSeq[Int], keep: Query => Boolean): AdviceInput = copy(
     columns = chosen.map(columns(_)),
     sample = sample.select(chosen),
     queries = queries.filter(keep).map(_.over(chosen)))
@@ -53,10 +53,10 @@ final private[advise] case class Findings(
   def pageBlocks: Seq[Block] = pages.flatMap(_.runs(columns.map(Some(_))))
 }
 
-private[advise] object Findings {
+private[advise] object AdviceInput {
   private val SampledRows = 50000L
 
-  /** Page indexes of so many files tell the pages of the table. */
+  /** Page indexes of this many files represent the pages of the table. */
   private val PageIndexFiles = 200
 
   /** @param pinned the session to read in */
@@ -64,10 +64,10 @@ private[advise] object Findings {
       pinned: ClassicSession,
       user: ClassicSession,
       table: ClusterTable,
-      considered: Considered,
+      considered: ScreenedCandidates,
       plan: FilePlan,
       log: Option[QueryLog],
-      progress: Progress): Findings = {
+      progress: Progress): AdviceInput = {
     val input = considered.input
     val judged = plan.partitions.maxBy(p => input.rows(p.partition))
     val one = plan.copy(partitions = IndexedSeq(judged))
@@ -83,7 +83,7 @@ private[advise] object Findings {
     val pages = progress.step("pages") {
       PageIndex.ofSome(pinned, judged.partition.files, considered.statColumns, PageIndexFiles)
     }(p => s"page indexes of ${HumanReadable.count(p.length.toLong, "file")}")
-    val all = Findings(
+    val all = AdviceInput(
       judged,
       rows,
       names.indices,

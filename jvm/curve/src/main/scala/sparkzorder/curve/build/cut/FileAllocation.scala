@@ -1,10 +1,10 @@
 package sparkzorder.curve.build.cut
 
 /**
- * How the files of a cell are shared between the two sides of a cut. Halves are preferred, since they keep
- * the cells alike; a side may have 0.7 to 1.4 times the table's mean rows per file.
+ * How the files of a cell are divided between the two sides of a cut. Halves are preferred, since they keep the
+ * cells alike; a side may have 0.7 to 1.4 times the table's mean rows per file.
  */
-private[build] object FileShares {
+private[build] object FileAllocation {
   private val Least = 0.7
   val Most = 1.4
 
@@ -45,11 +45,11 @@ private[build] object FileShares {
    */
   def spread(cell: SampleCell): Int = {
     val load = cell.load(cell.rows, cell.files)
-    if (load >= 0.6 && load <= Recursion.Overfull) cell.files
+    if (load >= 0.6 && load <= TreeGrower.Overfull) cell.files
     else math.max(1, math.round(cell.rows / cell.target).toInt)
   }
 
-  /** The cell with so many more files, left over by its neighbour, if its files are then still alike. */
+  /** The cell with `more` files that its neighbour did not use, if its files then are still about equal. */
   def evenedOut(cell: SampleCell, more: Int): SampleCell = {
     val files = math.max(1, cell.files + more)
     val load = cell.load(cell.rows, files)

@@ -6,8 +6,8 @@ import scala.util.Try
 
 import org.apache.spark.sql.zorder.errors.ZOrderException
 
-/** Reads the values of options; a bad one is refused with one sentence that shows the accepted form. */
-object Value {
+/** Parses option values. Refuses a bad one with a sentence that shows the accepted form. */
+object OptionValue {
   private val Size = """(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?""".r
   private val Time = """(\d+(?:\.\d+)?)\s*(ms|min|s|m|h|d)\s*""".r
   private val Times = s"(?:$Time)+".r
@@ -33,8 +33,8 @@ object Value {
   }
 
   /**
-   * A size of at least 64k: a smaller one asks for files, or row groups, by the million, and is a unit that was
-   * left out.
+   * A size of at least 64k. A smaller one would make millions of files or row groups; most likely its unit was
+   * forgotten.
    */
   def size(name: String, value: String): Long = {
     val read = bytes(name, value)
@@ -50,14 +50,14 @@ object Value {
   /** The smallest size of a file and of a row group. */
   val SmallestSize: Long = 64L << 10
 
-  /** Numbers that people leave the unit out of: up to so many they mean mebibytes. */
+  /** A number without a unit up to this one most likely means mebibytes. */
   private val LargestInMebibytes = 4096L
 
   /** A size of at least one byte, where `none` sets no limit. */
   def bytesOrNone(name: String, value: String): Option[Long] =
     if (tidy(value) == "none") None else Some(bytes(name, value))
 
-  /** A time in milliseconds, zero or more: `90s`, `30m`, `1h30m`, `7d`. A bare number has no meaning. */
+  /** A time in milliseconds, zero or more: `90s`, `30m`, `1h30m`, `7d`. A number without a unit is refused. */
   def millis(name: String, value: String): Long = {
     val read = tidy(value) match {
       case text @ Times(_*) =>

@@ -6,7 +6,7 @@ import sparkzorder.curve.layout.{RankSpan, Scale}
  * What the statistics of a block of some sampled rows would say: least and greatest rank of the values of
  * each column, NULLs left out, and whether there are NULLs. Without values, `low` is above every rank.
  */
-final private[build] class Extents(val columns: Int) {
+final private[build] class RankExtents(val columns: Int) {
   val low: Array[Int] = Array.fill(columns)(Scale.One)
   val high: Array[Int] = Array.fill(columns)(-1)
   val holdsNull: Array[Boolean] = new Array[Boolean](columns)
@@ -19,8 +19,8 @@ final private[build] class Extents(val columns: Int) {
     }
 
   /** The extents of these rows and the others. */
-  def and(that: Extents): Extents = {
-    val out = new Extents(columns)
+  def and(that: RankExtents): RankExtents = {
+    val out = new RankExtents(columns)
     var c = 0
     while (c < columns) {
       out.low(c) = math.min(low(c), that.low(c))

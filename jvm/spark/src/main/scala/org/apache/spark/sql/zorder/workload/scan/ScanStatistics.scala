@@ -16,30 +16,30 @@ import org.apache.spark.sql.zorder.workload.predicate.BoxColumn
 import sparkzorder.curve.{Word, Zone}
 
 /**
- * What a table's catalog statistics, and the footers of a few of its Parquet files, say about its columns.
- * No Spark job. Kept by table and column: a table is looked at once.
+ * Column statistics from the catalog and from the footers of a few Parquet files, without a Spark job. Cached by
+ * table and column.
  */
-final private[workload] class ScanFacts(session: ClassicSession) {
-  private val known = scala.collection.mutable.HashMap.empty[(String, BoxColumn), ColumnFacts]
+final private[workload] class ScanStatistics(session: ClassicSession) {
+  private val known = scala.collection.mutable.HashMap.empty[(String, BoxColumn), ColumnStatistics]
 
-  def of(scan: Scan)(column: BoxColumn): ColumnFacts = {
-    if (known.size >= ScanFacts.MostKept) known.clear()
+  def of(scan: Scan)(column: BoxColumn): ColumnStatistics = {
+    if (known.size >= ScanStatistics.MostKept) known.clear()
     known.getOrElseUpdate((scan.table, column), look(scan.leaf, column))
   }
 
-  private def look(leaf: LogicalPlan, column: BoxColumn): ColumnFacts = {
+  private def look(leaf: LogicalPlan, column: BoxColumn): ColumnStatistics = {
     val path = Try(session.sessionState.sqlParser.parseMultipartIdentifier(column.sql)).toOption
     leaf match {
       case l: LogicalRelation =>
-        val catalog = l.catalogTable.flatMap(ScanFacts.ofCatalog(_, column))
+        val catalog = l.catalogTable.flatMap(ScanStatistics.ofCatalog(_, column))
         val fromFiles = l.relation match {
           case fs: HadoopFsRelation if catalog.forall(_.range.isEmpty) =>
             path.flatMap(ofFooters(fs, _, column))
           case _ => None
         }
-        val facts = catalog.getOrElse(ColumnFacts(column.dataType))
+        val facts = catalog.getOrElse(ColumnStatistics(column.dataType))
         facts.copy(range = facts.range.orElse(fromFiles))
-      case _ => ColumnFacts(column.dataType)
+      case _ => ColumnStatistics(column.dataType)
     }
   }
 
@@ -51,7 +51,7 @@ final private[workload] class ScanFacts(session: ClassicSession) {
     if (!fs.fileFormat.isInstanceOf[ParquetFileFormat] || fs.location.isInstanceOf[CatalogFileIndex]) None
     else {
       val all = fs.location.inputFiles.sorted
-      val few = ScanFacts.spread(all.length).map(all(_))
+      val few = ScanStatistics.spread(all.length).map(all(_))
       val files = few.map(f => DataFile(new Path(new java.net.URI(f)).toString, -1L, 0L, ""))
       val stat = StatColumn(path, column.dataType, overlookNaN = true)
       val zones = Footers.read(session, files, Seq(stat)).map(_.zone(0)).filterNot(_ == Zone.Unknown)
@@ -62,9 +62,9 @@ final private[workload] class ScanFacts(session: ClassicSession) {
     }
 }
 
-private[workload] object ScanFacts {
+private[workload] object ScanStatistics {
 
-  /** So few footers that no job is started for them. */
+  /** Footers that are read for a scan: few enough to need no job. */
   private val Files = 4
   private val MostKept = 1000
 
@@ -73,7 +73,7 @@ private[workload] object ScanFacts {
     if (files <= Files) 0 until files
     else (0 until Files).map(i => (i.toLong * (files - 1) / (Files - 1)).toInt)
 
-  private def ofCatalog(table: CatalogTable, column: BoxColumn): Option[ColumnFacts] =
+  private def ofCatalog(table: CatalogTable, column: BoxColumn): Option[ColumnStatistics] =
     for {
       statistics <- table.stats
       (name, found) <- statistics.colStats.find(_._1.equalsIgnoreCase(column.sql))
@@ -87,6 +87,10 @@ private[workload] object ScanFacts {
       val nulls = for {
         n <- found.nullCount; rows <- statistics.rowCount; if rows > 0
       } yield (n.toDouble / rows.toDouble)
-      ColumnFacts(column.dataType, range, found.distinctCount.map(_.toDouble), nulls.map(ColumnFacts.rounded))
+      ColumnStatistics(
+        column.dataType,
+        range,
+        found.distinctCount.map(_.toDouble),
+        nulls.map(ColumnStatistics.rounded))
     }
 }

@@ -12,20 +12,20 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.Zone
 
 /**
- * What the footers say of the candidates.
+ * The candidate columns that have useful statistics, by the footers.
  *
  * @param input
  *   its statistics are those of the kept columns
  * @param passedOver
- *   columns without statistics, and such as have one value
+ *   columns without statistics or with a single value
  */
-final private[advise] case class Considered(
+final private[advise] case class ScreenedCandidates(
     input: Inspection,
     columns: Seq[ClusterColumn],
     statColumns: Seq[StatColumn],
     passedOver: Seq[String])
 
-private[advise] object Considered {
+private[advise] object ScreenedCandidates {
 
   /**
    * @param session
@@ -38,7 +38,7 @@ private[advise] object Considered {
       table: ClusterTable,
       files: Seq[DataFile],
       candidates: Seq[ClusterColumn],
-      options: RunOptions): Considered = {
+      options: RunOptions): ScreenedCandidates = {
     val stats = Inspection.statColumns(table.schema, candidates)
     val footers = Footers.read(session, files, stats)
     val useful = candidates.indices.filter(c => tellsApart(footers.map(_.zone(c))))
@@ -47,7 +47,7 @@ private[advise] object Considered {
     val input =
       Inspection(session, table, table.schema, Selection(files, Nil, Some(narrowed)), columns, options)
     if (input.isEmpty) refuse(s"${table.name} has no rows: write some into it first.")
-    Considered(input, columns, useful.map(stats(_)), candidates.diff(columns).map(_.sql))
+    ScreenedCandidates(input, columns, useful.map(stats(_)), candidates.diff(columns).map(_.sql))
   }
 
   /** Some file is known to hold other values than another, or more than one itself. */

@@ -4,16 +4,16 @@ import sparkzorder.curve.{Block, Word, Zone}
 import sparkzorder.curve.cost.SortedWords
 
 /**
- * The bounds that all rows of a block have, told from the sampled ones: these fall short of either end by the
- * mean distance between two of them. Distances are counted in the sampled values of the whole table, so any
- * distribution will do, and one value stays one value.
+ * Estimates the bounds of all rows of a block from its sampled rows. The sampled bounds fall short at each end by the
+ * mean distance between two sampled values. Distances are counted in sampled values of the whole table, so the
+ * distribution does not matter, and a block with one value keeps it.
  *
  * @param values
  *   per column
  * @param missing
  *   share of the rows that are not sampled
  */
-final private[fit] class Unsampled(values: IndexedSeq[SortedWords], missing: Double) {
+final private[fit] class ZoneExtrapolation(values: IndexedSeq[SortedWords], missing: Double) {
 
   /** @param file the file's own zones, which no block of it reaches beyond */
   def widened(block: Block, file: IndexedSeq[Zone]): Block =

@@ -7,34 +7,35 @@ import org.apache.spark.util.Utils
 import sparkzorder.curve.layout.CompiledLayout
 
 /**
- * The layouts that an expression may use: one, or one per table partition.
+ * The layouts that an expression uses: one, or one for each table partition.
  *
  * @param atHand
- *   the layouts, where nothing has been sent yet; a task unpacks those that its rows take
+ *   the layouts on the driver; a task unpacks only those that its rows need
  * @param firstFile
- *   number of the first file of each layout when the files of all partitions are counted through
+ *   number of the first file of each layout, with the files of all partitions numbered consecutively
  * @param key
- *   of these layouts, unlike that of any others
+ *   unique to these layouts
  */
-final class Routes private (
+final class PartitionLayouts private (
     @transient private[this] val atHand: IndexedSeq[LayoutRef],
     val firstFile: Array[Int],
     private val name: String,
     key: String,
-    packed: SentToTasks[Array[Array[Byte]]])
+    packed: MaybeBroadcast[Array[Array[Byte]]])
     extends Serializable {
   @transient lazy val refs: IndexedSeq[LayoutRef] =
     if (atHand != null) atHand else firstFile.indices.map(unpack)
 
   @transient private[this] lazy val unpacked = new Array[CompiledLayout](firstFile.length)
 
-  /** The layout of a route, made when it is asked for first. */
+  /** The layout of a partition, compiled at its first use. */
   def compiled(route: Int): CompiledLayout = {
     val known = unpacked(route)
     if (known != null) known
     else {
-      val large = packed.value(route).length > Routes.SmallBytes
-      val made = if (large) LargeLayouts(s"$key/$route", unpack(route).compiled) else unpack(route).compiled
+      val large = packed.value(route).length > PartitionLayouts.SmallBytes
+      val made =
+        if (large) CompiledLayoutCache(s"$key/$route", unpack(route).compiled) else unpack(route).compiled
       unpacked(route) = made
       made
     }
@@ -49,32 +50,32 @@ final class Routes private (
 
   // tasks compare expressions, too
   override def equals(other: Any): Boolean = other match {
-    case that: Routes => that.name == name
+    case that: PartitionLayouts => that.name == name
     case _ => false
   }
 
   override def hashCode(): Int = name.hashCode
 }
 
-object Routes {
+object PartitionLayouts {
 
-  /** So many layouts travel in every task. */
+  /** Up to this number of layouts are sent within the task. */
   private val Few = 16
 
-  /** Layouts of fewer bytes are compiled by each task for itself. */
+  /** Layouts below this number of bytes are compiled by each task. */
   private val SmallBytes = 64 << 10
 
-  def apply(refs: IndexedSeq[LayoutRef]): Routes = {
+  def apply(refs: IndexedSeq[LayoutRef]): PartitionLayouts = {
     val packed = refs.map(r => Utils.serialize(r)).toArray
-    new Routes(
+    new PartitionLayouts(
       refs,
       refs.map(_.layout.files).scanLeft(0)(_ + _).init.toArray,
       name(refs.map(_.id)),
       UUID.randomUUID().toString,
-      SentToTasks(packed, large = refs.length > Few))
+      MaybeBroadcast(packed, large = refs.length > Few))
   }
 
-  /** The ids of the layouts, or where they are many one that stands for them. */
+  /** The ids of the layouts, or a hash of them if there are many. */
   private def name(ids: Seq[String]): String =
     if (ids.length <= Few) ids.mkString("[", ", ", "]")
     else s"[${ids.length} layouts, ${UUID.nameUUIDFromBytes(ids.mkString(",").getBytes(UTF_8))}]"

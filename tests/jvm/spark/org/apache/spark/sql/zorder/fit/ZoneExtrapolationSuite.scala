@@ -6,13 +6,13 @@ import sparkzorder.curve.{Block, LongWord, Zone}
 import sparkzorder.curve.cost.SortedWords
 
 /** Bounds of blocks of which only some rows are known. */
-class UnsampledSuite extends AnyFunSuite {
+class ZoneExtrapolationSuite extends AnyFunSuite {
   private val random = new java.util.SplittableRandom(7)
 
   private def between(a: Long, b: Long): Zone = Zone.Between(LongWord(a), LongWord(b))
 
   private def widened(values: Array[Long], missing: Double, rows: Long, zone: Zone, file: Zone): Zone =
-    new Unsampled(IndexedSeq(SortedWords.ofLongs(values)), missing)
+    new ZoneExtrapolation(IndexedSeq(SortedWords.ofLongs(values)), missing)
       .widened(Block(rows, IndexedSeq(zone)), IndexedSeq(file)).zones.head
 
   test("sampled ranges are as wide as those of all rows, whatever the distribution") {

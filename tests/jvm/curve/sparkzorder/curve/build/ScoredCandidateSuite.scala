@@ -6,11 +6,11 @@ import sparkzorder.curve.cost.RankQueries
 import sparkzorder.curve.layout.InFileOrder
 
 /** When a layout may take the place of another, on shares that are given. */
-class JudgedSuite extends AnyFunSuite {
+class ScoredCandidateSuite extends AnyFunSuite {
   private val four = new RankQueries(Array.fill(4)(Array.empty), Array.fill(4)(1.0))
 
-  private def judged(files: Double, pages: Double, lookUps: Double*): Judged =
-    new Judged(
+  private def judged(files: Double, pages: Double, lookUps: Double*): ScoredCandidate =
+    new ScoredCandidate(
       "some",
       InFileOrder.Hilbert,
       Array.fill(4)(files),
@@ -39,7 +39,7 @@ class JudgedSuite extends AnyFunSuite {
 
   test("a gain counts in standard errors of its mean; the same gain of all queries is sure") {
     def of(files: Double*) =
-      new Judged("some", InFileOrder.Hilbert, files.toArray, files.toArray, IndexedSeq.empty, four)
+      new ScoredCandidate("some", InFileOrder.Hilbert, files.toArray, files.toArray, IndexedSeq.empty, four)
     val same = of(0.4, 0.4, 0.4, 0.4)
     // gains .1 .1 .1 -.1: mean .05, weights of a quarter, so the error is sqrt(4 * (1/16) * .0075)
     assert(math.abs(of(0.3, 0.3, 0.3, 0.5).surely(same) - 0.05 / math.sqrt(0.001875)) < 1e-9)

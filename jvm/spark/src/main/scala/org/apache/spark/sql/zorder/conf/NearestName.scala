@@ -2,10 +2,10 @@ package org.apache.spark.sql.zorder.conf
 
 import java.util.Locale
 
-/** Finds the name that somebody probably meant. */
-object Nearest {
+/** Finds the name that the user probably meant. */
+object NearestName {
 
-  /** The candidate with the smallest edit distance, case ignored; None when nothing is at all alike. */
+  /** The candidate with the smallest edit distance, case ignored; None if none is similar. */
   def to(name: String, candidates: Iterable[String]): Option[String] = {
     val wanted = name.toLowerCase(Locale.ROOT)
     val scored = candidates.toSeq.distinct.map(c => (distance(wanted, c.toLowerCase(Locale.ROOT)), c))
@@ -14,7 +14,7 @@ object Nearest {
     }
   }
 
-  /** `" Did you mean x?"`, or nothing: to end an error sentence with. */
+  /** `" Did you mean x?"`, or nothing: the end of an error. */
   def hint(name: String, candidates: Iterable[String]): String =
     to(name, candidates).map(c => s" Did you mean $c?").getOrElse("")
 

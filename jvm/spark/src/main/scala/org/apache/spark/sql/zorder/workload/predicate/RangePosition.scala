@@ -5,8 +5,8 @@ import java.math.BigInteger
 import org.apache.spark.sql.types.{DataType, DecimalType, DoubleType, FloatType}
 import sparkzorder.curve.{BytesWord, LongWord, Word}
 
-/** Where a value lies between the lowest and the highest of its column, as a number from 0 to 1. */
-final private[workload] class Place(low: Word, high: Word, dataType: DataType) {
+/** The position of a value between the lowest and the highest one of its column, from 0 to 1. */
+final private[workload] class RangePosition(low: Word, high: Word, dataType: DataType) {
   private val shared = (low, high) match {
     case (BytesWord(a), BytesWord(b)) => a.zip(b).takeWhile { case (x, y) => x == y }.length
     case _ => 0

@@ -9,7 +9,7 @@ import sparkzorder.curve.cost.{Query, RankBlocks, RankQueries, ReadCost, Workloa
 import sparkzorder.curve.layout.Scale
 
 /**
- * Sampled rows and queries, each in two halves: one to fit layouts on, one to tell by what queries would read.
+ * Fits layouts on one half of the sampled rows and queries, and evaluates them on the other half.
  *
  * @param queries
  *   over the sample's columns; empty where look-ups, ranges and boxes of every column stand for them
@@ -18,7 +18,7 @@ import sparkzorder.curve.layout.Scale
  * @param pagesPerFile
  *   mean number of pages in a file
  */
-final private[advise] class Workbench(
+final private[advise] class LayoutEvaluator(
     sample: Sample,
     queries: Seq[Query],
     val files: Int,
@@ -33,7 +33,7 @@ final private[advise] class Workbench(
   val search: ColumnSearch =
     new ColumnSearch(rows, known, queries.nonEmpty, heldOut, files, pagesPerFile)
 
-  /** The least that the queries can read of so many files, were the columns independent. */
+  /** The least that the queries could read of this many files if the columns were independent. */
   val bound: Double = boundOf(files.toDouble)
 
   /** The same for files and pages. */
@@ -52,11 +52,11 @@ final private[advise] class Workbench(
     new RankedSample(scales, rows.columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
 }
 
-private[advise] object Workbench {
+private[advise] object LayoutEvaluator {
 
   /** Files of fewer sampled rows would all look narrower than they are. */
   private val LeastRows = 20
 
-  /** As many files as the run makes, or as many as the sample can tell apart. */
+  /** The number of files that a run makes, or fewer if the sample is too small for that many. */
   def files(wanted: Int, sampledRows: Int): Int = math.max(1, math.min(wanted, sampledRows / LeastRows))
 }
