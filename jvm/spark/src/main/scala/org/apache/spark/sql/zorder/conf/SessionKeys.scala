@@ -41,7 +41,8 @@ object SessionKeys {
     .intConf("number", 1, 10000000).createWithDefault(10000)
 
   val SkippingEnabled: Setting[Boolean] = Setting.build("spark.zorder.skipping.enabled")
-    .doc("Whether queries of plain Parquet tables that have a statistics index (ZORDER INDEX) skip files by it.")
+    .doc(
+      "Whether queries of plain Parquet tables that have a statistics index (ZORDER INDEX) skip files by it.")
     .booleanConf.createWithDefault(true)
 
   /** Switches for each part of the extension; read once, when a session is made. */

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.skip
 
 import org.apache.spark.sql.types.{DataType, StructType}
-import org.apache.spark.sql.zorder.conf.Nearest
+import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
 import org.apache.spark.sql.zorder.skip.index.IndexedColumn
@@ -35,7 +35,7 @@ private[skip] object IndexedColumns {
             case None =>
               val name = ColumnPath.sql(path)
               refuse(
-                s"$table has no column $name to index.${Nearest.hint(name, all.map(c => ColumnPath.sql(c._1)))}")
+                s"$table has no column $name to index.${NearestName.hint(name, all.map(c => ColumnPath.sql(c._1)))}")
             case Some((p, dataType)) if !skippable(dataType) =>
               refuse(
                 s"Files keep no bounds of ${ColumnPath.sql(p)} (${dataType.sql}) that a query could skip by; " +

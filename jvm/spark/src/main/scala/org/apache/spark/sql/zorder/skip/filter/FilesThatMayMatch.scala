@@ -7,7 +7,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
-import org.apache.spark.sql.zorder.workload.predicate.Atom
+import org.apache.spark.sql.zorder.workload.predicate.ColumnPredicate
 
 /**
  * The files of an index in which a filter may be true for some row, evaluated over all files at once. Whatever is
@@ -34,10 +34,10 @@ final class FilesThatMayMatch(index: StatisticsIndex, unanswered: Expression => 
     case Not(child) => where(child, !truth)
     case _ if e.references.exists(unanswered) => all
     case _ if e.foldable => folded(e).fold(all)(where(_, truth))
-    case _ => Atom.of(constants(e)).fold(all)(onColumn(_, truth))
+    case _ => ColumnPredicate.of(constants(e)).fold(all)(onColumn(_, truth))
   }
 
-  private def onColumn(atom: Atom, truth: Boolean): BitSet = {
+  private def onColumn(atom: ColumnPredicate, truth: Boolean): BitSet = {
     val condition = if (truth) atom.whenTrue else atom.whenFalse
     if (condition.impossible) none
     else index.rangesOf(atom.column.sql, atom.column.dataType).fold(all)(_.mayMeet(condition))
