@@ -1,4 +1,4 @@
-"""House rules of DESIGN section 9, read from the sources: those of this tree, or of any other."""
+"""House rules of docs/spec.md, section 9, read from the sources: those of this tree, or of any other."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 
-/** SPEC 5: recovery from the journal alone, forward or back, idempotent. */
+/** docs/spec.md, section 5: recovery from the journal alone, forward or back, idempotent. */
 @SameOnAllLines
 class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
 

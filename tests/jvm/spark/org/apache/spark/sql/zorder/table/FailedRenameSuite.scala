@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import sparkzorder.LongTest
 
-/** SPEC 5: every rename and every delete of a commit fails once; rows stay, and what is said is true. */
+/** docs/spec.md, section 5: every rename and every delete of a commit fails once; rows stay, and what is said is true. */
 @SameOnAllLines
 class FailedRenameSuite extends AnyFunSuite with TableFixture {
 

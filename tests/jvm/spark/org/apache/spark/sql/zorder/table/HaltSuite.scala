@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import sparkzorder.LongRunning
 
 /**
- * SPEC 5: JVMs that are halted at every step of a commit, once each. Undoing, rollback, second crashes and
+ * docs/spec.md, section 5: JVMs that are halted at every step of a commit, once each. Undoing, rollback, second crashes and
  * partitions of a path are left to the crashes inside one JVM of [[CrashSuite]] and [[MaintenanceSuite]].
  */
 abstract class HaltTests(pathPoints: Seq[String], catalogPoints: Seq[String]) extends AnyFunSuite

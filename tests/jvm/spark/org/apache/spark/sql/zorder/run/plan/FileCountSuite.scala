@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.run.RunFixture
 import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
 
-/** How many files a run makes by default (SPEC 2, ADR 0028). */
+/** How many files a run makes by default (docs/spec.md, section 2, ADR 0028). */
 @SameOnAllLines
 class FileCountSuite extends AnyFunSuite with RunFixture {
   private val pages = "pageRowLimit = 500"

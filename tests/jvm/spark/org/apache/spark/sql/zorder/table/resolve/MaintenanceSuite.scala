@@ -20,7 +20,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, LocalProcesses}
 import sparkzorder.LongTest
 
-/** SPEC 5: vacuum, rollback, remove and history. */
+/** docs/spec.md, section 5: vacuum, rollback, remove and history. */
 @SameOnAllLines
 class MaintenanceSuite extends AnyFunSuite with TableFixture {
 

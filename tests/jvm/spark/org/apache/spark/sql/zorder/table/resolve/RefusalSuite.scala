@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableFixture, TableRef}
 
-/** SPEC 4: what is refused, with the statement that is right instead. */
+/** docs/spec.md, section 4: what is refused, with the statement that is right instead. */
 class RefusalSuite extends AnyFunSuite with TableFixture {
 
   private def says(parts: String*)(body: => Any): Unit = {

@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 
-/** SPEC 5: the commit of a table of the catalog. */
+/** docs/spec.md, section 5: the commit of a table of the catalog. */
 @SameOnAllLines
 class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.{ParquetNames, RecordedFile, TableFixture}
 import org.apache.spark.sql.zorder.table.parquet.journal.Journal
 
-/** SPEC 5: the commit of a table known by its path. */
+/** docs/spec.md, section 5: the commit of a table known by its path. */
 @SameOnAllLines
 class PathCommitSuite extends AnyFunSuite with TableFixture {
 
