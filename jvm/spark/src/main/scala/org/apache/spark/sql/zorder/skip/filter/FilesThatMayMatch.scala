@@ -37,10 +37,10 @@ final class FilesThatMayMatch(index: StatisticsIndex, unanswered: Expression => 
     case _ => ColumnPredicate.of(constants(e)).fold(all)(onColumn(_, truth))
   }
 
-  private def onColumn(atom: ColumnPredicate, truth: Boolean): BitSet = {
-    val condition = if (truth) atom.whenTrue else atom.whenFalse
+  private def onColumn(predicate: ColumnPredicate, truth: Boolean): BitSet = {
+    val condition = if (truth) predicate.whenTrue else predicate.whenFalse
     if (condition.impossible) none
-    else index.rangesOf(atom.column.sql, atom.column.dataType).fold(all)(_.mayMeet(condition))
+    else index.rangesOf(predicate.column.sql, predicate.column.dataType).fold(all)(_.mayMeet(condition))
   }
 
   private def both(l: Expression, r: Expression, truth: Boolean): BitSet = {
