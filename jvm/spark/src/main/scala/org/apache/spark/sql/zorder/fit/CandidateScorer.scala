@@ -16,10 +16,10 @@ final class CandidateScorer(sample: RankedSample, logged: RankQueries, files: Do
   private lazy val few = sample.thinned(CandidateScorer.Rows)
   private lazy val asked = if (logged.weight > 0.0) logged else DefaultWorkload.of(few)
 
-  /** What the queries read of blocks that are there. */
+  /** What the queries read of existing blocks. */
   def of(name: String, levels: Levels): Candidate = Candidate(name, share(levels.files), share(levels.pages))
 
-  /** The least that any layout could read on the whole, of independent columns. */
+  /** The least that any layout could read if the columns were independent. */
   def bound: Candidate = Candidate("bound", least(files), least(pages))
 
   private def share(blocks: Seq[Block]): Double =

@@ -10,14 +10,14 @@ import sparkzorder.curve.layout.{Layout, LayoutColumn}
 final case class FitColumn(sql: String, dataType: String)
 
 /**
- * A layout and what it was compared with.
+ * A layout and the candidates that it was chosen from.
  *
  * @param candidates
  *   the layouts tried, with the share of held-out rows that queries read of them; empty if there was no choice
- * @param yardstick
- *   what they were compared by
+ * @param scorer
+ *   scores other blocks by the same queries
  */
-final case class Choice(layout: Layout, candidates: IndexedSeq[Candidate], yardstick: CandidateScorer)
+final case class Choice(layout: Layout, candidates: IndexedSeq[Candidate], scorer: CandidateScorer)
 
 /** Fits a layout on a sample. Deterministic. */
 object Fit {

@@ -1,13 +1,13 @@
 package org.apache.spark.sql.zorder.fit
 
-/** The order of rows by their keys, without an object a row. */
+/** Sorts rows by their keys without an object for each row. */
 private[fit] object KeyOrder {
 
   /** Row numbers by ascending key; rows of the same key in their own order. */
   def of(keys: Array[Long]): Array[Int] = {
     val sorted = keys.clone()
     java.util.Arrays.sort(sorted)
-    // by the first place of a key: how many of its rows have theirs
+    // by the first position of a key: how many of its rows are placed already
     val taken = new Array[Int](keys.length)
     val order = new Array[Int](keys.length)
     var row = 0

@@ -25,8 +25,8 @@ import sparkzorder.curve.layout.{
 }
 
 /**
- * A layout as JSON and back. Numbers are stored as differences, byte strings without what they share with
- * their predecessor, the tree in preorder (`column, rank` of a cut, minus the number of files of a leaf):
+ * Writes a layout as JSON and reads it. Numbers are stored as differences, byte strings without the prefix that they
+ * share with their predecessor, the tree in preorder (`column, rank` of a cut, minus the number of files of a leaf):
  * four columns and 10,000 files stay below 1 MB.
  */
 object LayoutJson {
@@ -44,8 +44,8 @@ object LayoutJson {
   }
 
   /**
-   * Errors: a sentence where the text is not a layout of a version that this jar reads. The sentence never
-   * quotes the text, which holds boundaries, and those are data.
+   * Refuses a text that is not a layout, or is of a version that this jar does not read. The error never quotes the
+   * text: its boundaries are data.
    */
   def read(json: String): Layout = {
     val root =

@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.expr.WordTypes
 import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
 import org.apache.spark.util.Utils
 
-/** Rows by a number, and a sample of all of them. */
+/** The number of rows for each number, and a sample of all rows. */
 final case class Counted(rows: Array[Long], sample: Sample)
 
 /** Turns rows of clustering columns into words, in one job. */
@@ -64,14 +64,14 @@ object Sampler {
     Counted(Array.tabulate(numbers)(n => chunks.iterator.map(_._2(n)).sum), Sample(columns))
   }
 
-  /** A share of the rows by a hash of their place: the same rows at every try, whatever their order. */
+  /** A share of the rows, chosen by a hash of their place, so that a repeated task chooses the same rows. */
   def byPlace(share: Double): (Int, Long) => Boolean = {
     val limit = (share * (1L << 32)).toLong
     (task, row) => (mix(row + (task.toLong << 40)) >>> 32) < limit
   }
 
   /**
-   * At most about `most` rows of each task, all tasks at the same rate, of rows whose number nobody knows:
+   * At most about `most` rows of each task, all tasks at the same rate, of an unknown number of rows:
    * a task that has too many keeps the half with the smaller hashes of their places.
    */
   def collectBounded(rows: DataFrame, most: Int): Sample = {
@@ -85,7 +85,7 @@ object Sampler {
     })
   }
 
-  /** One job. Results travel as bytes: where our jar came late, executors have classes of their own. */
+  /** Runs one job. Results are sent as bytes: if our jar was added later, executors load our classes separately. */
   private def perTask[A <: AnyRef: ClassTag](rows: DataFrame)(body: (
       Int,
       Iterator[InternalRow]) => A): Array[A] =

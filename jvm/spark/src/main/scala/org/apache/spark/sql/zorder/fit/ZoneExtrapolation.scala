@@ -15,7 +15,7 @@ import sparkzorder.curve.cost.SortedWords
  */
 final private[fit] class ZoneExtrapolation(values: IndexedSeq[SortedWords], missing: Double) {
 
-  /** @param file the file's own zones, which no block of it reaches beyond */
+  /** @param file the zones of the whole file, which limit those of its blocks */
   def widened(block: Block, file: IndexedSeq[Zone]): Block =
     if (missing <= 0.0 || block.rows < 2) block
     else block.copy(zones = block.zones.indices.map(c =>

@@ -5,7 +5,7 @@ import sparkzorder.curve.{Word, Zone}
 /** Arithmetic of zones. */
 object Zones {
 
-  /** What holds of blocks taken together; no blocks hold nothing. */
+  /** The zone of several blocks together; without blocks it holds no value. */
   def union(zones: Seq[Zone]): Zone = zones.foldLeft[Zone](Zone.OnlyNulls)(union)
 
   /** The least zone that covers both. */
@@ -17,7 +17,7 @@ object Zones {
       Zone.Between(if (min1 <= min2) min1 else min2, if (max1 >= max2) max1 else max2)
   }
 
-  /** Bounds that a file claims; bounds that are missing or out of order are no bounds. */
+  /** The zone of the bounds in a file; unknown if a bound is missing or they are out of order. */
   def between(min: Option[Word], max: Option[Word]): Zone = (min, max) match {
     case (Some(low), Some(high)) if low <= high => Zone.Between(low, high)
     case _ => Zone.Unknown

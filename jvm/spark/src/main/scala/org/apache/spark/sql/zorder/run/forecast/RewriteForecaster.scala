@@ -115,11 +115,11 @@ final private[run] class RewriteForecaster(
     val files = plan.partitions.head.partition.files.map(_.path).toSet
     val footers = input.footersOf(plan).filter(f => files(f.file.path))
     val found = levels(footers, pages.filter(p => files(p.file.path)))
-    val yardstick = fitted.first.yardstick
+    val scorer = fitted.first.scorer
     val tried =
       if (fitted.first.candidates.nonEmpty) fitted.first.candidates
-      else Seq(yardstick.of(fitted.first.layout.curve, ahead))
-    (yardstick.of("now", found) +: tried) :+ yardstick.bound
+      else Seq(scorer.of(fitted.first.layout.curve, ahead))
+    (scorer.of("now", found) +: tried) :+ scorer.bound
   }
 }
 

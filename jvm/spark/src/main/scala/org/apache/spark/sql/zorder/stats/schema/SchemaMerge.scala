@@ -70,7 +70,7 @@ private[stats] final class SchemaMerge(caseSensitive: Boolean) {
     a.copy(dataType = dataType, metadata = both(b.metadata, a.metadata))
   }
 
-  /** Where both say something, `second` is right. */
+  /** If both have an entry, that of `second` wins. */
   private def both(first: Metadata, second: Metadata): Metadata =
     new MetadataBuilder().withMetadata(first).withMetadata(second).build()
 

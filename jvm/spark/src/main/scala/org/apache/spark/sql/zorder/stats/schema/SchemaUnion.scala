@@ -87,11 +87,11 @@ object SchemaUnion {
       s"Column $column" -> s"has a type that this Spark cannot read: $why"
     })
 
-  /** The columns of a format that keeps its own schema and answers for what its files hold. */
+  /** The columns of a format that has its own schema and guarantees what its files hold. */
   def managed(footers: Seq[FileFooter], columns: StructType, timestampType: String): SchemaUnion = {
     val perSchema = distinctSchemas(footers)
     val timestamps = SparkWriterSchema.timestamps(perSchema.map(_._1), timestampType)
-    // the format has readers of its own; of a footer that we cannot read nothing could be verified
+    // the format has its own readers; nothing could be verified by a footer that we cannot read
     SchemaUnion(columns, timestamps, unreadable(perSchema.filter(_._1.schema.opaque)), losses = Nil)
   }
 
@@ -103,7 +103,7 @@ object SchemaUnion {
   }
 }
 
-/** One sentence for each complaint, naming its subjects, the first file, and how many others there are. */
+/** One sentence for each problem: its columns, the first file that has it, and the number of others. */
 private[stats] object Sentences {
   def collect(files: Seq[(FileFooter, Int)])(complaints: FileFooter => Seq[(String, String)]): Seq[String] = {
     val all = for {

@@ -15,7 +15,7 @@ private[stats] object SparkWriterSchema {
   private val Millis = "TIMESTAMP_MILLIS"
   private val Int96 = "INT96"
 
-  /** The one way to write timestamps: as all files have it, if that is asked for and they agree. */
+  /** The timestamp type to write: that of the files, if it is to be kept and they agree. */
   def timestamps(footers: Seq[FileFooter], timestampType: String): String = timestampType match {
     case "int96" => Int96
     case "keep" =>
@@ -53,7 +53,7 @@ private[stats] object SparkWriterSchema {
     (leaves.map(l => l.column -> l).toMap, refusals)
   }
 
-  /** The leaves of a file, each with what it would be written back as, if it would be at all. */
+  /** The leaves of a file, each with the leaf that Spark would write for it, if any. */
   def pairs(
       schema: FileSchema,
       written: Map[Seq[String], LeafColumn]): Seq[(LeafColumn, Option[LeafColumn])] = {

@@ -13,10 +13,10 @@ import org.apache.spark.sql.zorder.workload.predicate.{BoxColumn, ValueText}
 import sparkzorder.curve.Word
 import sparkzorder.curve.cost.Condition
 
-/** A column or an expression over a table's columns, resolved: equal `column`s are the same thing. */
+/** A resolved column or expression over a table's columns. Two with equal `column`s are the same. */
 final private[workload] case class AskedColumn(column: BoxColumn, expression: Expression) {
 
-  /** What the points of another column make of this one, where it is computed from that column alone. */
+  /** The condition on this column that follows from values of another one, if it is computed from that one alone. */
   def from(other: AskedColumn, points: Seq[Word]): Option[Condition] =
     for {
       path <- ColumnPath.of(other.expression)
@@ -35,7 +35,7 @@ final private[workload] case class AskedColumn(column: BoxColumn, expression: Ex
 
 private[workload] object AskedColumn {
 
-  /** None where the text says nothing about the rows of this schema. */
+  /** None if the text cannot be resolved against this schema. */
   def of(session: ClassicSession, schema: StructType, sql: String): Option[AskedColumn] = Try {
     val columns = schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
     Folding(Shims.ofRows(session, LocalRelation(columns)).select(expr(sql)).queryExecution.analyzed) match {

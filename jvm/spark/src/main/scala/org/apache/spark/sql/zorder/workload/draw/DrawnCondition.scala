@@ -10,15 +10,15 @@ import sparkzorder.curve.{BytesWord, LongWord, Word}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /**
- * A logged condition as a condition on words: with its own values where the log has them, else with values
- * drawn from sampled rows, so that frequent values are asked for as often as they are found.
+ * A logged condition as a condition on words: with its own values if the log has them, else with values
+ * drawn from sampled rows, so that frequent values are drawn more often.
  */
 private[workload] object DrawnCondition {
 
-  /** A range of which the log says nothing at all. */
+  /** The width of a range if the log does not have it. */
   private val UnknownWidth = 0.1
 
-  /** Whether the log has everything there is to know of it. */
+  /** Whether the log has all values of the condition. */
   def isExact(c: LoggedCondition): Boolean = c.kind match {
     case ConditionKind.Equal | ConditionKind.In => c.values.nonEmpty
     case ConditionKind.Range => c.low.isDefined || c.high.isDefined
@@ -26,7 +26,7 @@ private[workload] object DrawnCondition {
     case _ => true
   }
 
-  /** None where the condition may be anything. */
+  /** None if the values are unknown. */
   def exact(c: LoggedCondition, dataType: DataType): Option[Condition] = c.kind match {
     case ConditionKind.Null => Some(Condition.IsNull)
     case ConditionKind.NotNull => Some(Condition.IsNotNull)

@@ -12,14 +12,14 @@ import sparkzorder.curve.cost.Query
  * @param shapes
  *   weights add up to 1; conditions on other columns are left out, which makes a query larger, never smaller
  * @param others
- *   what else the queries ask for, and the share of the log's weight that does, the largest first
+ *   other columns in the queries' filters with their share of the log's weight, the largest first
  */
 final case class LogBoxes(shapes: IndexedSeq[QueryGroup], others: Seq[(String, Double)]) {
   def queries: IndexedSeq[Query] = shapes.flatMap(_.queries)
 }
 
 /**
- * Queries that ask the same columns in the same way.
+ * Queries with the same kinds of conditions on the same columns.
  *
  * @param text
  *   the filter without its values
@@ -30,7 +30,7 @@ final case class QueryGroup(text: String, queries: IndexedSeq[Query]) {
 
 object LogBoxes {
 
-  /** Queries that a log is spread over, where it does not say its values or has more than these. */
+  /** The number of queries drawn from a log that has no values or more queries than this. */
   val Queries = 400
 
   /**
@@ -70,7 +70,7 @@ object LogBoxes {
     }
   }
 
-  /** Each query with the weight that it stands for and the number of drawings of it. */
+  /** Each query with its weight and the number of times to draw it. */
   private def spread(
       queries: IndexedSeq[LoggedQuery],
       all: Double,

@@ -8,10 +8,10 @@ import org.apache.spark.sql.zorder.workload.predicate.Conditions
 import sparkzorder.curve.cost.{Box, Condition, Query}
 
 /**
- * Makes boxes of logged queries.
+ * Turns logged queries into boxes; draws the values that the log does not have.
  *
  * @param asked
- *   the columns of the boxes; None where a column has no name that a log could have
+ *   the columns of the boxes; None for a column that no log can name
  * @param resolved
  *   the columns of the log by their text
  */
@@ -20,7 +20,7 @@ final private[workload] class QueryDrawing(
     resolved: Map[String, AskedColumn],
     sample: Sample) {
 
-  /** Whether nothing of the query, on the columns of the boxes, has to be drawn. */
+  /** Whether the log has all values of the query, for the columns of the boxes. */
   def isExact(q: LoggedQuery): Boolean =
     q.boxes.flatten.forall(c => placeOf(c).isEmpty || DrawnCondition.isExact(c))
 
@@ -29,7 +29,7 @@ final private[workload] class QueryDrawing(
     (0 until times).map(_ => Query(boxes(q, random), weight / times))
   }
 
-  /** Shares of the weight of queries with conditions on what is no column of the boxes. */
+  /** Columns outside of the boxes that queries have conditions on, with the share of the weight of these queries. */
   def others(queries: Seq[LoggedQuery], all: Double): Seq[(String, Double)] = {
     val each = for {
       q <- queries
@@ -73,7 +73,7 @@ final private[workload] class QueryDrawing(
     if (DrawnCondition.isExact(logged)) DrawnCondition.exact(logged, asked(place).get.column.dataType)
     else DrawnCondition.drawn(logged, sample.columns(place), row, random)
 
-  /** `status = 'OPEN'` says what the column `status = 'OPEN'`, or `upper(status)`, is. */
+  /** A condition on a computed column: `status = 'OPEN'` determines `upper(status)`. */
   private def computed(place: Int, logged: LoggedCondition): Option[Condition] =
     for {
       wanted <- asked(place)

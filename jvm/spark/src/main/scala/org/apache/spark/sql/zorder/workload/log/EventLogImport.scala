@@ -16,13 +16,12 @@ import org.apache.spark.sql.zorder.workload.scan.{ColumnStatistics, PlanInfo}
 
 /**
  * The queries of applications that have run, from Spark's event logs: single files or directories of them,
- * rolled or not, compressed as Spark compresses them. What is known of a scan is what Spark prints of it: the
- * filters that it pushed into files.
+ * rolled or not, with any compression of Spark's. An event log only has the filters that Spark pushed into a scan.
  */
 object EventLogImport {
   private val mapper = new ObjectMapper()
 
-  /** Values included; queries that look alike are one row. */
+  /** The queries with their values; similar queries are one row. */
   def queries(session: ClassicSession, path: String): Seq[LoggedQuery] = {
     val root = new Path(path)
     val fs = root.getFileSystem(session.sessionState.newHadoopConf())
@@ -37,7 +36,7 @@ object EventLogImport {
       .filterNot(p => Seq(".", "_", "appstatus").exists(p.getName.startsWith(_))).flatMap(files(fs, _))
   }
 
-  /** A log that ends in the middle of a line belongs to an application that runs still. */
+  /** A log that ends in the middle of a line belongs to an application that is still running. */
   private def read(fs: FileSystem, file: Path): Seq[LoggedQuery] = {
     val reader = new BufferedReader(new InputStreamReader(EventLogFileReader.openEventLog(file, fs), UTF_8))
     var timeZone = "UTC"

@@ -12,10 +12,10 @@ import org.apache.spark.sql.zorder.workload.scan.ColumnStatistics
 import sparkzorder.curve.{BytesWord, Word}
 import sparkzorder.curve.cost.{Condition, Interval}
 
-/** Boxes in the words of the log's format, each condition of one of its kinds. */
+/** Converts boxes to the format of the log, where each condition is of one kind. */
 private[workload] object LoggedBoxes {
 
-  /** Ranges of one column that are kept apart; more become the one range around them. */
+  /** Up to this number of ranges of one column stay separate; more are merged into one. */
   private val MostRanges = 4
 
   /**
@@ -31,7 +31,7 @@ private[workload] object LoggedBoxes {
       }
     }.distinct
 
-  /** Every box as several, so that each condition is points, or one range, or NULL. */
+  /** Splits boxes so that each condition is a set of points, or one range, or NULL. */
   private def simple(boxes: Boxes): IndexedSeq[PredicateBox] = {
     val split = boxes.all.flatMap { box =>
       box.conditions.foldLeft(Vector(Map.empty[BoxColumn, Condition])) { case (done, (column, condition)) =>
