@@ -158,7 +158,7 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
       val row = zorder(path, asked)
       assert(status(row) === "NOTHING_TO_DO")
       assert(
-        reason(row).contains("The query log has not been looked at: FULL with DRY RUN tells"),
+        reason(row).contains("The query log was not used: FULL with DRY RUN shows"),
         reason(row))
       assert(!reason(zorder(path, "BY (a, b) WITH (fileCount = 16)")).contains("log"))
       val told = zorder(path, s"FULL $asked DRY RUN")

@@ -95,7 +95,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
         reason(part))
       numbers(20200).where("id >= 20000").coalesce(1).write.format("delta").mode("append").save(path.toString)
       val row = done(keeps(path)(zorder(path, s"BY (a, b) $limited")))
-      assert(reason(row).contains("An earlier run's steps go on."), reason(row))
+      assert(reason(row).contains("This continues the steps of an earlier run."), reason(row))
       assert(share(row, 0, "files", "measured") < 0.35 && share(row, 1, "files", "measured") < 0.35)
       // rows that were appended after the first region was settled grow in by the next statement
       keeps(path)(zorder(path, s"BY (a, b) $limited"))
@@ -142,7 +142,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
       val part = keeps(path)(zorder(path, s"BY (a, b) WITH ($limits, maxInputBytes = 1)"))
       assert(status(part) === "PARTIAL", reason(part))
       val row = done(keeps(path)(zorder(path, merge)))
-      assert(reason(row).contains("An earlier run's steps go on."), reason(row))
+      assert(reason(row).contains("This continues the steps of an earlier run."), reason(row))
       keeps(path)(zorder(path, merge))
       assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO" && files(path) === 16)
     }

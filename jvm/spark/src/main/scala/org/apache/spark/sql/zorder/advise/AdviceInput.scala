@@ -78,7 +78,7 @@ private[advise] object AdviceInput {
       ClusterColumns.on(user, table.name, source.plan, table.constantColumns, names)
     val sampled = progress.step("sample") {
       Sampling.about(SampledRows, pinned, source, columns, one, rows)
-    }(_.said)
+    }(_.summary)
     val sample = sampled.partitions.head
     val pages = progress.step("pages") {
       PageIndex.ofSome(pinned, judged.partition.files, considered.statColumns, PageIndexFiles)

@@ -40,7 +40,7 @@ final class Advisor private (
     val candidates = Candidates.of(user, table, log)
     val considered = progress.step("footers") {
       ScreenedCandidates(pinned, table, files, candidates.columns, options)
-    }(_.input.said)
+    }(_.input.summary)
     val plan = FilePlan(
       considered.input.partitions,
       table.partitioned,

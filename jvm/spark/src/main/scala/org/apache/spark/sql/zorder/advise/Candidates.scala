@@ -4,7 +4,6 @@ import scala.util.Try
 
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.fit.{LongSample, Sample}
-import org.apache.spark.sql.zorder.run.inspect.Screening
 import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.ClusterTable
@@ -54,7 +53,7 @@ private[advise] object Candidates {
 
   private def ordered(session: ClassicSession, table: ClusterTable): Seq[ClusterColumn] = {
     val data = table.schema.filterNot(f => table.constantColumns.contains(f.name))
-    val names = Screening.paths(data, Nil).map(ColumnPath.sql)
+    val names = ClusterColumns.orderedPaths(data).map(ColumnPath.sql)
     names.take(MostScreened).flatMap(column(session, table, _))
   }
 

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.advise
 
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.run.inspect.Inspection
+import org.apache.spark.sql.zorder.run.inspect.{Inspection, RunStatistics}
 import org.apache.spark.sql.zorder.run.request.ClusterColumn
 import org.apache.spark.sql.zorder.run.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -39,13 +39,18 @@ private[advise] object ScreenedCandidates {
       files: Seq[DataFile],
       candidates: Seq[ClusterColumn],
       options: RunOptions): ScreenedCandidates = {
-    val stats = Inspection.statColumns(table.schema, candidates)
+    val stats = RunStatistics.ofClustering(table.schema, candidates).columns
     val footers = Footers.read(session, files, stats)
     val useful = candidates.indices.filter(c => tellsApart(footers.map(_.zone(c))))
     val columns = useful.map(candidates(_))
     val narrowed = footers.map(keep(_, useful))
     val input =
-      Inspection(session, table, table.schema, Selection(files, Nil, Some(narrowed)), columns, options)
+      Inspection(
+        session,
+        table,
+        Selection(files, Nil, Some(narrowed)),
+        RunStatistics.ofClustering(table.schema, columns),
+        options)
     if (input.isEmpty) refuse(s"${table.name} has no rows: write some into it first.")
     ScreenedCandidates(input, columns, useful.map(stats(_)), candidates.diff(columns).map(_.sql))
   }

@@ -5,65 +5,66 @@ import org.apache.spark.sql.zorder.run.inspect.ResolvedRequest
 import org.apache.spark.sql.zorder.run.plan.{PlacedPartition, Placement}
 import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunMetrics, RunStatus}
 import org.apache.spark.sql.zorder.run.request.RunContext
+import org.apache.spark.sql.zorder.run.rewrite.{BatchMetrics, Rewriter}
 import org.apache.spark.sql.zorder.run.select.Selection
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
- * One batch: finds out which files are new to the table's layout, and lets them grow in it, or has the
- * partitions clustered anew, or takes a large partition a step further.
+ * One batch: selects the files, plans what to do with them, and carries the plan out in one commit. The plan is a
+ * new layout (`NewLayoutPlanner`), an increment of a stored one (`IncrementPlanner`), or the next step of a
+ * partition that is too large for one commit (`PartitionSteps`).
  */
 final private[run] class BatchRun(context: RunContext, batches: Batches) {
   import context._
 
   def apply(): BatchResult = {
-    val all = table.files()
+    val files = table.files()
     if (request.changes) table.recover()
-    val found = progress.step("schema")(ResolvedRequest.in(context, all))(f =>
-      HumanReadable.count(f.schema.length.toLong, "column"))
-    if (all.isEmpty) BatchResult.empty(table.name, "files", RunMetrics(startTimeMs = startedMs))
-    else selected(all, found)
-  }
-
-  private def selected(all: Seq[DataFile], found: ResolvedRequest): BatchResult = {
-    val selected = progress.step("select")(select(all, found)) { s =>
-      s"${HumanReadable.files(s.files)} to cluster, ${s.kept.length} left alone"
+    val resolved = progress.step("schema")(ResolvedRequest.in(context, files))(r =>
+      HumanReadable.count(r.schema.length.toLong, "column"))
+    if (files.isEmpty) BatchResult.empty(table.name, "files", RunMetrics(startTimeMs = startedMs))
+    else {
+      val selected = progress.step("select")(select(files, resolved)) { s =>
+        s"${HumanReadable.files(s.files)} to cluster, ${s.kept.length} left alone"
+      }
+      table.check(selected.files)
+      if (selected.files.isEmpty) noFileSelected(selected)
+      else if (request.into.isDefined) newLayout(resolved, selected, Batch())
+      else if (request.full && batches.underway.isEmpty) full(resolved, selected)
+      else byPlacement(resolved, selected)
     }
-    table.check(selected.files)
-    val considered = RunMetrics(
-      filesConsidered = all.length.toLong,
-      filesSkipped = selected.kept.length.toLong,
-      startTimeMs = startedMs)
-    if (selected.files.isEmpty) {
-      val hint = if (overlap) "" else " WITH (overlap = 'include') takes those too that it overlaps."
-      val which = if (overlap) "overlaps" else "lies wholly inside"
-      BatchResult(RunStatus.NothingToDo, s"No file $which WHERE ${selected.where}.$hint", considered)
-    } else if (request.into.isDefined) new NewLayout(context, batches)(found, selected, considered, Batch())
-    else if (request.full && batches.underway.isEmpty) full(found, selected, considered)
-    else placed(found, selected, considered)
   }
 
-  private def select(all: Seq[DataFile], found: ResolvedRequest): Selection = found.where match {
-    case None => Selection(all, Nil)
+  private def select(files: Seq[DataFile], resolved: ResolvedRequest): Selection = resolved.where match {
+    case None => Selection(files, Nil)
     case Some(where) =>
-      val statColumns = found.statistics.columns
-      Selection(pinned, table, found.schema, all, where, overlap, statColumns)
+      Selection(pinned, table, resolved.schema, files, where, overlap, resolved.statistics.columns)
   }
 
-  /** Everything anew, whatever its place is. */
-  private def full(found: ResolvedRequest, selected: Selection, considered: RunMetrics): BatchResult = {
+  private def noFileSelected(selected: Selection): BatchResult = {
+    val hint = if (overlap) "" else " WITH (overlap = 'include') also takes files that only overlap it."
+    val which = if (overlap) "overlaps" else "lies wholly inside"
+    nothingToDo(
+      s"No file $which WHERE ${selected.where}.$hint",
+      selected.considered,
+      selected.kept.length)
+  }
+
+  /** Clusters all selected files anew, wherever they are in a layout. */
+  private def full(resolved: ResolvedRequest, selected: Selection): BatchResult = {
     val batch =
       next(selected.files.groupBy(_.partition).map { case (p, files) => p -> files.map(_.length).sum }.toSeq)
     val others = selected.files.filterNot(f => batch.finished(f.partition))
-    new NewLayout(context, batches)(found, selected.without(others), considered, batch)
+    newLayout(resolved, selected.without(others), batch)
   }
 
-  /** A dry run looks at all partitions at once. */
+  /** The partitions of this batch; a dry run looks at all partitions at once. */
   private def next(partitions: Seq[(String, Long)]): Batch =
     if (request.dryRun) Batch(partitions.map(_._1).toSet) else batches.next(partitions.sorted)
 
-  /** Leaves what is in place alone, lets what has a layout grow in it, and clusters the rest. */
-  private def placed(found: ResolvedRequest, selected: Selection, considered: RunMetrics): BatchResult = {
-    val placement = new Placement(table, found.columns, curve, options, batches).of(selected)
+  /** Leaves partitions in place alone, continues a partition that is underway, and clusters the others. */
+  private def byPlacement(resolved: ResolvedRequest, selected: Selection): BatchResult = {
+    val placement = new Placement(table, resolved.columns, curve, options, batches).of(selected)
     val waiting = placement.filterNot(_.inPlace).map(p => p.directory -> p.all.map(_.length).sum)
     val underway = placement.find(p =>
       if (batches.underway.isDefined) batches.underway.exists(_.directory == p.directory)
@@ -73,41 +74,88 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
     underway match {
       case Some(p) =>
         val others = waiting.map(_._1).filterNot(_ == p.directory)
-        new PartitionSteps(context, batches).next(p, found, considered, others, selected.said)
-      case None if moving.isEmpty => nothingNew(selected, considered)
-      case None =>
-        val known =
-          moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
-        val thin = known.collect { case (p, ref) if p.thinned.nonEmpty => p.thinnedFirst -> ref }
-        val growing = if (thin.isEmpty) known else thin
-        val grew =
-          if (growing.isEmpty) None
-          else new Increment(context, batches)(growing, found.statistics, considered, selected)
-        def begun(ending: BatchResult) = ending.batch.finished ++ ending.batch.underway.map(_.directory)
-        def anew(left: Seq[PlacedPartition]) =
-          new NewLayout(context, batches)(found, selected.without(left.flatMap(_.all)), considered, batch)
-        // what has to be clustered anew is another commit
-        def others(ending: BatchResult) = moving.filterNot(p => begun(ending)(p.directory))
-        grew match {
-          case None => anew(settled)
-          case Some(ending) if !request.dryRun =>
-            ending.copy(batch = ending.batch.copy(left = others(ending).map(_.directory) ++ batch.left))
-          case Some(ending) if ending.status == RunStatus.NothingToDo && others(ending).nonEmpty =>
-            anew(settled ++ moving.filter(p => begun(ending)(p.directory)))
-          case Some(ending) => ending
-        }
+        new PartitionSteps(context, batches).next(p, resolved, selected, others)
+      case None if moving.isEmpty => allInPlace(selected)
+      case None => incrementOrNewLayout(resolved, selected, moving, settled, batch)
     }
   }
 
-  private def nothingNew(selected: Selection, considered: RunMetrics): BatchResult = BatchResult(
-    RunStatus.NothingToDo,
-    s"${if (selected.kept.isEmpty) "All" else "These"} ${selected.files.length} files are in this layout already; " +
-      s"FULL rewrites them all the same.$unread${selected.said}",
-    considered.copy(filesSkipped = considered.filesConsidered))
+  /** Partitions with a layout grow in it; those that have to be clustered anew are another commit. */
+  private def incrementOrNewLayout(
+      resolved: ResolvedRequest,
+      selected: Selection,
+      moving: Seq[PlacedPartition],
+      settled: Seq[PlacedPartition],
+      batch: Batch): BatchResult = {
+    def clusterAnew(except: Seq[PlacedPartition]): BatchResult =
+      newLayout(resolved, selected.without(except.flatMap(_.all)), batch)
+    def handled(result: BatchResult): Set[String] =
+      result.batch.finished ++ result.batch.underway.map(_.directory)
+    def others(result: BatchResult): Seq[String] =
+      moving.map(_.directory).filterNot(handled(result))
+    increment(resolved, selected, moving) match {
+      case None => clusterAnew(except = settled)
+      case Some(result) if !request.dryRun =>
+        result.copy(batch = result.batch.copy(left = others(result) ++ batch.left))
+      case Some(result) if result.status == RunStatus.NothingToDo && others(result).nonEmpty =>
+        clusterAnew(except = settled ++ moving.filter(p => handled(result)(p.directory)))
+      case Some(result) => result
+    }
+  }
 
-  /** Rows would have to be sampled to compare layouts, and a run that changes nothing reads none. */
-  private def unread: String =
+  /** None if no partition can grow in its layout. */
+  private def increment(
+      resolved: ResolvedRequest,
+      selected: Selection,
+      moving: Seq[PlacedPartition]): Option[BatchResult] = {
+    val known =
+      moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
+    val thinned = known.collect { case (p, ref) if p.thinned.nonEmpty => p.thinnedFirst -> ref }
+    val growing = if (thinned.isEmpty) known else thinned
+    if (growing.isEmpty) None
+    else new IncrementPlanner(context, batches)(growing, resolved.statistics, selected).map(carryOut)
+  }
+
+  private def newLayout(resolved: ResolvedRequest, selected: Selection, batch: Batch): BatchResult =
+    carryOut(new NewLayoutPlanner(context, batches)(resolved, selected, batch))
+
+  /** A dry run only tells the plan; otherwise the first step or the whole of it is rewritten and committed. */
+  private def carryOut(planned: Either[BatchResult, BatchPlan]): BatchResult = planned match {
+    case Left(result) => result
+    case Right(plan) =>
+      import plan.{batch, filesConsidered, rewrite}
+      val result =
+        if (request.dryRun)
+          BatchResult.dryRun(
+            plan.limit,
+            plan.dryRunText,
+            BatchMetrics.planned(context, filesConsidered, rewrite),
+            rewrite.layout,
+            rewrite.forecast,
+            batch)
+        else if (plan.steps.isDefined) new PartitionSteps(context, batches).first(plan, plan.steps.get)
+        else {
+          val written = new Rewriter(context)(rewrite, filesConsidered)
+          BatchResult.done(rewrite, written, written.summary + plan.reason, batch)
+        }
+      result.copy(batch = result.batch.copy(finished = result.batch.finished ++ plan.idle))
+  }
+
+  private def allInPlace(selected: Selection): BatchResult = {
+    val which = if (selected.kept.isEmpty) "All" else "These"
+    nothingToDo(
+      s"$which ${selected.files.length} files are in this layout already; " +
+        s"FULL rewrites them all the same.$logNotRead${selected.summary}",
+      selected.considered,
+      selected.considered)
+  }
+
+  /** Comparing layouts takes sampled rows, and a run that changes nothing reads none. */
+  private def logNotRead: String =
     if (log.exists(_.queries.nonEmpty))
-      " The query log has not been looked at: FULL with DRY RUN tells what a layout for it would gain."
+      " The query log was not used: FULL with DRY RUN shows what a layout for it would gain."
     else ""
+
+  private def nothingToDo(reason: String, considered: Int, skipped: Int): BatchResult =
+    BatchResult(RunStatus.NothingToDo, reason, BatchMetrics.unplanned(context, considered, skipped))
 }

@@ -5,7 +5,7 @@ import scala.annotation.tailrec
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.run.forecast.Forecast
 import org.apache.spark.sql.zorder.run.inspect.Inspection
-import org.apache.spark.sql.zorder.run.plan.{EarlierBatches, FileCount, Growing}
+import org.apache.spark.sql.zorder.run.plan.{EarlierBatches, FileCount, GrowthPlan}
 import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunReport}
 
 /**
@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunReport}
  * @param underway
  *   the partition whose steps come next
  * @param thinned
- *   partitions of which earlier batches have written the files again that had lost many rows
+ *   partitions in which earlier batches have rewritten the files that had lost many rows
  */
 final private[run] class Batches(
     options: RunOptions,
@@ -53,20 +53,20 @@ final private[run] class Batches(
   }
 
   /**
-   * Why a statement would end before its last batch.
+   * Which limit would end a statement before its last batch.
    *
    * @param read
    *   bytes that are read of a partition: several numbers for one that is clustered in steps
    */
-  def foretold(partitions: Seq[(String, Long)], read: String => Seq[Long]): Option[String] =
+  def limitAhead(partitions: Seq[(String, Long)], read: String => Seq[Long]): Option[String] =
     if (options.maxInputBytes.isEmpty && options.maxDurationMs > 0) None
-    else foretold(ahead(partitions).flatMap { batch =>
+    else limitAhead(ahead(partitions).flatMap { batch =>
       val each = batch.finished.toSeq.map(read)
       if (each.length == 1) each.head else Seq(each.flatten.sum)
     })
 
   /** The same by the bytes that each batch reads. */
-  def foretold(reads: Seq[Long]): Option[String] =
+  def limitAhead(reads: Seq[Long]): Option[String] =
     if (reads.length < 2) None
     else if (options.maxInputBytes.exists(_ <= reads.init.sum)) Some(Batches.InputIsRead)
     else if (options.maxDurationMs == 0) Some(Batches.TimeIsOver)
@@ -83,9 +83,9 @@ final private[run] class Batches(
   def after(batch: Batch): Batches =
     new Batches(options, startedMs, done ++ batch.finished, batch.underway, thinned ++ batch.thinned)
 
-  /** Why no further batch is begun; None while one may be. */
-  def ended(so: RunReport): Option[String] =
-    if (options.maxInputBytes.exists(so.metrics.inputBytes >= _)) Some(Batches.InputIsRead)
+  /** Which limit keeps the statement from a further batch; None if there is none. */
+  def limitReached(soFar: RunReport): Option[String] =
+    if (options.maxInputBytes.exists(soFar.metrics.inputBytes >= _)) Some(Batches.InputIsRead)
     else if (System.currentTimeMillis() - startedMs >= options.maxDurationMs) Some(Batches.TimeIsOver)
     else None
 }
@@ -107,7 +107,7 @@ private[run] object Batches {
  * @param underway
  *   the partition that this batch has brought a step further
  * @param thinned
- *   partitions of which it wrote those files again alone that had lost many rows
+ *   partitions in which it rewrote only the files that had lost many rows
  */
 final private[run] case class Batch(
     finished: Set[String] = Set.empty,
@@ -117,13 +117,13 @@ final private[run] case class Batch(
 
   def isLast: Boolean = left.isEmpty && underway.isEmpty
 
-  /** What waits. */
-  def said: String = {
+  /** What waits for later batches. */
+  def remaining: String = {
     val partitions = HumanReadable.count(left.length.toLong, "partition")
     underway match {
       case None => s"$partitions are left"
       case Some(u) =>
-        val steps = s"about ${HumanReadable.count(u.steps.toLong, "step")} of ${u.said} are left"
+        val steps = s"about ${HumanReadable.count(u.steps.toLong, "step")} of ${u.partitionName} are left"
         if (left.isEmpty) steps else s"$steps, and $partitions"
     }
   }
@@ -133,24 +133,26 @@ final private[run] case class Batch(
  * A partition that is clustered in several commits.
  *
  * @param waiting
- *   paths of the files whose rows this statement has yet to move; what others append meanwhile is left to the
- *   next one, or a table that grows all the time would never come to its end
- * @param growing
+ *   paths of the files whose rows this statement has yet to move. Files that others append meanwhile are left to
+ *   the next statement; otherwise one on a table that grows all the time would never end
+ * @param growth
  *   how these rows come to files that are in place already
  * @param steps
  *   about how many are left
  * @param input
- *   what the last step has read: a footer is read once in a statement
- * @param outlook
- *   what was foretold when its layout was fitted, and `layout`, what was said of that
+ *   what the last step has read, so that a statement reads each footer once
+ * @param forecast
+ *   made when its layout was fitted
+ * @param layout
+ *   what the result says about the layout
  */
 final private[run] case class Underway(
     directory: String,
     waiting: Set[String],
-    growing: Growing,
+    growth: GrowthPlan,
     steps: Int,
     input: Inspection,
-    outlook: Forecast,
+    forecast: Forecast,
     layout: String) {
-  def said: String = if (directory.isEmpty) "the table" else directory
+  def partitionName: String = if (directory.isEmpty) "the table" else directory
 }

@@ -11,6 +11,7 @@ import org.apache.spark.sql.zorder.errors.NoRowsYetException
 import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.run.report.{RunMetrics, RunReport, RunSource, RunStatus}
 import org.apache.spark.sql.zorder.run.request.{ClusterRequest, Progress, RunContext, TableOptions}
+import org.apache.spark.sql.zorder.run.rewrite.BatchMetrics
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.IndexUpkeep
 import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef}
@@ -18,47 +19,46 @@ import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.RunClaim
 
 /**
- * One clustering run from statement to result row: select, sample, fit, forecast, rewrite, verify, commit,
- * report. Nothing of the table changes before the commit; whatever fails before it leaves no trace.
+ * One clustering run from the statement to its result row. It opens the table and runs one `BatchRun` after the
+ * other, each of which is one commit. Nothing of the table changes before a commit; a failure before it leaves
+ * no trace.
  */
 object ClusteringRun {
   val resultSchema: StructType = RunReport.schema
 
   def run(session: SparkSession, request: ClusterRequest): Row = {
-    val report = reported(Shims.classic(session), request)
+    val user = Shims.classic(session)
+    val report =
+      try runBatches(user, request)
+      catch {
+        case e: NoRowsYetException =>
+          RunReport(nameOf(request.target), RunStatus.TooSmall, e.getMessage, "", "", RunMetrics(), None)
+      }
     RunSource.ended(if (request.dryRun) RunStatus.DryRun else report.status)
     report.row
   }
 
-  private def reported(user: Shims.ClassicSession, request: ClusterRequest): RunReport =
-    try begun(user, request)
-    catch {
-      case e: NoRowsYetException =>
-        RunReport(name(request.target), RunStatus.TooSmall, e.getMessage, "", "", RunMetrics(), None)
-    }
-
-  private def name(target: TableRef): String = target match {
+  private def nameOf(target: TableRef): String = target match {
     case TableRef.Name(parts) => parts.mkString(".")
     case TableRef.Location(path) => path
   }
 
-  private def begun(user: Shims.ClassicSession, request: ClusterRequest): RunReport = {
-    def found() =
+  private def runBatches(user: Shims.ClassicSession, request: ClusterRequest): RunReport = {
+    def open(): ClusterTable =
       if (request.changes) TableResolver.open(user, request.target)
       else TableResolver.locate(user, request.target)
-    val table = found()
+    val table = open()
     val options = TableOptions.of(table, request.options, user)
     val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
-    def on(snapshot: ClusterTable) = RunContext(user, request, snapshot, options, progress)
     if (request.into.isEmpty) table.checkReaders()
-    claimed(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
-      val batches = new Batches(options, System.currentTimeMillis())
-      inBatches(on(table), batches, () => on(found()))
+    withClaim(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
+      val context = RunContext.of(user, request, table, options, progress)
+      runBatches(context, new Batches(options, System.currentTimeMillis()), () => open())
     })
   }
 
-  /** Lets others see that a run is at work on the table. */
-  private def claimed[A](
+  /** Lets other runs see that one is at work on the table. */
+  private def withClaim[A](
       user: Shims.ClassicSession,
       table: ClusterTable,
       runId: String,
@@ -71,57 +71,57 @@ object ClusteringRun {
     finally claim.foreach(_.close())
   }
 
-  /** Batch by batch, each on the table as the one before it has left it. */
+  /** Runs batch after batch, each on the table as the one before has left it. */
   @tailrec
-  private def inBatches(
+  private def runBatches(
       context: RunContext,
       batches: Batches,
-      again: () => RunContext,
-      before: Option[RunReport] = None): RunReport = {
-    val ending = oneBatch(context, batches)
-    val report = before.foldLeft(reported(context, ending))((now, earlier) => earlier.and(now))
-    val why = batches.ended(report)
-    if (ending.batch.isLast) report
-    else if (why.isDefined)
-      report.partial(s"${why.get}, and ${ending.batch.said}: the same statement goes on there.")
+      reopen: () => ClusterTable,
+      earlier: Option[RunReport] = None): RunReport = {
+    val result = runBatch(context, batches)
+    val report = earlier.foldLeft(reportOf(context, result))((now, before) => before.and(now))
+    val limit = batches.limitReached(report)
+    if (result.batch.isLast) report
+    else if (limit.isDefined)
+      report.partial(s"${limit.get}, and ${result.batch.remaining}: run the same statement again to continue.")
     else {
-      // Spark deletes the shuffle files of a batch when the driver's collector has found that nobody needs them
+      // Spark deletes a batch's shuffle files only after the driver's garbage collector has freed their dependencies
       System.gc()
-      inBatches(again(), batches.after(ending.batch), again, Some(report))
+      runBatches(context.next(reopen()), batches.after(result.batch), reopen, Some(report))
     }
   }
 
-  private def oneBatch(context: RunContext, batches: Batches): BatchResult = {
+  private def runBatch(context: RunContext, batches: Batches): BatchResult = {
     import context.{request, table, user}
-    val before = table.root
-    val indexed = if (request.changes) IndexUpkeep.before(user, table) else None
+    val rootBefore = table.root
+    val index = if (request.changes) IndexUpkeep.before(user, table) else None
     try {
-      val ending = new BatchRun(context, batches).apply()
-      if (request.changes && ending.status == RunStatus.Done) {
-        SessionRefresh(user, request.target, Seq(before, table.root))
-        indexed.foreach(_.after(request.target))
+      val result = new BatchRun(context, batches).apply()
+      if (request.changes && result.status == RunStatus.Done) {
+        SessionRefresh(user, request.target, Seq(rootBefore, table.root))
+        index.foreach(_.after(request.target))
       }
-      ending
+      result
     } finally table.close()
   }
 
-  private def reported(context: RunContext, ending: BatchResult): RunReport = {
+  private def reportOf(context: RunContext, result: BatchResult): RunReport = {
     import context.progress
-    val reason = ending.reason + left(context).fold("")(" " + _)
-    progress.say(s"${ending.status.name.toLowerCase(Locale.ROOT)}: $reason")
+    val reason = result.reason + unfinished(context).fold("")(" " + _)
+    progress.announce(s"${result.status.name.toLowerCase(Locale.ROOT)}: $reason")
     val report = RunReport(
-      ending.root.getOrElse(context.table.root).toString,
-      ending.status,
+      result.root.getOrElse(context.table.root).toString,
+      result.status,
       reason,
       progress.runId,
-      ending.layout,
-      ending.metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs),
-      ending.outlook.map(_.report))
+      result.layout,
+      BatchMetrics.ended(result.metrics, progress),
+      result.forecast.map(_.report))
     RunSource.wrote(report)
     report
   }
 
   /** What a statement that changes nothing has found unfinished. */
-  private def left(context: RunContext): Option[String] =
+  private def unfinished(context: RunContext): Option[String] =
     if (context.request.changes) None else context.table.unfinished
 }

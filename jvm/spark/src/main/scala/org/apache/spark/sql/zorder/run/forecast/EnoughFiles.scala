@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.run.forecast
 
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.fit.{Fit, LayoutForecast, Sample}
-import org.apache.spark.sql.zorder.run.inspect.{Inspection, Screening, TrackedColumns}
+import org.apache.spark.sql.zorder.run.inspect.{Inspection, Probes, TrackedColumns}
 import org.apache.spark.sql.zorder.run.plan.{FileCount, FilePlan, SizedPartition}
 import org.apache.spark.sql.zorder.run.report.HumanReadable
 import sparkzorder.curve.Block
@@ -30,7 +30,7 @@ final private[run] class EnoughFiles(
     else {
       val blocks = present(sized)
       val probes = tracked.all.indices.map(c =>
-        SortedWords.of(blocks.map(_.zones(c)).flatMap(Screening.probes)))
+        SortedWords.of(blocks.map(_.zones(c)).flatMap(Probes.of)))
       val ideal = math.pow(sized.files.toDouble, -1.0 / judged.length)
       if (allowed(blocks, probes) > EnoughFiles.Near * ideal) sized
       else sized.copy(files = sized.partition.files.length)
@@ -49,7 +49,7 @@ final private[run] class EnoughFiles(
       plan.copy(
         partitions = raised,
         target = raised.map(_.partition.bytes).sum / files,
-        count = EnoughFiles.said(more.map { case (before, after) => (before.files, after.files) }))
+        count = EnoughFiles.note(more.map { case (before, after) => (before.files, after.files) }))
     }
   }
 
@@ -99,7 +99,7 @@ private[run] object EnoughFiles {
   /** Layouts read no more than so many times the bound. */
   private val Near = 1.5
 
-  private def said(raised: Seq[(Int, Int)]): String = raised match {
+  private def note(raised: Seq[(Int, Int)]): String = raised match {
     case Seq((before, after)) =>
       s" By its size it would become ${HumanReadable.count(before.toLong, "file")}, of which look-ups would read more than of " +
         s"those that are there: it becomes $after. fileCount or targetFileSize say otherwise."

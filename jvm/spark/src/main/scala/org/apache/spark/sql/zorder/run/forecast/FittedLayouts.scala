@@ -25,7 +25,7 @@ final case class FittedLayouts(
   /** The builders of the layouts, each once. */
   def curves: String = layouts.map(_.layout.curve).distinct.mkString(", ")
 
-  def said: String = {
+  def summary: String = {
     val columns = layouts.head.layout.columns.map(_.sql).mkString(", ")
     val which = if (layouts.length == 1) s"layout ${layouts.head.id}" else s"${layouts.length} layouts"
     s"$curves on ($columns), ${HumanReadable.count(routes.files.toLong, "file")}, " +

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.run.forecast
 
-import org.apache.spark.sql.zorder.fit.{Levels, ReadEstimator, ReadShares}
+import org.apache.spark.sql.zorder.fit.{ReadEstimator, Levels, ReadShares}
 import org.apache.spark.sql.zorder.run.inspect.TrackedColumns
 import org.apache.spark.sql.zorder.run.report.{
   AlternativeReport,
@@ -18,8 +18,8 @@ import sparkzorder.curve.build.Candidate
 final private[run] case class Readings(columns: IndexedSeq[ReadShares], queries: IndexedSeq[ReadShares])
 
 /**
- * What look-ups and the log's queries read now, what they would read after the run, what they do read then,
- * and the least that they could.
+ * What look-ups and the queries of the log read now, what they are expected to read after the run, what is measured
+ * then, and the least that is possible.
  *
  * @param asOneMore
  *   by the place of a watched column that gets worse, its share if the table were clustered by it too
@@ -31,14 +31,14 @@ final private[run] case class Forecast(
     gauge: ReadEstimator,
     groups: IndexedSeq[QueryGroup],
     now: Readings,
-    forecast: Readings,
+    expected: Readings,
     bound: Readings,
     asOneMore: Map[Int, Double],
     alternatives: Seq[Candidate],
     measured: Option[Readings] = None) {
 
-  /** With what is read of the blocks that the run has made. */
-  def after(levels: Levels): Forecast = copy(measured = Some(Forecast.read(gauge, levels)))
+  /** With what is read of the blocks that the run has written. */
+  def measuredOn(levels: Levels): Forecast = copy(measured = Some(Forecast.read(gauge, levels)))
 
   /** As the result shows it. */
   def report: ReadReport =
@@ -57,7 +57,7 @@ final private[run] case class Forecast(
     groups.indices.sortBy(g => -groups(g).weight).take(QueryReport.Most).map { g =>
       val read = ReadAt(
         Some(now.queries(g)),
-        Some(forecast.queries(g)),
+        Some(expected.queries(g)),
         measured.map(_.queries(g)),
         Some(bound.queries(g)))
       QueryReport(
@@ -68,12 +68,12 @@ final private[run] case class Forecast(
         read.at(_.pages))
     }
 
-  /** Of an expression files say nothing: only the forecast, of where its values will be, is known. */
+  /** Files have no statistics of an expression: only the forecast of where its values will be is known. */
   private def column(c: Int): ReadAt = {
     val stored = tracked.stored(c).isDefined
     ReadAt(
       Some(now.columns(c)).filter(_ => stored),
-      Some(forecast.columns(c)),
+      Some(expected.columns(c)),
       measured.map(_.columns(c)).filter(_ => stored),
       Some(bound.columns(c)))
   }
@@ -90,37 +90,36 @@ final private[run] case class Forecast(
   /** Fall of the mean share read, files and pages alike; 0.5 = half as much is read, below 0 = more is. */
   val gain: Double = {
     val before = mean(now, _.cost)
-    if (before == 0) 0.0 else 1.0 - mean(forecast, _.cost) / before
+    if (before == 0) 0.0 else 1.0 - mean(expected, _.cost) / before
   }
 
   /** How much more than the bound is read now; 1 = nothing could read less. */
   def nowToBound: Double = mean(now, _.cost) / math.max(1e-9, mean(bound, _.cost))
 
-  def said: String = {
-    val each = columns.map(c => s"${c.name}: files ${c.files.said}, pages ${c.pages.said}")
+  def summary: String = {
+    val each = columns.map(c => s"${c.name}: files ${c.files.text}, pages ${c.pages.text}")
       .mkString("a look-up reads, by ", "; by ", "")
     each + (if (logged) s"; the queries of the log: files ${change(_.files)}, pages ${change(_.pages)}"
             else "")
   }
 
-  /** What the reason of a run adds where columns get worse. */
+  /** What the reason of a run adds if columns get worse. */
   def warning: String = {
     val worse = others.filter(_.getsWorse)
-    rises + (if (worse.isEmpty) "" else s" GETS WORSE: look-ups by ${worse.map(_.said).mkString(", ")}.")
+    rises + (if (worse.isEmpty) "" else s" GETS WORSE: look-ups by ${worse.map(_.text).mkString(", ")}.")
   }
 
-  /** The mean may fall and a column rise, that the files were sorted by or of which there were more. */
+  /** The mean may fall though a single column rises, for example one that the files were sorted by. */
   private def rises: String = {
     val more = columns.filter(_.files.rises)
     if (more.isEmpty) ""
-    else s" READS RISE: look-ups by ${more.map(c => s"${c.name} (files ${c.files.said})").mkString(", ")}."
+    else s" READS RISE: look-ups by ${more.map(c => s"${c.name} (files ${c.files.text})").mkString(", ")}."
   }
 
   private def change(level: ReadShares => Double): String =
-    s"${HumanReadable.share(mean(now, level))} -> ${HumanReadable.share(mean(forecast, level))}"
+    s"${HumanReadable.share(mean(now, level))} -> ${HumanReadable.share(mean(expected, level))}"
 }
 
 private[run] object Forecast {
-  def read(gauge: ReadEstimator, levels: Levels): Readings =
-    Readings(gauge.columns(levels), gauge.queries(levels))
+  def read(gauge: ReadEstimator, levels: Levels): Readings = Readings(gauge.columns(levels), gauge.queries(levels))
 }

@@ -2,15 +2,15 @@ package org.apache.spark.sql.zorder.run.forecast
 
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
-import org.apache.spark.sql.zorder.fit.{LayoutForecast, Levels, ReadEstimator, ReadShares, Sample}
-import org.apache.spark.sql.zorder.run.inspect.{Inspection, PresentLevels, Screening, TrackedColumns}
-import org.apache.spark.sql.zorder.run.plan.{FilePlan, Growing, Grown, Growth, PlacedPartition}
+import org.apache.spark.sql.zorder.fit.{ReadEstimator, LayoutForecast, Levels, ReadShares, Sample}
+import org.apache.spark.sql.zorder.run.inspect.{Inspection, PresentLevels, Probes, TrackedColumns}
+import org.apache.spark.sql.zorder.run.plan.{FilePlan, GrowthPlan, GrowingPartition, Growth, PlacedPartition}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{ShareRead, SortedWords}
 
-/** What look-ups read of partitions that grow: told from footers, and of the new rows from a sample. */
+/** Forecasts what look-ups read of partitions that grow, from footers and from a sample of the new rows. */
 final private[run] class IncrementForecaster(
     session: ClassicSession,
     input: Inspection,
@@ -21,7 +21,7 @@ final private[run] class IncrementForecaster(
   /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
   private def values(files: Seq[DataFile]): IndexedSeq[SortedWords] = {
     val blocks = present.files(files)
-    tracked.all.indices.map(c => SortedWords.of(blocks.map(_.zones(c)).flatMap(Screening.probes)))
+    tracked.all.indices.map(c => SortedWords.of(blocks.map(_.zones(c)).flatMap(Probes.of)))
   }
 
   def growth(placed: PlacedPartition, rows: Array[Long]): Growth = Growth(
@@ -31,7 +31,7 @@ final private[run] class IncrementForecaster(
     placed.spanningBytes,
     hurts(placed))
 
-  /** Do look-ups read more for the files across cells, by a part that a run is worth? */
+  /** Whether look-ups read so much more because of the files across cells that a run is worth it. */
   private def hurts(placed: PlacedPartition): Boolean = {
     val settled = placed.settled.values.flatten.toSeq
     val spanning = placed.spanning ++ placed.later.getOrElse(placed.fresh)
@@ -45,32 +45,32 @@ final private[run] class IncrementForecaster(
     settled.nonEmpty && mean(settled ++ spanning) > mean(settled) * (1.0 + options.minGain)
   }
 
-  /** The blocks of the partitions but for these files. */
-  def levelsWithout(growing: Seq[Grown], gone: Seq[DataFile]): Levels = {
+  /** The blocks of the partitions without these files. */
+  def levelsWithout(growing: Seq[GrowingPartition], gone: Seq[DataFile]): Levels = {
     val paths = gone.map(_.path).toSet
     present.of(growing.flatMap(_.placed.all).filterNot(f => paths(f.path)))
   }
 
-  /** Of a partition that is put into its stored layout, told from a sample of all its rows. */
-  def of(placed: PlacedPartition, ref: LayoutRef, sample: Sample): Forecast = {
+  /** For a partition that is put into its stored layout, from a sample of all its rows. */
+  def ofStoredLayout(placed: PlacedPartition, ref: LayoutRef, sample: Sample): Forecast = {
     val gauge = new ReadEstimator(sample.columns.map(_.sorted), IndexedSeq.empty)
     val rows = present.rows(placed.all)
     val ahead =
       LayoutForecast.blocks(sample, ref.layout, rows, Double.MaxValue, options.pageRowLimit.toDouble)
-    outlook(gauge, present.of(placed.all), ahead, sample)
+    forecast(gauge, present.of(placed.all), ahead, sample)
   }
 
-  def outlook(growing: Seq[Grown], changed: FilePlan, sample: Sample): Forecast = {
+  def forecast(growing: Seq[GrowingPartition], changed: FilePlan, sample: Sample): Forecast = {
     val all = growing.flatMap(_.placed.all)
     val gauge = new ReadEstimator(values(all), IndexedSeq.empty)
     val settled = growing.flatMap(g => g.placed.settled.values.flatten ++ g.placed.spanning)
-    val appended = growing.filter(_.growing.isInstanceOf[Growing.Append])
+    val appended = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append])
     // merged rows lie in the boxes that are there; appended ones are blocks of their own
     val ahead = appended.foldLeft(present.of(settled))((so, g) => so ++ blocks(g, sample))
-    outlook(gauge, present.of(all), ahead, sample)
+    forecast(gauge, present.of(all), ahead, sample)
   }
 
-  private def outlook(gauge: ReadEstimator, now: Levels, ahead: Levels, sample: Sample): Forecast = {
+  private def forecast(gauge: ReadEstimator, now: Levels, ahead: Levels, sample: Sample): Forecast = {
     val reading =
       ReadShares(ahead.files.length.toDouble, ahead.rowGroups.length.toDouble, ahead.pages.length.toDouble)
     Forecast(
@@ -84,9 +84,9 @@ final private[run] class IncrementForecaster(
       Nil)
   }
 
-  /** Of several partitions each is told from the sample of all: which rows are whose is not kept. */
-  private def blocks(g: Grown, sample: Sample): Levels = {
-    val fileOf = g.growing.asInstanceOf[Growing.Append].fileOf
+  /** Every partition uses the sample of all partitions, which does not keep the partition of a row. */
+  private def blocks(g: GrowingPartition, sample: Sample): Levels = {
+    val fileOf = g.plan.asInstanceOf[GrowthPlan.Append].fileOf
     val rows = g.growth.rows.sum
     if (sample.rows == 0) Levels(Nil, Nil, Nil)
     else {
@@ -104,7 +104,6 @@ final private[run] class IncrementForecaster(
       val levels = Seq(blocks.files, blocks.rowGroups, blocks.pages).map(math.max(1.0, _))
       val each = LayoutForecast.bound(sample.select(tracked.clustering.indices), levels)
       tracked.all.indices.map(c =>
-        if (c < tracked.clustering.length) ReadShares(each(0)(c), each(1)(c), each(2)(c))
-        else ReadShares(1, 1, 1))
+        if (c < tracked.clustering.length) ReadShares(each(0)(c), each(1)(c), each(2)(c)) else ReadShares(1, 1, 1))
     }
 }

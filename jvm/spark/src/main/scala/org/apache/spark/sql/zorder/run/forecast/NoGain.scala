@@ -8,47 +8,47 @@ import sparkzorder.curve.build.Lexical
 import sparkzorder.curve.cost.SortedWords
 import sparkzorder.curve.layout.BytesScale
 
-/** Why a run would gain too little, in one sentence that begins with the cause where it can be told. */
-final private[run] class NoGain(outlook: Forecast, plan: FilePlan, fitted: FittedLayouts) {
-  private val columns = outlook.tracked.clustering
-  private val values: IndexedSeq[SortedWords] = outlook.gauge.values
+/** Explains in one sentence why a rewrite would gain too little; it begins with the cause if that is known. */
+final private[run] class NoGain(forecast: Forecast, plan: FilePlan, fitted: FittedLayouts) {
+  private val columns = forecast.tracked.clustering
+  private val values: IndexedSeq[SortedWords] = forecast.gauge.values
 
   def reason(least: Double): String = {
     val change =
-      if (outlook.gain < 0) s"more would be read than now, by ${HumanReadable.percent(-outlook.gain)}"
+      if (forecast.gain < 0) s"more would be read than now, by ${HumanReadable.percent(-forecast.gain)}"
       else
-        s"the mean share read would fall by ${HumanReadable.percent(outlook.gain)} only, less than minGain = " +
+        s"the mean share read would fall by ${HumanReadable.percent(forecast.gain)} only, less than minGain = " +
           HumanReadable.percent(least)
     val sentence = cause.fold(change)(c => s"$c: $change")
-    s"${sentence.head.toUpper}${sentence.tail} (${outlook.said}).${outlook.warning} " +
+    s"${sentence.head.toUpper}${sentence.tail} (${forecast.summary}).${forecast.warning} " +
       "WITH (force = true) does it all the same."
   }
 
-  /** The first that applies, without an end. */
+  /** The first cause that applies, as the beginning of a sentence. */
   private def cause: Option[String] =
     constant.orElse(withoutBounds).orElse(longValues).orElse(fewFiles).orElse(spoils)
       .orElse(correlated).orElse(plainSort).orElse(inLayout)
 
-  private def eachColumn(said: Int => Option[String]): Option[String] =
-    columns.indices.iterator.map(said).collectFirst { case Some(text) => text }
+  private def eachColumn(cause: Int => Option[String]): Option[String] =
+    columns.indices.iterator.map(cause).collectFirst { case Some(text) => text }
 
   private def constant: Option[String] = eachColumn { c =>
-    val found = values(c)
-    if (found.size == 0) Some(s"column ${columns(c).sql} holds NULL alone, so nothing can skip by it")
-    else if (found(0) == found(found.size - 1))
+    val sorted = values(c)
+    if (sorted.size == 0) Some(s"column ${columns(c).sql} holds NULL alone, so nothing can skip by it")
+    else if (sorted(0) == sorted(sorted.size - 1))
       Some(s"column ${columns(c).sql} holds a single value, so nothing can skip by it")
     else None
   }
 
   private def withoutBounds: Option[String] = eachColumn { c =>
-    if (outlook.tracked.bounded(c)) None
+    if (forecast.tracked.bounded(c)) None
     else if (columns(c).path.isEmpty)
       Some(
         s"files keep no min and max of the expression ${columns(c).sql}, and those of its columns would rule " +
           "out little")
     else
       Some(s"files keep no min and max of ${columns(c).sql} that a look-up could use, for its type " +
-        outlook.tracked.stored(c).fold("")(_.dataType.sql))
+        forecast.tracked.stored(c).fold("")(_.dataType.sql))
   }
 
   private def longValues: Option[String] = eachColumn { c =>
@@ -77,7 +77,7 @@ final private[run] class NoGain(outlook: Forecast, plan: FilePlan, fitted: Fitte
   }
 
   private def spoils: Option[String] =
-    if (!outlook.logged || outlook.gain >= 0) None
+    if (!forecast.logged || forecast.gain >= 0) None
     else Some("the queries of the log as a whole would get worse")
 
   private def correlated: Option[String] = columns.indices.combinations(2).map { pair =>
@@ -98,7 +98,7 @@ final private[run] class NoGain(outlook: Forecast, plan: FilePlan, fitted: Fitte
   private def inLayout: Option[String] =
     if (isNear) Some("the files are as good as in layout already") else None
 
-  private def isNear: Boolean = outlook.nowToBound < NoGain.Near
+  private def isNear: Boolean = forecast.nowToBound < NoGain.Near
 }
 
 private[run] object NoGain {

@@ -19,7 +19,7 @@ import org.apache.spark.sql.zorder.workload.draw.{LogBoxes, QueryGroup}
 import sparkzorder.curve.build.{Candidate, Curves}
 import sparkzorder.curve.cost.ShareRead
 
-/** Forecasts a run from its footers and from the sampled rows that its layouts were not fitted on. */
+/** Forecasts a rewrite from footers and from the sampled rows that its layouts were not fitted on. */
 final private[run] class RewriteForecaster(
     input: Inspection,
     plan: FilePlan,
@@ -30,27 +30,27 @@ final private[run] class RewriteForecaster(
   private val sample = Sample.concat(fitted.heldOut)
   private val values = sample.columns.map(_.sorted)
 
-  def outlook(session: ClassicSession, log: Option[Sample => LogBoxes]): Forecast = {
+  def forecast(session: ClassicSession, log: Option[Sample => LogBoxes]): Forecast = {
     val pages = PageIndex.ofSome(session, plan.files, tracked.statColumns)
     val groups = log.fold(IndexedSeq.empty[QueryGroup])(_(sample).shapes)
     val gauge = new ReadEstimator(values, groups.map(_.queries))
     val now = Forecast.read(gauge, levels(input.footersOf(plan), pages))
     val parts = ahead
     val whole = parts.reduce(_ ++ _)
-    // where a clustering expression's values will be is told, though no query can make use of it
+    // shows where the values of a clustering expression will be, though no query can use it
     val placed =
       whole.masked(tracked.stored.indices.map(c => tracked.stored(c).isEmpty || tracked.bounded(c)))
-    val forecast = Readings(gauge.columns(placed), gauge.queries(whole.masked(tracked.bounded)))
+    val expected = Readings(gauge.columns(placed), gauge.queries(whole.masked(tracked.bounded)))
     val blocks =
       ReadShares(whole.files.length.toDouble, whole.rowGroups.length.toDouble, whole.pages.length.toDouble)
     val worse = tracked.watchedPlaces.filter(c =>
-      OtherReport("", Shares(Some(now.columns(c).files), Some(forecast.columns(c).files)), None).getsWorse)
+      OtherReport("", Shares(Some(now.columns(c).files), Some(expected.columns(c).files)), None).getsWorse)
     Forecast(
       tracked,
       gauge,
       groups,
       now,
-      forecast,
+      expected,
       bound(blocks, groups),
       worse.map(c => c -> asOneMore(c)).toMap,
       alternatives(pages, parts.head))
@@ -114,12 +114,12 @@ final private[run] class RewriteForecaster(
   private def alternatives(pages: Seq[FilePages], ahead: Levels): Seq[Candidate] = {
     val files = plan.partitions.head.partition.files.map(_.path).toSet
     val footers = input.footersOf(plan).filter(f => files(f.file.path))
-    val found = levels(footers, pages.filter(p => files(p.file.path)))
+    val present = levels(footers, pages.filter(p => files(p.file.path)))
     val scorer = fitted.first.scorer
     val tried =
       if (fitted.first.candidates.nonEmpty) fitted.first.candidates
       else Seq(scorer.of(fitted.first.layout.curve, ahead))
-    (scorer.of("now", found) +: tried) :+ scorer.bound
+    (scorer.of("now", present) +: tried) :+ scorer.bound
   }
 }
 

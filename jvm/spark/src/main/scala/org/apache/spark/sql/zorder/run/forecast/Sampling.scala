@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.table.file.InputRelation
 /** The sampled rows of every partition, in the plan's order. */
 final case class Sampled(partitions: IndexedSeq[Sample], share: Double) {
   def rows: Int = partitions.map(_.rows).sum
-  def said: String = s"${HumanReadable.count(rows.toLong, "row")} (share ${HumanReadable.share(share)})"
+  def summary: String = s"${HumanReadable.count(rows.toLong, "row")} (share ${HumanReadable.share(share)})"
 }
 
 /** The one pruned job: clustering and watched columns only, rows by a hash of their place in their file. */

@@ -5,36 +5,36 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.run.plan.FilePlan
 import org.apache.spark.sql.zorder.run.report.HumanReadable
-import org.apache.spark.sql.zorder.run.request.{ClusterColumn, PinnedSession}
+import org.apache.spark.sql.zorder.run.request.PinnedSession
 import org.apache.spark.sql.zorder.run.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputProperties, StatColumn}
-import org.apache.spark.sql.zorder.stats.schema.{SchemaUnion, TruncatedTimestamps}
+import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputProperties}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
-/** What the footers of the selected files say: schema, sizes, statistics. Read once, in one job. */
-final class Inspection(
+/** What the footers of the selected files contain: schema, sizes, statistics. Read once, in one job. */
+final class Inspection private (
     session: ClassicSession,
     table: ClusterTable,
     val footers: Seq[FileFooter],
     val statistics: RunStatistics,
-    union: SchemaUnion,
-    losses: Seq[String],
+    schema: InputSchema,
     val traits: InputProperties) {
+
+  import schema.{losses, union}
 
   /** The columns of all files together. */
   val dataSchema: StructType = union.schema
 
   /**
-   * Whether a column may come back as this type: what was asked for, losses that were forced, and whatever a
-   * format that knows how to read its older types writes.
+   * Whether the rewrite may write a column as this type: because an option asks for it, because `force` accepts
+   * the loss, or because the format knows how to read its older types.
    */
   def mayBecome(column: String, written: String): Boolean =
     table.managed.isDefined || union.becomes.get(column).contains(written)
 
-  /** What is not as it was in the files of other writers, to end the reason of a result with. */
-  def changesSaid: String = {
+  /** What a rewrite changes in files of other writers; ends the reason of a result. */
+  def changesSummary: String = {
     val accepted = if (losses.isEmpty) "" else s" Accepted by force: ${losses.mkString(" ")}"
     val relaxed =
       if (union.relaxed.isEmpty) ""
@@ -42,10 +42,10 @@ final class Inspection(
     accepted + relaxed
   }
 
-  /** Bytes of a row group to write: what the input has, else Parquet's own default. */
+  /** Bytes of a row group to write: as in the input, else Parquet's default. */
   def rowGroupBytes: Long = traits.rowGroupBytes.getOrElse(128L << 20)
 
-  /** Codec to write: what the input has, else the session's. */
+  /** Codec to write: as in the input, else the session's. */
   def codec: Option[String] = traits.codec
 
   val partitions: IndexedSeq[PinnedPartition] =
@@ -62,7 +62,7 @@ final class Inspection(
 
   def rows(files: Seq[DataFile]): Long = files.map(f => rowsByPath(f.path)).sum
 
-  /** Files without rows are a table to wait for, not one to refuse. */
+  /** No file has rows: such a table waits for its first rows and is not refused. */
   def isEmpty: Boolean = partitions.forall(rows(_) == 0)
 
   def footersOf(plan: FilePlan): Seq[FileFooter] = {
@@ -74,32 +74,18 @@ final class Inspection(
   def relation(plan: FilePlan): InputRelation =
     table.rows(session, plan.partitions.map(_.partition), dataSchema)
 
-  def said: String =
+  def summary: String =
     s"${HumanReadable.count(footers.map(_.rows).sum, "row")} in ${HumanReadable.count(footers.length.toLong, "file")}, " +
       HumanReadable.count(dataSchema.length.toLong, "column")
 }
 
 object Inspection {
 
-  /** Statistics of the clustering columns, good enough for a forecast. */
-  def statColumns(schema: StructType, columns: Seq[ClusterColumn]): Seq[StatColumn] =
-    columns.flatMap(_.path).map(StatColumn.in(schema, _).copy(overlookNaN = true))
-
-  /** With the statistics of the clustering columns alone. */
-  def apply(
-      session: ClassicSession,
-      table: ClusterTable,
-      schema: StructType,
-      selected: Selection,
-      columns: Seq[ClusterColumn],
-      options: RunOptions): Inspection = {
-    val stats = statColumns(schema, columns)
-    apply(session, table, selected, RunStatistics(stats, stats.length, 0), options)
-  }
-
   /**
+   * Reads the footers and refuses files that a run cannot rewrite.
+   *
    * @param statistics
-   *   to read; if the selection has footers, they begin with these
+   *   to read; if the selection has footers already, their statistics begin with these
    */
   def apply(
       session: ClassicSession,
@@ -109,36 +95,16 @@ object Inspection {
       options: RunOptions): Inspection = {
     val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statistics.columns))
     val traits = InputProperties.of(footers)
-    if (table.managed.isEmpty) ColumnSpelling.problem(footers).foreach(refuse)
     traits.refusals.headOption.foreach(refuse)
-    val union = table.managed.flatMap(_ => table.declared) match {
-      case Some(columns) => SchemaUnion.managed(footers, columns, options.timestampType)
-      case None => SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType)
-    }
-    first(union.refusals).foreach(refuse)
-    val losses =
-      if (table.managed.isDefined) Nil
-      else {
-        DisabledTypes.problem(session, union.schema).foreach(refuse)
-        TrialRead.problem(session, table, union, footers).foreach(refuse)
-        union.losses ++ TruncatedTimestamps.losses(session, footers)
-      }
-    if (!options.force && losses.nonEmpty)
+    val schema = InputSchema.of(session, table, footers, options)
+    BloomFilters.paths(session, table.name, schema.union.schema, options.bloom)
+    session.conf.set(PinnedSession.TimestampType, schema.union.timestamps)
+    val clustering = statistics.columns.take(statistics.clustering).map(_.path.mkString("."))
+    if (schema.union.timestamps == "INT96") clustering.find(traits.int96.contains).foreach { column =>
       refuse(
-        s"${losses.mkString(" ")} WITH (force = true) accepts ${if (losses.length == 1) "it" else "all this"}.")
-    BloomFilters.paths(session, table.name, union.schema, options.bloom)
-    session.conf.set(PinnedSession.TimestampType, union.timestamps)
-    val int96 =
-      statistics.columns.take(statistics.clustering).filter(c => traits.int96.contains(c.path.mkString(".")))
-    if (union.timestamps == "INT96") int96.headOption.foreach { c =>
-      refuse(
-        s"Timestamp column ${c.path.mkString(".")} is stored as INT96, which has no statistics, so nothing " +
+        s"Timestamp column $column is stored as INT96, which has no statistics, so nothing " +
           "could skip by it: add WITH (timestampType = 'micros').")
     }
-    new Inspection(session, table, footers, statistics, union, losses, traits)
+    new Inspection(session, table, footers, statistics, schema, traits)
   }
-
-  private def first(sentences: Seq[String]): Option[String] =
-    sentences.headOption.map(_ + (if (sentences.length > 1) s" (And ${sentences.length - 1} more like it.)"
-                                  else ""))
 }

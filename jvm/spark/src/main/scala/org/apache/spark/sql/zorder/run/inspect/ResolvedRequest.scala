@@ -3,13 +3,13 @@ package org.apache.spark.sql.zorder.run.inspect
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns, ElementColumns, RunContext}
+import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns, RunContext}
 import org.apache.spark.sql.zorder.run.select.WhereCondition
 import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
 import org.apache.spark.sql.zorder.table.file.DataFile
 
-/** The clustering columns and the condition, the schema they were found in, and what footers shall tell. */
+/** The statement resolved against the table: its columns, its condition, and which statistics to read from footers. */
 final private[run] case class ResolvedRequest(
     schema: StructType,
     columns: Seq[ClusterColumn],
@@ -18,7 +18,7 @@ final private[run] case class ResolvedRequest(
 
 private[run] object ResolvedRequest {
 
-  /** A path's schema is that of one of its files: a column that it lacks may be in others. */
+  /** The schema of a path is taken from one file: a column that this one lacks may be in others. */
   def in(context: RunContext, files: Seq[DataFile]): ResolvedRequest = {
     import context.table
     try in(context, table.schema, files.length)
@@ -44,13 +44,13 @@ private[run] object ResolvedRequest {
     val partitionColumns = table.partitionSchema.fieldNames.toSeq
     val columns = ClusterColumns.resolve(user, table, schema, by)
     if (!options.force && request.into.isEmpty)
-      ElementColumns.problem(columns).orElse(table.unskippable(columns.flatMap(_.path))).foreach(why =>
+      ClusterColumns.withoutBounds(columns).orElse(table.unskippable(columns.flatMap(_.path))).foreach(why =>
         refuse(s"$why WITH (force = true) does it all the same."))
     val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
     ResolvedRequest(
       schema,
       columns,
       request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _)),
-      Screening.statistics(schema, table.constantColumns, columns, asked, files))
+      RunStatistics.of(schema, table.constantColumns, columns, asked, files))
   }
 }

@@ -8,6 +8,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import sparkzorder.curve.{Block, Zone}
+import sparkzorder.curve.cost.{ShareRead, SortedWords}
 
 /**
  * The columns that a run samples: those it clusters by, and after them those that it only watches.
@@ -60,6 +61,12 @@ final private[run] case class TrackedColumns(
 
 private[run] object TrackedColumns {
 
+  /** The most columns that are watched because files skip by them today. */
+  private val MostSkipped = 8
+
+  /** If look-ups in a column read more than this share of the files, it has nothing to lose. */
+  private val NothingToLose = 0.9
+
   def of(
       session: ClassicSession,
       table: ClusterTable,
@@ -67,7 +74,7 @@ private[run] object TrackedColumns {
       clustering: Seq[ClusterColumn],
       statistics: RunStatistics,
       footers: Seq[FileFooter]): TrackedColumns = {
-    val along = statistics.baseNumbers ++ Screening.skippedBy(footers, statistics.otherNumbers)
+    val along = statistics.baseNumbers ++ skippedBy(footers, statistics.otherNumbers)
     val stats = along.map(statistics.columns(_))
     val partitionColumns = table.constantColumns
     val columns =
@@ -86,6 +93,27 @@ private[run] object TrackedColumns {
       same.count(i => statistics.baseNumbers.contains(along(i))),
       clustering.zip(before).map { case (c, n) => c.path.map(_ => statistics.columns(n)) }.toIndexedSeq ++
         same.map(i => Some(stats(i))))
+  }
+
+  /**
+   * Which columns the files skip by today: a new order of the rows may spoil that, as for the time column of a
+   * table that arrives in the order of time.
+   *
+   * @param among
+   *   numbers of their statistics in the footers
+   * @return
+   *   those numbers whose columns would lose most, the least share first; the share is the part of the rows
+   *   that look-ups of values inside the files' ranges read
+   */
+  private[inspect] def skippedBy(footers: Seq[FileFooter], among: Seq[Int]): Seq[Int] =
+    among.map(c => c -> shareRead(footers.map(f => (f.rows, f.zone(c)))))
+      .collect { case (c, Some(share)) if share < NothingToLose => (c, share) }
+      .sortBy(_._2).take(MostSkipped).map(_._1)
+
+  /** None for a column without values. */
+  private def shareRead(files: Seq[(Long, Zone)]): Option[Double] = {
+    val probes = files.flatMap { case (_, zone) => Probes.of(zone) }
+    if (probes.isEmpty) None else Some(ShareRead.of(files, SortedWords.of(probes)))
   }
 
   private def whole(footer: FileFooter, places: IndexedSeq[Option[Int]], rowGroups: Seq[Block]): Block =

@@ -38,13 +38,13 @@ private[zorder] object UnreadableFiles {
 
   /** A file system that stopped the driver itself: of a full disk, what to do. */
   private def ofStorage(table: String, e: Throwable): Option[ZOrderException] =
-    causes(e).collectFirst { case StorageFailure(said) =>
+    causes(e).collectFirst { case StorageFailure(message) =>
       val remedy =
-        if (StorageFailure.isFull(said)) "free some space, and run it again"
-        else "run it again when that is mended"
+        if (StorageFailure.isFull(message)) "free some space, and run it again"
+        else "run it again when the storage works"
       ZOrderException.over(
         e,
-        s"The run on $table was stopped by its storage ($said): what it had not committed was taken away; $remedy.")
+        s"The run on $table was stopped by a storage failure ($message): what it had not committed was removed; $remedy.")
     }
 
   private def causes(e: Throwable): Seq[Throwable] =

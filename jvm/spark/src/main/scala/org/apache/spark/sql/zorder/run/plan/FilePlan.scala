@@ -13,9 +13,9 @@ final case class SizedPartition(partition: PinnedPartition, files: Int)
  * @param target
  *   bytes of a file
  * @param tooSmall
- *   what to say if there are none
+ *   the reason of the result if there are none
  * @param count
- *   what to say of the number of files, to end a reason with
+ *   a note on the number of files, which ends the reason of the result
  */
 final case class FilePlan(
     partitions: IndexedSeq[SizedPartition],

@@ -1,13 +1,13 @@
 package org.apache.spark.sql.zorder.run.plan
 
-/** What becomes of the new rows of one partition. */
-sealed private[run] trait Growing {
+/** What happens to the new rows of one partition. */
+sealed private[run] trait GrowthPlan {
 
   /** Whether rows may come to the file of this number. */
   def touches(file: Int): Boolean = true
 }
 
-private[run] object Growing {
+private[run] object GrowthPlan {
 
   /**
    * They are written into their cells, together with the files that hold these.
@@ -15,7 +15,7 @@ private[run] object Growing {
    * @param cells
    *   file numbers
    */
-  final case class Merge(cells: Set[Int]) extends Growing {
+  final case class Merge(cells: Set[Int]) extends GrowthPlan {
     override def touches(file: Int): Boolean = cells(file)
   }
 
@@ -27,7 +27,7 @@ private[run] object Growing {
    * @param bytes
    *   of all new rows
    */
-  final case class Append(fileOf: Array[Int], bytes: Long) extends Growing {
+  final case class Append(fileOf: Array[Int], bytes: Long) extends GrowthPlan {
     def files: Int = fileOf.last + 1
 
     /** For so many bytes of the new rows: files as large, and so fewer. */
@@ -37,8 +37,8 @@ private[run] object Growing {
     }
   }
 
-  /** The partition is clustered anew. */
-  case object Refit extends Growing
+  /** The whole partition is clustered anew. */
+  case object Refit extends GrowthPlan
 }
 
 /**
@@ -51,7 +51,7 @@ private[run] object Growing {
  * @param spanningBytes
  *   bytes that were appended before and not merged
  * @param spanningHurts
- *   whether look-ups read more for these by a part that matters
+ *   whether look-ups read noticeably more because of these
  */
 final private[run] case class Growth(
     cellBytes: Array[Long],
@@ -73,21 +73,21 @@ final private[run] case class Growth(
   }
 
   /**
-   * Merge while that is within the budget; else append, until so much lies about that writing everything
-   * anew is within it and look-ups suffer. A partition that has doubled has outgrown its layout.
+   * Merges while that is within the budget. Otherwise appends, until look-ups suffer and so much was appended that
+   * writing everything anew is within the budget. A partition that has doubled has outgrown its layout.
    *
    * @param budget
    *   bytes written per byte appended
    * @param mayRefit
-   *   whether the whole partition is asked for
+   *   whether the statement takes the whole partition
    */
-  def decide(budget: Double, mayRefit: Boolean = true): Growing =
-    if (mayRefit && freshBytes + spanningBytes > cellBytes.sum) Growing.Refit
-    else if (cellBytes.forall(_ == 0)) Growing.Merge(rows.indices.toSet) // nothing else lies there
-    else if (rows.sum == 0) Growing.Merge(Set(cellBytes.indexOf(cellBytes.min)))
-    else if (amplification <= budget) Growing.Merge(rows.indices.filter(rows(_) > 0).toSet)
-    else if (mayRefit && refitAmplification <= budget && spanningHurts) Growing.Refit
-    else Growing.Append(fileOf, freshBytes)
+  def decide(budget: Double, mayRefit: Boolean = true): GrowthPlan =
+    if (mayRefit && freshBytes + spanningBytes > cellBytes.sum) GrowthPlan.Refit
+    else if (cellBytes.forall(_ == 0)) GrowthPlan.Merge(rows.indices.toSet) // nothing else lies there
+    else if (rows.sum == 0) GrowthPlan.Merge(Set(cellBytes.indexOf(cellBytes.min)))
+    else if (amplification <= budget) GrowthPlan.Merge(rows.indices.filter(rows(_) > 0).toSet)
+    else if (mayRefit && refitAmplification <= budget && spanningHurts) GrowthPlan.Refit
+    else GrowthPlan.Append(fileOf, freshBytes)
 
   /** Consecutive file numbers, so many that each file gets about the bytes that files have here. */
   private def fileOf: Array[Int] = {

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.run.plan
 
-import org.apache.spark.sql.zorder.expr.layout.{PartitionLayouts, PreImages}
+import org.apache.spark.sql.zorder.expr.layout.{PreImages, PartitionLayouts}
 
 /**
  * What one shuffle partition writes: a file of a partition of the table.
@@ -46,26 +46,26 @@ private[run] object OutputFiles {
 
   /** The same for the layouts of several partitions of a table, counted through. */
   def of(directories: Seq[String], routes: PartitionLayouts): OutputFiles = {
-    val tasks = directories.zip(routes.refs).flatMap { case (directory, ref) =>
+    val outputs = directories.zip(routes.refs).flatMap { case (directory, ref) =>
       (0 until ref.layout.files).map(inPlace(directory, _))
     }
-    new OutputFiles(tasks.toIndexedSeq, new PreImages(tasks.length), spread = true)
+    new OutputFiles(outputs.toIndexedSeq, new PreImages(outputs.length), spread = true)
   }
 
   /** New rows by files of their own, in layout order across file numbers. */
-  def appended(directory: String, append: Growing.Append): OutputFiles = {
+  def appended(directory: String, append: GrowthPlan.Append): OutputFiles = {
     import append.fileOf
-    val tasks = (0 to fileOf.last).map(f =>
+    val outputs = (0 to fileOf.last).map(f =>
       OutputFile(directory, Appended, fileOf.indexOf(f), fileOf.lastIndexOf(f) + 1))
-    some(tasks, fileOf.toIndexedSeq)
+    some(outputs, fileOf.toIndexedSeq)
   }
 
   /**
    * Some of the file numbers.
    *
-   * @param taskOf
-   *   per file number, counted through all layouts, its place in `tasks`; any for one that has no rows
+   * @param outputOf
+   *   per file number, counted through all layouts, its place in `outputs`; any for one that has no rows
    */
-  def some(tasks: IndexedSeq[OutputFile], taskOf: IndexedSeq[Int], spread: Boolean = false): OutputFiles =
-    new OutputFiles(tasks, new PreImages(tasks.length, Some(taskOf)), spread)
+  def some(outputs: IndexedSeq[OutputFile], outputOf: IndexedSeq[Int], spread: Boolean = false): OutputFiles =
+    new OutputFiles(outputs, new PreImages(outputs.length, Some(outputOf)), spread)
 }

@@ -9,9 +9,9 @@ import sparkzorder.curve.layout.Layout
  * @param files
  *   which are replaced
  * @param settles
- *   whether their rows are then where the layout wants them; else they are gathered by region
+ *   whether their rows are then in the files of the layout; otherwise they are gathered by region
  */
-final private[run] case class PartitionStep(files: Seq[DataFile], tasks: OutputFiles, settles: Boolean)
+final private[run] case class PartitionStep(files: Seq[DataFile], outputs: OutputFiles, settles: Boolean)
 
 private[run] object PartitionStep {
 
@@ -24,7 +24,7 @@ private[run] object PartitionStep {
    *
    * @param moving
    *   the files whose rows are to be taken to their places
-   * @param growing
+   * @param growth
    *   how their rows come to files that are in place already
    * @param most
    *   bytes of a step
@@ -32,12 +32,12 @@ private[run] object PartitionStep {
   def ahead(
       placed: PlacedPartition,
       moving: Seq[DataFile],
-      growing: Growing,
+      growth: GrowthPlan,
       layout: Layout,
       most: Long): Seq[PartitionStep] = {
     val taken = chunks[DataFile](moving, _.length, most)
-    growing match {
-      case append: Growing.Append =>
+    growth match {
+      case append: GrowthPlan.Append =>
         taken.map { files =>
           val part = append.part(files.map(_.length).sum)
           PartitionStep(files, OutputFiles.appended(placed.directory, part), settles = true)
@@ -48,38 +48,38 @@ private[run] object PartitionStep {
           else Regions.of(layout, count(placed, layout, most))
         val gathers =
           taken.map(PartitionStep(_, regions.gather(placed.directory), settles = false))
-        gathers ++ settling(placed, growing, layout, most)
+        gathers ++ settling(placed, growth, layout, most)
     }
   }
 
   private def settling(
       placed: PlacedPartition,
-      growing: Growing,
+      growth: GrowthPlan,
       layout: Layout,
       most: Long): Seq[PartitionStep] = {
     val spans = placed.gathered.toSeq.sortBy(_._1).map { case (span @ (from, until), files) =>
-      span -> (files ++ inPlace(placed, growing, from until until))
+      span -> (files ++ inPlace(placed, growth, from until until))
     }
     chunks[((Int, Int), Seq[DataFile])](spans, _._2.map(_.length).sum, most).map { group =>
       val ((from, _), (_, until)) = (group.head._1, group.last._1)
       PartitionStep(
         group.flatMap(_._2),
         // as they were counted: a heavy value grows in the first of its files
-        Regions.settle(placed.directory, from, until, layout.files, spread = growing == Growing.Refit),
+        Regions.settle(placed.directory, from, until, layout.files, spread = growth == GrowthPlan.Refit),
         settles = true)
     }
   }
 
   /** About how many follow the first of these; what they gather will be settled, with what lies there. */
-  def afterFirst(ahead: Seq[PartitionStep], placed: PlacedPartition, growing: Growing, most: Long): Int = {
+  def afterFirst(ahead: Seq[PartitionStep], placed: PlacedPartition, growth: GrowthPlan, most: Long): Int = {
     val gathering = ahead.filterNot(_.settles).flatMap(_.files)
-    val settling = if (gathering.isEmpty) Nil else gathering ++ inPlace(placed, growing, placed.settled.keys)
+    val settling = if (gathering.isEmpty) Nil else gathering ++ inPlace(placed, growth, placed.settled.keys)
     ahead.length - 1 + math.ceil(settling.map(_.length).sum.toDouble / most).toInt
   }
 
   /** The files of these numbers that new rows may come to. */
-  private def inPlace(placed: PlacedPartition, growing: Growing, numbers: Iterable[Int]): Seq[DataFile] =
-    numbers.toSeq.filter(growing.touches).flatMap(placed.settled.getOrElse(_, Nil))
+  private def inPlace(placed: PlacedPartition, growth: GrowthPlan, numbers: Iterable[Int]): Seq[DataFile] =
+    numbers.toSeq.filter(growth.touches).flatMap(placed.settled.getOrElse(_, Nil))
 
   private def count(placed: PlacedPartition, layout: Layout, most: Long): Int = {
     val bytes = placed.all.map(_.length).sum.toDouble

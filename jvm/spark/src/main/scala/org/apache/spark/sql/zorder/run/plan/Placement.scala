@@ -48,12 +48,22 @@ final private[run] case class PlacedPartition(
   def thinnedFirst: PlacedPartition = copy(fresh = thinned, thinned = Nil, later = Some(fresh))
 }
 
+/** What the earlier batches of a statement have begun, as far as it decides what a later batch may take. */
+private[run] trait EarlierBatches {
+
+  /** Paths of files whose rows are still to be moved by steps that have begun. */
+  def waiting: Set[String]
+
+  /** Partitions in which files that had lost many rows were written again. */
+  def thinned: Set[String]
+}
+
 /**
- * Compares a table's files with the records of its runs: a file is known by its path and its length. Runs by
- * other columns or by another curve say nothing, nor do layouts of another number of files than asked for.
+ * Compares a table's files with the records of its runs: a file is recognized by its path and its length.
+ * Runs by other columns or by another curve do not count, nor do layouts of another number of files than asked for.
  *
  * @param earlier
- *   the batches of this statement so far: what it has yet to move, and where it has written thinned files again
+ *   the batches of this statement so far
  */
 final private[run] class Placement(
     table: ClusterTable,
@@ -85,9 +95,9 @@ final private[run] class Placement(
       val layout = known.lastOption.map(_.layoutIds(directory))
       val recorded = known.filter(r => layout.isDefined && r.layoutIds.get(directory) == layout)
         .flatMap(_.files).map(f => (f.path, f.length) -> f).toMap
-      val found = here.map(f => f -> recorded.get((table.recorded(f), f.length)))
+      val matched = here.map(f => f -> recorded.get((table.recorded(f), f.length)))
       def by[K](level: Int)(key: RecordedFile => K): Map[K, Seq[DataFile]] =
-        found.collect { case (f, Some(r)) if r.level == level => key(r) -> f }
+        matched.collect { case (f, Some(r)) if r.level == level => key(r) -> f }
           .groupBy(_._1).map { case (k, all) => k -> all.map(_._2) }
       val settled = by(OutputFiles.InPlace)(_.fileNumber)
       val gathered = by(OutputFiles.Gathered)(r => (r.fileNumber, r.until))
@@ -110,7 +120,7 @@ final private[run] class Placement(
           layout,
           settled.map { case (n, files) => n -> stay(files) }.filter(_._2.nonEmpty),
           stay(spanning),
-          fresh = found.collect { case (f, None) if taken(f.path) => f } ++ begun,
+          fresh = matched.collect { case (f, None) if taken(f.path) => f } ++ begun,
           gathered,
           thinned)
       }

@@ -16,9 +16,9 @@ final case class Shares(
     bound: Option[Double] = None) {
   def row: Row = Row(now.orNull, forecast.orNull, measured.orNull, bound.orNull)
 
-  def said: String = s"${Shares.said(now)} -> ${Shares.said(forecast)}"
+  def text: String = s"${Shares.text(now)} -> ${Shares.text(forecast)}"
 
-  /** More would be read than now, by what a forecast can tell. */
+  /** Whether more is read than now, by more than the error of a forecast. */
   def rises: Boolean = now.exists(n => forecast.exists(f => f - n > math.max(Shares.Noise, Shares.Tenth * n)))
 }
 
@@ -32,7 +32,7 @@ object Shares {
     .add("measured", DoubleType)
     .add("bound", DoubleType)
 
-  private def said(share: Option[Double]): String = share.fold("?")(HumanReadable.share)
+  private def text(share: Option[Double]): String = share.fold("?")(HumanReadable.share)
 }
 
 /** Readings of one column or query at four times. */

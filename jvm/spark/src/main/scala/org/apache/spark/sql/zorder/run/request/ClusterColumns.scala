@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
 import org.apache.spark.sql.functions.expr
-import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructField, StructType}
 import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -29,8 +29,10 @@ final case class ClusterColumn(sql: String, expression: Expression, path: Option
   def fit: FitColumn = FitColumn(sql, dataType.sql)
 }
 
-/** Looks the list of `BY (...)` up in a table; every error is one sentence. */
+/** Resolves the list of `BY (...)` against a table; every error is one sentence. */
 object ClusterColumns {
+  private val NoElementBounds =
+    "files keep no min and max of the elements of arrays and maps that a look-up could skip by"
 
   /** Against a schema, before any row is read. */
   def resolve(
@@ -68,7 +70,34 @@ object ClusterColumns {
     columns
   }
 
-  /** Names first: the commonest mistakes get a sentence of their own, not Spark's. */
+  /**
+   * A sentence about the first column that is computed from an array or a map, such as `l[0]`: it has an order,
+   * but no look-up can skip files by it.
+   */
+  def withoutBounds(columns: Seq[ClusterColumn]): Option[String] =
+    columns.flatMap(c => collectionIn(c.expression).map(c -> _)).headOption.map { case (c, collection) =>
+      val name = ColumnPath.of(collection).fold(collection.sql)(ColumnPath.sql)
+      s"Clustering column ${c.sql} is computed from $name, which is of type ${collection.dataType.sql}, and " +
+        s"$NoElementBounds: leave it out, or write the value to a column of its own and cluster by that."
+    }
+
+  private def collectionIn(e: Expression): Option[Expression] = e.collectFirst {
+    case c if ColumnPath.of(c).isDefined && isCollection(c.dataType) => c
+  }
+
+  private def isCollection(t: DataType): Boolean = t.isInstanceOf[ArrayType] || t.isInstanceOf[MapType]
+
+  /** The columns that have an order, as paths; fields of structs by their names. */
+  def orderedPaths(fields: Seq[StructField], above: Seq[String] = Nil): Seq[Seq[String]] =
+    fields.flatMap { f =>
+      f.dataType match {
+        case s: StructType => orderedPaths(s, above :+ f.name)
+        case t if WordTypes.of(t).isDefined => Seq(above :+ f.name)
+        case _ => Nil
+      }
+    }
+
+  /** Checks the names first: the most common mistakes get a sentence of their own, not Spark's. */
   private def checkNames(
       session: ClassicSession,
       table: String,
@@ -122,7 +151,7 @@ object ClusterColumns {
     if (WordTypes.of(expression.dataType).isEmpty) {
       val hint = expression.dataType match {
         case s: StructType if s.nonEmpty => s" Name one of its fields, such as $sql.${s.head.name}."
-        case _: ArrayType | _: MapType => s" Leave it out: ${ElementColumns.NoBounds}."
+        case _: ArrayType | _: MapType => s" Leave it out: $NoElementBounds."
         case _ => " Leave it out, or name an expression over it that has an order."
       }
       refuse(s"Column $sql of $table is of type ${expression.dataType.sql}, which has no order that a " +

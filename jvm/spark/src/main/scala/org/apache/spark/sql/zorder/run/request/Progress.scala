@@ -1,8 +1,10 @@
 package org.apache.spark.sql.zorder.run.request
 
+import java.nio.file.{Files, Paths}
 import java.util.Locale
 
 import scala.collection.mutable
+import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
@@ -11,16 +13,16 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
 /**
- * What a run says while it works: one log line of JSON and one Spark job description per step, with the run id,
- * and lines for people on standard error where somebody is looking (`spark.zorder.progress.show`).
+ * Shows how far a run is: one log line of JSON and one Spark job description per step, with the run id,
+ * and readable lines on standard error if that is a terminal (`spark.zorder.progress.show`).
  */
 final class Progress(session: ClassicSession, val runId: String, table: String) extends Logging {
   private val millis = mutable.LinkedHashMap.empty[String, Long]
 
   def stepMs: Map[String, Long] = millis.toMap
 
-  /** Runs one step; `said` makes the sentence about its outcome. */
-  def step[A](name: String)(body: => A)(said: A => String): A = {
+  /** Runs one step; `summary` describes its result. */
+  def step[A](name: String)(body: => A)(summary: A => String): A = {
     val context = session.sparkContext
     val before = Progress.JobProperties.map(p => p -> context.getLocalProperty(p))
     context.setJobGroup(runId, s"zorder $table: $name", interruptOnCancel = true)
@@ -29,14 +31,14 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
       val out = body
       val took = (System.nanoTime() - start) / 1000000
       millis(name) = millis.getOrElse(name, 0L) + took
-      val outcome = said(out)
+      val outcome = summary(out)
       logInfo(Progress.json(runId, table, name, took, outcome))
       show(String.format(Locale.ROOT, "%-8s %s (%.1f s)", name, outcome, Double.box(took / 1000.0)))
       out
     } finally before.foreach { case (key, value) => context.setLocalProperty(key, value) }
   }
 
-  def say(line: String): Unit = {
+  def announce(line: String): Unit = {
     logInfo(s"[zorder $runId] $table: $line")
     show(line)
   }
@@ -60,4 +62,20 @@ object Progress {
         .put("outcome", outcome))
 
   private val JobProperties = Seq("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+}
+
+/**
+ * Whether somebody sees what the driver writes to standard error. Java's own console does not tell: pyspark starts
+ * its JVM with a pipe as standard input, and there Java has no console.
+ */
+private[run] object Terminal {
+
+  /** Looked up once: a process keeps its standard error. Where there is no `/proc`, Python says it by a setting. */
+  lazy val sees: Boolean =
+    Try(Files.readSymbolicLink(Paths.get("/proc/self/fd/2")).toString).toOption.map(isTerminal)
+      .getOrElse(System.console() != null)
+
+  /** Whether the file is a terminal, by its name under Linux. */
+  private[run] def isTerminal(file: String): Boolean =
+    file.startsWith("/dev/pts/") || file.matches("/dev/tty.+|/dev/console")
 }

@@ -1,15 +1,26 @@
 package org.apache.spark.sql.zorder.run.request
 
-import org.apache.spark.sql.zorder.conf.RunOptions
+import java.util.Locale
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.zorder.conf.{NearestName, RunOptions}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import sparkzorder.curve.build.Curves
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.workload.log.QueryLog
 
 /**
- * What every step of one batch needs to know: who asked for what, and on which snapshot of which table.
+ * What every step of one batch needs to know: the statement, and the snapshot of the table that it works on.
  *
  * @param user
  *   the session of the statement; reading and writing is done in `pinned`
+ * @param by
+ *   the clustering columns as the statement or the table names them
+ * @param curve
+ *   the checked name of `USING CURVE`, or `auto`
+ * @param log
+ *   the queries of the query log on this table, read once in a statement
  * @param startedMs
  *   when the batch began
  */
@@ -19,18 +30,51 @@ final private[run] case class RunContext(
     table: ClusterTable,
     options: RunOptions,
     progress: Progress,
-    startedMs: Long = System.currentTimeMillis()) {
+    by: Seq[String],
+    curve: String,
+    log: Option[QueryLog],
+    startedMs: Long) {
 
-  /** The clustering columns as the statement or the table has them. */
-  val by: Seq[String] = ClusteredBy.of(request, table)
-  val curve: String = CurveNames.checked(request.curve)
-  val log: Option[QueryLog] = QueryLog.of(user, options).map(_.on(user, table))
   lazy val pinned: ClassicSession = PinnedSession.of(user)
 
+  /** For the next batch, on the table as the last one left it. */
+  def next(snapshot: ClusterTable): RunContext =
+    copy(
+      table = snapshot,
+      by = ClusteredBy.of(request, snapshot),
+      startedMs = System.currentTimeMillis())
+
   /** The clustering columns, bound to rows. */
-  def columnsOf(rows: org.apache.spark.sql.catalyst.plans.logical.LogicalPlan): Seq[ClusterColumn] =
+  def columnsOf(rows: LogicalPlan): Seq[ClusterColumn] =
     ClusterColumns.on(user, table.name, rows, table.constantColumns, by)
 
-  /** WHERE takes whole files, also such as lie only partly inside it. */
+  /** Whether WHERE also takes files that only overlap the condition. */
   def overlap: Boolean = options.overlap == "include"
+}
+
+private[run] object RunContext {
+
+  def of(
+      user: ClassicSession,
+      request: ClusterRequest,
+      table: ClusterTable,
+      options: RunOptions,
+      progress: Progress): RunContext = new RunContext(
+    user,
+    request,
+    table,
+    options,
+    progress,
+    ClusteredBy.of(request, table),
+    checkedCurve(request.curve),
+    QueryLog.of(user, options).map(_.on(user, table)),
+    System.currentTimeMillis())
+
+  private def checkedCurve(named: Option[String]): String = {
+    val name = named.getOrElse(Curves.Auto.name).toLowerCase(Locale.ROOT)
+    if (!Curves.names.contains(name))
+      refuse(
+        s"USING CURVE $name is not known: use ${Curves.names.mkString(", ")}.${NearestName.hint(name, Curves.names)}")
+    name
+  }
 }

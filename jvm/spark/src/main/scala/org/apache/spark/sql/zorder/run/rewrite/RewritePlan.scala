@@ -5,27 +5,39 @@ import org.apache.spark.sql.zorder.fit.Levels
 import org.apache.spark.sql.zorder.run.forecast.Forecast
 import org.apache.spark.sql.zorder.run.inspect.Inspection
 import org.apache.spark.sql.zorder.run.plan.{FilePlan, OutputFiles}
+import org.apache.spark.sql.zorder.run.report.RunCost
 import org.apache.spark.sql.zorder.run.request.ClusterColumn
 import org.apache.spark.sql.zorder.table.file.InputRelation
 
 /**
- * Everything that the steps before the rewrite found out.
+ * One rewrite: which files are read, and which rows of them are written to which files.
  *
- * @param plan
+ * @param files
  *   the files to rewrite
  * @param layout
- *   what the result says of the layout
+ *   what the result says about the layout
+ * @param curve
+ *   as the statement names it
+ * @param partitionsFinished
+ *   partitions that are clustered when this is committed
  * @param kept
- *   blocks that stay beside those that are written, where a run changes a part of a partition
+ *   blocks that stay beside those that are written, if a run changes a part of a partition
  */
 final private[run] case class RewritePlan(
     input: Inspection,
-    plan: FilePlan,
+    files: FilePlan,
     source: InputRelation,
     columns: Seq[ClusterColumn],
     routes: PartitionLayouts,
-    tasks: OutputFiles,
+    outputs: OutputFiles,
     layout: String,
-    outlook: Forecast,
+    forecast: Forecast,
     curve: String,
-    kept: Option[Levels] = None)
+    partitionsFinished: Int,
+    sampledRows: Long = 0,
+    cost: RunCost = RunCost(),
+    kept: Option[Levels] = None) {
+
+  /** It gathers rows by region, for later steps to put in place. */
+  def gathers: Boolean = outputs.each.exists(_.level == OutputFiles.Gathered)
+}

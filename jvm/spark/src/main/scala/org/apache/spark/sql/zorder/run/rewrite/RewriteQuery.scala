@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{DataType, MapType}
 import org.apache.spark.sql.zorder.expr.layout.{PartitionLayouts, ToPartition, ZOrderFile, ZOrderKey}
 import org.apache.spark.sql.zorder.run.plan.OutputFiles
 
-/** The one full scan: every row straight to the task that writes its file, and sorted there. */
+/** The one full scan: every row goes straight to the task that writes its file, and is sorted there. */
 object RewriteQuery {
 
   /**
@@ -14,7 +14,7 @@ object RewriteQuery {
    *
    * @param output
    *   columns to keep
-   * @param tasks
+   * @param outputs
    *   which file numbers are written, and by which shuffle partition
    * @param partitionColumns
    *   those of `output` that become directories; the write would sort by them, so the order starts with them
@@ -26,11 +26,11 @@ object RewriteQuery {
       columns: Seq[Expression],
       route: Option[Expression],
       routes: PartitionLayouts,
-      tasks: OutputFiles): LogicalPlan = {
-    val spread = if (tasks.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
+      outputs: OutputFiles): LogicalPlan = {
+    val spread = if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
     val file = ZOrderFile(routes, route, columns, spread)
     val shuffled =
-      RepartitionByExpression(Seq(ToPartition(file, tasks.preImages)), child, tasks.count)
+      RepartitionByExpression(Seq(ToPartition(file, outputs.preImages)), child, outputs.count)
     val order = partitionColumns :+ ZOrderKey(routes, route, columns)
     Project(output, Sort(order.map(SortOrder(_, Ascending)), global = false, shuffled))
   }

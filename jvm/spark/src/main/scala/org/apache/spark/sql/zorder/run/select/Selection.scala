@@ -15,7 +15,7 @@ import sparkzorder.curve.Zone
  * @param kept
  *   files to leave alone
  * @param footers
- *   of the taken files, where the choice needed them: nobody has to read them again
+ *   of the taken files, if the choice needed them, so that they are not read again
  * @param where
  *   the folded condition; empty without one
  */
@@ -25,7 +25,10 @@ final private[zorder] case class Selection(
     footers: Option[Seq[FileFooter]] = None,
     where: String = "") {
 
-  /** The same but for these, which are left alone as well. */
+  /** All files that the statement looked at. */
+  def considered: Int = files.length + kept.length
+
+  /** Leaves these files alone as well. */
   def without(settled: Seq[DataFile]): Selection =
     if (settled.isEmpty) this
     else {
@@ -36,8 +39,8 @@ final private[zorder] case class Selection(
         footers.map(_.filterNot(f => paths(f.file.path))))
     }
 
-  /** To end the reason of a result with. */
-  def said: String =
+  /** Ends the reason of a result. */
+  def summary: String =
     if (where.isEmpty) ""
     else
       s" WHERE $where took ${files.length} of ${HumanReadable.count(files.length.toLong + kept.length, "file")}."
@@ -50,7 +53,7 @@ private[zorder] object Selection {
    * @param session
    *   the pinned one: footers are read in it
    * @param clusterColumns
-   *   whose statistics the footers shall have too, in front
+   *   the footers also have the statistics of these columns, as the first ones
    */
   def apply(
       session: ClassicSession,
@@ -72,14 +75,14 @@ private[zorder] object Selection {
       val footers = Footers.read(session, candidates, clusterColumns ++ columns)
       val taken = footers.filter { f =>
         val truth =
-          new WhereFile(held(f, where.paths, clusterColumns.length, _)).truth(rest(f.file.partition))
+          new WhereEvaluator(bounds(f, where.paths, clusterColumns.length, _)).truth(rest(f.file.partition))
         if (overlap) truth.mayBeTrue else truth.always
       }
       selection(files, taken.map(_.file), Some(taken), where)
     }
   }
 
-  private val Ignorant = new WhereFile(_ => Held(Zone.Unknown, mayBeNull = true))
+  private val Ignorant = new WhereEvaluator(_ => ColumnBounds(Zone.Unknown, mayBeNull = true))
 
   private def selection(
       all: Seq[DataFile],
@@ -90,15 +93,15 @@ private[zorder] object Selection {
     Selection(taken, all.filterNot(f => paths(f.path)), footers, where.sql)
   }
 
-  private def held(footer: FileFooter, paths: Seq[Seq[String]], offset: Int, path: Seq[String]): Held = {
+  private def bounds(footer: FileFooter, paths: Seq[Seq[String]], offset: Int, path: Seq[String]): ColumnBounds = {
     val column = paths.indexOf(path)
-    if (column < 0 || footer.opaque) Held(Zone.Unknown, mayBeNull = true)
+    if (column < 0 || footer.opaque) ColumnBounds(Zone.Unknown, mayBeNull = true)
     else {
       val nulls = footer.schema.leaves.indexWhere(l => l.column == path && l.maxRepetition == 0) match {
         case -1 => -1L
         case leaf => footer.nulls(leaf)
       }
-      Held(footer.zone(offset + column), mayBeNull = nulls != 0)
+      ColumnBounds(footer.zone(offset + column), mayBeNull = nulls != 0)
     }
   }
 }

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.IntegerType
 import sparkzorder.curve.{LongWord, Zone}
 
 /** What a condition can be over a file, against what it is on each of the file's rows. */
-class WhereFileSuite extends AnyFunSuite {
+class WhereEvaluatorSuite extends AnyFunSuite {
   private val columns = Seq("a", "b").map(n => AttributeReference(n, IntegerType)())
 
   private def value(random: Random): Any =
@@ -47,13 +47,13 @@ class WhereFileSuite extends AnyFunSuite {
         case _ => leaf(random)
       }
 
-  private def held(random: Random, values: Seq[Any]): Held = {
+  private def bounds(random: Random, values: Seq[Any]): ColumnBounds = {
     val known = values.collect { case i: Integer => i.longValue }
     val zone =
       if (random.nextInt(8) == 0) Zone.Unknown
       else if (known.isEmpty) Zone.OnlyNulls
       else Zone.Between(LongWord(known.min - random.nextInt(2)), LongWord(known.max + random.nextInt(2)))
-    Held(zone, mayBeNull = values.contains(null) || random.nextInt(4) == 0)
+    ColumnBounds(zone, mayBeNull = values.contains(null) || random.nextInt(4) == 0)
   }
 
   test("nothing that happens in a file is ruled out, for random files and conditions") {
@@ -63,9 +63,9 @@ class WhereFileSuite extends AnyFunSuite {
     for (_ <- 0 until 30000) {
       val distinct = 1 + random.nextInt(3)
       val rows = Seq.fill(distinct)(Seq.fill(2)(value(random)))
-      val facts = columns.indices.map(c => columns(c).name -> held(random, rows.map(_(c)))).toMap
+      val facts = columns.indices.map(c => columns(c).name -> bounds(random, rows.map(_(c)))).toMap
       val where = condition(random, 3)
-      val truth = new WhereFile(path => facts(path.head)).truth(where)
+      val truth = new WhereEvaluator(path => facts(path.head)).truth(where)
       val bound = BindReferences.bindReference(where, AttributeSeq(columns))
       rows.map(r => bound.eval(InternalRow.fromSeq(r))).foreach {
         case null => assert(truth.mayBeNull, s"$where $rows")

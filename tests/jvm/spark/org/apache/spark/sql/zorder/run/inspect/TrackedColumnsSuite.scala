@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
 
 /** Which columns a run samples along with those that it clusters by. */
-class ScreeningSuite extends AnyFunSuite {
+class TrackedColumnsSuite extends AnyFunSuite {
 
   private def footer(zones: Zone*): FileFooter = FileFooter(
     DataFile("f", 1, 1, ""),
@@ -36,13 +36,13 @@ class ScreeningSuite extends AnyFunSuite {
         Zone.OnlyNulls,
         Zone.Unknown)
     }
-    assert(Screening.skippedBy(footers, 0 to 5) === Seq(0, 2))
-    assert(Screening.skippedBy(footers, 1 to 1).isEmpty)
+    assert(TrackedColumns.skippedBy(footers, 0 to 5) === Seq(0, 2))
+    assert(TrackedColumns.skippedBy(footers, 1 to 1).isEmpty)
   }
 
   test("words inside a range, numbers and strings, the whole range of longs too") {
     def inside(min: Word, max: Word): Unit = {
-      val found = Seq(0.125, 0.5, 0.875).map(InterpolatedWords.word(min, max, _))
+      val found = Seq(0.125, 0.5, 0.875).map(Probes.between(min, max, _))
       assert((min +: found :+ max).sliding(2).forall(w => w.head <= w.last), found)
     }
     inside(LongWord(3), LongWord(3))
@@ -50,16 +50,16 @@ class ScreeningSuite extends AnyFunSuite {
     inside(LongWord(Long.MinValue), LongWord(Long.MaxValue))
     inside(BytesWord("abc".getBytes), BytesWord("abd".getBytes))
     inside(BytesWord("".getBytes), BytesWord(Array.fill(20)(0xff.toByte)))
-    assert(InterpolatedWords.word(LongWord(0), LongWord(100), 0.5) === LongWord(50))
+    assert(Probes.between(LongWord(0), LongWord(100), 0.5) === LongWord(50))
   }
 
   test("nested fields and partition columns; what is asked for comes before what is not") {
     val schema =
       StructType.fromDDL("a INT, s STRUCT<x: INT, y: ARRAY<INT>>, m MAP<INT, INT>, z INT, p STRING")
-    val found = Screening.statistics(schema, Seq("p"), Nil, Set("z"), 3)
+    val found = RunStatistics.of(schema, Seq("p"), Nil, Set("z"), 3)
     assert(found.columns.map(_.path) === Seq(Seq("z"), Seq("a"), Seq("s", "x")))
     assert(found.clustering === 0 && found.bases === 0 && found.otherNumbers === (0 until 3))
-    assert(Screening.statistics(
+    assert(RunStatistics.of(
       schema,
       Seq("p"),
       Nil,

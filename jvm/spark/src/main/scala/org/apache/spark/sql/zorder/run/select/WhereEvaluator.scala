@@ -6,13 +6,13 @@ import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
 import sparkzorder.curve.{LongWord, Word, Zone}
 
 /** What the footer of one file says about a column: its bounds, and whether NULLs can be among the rows. */
-final private[run] case class Held(zone: Zone, mayBeNull: Boolean)
+final private[run] case class ColumnBounds(zone: Zone, mayBeNull: Boolean)
 
 /**
  * What a condition can be over the rows of one file. Whatever is not understood can be anything, so that an
  * error of judgement leaves a file alone (or takes it, where overlapping files are asked for).
  */
-final private[run] class WhereFile(held: Seq[String] => Held) {
+final private[run] class WhereEvaluator(bounds: Seq[String] => ColumnBounds) {
 
   def truth(e: Expression): WhereTruth = e match {
     case Literal(null, _) => WhereTruth.Null
@@ -20,31 +20,31 @@ final private[run] class WhereFile(held: Seq[String] => Held) {
     case And(l, r) => truth(l).and(truth(r))
     case Or(l, r) => truth(l).or(truth(r))
     case Not(child) => truth(child).not
-    case IsNull(Column(path)) => isNull(held(path))
-    case IsNotNull(Column(path)) => isNull(held(path)).not
+    case IsNull(Column(path)) => isNull(bounds(path))
+    case IsNotNull(Column(path)) => isNull(bounds(path)).not
     case In(c @ Column(path), list) if list.forall(_.isInstanceOf[Literal]) =>
-      list.map(v => compared(c.dataType, held(path), v.asInstanceOf[Literal], WhereFile.equal))
+      list.map(v => compared(c.dataType, bounds(path), v.asInstanceOf[Literal], WhereEvaluator.equal))
         .reduceOption(_ or _).getOrElse(WhereTruth.Any)
-    case EqualNullSafe(Column(path), Literal(null, _)) => isNull(held(path))
-    case EqualNullSafe(Literal(null, _), Column(path)) => isNull(held(path))
+    case EqualNullSafe(Column(path), Literal(null, _)) => isNull(bounds(path))
+    case EqualNullSafe(Literal(null, _), Column(path)) => isNull(bounds(path))
     case EqualNullSafe(c @ Column(path), v: Literal) =>
-      compared(c.dataType, held(path), v, WhereFile.equal).nullIsFalse
+      compared(c.dataType, bounds(path), v, WhereEvaluator.equal).nullIsFalse
     case EqualNullSafe(v: Literal, c @ Column(_)) => truth(EqualNullSafe(c, v))
     case BinaryComparison(c @ Column(path), v: Literal) =>
-      WhereFile.test(e).map(compared(c.dataType, held(path), v, _)).getOrElse(WhereTruth.Any)
+      WhereEvaluator.test(e).map(compared(c.dataType, bounds(path), v, _)).getOrElse(WhereTruth.Any)
     case BinaryComparison(v: Literal, c @ Column(_)) =>
-      WhereFile.mirrored(e, c, v).map(truth).getOrElse(WhereTruth.Any)
+      WhereEvaluator.mirrored(e, c, v).map(truth).getOrElse(WhereTruth.Any)
     case c @ Column(path) if c.dataType == BooleanType =>
-      compared(BooleanType, held(path), Literal(true), WhereFile.equal)
+      compared(BooleanType, bounds(path), Literal(true), WhereEvaluator.equal)
     case _ => WhereTruth.Any
   }
 
-  private def isNull(h: Held): WhereTruth = h.zone match {
+  private def isNull(h: ColumnBounds): WhereTruth = h.zone match {
     case Zone.OnlyNulls => WhereTruth.True
     case _ => WhereTruth(mayBeTrue = h.mayBeNull, mayBeFalse = true, mayBeNull = false)
   }
 
-  private def compared(dataType: DataType, h: Held, literal: Literal, test: WhereFile.Test): WhereTruth =
+  private def compared(dataType: DataType, h: ColumnBounds, literal: Literal, test: WhereEvaluator.Test): WhereTruth =
     if (literal.value == null || h.zone == Zone.OnlyNulls) WhereTruth.Null
     else
       WordTypes.of(dataType).filter(_ => literal.dataType == dataType).map(_.word(literal.value)) match {
@@ -63,7 +63,7 @@ final private[run] class WhereFile(held: Seq[String] => Held) {
   }
 }
 
-private[run] object WhereFile {
+private[run] object WhereEvaluator {
 
   /** Of a column within `[min, max]`, compared with a value: can that be true, can it be false? */
   type Test = (Word, Word, Word) => (Boolean, Boolean)
@@ -93,4 +93,33 @@ private[run] object WhereFile {
       case _: GreaterThanOrEqual => Some(LessThanOrEqual(column, value))
       case _ => None
     }
+}
+
+/** The truth values that a condition may take over the rows of a file: any that is not ruled out. */
+final private[run] case class WhereTruth(mayBeTrue: Boolean, mayBeFalse: Boolean, mayBeNull: Boolean) {
+
+  /** Every row of the file satisfies the condition. */
+  def always: Boolean = mayBeTrue && !mayBeFalse && !mayBeNull
+
+  def not: WhereTruth = WhereTruth(mayBeFalse, mayBeTrue, mayBeNull)
+
+  /** SQL's three-valued AND, as if the sides had nothing to do with each other. */
+  def and(that: WhereTruth): WhereTruth = WhereTruth(
+    mayBeTrue && that.mayBeTrue,
+    mayBeFalse || that.mayBeFalse,
+    (mayBeNull && (that.mayBeNull || that.mayBeTrue)) || (that.mayBeNull && mayBeTrue))
+
+  def or(that: WhereTruth): WhereTruth = not.and(that.not).not
+
+  /** A condition that is false where this one is NULL, as `<=>` is. */
+  def nullIsFalse: WhereTruth = WhereTruth(mayBeTrue, mayBeFalse || mayBeNull, mayBeNull = false)
+}
+
+private[run] object WhereTruth {
+  val Any: WhereTruth = WhereTruth(mayBeTrue = true, mayBeFalse = true, mayBeNull = true)
+  val True: WhereTruth = WhereTruth(mayBeTrue = true, mayBeFalse = false, mayBeNull = false)
+  val False: WhereTruth = True.not
+  val Null: WhereTruth = WhereTruth(mayBeTrue = false, mayBeFalse = false, mayBeNull = true)
+
+  def of(value: Boolean): WhereTruth = if (value) True else False
 }

@@ -1,0 +1,142 @@
+package org.apache.spark.sql.zorder.run
+
+import org.apache.spark.sql.zorder.fit.Sample
+import org.apache.spark.sql.zorder.run.forecast.{
+  CostForecast,
+  EnoughFiles,
+  FittedLayouts,
+  NoGain,
+  RewriteForecaster,
+  Sampling
+}
+import org.apache.spark.sql.zorder.run.inspect.{Inspection, ResolvedRequest, TrackedColumns}
+import org.apache.spark.sql.zorder.run.plan.{FilePlan, GrowthPlan, OutputFiles, PlacedPartition}
+import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunStatus}
+import org.apache.spark.sql.zorder.run.request.RunContext
+import org.apache.spark.sql.zorder.run.rewrite.{BatchMetrics, RewritePlan}
+import org.apache.spark.sql.zorder.run.select.Selection
+import org.apache.spark.sql.zorder.workload.draw.LogBoxes
+import sparkzorder.curve.cost.Query
+
+/** Plans to cluster files anew: samples rows, fits layouts, forecasts them, and decides whether they gain enough. */
+final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches) {
+  import context._
+  private val sizes = new StepSizes(context, batches)
+
+  /**
+   * @param batch
+   *   what is finished and what is left when the files are rewritten in one commit
+   * @return
+   *   the result instead of a plan, if nothing is to be rewritten
+   */
+  def apply(
+      resolved: ResolvedRequest,
+      selected: Selection,
+      batch: Batch): Either[BatchResult, BatchPlan] = {
+    val input = progress.step("footers") {
+      Inspection(pinned, table, selected, resolved.statistics, options)
+    }(_.summary)
+    val files = FilePlan(input.partitions, table.partitioned, options, request.into.isDefined, input.rows(_))
+    lazy val unplanned = BatchMetrics.unplanned(context, selected.considered, selected.kept.length)
+    if (input.isEmpty) Left(BatchResult.empty(table.name, "rows", unplanned).copy(batch = batch))
+    else if (files.partitions.isEmpty)
+      Left(BatchResult(RunStatus.TooSmall, files.tooSmall + selected.summary, unplanned, batch = batch))
+    else fitted(input, files, selected, batch)
+  }
+
+  /** @param bySize the files as their sizes alone suggest; it may take more of them to read no more than now */
+  private def fitted(
+      input: Inspection,
+      bySize: FilePlan,
+      selected: Selection,
+      batch: Batch): Either[BatchResult, BatchPlan] = {
+    val source = input.relation(bySize)
+    val columns = columnsOf(source.plan)
+    val footers = input.footersOf(bySize)
+    val tracked = TrackedColumns.of(user, table, source.plan, columns, input.statistics, footers)
+    val enough = new EnoughFiles(input, tracked, curve, options)
+    val sampled = progress.step("sample") {
+      Sampling(pinned, source, tracked.all, enough.most(bySize), input.rows(bySize))
+    }(_.summary)
+    val boxes = log.filter(_.queries.nonEmpty).map(l =>
+      LogBoxes.drawing(user, source.schema, l, tracked.all.map(_.sql)))
+    def queries(sample: Sample) = boxes.fold(Seq.empty[Query])(_(sample).queries)
+    val (files, layouts) = progress.step("fit") {
+      val files = enough.of(bySize, sampled, queries)
+      files -> FittedLayouts(sampled, columns, files, input.rows(_), curve, options.pageRowLimit, queries)
+    }(_._2.summary)
+    val forecast = progress.step("forecast") {
+      new RewriteForecaster(input, files, tracked, layouts, options).forecast(pinned, boxes)
+    }(_.summary)
+    val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options)
+    val rewrite = RewritePlan(
+      input,
+      files,
+      source,
+      columns,
+      layouts.routes,
+      OutputFiles.of(files.partitions.map(_.partition.directory), layouts.routes),
+      layouts.summary,
+      forecast,
+      curve,
+      partitionsFinished = files.partitions.length,
+      sampledRows = sampled.rows.toLong,
+      cost = sizes.withSteps(cost, files))
+    decide(rewrite, layouts, selected, batch)
+  }
+
+  /** No plan if the layouts would gain too little. */
+  private def decide(
+      rewrite: RewritePlan,
+      layouts: FittedLayouts,
+      selected: Selection,
+      batch: Batch): Either[BatchResult, BatchPlan] = {
+    import rewrite.{files, forecast}
+    val notes = emptyLogNote + selected.summary + rewrite.input.changesSummary
+    if (!options.force && forecast.gain < options.minGain)
+      Left(BatchResult(
+        RunStatus.NoGain,
+        new NoGain(forecast, files, layouts).reason(options.minGain) + notes,
+        BatchMetrics.planned(context, selected.considered, rewrite),
+        rewrite.layout,
+        Some(forecast),
+        batch = batch))
+    else {
+      val steps =
+        if (sizes.needsSteps(files, rewrite.outputs.count, selected)) Some(firstStep(rewrite)) else None
+      val begun = steps.fold("") { s =>
+        s"${HumanReadable.files(s.moving)} are clustered in steps of at most " +
+          s"${HumanReadable.bytes(sizes.stepBytes(s.placed, s.ref))}."
+      }
+      Right(BatchPlan(
+        rewrite,
+        selected.considered,
+        batch,
+        steps,
+        limit(rewrite.input, files),
+        dryRunText =
+          forecast.summary + "." + files.count + sizes.summary(files) + forecast.warning + notes,
+        reason = begun + files.count + forecast.warning + notes))
+    }
+  }
+
+  private def firstStep(rewrite: RewritePlan): StepStart = {
+    val partition = rewrite.files.partitions.head.partition
+    val placed = PlacedPartition(partition.directory, None, fresh = partition.files)
+    StepStart(placed, rewrite.routes.refs.head, placed.fresh, GrowthPlan.Refit)
+  }
+
+  /** Why the run would end before its last batch; a copy is one batch. */
+  private def limit(input: Inspection, files: FilePlan): Option[String] =
+    if (request.into.isDefined) None
+    else {
+      val reads = files.partitions.map(p => p.partition.directory -> sizes.reads(p)).toMap
+      batches.limitAhead(
+        input.partitions.map(p => p.directory -> p.bytes).sortBy(_._1),
+        reads.getOrElse(_, Seq(0L)))
+    }
+
+  private def emptyLogNote: String = log.filter(_.queries.isEmpty).fold("") { l =>
+    s" The query log ${l.name} has no query on ${table.name}: all columns were given the same weight."
+  }
+}
