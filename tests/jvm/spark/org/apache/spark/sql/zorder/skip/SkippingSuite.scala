@@ -21,10 +21,11 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
   }
 
   /** As if the files had been there for an hour: entries of fresh files are not trusted. */
-  private def aged(path: Path): Unit = Files.walk(path).filter(_.toString.endsWith(".parquet")).forEach { f =>
-    f.toFile.setLastModified(System.currentTimeMillis() - 3600000)
-    ()
-  }
+  private def aged(path: Path, millis: Long = 3600000): Unit =
+    Files.walk(path).filter(_.toString.endsWith(".parquet")).forEach { f =>
+      f.toFile.setLastModified(System.currentTimeMillis() - millis)
+      ()
+    }
 
   private def opened(df: DataFrame): Long =
     collectWithSubqueries(df.queryExecution.executedPlan) { case s: FileSourceScanExec =>
@@ -115,6 +116,8 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
+      // after the index, however long a busy machine takes for it
+      aged(path, millis = -60000)
       spark.sql(s"ZORDER INDEX '$path'")
       assert(opens(spark.read.parquet(path.toString).where("id = 4711")) === 10)
     }
