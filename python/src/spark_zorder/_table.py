@@ -80,20 +80,20 @@ class ZOrderTable:
         """Makes a statistics index, by which queries of a plain Parquet table leave files out.
 
         Only footers are read and no data is written. ``columns`` are SQL names; without any, all columns that
-        files keep bounds of, 64 at most. One row: ``path``, ``status``, ``files``, ``footers_read``, ``columns``,
-        ``bytes``.
+        files keep bounds of, 64 at most. One row: ``path``, ``status``, ``files``, ``footers_read``,
+        ``columns``, ``bytes``.
         """
         return _session.run(self._spark, _sql.index(self._target, columns))
 
-    def refreshIndex(self) -> DataFrame:
+    def refreshIndex(self) -> DataFrame:  # noqa: N802
         """Reads the footers of new and changed files into the index. One row, as ``index`` has."""
         return _session.run(self._spark, _sql.index_statement(self._target, "REFRESH"))
 
-    def describeIndex(self) -> DataFrame:
+    def describeIndex(self) -> DataFrame:  # noqa: N802
         """What the index knows: one row for each column."""
         return _session.run(self._spark, _sql.index_statement(self._target, "DESCRIBE"))
 
-    def dropIndex(self) -> DataFrame:
+    def dropIndex(self) -> DataFrame:  # noqa: N802
         """Deletes the index; queries read as they did without it."""
         return _session.run(self._spark, _sql.index_statement(self._target, "DROP"))
 
