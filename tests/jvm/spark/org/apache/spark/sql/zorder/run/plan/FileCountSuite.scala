@@ -63,7 +63,7 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
       val now = dataFiles(path).size
       val dry = zorder(path, s"FULL BY (a, b) WITH (force = true, $pages) DRY RUN")
       assert(
-        reason(dry).contains("By its size it would become 1 file, of which look-ups would read more"),
+        reason(dry).contains("By its size it would become 1 file, but look-ups would read more"),
         reason(dry))
       val row = done(keepsRows(path)(zorder(path, s"FULL BY (a, b) WITH (force = true, $pages)")))
       assert(files(row) > 8 && files(row) <= now, reason(row))

@@ -119,7 +119,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
   private def newLayout(resolved: ResolvedRequest, selected: Selection, batch: Batch): BatchResult =
     carryOut(new NewLayoutPlanner(context, batches)(resolved, selected, batch))
 
-  /** A dry run only tells the plan; otherwise the first step or the whole of it is rewritten and committed. */
+  /** A dry run only reports the plan; otherwise its first step or all of it is rewritten and committed. */
   private def carryOut(planned: Either[BatchResult, BatchPlan]): BatchResult = planned match {
     case Left(result) => result
     case Right(plan) =>

@@ -46,7 +46,7 @@ final private[run] class Batches(
     Batch(waiting.take(taken).map(_._1).toSet, waiting.drop(taken).map(_._1))
   }
 
-  /** Bytes of a step of a partition of so many bytes that becomes so many files; none if it is a batch. */
+  /** Bytes of a step of a partition that has `bytes` and becomes `files`; None if it is one batch. */
   def step(bytes: Long, files: Int): Option[Long] = {
     val steps = math.max(1, (files + Batches.MostFiles - 1) / Batches.MostFiles)
     Some(math.min(mostBytes, (bytes + steps - 1) / steps)).filter(_ < bytes)

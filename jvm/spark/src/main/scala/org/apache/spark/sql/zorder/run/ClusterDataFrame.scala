@@ -17,7 +17,7 @@ object ClusterDataFrame {
   private val SampledRows = 400000
   private val AtLeastPerTask = 2000
 
-  /** Nobody knows what the caller's writer will make; a file of 256 MiB has some hundred pages. */
+  /** The pages that the caller's writer will make are unknown; a file of 256 MiB has some hundred. */
   private val PagesPerFile = 64.0
 
   /**
@@ -30,7 +30,7 @@ object ClusterDataFrame {
    */
   def cluster(df: DataFrame, by: Seq[String], files: Int): DataFrame = {
     val columns = resolve(df, by)
-    // no rows have no order: one partition, so that `write` makes the one file that tells the schema
+    // without rows there is nothing to order: one partition, so that `write` makes one file with the schema
     fitted(df, columns, files).fold(df.coalesce(1))(arranged(df, columns, _))
   }
 

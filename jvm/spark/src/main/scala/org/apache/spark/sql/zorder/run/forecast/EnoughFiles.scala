@@ -24,7 +24,7 @@ final private[run] class EnoughFiles(
 
   private lazy val footers = input.footers.map(f => f.file.path -> f).toMap
 
-  /** The plan to sample for: with as many files as there are where so many may be needed, by the footers. */
+  /** The plan to sample for: it keeps the present number of files where, by the footers, so many may be needed. */
   def most(plan: FilePlan): FilePlan = plan.copy(partitions = plan.partitions.map { sized =>
     if (!isFewer(sized)) sized
     else {
@@ -77,7 +77,7 @@ final private[run] class EnoughFiles(
     }
     val all = sized.partition.files.length
     val counts = Iterator.iterate(sized.files)(_ * 2).takeWhile(_ < all).toSeq :+ all
-    // a fit takes its time, the bound none: most tables that become fewer files are in no order at all
+    // the bound is cheap and a fit is not, and most tables that become fewer files are in no order at all
     counts.find(n => EnoughFiles.Near * bound(n) <= most || bound(n) <= most && share(n) <= most).getOrElse(
       all)
   }
@@ -96,16 +96,19 @@ final private[run] class EnoughFiles(
 
 private[run] object EnoughFiles {
 
-  /** Layouts read no more than so many times the bound. */
+  /** Layouts read no more than this many times the bound. */
   private val Near = 1.5
 
-  private def note(raised: Seq[(Int, Int)]): String = raised match {
-    case Seq((before, after)) =>
-      s" By its size it would become ${HumanReadable.count(before.toLong, "file")}, of which look-ups would read more than of " +
-        s"those that are there: it becomes $after. fileCount or targetFileSize say otherwise."
-    case _ =>
-      s" ${HumanReadable.count(raised.length.toLong, "partition")} become ${HumanReadable.count(raised.map(_._2).sum.toLong, "file")} and " +
-        s"not ${raised.map(_._1).sum} as by their size, of which look-ups would read more than of those that are " +
-        "there. fileCount or targetFileSize say otherwise."
+  private def note(raised: Seq[(Int, Int)]): String = {
+    val what = raised match {
+      case Seq((before, after)) =>
+        s"By its size it would become ${HumanReadable.count(before.toLong, "file")}, but look-ups would read more of " +
+          s"them than of the present files: it becomes $after."
+      case _ =>
+        val (before, after) = (raised.map(_._1).sum, raised.map(_._2).sum.toLong)
+        s"By their sizes ${HumanReadable.count(raised.length.toLong, "partition")} would become $before files, but " +
+          s"look-ups would read more of them than of the present files: they become ${HumanReadable.count(after, "file")}."
+    }
+    s" $what Set fileCount or targetFileSize for another number."
   }
 }

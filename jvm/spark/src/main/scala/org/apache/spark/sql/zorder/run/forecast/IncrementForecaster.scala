@@ -31,7 +31,7 @@ final private[run] class IncrementForecaster(
     placed.spanningBytes,
     hurts(placed))
 
-  /** Whether look-ups read so much more because of the files across cells that a run is worth it. */
+  /** Whether look-ups read noticeably more because of the files across cells. */
   private def hurts(placed: PlacedPartition): Boolean = {
     val settled = placed.settled.values.flatten.toSeq
     val spanning = placed.spanning ++ placed.later.getOrElse(placed.fresh)

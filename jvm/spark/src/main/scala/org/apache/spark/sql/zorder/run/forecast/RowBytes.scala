@@ -37,7 +37,7 @@ final private[run] class RowBytes(
     case _ => slot(1) + Nested * stored(_.startsWith(path))
   }
 
-  /** A field of eight bytes, of which so many are unlike those of other rows. */
+  /** A field of eight bytes, of which `unlike` differ from those of other rows. */
   private def slot(unlike: Double): Double = if (packed) math.min(8.0, unlike + Reference) else 8.0
 
   private def mean(path: Seq[String], unknown: Double)(bytes: Zone => Option[Double]): Double = {
@@ -62,13 +62,13 @@ final private[run] class RowBytes(
 
 private[run] object RowBytes {
 
-  /** Bytes by which LZ4 says that what follows has been there before: a token and two bytes of distance. */
+  /** Bytes of a back reference of LZ4: a token and two bytes of distance. */
   private val Reference = 3.0
 
   /** A number and a text of which no bounds are known. */
   private val NumberBytes = 8.0
   private val TextBytes = 16.0
 
-  /** Rows of arrays and maps have so much more than Parquet's columns, which are encoded and compressed. */
+  /** How many times larger rows of arrays and maps are than Parquet's columns, which are encoded and compressed. */
   private val Nested = 3.0
 }

@@ -25,7 +25,7 @@ object Sampling {
   private val AtLeast = 200000L
   private val AtMost = 4000000L
 
-  /** Values that a driver shall hold. */
+  /** The most sampled values that the driver holds. */
   private val MostValues = 16000000L
   private val Buckets = 1 << 20
 
@@ -54,7 +54,7 @@ object Sampling {
       plan: FilePlan,
       rows: Long): Sampled = {
     val share = math.min(1.0, wanted.toDouble / rows)
-    // the place and not the value: equal values must be sampled by their numbers
+    // by the place and not by the value, so that frequent values stay frequent in the sample
     val place = s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${(share * Buckets).toInt}"
     val all = Shims.ofRows(session, source.plan)
     val byColumns = share < 1.0 && source.place.nonEmpty

@@ -19,7 +19,7 @@ private[run] object BloomFilters {
   /** One look-up in a hundred reads a row group in vain. */
   private val FalsePositives = 0.01
 
-  /** Parquet's own limit would let the filters of large row groups answer "perhaps" to everything. */
+  /** With Parquet's default limit the filters of large row groups would rule out nothing. */
   private val MostBytes = 32L << 20
   private val LeastBytes = 1L << 20
 

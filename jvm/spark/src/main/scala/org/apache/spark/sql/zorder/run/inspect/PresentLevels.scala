@@ -6,11 +6,11 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.Block
 
-/** The blocks of files that are there, by the footers that a run has read, and by their page indexes. */
+/** The blocks of the files as they are now, from the footers that a run has read and from their page indexes. */
 final private[run] class PresentLevels(session: ClassicSession, input: Inspection, tracked: TrackedColumns) {
   private lazy val footers: Map[String, FileFooter] = input.footers.map(f => f.file.path -> f).toMap
 
-  /** Read once for all that is asked. */
+  /** Read once for all calls. */
   private lazy val pages: Seq[FilePages] =
     PageIndex.ofSome(session, input.footers.map(_.file), tracked.statColumns)
 
@@ -21,7 +21,7 @@ final private[run] class PresentLevels(session: ClassicSession, input: Inspectio
       levels(files, pages.filter(p => paths(p.file.path)))
     }
 
-  /** The files alone: no page index is read. */
+  /** Only the files: no page index is read. */
   def files(files: Seq[DataFile]): Seq[Block] = levels(files, Nil).files
 
   def rows(files: Seq[DataFile]): Long = files.map(f => footers(f.path).rows).sum

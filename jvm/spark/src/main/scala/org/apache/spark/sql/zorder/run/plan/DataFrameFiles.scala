@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Join, LogicalPlan}
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.shims.Shims
 
-/** How many files a DataFrame becomes when nobody says it: as many as a run would make of a table of its size. */
+/** How many files a DataFrame becomes by default: as many as a run would make of a table of its size. */
 private[zorder] object DataFrameFiles {
 
   def of(df: DataFrame): Int = {
@@ -18,8 +18,8 @@ private[zorder] object DataFrameFiles {
   }
 
   /**
-   * What Spark's plan tells of the size; None where an input has none, such as rows of an RDD. Of a join Spark tells
-   * the product of both sides, which is no size: what it reads is nearer.
+   * The size by Spark's plan; None if an input has none, such as rows of an RDD. For a join Spark estimates the
+   * product of both sides, which is far too large: the sum of its inputs is closer.
    */
   private[run] def bytes(plan: LogicalPlan, unknown: Long): Option[Long] = {
     val inputs = plan.collectLeaves().map(_.stats.sizeInBytes)

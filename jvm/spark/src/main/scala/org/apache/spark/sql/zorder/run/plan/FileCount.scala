@@ -11,10 +11,10 @@ object FileCount {
   /** About as many as the option `fileCount` takes. */
   private val Most = 1L << 20
 
-  /** Below so many target files, cutting by several columns gains next to nothing. */
+  /** With fewer target files than this, cutting by several columns gains next to nothing. */
   val TooSmall = 4
 
-  /** Whether the statement, the table, the session or the format says how many files, or how large. */
+  /** Whether the statement, the table, the session or the format sets the number or the size of files. */
   def isAsked(options: RunOptions): Boolean = options.fileCount.isDefined || options.targetFileSize.isDefined
 
   /** Bytes that a file should have: as asked, or 256 MB, or less where that gives under 16 files. */

@@ -30,7 +30,7 @@ private[run] object GrowthPlan {
   final case class Append(fileOf: Array[Int], bytes: Long) extends GrowthPlan {
     def files: Int = fileOf.last + 1
 
-    /** For so many bytes of the new rows: files as large, and so fewer. */
+    /** For a part of the new rows, of `some` bytes: files of the same size, so fewer of them. */
     def part(some: Long): Append = {
       val fewer = math.max(1, math.round(files * math.min(1.0, some.toDouble / math.max(1L, bytes))).toInt)
       Append(fileOf.map(f => (f.toLong * fewer / files).toInt), some)
@@ -89,7 +89,7 @@ final private[run] case class Growth(
     else if (mayRefit && refitAmplification <= budget && spanningHurts) GrowthPlan.Refit
     else GrowthPlan.Append(fileOf, freshBytes)
 
-  /** Consecutive file numbers, so many that each file gets about the bytes that files have here. */
+  /** Joins consecutive file numbers until a file has about as many bytes as the files of the partition. */
   private def fileOf: Array[Int] = {
     val usual = cellBytes.sum / math.max(1, cellBytes.count(_ > 0))
     val files = math.max(1, math.round(freshBytes.toDouble / math.max(1L, usual)).toInt)

@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  * @param fresh
  *   files that no run has recorded: appended since, or rewritten by others
  * @param thinned
- *   files of earlier runs of which so many rows are deleted that they have to be written again
+ *   files of earlier runs that have lost so many rows that they have to be written again
  * @param later
  *   while those are written again, the files that are fresh beside them
  * @param gathered
@@ -37,14 +37,14 @@ final private[run] case class PlacedPartition(
   def all: Seq[DataFile] =
     settled.values.flatten.toSeq ++ spanning ++ fresh ++ gathered.values.flatten ++ thinned ++ later.toSeq.flatten
 
-  /** Nothing to do: all rows are where the layout wants them, or were appended in its order. */
+  /** Nothing to do: all rows are in their files of the layout, or were appended in its order. */
   def inPlace: Boolean = layoutId.isDefined && fresh.isEmpty && gathered.isEmpty && thinned.isEmpty
 
   def spanningBytes: Long = spanning.map(_.length).sum
 
   def freshBytes: Long = fresh.map(_.length).sum
 
-  /** With the thinned files alone to do: their rows are where the layout wants them, whatever is new. */
+  /** With only the thinned files to do. Their rows are in their place already, whatever is new. */
   def thinnedFirst: PlacedPartition = copy(fresh = thinned, thinned = Nil, later = Some(fresh))
 }
 
@@ -79,7 +79,7 @@ final private[run] class Placement(
   private def sameColumns(r: RunRecord): Boolean =
     if (r.columnIds.isEmpty || ids.isEmpty) r.columns == names else r.columnIds == ids
 
-  /** A run on another branch counts for what it wrote before the branches parted, or came together. */
+  /** A run on another branch counts if some of its files are also on this one. */
   private def counts(r: RunRecord, here: Seq[DataFile]): Boolean = r.branch == table.state.branch || {
     val present = here.map(f => (DataFile.below(table.root, f), f.length)).toSet
     r.files.exists(f => present((f.path, f.length)))

@@ -1,14 +1,14 @@
 package org.apache.spark.sql.zorder.run.report
 
 /**
- * What a run will need, told before it starts.
+ * What a run will need, estimated before it starts.
  *
  * @param bytesToRead
  *   the files once, and the sampled columns once more; with `verify = 'checksum'` the files twice more
  * @param bytesToShuffle
  *   an estimate to within a factor of two: rows times the width of one in Spark's row format, less what LZ4
- *   finds to leave out of neighbouring rows, which are the bytes that are alike in the least and the greatest
- *   value of a column; without that where `spark.shuffle.compress` is off
+ *   saves on neighbouring rows, which are the bytes that the min and max of a column have in common. Nothing is
+ *   subtracted if `spark.shuffle.compress` is off
  * @param localDiskBytes
  *   of all executors together: the shuffle files, and as much again for spills that are merged into them
  */

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.ClusterTable
 
-/** What a table is clustered by: the statement's list, else what the table says of itself. */
+/** The clustering columns: the statement's list, else those that the table itself names. */
 private[run] object ClusteredBy {
 
   /** Property that makes `ZORDER TABLE t` complete. */

@@ -5,10 +5,10 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.table.{ClusterTable, RunRecord}
 
-/** Which columns a layout is of, where a table can give a column's name to another one (ADR 0029). */
+/** The columns of a layout by their ids, since a table can give the name of a column to another one (ADR 0029). */
 private[run] object ColumnIds {
 
-  /** One for each clustering column; empty where the table's columns have names alone. */
+  /** One id for each clustering column; empty if the table's columns have only names. */
   def of(table: ClusterTable, columns: Seq[ClusterColumn]): Seq[String] = {
     val ids = columns.map(c => c.path.fold(ofExpression(table, c))(table.columnId))
     if (ids.forall(_.isDefined)) ids.flatten else Nil
@@ -19,7 +19,7 @@ private[run] object ColumnIds {
     if (read.forall(_.isDefined)) Some(read.flatten.mkString(s"${column.sql} of ", ", ", "")) else None
   }
 
-  /** A run's columns by the names that they have now. */
+  /** The columns of a run by their present names. */
   def named(table: ClusterTable, run: RunRecord): Seq[String] =
     if (run.columnIds.length != run.columns.length) run.columns
     else {
@@ -30,17 +30,17 @@ private[run] object ColumnIds {
             s"(${run.columns.mkString(", ")}); say BY (...) with the columns that it has.")))
     }
 
-  /** Of a run's columns those that have another name now, with it; None for one that was dropped. */
+  /** The columns of a run that have another name now, with that name; None for one that was dropped. */
   def renamed(table: ClusterTable, run: RunRecord): Map[String, Option[String]] =
     if (run.columnIds.length != run.columns.length) Map.empty
     else {
       val now = paths(table.schema).flatMap(p => table.columnId(p).map(_ -> ColumnPath.sql(p))).toMap
-      // an expression is told by its text as well: it stays as it was written
+      // the id of an expression contains its text, so it keeps the names that it was written with
       run.columns.zip(run.columnIds).filterNot { case (c, id) => id.startsWith(s"$c of ") }
         .map { case (c, id) => c -> now.get(id) }.filterNot { case (c, name) => name.contains(c) }.toMap
     }
 
-  /** One of a run's columns whose name is that of another column now, with its present name. */
+  /** A column of a run whose name belongs to another column now, with its present name. */
   def misnamed(table: ClusterTable, run: RunRecord): Option[(String, Option[String])] = {
     val names = paths(table.schema).map(ColumnPath.sql).toSet
     renamed(table, run).find { case (before, _) => names(before) }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
 import org.apache.spark.sql.zorder.expr.ColumnPath
 
-/** The names of columns that are given as `Column`: the list of a layout is one of names. */
+/** The names of columns that are given as `Column`, since a layout lists its columns by name. */
 private[zorder] object ColumnNames {
 
   /** As it stands in `BY (...)`: a column of the DataFrame, or a field below one. */

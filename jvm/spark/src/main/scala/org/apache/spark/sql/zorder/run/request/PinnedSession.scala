@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.run.request
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
-/** The session that a run reads and writes in: the user's, cloned, with everything pinned that could spoil it. */
+/** The session of a run: a clone of the user's, with all settings pinned that could spoil it. */
 object PinnedSession {
 
   /** One table of settings: key, value, why. A test sets each of them wrongly first. */
@@ -44,7 +44,7 @@ object PinnedSession {
       "avro,csv,json,kafka,orc,parquet,text",
       "the write path that is tested"))
 
-  /** The type of written timestamps is pinned later, when the footers have said what the input has. */
+  /** The type of written timestamps is pinned later, when the footers have shown the type of the input. */
   val TimestampType = "spark.sql.parquet.outputTimestampType"
 
   def of(session: ClassicSession): ClassicSession = {

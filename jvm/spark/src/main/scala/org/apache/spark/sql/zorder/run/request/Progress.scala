@@ -65,12 +65,12 @@ object Progress {
 }
 
 /**
- * Whether somebody sees what the driver writes to standard error. Java's own console does not tell: pyspark starts
- * its JVM with a pipe as standard input, and there Java has no console.
+ * Whether the standard error of the driver is a terminal. `System.console` alone cannot answer this: pyspark starts its
+ * JVM with a pipe as standard input, and then Java has no console.
  */
 private[run] object Terminal {
 
-  /** Looked up once: a process keeps its standard error. Where there is no `/proc`, Python says it by a setting. */
+  /** Looked up once: a process keeps its standard error. Without `/proc`, Python passes the answer in a setting. */
   lazy val sees: Boolean =
     Try(Files.readSymbolicLink(Paths.get("/proc/self/fd/2")).toString).toOption.map(isTerminal)
       .getOrElse(System.console() != null)

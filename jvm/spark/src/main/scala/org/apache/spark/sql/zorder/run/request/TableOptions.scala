@@ -4,7 +4,7 @@ import org.apache.spark.sql.zorder.conf.{RunOptions, ZOrderOption}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.ClusterTable
 
-/** The options of a run on a table, and of the advice on it, which speaks of such a run. */
+/** The options of a run on a table. Advice uses the same ones, since it is about such a run. */
 private[zorder] object TableOptions {
 
   /** Statement over table property over session over the format's own property over default. */

@@ -92,7 +92,7 @@ private[run] object WhereCondition {
     }
   }
 
-  /** A part that cannot be evaluated stays: the files it decides about count as overlapping. */
+  /** A part that cannot be evaluated stays as it is, and its files count as overlapping. */
   private def evaluated(e: Expression): Expression =
     try Literal.create(e.eval(), e.dataType)
     catch { case NonFatal(_) => e }

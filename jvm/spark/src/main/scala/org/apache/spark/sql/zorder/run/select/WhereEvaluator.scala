@@ -5,12 +5,12 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
 import sparkzorder.curve.{LongWord, Word, Zone}
 
-/** What the footer of one file says about a column: its bounds, and whether NULLs can be among the rows. */
+/** What the footer of one file shows of a column: its bounds, and whether it may contain NULLs. */
 final private[run] case class ColumnBounds(zone: Zone, mayBeNull: Boolean)
 
 /**
- * What a condition can be over the rows of one file. Whatever is not understood can be anything, so that an
- * error of judgement leaves a file alone (or takes it, where overlapping files are asked for).
+ * Evaluates a condition over the statistics of one file. An expression that it does not know may have any value, so
+ * a file in doubt is left alone (or taken, if the statement takes overlapping files).
  */
 final private[run] class WhereEvaluator(bounds: Seq[String] => ColumnBounds) {
 
@@ -65,7 +65,7 @@ final private[run] class WhereEvaluator(bounds: Seq[String] => ColumnBounds) {
 
 private[run] object WhereEvaluator {
 
-  /** Of a column within `[min, max]`, compared with a value: can that be true, can it be false? */
+  /** For a column within `[min, max]` compared with a value: may that be true, may it be false? */
   type Test = (Word, Word, Word) => (Boolean, Boolean)
 
   val equal: Test = (min, max, v) => (min <= v && v <= max, !(min == v && max == v))
@@ -103,7 +103,7 @@ final private[run] case class WhereTruth(mayBeTrue: Boolean, mayBeFalse: Boolean
 
   def not: WhereTruth = WhereTruth(mayBeFalse, mayBeTrue, mayBeNull)
 
-  /** SQL's three-valued AND, as if the sides had nothing to do with each other. */
+  /** SQL's three-valued AND, as if the two sides were independent. */
   def and(that: WhereTruth): WhereTruth = WhereTruth(
     mayBeTrue && that.mayBeTrue,
     mayBeFalse || that.mayBeFalse,
