@@ -12,6 +12,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
 import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
+import org.apache.spark.sql.zorder.sql.statement.TableRefParser
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.Provider
 
@@ -109,6 +110,14 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
       val below = state.sqlParser.asInstanceOf[ZOrderParser].delegate
       assert(extensions.buildParser(spark, below) eq below)
     } finally System.clearProperty(key)
+  }
+
+  test("a table given as text that is no table is refused in one sentence") {
+    Seq("db.`t" -> "the quote ` is never closed", "'t" -> "the quote ' is never closed", "t u" -> "found 'u'").foreach {
+      case (text, why) =>
+        val refused = intercept[ZOrderException](TableRefParser.ofText(spark, text))
+        assert(refused.getMessage.contains(why) && refused.getMessage.contains("expected a table name or a path"))
+    }
   }
 
   test("other extensions find their parser below ours through a declared field") {
