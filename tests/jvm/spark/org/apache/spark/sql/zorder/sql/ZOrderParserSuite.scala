@@ -113,10 +113,14 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("a table given as text that is no table is refused in one sentence") {
-    Seq("db.`t" -> "the quote ` is never closed", "'t" -> "the quote ' is never closed", "t u" -> "found 'u'").foreach {
+    Seq(
+      "db.`t" -> "the quote ` is never closed",
+      "'t" -> "the quote ' is never closed",
+      "t u" -> "found 'u'").foreach {
       case (text, why) =>
         val refused = intercept[ZOrderException](TableRefParser.ofText(spark, text))
-        assert(refused.getMessage.contains(why) && refused.getMessage.contains("expected a table name or a path"))
+        assert(
+          refused.getMessage.contains(why) && refused.getMessage.contains("expected a table name or a path"))
     }
   }
 

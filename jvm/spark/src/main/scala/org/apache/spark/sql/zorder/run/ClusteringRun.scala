@@ -83,7 +83,8 @@ object ClusteringRun {
     val limit = batches.limitReached(report)
     if (result.batch.isLast) report
     else if (limit.isDefined)
-      report.partial(s"${limit.get}, and ${result.batch.remaining}: run the same statement again to continue.")
+      report.partial(
+        s"${limit.get}, and ${result.batch.remaining}: run the same statement again to continue.")
     else {
       // Spark deletes a batch's shuffle files only after the driver's garbage collector has freed their dependencies
       System.gc()

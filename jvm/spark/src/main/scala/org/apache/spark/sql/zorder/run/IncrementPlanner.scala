@@ -97,7 +97,11 @@ final private[run] class IncrementPlanner(context: RunContext, batches: Batches)
       partitions.map(_._1.bytes).sum / math.max(1, partitions.map(_._2).sum),
       "")
 
-  private def count(source: InputRelation, rows: Long, tracked: TrackedColumns, routes: PartitionLayouts): Counted = {
+  private def count(
+      source: InputRelation,
+      rows: Long,
+      tracked: TrackedColumns,
+      routes: PartitionLayouts): Counted = {
     val route = if (routes.refs.length == 1) None else Some(source.route)
     // file numbers without their spread: a heavy value grows in the first of its files
     val file = ZOrderFile(routes, route, tracked.clustering.map(_.expression), None)
@@ -142,7 +146,8 @@ final private[run] class IncrementPlanner(context: RunContext, batches: Batches)
       else Some(growing.head).map(g => StepStart(g.placed, g.ref, g.moved, g.plan))
     val inSteps = steps.fold("")(s =>
       s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s.placed, s.ref))}.")
-    val text = growing.map(_.summary(options)).mkString(" ") + inSteps + selected.summary + input.changesSummary
+    val text =
+      growing.map(_.summary(options)).mkString(" ") + inSteps + selected.summary + input.changesSummary
     val reason = if (steps.isDefined) text else s" $text"
     BatchPlan(rewrite, selected.considered, batch, steps, limit = None, dryRunText = text, reason)
   }

@@ -74,7 +74,8 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
         underway.forecast)
     } else {
       val reason =
-        if (batches.underway.isDefined) "" else s"This continues the steps of an earlier run.${selected.summary}"
+        if (batches.underway.isDefined) ""
+        else s"This continues the steps of an earlier run.${selected.summary}"
       take(placed, ref, underway, selected.considered, others, reason)
     }
   }

@@ -121,5 +121,6 @@ final private[run] case class Forecast(
 }
 
 private[run] object Forecast {
-  def read(gauge: ReadEstimator, levels: Levels): Readings = Readings(gauge.columns(levels), gauge.queries(levels))
+  def read(gauge: ReadEstimator, levels: Levels): Readings =
+    Readings(gauge.columns(levels), gauge.queries(levels))
 }

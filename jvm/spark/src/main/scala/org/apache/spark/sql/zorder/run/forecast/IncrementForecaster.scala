@@ -104,6 +104,7 @@ final private[run] class IncrementForecaster(
       val levels = Seq(blocks.files, blocks.rowGroups, blocks.pages).map(math.max(1.0, _))
       val each = LayoutForecast.bound(sample.select(tracked.clustering.indices), levels)
       tracked.all.indices.map(c =>
-        if (c < tracked.clustering.length) ReadShares(each(0)(c), each(1)(c), each(2)(c)) else ReadShares(1, 1, 1))
+        if (c < tracked.clustering.length) ReadShares(each(0)(c), each(1)(c), each(2)(c))
+        else ReadShares(1, 1, 1))
     }
 }

@@ -29,7 +29,8 @@ private[run] object InputSchema {
     case Some(_) => InputSchema(managed(table, footers, options), Nil)
     case None =>
       spelledTwice(footers).foreach(refuse)
-      val union = accepted(SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType))
+      val union =
+        accepted(SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType))
       unwritable(session, union.schema).foreach(refuse)
       TrialRead.problem(session, table, union, footers).foreach(refuse)
       val losses = union.losses ++ TruncatedTimestamps.losses(session, footers)

@@ -27,7 +27,8 @@ object RewriteQuery {
       route: Option[Expression],
       routes: PartitionLayouts,
       outputs: OutputFiles): LogicalPlan = {
-    val spread = if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
+    val spread =
+      if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
     val file = ZOrderFile(routes, route, columns, spread)
     val shuffled =
       RepartitionByExpression(Seq(ToPartition(file, outputs.preImages)), child, outputs.count)

@@ -93,7 +93,11 @@ private[zorder] object Selection {
     Selection(taken, all.filterNot(f => paths(f.path)), footers, where.sql)
   }
 
-  private def bounds(footer: FileFooter, paths: Seq[Seq[String]], offset: Int, path: Seq[String]): ColumnBounds = {
+  private def bounds(
+      footer: FileFooter,
+      paths: Seq[Seq[String]],
+      offset: Int,
+      path: Seq[String]): ColumnBounds = {
     val column = paths.indexOf(path)
     if (column < 0 || footer.opaque) ColumnBounds(Zone.Unknown, mayBeNull = true)
     else {

@@ -44,7 +44,11 @@ final private[run] class WhereEvaluator(bounds: Seq[String] => ColumnBounds) {
     case _ => WhereTruth(mayBeTrue = h.mayBeNull, mayBeFalse = true, mayBeNull = false)
   }
 
-  private def compared(dataType: DataType, h: ColumnBounds, literal: Literal, test: WhereEvaluator.Test): WhereTruth =
+  private def compared(
+      dataType: DataType,
+      h: ColumnBounds,
+      literal: Literal,
+      test: WhereEvaluator.Test): WhereTruth =
     if (literal.value == null || h.zone == Zone.OnlyNulls) WhereTruth.Null
     else
       WordTypes.of(dataType).filter(_ => literal.dataType == dataType).map(_.word(literal.value)) match {
