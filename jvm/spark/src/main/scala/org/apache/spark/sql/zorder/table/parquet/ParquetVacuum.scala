@@ -33,7 +33,9 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
   private val store: JournalStore = table.store
   private val fs: FileSystem = store.fs
   private val live: Set[String] = table.liveDirs().values.map(path).toSet
-  private val now = System.currentTimeMillis
+
+  /** Asked again each time: a commit that this vacuum has finished itself changed its journal only just now. */
+  private def now: Long = System.currentTimeMillis
 
   def run(): Seq[Vacuumed] = {
     val abandoned = unfinished()
