@@ -1,0 +1,31 @@
+"""The statistics index of plain Parquet from Python: made, used by a query, described, refreshed, deleted."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import spark_zorder
+
+
+def test_a_query_opens_only_the_files_that_can_match(spark, tmp_path):
+    path = str(tmp_path / "t")
+    spark.range(0, 4000, 1, 4).selectExpr("id", "cast(id as string) s").write.parquet(path)
+    for file in (tmp_path / "t").glob("*.parquet"):
+        # entries of files that were written a moment ago are not trusted
+        os.utime(file, (time.time() - 3600,) * 2)
+    table = spark_zorder.ZOrderTable.forPath(spark, path)
+
+    made = table.index("id").head()
+    assert (made["status"], made["files"], made["footers_read"], made["columns"]) == ("INDEXED", 4, 4, 1)
+    assert [row["with_ranges"] for row in table.describeIndex().collect()] == [4]
+
+    found = spark.read.parquet(path).where("id = 1711")
+    assert [row["s"] for row in found.collect()] == ["1711"]
+    assert found.select("_metadata.file_name").distinct().count() == 1
+    assert "SkippingFileIndex" in found._jdf.queryExecution().executedPlan().toString()
+
+    refreshed = table.refreshIndex().head()
+    assert (refreshed["status"], refreshed["footers_read"]) == ("REFRESHED", 0)
+    assert table.dropIndex().head()["status"] == "DROPPED"
+    assert table.dropIndex().head()["status"] == "NOTHING_TO_DO"
