@@ -6,11 +6,9 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, IndexBuilder, IndexStore, StatisticsIndex}
 import org.apache.spark.sql.zorder.skip.scan.LoadedIndexes
-import org.apache.spark.sql.zorder.stats.StatColumn
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
-import sparkzorder.curve.Zone
 
 /** `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Data files are read by none of them. */
 object IndexStatements {
@@ -68,13 +66,8 @@ object IndexStatements {
       table: ParquetTable,
       store: IndexStore,
       before: StatisticsIndex): Row = {
-    val schema = dataSchema(table)
     // a column that is gone, or has another type now, leaves the index
-    val columns = before.columns.filter(c => typeOf(schema, c.path).contains(c.dataType))
-      .map { c =>
-        val stats = StatColumn.in(schema, c.path)
-        c.copy(absentIsNull = stats.absent == Zone.OnlyNulls) -> stats
-      }
+    val columns = IndexedColumns.still(dataSchema(table), before.columns)
     write(session, table, store, new IndexBuilder(session, table.root, columns), Some(before), "REFRESHED")
   }
 
@@ -117,9 +110,8 @@ object IndexStatements {
     val clock = store.clock()
     val ours = table.state.runs().flatMap(_.files.map(_.path)).toSet
     val (index, read) = builder.build(table.files(), before, clock, ours)
-    val number = store.write(index)
+    val bytes = store.write(index)
     LoadedIndexes.forget(table.root)
-    val bytes = store.newestFile().filter(_._1 == number).fold(0L)(_._2)
     Row(
       table.root.toString,
       status,
@@ -144,13 +136,4 @@ object IndexStatements {
     val partitioning = table.partitionSchema.fieldNames.toSet
     StructType(table.schema.filterNot(f => partitioning(f.name)))
   }
-
-  private def typeOf(schema: StructType, path: Seq[String]): Option[DataType] =
-    schema.fields.find(_.name == path.head).flatMap { f =>
-      (f.dataType, path.tail) match {
-        case (dataType, Seq()) => Some(dataType)
-        case (s: StructType, deeper) => typeOf(s, deeper)
-        case _ => None
-      }
-    }
 }

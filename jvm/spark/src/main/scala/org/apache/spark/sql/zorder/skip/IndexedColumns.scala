@@ -43,10 +43,23 @@ private[skip] object IndexedColumns {
             case Some(column) => column
           }
         }.distinct
-    chosen.map { case (path, dataType) =>
-      val stats = StatColumn.in(schema, path)
-      IndexedColumn(ColumnPath.sql(path), path, dataType, stats.absent == Zone.OnlyNulls) -> stats
-    }.toIndexedSeq
+    chosen.map { case (path, dataType) => column(schema, path, dataType) }.toIndexedSeq
+  }
+
+  /** Those of an earlier index that the table still has, of the same type. */
+  def still(
+      schema: StructType,
+      columns: IndexedSeq[IndexedColumn]): IndexedSeq[(IndexedColumn, StatColumn)] = {
+    val there = leaves(schema, Nil).toSet
+    columns.filter(c => there(c.path -> c.dataType)).map(c => column(schema, c.path, c.dataType))
+  }
+
+  private def column(
+      schema: StructType,
+      path: Seq[String],
+      dataType: DataType): (IndexedColumn, StatColumn) = {
+    val stats = StatColumn.in(schema, path)
+    IndexedColumn(ColumnPath.sql(path), path, dataType, stats.absent == Zone.OnlyNulls) -> stats
   }
 
   private def leaves(schema: StructType, above: Seq[String]): Seq[(Seq[String], DataType)] =

@@ -47,8 +47,11 @@ final class IndexBuilder(
       before: Option[StatisticsIndex],
       clock: Long,
       ours: String => Boolean): (StatisticsIndex, Int) = {
-    val usable = before.filter(sameColumns)
-    val known = files.map(f => usable.flatMap(kept(_, f)))
+    val usable = before.filter(sameColumns).flatMap { index =>
+      val ranges = index.columns.indices.flatMap(index.rangesAt(_))
+      if (ranges.length == index.columns.length) Some(index.files -> ranges) else None
+    }
+    val known = files.map(f => usable.flatMap { case (indexed, ranges) => kept(indexed, ranges, f) })
     val missing = files.zip(known).collect { case (f, None) => f }
     val read = Footers.readIfPossible(session, missing, stats).zip(missing).flatMap { case (found, file) =>
       found.map { case (footer, pages) => file.path -> entry(file, footer, pages, clock, ours) }
@@ -61,11 +64,9 @@ final class IndexBuilder(
     before.columns == columns.map(_._1) &&
       before.caseSensitive == session.sessionState.conf.caseSensitiveAnalysis
 
-  private def kept(before: StatisticsIndex, file: DataFile): Option[IndexEntry] = {
-    val f = before.files
+  private def kept(f: IndexedFiles, ranges: IndexedSeq[ColumnRanges], file: DataFile): Option[IndexEntry] = {
     val number = f.find(keys.of(new Path(file.path)), file.length, file.modified)
-    val columns = before.columns.indices.map(before.rangesAt)
-    if (number < 0 || columns.exists(_.isEmpty)) None
+    if (number < 0) None
     else
       Some(IndexEntry(
         f.paths(number),
@@ -73,7 +74,7 @@ final class IndexBuilder(
         f.modified(number),
         f.rows(number),
         f.readAt(number),
-        columns.flatten.map(IndexBuilder.column(_, number))))
+        ranges.map(IndexBuilder.column(_, number))))
   }
 
   private def entry(

@@ -22,7 +22,7 @@ import org.apache.spark.sql.types.DataType
  * do not agree, is no index.
  */
 private[skip] object IndexFile {
-  private val Magic = 0x5a4f52444944581L // "ZORDIDX" and the version of the format
+  private val Magic = 0x5a4f524449445801L // "ZORDIDX" and the version of the format
   private val MagicBytes = 8
   private val TrailerBytes = 4 + 4 + MagicBytes
 

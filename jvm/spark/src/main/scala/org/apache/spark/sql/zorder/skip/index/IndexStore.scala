@@ -31,13 +31,13 @@ final class IndexStore(fs: FileSystem, root: Path) extends Logging {
   /** The number and length of the newest index file, whole or not: what a cached index is compared with. */
   def newestFile(): Option[(Int, Long)] = numbered().headOption.map { case (n, s) => (n, s.getLen) }
 
-  /** Writes an index as the newest one and deletes those that no query can have begun with lately. */
-  def write(index: StatisticsIndex): Int = {
+  /** Writes an index as the newest one, deletes those that no query can have begun with lately, and says its bytes. */
+  def write(index: StatisticsIndex): Long = {
     val bytes = IndexFile.bytes(index)
     fs.mkdirs(dir)
     val number = put(bytes, numbered().headOption.fold(1)(_._1 + 1))
     numbered().map(_._1).filter(_ < number).drop(IndexStore.Kept).foreach(n => delete(file(n)))
-    number
+    bytes.length.toLong
   }
 
   /** Deletes the index; false if there was none. */

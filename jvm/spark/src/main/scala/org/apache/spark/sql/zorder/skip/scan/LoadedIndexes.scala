@@ -27,7 +27,7 @@ object LoadedIndexes extends Logging {
   private val loaded = new ConcurrentHashMap[Path, Loaded]()
 
   /** The index of the table at `root`; None without a whole one. Never fails. */
-  def of(root: Path, conf: Configuration): Option[StatisticsIndex] =
+  def of(root: Path, conf: => Configuration): Option[StatisticsIndex] =
     try {
       val known = Option(loaded.get(root))
       val cached = known.flatMap(l => Option(l.index.get))

@@ -17,14 +17,14 @@ import sparkzorder.curve.cost.{Condition, Interval}
  * @param whenFalse
  *   the values for which it is false (not NULL), or more
  */
-final private[zorder] case class ColumnPredicate(
+final private[workload] case class ColumnPredicate(
     column: BoxColumn,
     whenTrue: Condition,
     whenFalse: Condition) {
   def not: ColumnPredicate = ColumnPredicate(column, whenFalse, whenTrue)
 }
 
-private[zorder] object ColumnPredicate {
+private[workload] object ColumnPredicate {
 
   /** None where the expression is no such test. */
   def of(e: Expression): Option[ColumnPredicate] = e match {

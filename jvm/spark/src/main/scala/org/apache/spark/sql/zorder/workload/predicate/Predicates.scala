@@ -4,28 +4,39 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.BooleanType
+import sparkzorder.curve.cost.Condition
 
-/**
- * Resolved filter expressions as boxes. What is not understood is free, so that the boxes hold every row
- * for which the filter is true, and more of them rather than fewer.
- */
-object Predicates {
+/** What resolved filter expressions say of columns. What is not understood may be true anywhere. */
+private[zorder] object Predicates {
 
-  /** The rows for which the filter is true. */
-  def boxes(filter: Expression): Boxes = where(filter, truth = true)
+  /** The rows for which the filter is true, as boxes that hold all of these, and more of them rather than fewer. */
+  def boxes(filter: Expression): Boxes = whereTrue(filter, BoxSets)
 
-  /** The rows for which the expression is `truth`, and not NULL. */
-  private def where(e: Expression, truth: Boolean): Boxes = e match {
-    case Literal(value, BooleanType) => if (value == truth) Boxes.Free else Boxes.Nothing
-    case And(l, r) if truth => where(l, truth).and(where(r, truth))
-    case And(l, r) => where(l, truth).or(where(r, truth))
-    case Or(l, r) if truth => where(l, truth).or(where(r, truth))
-    case Or(l, r) => where(l, truth).and(where(r, truth))
-    case Not(child) => where(child, !truth)
-    case _ if e.foldable => folded(e).fold(Boxes.Free)(where(_, truth))
-    case _ =>
-      ColumnPredicate.of(constants(e)).fold(Boxes.Free)(a =>
-        Boxes.on(a.column, if (truth) a.whenTrue else a.whenFalse))
+  /** The set for which the filter is true, or more. */
+  def whereTrue[R](filter: Expression, sets: FilterSets[R]): R = where(filter, truth = true, sets)
+
+  /** The set for which the expression is `truth`, and not NULL. */
+  private def where[R](e: Expression, truth: Boolean, sets: FilterSets[R]): R = {
+    def part(e: Expression): R = where(e, truth, sets)
+    e match {
+      case Literal(value, BooleanType) => if (value == truth) sets.all else sets.none
+      case And(l, r) => if (truth) sets.and(part(l), part(r)) else sets.or(part(l), part(r))
+      case Or(l, r) => if (truth) sets.or(part(l), part(r)) else sets.and(part(l), part(r))
+      case Not(child) => where(child, !truth, sets)
+      case _ if sets.unanswered(e) => sets.all
+      case _ if e.foldable => folded(e).fold(sets.all)(part)
+      case _ =>
+        ColumnPredicate.of(constants(e)).fold(sets.all)(p =>
+          sets.on(p.column, if (truth) p.whenTrue else p.whenFalse))
+    }
+  }
+
+  private object BoxSets extends FilterSets[Boxes] {
+    override def all: Boxes = Boxes.Free
+    override def none: Boxes = Boxes.Nothing
+    override def and(left: Boxes, right: => Boxes): Boxes = left.and(right)
+    override def or(left: Boxes, right: => Boxes): Boxes = left.or(right)
+    override def on(column: BoxColumn, condition: Condition): Boxes = Boxes.on(column, condition)
   }
 
   /** The expression with the constants directly below it evaluated. */

@@ -1,0 +1,23 @@
+package org.apache.spark.sql.zorder.workload.predicate
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import sparkzorder.curve.cost.Condition
+
+/** What a filter is turned into by [[Predicates]]: sets that hold every row (or file) in question, or more. */
+private[zorder] trait FilterSets[R] {
+
+  /** For what nothing is known of. */
+  def all: R
+
+  def none: R
+
+  def and(left: R, right: => R): R
+
+  def or(left: R, right: => R): R
+
+  /** Where the column meets the condition. */
+  def on(column: BoxColumn, condition: Condition): R
+
+  /** Whether nothing can be said of an expression, though it could be understood. */
+  def unanswered(e: Expression): Boolean = false
+}
