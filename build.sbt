@@ -60,6 +60,9 @@ val testJavaOptions = Seq(
   "-XX:Tier4CompileThreshold=40000",
   "-XX:Tier4BackEdgeThreshold=120000")
 
+/** Where so much code runs so seldom that C2 never pays, as in three table formats and in smoke tests. */
+val quickStart = Seq("-XX:TieredStopAtLevel=1")
+
 def repo(path: String): File = file(path).getAbsoluteFile
 
 /**
@@ -105,7 +108,8 @@ val inTwoJvms: Setting[_] = Test / testGrouping := {
   val format = ".*\\.table\\.(delta|iceberg|hudi)\\..*"
   val options = (Test / forkOptions).value
   (Test / definedTests).value.groupBy(_.name.matches(format)).toSeq.map { case (formats, tests) =>
-    Tests.Group(if (formats) "formats" else "core", tests, Tests.SubProcess(options))
+    val own = if (formats) options.withRunJVMOptions(options.runJVMOptions ++ quickStart) else options
+    Tests.Group(if (formats) "formats" else "core", tests, Tests.SubProcess(own))
   }
 }
 
@@ -207,7 +211,7 @@ def sparkProject(line: SparkLine): Project = {
       Test / unmanagedResourceDirectories := Seq(repo("tests/shared"), repo("tests/jvm/resources")),
       Test / fork := true,
       Test / baseDirectory := repo("."),
-      Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions,
+      Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions ++ (if (full) Nil else quickStart),
       inTwoJvms,
       bspEnabled := inIde(line.id),
       scalafixChecked,

@@ -29,6 +29,8 @@ TOOLS = VENVS / "tools/bin/python"
 LINES = ("3.5", "4.3")
 # sbt, two JVMs with tests and the Python tests with theirs
 MEMORY_FOR_BOTH = 12 * 2**30
+# of Python tests: many short sessions, which C2 costs half of their CPU time
+QUICK_START = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 # the S3 server of the tests is built with Go
 STORE = shutil.which("go") is not None
@@ -36,12 +38,13 @@ STORE = shutil.which("go") is not None
 
 @dataclass(frozen=True)
 class Stage:
-    """One step: its command, the reports that it must leave, the stages whose result it needs."""
+    """One step: command, reports that it must leave, stages whose result it needs, environment."""
 
     name: str
     command: list[str]
     reports: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
 
 
 def install(line: str) -> Stage:
@@ -54,7 +57,7 @@ def pytest(marks: str, line: str, name: str, *where: str) -> Stage:
     report = f"{name}.xml"
     options = ["-q", "--durations=5", "-p", "no:cacheprovider", f"--junitxml={REPORTS / report}"]
     command = [str(VENVS / line / "bin/python"), "-m", "pytest", *options, "-m", marks, *where]
-    return Stage(name, command, (report,), (f"install-{line}",))
+    return Stage(name, command, (report,), (f"install-{line}",), QUICK_START)
 
 
 def builds() -> list[Stage]:
@@ -122,7 +125,7 @@ class Run:
         environment = {
             k: v for k, v in os.environ.items() if k not in ("SPARK_HOME", "PYTHONPATH", "MAKEFLAGS")
         }
-        environment["SHORT_TESTS"] = "0" if self.every else "1"
+        environment |= {"SHORT_TESTS": "0" if self.every else "1", **stage.environment}
         done = subprocess.run(
             stage.command,
             cwd=TOP,

@@ -15,7 +15,7 @@ from left import pytest_deselected  # noqa: F401  (a hook)
 from oracle import Walk
 
 # of so many cases `make test` takes one, always the same ones; `make test-all` takes all
-SHARE = 3
+SHARE = 4
 
 
 def pytest_collection_modifyitems(items):

@@ -108,7 +108,10 @@ def session(key, value):
         plain_builder(FOLDER)
         .config("spark.sql.catalogImplementation", "hive")
         .config(f"spark.hadoop.{key}", value)
-        .config("spark.driver.extraJavaOptions", f"-Dderby.system.home={FOLDER}/derby")
+        .config(
+            "spark.driver.extraJavaOptions",
+            f"-Dderby.system.home={FOLDER}/derby -Dderby.system.durability=test",
+        )
     )
     spark = spark_zorder.configure(builder).getOrCreate()
     spark.sql("CREATE DATABASE sales")

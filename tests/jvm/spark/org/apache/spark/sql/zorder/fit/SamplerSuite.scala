@@ -1,10 +1,12 @@
 package org.apache.spark.sql.zorder.fit
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import sparkzorder.curve.build.Curves
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
+@SameOnAllLines
 class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
   private lazy val spark: SparkSession = SparkSession.builder()
     .master("local[2]").config("spark.sql.shuffle.partitions", 4).config("spark.ui.enabled", "false")

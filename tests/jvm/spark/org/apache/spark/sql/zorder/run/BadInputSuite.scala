@@ -2,9 +2,11 @@ package org.apache.spark.sql.zorder.run
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.AnalysisException
 
 /** Bad input changes nothing and gets one sentence. */
+@SameOnAllLines
 class BadInputSuite extends AnyFunSuite with RunFixture {
   private val options = "WITH (fileCount = 4, force = true)"
 

@@ -9,6 +9,7 @@ import org.apache.parquet.example.data.simple.NanoTime
 import org.apache.parquet.io.api.Binary
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.{Footers, ForeignFile}
 import org.apache.spark.sql.zorder.table.file.DataFile
@@ -67,7 +68,7 @@ class ForeignTypesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("types that are refused, and that force accepts and lists") {
+  test("types that are refused, and that force accepts and lists", FirstLineTest) {
     withTempDir { dir =>
       // column -> what it would be written back as
       val lost = Seq[(String, String, Group => Unit)](
@@ -124,7 +125,7 @@ class ForeignTypesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("types and codecs that this Spark cannot read: file, column and what to do") {
+  test("types and codecs that this Spark cannot read: file, column and what to do", FirstLineTest) {
     withTempDir { dir =>
       for ((name, remedy) <- Seq("float16" -> "a float", "brotli" -> "zstd")) {
         val path = arrow(dir, name)

@@ -4,6 +4,7 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
@@ -89,7 +90,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
-  test("files that are new, changed or gone since are read as they are") {
+  test("files that are new, changed or gone since are read as they are", FirstLineTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
@@ -112,7 +113,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
-  test("a file that was written while the index was made is not trusted") {
+  test("a file that was written while the index was made is not trusted", FirstLineTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
@@ -146,7 +147,9 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
-  test("a broken, cut off or foreign index means that nothing is skipped; the newest whole one counts") {
+  test(
+    "a broken, cut off or foreign index means that nothing is skipped; the newest whole one counts",
+    FirstLineTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
@@ -225,7 +228,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
-  test("another type, case or name in the query than in the index is not answered from it") {
+  test("another type, case or name in the query than in the index is not answered from it", FirstLineTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       spark.range(0, 4000, 1, 4).selectExpr("cast(id as int) Id", "cast(id as string) text")
@@ -243,7 +246,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
-  test("a clustering run keeps the index up, wherever the files are afterwards") {
+  test("a clustering run keeps the index up, wherever the files are afterwards", FirstLineTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
@@ -266,7 +269,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
-  test("what cannot be indexed is refused with a sentence") {
+  test("what cannot be indexed is refused with a sentence", FirstLineTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       spark.range(1).selectExpr("id", "array(id) arr").write.parquet(path.toString)

@@ -5,6 +5,7 @@ import java.io.File
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
@@ -13,6 +14,7 @@ import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 
 /** ADR 23: a managed table lives on after a run as it did before, whatever is done to it. */
+@SameOnAllLines
 class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
 
   override def beforeEach(): Unit = {

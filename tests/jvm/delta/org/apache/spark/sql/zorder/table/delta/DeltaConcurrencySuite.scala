@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
@@ -14,7 +15,9 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
   private val run = "BY (a, b) WITH (fileCount = 8)"
 
   for (place <- Seq("delta-written", "delta-commit"))
-    test(s"an append during a run survives: $place", LongTest.unless(place == "delta-commit"): _*) {
+    test(
+      s"an append during a run survives: $place",
+      FirstLineTest +: LongTest.unless(place == "delta-commit"): _*) {
       withTempDir { dir =>
         val path = dir.resolve("t")
         delta(path)
@@ -34,7 +37,7 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
     test(
       s"${statement.takeWhile(_ != ' ')} of rewritten rows ends the run, deletion vectors = $vectors: nothing is " +
         "changed or left behind",
-      LongTest.unless(statement.startsWith("DELETE") && vectors == "true"): _*) {
+      FirstLineTest +: LongTest.unless(statement.startsWith("DELETE") && vectors == "true"): _*) {
       withTempDir { dir =>
         val path = dir.resolve("t")
         delta(path, 4000, Map("enableDeletionVectors" -> vectors))

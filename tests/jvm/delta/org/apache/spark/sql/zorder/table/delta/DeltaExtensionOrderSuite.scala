@@ -2,9 +2,10 @@ package org.apache.spark.sql.zorder.table.delta
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
 
 /** Our extension in front of Delta's: the guide says behind, but both orders must work. */
+@SameOnAllLines
 class DeltaExtensionOrderSuite extends AnyFunSuite with DeltaFixture {
   override protected def extensions: String = s"${ZOrderSession.extension},$deltaExtension"
 

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.delta
 import io.delta.tables.DeltaTable
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.delta.DeltaLog
 import sparkzorder.LongTest
 
@@ -97,7 +98,7 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a change feed has no changes of a run; a constraint and a generated column are kept") {
+  test("a change feed has no changes of a run; a constraint and a generated column are kept", FirstLineTest) {
     withTable("f_t") {
       val year = DeltaTable.columnBuilder(spark, "y").dataType("INT").generatedAlwaysAs("YEAR(d)").build()
       DeltaTable.create(spark).tableName("f_t").addColumn("id", "BIGINT").addColumn("a", "INT")
@@ -137,7 +138,7 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("NULLs, dates, timestamps, decimals, nested fields, CHAR") {
+  test("NULLs, dates, timestamps, decimals, nested fields, CHAR", FirstLineTest) {
     withTable("n_t") {
       spark.sql(
         "CREATE TABLE n_t (id BIGINT, c CHAR(6), s STRUCT<x: DECIMAL(20,3), t: TIMESTAMP>, f DOUBLE, " +

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.table.delta
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.run.JobWatch
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -35,7 +36,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("second run, append, DRY RUN, FULL, history, rollback, remove") {
+  test("second run, append, DRY RUN, FULL, history, rollback, remove", FirstLineTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path)
@@ -93,7 +94,9 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("tables of the catalog, partitioned: order inside files, WHERE, Delta's own OPTIMIZE stays Delta's") {
+  test(
+    "tables of the catalog, partitioned: order inside files, WHERE, Delta's own OPTIMIZE stays Delta's",
+    FirstLineTest) {
     withTable("d_t") {
       val rows = numbers(20000).selectExpr("*", "cast(id % 2 as int) p")
       rows.repartition(3).write.format("delta").partitionBy("p").saveAsTable("d_t")
@@ -117,7 +120,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a table with more rows than are sampled") {
+  test("a table with more rows than are sampled", FirstLineTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 260000)

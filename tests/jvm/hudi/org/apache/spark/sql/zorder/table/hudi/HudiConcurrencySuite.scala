@@ -8,6 +8,7 @@ import scala.collection.JavaConverters._
 import org.apache.hudi.exception.HoodieWriteConflictException
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{GuardedFileSystem, TableRef}
@@ -16,6 +17,7 @@ import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 
 /** Others at work during a run, and runs that die. */
+@SameOnAllLines
 class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
   private def more(n: Long) = numbers(n).selectExpr("id + 100000 AS id", "a", "b", "s", "d")

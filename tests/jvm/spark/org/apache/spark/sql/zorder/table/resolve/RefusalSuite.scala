@@ -7,11 +7,13 @@ import java.util.Locale
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableFixture, TableRef}
 
 /** docs/spec.md, section 4: what is refused, with the statement that is right instead. */
+@SameOnAllLines
 class RefusalSuite extends AnyFunSuite with TableFixture {
 
   private def says(parts: String*)(body: => Any): Unit = {

@@ -4,6 +4,7 @@ import java.nio.file.{Files, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.conf.SessionKeys
@@ -54,7 +55,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
     }
   }
 
-  test("with literals, one row per value") {
+  test("with literals, one row per value", FirstLineTest) {
     fresh { (table, log) =>
       start(log, "KEEP LITERALS")
       (1 to 3).foreach(i => spark.read.parquet(table).where(s"a = $i AND s LIKE 'n${i}%'").collect())
@@ -102,7 +103,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
     }
   }
 
-  test("unlike queries are bounded, like ones are counted on") {
+  test("unlike queries are bounded, like ones are counted on", FirstLineTest) {
     fresh { (table, log) =>
       withConf(SessionKeys.QueryLogMost.key -> "3") {
         start(log, "KEEP LITERALS")
@@ -114,7 +115,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
     }
   }
 
-  test("batches become files; the end of the application writes the rest") {
+  test("batches become files; the end of the application writes the rest", FirstLineTest) {
     var batches = Vector.empty[Seq[LoggedQuery]]
     val recorder = new QueryRecorder(10, b => batches :+= b)
     val one = LoggedQuery(Some("t"), None, "q", 1.0, Nil)
