@@ -25,6 +25,7 @@ import machine
 import peers
 import result_file
 import session
+from clustered import BY, delta, delta_own, hudi, hudi_own, iceberg, iceberg_own, ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,117 +34,37 @@ if TYPE_CHECKING:
 
     Reads = dict[str, dict[str, tuple[float, int]]]
 
-BY = ("ss_customer_sk", "ss_cdemo_sk")
 FILES = 64
-NAMES = ", ".join(BY)
-# Hudi's Bloom filter fills much of a file so small, and it cuts more of them than it is asked for: 390 by the
-# size that the others get, 18 by six times as much
-HUDI_LARGER = 2
 ZONES = "spark.databricks.io.skipping.mdc"
-
-
-def delta(spark: SparkSession, source: DataFrame, path: Path, clustered: bool = False) -> DataFrame:
-    """The table as Delta, in the order it came in."""
-    if clustered:
-        columns = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in source.schema)
-        spark.sql(f"CREATE TABLE delta.`{path}` ({columns}) USING delta CLUSTER BY ({NAMES})")
-    source.write.format("delta").mode("append").save(str(path))
-    return spark.read.format("delta").load(str(path))
-
-
-def delta_own(
-    spark: SparkSession, source: DataFrame, path: Path, clustered: bool = False, **settings: str
-) -> DataFrame:
-    """Delta's OPTIMIZE, its target size so that it makes so many files."""
-    table = delta(spark, source, path, clustered)
-    size = sum(f.stat().st_size for f in session.files(table))
-    settings = {"spark.databricks.delta.optimize.maxFileSize": str(size // FILES), **settings}
-    for key, value in settings.items():
-        spark.conf.set(key, value)
-    try:
-        spark.sql(f"OPTIMIZE delta.`{path}`" + ("" if clustered else f" ZORDER BY ({NAMES})")).collect()
-    finally:
-        for key in settings:
-            spark.conf.unset(key)
-    return spark.read.format("delta").load(str(path))
-
-
-def iceberg(spark: SparkSession, source: DataFrame, name: str) -> DataFrame:
-    """The table as Iceberg, in the order it came in."""
-    spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
-    source.writeTo(f"ice.db.{name}").create()
-    return spark.table(f"ice.db.{name}")
-
-
-def iceberg_own(spark: SparkSession, source: DataFrame, name: str) -> DataFrame:
-    """Iceberg's rewrite_data_files with its z-order."""
-    size = sum(f.stat().st_size for f in session.files(iceberg(spark, source, name)))
-    options = f"map('rewrite-all', 'true', 'target-file-size-bytes', '{size // FILES}')"
-    spark.sql(
-        f"CALL ice.system.rewrite_data_files(table => 'db.{name}', strategy => 'sort', "
-        f"sort_order => 'zorder({','.join(BY)})', options => {options})"
-    ).collect()
-    spark.sql(f"REFRESH TABLE ice.db.{name}")
-    return spark.table(f"ice.db.{name}")
-
-
-def hudi(spark: SparkSession, source: DataFrame, path: Path) -> DataFrame:
-    """The table as Hudi, in the order it came in; Hudi makes up the record keys."""
-    settings = {"hoodie.table.name": path.name, "hoodie.datasource.write.operation": "bulk_insert"}
-    source.write.format("hudi").options(**settings).mode("append").save(str(path))
-    return spark.read.format("hudi").load(str(path))
-
-
-def hudi_own(spark: SparkSession, source: DataFrame, path: Path, curve: str, build: str) -> DataFrame:
-    """Hudi's run_clustering, without its limits of a group, so that one curve spans the table."""
-    table = hudi(spark, source, path)
-    size = sum(f.stat().st_size for f in session.files(table))
-    plan = "hoodie.clustering.plan.strategy"
-    settings = {
-        "hoodie.layout.optimize.curve.build.method": build,
-        f"{plan}.small.file.limit": size * 4,
-        f"{plan}.max.bytes.per.group": size * 4,
-        f"{plan}.target.file.max.bytes": size // FILES * HUDI_LARGER,
-    }
-    options = ",".join(f"{key}={value}" for key, value in settings.items())
-    spark.sql(
-        f"CALL run_clustering(path => '{path}', order => '{','.join(BY)}', "
-        f"order_strategy => '{curve}', options => '{options}')"
-    ).collect()
-    return spark.read.format("hudi").load(str(path))
-
-
-def ours(spark: SparkSession, target: str) -> None:
-    """ZORDER TABLE by the same columns into as many files."""
-    done = spark.sql(f"ZORDER TABLE {target} BY ({NAMES}) WITH (fileCount = {FILES}, force = true)").head()
-    assert done is not None
-    assert done["status"] == "DONE", done["reason"]
 
 
 def layouts(spark: SparkSession, source: DataFrame, folder: Path) -> Iterator[tuple[str, DataFrame]]:
     """Every layout with the name that the result gives it, one after the other."""
-    yield f"Delta {peers.DELTA} ZORDER BY", delta_own(spark, source, folder / "dz")
+    yield f"Delta {peers.DELTA} ZORDER BY", delta_own(spark, source, folder / "dz", FILES)
     best = {f"{ZONES}.rangeId.max": "65536", f"{ZONES}.addNoise": "false"}
     name = f"Delta {peers.DELTA} ZORDER BY, 65,536 range ids, no noise"
-    yield name, delta_own(spark, source, folder / "db", **best)
-    yield f"Delta {peers.DELTA} liquid clustering", delta_own(spark, source, folder / "dl", clustered=True)
-    yield f"Iceberg {peers.ICEBERG} zorder", iceberg_own(spark, source, "z")
+    yield name, delta_own(spark, source, folder / "db", FILES, **best)
+    yield (
+        f"Delta {peers.DELTA} liquid clustering",
+        delta_own(spark, source, folder / "dl", FILES, clustered=True),
+    )
+    yield f"Iceberg {peers.ICEBERG} zorder", iceberg_own(spark, source, "z", FILES)
     for curve in ("z-order", "hilbert"):
         for build in ("direct", "sample"):
             name = f"Hudi {peers.HUDI} {curve}" + (" by a sample" if build == "sample" else "")
-            yield name, hudi_own(spark, source, folder / f"h-{curve}-{build}", curve, build)
+            yield name, hudi_own(spark, source, folder / f"h-{curve}-{build}", FILES, curve, build)
     source.write.parquet(str(folder / "p"))
-    ours(spark, f"'{folder / 'p'}'")
+    ours(spark, f"'{folder / 'p'}'", FILES)
     yield "spark-zorder on Parquet", spark.read.parquet(str(folder / "p"))
     delta(spark, source, folder / "d")
-    ours(spark, f"'{folder / 'd'}'")
+    ours(spark, f"'{folder / 'd'}'", FILES)
     yield "spark-zorder on Delta", spark.read.format("delta").load(str(folder / "d"))
     iceberg(spark, source, "ours")
-    ours(spark, "ice.db.ours")
+    ours(spark, "ice.db.ours", FILES)
     spark.sql("REFRESH TABLE ice.db.ours")
     yield "spark-zorder on Iceberg", spark.table("ice.db.ours")
     hudi(spark, source, folder / "h")
-    ours(spark, f"'{folder / 'h'}'")
+    ours(spark, f"'{folder / 'h'}'", FILES)
     yield "spark-zorder on Hudi", spark.read.format("hudi").load(str(folder / "h"))
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 import peers
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import input_file_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TOP = Path(__file__).resolve().parent.parent.parent
 VERSION = (TOP / "VERSION").read_text().strip()
@@ -22,14 +26,16 @@ EXTENSIONS = (
 )
 
 
-def session(folder: Path, memory: str = "2g", cores: int = 2, **more: str) -> SparkSession:
+def session(
+    folder: Path, memory: str = "2g", cores: int = 2, classes: Sequence[Path] = (), **more: str
+) -> SparkSession:
     """Local, no UI, nothing written outside the folder; `more` are settings with `__` for dots."""
     if not JAR.is_file():
         raise SystemExit(f"{JAR.relative_to(TOP)} is missing: run `make jars` first.")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {
         "spark.driver.memory": memory,
-        "spark.driver.extraClassPath": ":".join(str(jar) for jar in [JAR, *peers.jars()]),
+        "spark.driver.extraClassPath": ":".join(str(jar) for jar in [JAR, *peers.jars(), *classes]),
         "spark.sql.extensions": ",".join(EXTENSIONS),
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",

@@ -1,0 +1,46 @@
+"""The file system of the query benchmark: counts requests, and can be as slow as an object store."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyspark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SOURCE = Path(__file__).resolve().parent / "CountingFileSystem.java"
+CLASSES = SOURCE.parent.parent.parent / "target/tools/counting"
+SETTINGS = {"spark__hadoop__fs__file__impl": "sparkzorder.bench.CountingFileSystem"}
+
+
+def compiled() -> Path:
+    """The folder of its class, compiled against the Hadoop of this Spark."""
+    CLASSES.mkdir(parents=True, exist_ok=True)
+    jars = Path(pyspark.__file__).resolve().parent / "jars"
+    command = ["javac", "-nowarn", "-cp", f"{jars}/*", "-d", str(CLASSES), str(SOURCE)]
+    if subprocess.run(command, check=False).returncode:
+        raise SystemExit(f"{SOURCE.name} cannot be compiled: is javac of a JDK on PATH?")
+    return CLASSES
+
+
+def _class(spark: SparkSession) -> Any:
+    return spark._jvm.sparkzorder.bench.CountingFileSystem
+
+
+def reset(spark: SparkSession) -> None:
+    """Counts from now on."""
+    _class(spark).reset()
+
+
+def counts(spark: SparkSession) -> tuple[int, int, int]:
+    """Data files opened, requests and bytes."""
+    files, requests, size = _class(spark).counts()
+    return int(files), int(requests), int(size)
+
+
+def slow(spark: SparkSession, milliseconds: int) -> None:
+    """From now on each request takes so much more."""
+    _class(spark).slowBy(milliseconds)
