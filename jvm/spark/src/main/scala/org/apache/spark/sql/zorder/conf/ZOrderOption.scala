@@ -149,7 +149,7 @@ object ZOrderOption {
       "maxInputBytes",
       "bytes, or with k, m, g",
       "none",
-      "When a statement has read so much, it begins no further batch: PARTIAL, and the same statement goes on there.",
+      "When a statement has read so much, it begins no further batch: PARTIAL, and the same statement continues from there.",
       (o, v) => o.copy(maxInputBytes = OptionValue.bytesOrNone("maxInputBytes", v))
     ),
     ZOrderOption(
