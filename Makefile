@@ -21,7 +21,7 @@ JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-peers \
-  bench-queries bench-sort bench-layout cluster-test fault-test store-test hostile-test clean venv-3.5 venv-4.3 venv-tools
+  bench-queries bench-planning bench-sort bench-layout cluster-test fault-test store-test hostile-test clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -90,6 +90,9 @@ bench-peers: venv-3.5 target/jars/.built-3.5 ## keys (CPU time) and layouts (cou
 
 bench-queries: venv-3.5 target/jars/.built-3.5 ## queries in every layout and format, on a quick store and a slow one: an hour
 	target/venv/3.5/bin/python benchmarks/peers/queries.py
+
+bench-planning: venv-3.5 target/jars/.built-3.5 ## planning over 100,000 files: plain Spark, our index, Delta, Iceberg
+	target/venv/3.5/bin/python benchmarks/peers/planning.py
 
 bench-sort: prerequisites ## CPU time of ORDER BY zorder(...) beside other sorts
 	tools/sbt.sh bench_operators/run
