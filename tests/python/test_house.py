@@ -31,7 +31,7 @@ LAYERS = [
     {"stats"},
     {"table", "sort", "fit"},
     {"workload"},
-    {"skip", "audit", "run"},
+    {"skip", "run"},
     {"advise"},
     {"sql"},
     {"(top)"},

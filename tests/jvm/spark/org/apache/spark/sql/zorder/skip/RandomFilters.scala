@@ -73,20 +73,22 @@ final class RandomFilters(seed: Long) {
     case _ => EqualTo(Cast(columns(0), LongType), Literal(random.nextInt(7).toLong - 3))
   }
 
-  def value(dataType: DataType): Any = dataType match {
-    case IntegerType => pick(Seq(-3, -1, 0, 1, 2, 3, 7, Int.MinValue, Int.MaxValue))
+  def value(dataType: DataType): Any = pick(domain(dataType))
+
+  /** The values that rows and literals have. */
+  def domain(dataType: DataType): Seq[Any] = dataType match {
+    case IntegerType => Seq(-3, -1, 0, 1, 2, 3, 7, Int.MinValue, Int.MaxValue)
     case DoubleType =>
-      pick(Seq(-0.0, 0.0, 1.5, -1.5, Double.NaN, Double.PositiveInfinity, Double.NegativeInfinity, 3.0, 4.0))
-    case StringType => UTF8String.fromString(pick(RandomFilters.Texts))
+      Seq(-0.0, 0.0, 1.5, -1.5, Double.NaN, Double.PositiveInfinity, Double.NegativeInfinity, 3.0, 4.0)
+    case StringType => RandomFilters.Texts.map(UTF8String.fromString)
     case TimestampType =>
-      pick(Seq(-1L, 0L, 1L, 86400000000L, -62135596800000000L, Long.MaxValue, 1700000000000000L))
-    case BooleanType => random.nextBoolean()
-    case d: DecimalType => Decimal(
-        BigDecimal(pick(Seq("-1.00", "0.00", "0.01", "999999999999999999.99", "5.50"))),
-        d.precision,
-        d.scale)
+      Seq(-1L, 0L, 1L, 86400000000L, -62135596800000000L, Long.MaxValue, 1700000000000000L)
+    case BooleanType => Seq(true, false)
+    case d: DecimalType =>
+      Seq("-1.00", "0.00", "0.01", "999999999999999999.99", "5.50").map(v =>
+        Decimal(BigDecimal(v), d.precision, d.scale))
     case BinaryType =>
-      pick(Seq(Array.emptyByteArray, Array[Byte](0), Array[Byte](-1), Array[Byte](1, 2), Array[Byte](1, -2)))
+      Seq(Array.emptyByteArray, Array[Byte](0), Array[Byte](-1), Array[Byte](1, 2), Array[Byte](1, -2))
     case other => throw new IllegalArgumentException(other.sql)
   }
 

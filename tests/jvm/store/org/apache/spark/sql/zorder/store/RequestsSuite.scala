@@ -5,10 +5,11 @@ import java.nio.file.{Files, Paths}
 
 import scala.collection.mutable.ArrayBuffer
 
-import org.apache.hadoop.fs.FileSystem
+import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.zorder.skip.scan.LoadedIndexes
 
 /** What each statement asks of an object store; the table of `make store-test`. */
 class RequestsSuite extends AnyFunSuite with StoreFixture {
@@ -92,8 +93,35 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
       line(s"a run, $format")(done(one(s"ZORDER TABLE $table $by")))
     }
     sql("DROP TABLE delta_table")
+    external("indexed") {
+      done(one(s"ZORDER TABLE indexed $by"))
+      indexed("indexed")
+    }
     write()
   }
+
+  /** A look-up by an index that is not in memory costs some requests more and saves those of files. */
+  private def indexed(table: String): Unit = {
+    line("`ZORDER INDEX`")(one(s"ZORDER INDEX $table"))
+    val query = s"SELECT count(*) FROM $table WHERE a = 17"
+    sql(query).collect() // the listing of the table is in the session's memory from now on
+    val opened = line("a look-up without the index") {
+      spark.conf.set("spark.zorder.skipping.enabled", "false")
+      try sql(query).collect()
+      finally spark.conf.unset("spark.zorder.skipping.enabled")
+    }
+    LoadedIndexes.forget(new Path(location(table)))
+    val first = line("a look-up planned, the index not in memory")(planned(query))
+    val again = line("a look-up planned")(planned(query))
+    val skipped = line("a look-up with the index")(sql(query).collect())
+    assert(first.length <= 10 && again.isEmpty, first.map(_.action).mkString(", "))
+    assert(skipped.length < opened.length / 2)
+  }
+
+  private def planned(query: String): Int = sql(query).queryExecution.toRdd.getNumPartitions
+
+  private def location(table: String): String =
+    sql(s"DESCRIBE FORMATTED $table").where("col_name = 'Location'").head().getString(1)
 
   private def write(): Unit = {
     val head =
