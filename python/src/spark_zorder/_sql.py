@@ -153,6 +153,11 @@ def index_statement(target: Target, verb: str) -> str:
     return f"ZORDER {verb} INDEX {target.sql}"
 
 
+def refresh_index_if_exists(target: Target) -> str:
+    """A table without an index is left alone."""
+    return f"ZORDER REFRESH INDEX IF EXISTS {target.sql}"
+
+
 def vacuum(target: Target, retention_hours: float | None) -> str:
     """Removes what runs have left behind."""
     if retention_hours is None:

@@ -127,6 +127,7 @@ class ZOrderTable:
 
         Columns go by name. A table by name is written by its catalog; ``format`` is that of a table by path.
         The next clustering run takes the rows into their cells, or leaves them in files of their own.
+        A statistics index takes the new files in.
         """
         placed = self.arrange(df)
         if self._target.is_path:
@@ -134,6 +135,7 @@ class ZOrderTable:
         else:
             columns = self._spark.table(self._target.sql).columns
             placed.select(*[_sql.quoted(c) for c in columns]).write.insertInto(self._target.sql)
+        _session.run(self._spark, _sql.refresh_index_if_exists(self._target)).collect()
 
     def layout(self) -> Layout | None:
         """The layout that the newest run stored, or None where there is none."""

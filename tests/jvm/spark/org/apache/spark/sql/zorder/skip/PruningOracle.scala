@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.skip
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.WordTypes
@@ -11,7 +10,10 @@ import org.apache.spark.unsafe.types.UTF8String
  * Which files could be left out by the ranges of the index, found by evaluating each comparison at many values: every
  * value that rows have, ends of ranges, literals and their neighbours. Slow, and knows nothing of intervals.
  */
-final class PruningOracle(index: StatisticsIndex, columns: IndexedSeq[AttributeReference], filters: RandomFilters) {
+final class PruningOracle(
+    index: StatisticsIndex,
+    columns: IndexedSeq[AttributeReference],
+    filters: RandomFilters) {
 
   /** Whether the filter may be true for a row that the ranges of the file allow. */
   def mayBeTrue(filter: Expression, file: Int): Boolean = filter match {
@@ -56,7 +58,8 @@ final class PruningOracle(index: StatisticsIndex, columns: IndexedSeq[AttributeR
     case i: Int => Seq(i - 1, i + 1)
     case l: Long => Seq(l - 1, l + 1)
     case d: Double => Seq(Math.nextUp(d), Math.nextDown(d))
-    case s: UTF8String => Seq("\u0000", "a", "\uffff").map(end => UTF8String.concat(s, UTF8String.fromString(end)))
+    case s: UTF8String =>
+      Seq("\u0000", "a", "\uffff").map(end => UTF8String.concat(s, UTF8String.fromString(end)))
     case b: Array[Byte] => Seq(b :+ 0.toByte, b :+ -1.toByte)
     case d: Decimal => Seq("0.01", "-0.01").map(by => d + Decimal(BigDecimal(by), d.precision, d.scale))
     case _ => Nil

@@ -61,7 +61,8 @@ class RealScanSuite extends AnyFunSuite with ZOrderSession {
     val made = rows(random, random.nextInt(6)).coalesce(1)
     kind match {
       case 0 => made.write.mode("append").parquet(path.toString)
-      case 1 => made.selectExpr("*", s"${i % 2} AS p").write.mode("append").partitionBy("p").parquet(path.toString)
+      case 1 =>
+        made.selectExpr("*", s"${i % 2} AS p").write.mode("append").partitionBy("p").parquet(path.toString)
       case _ =>
         // the first file has every column, as a reader needs one that says what types they have
         val names = made.columns.toSeq

@@ -124,6 +124,23 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
+  test("fresh files are waited for, and a rollback keeps the index up") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      ids(path)
+      spark.sql(s"ZORDER INDEX '$path'")
+      assert(opens(spark.read.parquet(path.toString).where("id = 4711")) === 1)
+      spark.sql(s"ZORDER TABLE '$path' BY (i, id) WITH (fileCount = 5, force = true)")
+      spark.sql(s"ZORDER ROLLBACK '$path'")
+      assert(opens(spark.read.parquet(path.toString).where("id = 4711")) === 1)
+      val there = spark.sql(s"ZORDER REFRESH INDEX IF EXISTS '$path'").head()
+      assert(there.getAs[String]("status") === "REFRESHED" && there.getAs[Long]("footers_read") === 0)
+      spark.sql(s"ZORDER DROP INDEX '$path'")
+      val gone = spark.sql(s"ZORDER REFRESH INDEX IF EXISTS '$path'").head()
+      assert(gone.getAs[String]("status") === "NOTHING_TO_DO")
+    }
+  }
+
   test("partitioned tables, by path and in the catalog, keep their partition pruning") {
     withTempDir { dir =>
       val path = dir.resolve("t")

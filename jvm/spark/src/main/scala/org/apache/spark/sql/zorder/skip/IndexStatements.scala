@@ -1,10 +1,19 @@
 package org.apache.spark.sql.zorder.skip
 
+import org.apache.hadoop.fs.Path
+
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, IndexBuilder, IndexStore, StatisticsIndex}
+import org.apache.spark.sql.zorder.skip.index.{
+  ColumnRanges,
+  FileKeys,
+  IndexBuilder,
+  IndexStore,
+  IndexedFiles,
+  StatisticsIndex
+}
 import org.apache.spark.sql.zorder.skip.scan.LoadedIndexes
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
@@ -46,14 +55,28 @@ object IndexStatements {
       "INDEXED")
   }
 
-  /** Reads the footers of new and changed files and drops the entries of those that are gone. */
-  def refresh(session: ClassicSession, ref: TableRef): Row = {
-    val table = plain(session, ref)
-    val store = storeOf(session, table)
-    val (_, before) = store.newest().getOrElse(
-      refuse(s"${table.name} has no statistics index; make one with ZORDER INDEX ${ref.sql}."))
-    refreshed(session, table, store, before)
-  }
+  /**
+   * Reads the footers of new and changed files and drops the entries of those that are gone.
+   *
+   * @param ifExists
+   *   a table that has no index, or cannot have one, is left alone: NOTHING_TO_DO
+   */
+  def refresh(session: ClassicSession, ref: TableRef, ifExists: Boolean): Row =
+    TableResolver.locate(session, ref) match {
+      case other if ifExists && !other.isInstanceOf[ParquetTable] => nothingToDo(other)
+      case _ =>
+        val table = plain(session, ref)
+        val store = storeOf(session, table)
+        store.newest() match {
+          case Some((_, before)) => refreshed(session, table, store, before)
+          case None if ifExists => nothingToDo(table)
+          case None =>
+            refuse(s"${table.name} has no statistics index; make one with ZORDER INDEX ${ref.sql}.")
+        }
+    }
+
+  private def nothingToDo(table: ClusterTable): Row =
+    Row(table.root.toString, "NOTHING_TO_DO", 0L, 0L, 0L, 0L)
 
   /**
    * The index of what the table holds now.
@@ -107,9 +130,12 @@ object IndexStatements {
       builder: IndexBuilder,
       before: Option[StatisticsIndex],
       status: String): Row = {
-    val clock = store.clock()
     val ours = table.state.runs().flatMap(_.files.map(_.path)).toSet
-    val (index, read) = builder.build(table.files(), before, clock, ours)
+    val files = table.files()
+    val keys = new FileKeys(table.root)
+    val others = files.filterNot(f => ours(keys.of(new Path(f.path))))
+    val clock = settled(store, others.map(_.modified).foldLeft(0L)(math.max))
+    val (index, read) = builder.build(files, before, clock, ours)
     val bytes = store.write(index)
     LoadedIndexes.forget(table.root)
     Row(
@@ -119,6 +145,17 @@ object IndexStatements {
       read.toLong,
       index.columns.length.toLong,
       bytes)
+  }
+
+  /** The time at the store, after a wait of two seconds at most: then the newest file is old enough to be trusted. */
+  private def settled(store: IndexStore, newest: Long): Long = {
+    val now = store.clock()
+    val left = newest + IndexedFiles.RacyMs - now
+    if (left < 0 || left > IndexedFiles.RacyMs) now
+    else {
+      Thread.sleep(left + 1)
+      store.clock()
+    }
   }
 
   private[skip] def plain(session: ClassicSession, ref: TableRef): ParquetTable =

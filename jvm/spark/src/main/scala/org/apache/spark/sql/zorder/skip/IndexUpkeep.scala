@@ -7,6 +7,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
 
 /** Keeps the index of a table up with a commit, which may put the table's files elsewhere. */
 final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex) extends Logging {
@@ -36,6 +37,11 @@ object IndexUpkeep {
       catch { case NonFatal(_) => None }
     case _ => None
   }
+
+  /** The same before a statement on a table that is not open yet. */
+  def before(session: ClassicSession, ref: TableRef): Option[IndexUpkeep] =
+    try before(session, TableResolver.locate(session, ref))
+    catch { case NonFatal(_) => None }
 
   /** Every column is loaded now: its file may be gone later. */
   private def loaded(index: StatisticsIndex): StatisticsIndex = {

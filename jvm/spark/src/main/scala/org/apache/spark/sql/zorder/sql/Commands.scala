@@ -9,6 +9,7 @@ import org.apache.spark.sql.zorder.run.ClusteringRun
 import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.skip.IndexUpkeep
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
@@ -64,7 +65,13 @@ final case class RollbackCommand(table: TableRef)
   override protected def detail: String = show(table)
 
   override def run(session: SparkSession): Seq[Row] =
-    UnreadableFiles.explained(show(table))(Seq(Maintenance.rollback(Shims.classic(session), table)))
+    UnreadableFiles.explained(show(table)) {
+      val classic = Shims.classic(session)
+      val index = IndexUpkeep.before(classic, table)
+      val row = Maintenance.rollback(classic, table)
+      index.foreach(_.after(table))
+      Seq(row)
+    }
 }
 
 /** `ZORDER REMOVE`: deletes our state and leaves the table as it is. */

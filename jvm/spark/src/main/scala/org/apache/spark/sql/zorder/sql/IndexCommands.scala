@@ -34,10 +34,10 @@ final case class CreateIndexCommand(table: TableRef, columns: Seq[String])
 }
 
 /** `ZORDER REFRESH INDEX`: one row that says how many footers were read. */
-final case class RefreshIndexCommand(table: TableRef)
+final case class RefreshIndexCommand(table: TableRef, ifExists: Boolean)
     extends IndexCommand("ZOrderRefreshIndex", IndexStatements.writtenSchema) {
   override protected def rows(session: ClassicSession): Seq[Row] =
-    Seq(IndexStatements.refresh(session, table))
+    Seq(IndexStatements.refresh(session, table, ifExists))
 }
 
 /** `ZORDER DESCRIBE INDEX`: one row a column. */

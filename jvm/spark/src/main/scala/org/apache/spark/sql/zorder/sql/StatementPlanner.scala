@@ -34,7 +34,7 @@ final class StatementPlanner(session: SparkSession, delegate: ParserInterface) e
     case Statement.Rollback(table) => RollbackCommand(table)
     case Statement.Remove(table) => RemoveCommand(table)
     case Statement.CreateIndex(table, columns) => CreateIndexCommand(table, columns)
-    case Statement.RefreshIndex(table) => RefreshIndexCommand(table)
+    case Statement.RefreshIndex(table, ifExists) => RefreshIndexCommand(table, ifExists)
     case Statement.DescribeIndex(table) => DescribeIndexCommand(table)
     case Statement.DropIndex(table) => DropIndexCommand(table)
     case Statement.LogStart(path, keepLiterals) => LogStartCommand(path, keepLiterals)

@@ -30,7 +30,8 @@ object Statement {
    */
   final case class CreateIndex(table: TableRef, columns: Seq[String]) extends Statement
 
-  final case class RefreshIndex(table: TableRef) extends Statement
+  /** With `ifExists`, a table without an index is left alone. */
+  final case class RefreshIndex(table: TableRef, ifExists: Boolean) extends Statement
 
   final case class DescribeIndex(table: TableRef) extends Statement
 

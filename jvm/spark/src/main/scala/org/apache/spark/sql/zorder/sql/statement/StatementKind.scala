@@ -46,7 +46,9 @@ object StatementKind {
 
   case object CreateIndex extends StatementKind("ZORDER INDEX", Seq(Columns), " [COLUMNS (a, b)]")
 
-  case object RefreshIndex extends StatementKind("ZORDER REFRESH INDEX", Nil, "")
+  case object RefreshIndex extends StatementKind("ZORDER REFRESH INDEX", Nil, "") {
+    override val usage: String = "ZORDER REFRESH INDEX [IF EXISTS] table"
+  }
 
   case object DescribeIndex extends StatementKind("ZORDER DESCRIBE INDEX", Nil, "")
 

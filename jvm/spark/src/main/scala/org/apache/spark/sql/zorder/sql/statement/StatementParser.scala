@@ -28,14 +28,18 @@ final class StatementParser(delegate: ParserInterface) {
       text: StatementText,
       tokens: IndexedSeq[Token],
       from: Int): Statement = {
-    val (target, next) = TableRefParser.read(text, tokens, from)
+    val ifExists =
+      kind == StatementKind.RefreshIndex && Seq("IF", "EXISTS").zipWithIndex.forall { case (word, i) =>
+        tokens.lift(from + i).exists(_.is(word))
+      }
+    val (target, next) = TableRefParser.read(text, tokens, if (ifExists) from + 2 else from)
     val clauses = Clause.split(text, tokens, next, kind.grammar)
     kind match {
       case StatementKind.Vacuum => VacuumStatement.vacuum(text, target, clauses)
       case StatementKind.Rollback => Statement.Rollback(target)
       case StatementKind.Remove => Statement.Remove(target)
       case StatementKind.CreateIndex => IndexStatement.create(text, target, clauses)
-      case StatementKind.RefreshIndex => Statement.RefreshIndex(target)
+      case StatementKind.RefreshIndex => Statement.RefreshIndex(target, ifExists)
       case StatementKind.DescribeIndex => Statement.DescribeIndex(target)
       case StatementKind.DropIndex => Statement.DropIndex(target)
       case _ =>
