@@ -53,7 +53,10 @@ object ClusteringRun {
     if (request.into.isEmpty) table.checkReaders()
     withClaim(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
       val context = RunContext.of(user, request, table, options, progress)
-      runBatches(context, new Batches(options, System.currentTimeMillis()), () => open())
+      val index = if (request.changes) IndexUpkeep.before(user, table) else None
+      // once for all batches, and for those that stand when one fails
+      try runBatches(context, new Batches(options, System.currentTimeMillis()), () => open(), index)
+      finally index.foreach(_.afterCommits(request.target))
     })
   }
 
@@ -77,8 +80,9 @@ object ClusteringRun {
       context: RunContext,
       batches: Batches,
       reopen: () => ClusterTable,
+      index: Option[IndexUpkeep],
       earlier: Option[RunReport] = None): RunReport = {
-    val result = runBatch(context, batches)
+    val result = runBatch(context, batches, index)
     val report = earlier.foldLeft(reportOf(context, result))((now, before) => before.and(now))
     val limit = batches.limitReached(report)
     if (result.batch.isLast) report
@@ -88,19 +92,18 @@ object ClusteringRun {
     else {
       // Spark deletes a batch's shuffle files only after the driver's garbage collector has freed their dependencies
       System.gc()
-      runBatches(context.next(reopen()), batches.after(result.batch), reopen, Some(report))
+      runBatches(context.next(reopen()), batches.after(result.batch), reopen, index, Some(report))
     }
   }
 
-  private def runBatch(context: RunContext, batches: Batches): BatchResult = {
+  private def runBatch(context: RunContext, batches: Batches, index: Option[IndexUpkeep]): BatchResult = {
     import context.{request, table, user}
     val rootBefore = table.root
-    val index = if (request.changes) IndexUpkeep.before(user, table) else None
     try {
       val result = new BatchRun(context, batches).apply()
       if (request.changes && result.status == RunStatus.Done) {
         SessionRefresh(user, request.target, Seq(rootBefore, table.root))
-        index.foreach(_.after(request.target))
+        index.foreach(_.committed())
       }
       result
     } finally table.close()

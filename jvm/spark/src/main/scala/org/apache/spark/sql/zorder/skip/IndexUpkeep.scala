@@ -9,11 +9,18 @@ import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 
-/** Keeps the index of a table up with a commit, which may put the table's files elsewhere. */
+/** Keeps the index of a table up with commits, which may put the table's files elsewhere. */
 final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex) extends Logging {
 
-  /** After the commit. What goes wrong here costs skipping, and the commit stands. */
-  def after(ref: TableRef): Unit =
+  private var behind = false
+
+  /** The table has other files now than the index. */
+  def committed(): Unit = behind = true
+
+  /** After the last commit. What goes wrong here costs skipping, and the commits stand. */
+  def afterCommits(ref: TableRef): Unit = if (behind) refresh(ref)
+
+  private def refresh(ref: TableRef): Unit =
     try {
       val table = IndexStatements.plain(session, ref)
       val store = IndexStatements.storeOf(session, table)

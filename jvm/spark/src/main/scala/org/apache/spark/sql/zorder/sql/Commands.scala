@@ -69,7 +69,10 @@ final case class RollbackCommand(table: TableRef)
       val classic = Shims.classic(session)
       val index = IndexUpkeep.before(classic, table)
       val row = Maintenance.rollback(classic, table)
-      index.foreach(_.after(table))
+      index.foreach { i =>
+        i.committed()
+        i.afterCommits(table)
+      }
       Seq(row)
     }
 }
