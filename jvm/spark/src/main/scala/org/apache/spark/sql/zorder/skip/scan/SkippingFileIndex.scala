@@ -24,8 +24,8 @@ import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
  */
 final class SkippingFileIndex(
     val wrapped: FileIndex,
-    root: Path,
-    index: StatisticsIndex,
+    val root: Path,
+    val index: StatisticsIndex,
     unanswered: Set[String])
     extends FileIndex {
 
@@ -56,7 +56,7 @@ final class SkippingFileIndex(
   }
 
   /** A column that is not what the index has under its name. */
-  private def isUnanswered(e: Expression): Boolean = e match {
+  private[skip] def isUnanswered(e: Expression): Boolean = e match {
     case FileSourceMetadataAttribute(_) => true
     case a: Attribute => unanswered(a.name)
     case _ => false
