@@ -189,4 +189,21 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
       assert(refused.getMessage.contains("it ends after ZORDER EXPLAIN"))
     }
   }
+
+  test("what skipping has done so far, by table and column") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      ids(path)
+      index(path, "COLUMNS (id, n)")
+      spark.sql(s"SELECT * FROM parquet.`$path` WHERE id = 3 AND s > ''").collect()
+      spark.sql(s"SELECT * FROM parquet.`$path` WHERE id < 5000 AND n > 0").collect()
+      val usage = spark.sql(s"SELECT * FROM zorder_skipping_usage() WHERE table LIKE '%$path'").collect()
+      assert(usage.map(_.getString(1)).toSeq === Seq(null, "id", "n"))
+      assert(usage.map(_.getLong(2)).toSeq === Seq(2, 2, 1))
+      assert(usage.map(_.getLong(3)).toSeq === Seq(20, 20, 10))
+      assert(usage.map(_.getLong(4)).toSeq === Seq(14, 14, 5))
+      assert(usage.forall(r => r.getLong(5) == 0 && r.getDouble(6) > 0))
+      intercept[Exception](spark.sql("SELECT * FROM zorder_skipping_usage(1)"))
+    }
+  }
 }
