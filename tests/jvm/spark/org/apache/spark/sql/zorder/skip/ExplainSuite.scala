@@ -35,12 +35,11 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
 
   private def explain(query: String): Seq[Row] = spark.sql(s"ZORDER EXPLAIN $query").collect().toSeq
 
-  private def opened(df: DataFrame): Long = {
-    df.collect()
+  /** Of a query that has run. */
+  private def opened(df: DataFrame): Long =
     collectWithSubqueries(df.queryExecution.executedPlan) { case s: FileSourceScanExec =>
       s.metrics("numFiles").value
     }.sum
-  }
 
   private def line(rows: Seq[Row], filter: String): Row =
     rows.find(_.getAs[String]("filter") == filter).getOrElse(fail(s"no $filter in ${rows.mkString("\n")}"))
@@ -89,7 +88,9 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
         "rand() > 2").foreach { where =>
         val query = s"SELECT * FROM parquet.`$path` WHERE $where"
         val wholes = explain(query).filter(_.isNullAt(2))
-        assert(wholes.map(_.getAs[Long]("kept")).sum === opened(spark.sql(query)), where)
+        val df = spark.sql(query)
+        df.collect()
+        assert(wholes.map(_.getAs[Long]("kept")).sum === opened(df), where)
       }
       val rows = explain(s"SELECT * FROM parquet.`$path` WHERE id = 4711")
       assert(rows.head.getAs[String](
@@ -204,6 +205,49 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
       assert(usage.map(_.getLong(4)).toSeq === Seq(14, 14, 5))
       assert(usage.forall(r => r.getLong(5) == 0 && r.getDouble(6) > 0))
       intercept[Exception](spark.sql("SELECT * FROM zorder_skipping_usage(1)"))
+    }
+  }
+
+  test("functions and casts that keep order skip files as their columns do") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      withConf(
+        "spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS",
+        "spark.sql.session.timeZone" -> "America/Sao_Paulo") {
+        // ten files of a hundred days each, from 2018 on, when clocks still changed at midnight
+        spark.range(0, 24000, 1, 10).selectExpr(
+          "id",
+          "cast(id as int) i",
+          "timestamp'2018-01-01 00:00:00' + make_dt_interval(0, cast(id as int)) ts",
+          "date_add(date'2018-01-01', cast(id div 24 as int)) d").write.parquet(path.toString)
+        index(path)
+        val cases = Seq(
+          "to_date(ts) = date'2018-11-04'" -> 1,
+          "cast(ts as date) BETWEEN date'2018-02-17' AND date'2018-02-18'" -> 1,
+          "to_date(ts) IN (date'2018-01-05', date'2020-09-20')" -> 2,
+          "year(ts) = 2019" -> 5,
+          "year(ts) < 2018" -> 0,
+          "year(d) = 2020" -> 3,
+          "date_trunc('MONTH', ts) = timestamp'2019-03-01 00:00:00'" -> 1,
+          "trunc(d, 'MM') = date'2019-03-01'" -> 1,
+          "trunc(ts, 'YEAR') >= date'2020-01-01'" -> 3,
+          "cast(id as double) = 4711.0D" -> 1,
+          "cast(id as double) = 4711.5D" -> 0,
+          "cast(i as bigint) = 4711L" -> 1,
+          "i > 1e9" -> 0,
+          "cast(d as timestamp) < timestamp'2018-01-02 00:00:00'" -> 1,
+          "d = timestamp'2018-11-04 01:00:00'" -> 1,
+          "month(ts) = 3" -> 10)
+        val all = cases.zipWithIndex.map { case ((where, _), i) => s"count_if($where) c$i" }.mkString(", ")
+        val counts = spark.sql(s"SELECT $all FROM parquet.`$path`").head()
+        cases.zipWithIndex.foreach { case ((where, files), i) =>
+          val query = spark.sql(s"SELECT id FROM parquet.`$path` WHERE $where")
+          assert(query.collect().length === counts.getLong(i), where)
+          val read = opened(query)
+          assert(read <= files, where)
+          assert(explain(s"SELECT id FROM parquet.`$path` WHERE $where").head.getAs[Long]("kept") === read, where)
+        }
+      }
     }
   }
 }

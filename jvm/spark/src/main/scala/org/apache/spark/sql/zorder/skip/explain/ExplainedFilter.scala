@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.zorder.skip.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
-import org.apache.spark.sql.zorder.workload.predicate.{BoxColumn, FilterSets}
+import org.apache.spark.sql.zorder.workload.predicate.{BoxColumn, FilterSets, MonotoneFunction}
 import sparkzorder.curve.cost.Condition
 
 /** The files that may match, and what else would have to be known to leave out more. */
@@ -37,7 +37,9 @@ final private[explain] class ExplainedFilter(
     Explained(sets.on(column, condition), Vector(ofColumn(column)))
 
   override def onFunction(e: Expression, function: BoxColumn, condition: Condition): Explained =
-    Explained(sets.onFunction(e, function, condition), Vector(ofFunction(e)))
+    Explained(
+      sets.onFunction(e, function, condition),
+      Vector(MonotoneFunction.of(e).fold(ofFunction(e))(f => ofColumn(f.column))))
 
   override def unanswered(e: Expression): Boolean = sets.unanswered(e)
 
