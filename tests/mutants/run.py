@@ -1,6 +1,6 @@
 """Breaks the rules of the statistics index one by one in a copy of the sources: each time a suite must fail.
 
-``make mutants`` takes an hour: every mutant is compiled and tested. Names of mutants as arguments run only these.
+``make mutants`` takes an hour: each mutant is compiled and tested. Arguments are names of those to run alone.
 A mutant whose text is not found, or that does not compile, is an error of this list.
 """
 
