@@ -65,10 +65,10 @@ MUTANTS = [
         "        else if (lows(i) <= mins(r)) met = true",
     ),
     Mutant(
-        "what is unknown prunes real scans",
+        "NULLs of real scans are lost",
         f"{SKIP}/index/ColumnRanges.scala",
-        "case _ => condition.intervals.nonEmpty || nulls(f) != 0",
-        "case _ => condition.orNull && nulls(f) != 0",
+        "condition.orNull && nulls(f) != 0 || test.meetsAny(offsets(f), offsets(f + 1))",
+        "test.meetsAny(offsets(f), offsets(f + 1))",
         "RealScanSuite",
     ),
     Mutant(
