@@ -21,7 +21,8 @@ JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-peers \
-  bench-queries bench-planning bench-sort bench-layout cluster-test fault-test store-test hostile-test clean venv-3.5 venv-4.3 venv-tools
+  bench-queries bench-planning bench-sort bench-layout cluster-test fault-test store-test hostile-test mutants \
+  clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
@@ -111,6 +112,9 @@ fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 500 kil
 
 hostile-test: venv-3.5 target/jars/.built-3.5 ## odd tables, names, values and settings, each checked by an oracle: 3 minutes
 	target/venv/3.5/bin/python -m pytest tests/hostile
+
+mutants: prerequisites ## breaks the rules of the statistics index one by one: each time a suite must fail; half an hour
+	$(PYTHON) tests/mutants/run.py
 
 store-test: prerequisites ## tables on an S3 server on loopback: all tests, and requests for each statement; needs Go
 	tools/s3_server.sh

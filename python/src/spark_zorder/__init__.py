@@ -5,6 +5,7 @@ from ._doctor import doctor
 from ._install import attach, configure
 from ._jars import jar
 from ._layouts import Layout, cluster, fit
+from ._skipping import explain_skipping, skipping_usage
 from ._table import ZOrderTable
 from ._version import __version__
 from .functions import hilbert, zorder, zorder_compare, zorder_file, zorder_key
@@ -17,11 +18,13 @@ __all__ = [
     "cluster",
     "configure",
     "doctor",
+    "explain_skipping",
     "fit",
     "functions",
     "hilbert",
     "jar",
     "query_log",
+    "skipping_usage",
     "zorder",
     "zorder_compare",
     "zorder_file",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable
 from weakref import WeakSet
 
 from ._errors import SetupError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame, SparkSession
 
 EXTENSION = "org.apache.spark.sql.zorder.ZOrderExtensions"
@@ -140,3 +144,14 @@ def dataframe(spark: SparkSession, jdf: Any) -> DataFrame:
     make: Any = DataFrame
     made: DataFrame = make(jdf, spark)
     return made
+
+
+@contextmanager
+def viewed(spark: SparkSession, df: DataFrame) -> Iterator[str]:
+    """The name of a view of a frame, as long as it is needed. Advice names no view that begins like this."""
+    view = f"zorder_queries_{uuid.uuid4().hex}"
+    df.createOrReplaceTempView(view)
+    try:
+        yield view
+    finally:
+        spark.catalog.dropTempView(view)

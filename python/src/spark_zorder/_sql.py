@@ -158,6 +158,21 @@ def refresh_index_if_exists(target: Target) -> str:
     return f"ZORDER REFRESH INDEX IF EXISTS {target.sql}"
 
 
+def explain(query: str) -> str:
+    """What a query skips."""
+    return f"ZORDER EXPLAIN {query}"
+
+
+def explain_log(log: str) -> str:
+    """What the queries of a log skip."""
+    return f"ZORDER EXPLAIN LOG {literal(log) if is_path(log) else identifier(log)}"
+
+
+def skipping_usage() -> str:
+    """What skipping has done in this application."""
+    return "SELECT * FROM zorder_skipping_usage()"
+
+
 def vacuum(target: Target, retention_hours: float | None) -> str:
     """Removes what runs have left behind."""
     if retention_hours is None:

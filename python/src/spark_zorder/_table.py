@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Union
 
-from . import _history, _session, _sql, functions, query_log
+from . import _history, _session, _skipping, _sql, functions, query_log
 from ._layouts import Layout, stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pyspark.sql import DataFrame, SparkSession
 
     Queries = Union[DataFrame, str, list[str], tuple[str, ...]]
@@ -62,7 +58,7 @@ class ZOrderTable:
         log = None if queries is None else _log_of(self._spark, queries)
         if log is None or isinstance(log, str):
             return self._proposals(log)
-        with _viewed(self._spark, log) as view:
+        with _session.viewed(self._spark, log) as view:
             return self._proposals(view)
 
     def _proposals(self, log: str | None) -> DataFrame:
@@ -96,6 +92,13 @@ class ZOrderTable:
     def dropIndex(self) -> DataFrame:  # noqa: N802
         """Deletes the index; queries read as they did without it."""
         return _session.run(self._spark, _sql.index_statement(self._target, "DROP"))
+
+    def explainSkipping(self, df: DataFrame) -> DataFrame:  # noqa: N802
+        """What the scans of this table in a query skip, and why not more. The query is not run.
+
+        Rows as of ``spark_zorder.explain_skipping``, which has those of all tables of the query.
+        """
+        return _skipping.explained(df, self._target)
 
     def vacuum(self, retention_hours: float | None = None) -> DataFrame:
         """Deletes old files that runs have replaced, once they are older than the retention time."""
@@ -209,7 +212,7 @@ class OptimizeBuilder:
         """Runs it by the columns that the table names itself (``zorder.by``, stored layout, CLUSTER BY)."""
         if self._log is None:
             return _session.run(self._spark, self._clustering.sql)
-        with _viewed(self._spark, self._log) as view:
+        with _session.viewed(self._spark, self._log) as view:
             options = {**self._clustering.options, "queryLog": view}
             return _session.run(self._spark, replace(self._clustering, options=options).sql)
 
@@ -226,14 +229,3 @@ def _log_of(spark: SparkSession, queries: Queries) -> DataFrame | str:
     if not hasattr(queries, "createOrReplaceTempView"):
         raise TypeError("queries takes a DataFrame, the table or path of a log, or a list of SQL texts.")
     return queries
-
-
-@contextmanager
-def _viewed(spark: SparkSession, log: DataFrame) -> Iterator[str]:
-    """The name of a view of the log, as long as it is needed. Advice names no view that begins like this."""
-    view = f"zorder_queries_{uuid.uuid4().hex}"
-    log.createOrReplaceTempView(view)
-    try:
-        yield view
-    finally:
-        spark.catalog.dropTempView(view)

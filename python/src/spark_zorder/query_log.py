@@ -42,3 +42,17 @@ def of_event_log(spark: SparkSession, path: str) -> DataFrame:
     """A log of the queries in Spark's event logs: a file or a directory of them, as the driver sees it."""
     _session.require_functions(spark)
     return spark.sql(_sql.log_of_events(path))
+
+
+def explain(spark: SparkSession, log: DataFrame | str) -> DataFrame:
+    """What the queries of a log would skip today, and why not more; those that open the most files first.
+
+    ``log`` is a DataFrame, or the table or path that holds one. No query is run. One row for each query and
+    table: ``table``, ``query``, ``filter``, ``weight``, ``considered``, ``pruned``, ``kept``, ``pruned_by``,
+    ``reason``.
+    """
+    if isinstance(log, str):
+        return _session.run(spark, _sql.explain_log(log))
+    with _session.viewed(spark, log) as view:
+        rows = _session.run(spark, _sql.explain_log(view))
+        return spark.createDataFrame(rows.collect(), rows.schema)

@@ -92,3 +92,17 @@ def test_advice_without_queries_and_for_what_is_no_table(connect, tmp_path):
     assert [r["verdict"] for r in ZOrderTable.forPath(connect, path).advise().collect()] == ["LEAVE IT"]
     with pytest.raises(Exception, match="There is nothing at"):
         ZOrderTable.forPath(connect, str(tmp_path / "none")).advise().collect()
+
+
+def test_what_is_skipped_is_told_of_whole_queries(connect, tmp_path):
+    path = str(tmp_path / "t")
+    connect.range(0, 4000, 1, 4).write.parquet(path)
+    table = ZOrderTable.forPath(connect, path)
+    table.index("id")
+    query = connect.read.parquet(path).where("id < 1500")
+    rows = spark_zorder.explain_skipping(query).collect()
+    assert rows[0]["considered"] == 4
+    assert "(id < 1500L)" in [row["filter"] for row in rows]
+    assert spark_zorder.skipping_usage(connect).columns[:2] == ["table", "column"]
+    with pytest.raises(SetupError, match="explain_skipping"):
+        table.explainSkipping(query)

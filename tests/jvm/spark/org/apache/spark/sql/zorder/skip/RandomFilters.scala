@@ -64,14 +64,23 @@ final class RandomFilters(seed: Long) {
     }
   }
 
-  /** What ranges say nothing of. */
-  private def other(): Expression = random.nextInt(5) match {
+  /** Functions that keep order, and what ranges say nothing of. */
+  private def other(): Expression = random.nextInt(9) match {
+    case 5 => EqualTo(Year(date()), Literal(pick(Seq(1, 1969, 1970, 2023, 2024))))
+    case 6 => GreaterThan(date(), Literal(pick(Seq(-719162, -1, 0, 1, 19675, 19676)), DateType))
+    case 7 => LessThan(Cast(columns(0), DoubleType), Literal(pick(Seq(-1.5, 0.0, 2.5, 3.0, Double.NaN))))
+    case 8 => In(Cast(columns(0), DecimalType(12, 1)), Seq("-1.0", "0.5", "2.0").map(d => decimal(d)))
     case 0 => EqualTo(Abs(columns(0)), Literal(random.nextInt(5)))
     case 1 => LessThan(columns(0), Length(columns(2)))
     case 2 => columns(4)
     case 3 => Literal(pick(Seq(true, false)))
     case _ => EqualTo(Cast(columns(0), LongType), Literal(random.nextInt(7).toLong - 3))
   }
+
+  /** A zone whose clocks go back over midnight. */
+  private def date(): Expression = Cast(columns(3), DateType, Some("America/St_Johns"))
+
+  private def decimal(text: String): Literal = Literal(Decimal(BigDecimal(text), 12, 1), DecimalType(12, 1))
 
   def value(dataType: DataType): Any = pick(domain(dataType))
 

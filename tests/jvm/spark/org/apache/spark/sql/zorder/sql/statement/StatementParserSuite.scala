@@ -45,6 +45,14 @@ class StatementParserSuite extends AnyFunSuite {
     assert(parse("ZORDER LOG STOP") == Statement.LogStop)
   }
 
+  test("explanations of a query and of a log") {
+    assert(parse("ZORDER EXPLAIN SELECT 1;") == Statement.ExplainQuery("SELECT 1"))
+    val query = "SELECT 'a;b', m['x'] /* c */ FROM t -- d\n WHERE a::int > 1"
+    assert(parse(s"zorder explain $query") == Statement.ExplainQuery(query))
+    assert(parse("ZORDER EXPLAIN LOG '/q'") == Statement.ExplainLog("/q"))
+    assert(parse("ZORDER EXPLAIN LOG db.`a b`") == Statement.ExplainLog("db.`a b`"))
+  }
+
   test("every clause alone") {
     assert(bare("OPTIMIZE t") == t)
     assert(bare("ZORDER TABLE t") == t)

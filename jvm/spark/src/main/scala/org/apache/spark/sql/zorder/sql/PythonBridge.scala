@@ -1,6 +1,8 @@
 package org.apache.spark.sql.zorder.sql
 
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.zorder.build.{BuildInfo, StartCheck}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
@@ -8,6 +10,7 @@ import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
 import org.apache.spark.sql.zorder.run.plan.DataFrameFiles
 import org.apache.spark.sql.zorder.run.request.ColumnNames
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.skip.explain.ExplainQuery
 import org.apache.spark.sql.zorder.skip.scan.SkippingRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
@@ -74,6 +77,23 @@ object PythonBridge {
   def layout(session: SparkSession, target: String): String = {
     val classic = Shims.classic(session)
     session.withActive(StoredLayout.newest(classic, TableRefParser.ofText(session, target)).orNull)
+  }
+
+  /**
+   * What the scans of a DataFrame skip, as `ZORDER EXPLAIN` says it; nothing is run.
+   *
+   * @param target
+   *   the only table to say it of, as in a statement; null for all
+   */
+  def explainSkipping(df: DataFrame, target: String): DataFrame = {
+    val session = Shims.classic(df.sparkSession)
+    val rows = session.withActive {
+      val only = Option(target).map(TableRefParser.ofText(session, _))
+      ExplainQuery.of(session, df.queryExecution.analyzed, only)
+    }
+    Shims.ofRows(
+      session,
+      LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(ExplainQuery.schema), rows))
   }
 
   /** The version of this package. */

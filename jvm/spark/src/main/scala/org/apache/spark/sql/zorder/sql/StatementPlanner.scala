@@ -37,6 +37,8 @@ final class StatementPlanner(session: SparkSession, delegate: ParserInterface) e
     case Statement.RefreshIndex(table, ifExists) => RefreshIndexCommand(table, ifExists)
     case Statement.DescribeIndex(table) => DescribeIndexCommand(table)
     case Statement.DropIndex(table) => DropIndexCommand(table)
+    case Statement.ExplainQuery(query) => ExplainQueryCommand(query)
+    case Statement.ExplainLog(log) => ExplainLogCommand(log)
     case Statement.LogStart(path, keepLiterals) => LogStartCommand(path, keepLiterals)
     case Statement.LogStop => LogStopCommand()
   }

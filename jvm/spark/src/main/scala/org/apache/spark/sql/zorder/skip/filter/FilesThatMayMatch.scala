@@ -4,7 +4,7 @@ import java.util.BitSet
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
-import org.apache.spark.sql.zorder.workload.predicate.{BoxColumn, FilterSets, Predicates}
+import org.apache.spark.sql.zorder.workload.predicate.{BoxColumn, FilterSets, MonotoneFunction, Predicates}
 import sparkzorder.curve.cost.Condition
 
 /**
@@ -43,6 +43,15 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
   override def on(column: BoxColumn, condition: Condition): BitSet =
     if (condition.impossible) none
     else index.rangesOf(column.sql, column.dataType).fold(all)(_.mayMeet(condition))
+
+  override def onFunction(e: Expression, function: BoxColumn, condition: Condition): BitSet = {
+    def ofColumn = for {
+      f <- MonotoneFunction.of(e)
+      c <- f.where(condition)
+    } yield on(f.column, c)
+    val own = on(function, condition)
+    if (own.isEmpty) own else ofColumn.fold(own)(and(own, _))
+  }
 
   override def unanswered(e: Expression): Boolean = e.references.exists(unansweredColumn)
 }

@@ -47,6 +47,15 @@ final class ColumnRanges(
     }
     found
   }
+
+  /** The same with one range a file, from its first range to its last one: what a set of ranges adds is told by it. */
+  def hulls: ColumnRanges = {
+    val bounded = (0 until files).filter(f => offsets(f) < offsets(f + 1))
+    val firsts = bounded.map(offsets(_)).toArray
+    val lasts = bounded.map(f => offsets(f + 1) - 1).toArray
+    val ends = (0 until files).scanLeft(0)((n, f) => if (offsets(f) < offsets(f + 1)) n + 1 else n)
+    new ColumnRanges(dataType, states, nulls, ends.toArray, words.spanning(firsts, lasts))
+  }
 }
 
 object ColumnRanges {

@@ -35,5 +35,12 @@ final class StatisticsIndex(
   /** Ranges of the column number `column`. */
   def rangesAt(column: Int): Option[ColumnRanges] = ranges(column)
 
+  /** The column of that name, whatever its type. */
+  def column(sql: String): Option[IndexedColumn] = bySql.get(folded(sql)).map(columns(_))
+
+  /** The same with one range for each file and column. */
+  def hulls: StatisticsIndex =
+    new StatisticsIndex(files, columns, caseSensitive, ranges(_).map(_.hulls))
+
   private def folded(sql: String): String = if (caseSensitive) sql else sql.toLowerCase(Locale.ROOT)
 }

@@ -13,6 +13,9 @@ sealed trait WordRanges {
 
   /** A condition made ready to be tested against these ranges. */
   def test(condition: Condition): RangeTest
+
+  /** Ranges from the least value of one of these to the greatest of another. */
+  def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges
 }
 
 /** Whether ranges meet a condition's intervals. */
@@ -28,6 +31,7 @@ case object NoRanges extends WordRanges {
   override def min(range: Int): Word = throw new NoSuchElementException("no range")
   override def max(range: Int): Word = throw new NoSuchElementException("no range")
   override def test(condition: Condition): RangeTest = (_, _) => false
+  override def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges = this
 }
 
 /** Ranges of 64-bit words: numbers, dates, timestamps, booleans, short decimals, floats by their order. */
@@ -35,6 +39,8 @@ final case class LongRanges(mins: Array[Long], maxs: Array[Long]) extends WordRa
   override def length: Int = mins.length
   override def min(range: Int): Word = LongWord(mins(range))
   override def max(range: Int): Word = LongWord(maxs(range))
+  override def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges =
+    LongRanges(firsts.map(mins(_)), lasts.map(maxs(_)))
 
   override def test(condition: Condition): RangeTest = {
     val lows = condition.intervals.map(i => LongRanges.bound(i.min, Long.MinValue)).toArray
@@ -75,6 +81,8 @@ final case class BytesRanges(mins: Array[Array[Byte]], maxs: Array[Array[Byte]])
   override def length: Int = mins.length
   override def min(range: Int): Word = BytesWord(mins(range))
   override def max(range: Int): Word = BytesWord(maxs(range))
+  override def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges =
+    BytesRanges(firsts.map(mins(_)), lasts.map(maxs(_)))
 
   override def test(condition: Condition): RangeTest = {
     val lows = condition.intervals.map(i => BytesRanges.bound(i.min)).toArray

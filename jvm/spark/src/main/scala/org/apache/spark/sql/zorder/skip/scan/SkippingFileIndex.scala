@@ -7,6 +7,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSourceMetadataAttribute}
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.skip.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
 
@@ -24,8 +25,8 @@ import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
  */
 final class SkippingFileIndex(
     val wrapped: FileIndex,
-    root: Path,
-    index: StatisticsIndex,
+    val root: Path,
+    val index: StatisticsIndex,
     unanswered: Set[String])
     extends FileIndex {
 
@@ -41,7 +42,7 @@ final class SkippingFileIndex(
       val started = System.nanoTime()
       val counts = new SkippedFiles(index.files, root, matching(dataFilters))
       val kept = listed.map(d => d.copy(files = d.files.filter(counts.keep))).filter(_.files.nonEmpty)
-      SkippingUsage.scanned(root, counts, System.nanoTime() - started)
+      SkippingUsage.scanned(root, columns(dataFilters), counts, System.nanoTime() - started)
       kept
     }
   }
@@ -55,8 +56,11 @@ final class SkippingFileIndex(
     }
   }
 
+  private def columns(filters: Seq[Expression]): Seq[String] =
+    filters.flatMap(ColumnPath.within).distinct.flatMap(p => index.column(ColumnPath.sql(p)).map(_.sql)).distinct
+
   /** A column that is not what the index has under its name. */
-  private def isUnanswered(e: Expression): Boolean = e match {
+  private[skip] def isUnanswered(e: Expression): Boolean = e match {
     case FileSourceMetadataAttribute(_) => true
     case a: Attribute => unanswered(a.name)
     case _ => false

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.skip.scan
 
+import java.net.URI
+
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.SparkSession
@@ -13,6 +15,7 @@ import org.apache.spark.sql.execution.datasources.{
   PruneFileSourcePartitions
 }
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, ParquetUtils}
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
@@ -30,7 +33,7 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     else
       PruneFileSourcePartitions(plan).transformUp { case l: LogicalRelation =>
         indexed(l).fold(l) { case (relation, root, index) =>
-          val unanswered = SkippingRule.unanswered(relation, index)
+          val unanswered = SkippingRule.unanswered(relation.schema, relation.partitionSchema, index)
           val location = new SkippingFileIndex(relation.location, root, index, unanswered)
           l.copy(relation = relation.copy(location = location)(relation.sparkSession))
         }
@@ -38,16 +41,34 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
 
   private def indexed(plan: LogicalPlan): Option[(HadoopFsRelation, Path, StatisticsIndex)] = plan match {
     case l: LogicalRelation => l.relation match {
-        case r: HadoopFsRelation if SkippingRule.isPlainParquet(r) && !byFieldId(r) =>
-          for {
-            root <- SkippingRule.rootOf(l, r.location)
-            index <- LoadedIndexes.of(root, Shims.classic(session).sessionState.newHadoopConf())
-            if index.caseSensitive == conf.caseSensitiveAnalysis
-          } yield (r, root, index)
+        case r: HadoopFsRelation =>
+          val catalog = l.catalogTable.flatMap(_.storage.locationUri)
+          indexOf(r, catalog).toOption.map { case (root, index) => (r, root, index) }
         case _ => None
       }
     case _ => None
   }
+
+  /**
+   * The index of a table that is scanned, with the table's root, or why there is none to use.
+   *
+   * @param catalog
+   *   where the catalog says that the table is
+   */
+  private[skip] def indexOf(
+      r: HadoopFsRelation,
+      catalog: Option[URI]): Either[String, (Path, StatisticsIndex)] =
+    if (!SkippingRule.isPlainParquet(r)) Left("not a listing of plain Parquet files")
+    else if (byFieldId(r)) Left("columns are found by field id, and the index knows names")
+    else {
+      val root = SkippingRule.rootOf(catalog, r.location)
+      root.flatMap(LoadedIndexes.of(_, Shims.classic(session).sessionState.newHadoopConf())) match {
+        case None => Left("no statistics index: make one with ZORDER INDEX")
+        case Some(index) if index.caseSensitive != conf.caseSensitiveAnalysis =>
+          Left("the index was made with another spark.sql.caseSensitive")
+        case Some(index) => Right((root.get, index))
+      }
+    }
 
   /** Such a scan finds columns by number, whatever their names; the index knows names. */
   private def byFieldId(r: HadoopFsRelation): Boolean =
@@ -67,16 +88,19 @@ object SkippingRule {
    * Partition columns, whose values are not in the files, and columns whose default stands for what old files have
    * not got, where the index has taken that for NULL.
    */
-  private def unanswered(r: HadoopFsRelation, index: StatisticsIndex): Set[String] = {
+  private[skip] def unanswered(
+      schema: StructType,
+      partitionSchema: StructType,
+      index: StatisticsIndex): Set[String] = {
     val defaults =
-      r.schema.filter(_.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY))
+      schema.filter(_.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY))
     val taken = defaults.map(_.name).filter(n => index.takesAbsentForNull(n))
-    (r.partitionSchema.fieldNames ++ taken).toSet
+    (partitionSchema.fieldNames ++ taken).toSet
   }
 
   /** The root of the table: of a path, the directory above those of partitions. */
-  private def rootOf(l: LogicalRelation, location: FileIndex): Option[Path] =
-    l.catalogTable.flatMap(_.storage.locationUri).map(uri => qualified(new Path(uri), location)).orElse {
+  private def rootOf(catalog: Option[URI], location: FileIndex): Option[Path] =
+    catalog.map(uri => qualified(new Path(uri), location)).orElse {
       location.rootPaths.map(tableOf).distinct match {
         case Seq(root) => Some(root)
         case _ => None

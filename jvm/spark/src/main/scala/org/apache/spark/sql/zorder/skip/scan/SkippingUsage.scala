@@ -9,39 +9,63 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.internal.Logging
 
-/** What skipping has done for the scans of one table in this JVM. */
+/**
+ * What skipping has done in this JVM for the scans of one table, or for those that filter on one of its columns.
+ *
+ * @param column
+ *   None for all scans of the table
+ * @param considered
+ *   files of the partitions that were read
+ * @param pruned
+ *   files left out, by all filters of a scan together
+ * @param unknown
+ *   files that were new, changed or too fresh to trust their entries
+ */
 final case class TableUsage(
     table: String,
+    column: Option[String],
     scans: Long,
     considered: Long,
     pruned: Long,
     unknown: Long,
     ms: Double)
 
-/** Adds up what was skipped, table by table. */
+/** Adds up what was skipped, table by table and column by column. */
 object SkippingUsage extends Logging {
 
   final private class Sums {
-    val scans, considered, pruned, unknown, nanos = new LongAdder
-  }
-  private val byTable = new ConcurrentHashMap[String, Sums]()
+    private val scans, considered, pruned, unknown, nanos = new LongAdder
 
-  private[scan] def scanned(root: Path, files: SkippedFiles, nanos: Long): Unit = {
-    val sums = byTable.computeIfAbsent(root.toString, _ => new Sums)
-    sums.scans.increment()
-    sums.considered.add(files.considered)
-    sums.pruned.add(files.pruned)
-    sums.unknown.add(files.unknown)
-    sums.nanos.add(nanos)
+    def add(files: SkippedFiles, spent: Long): Unit = {
+      scans.increment()
+      considered.add(files.considered)
+      pruned.add(files.pruned)
+      unknown.add(files.unknown)
+      nanos.add(spent)
+    }
+
+    def usage(table: String, column: Option[String]): TableUsage =
+      TableUsage(table, column, scans.sum, considered.sum, pruned.sum, unknown.sum, nanos.sum / 1e6)
+  }
+  private val sums = new ConcurrentHashMap[(String, Option[String]), Sums]()
+
+  /** @param columns that the scan filters on and the index has */
+  private[scan] def scanned(root: Path, columns: Seq[String], files: SkippedFiles, nanos: Long): Unit = {
+    val table = root.toString
+    (None +: columns.map(Option(_))).foreach(c =>
+      sums.computeIfAbsent((table, c), _ => new Sums).add(files, nanos))
     logInfo(
       s"$root: ${files.pruned} of ${files.considered} files skipped by the statistics index, ${files.unknown} not in " +
         f"it, in ${nanos / 1e6}%.1f ms")
   }
 
+  /** By table; of each the whole first, then its columns by name. */
+  def all: Seq[TableUsage] =
+    sums.asScala.toSeq.sortBy { case ((table, column), _) => (table, column.getOrElse("")) }
+      .map { case ((table, column), s) => s.usage(table, column) }
+
   /** One entry a table, by its path. */
-  def tables: Seq[TableUsage] = byTable.asScala.toSeq.sortBy(_._1).map { case (table, s) =>
-    TableUsage(table, s.scans.sum, s.considered.sum, s.pruned.sum, s.unknown.sum, s.nanos.sum / 1e6)
-  }
+  def tables: Seq[TableUsage] = all.filter(_.column.isEmpty)
 
   def of(root: Path): Option[TableUsage] = tables.find(_.table == root.toString)
 }

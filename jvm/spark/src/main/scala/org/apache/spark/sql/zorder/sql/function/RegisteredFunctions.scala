@@ -17,6 +17,10 @@ object RegisteredFunctions {
   val tableFunctions: Seq[TableFunctionEntry] =
     Seq(
       TableFunctionEntry(HistoryFunction.name, HistoryFunction.info, HistoryFunction.build),
-      TableFunctionEntry(AdviceFunction.name, AdviceFunction.info, AdviceFunction.build)) ++
+      TableFunctionEntry(AdviceFunction.name, AdviceFunction.info, AdviceFunction.build),
+      TableFunctionEntry(
+        SkippingUsageFunction.name,
+        SkippingUsageFunction.info,
+        SkippingUsageFunction.build)) ++
       QueryLogFunction.all.map(f => TableFunctionEntry(f.name, f.info, f.build))
 }

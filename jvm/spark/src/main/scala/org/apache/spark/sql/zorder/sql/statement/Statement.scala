@@ -37,6 +37,12 @@ object Statement {
 
   final case class DropIndex(table: TableRef) extends Statement
 
+  /** `ZORDER EXPLAIN`: what a query would skip. */
+  final case class ExplainQuery(query: String) extends Statement
+
+  /** `ZORDER EXPLAIN LOG`: the name of a table or view, or a path. */
+  final case class ExplainLog(log: String) extends Statement
+
   /** `keepLiterals` is None where the session's setting decides. */
   final case class LogStart(path: Option[String], keepLiterals: Option[Boolean]) extends Statement
 

@@ -59,7 +59,20 @@ object StatementKind {
       "ZORDER LOG START ['path'] [KEEP LITERALS | DROP LITERALS] or ZORDER LOG STOP"
   }
 
+  case object Explain extends StatementKind("ZORDER EXPLAIN", Nil, "") {
+    override val usage: String = "ZORDER EXPLAIN query or ZORDER EXPLAIN LOG table"
+  }
+
   /** The statements that begin with ZORDER. */
-  val zorderKinds: Seq[StatementKind] =
-    Seq(ZOrderTable, Vacuum, Rollback, Remove, CreateIndex, RefreshIndex, DescribeIndex, DropIndex, Log)
+  val zorderKinds: Seq[StatementKind] = Seq(
+    ZOrderTable,
+    Vacuum,
+    Rollback,
+    Remove,
+    CreateIndex,
+    RefreshIndex,
+    DescribeIndex,
+    DropIndex,
+    Log,
+    Explain)
 }

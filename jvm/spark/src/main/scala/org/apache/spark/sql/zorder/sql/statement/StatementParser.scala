@@ -19,8 +19,11 @@ final class StatementParser(delegate: ParserInterface) {
     val text = new StatementText(sql, kind.usage, delegate)
     refuseMarkers(text, tokens)
     tokens.find(_.isSymbol(";")).foreach(text.found(_, "inside a statement, one statement at a time"))
-    if (kind == StatementKind.Log) LogStatement.build(text, tokens, from)
-    else onTable(kind, text, tokens, from)
+    kind match {
+      case StatementKind.Log => LogStatement.build(text, tokens, from)
+      case StatementKind.Explain => ExplainStatement.build(text, tokens, from)
+      case _ => onTable(kind, text, tokens, from)
+    }
   }
 
   private def onTable(

@@ -46,7 +46,7 @@ private[workload] object AdjacentWords {
   }
 
   /** The numbers that words of a type can be. */
-  private def domain(dataType: DataType): (Long, Long) = dataType match {
+  def domain(dataType: DataType): (Long, Long) = dataType match {
     case BooleanType => (0L, 1L)
     case ByteType => (Byte.MinValue.toLong, Byte.MaxValue.toLong)
     case ShortType => (Short.MinValue.toLong, Short.MaxValue.toLong)

@@ -18,6 +18,19 @@ private[zorder] trait FilterSets[R] {
   /** Where the column meets the condition. */
   def on(column: BoxColumn, condition: Condition): R
 
+  /**
+   * Where a function of columns meets the condition.
+   *
+   * @param e
+   *   the function
+   * @param function
+   *   its name as a column of its own
+   */
+  def onFunction(e: Expression, function: BoxColumn, condition: Condition): R = on(function, condition)
+
   /** Whether nothing can be said of an expression, though it could be understood. */
   def unanswered(e: Expression): Boolean = false
+
+  /** For an expression that is not understood, or not answered. */
+  def unknown(e: Expression): R = all
 }

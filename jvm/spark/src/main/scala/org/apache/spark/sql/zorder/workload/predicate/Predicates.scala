@@ -4,6 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.sql.zorder.expr.ColumnPath
 import sparkzorder.curve.cost.Condition
 
 /** What resolved filter expressions say of columns. What is not understood may be true anywhere. */
@@ -23,13 +24,23 @@ private[zorder] object Predicates {
       case And(l, r) => if (truth) sets.and(part(l), part(r)) else sets.or(part(l), part(r))
       case Or(l, r) => if (truth) sets.or(part(l), part(r)) else sets.and(part(l), part(r))
       case Not(child) => where(child, !truth, sets)
-      case _ if sets.unanswered(e) => sets.all
-      case _ if e.foldable => folded(e).fold(sets.all)(part)
+      case _ if sets.unanswered(e) => sets.unknown(e)
+      case _ if e.foldable => folded(e).fold(sets.unknown(e))(part)
       case _ =>
-        ColumnPredicate.of(constants(e)).fold(sets.all)(p =>
-          sets.on(p.column, if (truth) p.whenTrue else p.whenFalse))
+        val test = constants(e)
+        ColumnPredicate.of(test).fold(sets.unknown(e)) { p =>
+          val condition = if (truth) p.whenTrue else p.whenFalse
+          val function = functionOf(p.column, test)
+          function.fold(sets.on(p.column, condition))(sets.onFunction(_, p.column, condition))
+        }
     }
   }
+
+  /** The expression that a test is on; None where that is a column or a field. */
+  private def functionOf(column: BoxColumn, test: Expression): Option[Expression] =
+    // the text of a whole test, such as a long list, is made only where no operand is the column
+    (test.children.iterator ++ Iterator(test)).find(BoxColumn.of(_).contains(column))
+      .filter(ColumnPath.of(_).isEmpty)
 
   private object BoxSets extends FilterSets[Boxes] {
     override def all: Boxes = Boxes.Free

@@ -1,0 +1,95 @@
+package org.apache.spark.sql.zorder.skip.explain
+
+import java.util.BitSet
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, StatisticsIndex}
+import org.apache.spark.sql.zorder.workload.predicate.Predicates
+
+/**
+ * What one filter of a scan leaves out.
+ *
+ * @param pruned
+ *   files that it leaves out, whatever the other filters do
+ * @param further
+ *   those of them that no filter before it leaves out
+ * @param by
+ *   how many of `pruned` each cause takes, in the order in which the causes are asked
+ * @param reason
+ *   why not more; empty where no file is left
+ */
+final private[explain] case class FilterCounts(
+    filter: String,
+    pruned: Long,
+    further: Long,
+    by: Seq[(PruneCause, Long)],
+    reason: String)
+
+/**
+ * The filters of one scan, one after the other.
+ *
+ * @param why
+ *   says why a file has no statistics of a column
+ */
+final private[explain] class FilterReport(
+    index: StatisticsIndex,
+    files: ListedFiles,
+    isUnanswered: Expression => Boolean,
+    partitioning: Set[String],
+    why: MissingStatistics) {
+  private val full = new ExplainedFilter(index, isUnanswered, partitioning)
+  private val hulls = new ExplainedFilter(index.hulls, isUnanswered, partitioning)
+
+  /** Each filter by itself, and the entries that all of them together keep. */
+  def of(filters: Seq[Expression]): (Seq[FilterCounts], BitSet) = {
+    val left = full.all.files
+    val counts = filters.map { f =>
+      val found = Predicates.whereTrue(f, full)
+      val before = files.pruned(left)
+      left.and(found.files)
+      counted(ExplainedFilter.text(f), found, Predicates.whereTrue(f, hulls), files.pruned(left) - before)
+    }
+    (counts, left)
+  }
+
+  /** @param roughly the same with one range a file */
+  def counted(filter: String, found: Explained, roughly: Explained, further: Long): FilterCounts = {
+    val pruned = files.pruned(found.files)
+    val byRange = files.pruned(roughly.files)
+    FilterCounts(
+      filter,
+      pruned,
+      further,
+      Seq[(PruneCause, Long)](
+        PruneCause.Range -> byRange,
+        PruneCause.RangeSet -> (pruned - byRange)).filter(_._2 > 0),
+      reason(found, pruned))
+  }
+
+  private def reason(found: Explained, pruned: Long): String = {
+    val kept = files.in(found.files)
+    if (kept.isEmpty) ""
+    else {
+      val gaps = found.gaps.map {
+        case Gap.Said(reason) => reason
+        case Gap.Column(sql) =>
+          val column = index.column(sql).get
+          index.rangesOf(sql, column.dataType) match {
+            case None => s"the index of $sql cannot be read"
+            case Some(ranges) =>
+              val without = kept.filter { case (_, n) => ranges.states(n) == ColumnRanges.Unknown }
+              without.headOption.fold("") { case (file, _) =>
+                s"no statistics: ${why.why(column, file)} ($sql in ${FilterReport.count(without.length)})"
+              }
+          }
+      }.filter(_.nonEmpty)
+      if (gaps.nonEmpty) gaps.mkString("; ")
+      else if (pruned > 0) s"the ranges of ${FilterReport.count(kept.length)} meet it"
+      else "the range of every file meets it"
+    }
+  }
+}
+
+private[explain] object FilterReport {
+  def count(files: Int): String = if (files == 1) "1 file" else s"$files files"
+}

@@ -1,0 +1,16 @@
+package org.apache.spark.sql.zorder.skip.explain
+
+/** What left a file out of a scan. */
+sealed abstract class PruneCause(val name: String)
+
+object PruneCause {
+
+  /** The file's least and greatest value. */
+  case object Range extends PruneCause("range")
+
+  /** Gaps between the ranges of the file's parts. */
+  case object RangeSet extends PruneCause("range set")
+
+  /** In the order in which they are asked. */
+  val all: Seq[PruneCause] = Seq(Range, RangeSet)
+}

@@ -1,0 +1,41 @@
+"""What queries of plain Parquet skip by the statistics index, and why not more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _session, _sql
+from ._errors import SetupError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def explain_skipping(df: DataFrame) -> DataFrame:
+    """What the scans of a query skip, and why not more. The query is planned and not run.
+
+    One row for each scan, ``filter`` NULL, and one for each of its filters: ``scan``, ``table``, ``filter``,
+    ``considered``, ``pruned``, ``pruned_further``, ``kept``, ``pruned_by``, ``reason``.
+    """
+    return explained(df, None)
+
+
+def skipping_usage(spark: SparkSession) -> DataFrame:
+    """What skipping has done for the scans of this application since it began, by table and column."""
+    _session.require_functions(spark)
+    return spark.sql(_sql.skipping_usage())
+
+
+def explained(df: DataFrame, target: _sql.Target | None) -> DataFrame:
+    """The rows of one table, or of all."""
+    spark = df.sparkSession
+    if not _session.is_connect(spark):
+        frame: Any = df
+        bridge = _session.require_bridge(spark)
+        argument = None if target is None else target.sql
+        return _session.dataframe(spark, bridge.explainSkipping(frame._jdf, argument))
+    if target is not None:
+        raise SetupError("Spark Connect explains whole queries only: use spark_zorder.explain_skipping(df).")
+    with _session.viewed(spark, df) as view:
+        rows = _session.run(spark, _sql.explain(f"SELECT * FROM {view}"))
+        return spark.createDataFrame(rows.collect(), rows.schema)

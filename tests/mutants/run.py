@@ -1,0 +1,208 @@
+"""Breaks the rules of the statistics index one by one in a copy of the sources: a suite must fail each time.
+
+``make mutants`` takes half an hour: each mutant is compiled and tested. Arguments: those to run alone.
+A mutant whose text is not found, or that does not compile, is an error of this list.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+COPY = TOP / "target" / "mutants"
+SKIP = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/skip"
+PREDICATE = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/workload/predicate"
+STATS = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/stats"
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one file, and the suite that must fail by it, or its tests with some words."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    suite: str = "FilterOracleSuite"
+    test: str = ""
+
+
+MUTANTS = [
+    Mutant(
+        "row groups without statistics are skipped",
+        f"{SKIP}/index/RangeSet.scala",
+        "else if (zones.contains(Zone.Unknown)) Unknown\n",
+        "\n",
+        "SkippingSuite",
+        "the rule",
+    ),
+    Mutant(
+        "no range means all NULL",
+        f"{STATS}/ParquetZones.scala",
+        "if (onlyNulls) Zone.OnlyNulls else Zone.Unknown",
+        "if (onlyNulls || statistics != null) Zone.OnlyNulls else Zone.Unknown",
+        "SkippingSuite",
+        "the rule",
+    ),
+    Mutant(
+        "what is unknown prunes",
+        f"{SKIP}/index/ColumnRanges.scala",
+        "case _ => condition.intervals.nonEmpty || nulls(f) != 0",
+        "case _ => condition.orNull && nulls(f) != 0",
+    ),
+    Mutant(
+        "bounds are swapped",
+        f"{SKIP}/index/WordRanges.scala",
+        "if (highs(i) < mins(r)) i = LongRanges.firstAt(highs, mins(r), i + 1)\n"
+        "        else if (lows(i) <= maxs(r)) met = true",
+        "if (highs(i) < maxs(r)) i = LongRanges.firstAt(highs, maxs(r), i + 1)\n"
+        "        else if (lows(i) <= mins(r)) met = true",
+    ),
+    Mutant(
+        "NULLs of real scans are lost",
+        f"{SKIP}/index/ColumnRanges.scala",
+        "condition.orNull && nulls(f) != 0 || test.meetsAny(offsets(f), offsets(f + 1))",
+        "test.meetsAny(offsets(f), offsets(f + 1))",
+        "RealScanSuite",
+    ),
+    Mutant(
+        "NULLs beside values are lost",
+        f"{SKIP}/index/ColumnRanges.scala",
+        "condition.orNull && nulls(f) != 0 || test.meetsAny(offsets(f), offsets(f + 1))",
+        "test.meetsAny(offsets(f), offsets(f + 1))",
+    ),
+    Mutant(
+        "files of NULLs are lost",
+        f"{SKIP}/index/ColumnRanges.scala",
+        "case ColumnRanges.OnlyNulls => condition.orNull",
+        "case ColumnRanges.OnlyNulls => false",
+    ),
+    Mutant(
+        "< for <= in a filter",
+        f"{PREDICATE}/ColumnPredicate.scala",
+        "case _: LessThanOrEqual => Some(ColumnPredicate(c, ray(None, Some(w)), above(c, w)))",
+        "case _: LessThanOrEqual => Some(ColumnPredicate(c, below(c, w), above(c, w)))",
+    ),
+    Mutant(
+        "< for <= between a filter and a range",
+        f"{SKIP}/index/WordRanges.scala",
+        "else if (lows(i) <= maxs(r)) met = true",
+        "else if (lows(i) < maxs(r)) met = true",
+    ),
+    Mutant(
+        "a negation is lost",
+        f"{PREDICATE}/Predicates.scala",
+        "case Not(child) => where(child, !truth, sets)",
+        "case Not(child) => where(child, truth, sets)",
+    ),
+    Mutant(
+        "NOT (a AND b) as NOT a AND NOT b",
+        f"{PREDICATE}/Predicates.scala",
+        "case And(l, r) => if (truth) sets.and(part(l), part(r)) else sets.or(part(l), part(r))",
+        "case And(l, r) => sets.and(part(l), part(r))",
+    ),
+    Mutant(
+        "the racy rule is off",
+        f"{SKIP}/index/IndexedFiles.scala",
+        "else if (readAt(number) - IndexedFiles.RacyMs < modifiedAt) IndexedFiles.Racy\n",
+        "\n",
+        "SkippingSuite",
+        "written while the index was made",
+    ),
+    Mutant(
+        "changed files keep their entries",
+        f"{SKIP}/index/IndexedFiles.scala",
+        "else if (lengths(number) != length || modified(number) != modifiedAt) IndexedFiles.Changed\n",
+        "\n",
+        "SkippingSuite",
+        "new, changed or gone",
+    ),
+    Mutant(
+        "a default of old files counts as NULL",
+        f"{SKIP}/scan/SkippingRule.scala",
+        "(partitionSchema.fieldNames ++ taken).toSet",
+        "partitionSchema.fieldNames.toSet ++ taken.take(0)",
+        "SkippingSuite",
+        "a default stands",
+    ),
+    Mutant(
+        "hours that come twice are overlooked",
+        f"{PREDICATE}/ClockChanges.scala",
+        "if (rules.isFixedOffset) 0L",
+        "if (rules != null) 0L",
+        "MonotoneFunctionSuite",
+    ),
+    Mutant(
+        "a function's last value is left out",
+        f"{PREDICATE}/MonotoneFunction.scala",
+        "first(w < _) - 1",
+        "first(w <= _) - 1",
+        "MonotoneFunctionSuite",
+    ),
+]
+
+
+def main(names: list[str]) -> int:
+    """The number of mutants that no suite has found."""
+    wanted = [m for m in MUTANTS if not names or m.name in names]
+    if names and len(wanted) < len(set(names)):
+        sys.exit("No such mutant; there are: " + "; ".join(m.name for m in MUTANTS))
+    copied()
+    alive = []
+    for m in wanted:
+        began = time.monotonic()
+        outcome = tried(m)
+        if not outcome.startswith("found"):
+            alive.append(m.name)
+        print(f"{m.name}: {outcome} ({time.monotonic() - began:.0f} s)", flush=True)
+    print(f"{len(wanted) - len(alive)} of {len(wanted)} mutants make a suite fail.")
+    return len(alive)
+
+
+def copied() -> None:
+    """The sources as they are now, with what sbt has compiled of them."""
+    shutil.rmtree(COPY, ignore_errors=True)
+    names = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=TOP,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    for name in names:
+        if (TOP / name).is_file():
+            (COPY / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(TOP / name, COPY / name)
+    for built in ("target/tools", "target/sbt/spark35_212", "target/sbt/curve_212"):
+        if (TOP / built).is_dir():
+            shutil.copytree(TOP / built, COPY / built, symlinks=True)
+
+
+def tried(m: Mutant) -> str:
+    """What the suites make of a mutant."""
+    file = COPY / m.file
+    text = file.read_text()
+    if text.count(m.old) != 1:
+        return f"its text is in {m.file} {text.count(m.old)} times"
+    file.write_text(text.replace(m.old, m.new))
+    try:
+        only = f' -- -z "{m.test}"' if m.test else ""
+        command = f"spark35_212/testOnly *.{m.suite}{only}"
+        run = subprocess.run(["tools/sbt.sh", command], cwd=COPY, capture_output=True, text=True)
+    finally:
+        file.write_text(text)
+    (COPY / "target" / f"{re.sub('[^a-z]+', '-', m.name.lower())}.log").write_text(run.stdout + run.stderr)
+    failed = sorted(set(re.findall(r"^\[error\] \t\S*?(\w+Suite)$", run.stdout, flags=re.M)))
+    if failed:
+        return "found by " + ", ".join(failed)
+    return "NOT FOUND" if run.returncode == 0 else "no test was run: see the log in target/mutants/target"
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main(sys.argv[1:]) else 0)
