@@ -42,7 +42,9 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
 
   override def on(column: BoxColumn, condition: Condition): BitSet =
     if (condition.impossible) none
-    else index.rangesOf(column.sql, column.dataType).fold(all)(_.mayMeet(condition))
+    else index.rangesOf(column.sql, column.dataType).fold(all) { ranges =>
+      BloomStep.narrowed(index, column, condition, ranges.mayMeet(condition), ranges.nulls)
+    }
 
   override def unanswered(e: Expression): Boolean = e.references.exists(unansweredColumn)
 }

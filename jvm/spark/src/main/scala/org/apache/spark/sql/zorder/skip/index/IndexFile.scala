@@ -10,6 +10,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.skip.bloom.{BloomFiles, ColumnBlooms, IndexBlooms}
 
 /**
  * An index as one immutable file, column by column, so that a query loads the columns it filters on and no others:
@@ -18,7 +19,7 @@ import org.apache.spark.sql.types.DataType
  *   magic | sections, each deflated | directory | length of the directory, its CRC32, magic
  * }}}
  *
- * The directory says what each section is, where, and its CRC32. A file that is cut off, or not ours, or whose sums
+ * The directory says what each section is, where, and its CRC32, and ends with where Bloom filters are. A file that is cut off, or not ours, or whose sums
  * do not agree, is no index.
  */
 private[skip] object IndexFile {
@@ -66,6 +67,7 @@ private[skip] object IndexFile {
         d.writeBoolean(c.absentIsNull)
         writeSection(s, d)
       }
+      IndexBlooms.write(index.blooms, d)
     }
     data.write(directory)
     data.writeInt(directory.length)
@@ -128,7 +130,12 @@ private[skip] object IndexFile {
             failed(e)
             None
         })
-    new StatisticsIndex(indexed, columns.map(_._1), caseSensitive, ranges)
+    val filters = new BloomFiles(fs, path.getParent)
+    val blooms =
+      if (in.available() == 0) IndexBlooms.None
+      else
+        IndexBlooms.read(in)((c, stored) => new ColumnBlooms(stored, columns(c)._1.dataType, filters, failed))
+    new StatisticsIndex(indexed, columns.map(_._1), caseSensitive, ranges, blooms)
   }
 
   private def writeRanges(r: ColumnRanges, out: DataOutputStream): Unit = {

@@ -1,0 +1,154 @@
+package org.apache.spark.sql.zorder.stats.bloom
+
+import java.io.ByteArrayOutputStream
+
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.column.impl.ColumnReadStoreImpl
+import org.apache.parquet.column.values.bloomfilter.BloomFilter
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, FileMetaData}
+import org.apache.parquet.io.api.{Converter, GroupConverter, PrimitiveConverter}
+import org.apache.parquet.schema.{GroupType, MessageType, Type}
+
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats._
+import org.apache.spark.sql.zorder.table.file.DataFile
+
+/** What came of the filter of one column of one file. */
+sealed trait FileBloom
+
+object FileBloom {
+
+  /**
+   * @param key
+   *   how the file stores the values
+   * @param own
+   *   whether it was made from filters that the file has itself, so that no data was read
+   */
+  final case class Made(key: BloomKey, words: Array[Int], own: Boolean) extends FileBloom
+
+  /** The file has not got the column, or not in a type that has keys, or too many values. */
+  case object Impossible extends FileBloom
+
+  /** The file could not be read; another time perhaps. */
+  case object Unread extends FileBloom
+}
+
+/** Bloom filters of the files of a table. */
+object FileBlooms {
+
+  /** Of a file with more values, a filter is not made: it would take this number of values times eight in memory. */
+  val MostKeys: Int = 1 << 24
+
+  /** A file's own filters count if at most so many keys that are not there look as if they were. */
+  private[bloom] val OwnRate = 0.01
+
+  /** To this rate they are made smaller: by default Parquet's writers give each the largest size there is. */
+  private[bloom] val FoldedRate = 0.002
+
+  /**
+   * One job; each task reads one column at a time.
+   *
+   * @return
+   *   for each file, in their order, one for each column
+   */
+  def read(
+      session: ClassicSession,
+      files: Seq[DataFile],
+      columns: Seq[StatColumn]): Seq[Seq[FileBloom]] = {
+    val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
+    FooterJob.run(session, files, "Bloom filters", onDriver = 0) { (conf, slice) =>
+      slice.map(file => columns.map(ofFile(conf, file, _, caseSensitive)))
+    }
+  }
+
+  private[bloom] def ofFile(
+      conf: Configuration,
+      file: DataFile,
+      column: StatColumn,
+      caseSensitive: Boolean): FileBloom =
+    try FooterReader.open(conf, file) { reader =>
+        val meta = reader.getFooter.getFileMetaData
+        val made =
+          if (meta.getEncryptionType != FileMetaData.EncryptionType.UNENCRYPTED) None
+          else
+            for {
+              path <- FooterReader.pathOf(meta, column, caseSensitive)
+              key <- BloomKey.of(meta.getSchema.getType(path: _*).asPrimitiveType, column)
+              bloom <- own(reader, path).map(FileBloom.Made(key, _, own = true))
+                .orElse(ofValues(reader, meta, path, key).map(FileBloom.Made(key, _, own = false)))
+            } yield bloom
+        made.getOrElse(FileBloom.Impossible)
+      }
+    catch { case NonFatal(_) => FileBloom.Unread }
+
+  /** What the file's own filters say together, if every row group has one; None if too many bits are set. */
+  private def own(reader: ParquetFileReader, path: Seq[String]): Option[Array[Int]] = {
+    val chunks = reader.getRowGroups.asScala.map(_.getColumns.asScala.find(_.getPath.toArray.toSeq == path))
+    val blooms = chunks.iterator.map(_.flatMap(ownOf(reader, _))).takeWhile(_.isDefined).flatten.toIndexedSeq
+    if (blooms.isEmpty || blooms.length < chunks.length) None
+    else {
+      val least = blooms.map(_.blocks).min
+      if (blooms.exists(_.blocks % least != 0)) None
+      else {
+        val all = blooms.map(_.folded(least)).reduce(_.or(_))
+        if (all.rate > OwnRate) None else Some(all.smallest(FoldedRate).words)
+      }
+    }
+  }
+
+  private def ownOf(reader: ParquetFileReader, chunk: ColumnChunkMetaData): Option[SplitBlockBloom] =
+    if (chunk.getBloomFilterOffset < 0) None
+    else
+      Option(reader.readBloomFilter(chunk)).filter { b =>
+        b.getAlgorithm == BloomFilter.Algorithm.BLOCK && b.getHashStrategy == BloomFilter.HashStrategy.XXH64
+      }.map { b =>
+        val out = new ByteArrayOutputStream(b.getBitsetSize)
+        b.writeTo(out)
+        SplitBlockBloom.of(out.toByteArray)
+      }
+
+  private def ofValues(
+      reader: ParquetFileReader,
+      meta: FileMetaData,
+      path: Seq[String],
+      key: BloomKey): Option[Array[Int]] = {
+    val only = new MessageType(meta.getSchema.getName, alone(meta.getSchema, path))
+    val descriptor = only.getColumns.get(0)
+    reader.setRequestedSchema(only)
+    val hashes = new DistinctHashes(MostKeys)
+    Iterator.continually(reader.readNextRowGroup()).takeWhile(_ != null && !hashes.overflown).foreach {
+      pages =>
+        val column = new ColumnReadStoreImpl(pages, new Ignoring(only), only, meta.getCreatedBy)
+          .getColumnReader(descriptor)
+        val values = pages.getRowCount
+        val defined = descriptor.getMaxDefinitionLevel
+        var i = 0L
+        while (i < values) {
+          if (column.getCurrentDefinitionLevel == defined) hashes.add(key.hash(column))
+          column.consume()
+          i += 1
+        }
+    }
+    if (hashes.overflown) None else Some(hashes.bloom().words)
+  }
+
+  /** The group with nothing but this leaf in it. */
+  private def alone(group: GroupType, path: Seq[String]): Type = group.getType(path.head) match {
+    case leaf if leaf.isPrimitive => leaf
+    case inner => inner.asGroupType.withNewFields(alone(inner.asGroupType, path.tail))
+  }
+
+  /** Parquet's reader wants somebody to give values to, though we take them from it. */
+  final private class Ignoring(group: GroupType) extends GroupConverter {
+    override def getConverter(field: Int): Converter = group.getType(field) match {
+      case leaf if leaf.isPrimitive => new PrimitiveConverter {}
+      case inner => new Ignoring(inner.asGroupType)
+    }
+    override def start(): Unit = ()
+    override def end(): Unit = ()
+  }
+}
