@@ -266,6 +266,7 @@ class BloomSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHe
       assert(refused("st").contains("no column st"))
       assert(refused("part").contains("partition column"))
       assert(index(path, "st.f", ", bloomBudget = '1m'").getAs[Long]("bloom_bytes") > 0)
+      assert(opens(spark.read.parquet(path.toString).where("st.f = 0")) === 1)
       def wrong(options: String): String =
         intercept[ZOrderException](spark.sql(s"ZORDER INDEX '$path' WITH ($options)")).getMessage
       assert(wrong("blom = 'id'").contains("Did you mean bloom?"))

@@ -8,6 +8,7 @@ import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter
 import org.apache.parquet.io.api.Binary
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.catalyst.expressions.XXH64
 import org.apache.spark.sql.types.{DecimalType, IntegerType, LongType, StringType}
 import sparkzorder.curve.{BytesWord, LongWord, OrderedWord}
 
@@ -76,12 +77,12 @@ class SplitBlockBloomSuite extends AnyFunSuite {
 
   test("15 to 17 bits a key; one key of a thousand that is not there looks as if it were, at most two") {
     Seq(100, 10000, 1000000).foreach { keys =>
-      val hashes = new DistinctHashes(1 << 21)
+      val hashes = new BloomOfHashes(keys.toLong)
       (0 until keys).foreach { i =>
         hashes.add(hash(BloomKey.Int64.probe(LongWord(i.toLong), LongType)))
         if (i % 3 == 0) hashes.add(hash(BloomKey.Int64.probe(LongWord(i.toLong / 2), LongType)))
       }
-      val bloom = hashes.bloom()
+      val bloom = hashes.result().get
       val bits = bloom.words.length * 32.0 / keys
       assert(bits >= 15 && bits <= (if (keys < 1000) 18 else 17), s"$bits bits a key for $keys")
       def asked(i: Int): Boolean =
@@ -93,11 +94,22 @@ class SplitBlockBloomSuite extends AnyFunSuite {
     }
   }
 
-  test("more distinct hashes than the limit are no filter") {
-    val few = new DistinctHashes(5000)
-    (0 until 200000).foreach(i => few.add((i % 3000).toLong))
-    assert(!few.overflown)
-    (0 until 20000).foreach(i => few.add(i.toLong))
-    assert(few.overflown)
+  test("more than a million distinct values, and the same many times over: sizes fit, none is lost") {
+    def made(values: Long, distinct: Int): Option[SplitBlockBloom] = {
+      val hashes = new BloomOfHashes(values)
+      (0L until values).foreach(i => hashes.add(XXH64.hashLong(i % distinct, 0L)))
+      hashes.result()
+    }
+    val unique = made(1500000, 1500000).get
+    assert((0 until 1500000 by 7).forall(i => unique.mayContain(XXH64.hashLong(i.toLong, 0L))))
+    assert(unique.blocks * 256.0 / 1500000 < 17 && unique.rate < 0.002)
+    val repeated = made(3000000, 1100000).get
+    assert((0 until 1100000 by 7).forall(i => repeated.mayContain(XXH64.hashLong(i.toLong, 0L))))
+    assert(repeated.blocks * 256.0 / 1100000 < 30 && repeated.rate < 0.002)
+    assert(made(500000, 3000).get.blocks === SplitBlockBloom.blocksFor(3000))
+    // told to expect fewer than there are
+    val full = new BloomOfHashes(1000)
+    (0 until 2000000).foreach(i => full.add(XXH64.hashLong(i.toLong, 0L)))
+    assert(full.result() === None)
   }
 }

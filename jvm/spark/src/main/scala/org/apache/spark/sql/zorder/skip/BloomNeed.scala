@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.skip
 
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
 import org.apache.spark.sql.zorder.stats.StatColumn
-import org.apache.spark.sql.zorder.stats.bloom.{FileBlooms, SplitBlockBloom}
+import org.apache.spark.sql.zorder.stats.bloom.{BloomOfHashes, SplitBlockBloom}
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /** A file that has no filter yet, by its number in the index, and the columns that want one, by theirs. */
@@ -20,7 +20,7 @@ private[skip] object BloomNeed {
     val values = math.max(0L, index.files.rows(file.number) - nulls)
     SplitBlockBloom.blocksFor(math.min(
       values,
-      FileBlooms.MostKeys.toLong)).toLong * SplitBlockBloom.BytesInBlock
+      BloomOfHashes.MostKeys)).toLong * SplitBlockBloom.BytesInBlock
   }.sum
 
   /**

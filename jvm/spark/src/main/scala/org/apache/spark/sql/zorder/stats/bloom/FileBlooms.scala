@@ -40,15 +40,6 @@ object FileBloom {
 /** Bloom filters of the files of a table. */
 object FileBlooms {
 
-  /** Of a file with more values, a filter is not made: it would take this number of values times eight in memory. */
-  val MostKeys: Int = 1 << 24
-
-  /** A file's own filters count if at most so many keys that are not there look as if they were. */
-  private[bloom] val OwnRate = 0.01
-
-  /** To this rate they are made smaller: by default Parquet's writers give each the largest size there is. */
-  private[bloom] val FoldedRate = 0.002
-
   /**
    * One job; each task reads one column at a time.
    *
@@ -85,7 +76,10 @@ object FileBlooms {
       }
     catch { case NonFatal(_) => FileBloom.Unread }
 
-  /** What the file's own filters say together, if every row group has one; None if too many bits are set. */
+  /**
+   * What the file's own filters say together, if every row group has one; None if too many bits are set. They are
+   * made smaller if they can be: by default, Parquet's writers give each the largest size that there is.
+   */
   private def own(reader: ParquetFileReader, path: Seq[String]): Option[Array[Int]] = {
     val chunks = reader.getRowGroups.asScala.map(_.getColumns.asScala.find(_.getPath.toArray.toSeq == path))
     val blooms = chunks.iterator.map(_.flatMap(ownOf(reader, _))).takeWhile(_.isDefined).flatten.toIndexedSeq
@@ -95,7 +89,8 @@ object FileBlooms {
       if (blooms.exists(_.blocks % least != 0)) None
       else {
         val all = blooms.map(_.folded(least)).reduce(_.or(_))
-        if (all.rate > OwnRate) None else Some(all.smallest(FoldedRate).words)
+        if (all.rate > SplitBlockBloom.MostRate) None
+        else Some(all.smallest(SplitBlockBloom.UsualRate).words)
       }
     }
   }
@@ -119,8 +114,8 @@ object FileBlooms {
     val only = new MessageType(meta.getSchema.getName, alone(meta.getSchema, path))
     val descriptor = only.getColumns.get(0)
     reader.setRequestedSchema(only)
-    val hashes = new DistinctHashes(MostKeys)
-    Iterator.continually(reader.readNextRowGroup()).takeWhile(_ != null && !hashes.overflown).foreach {
+    val hashes = new BloomOfHashes(reader.getRowGroups.asScala.map(_.getRowCount).sum)
+    Iterator.continually(reader.readNextRowGroup()).takeWhile(_ != null).foreach {
       pages =>
         val column = new ColumnReadStoreImpl(pages, new Ignoring(only), only, meta.getCreatedBy)
           .getColumnReader(descriptor)
@@ -133,7 +128,7 @@ object FileBlooms {
           i += 1
         }
     }
-    if (hashes.overflown) None else Some(hashes.bloom().words)
+    hashes.result().map(_.words)
   }
 
   /** The group with nothing but this leaf in it. */

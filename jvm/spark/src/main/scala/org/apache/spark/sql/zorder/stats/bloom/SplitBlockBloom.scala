@@ -82,6 +82,12 @@ object SplitBlockBloom {
   /** With so many bits for each key, about one key of a thousand that are not there looks as if it were. */
   val BitsPerKey = 15
 
+  /** A filter with more false positives than this excludes too few files to be kept. */
+  val MostRate = 0.01
+
+  /** What a filter with that many bits has at most. One that has fewer can be smaller. */
+  val UsualRate = 0.002
+
   private val Salt = Array(0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947,
     0x5c6bfb31)
 
@@ -90,9 +96,11 @@ object SplitBlockBloom {
   /** The bit of word number `word` in the key's block. */
   def mask(hash: Long, word: Int): Int = 1 << ((hash.toInt * Salt(word)) >>> 27)
 
+  def empty(blocks: Int): SplitBlockBloom = new SplitBlockBloom(new Array[Int](blocks * WordsInBlock))
+
   /** Of the given hashes, each once. */
   def of(hashes: Array[Long], count: Int): SplitBlockBloom = {
-    val bloom = new SplitBlockBloom(new Array[Int](blocksFor(count.toLong) * WordsInBlock))
+    val bloom = empty(blocksFor(count.toLong))
     var i = 0
     while (i < count) {
       bloom.insert(hashes(i))
