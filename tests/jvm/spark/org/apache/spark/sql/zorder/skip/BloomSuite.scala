@@ -1,7 +1,13 @@
 package org.apache.spark.sql.zorder.skip
 
+import java.io.ByteArrayInputStream
 import java.nio.file.{Files, Path}
 
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.format.Util
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
@@ -55,6 +61,25 @@ class BloomSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHe
   private def described(path: Path): Map[String, (Long, Long)] =
     spark.sql(s"ZORDER DESCRIBE INDEX '$path'").collect().map(r =>
       r.getAs[String]("column") -> ((r.getAs[Long]("bloom_files"), r.getAs[Long]("bloom_bytes")))).toMap
+
+  /** Takes all bits out of the Bloom filters of a file. */
+  private def emptied(file: Path): Unit = {
+    val conf = spark.sparkContext.hadoopConfiguration
+    val path = new org.apache.hadoop.fs.Path(file.toUri)
+    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(path, conf))
+    val offsets =
+      try reader.getRowGroups.asScala.flatMap(_.getColumns.asScala).map(_.getBloomFilterOffset).filter(_ >= 0)
+      finally reader.close()
+    val bytes = Files.readAllBytes(file)
+    offsets.foreach { at =>
+      val in = new ByteArrayInputStream(bytes, at.toInt, bytes.length - at.toInt)
+      val length = Util.readBloomFilterHeader(in).getNumBytes
+      val from = bytes.length - in.available()
+      java.util.Arrays.fill(bytes, from, from + length, 0.toByte)
+    }
+    Files.delete(file.resolveSibling(s".${file.getFileName}.crc"))
+    val _ = Files.write(file, bytes)
+  }
 
   test("a unique id over 100 files: the files of the id and few others") {
     withTempDir { dir =>
@@ -195,6 +220,10 @@ class BloomSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHe
       assert((100000 until 100003).map(i => opens(t.where(s"id = $i"))).sum <= 1)
       // as large as the values need, not as the files have them
       assert(made.getAs[Long]("bloom_bytes") < 8 * 2 * 2500 * 40 / 8)
+      // filters that have not got what their row group has are not taken
+      emptied(Files.list(path).filter(_.toString.endsWith(".parquet")).sorted().findFirst().get)
+      assert(index(path, "id", ", bloomBudget = '100%'").getAs[Long]("bloom_files_read") === 1)
+      (0 until 5).foreach(i => assert(opens(t.where(s"id = ${i * 1999}")) <= 2))
     }
   }
 
@@ -221,7 +250,7 @@ class BloomSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHe
               .collect().map(_.getLong(0))
           held.foreach(v => assert(files(v).contains(file)))
           assert(held.count(v => files(v).size > 1) <= 3)
-          assert(files(held.map(_ + 8589934592L): _*).isEmpty)
+          assert(files(held.map(_ + 8589934592L).toSeq: _*).isEmpty)
         }
       }
     }

@@ -74,7 +74,8 @@ object IndexStatements {
         val table = plain(session, ref)
         val store = storeOf(session, table)
         store.newest() match {
-          case Some((_, before)) => refreshed(session, table, store, before)
+          // where an append refreshes, the rows are there already
+          case Some((_, before)) => refreshed(session, table, store, before, strict = !ifExists)
           case None if ifExists => nothingToDo(table)
           case None =>
             refuse(s"${table.name} has no statistics index; make one with ZORDER INDEX ${ref.sql}.")
@@ -82,7 +83,7 @@ object IndexStatements {
     }
 
   private def nothingToDo(table: ClusterTable): Row =
-    Row(table.root.toString, "NOTHING_TO_DO", 0L, 0L, 0L, 0L)
+    Row(table.root.toString, "NOTHING_TO_DO", 0L, 0L, 0L, 0L, 0L, 0L)
 
   /**
    * The index of what the table holds now.

@@ -23,6 +23,8 @@ import org.apache.spark.sql.zorder.skip.bloom.{BloomFiles, ColumnBlooms, IndexBl
  * do not agree, is no index.
  */
 private[skip] object IndexFile {
+  import IndexArrays._
+
   private val Magic = 0x5a4f524449445801L // "ZORDIDX" and the version of the format
   private val MagicBytes = 8
   private val TrailerBytes = 4 + 4 + MagicBytes
@@ -177,37 +179,6 @@ private[skip] object IndexFile {
 
   private def readSection(in: DataInputStream): Section =
     Section(in.readLong(), in.readInt(), in.readInt(), in.readLong())
-
-  private def longs(values: Array[Long], out: DataOutputStream): Unit = {
-    val buffer = ByteBuffer.allocate(8 * values.length)
-    buffer.asLongBuffer().put(values)
-    out.write(buffer.array)
-  }
-
-  private def readLongs(count: Int, in: DataInputStream): Array[Long] = {
-    val bytes = new Array[Byte](8 * count)
-    in.readFully(bytes)
-    val values = new Array[Long](count)
-    ByteBuffer.wrap(bytes).asLongBuffer().get(values)
-    values
-  }
-
-  private def byteStrings(values: Array[Array[Byte]], out: DataOutputStream): Unit = {
-    values.foreach(v => out.writeInt(v.length))
-    values.foreach(v => out.write(v))
-  }
-
-  private def readByteStrings(count: Int, in: DataInputStream): Array[Array[Byte]] = {
-    val values = Array.fill(count)(new Array[Byte](in.readInt()))
-    values.foreach(v => in.readFully(v))
-    values
-  }
-
-  private def strings(values: Array[String], out: DataOutputStream): Unit =
-    byteStrings(values.map(_.getBytes("UTF-8")), out)
-
-  private def readStrings(count: Int, in: DataInputStream): Array[String] =
-    readByteStrings(count, in).map(new String(_, "UTF-8"))
 
   private def packedBytes(write: DataOutputStream => Unit): Array[Byte] = {
     val out = new ByteArrayOutputStream()

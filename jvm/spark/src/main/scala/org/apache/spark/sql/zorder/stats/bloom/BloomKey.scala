@@ -139,7 +139,7 @@ object BloomKey {
     case _ => Some("Parquet's filters have no keys of that type")
   }
 
-  private def hashed(bytes: Array[Byte]): Long =
+  private[bloom] def hashed(bytes: Array[Byte]): Long =
     XXH64.hashUnsafeBytes(bytes, Platform.BYTE_ARRAY_OFFSET.toLong, bytes.length, 0L)
 
   private def time(unit: TimeUnit): Option[BloomKey] = unit match {

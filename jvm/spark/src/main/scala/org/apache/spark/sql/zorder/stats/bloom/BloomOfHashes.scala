@@ -38,7 +38,7 @@ final private[bloom] class BloomOfHashes(values: Long) {
 
   private def compact(): Unit = {
     sort()
-    if (count > MostExact) {
+    if (count >= MostExact) {
       large = SplitBlockBloom.empty(SplitBlockBloom.blocksFor(math.min(values, MostKeys)))
       (0 until count).foreach(i => large.insert(hashes(i)))
       hashes = Array.emptyLongArray

@@ -1,15 +1,12 @@
 package org.apache.spark.sql.zorder.stats.bloom
 
-import java.io.ByteArrayOutputStream
-
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.impl.ColumnReadStoreImpl
-import org.apache.parquet.column.values.bloomfilter.BloomFilter
 import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, FileMetaData}
+import org.apache.parquet.hadoop.metadata.FileMetaData
 import org.apache.parquet.io.api.{Converter, GroupConverter, PrimitiveConverter}
 import org.apache.parquet.schema.{GroupType, MessageType, Type}
 
@@ -69,42 +66,12 @@ object FileBlooms {
             for {
               path <- FooterReader.pathOf(meta, column, caseSensitive)
               key <- BloomKey.of(meta.getSchema.getType(path: _*).asPrimitiveType, column)
-              bloom <- own(reader, path).map(FileBloom.Made(key, _, own = true))
+              bloom <- OwnBlooms.read(conf, reader, path, file.path).map(FileBloom.Made(key, _, own = true))
                 .orElse(ofValues(reader, meta, path, key).map(FileBloom.Made(key, _, own = false)))
             } yield bloom
         made.getOrElse(FileBloom.Impossible)
       }
     catch { case NonFatal(_) => FileBloom.Unread }
-
-  /**
-   * What the file's own filters say together, if every row group has one; None if too many bits are set. They are
-   * made smaller if they can be: by default, Parquet's writers give each the largest size that there is.
-   */
-  private def own(reader: ParquetFileReader, path: Seq[String]): Option[Array[Int]] = {
-    val chunks = reader.getRowGroups.asScala.map(_.getColumns.asScala.find(_.getPath.toArray.toSeq == path))
-    val blooms = chunks.iterator.map(_.flatMap(ownOf(reader, _))).takeWhile(_.isDefined).flatten.toIndexedSeq
-    if (blooms.isEmpty || blooms.length < chunks.length) None
-    else {
-      val least = blooms.map(_.blocks).min
-      if (blooms.exists(_.blocks % least != 0)) None
-      else {
-        val all = blooms.map(_.folded(least)).reduce(_.or(_))
-        if (all.rate > SplitBlockBloom.MostRate) None
-        else Some(all.smallest(SplitBlockBloom.UsualRate).words)
-      }
-    }
-  }
-
-  private def ownOf(reader: ParquetFileReader, chunk: ColumnChunkMetaData): Option[SplitBlockBloom] =
-    if (chunk.getBloomFilterOffset < 0) None
-    else
-      Option(reader.readBloomFilter(chunk)).filter { b =>
-        b.getAlgorithm == BloomFilter.Algorithm.BLOCK && b.getHashStrategy == BloomFilter.HashStrategy.XXH64
-      }.map { b =>
-        val out = new ByteArrayOutputStream(b.getBitsetSize)
-        b.writeTo(out)
-        SplitBlockBloom.of(out.toByteArray)
-      }
 
   private def ofValues(
       reader: ParquetFileReader,
