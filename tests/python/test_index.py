@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+import pytest
 import spark_zorder
 
 
@@ -57,3 +58,26 @@ def test_what_is_skipped_and_why_not_more_is_told_without_running(spark, tmp_pat
     assert [(r["considered"], r["kept"]) for r in spark_zorder.query_log.explain(spark, log).collect()] == [
         (4, 1)
     ]
+
+
+def test_bloom_filters_find_the_file_of_a_value(spark, tmp_path):
+    path = str(tmp_path / "t")
+    spark.range(0, 40000, 1, 2).repartition(8, "id").write.parquet(path)
+    for file in (tmp_path / "t").glob("*.parquet"):
+        os.utime(file, (time.time() - 3600,) * 2)
+    table = spark_zorder.ZOrderTable.forPath(spark, path)
+
+    made = table.index("id", bloom=["id"], bloomBudget="60%").head()
+    assert made["bloom_files_read"] == 8
+    assert 0 < made["bloom_bytes"] <= 40000 * 17 / 8 + 8 * 1024
+    assert table.describeIndex().head()["bloom_files"] == 8
+    found = spark.read.parquet(path).where("id = 4711")
+    assert found.count() == 1
+    assert found.rdd.getNumPartitions() <= 2
+
+    with pytest.raises(Exception, match="no column ids to make Bloom filters of"):
+        table.index(bloom=["ids"])
+    with pytest.raises(Exception, match="allow more, or name fewer columns"):
+        table.index(bloom=["id"], bloomBudget="1k")
+    with pytest.raises(TypeError, match="a list of columns"):
+        table.index(bloom="id")

@@ -68,6 +68,12 @@ def _parser() -> argparse.ArgumentParser:
     _add(commands, "history", _rows(lambda table, _: table.history()), "the runs of a table")
     index = _add(commands, "index", _rows(_index), "make or refresh the statistics index of a table")
     index.add_argument("--columns", metavar="a,b", help="of these columns; default: all that have bounds")
+    index.add_argument(
+        "--bloom", metavar="a,b", help="with Bloom filters of these columns, for single values"
+    )
+    index.add_argument(
+        "--bloom-budget", metavar="SHARE|SIZE", help="what these may take; default: 10%% of the data"
+    )
     index.add_argument("--refresh", action="store_true", help="read new and changed files only")
     index.add_argument("--describe", action="store_true", help="what the index knows, column by column")
     index.add_argument("--drop", action="store_true", help="delete the index")
@@ -103,7 +109,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _optimize(arguments: argparse.Namespace) -> int:
-    names = [n.strip() for n in (arguments.by or "").split(",") if n.strip()]
+    names = _names(arguments.by)
     run = _table(arguments).optimize().options(**dict(arguments.option))
     run = run.where(arguments.where) if arguments.where else run
     run = run.usingCurve(arguments.curve) if arguments.curve else run
@@ -159,7 +165,13 @@ def _index(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
         return table.describeIndex()
     if arguments.drop:
         return table.dropIndex()
-    return table.index(*[n.strip() for n in (arguments.columns or "").split(",") if n.strip()])
+    return table.index(
+        *_names(arguments.columns), bloom=_names(arguments.bloom), bloomBudget=arguments.bloom_budget
+    )
+
+
+def _names(text: str | None) -> list[str]:
+    return [n.strip() for n in (text or "").split(",") if n.strip()]
 
 
 def _vacuum(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:

@@ -142,10 +142,19 @@ def advice(target: Target, log: str | None) -> str:
     return f"SELECT * FROM clustering_advice({arguments})"
 
 
-def index(target: Target, columns: Sequence[str]) -> str:
-    """``ZORDER INDEX``; ``columns`` are SQL names."""
-    named = f" COLUMNS ({', '.join(columns)})" if columns else ""
-    return f"ZORDER INDEX {target.sql}{named}"
+def index(target: Target, columns: Sequence[str], bloom: Sequence[str], budget: str | None) -> str:
+    """``ZORDER INDEX``; ``columns`` and ``bloom`` are SQL names."""
+    if isinstance(bloom, str):
+        raise TypeError("bloom takes a list of columns, as in bloom=['id'].")
+    options = {} if budget is None else {"bloomBudget": budget}
+    if bloom:
+        options = {"bloom": ", ".join(bloom), **options}
+    clauses = [
+        f"ZORDER INDEX {target.sql}",
+        f"COLUMNS ({', '.join(columns)})" if columns else "",
+        f"WITH ({', '.join(_pair(k, v) for k, v in options.items())})" if options else "",
+    ]
+    return " ".join(clause for clause in clauses if clause)
 
 
 def index_statement(target: Target, verb: str) -> str:

@@ -46,7 +46,8 @@ class RealScanSuite extends AnyFunSuite with ZOrderSession {
       f.toFile.setLastModified(System.currentTimeMillis() - 3600000)
       ()
     }
-    spark.sql(s"ZORDER INDEX '$path'")
+    val bloom = if (seed % 2 == 0) "" else " WITH (bloom = 'i, s, t, n, x', bloomBudget = '900%')"
+    spark.sql(s"ZORDER INDEX '$path'$bloom")
     val all = random.columns.foldLeft(new StructType())((s, c) => s.add(c.name, c.dataType)).add("p", "int")
     val table = spark.read.schema(if (seed % 3 == 1) all else StructType(all.init)).parquet(path.toString)
     (0 until each).foreach { _ =>

@@ -4,32 +4,28 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.conf.BloomBudget
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skip.index.{
-  ColumnRanges,
-  FileKeys,
-  IndexBuilder,
-  IndexStore,
-  IndexedFiles,
-  StatisticsIndex
-}
+import org.apache.spark.sql.zorder.skip.index._
 import org.apache.spark.sql.zorder.skip.scan.LoadedIndexes
+import org.apache.spark.sql.zorder.stats.StatColumn
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 
-/** `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Data files are read by none of them. */
+/** `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Of data files, footers are read, and the columns of Bloom filters. */
 object IndexStatements {
 
   val writtenSchema: StructType = new StructType()
     .add("path", StringType).add("status", StringType)
     .add("files", LongType).add("footers_read", LongType).add("columns", LongType).add("bytes", LongType)
+    .add("bloom_bytes", LongType).add("bloom_files_read", LongType)
 
   val describedSchema: StructType = new StructType()
     .add("column", StringType).add("data_type", StringType)
     .add("files", LongType).add("with_ranges", LongType).add("only_nulls", LongType).add("unknown", LongType)
-    .add("ranges", LongType)
+    .add("ranges", LongType).add("bloom_files", LongType).add("bloom_bytes", LongType)
 
   val droppedSchema: StructType = new StructType().add("path", StringType).add("status", StringType)
 
@@ -38,11 +34,20 @@ object IndexStatements {
    *
    * @param columns
    *   names down to each column; all that files have bounds of, 64 at most, where none is named
+   * @param bloom
+   *   columns that get Bloom filters, too
    */
-  def create(session: ClassicSession, ref: TableRef, columns: Seq[Seq[String]]): Row = {
+  def create(
+      session: ClassicSession,
+      ref: TableRef,
+      columns: Seq[Seq[String]],
+      bloom: Seq[Seq[String]],
+      budget: BloomBudget): Row = {
     val table = plain(session, ref)
     val same = session.sessionState.conf.resolver
-    val chosen = IndexedColumns.of(table.name, dataSchema(table), columns, same)
+    val filtered =
+      BloomColumns.of(table.name, dataSchema(table), table.partitionSchema.fieldNames.toSeq, bloom, same)
+    val chosen = (IndexedColumns.of(table.name, dataSchema(table), columns, same) ++ filtered).distinct
     if (chosen.isEmpty)
       refuse(s"${table.name} has no column whose bounds files keep, so there is nothing to index.")
     val store = storeOf(session, table)
@@ -51,6 +56,7 @@ object IndexStatements {
       table,
       store,
       new IndexBuilder(session, table.root, chosen),
+      new BloomBuilder(session, table, store, numbered(chosen, filtered.map(_._1)), budget),
       store.newest().map(_._2),
       "INDEXED")
   }
@@ -68,7 +74,8 @@ object IndexStatements {
         val table = plain(session, ref)
         val store = storeOf(session, table)
         store.newest() match {
-          case Some((_, before)) => refreshed(session, table, store, before)
+          // where an append refreshes, the rows are there already
+          case Some((_, before)) => refreshed(session, table, store, before, strict = !ifExists)
           case None if ifExists => nothingToDo(table)
           case None =>
             refuse(s"${table.name} has no statistics index; make one with ZORDER INDEX ${ref.sql}.")
@@ -76,23 +83,41 @@ object IndexStatements {
     }
 
   private def nothingToDo(table: ClusterTable): Row =
-    Row(table.root.toString, "NOTHING_TO_DO", 0L, 0L, 0L, 0L)
+    Row(table.root.toString, "NOTHING_TO_DO", 0L, 0L, 0L, 0L, 0L, 0L)
 
   /**
    * The index of what the table holds now.
    *
    * @param before
    *   an index whose columns and true entries are taken over
+   * @param strict
+   *   whether it is refused where Bloom filters exceed their budget; else new files have none
    */
   private[skip] def refreshed(
       session: ClassicSession,
       table: ParquetTable,
       store: IndexStore,
-      before: StatisticsIndex): Row = {
+      before: StatisticsIndex,
+      strict: Boolean = true): Row = {
     // a column that is gone, or has another type now, leaves the index
     val columns = IndexedColumns.still(dataSchema(table), before.columns)
-    write(session, table, store, new IndexBuilder(session, table.root, columns), Some(before), "REFRESHED")
+    val filtered = before.blooms.columns.keys.map(before.columns).toSeq
+    write(
+      session,
+      table,
+      store,
+      new IndexBuilder(session, table.root, columns),
+      new BloomBuilder(session, table, store, numbered(columns, filtered), before.blooms.budget),
+      Some(before),
+      "REFRESHED",
+      strict)
   }
+
+  /** Those of the columns that have Bloom filters, by their numbers. */
+  private def numbered(
+      columns: IndexedSeq[(IndexedColumn, StatColumn)],
+      filtered: Seq[IndexedColumn]): Seq[(Int, StatColumn)] =
+    columns.indices.filter(c => filtered.contains(columns(c)._1)).map(c => c -> columns(c)._2)
 
   /** One row a column. */
   def describe(session: ClassicSession, ref: TableRef): Seq[Row] = {
@@ -102,6 +127,7 @@ object IndexStatements {
       case Some((_, index)) => index.columns.indices.map { c =>
           val column = index.columns(c)
           val ranges = index.rangesAt(c)
+          val blooms = index.blooms.columns.get(c)
           def count(state: Byte): Long = ranges.fold(0L)(_.states.count(_ == state).toLong)
           Row(
             column.sql,
@@ -110,7 +136,9 @@ object IndexStatements {
             count(ColumnRanges.Bounded),
             count(ColumnRanges.OnlyNulls),
             ranges.fold(index.files.count.toLong)(_ => count(ColumnRanges.Unknown)),
-            ranges.fold(0L)(_.words.length.toLong))
+            ranges.fold(0L)(_.words.length.toLong),
+            blooms.fold(0L)(_.stored.filters.toLong),
+            blooms.fold(0L)(_.stored.bytes))
         }
     }
   }
@@ -128,14 +156,18 @@ object IndexStatements {
       table: ParquetTable,
       store: IndexStore,
       builder: IndexBuilder,
+      bloomBuilder: BloomBuilder,
       before: Option[StatisticsIndex],
-      status: String): Row = {
+      status: String,
+      strict: Boolean = true): Row = {
     val ours = table.state.runs().flatMap(_.files.map(_.path)).toSet
     val files = table.files()
     val keys = new FileKeys(table.root)
     val others = files.filterNot(f => ours(keys.of(new Path(f.path))))
     val clock = settled(store, others.map(_.modified).foldLeft(0L)(math.max))
-    val (index, read) = builder.build(files, before, clock, ours)
+    val (ranges, read) = builder.build(files, before, clock, ours)
+    val (blooms, valuesRead) = bloomBuilder.build(ranges, files, before, strict)
+    val index = ranges.withBlooms(blooms)
     val bytes = store.write(index)
     LoadedIndexes.forget(table.root)
     Row(
@@ -144,7 +176,9 @@ object IndexStatements {
       index.files.count.toLong,
       read.toLong,
       index.columns.length.toLong,
-      bytes)
+      bytes,
+      blooms.bytes,
+      valuesRead.toLong)
   }
 
   /** The time at the store, after a wait of two seconds at most: then the newest file is old enough to be trusted. */

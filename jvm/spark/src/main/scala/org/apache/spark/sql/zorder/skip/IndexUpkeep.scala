@@ -24,7 +24,12 @@ final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex
     try {
       val table = IndexStatements.plain(session, ref)
       val store = IndexStatements.storeOf(session, table)
-      val _ = IndexStatements.refreshed(session, table, store, store.newest().fold(index)(_._2))
+      val _ = IndexStatements.refreshed(
+        session,
+        table,
+        store,
+        store.newest().fold(index)(_._2),
+        strict = false)
     } catch {
       case NonFatal(e) =>
         logWarning(

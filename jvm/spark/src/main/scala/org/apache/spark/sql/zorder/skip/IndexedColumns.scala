@@ -54,7 +54,7 @@ private[skip] object IndexedColumns {
     columns.filter(c => there(c.path -> c.dataType)).map(c => column(schema, c.path, c.dataType))
   }
 
-  private def column(
+  def column(
       schema: StructType,
       path: Seq[String],
       dataType: DataType): (IndexedColumn, StatColumn) = {
@@ -62,7 +62,8 @@ private[skip] object IndexedColumns {
     IndexedColumn(ColumnPath.sql(path), path, dataType, stats.absent == Zone.OnlyNulls) -> stats
   }
 
-  private def leaves(schema: StructType, above: Seq[String]): Seq[(Seq[String], DataType)] =
+  /** Columns and fields that are no structs. */
+  def leaves(schema: StructType, above: Seq[String]): Seq[(Seq[String], DataType)] =
     schema.fields.toSeq.flatMap { f =>
       f.dataType match {
         case s: StructType => leaves(s, above :+ f.name)

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.sql
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.conf.IndexOptions
 import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -21,16 +22,23 @@ abstract class IndexCommand(title: String, schema: StructType) extends ZOrderCom
 }
 
 /** `ZORDER INDEX`: one row that says what was made. */
-final case class CreateIndexCommand(table: TableRef, columns: Seq[String])
+final case class CreateIndexCommand(table: TableRef, columns: Seq[String], options: IndexOptions)
     extends IndexCommand("ZOrderIndex", IndexStatements.writtenSchema) {
   override protected def detail: String =
-    show(table) + (if (columns.isEmpty) "" else columns.mkString(" columns (", ", ", ")"))
+    show(table) + named("columns", columns) + named("bloom", options.bloom)
 
-  override protected def rows(session: ClassicSession): Seq[Row] =
+  private def named(what: String, names: Seq[String]): String =
+    if (names.isEmpty) "" else names.mkString(s" $what (", ", ", ")")
+
+  override protected def rows(session: ClassicSession): Seq[Row] = {
+    val parser = session.sessionState.sqlParser
     Seq(IndexStatements.create(
       session,
       table,
-      columns.map(session.sessionState.sqlParser.parseMultipartIdentifier)))
+      columns.map(parser.parseMultipartIdentifier),
+      options.bloom.map(parser.parseMultipartIdentifier),
+      options.budget))
+  }
 }
 
 /** `ZORDER REFRESH INDEX`: one row that says how many footers were read. */

@@ -33,7 +33,7 @@ final class StatementPlanner(session: SparkSession, delegate: ParserInterface) e
     case Statement.Vacuum(table, retainHours, dryRun) => VacuumCommand(table, retainHours, dryRun)
     case Statement.Rollback(table) => RollbackCommand(table)
     case Statement.Remove(table) => RemoveCommand(table)
-    case Statement.CreateIndex(table, columns) => CreateIndexCommand(table, columns)
+    case Statement.CreateIndex(table, columns, options) => CreateIndexCommand(table, columns, options)
     case Statement.RefreshIndex(table, ifExists) => RefreshIndexCommand(table, ifExists)
     case Statement.DescribeIndex(table) => DescribeIndexCommand(table)
     case Statement.DropIndex(table) => DropIndexCommand(table)

@@ -151,6 +151,14 @@ private[stats] object FooterReader {
     finally reader.close()
   }
 
+  /** Where a file that is not encrypted has the column; None where it has not got it, or none that is meant. */
+  def pathOf(meta: FileMetaData, column: StatColumn, caseSensitive: Boolean): Option[Seq[String]] = {
+    val keyValues = meta.getKeyValueMetaData.asScala.toMap
+    val origin = FileOrigin(Option(meta.getCreatedBy).getOrElse(""), keyValues)
+    val schema = SchemaReader.read(meta.getSchema, keyValues)
+    ChunkZone(column, schema, meta.getSchema, origin, caseSensitive).path
+  }
+
   def encrypted(file: DataFile, createdBy: String, rows: Long): FileFooter =
     bare(file, createdBy, rows, Nil, encrypted = true)
 

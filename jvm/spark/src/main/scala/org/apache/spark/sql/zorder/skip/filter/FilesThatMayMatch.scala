@@ -42,7 +42,9 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
 
   override def on(column: BoxColumn, condition: Condition): BitSet =
     if (condition.impossible) none
-    else index.rangesOf(column.sql, column.dataType).fold(all)(_.mayMeet(condition))
+    else index.rangesOf(column.sql, column.dataType).fold(all) { ranges =>
+      BloomStep.narrowed(index, column, condition, ranges.mayMeet(condition), ranges.nulls)
+    }
 
   override def onFunction(e: Expression, function: BoxColumn, condition: Condition): BitSet = {
     def ofColumn = for {

@@ -10,6 +10,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.skip.bloom.{BloomFiles, ColumnBlooms, IndexBlooms}
 
 /**
  * An index as one immutable file, column by column, so that a query loads the columns it filters on and no others:
@@ -18,10 +19,12 @@ import org.apache.spark.sql.types.DataType
  *   magic | sections, each deflated | directory | length of the directory, its CRC32, magic
  * }}}
  *
- * The directory says what each section is, where, and its CRC32. A file that is cut off, or not ours, or whose sums
+ * The directory says what each section is, where, and its CRC32, and ends with where Bloom filters are. A file that is cut off, or not ours, or whose sums
  * do not agree, is no index.
  */
 private[skip] object IndexFile {
+  import IndexArrays._
+
   private val Magic = 0x5a4f524449445801L // "ZORDIDX" and the version of the format
   private val MagicBytes = 8
   private val TrailerBytes = 4 + 4 + MagicBytes
@@ -66,6 +69,7 @@ private[skip] object IndexFile {
         d.writeBoolean(c.absentIsNull)
         writeSection(s, d)
       }
+      IndexBlooms.write(index.blooms, d)
     }
     data.write(directory)
     data.writeInt(directory.length)
@@ -128,7 +132,12 @@ private[skip] object IndexFile {
             failed(e)
             None
         })
-    new StatisticsIndex(indexed, columns.map(_._1), caseSensitive, ranges)
+    val filters = new BloomFiles(fs, path.getParent)
+    val blooms =
+      if (in.available() == 0) IndexBlooms.None
+      else
+        IndexBlooms.read(in)((c, stored) => new ColumnBlooms(stored, columns(c)._1.dataType, filters, failed))
+    new StatisticsIndex(indexed, columns.map(_._1), caseSensitive, ranges, blooms)
   }
 
   private def writeRanges(r: ColumnRanges, out: DataOutputStream): Unit = {
@@ -170,37 +179,6 @@ private[skip] object IndexFile {
 
   private def readSection(in: DataInputStream): Section =
     Section(in.readLong(), in.readInt(), in.readInt(), in.readLong())
-
-  private def longs(values: Array[Long], out: DataOutputStream): Unit = {
-    val buffer = ByteBuffer.allocate(8 * values.length)
-    buffer.asLongBuffer().put(values)
-    out.write(buffer.array)
-  }
-
-  private def readLongs(count: Int, in: DataInputStream): Array[Long] = {
-    val bytes = new Array[Byte](8 * count)
-    in.readFully(bytes)
-    val values = new Array[Long](count)
-    ByteBuffer.wrap(bytes).asLongBuffer().get(values)
-    values
-  }
-
-  private def byteStrings(values: Array[Array[Byte]], out: DataOutputStream): Unit = {
-    values.foreach(v => out.writeInt(v.length))
-    values.foreach(v => out.write(v))
-  }
-
-  private def readByteStrings(count: Int, in: DataInputStream): Array[Array[Byte]] = {
-    val values = Array.fill(count)(new Array[Byte](in.readInt()))
-    values.foreach(v => in.readFully(v))
-    values
-  }
-
-  private def strings(values: Array[String], out: DataOutputStream): Unit =
-    byteStrings(values.map(_.getBytes("UTF-8")), out)
-
-  private def readStrings(count: Int, in: DataInputStream): Array[String] =
-    readByteStrings(count, in).map(new String(_, "UTF-8"))
 
   private def packedBytes(write: DataOutputStream => Unit): Array[Byte] = {
     val out = new ByteArrayOutputStream()

@@ -7,6 +7,8 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.zorder.skip.bloom.{BloomFiles, BloomWriter, ColumnBlooms, ColumnSegments}
+import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.table.StateDir
 
 /**
@@ -37,8 +39,39 @@ final class IndexStore(fs: FileSystem, root: Path) extends Logging {
     fs.mkdirs(dir)
     val number = put(bytes, numbered().headOption.fold(1)(_._1 + 1))
     numbered().map(_._1).filter(_ < number).drop(IndexStore.Kept).foreach(n => delete(file(n)))
+    sweep(index)
     bytes.length.toLong
   }
+
+  /** Writes Bloom filters beside the indexes; an index must name them then. */
+  def bloomWriter(): BloomWriter = new BloomWriter(fs, dir)
+
+  /** Filters that lie beside the indexes, of a column of this type. */
+  def blooms(stored: ColumnSegments, dataType: DataType): ColumnBlooms =
+    new ColumnBlooms(stored, dataType, bloomFiles, unreadable(dir, _))
+
+  def bloomFiles: BloomFiles = new BloomFiles(fs, dir)
+
+  /** Names of the files of Bloom filters that are there. */
+  def bloomNames(): Set[String] = bloomStatuses().map(_.getPath.getName).toSet
+
+  /** Deletes files of Bloom filters that no index names that is kept, unless somebody may be writing them. */
+  private def sweep(newest: StatisticsIndex): Unit = {
+    val old = bloomStatuses().filterNot(s => newest.blooms.files(s.getPath.getName))
+    if (old.nonEmpty) {
+      val indexes = numbered().map(_._2)
+      val named =
+        indexes.flatMap(s => IndexFile.read(fs, s.getPath, s.getLen)(_ => ())).flatMap(_.blooms.files)
+      val now = indexes.map(_.getModificationTime).foldLeft(0L)(math.max)
+      old.filter(s =>
+        !named.contains(s.getPath.getName) && s.getModificationTime < now - IndexStore.WritingMs)
+        .foreach(s => delete(s.getPath))
+    }
+  }
+
+  private def bloomStatuses(): Seq[FileStatus] =
+    try fs.listStatus(dir).toSeq.filter(s => BloomFiles.isOne(s.getPath.getName))
+    catch { case _: FileNotFoundException => Nil }
 
   /** Deletes the index; false if there was none. */
   def drop(): Boolean = fs.exists(dir) && fs.delete(dir, true)
@@ -94,4 +127,7 @@ object IndexStore {
 
   /** Older indexes that are kept for queries that load a column later. */
   private val Kept = 2
+
+  /** So long a file of Bloom filters may be there before an index names it. */
+  private val WritingMs = 24L * 3600 * 1000
 }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.skip.index
 import java.util.Locale
 
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.skip.bloom.{ColumnBlooms, IndexBlooms}
 
 /**
  * The statistics of a table's files, by which a query that is being planned leaves files out.
@@ -11,12 +12,15 @@ import org.apache.spark.sql.types.DataType
  *   how the columns of the files were matched with those of the table
  * @param ranges
  *   of each column, read when a filter first asks for it; None where they cannot be read
+ * @param blooms
+ *   Bloom filters of the columns that were named for them
  */
 final class StatisticsIndex(
     val files: IndexedFiles,
     val columns: IndexedSeq[IndexedColumn],
     val caseSensitive: Boolean,
-    ranges: Int => Option[ColumnRanges]) {
+    ranges: Int => Option[ColumnRanges],
+    val blooms: IndexBlooms = IndexBlooms.None) {
 
   private lazy val bySql: Map[String, Int] = {
     // names that differ in their case only are one name to a session that does not tell them apart
@@ -26,7 +30,19 @@ final class StatisticsIndex(
 
   /** Ranges of the column that a filter names; None where the index has none that speak of it. */
   def rangesOf(sql: String, dataType: DataType): Option[ColumnRanges] =
-    bySql.get(folded(sql)).filter(columns(_).dataType == dataType).flatMap(ranges)
+    numberOf(sql, dataType).flatMap(ranges)
+
+  /** Bloom filters of the column that a filter names; None where the index has none that speak of it. */
+  def bloomsOf(sql: String, dataType: DataType): Option[ColumnBlooms] =
+    numberOf(sql, dataType).flatMap(blooms.columns.get)
+
+  /** The number of a column of that name and type. */
+  def numberOf(sql: String, dataType: DataType): Option[Int] =
+    bySql.get(folded(sql)).filter(columns(_).dataType == dataType)
+
+  /** The same index with these Bloom filters. */
+  def withBlooms(filters: IndexBlooms): StatisticsIndex =
+    new StatisticsIndex(files, columns, caseSensitive, ranges, filters)
 
   /** Whether the column, or a field of it, counts as NULL in files that have not got it. */
   def takesAbsentForNull(column: String): Boolean =

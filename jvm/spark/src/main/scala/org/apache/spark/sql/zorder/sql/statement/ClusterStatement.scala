@@ -23,7 +23,7 @@ object ClusterStatement {
       full = clause(Clause.Full).isDefined,
       where = clause(Clause.Where).map(c => text.expression(notEmpty(text, c), "the predicate")),
       curve = clause(Clause.UsingCurve).map(curve(text, _)),
-      options = clause(Clause.With).fold(Map.empty[String, String])(options(text, _)),
+      options = clause(Clause.With).fold(Map.empty[String, String])(options(text, _)(known)),
       into = clause(Clause.Into).map(into(text, _)),
       dryRun = clause(Clause.DryRun).isDefined,
       statement = statement
@@ -70,7 +70,9 @@ object ClusterStatement {
     path
   }
 
-  private def options(text: StatementText, clause: ClauseBody): Map[String, String] = {
+  /** @param known the name as the option is declared, and the value; refuses what is no option */
+  private[statement] def options(text: StatementText, clause: ClauseBody)(
+      known: (String, String) => (String, String)): Map[String, String] = {
     val body = notEmpty(text, clause)
     val inner = unbracketed(body)
     if (inner eq body) {
@@ -78,23 +80,27 @@ object ClusterStatement {
         text.found(body.head, "where WITH needs a list in brackets: (fileCount = 64)")
       text.found(body(closing(body) + 1), "behind WITH and its list")
     }
-    val pairs = (if (inner.isEmpty) Nil else commaSeparated(inner)).map(option(text, clause, _))
+    val pairs = (if (inner.isEmpty) Nil else commaSeparated(inner)).map(option(text, clause, _)(known))
     pairs.groupBy(_._1).find(_._2.size > 1).foreach { case (name, _) =>
       text.fail(clause.head.start, s"the option $name stands there a second time")
     }
     pairs.toMap
   }
 
-  private def option(text: StatementText, clause: ClauseBody, tokens: IndexedSeq[Token]): (String, String) = {
+  private def known(name: String, value: String): (String, String) = {
+    val option = ZOrderOption.named(name)
+    option.check(value)
+    (option.name, value)
+  }
+
+  private def option(text: StatementText, clause: ClauseBody, tokens: IndexedSeq[Token])(
+      known: (String, String) => (String, String)): (String, String) = {
     val equals = tokens.indexWhere(_.isSymbol("="))
     if (equals < 1 || equals == tokens.size - 1) {
       val start = tokens.headOption.getOrElse(clause.head).start
       text.fail(start, "an option is written name = value")
     }
-    val option = ZOrderOption.named(plain(text, tokens.take(equals), "a name"))
-    val value = plain(text, tokens.drop(equals + 1), "a value")
-    option.check(value)
-    (option.name, value)
+    known(plain(text, tokens.take(equals), "a name"), plain(text, tokens.drop(equals + 1), "a value"))
   }
 
   /** One string in quotes, or words and signs without a gap such as `256m`, `0.1` and `zstd`. */

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.sql.statement
 
+import org.apache.spark.sql.zorder.conf.IndexOptions
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
 
@@ -28,7 +29,7 @@ object Statement {
    * @param columns
    *   as the statement names them; empty for all that files keep bounds of
    */
-  final case class CreateIndex(table: TableRef, columns: Seq[String]) extends Statement
+  final case class CreateIndex(table: TableRef, columns: Seq[String], options: IndexOptions) extends Statement
 
   /** With `ifExists`, a table without an index is left alone. */
   final case class RefreshIndex(table: TableRef, ifExists: Boolean) extends Statement

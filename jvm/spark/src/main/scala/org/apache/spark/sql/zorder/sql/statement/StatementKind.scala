@@ -44,7 +44,10 @@ object StatementKind {
 
   case object Remove extends StatementKind("ZORDER REMOVE", Nil, "")
 
-  case object CreateIndex extends StatementKind("ZORDER INDEX", Seq(Columns), " [COLUMNS (a, b)]")
+  case object CreateIndex extends StatementKind(
+        "ZORDER INDEX",
+        Seq(Columns, With),
+        " [COLUMNS (a, b)] [WITH (bloom = 'a, b', bloomBudget = '10%')]")
 
   case object RefreshIndex extends StatementKind("ZORDER REFRESH INDEX", Nil, "") {
     override val usage: String = "ZORDER REFRESH INDEX [IF EXISTS] table"
