@@ -5,10 +5,11 @@ import java.util.BitSet
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSourceMetadataAttribute}
-import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.skip.filter.FilesThatMayMatch
-import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
+import org.apache.spark.sql.zorder.skip.filter.{FilesThatMayMatch, FilesThatReachTop}
+import org.apache.spark.sql.zorder.skip.index.{FileKeys, StatisticsIndex}
+import org.apache.spark.sql.zorder.skip.marker.TopRows
 
 /**
  * A table's own file index, whose files are left out of a scan where the statistics index says that no row of theirs
@@ -24,10 +25,12 @@ import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
  */
 final class SkippingFileIndex(
     val wrapped: FileIndex,
-    root: Path,
-    index: StatisticsIndex,
+    val root: Path,
+    val index: StatisticsIndex,
     unanswered: Set[String])
     extends FileIndex {
+
+  private val keys = new FileKeys(root)
 
   /** Adaptive execution plans a scan again and again. */
   @volatile private var last: Option[(Seq[Expression], BitSet)] = None
@@ -39,7 +42,7 @@ final class SkippingFileIndex(
     if (dataFilters.isEmpty) listed
     else {
       val started = System.nanoTime()
-      val counts = new SkippedFiles(index.files, root, matching(dataFilters))
+      val counts = new SkippedFiles(index.files, root, reachingTop(dataFilters, listed, matching(dataFilters)))
       val kept = listed.map(d => d.copy(files = d.files.filter(counts.keep))).filter(_.files.nonEmpty)
       SkippingUsage.scanned(root, counts, System.nanoTime() - started)
       kept
@@ -55,8 +58,31 @@ final class SkippingFileIndex(
     }
   }
 
+  /** Those of `matching` that a query needs which wants the first rows only. */
+  private def reachingTop(
+      filters: Seq[Expression],
+      listed: Seq[PartitionDirectory],
+      matching: BitSet): BitSet = {
+    val tops = filters.collect { case t: TopRows if t.holds => t }
+    if (tops.isEmpty) matching
+    else {
+      val entries = new BitSet(index.files.count)
+      listed.foreach(_.files.foreach { f =>
+        val number = entryOf(f)
+        if (number >= 0) entries.set(number)
+      })
+      val needed = matching.clone().asInstanceOf[BitSet]
+      tops.foreach(t => needed.and(new FilesThatReachTop(index, isUnanswered)(t, entries)))
+      needed
+    }
+  }
+
+  /** The number of the entry of that very file; negative without one. */
+  private[skip] def entryOf(f: FileStatusWithMetadata): Int =
+    index.files.find(keys.of(f.getPath), f.getLen, f.getModificationTime)
+
   /** A column that is not what the index has under its name. */
-  private def isUnanswered(e: Expression): Boolean = e match {
+  private[skip] def isUnanswered(e: Expression): Boolean = e match {
     case FileSourceMetadataAttribute(_) => true
     case a: Attribute => unanswered(a.name)
     case _ => false
