@@ -5,6 +5,8 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.zorder.build.StartCheck
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
+import org.apache.spark.sql.zorder.skip.aggregate.AggregateRule
+import org.apache.spark.sql.zorder.skip.join.JoinKeysRule
 import org.apache.spark.sql.zorder.skip.scan.SkippingRule
 import org.apache.spark.sql.zorder.skip.topk.TopRowsRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
@@ -36,7 +38,9 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
     part(SessionKeys.injectSkipping) {
       // in this order: the later ones look at what the first one has done
       extensions.injectPreCBORule(SkippingRule(_))
+      extensions.injectPreCBORule(_ => AggregateRule)
       extensions.injectPreCBORule(_ => TopRowsRule)
+      extensions.injectRuntimeOptimizerRule(_ => JoinKeysRule)
     }
     part(SessionKeys.injectParser) {
       extensions.injectParser((session, delegate) => ZOrderParser.over(session, delegate))

@@ -8,6 +8,7 @@ import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
 import org.apache.spark.sql.zorder.run.plan.DataFrameFiles
 import org.apache.spark.sql.zorder.run.request.ColumnNames
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.skip.aggregate.AggregateRule
 import org.apache.spark.sql.zorder.skip.scan.SkippingRule
 import org.apache.spark.sql.zorder.skip.topk.TopRowsRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
@@ -36,7 +37,7 @@ object PythonBridge {
     if (!experimental.extraStrategies.contains(ZOrderSortStrategy))
       experimental.extraStrategies = experimental.extraStrategies :+ ZOrderSortStrategy
     if (!experimental.extraOptimizations.exists(_.isInstanceOf[SkippingRule]))
-      experimental.extraOptimizations = experimental.extraOptimizations ++ Seq(SkippingRule(session), TopRowsRule)
+      experimental.extraOptimizations = experimental.extraOptimizations ++ Seq(SkippingRule(session), AggregateRule, TopRowsRule)
   }
 
   /** Runs an `OPTIMIZE` or `ZORDER` statement for a session whose parser does not know it. */

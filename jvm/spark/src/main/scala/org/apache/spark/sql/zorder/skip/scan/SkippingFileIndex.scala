@@ -9,7 +9,8 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMeta
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.skip.filter.{FilesThatMayMatch, FilesThatReachTop}
 import org.apache.spark.sql.zorder.skip.index.{FileKeys, StatisticsIndex}
-import org.apache.spark.sql.zorder.skip.marker.TopRows
+import org.apache.spark.sql.zorder.skip.marker.{JoinKeys, TopRows}
+import org.apache.spark.sql.zorder.workload.predicate.BoxColumn
 
 /**
  * A table's own file index, whose files are left out of a scan where the statistics index says that no row of theirs
@@ -42,7 +43,8 @@ final class SkippingFileIndex(
     if (dataFilters.isEmpty) listed
     else {
       val started = System.nanoTime()
-      val counts = new SkippedFiles(index.files, root, reachingTop(dataFilters, listed, matching(dataFilters)))
+      val found = reachingTop(dataFilters, listed, matching(dataFilters.map(meant)))
+      val counts = new SkippedFiles(index.files, root, found)
       val kept = listed.map(d => d.copy(files = d.files.filter(counts.keep))).filter(_.files.nonEmpty)
       SkippingUsage.scanned(root, counts, System.nanoTime() - started)
       kept
@@ -56,6 +58,12 @@ final class SkippingFileIndex(
       last = Some(canonical -> found)
       found
     }
+  }
+
+  /** What a filter tells the index, though it tells rows nothing. */
+  private def meant(filter: Expression): Expression = filter match {
+    case k: JoinKeys if k.holds => k.implied
+    case other => other
   }
 
   /** Those of `matching` that a query needs which wants the first rows only. */
@@ -76,6 +84,10 @@ final class SkippingFileIndex(
       needed
     }
   }
+
+  /** Whether the index knows anything of the scan's column. */
+  private[skip] def mayAnswer(column: Attribute): Boolean =
+    !isUnanswered(column) && BoxColumn.of(column).exists(c => index.rangesOf(c.sql, c.dataType).isDefined)
 
   /** The number of the entry of that very file; negative without one. */
   private[skip] def entryOf(f: FileStatusWithMetadata): Int =

@@ -7,6 +7,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.expr.AlwaysTrue
 import org.apache.spark.sql.zorder.skip.marker.TopRows
 import org.apache.spark.sql.zorder.skip.scan.IndexedScan
+import org.apache.spark.sql.zorder.skip.scan.PlanParts._
 
 /**
  * Tells the scan below `ORDER BY c LIMIT k` of the order and of how many rows are needed. Between the sort and the
@@ -48,10 +49,10 @@ object TopRowsRule extends Rule[LogicalPlan] {
       rows: Long,
       conditions: Seq[Expression]): Option[LogicalPlan] = plan match {
     case p: Project =>
-      val meanings = AttributeMap(p.projectList.collect { case a: Alias => a.toAttribute -> a.child })
-      meanings.getOrElse(column, column) match {
+      val meaning = meanings(p)
+      meaning.getOrElse(column, column) match {
         case a: AttributeReference =>
-          val inside = conditions.map(_.transform { case x: AttributeReference => meanings.getOrElse(x, x) })
+          val inside = conditions.map(_.transform { case x: AttributeReference => meaning.getOrElse(x, x) })
           below(p)(marked(_, order, a, rows, inside))
         case _ => None
       }
@@ -68,19 +69,4 @@ object TopRowsRule extends Rule[LogicalPlan] {
       if (top.references.exists(partitioning.contains)) None else Some(Filter(top, l))
     case _ => None
   }
-
-  /** Whether the scan would apply the condition as it stands. */
-  private def settled(condition: Expression): Boolean =
-    condition.deterministic && !condition.exists {
-      case _: SubqueryExpression | _: DynamicPruning => true
-      case _ => false
-    }
-
-  private def conjuncts(condition: Expression): Seq[Expression] = condition match {
-    case And(l, r) => conjuncts(l) ++ conjuncts(r)
-    case other => Seq(other)
-  }
-
-  private def below(plan: LogicalPlan)(change: LogicalPlan => Option[LogicalPlan]): Option[LogicalPlan] =
-    change(plan.children.head).map(c => plan.withNewChildren(Seq(c)))
 }
