@@ -27,8 +27,9 @@ class AggregateSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  private val all = "count(*) c, count(1) c1, count(n) cn, count(nothing) c0, min(id) a, max(id) z, max(id) - min(id) + 1 w, " +
-    "min(b), max(b), min(sh), max(sh), min(n), max(n), min(nothing), max(nothing), min(day), max(day), min(ts), max(ts)"
+  private val all =
+    "count(*) c, count(1) c1, count(n) cn, count(nothing) c0, min(id) a, max(id) z, max(id) - min(id) + 1 w, " +
+      "min(b), max(b), min(sh), max(sh), min(n), max(n), min(nothing), max(nothing), min(day), max(day), min(ts), max(ts)"
 
   test("answers come from the index where it has them exactly, and are those of the rows") {
     withTempDir { dir =>

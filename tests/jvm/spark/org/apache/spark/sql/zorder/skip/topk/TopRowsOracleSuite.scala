@@ -27,7 +27,8 @@ class TopRowsOracleSuite extends AnyFunSuite with ZOrderSession {
         files,
         nullsKnown = random.nextInt(4) != 0)
       (0 until 10).foreach { n =>
-        val filters = if (n < 4) Nil else if (n < 7) Seq(random.filter(1)) else Seq(random.filter(), random.filter(0))
+        val filters =
+          if (n < 4) Nil else if (n < 7) Seq(random.filter(1)) else Seq(random.filter(), random.filter(0))
         val (ascending, nullsFirst) = (random.nextInt(2) == 0, random.nextInt(2) == 0)
         val order = SortOrder(
           random.columns(random.nextInt(random.columns.length)),
@@ -39,10 +40,13 @@ class TopRowsOracleSuite extends AnyFunSuite with ZOrderSession {
         val listed = new BitSet()
         files.indices.filter(_ => random.nextInt(8) != 0).foreach(f => listed.set(f))
         val read = new FilesThatMayMatch(index, _ => false)(filters)
-        read.and(new FilesThatReachTop(index, _ => false)(TopRows(order, order.child, k.toLong, filters), listed))
+        read.and(new FilesThatReachTop(index, _ => false)(
+          TopRows(order, order.child, k.toLong, filters),
+          listed))
         files.indices.filterNot(f => listed.get(f)).foreach(f => read.set(f))
         val needed = answer(random, files, filters, order, k)
-        needed.foreach(f => assert(read.get(f), s"seed $seed: $order LIMIT $k of $filters left out file $f: $files"))
+        needed.foreach(f =>
+          assert(read.get(f), s"seed $seed: $order LIMIT $k of $filters left out file $f: $files"))
         pruned += files.length - read.cardinality
         all += files.length - needed.size
       }
@@ -63,7 +67,9 @@ class TopRowsOracleSuite extends AnyFunSuite with ZOrderSession {
         val whole = new FilesThatMatchWholly(index, _ => false)(Seq(filter))
         val bound = BindReferences.bindReference(filter, random.columns)
         files.indices.filter(f => whole.get(f)).foreach { f =>
-          assert(files(f).forall(r => bound.eval(r) == true), s"seed $seed: $filter is not true in file $f: ${files(f)}")
+          assert(
+            files(f).forall(r => bound.eval(r) == true),
+            s"seed $seed: $filter is not true in file $f: ${files(f)}")
           if (files(f).nonEmpty && !filter.foldable) found += 1
         }
       }

@@ -83,7 +83,9 @@ class TopRowsSuite extends AnyFunSuite with SkippedScans {
         assert(opens(spark.sql("SELECT * FROM parted ORDER BY id DESC LIMIT 10")) === 1)
         assert(opens(spark.sql("SELECT * FROM parted WHERE part = 0 ORDER BY id DESC LIMIT 10")) === 1)
       }
-      spark.range(9000, 9005, 1, 1).selectExpr("id", "1L part").write.mode("append").partitionBy("part").parquet(path)
+      spark.range(9000, 9005, 1, 1).selectExpr(
+        "id",
+        "1L part").write.mode("append").partitionBy("part").parquet(path)
       assert(opens(t.orderBy(col("id").desc).limit(10)) === 2)
       val newest = java.nio.file.Files.list(dir.resolve("t").resolve("part=1")).sorted().toArray
         .map(_.asInstanceOf[java.nio.file.Path]).filter(_.toString.endsWith(".parquet"))
@@ -99,7 +101,8 @@ class TopRowsSuite extends AnyFunSuite with SkippedScans {
       (0 until 12).foreach { i =>
         val columns: Seq[Column] = Seq("a", "b", "c").map { c =>
           val value = (lit(random.nextInt(20)) + col("id") % (1 + random.nextInt(4))).cast("int")
-          (if (random.nextInt(4) == 0) org.apache.spark.sql.functions.when(col("id") % 3 =!= 0, value) else value).as(c)
+          (if (random.nextInt(4) == 0) org.apache.spark.sql.functions.when(col("id") % 3 =!= 0, value)
+           else value).as(c)
         }
         spark.range(0, 1L + random.nextInt(9), 1, 1).select(columns :+ lit(i).as("file"): _*)
           .write.mode("append").parquet(path)

@@ -37,7 +37,8 @@ object PythonBridge {
     if (!experimental.extraStrategies.contains(ZOrderSortStrategy))
       experimental.extraStrategies = experimental.extraStrategies :+ ZOrderSortStrategy
     if (!experimental.extraOptimizations.exists(_.isInstanceOf[SkippingRule]))
-      experimental.extraOptimizations = experimental.extraOptimizations ++ Seq(SkippingRule(session), AggregateRule, TopRowsRule)
+      experimental.extraOptimizations =
+        experimental.extraOptimizations ++ Seq(SkippingRule(session), AggregateRule, TopRowsRule)
   }
 
   /** Runs an `OPTIMIZE` or `ZORDER` statement for a session whose parser does not know it. */

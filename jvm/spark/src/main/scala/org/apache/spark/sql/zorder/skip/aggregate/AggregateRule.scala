@@ -49,7 +49,8 @@ object AggregateRule extends Rule[LogicalPlan] {
       number >= 0 && rowsKnown(index.index, number) && answers.forall(_.answers(number))
     val listed = index.wrapped.listFiles(partitionFilters, Nil)
     val numbers = listed.flatMap(_.files.map(index.entryOf)).filter(known)
-    val rest = listed.map(d => d.copy(files = d.files.filterNot(f => known(index.entryOf(f))))).filter(_.files.nonEmpty)
+    val rest = listed.map(d => d.copy(files = d.files.filterNot(f => known(index.entryOf(f))))).filter(
+      _.files.nonEmpty)
     val values = answers.map(_.over(numbers))
     if (rest.isEmpty) Some(answeredInFull(a, asked, values))
     else if (numbers.isEmpty) None
@@ -73,7 +74,10 @@ object AggregateRule extends Rule[LogicalPlan] {
     Project(replaced(a, asked, both), a.copy(aggregateExpressions = read, child = child))
   }
 
-  private def replaced(a: Aggregate, asked: Seq[AggregateExpression], by: Seq[Expression]): Seq[NamedExpression] =
+  private def replaced(
+      a: Aggregate,
+      asked: Seq[AggregateExpression],
+      by: Seq[Expression]): Seq[NamedExpression] =
     a.aggregateExpressions.map(_.transform { case e: AggregateExpression =>
       by(asked.indexWhere(_.canonicalized == e.canonicalized))
     }.asInstanceOf[NamedExpression])
@@ -109,7 +113,10 @@ object AggregateRule extends Rule[LogicalPlan] {
     e.transform { case a: AttributeReference => meaning.getOrElse(a, a) }
   }
 
-  private def ranges(a: AttributeReference, l: LogicalRelation, index: SkippingFileIndex): Option[ColumnRanges] =
+  private def ranges(
+      a: AttributeReference,
+      l: LogicalRelation,
+      index: SkippingFileIndex): Option[ColumnRanges] =
     if (!l.outputSet.contains(a) || index.isUnanswered(a)) None
     else BoxColumn.of(a).flatMap(c => index.index.rangesOf(c.sql, c.dataType))
 
@@ -118,8 +125,9 @@ object AggregateRule extends Rule[LogicalPlan] {
       l: LogicalRelation,
       r: HadoopFsRelation,
       index: SkippingFileIndex,
-      files: Seq[PartitionDirectory]): LogicalPlan = plan.transformUp { case s if s eq l =>
-    l.copy(relation = r.copy(location = new RemainingFiles(index.wrapped, files))(r.sparkSession))
+      files: Seq[PartitionDirectory]): LogicalPlan = plan.transformUp {
+    case s if s eq l =>
+      l.copy(relation = r.copy(location = new RemainingFiles(index.wrapped, files))(r.sparkSession))
   }
 
   /** A file whose types nobody could read has no rows in the index; one without rows has no values either. */

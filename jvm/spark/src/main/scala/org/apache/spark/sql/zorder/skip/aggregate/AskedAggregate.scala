@@ -42,11 +42,12 @@ final private[aggregate] case class AskedCount(files: IndexedFiles, ranges: Opti
  * `min(c)` or `max(c)`. The ends of ranges are values of rows only for types of a fixed width: a bound of text may be
  * cut off, and one of floating-point numbers says nothing of NaN.
  */
-final private[aggregate] case class AskedExtreme(ranges: ColumnRanges, least: Boolean) extends AskedAggregate {
+final private[aggregate] case class AskedExtreme(ranges: ColumnRanges, least: Boolean)
+    extends AskedAggregate {
   override def answers(file: Int): Boolean = ranges.states(file) match {
     case ColumnRanges.OnlyNulls => true
     case ColumnRanges.Bounded => value(ranges.words.min(first(file))).isDefined &&
-        value(ranges.words.max(last(file))).isDefined
+      value(ranges.words.max(last(file))).isDefined
     case _ => false
   }
 

@@ -10,7 +10,8 @@ import org.apache.spark.sql.types.StructType
  * The files of one listing whose rows an index does not count. The listing is the one by which the others were counted,
  * so that no file is counted twice or never; the partition filters were applied when it was made.
  */
-final private[aggregate] class RemainingFiles(of: FileIndex, listed: Seq[PartitionDirectory]) extends FileIndex {
+final private[aggregate] class RemainingFiles(of: FileIndex, listed: Seq[PartitionDirectory])
+    extends FileIndex {
   private val paths = listed.flatMap(_.files.map(_.getPath))
 
   override def listFiles(

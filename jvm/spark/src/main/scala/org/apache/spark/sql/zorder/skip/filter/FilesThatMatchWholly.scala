@@ -32,7 +32,8 @@ final class FilesThatMatchWholly(index: StatisticsIndex, unansweredColumn: Expre
     case _: IsNull | _: IsNotNull | _: EqualNullSafe => may.none
     case Literal(value, _) => if (value == null) may.all else may.none
     case InSet(child, values) => if (values.contains(null)) may.all else anyNull(Seq(child))
-    case _: BinaryComparison | _: In | _: StartsWith | _: EndsWith | _: Contains | _: Like => anyNull(e.children)
+    case _: BinaryComparison | _: In | _: StartsWith | _: EndsWith | _: Contains | _: Like =>
+      anyNull(e.children)
     case _ => anyNull(Seq(e))
   }
 

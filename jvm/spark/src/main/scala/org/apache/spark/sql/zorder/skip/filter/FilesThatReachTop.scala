@@ -47,7 +47,8 @@ final class FilesThatReachTop(index: StatisticsIndex, unansweredColumn: Expressi
 
   /** What a row of the answer meets; None if the counted files do not hold rows enough. */
   private def reach(top: TopRows, ranges: ColumnRanges, counted: BitSet): Option[Condition] = {
-    val nulls = if (top.nullsFirst) files(counted, ranges, ColumnRanges.OnlyNulls).map(index.files.rows(_)).sum else 0L
+    val nulls =
+      if (top.nullsFirst) files(counted, ranges, ColumnRanges.OnlyNulls).map(index.files.rows(_)).sum else 0L
     if (nulls >= top.rows) Some(Condition.IsNull)
     else farthest(top, ranges, counted, top.rows - nulls).map { word =>
       val values = if (top.ascending) Interval(None, Some(word)) else Interval(Some(word), None)
@@ -58,7 +59,8 @@ final class FilesThatReachTop(index: StatisticsIndex, unansweredColumn: Expressi
   /** The end of the ranges of those files that come first until they hold so many rows. */
   private def farthest(top: TopRows, ranges: ColumnRanges, counted: BitSet, rows: Long): Option[Word] = {
     def end(file: Int): Word =
-      if (top.ascending) ranges.words.max(ranges.offsets(file + 1) - 1) else ranges.words.min(ranges.offsets(file))
+      if (top.ascending) ranges.words.max(ranges.offsets(file + 1) - 1)
+      else ranges.words.min(ranges.offsets(file))
     val first: Comparator[Integer] =
       if (top.ascending) (a, b) => end(a).compare(end(b)) else (a, b) => end(b).compare(end(a))
     val candidates = new java.util.ArrayList[Integer]()

@@ -25,12 +25,16 @@ final private[join] class BroadcastKeys private (
     relation: Any,
     keys: Seq[Expression]) {
 
+  /** Whether key number `key` has this type, and one whose values can be compared. */
+  def has(key: Int, dataType: DataType): Boolean =
+    keys(key).dataType == dataType && BroadcastKeys.usable(dataType)
+
   /** The values of key number `key`; None where they cannot be told. The stage remembers them. */
   def of(key: Int): Option[KeySet] = {
     val known = stage.getTagValue(BroadcastKeys.Tag).getOrElse(Map.empty)
     known.getOrElse(
       key, {
-        val found = if (BroadcastKeys.usable(keys(key).dataType)) read(key) else None
+        val found = read(key)
         stage.setTagValue(BroadcastKeys.Tag, known + (key -> found))
         found
       })

@@ -32,7 +32,8 @@ object JoinKeysRule extends Rule[LogicalPlan] {
       BroadcastKeys.of(right, rightKeys) match {
         case Some(keys) => join.copy(left = told(left, leftKeys, keys, scans))
         case None if join.joinType == Inner =>
-          BroadcastKeys.of(left, leftKeys).fold(join)(k => join.copy(right = told(right, rightKeys, k, scans)))
+          BroadcastKeys.of(left, leftKeys).fold(join)(k =>
+            join.copy(right = told(right, rightKeys, k, scans)))
         case None => join
       }
     case _ => join
@@ -45,22 +46,27 @@ object JoinKeysRule extends Rule[LogicalPlan] {
       scans: Seq[SkippingFileIndex]): LogicalPlan =
     keys.indices.foldLeft(side) { (plan, key) =>
       keys(key) match {
-        case a: AttributeReference if reaches(plan, a, scans, direct = true) =>
+        case a: AttributeReference
+            if broadcast.has(key, a.dataType) && reaches(plan, a, scans, direct = true) =>
           broadcast.of(key).flatMap(marked(plan, a, _)).getOrElse(plan)
         case _ => plan
       }
     }
 
   /** Whether there is a scan below that would listen, so that the keys need be read. */
-  private def reaches(plan: LogicalPlan, a: Attribute, scans: Seq[SkippingFileIndex], direct: Boolean): Boolean =
+  private def reaches(
+      plan: LogicalPlan,
+      a: Attribute,
+      scans: Seq[SkippingFileIndex],
+      direct: Boolean): Boolean =
     step(plan, a) match {
       case Some((child, inside)) => reaches(child, inside, scans, direct && !plan.isInstanceOf[Join])
       case None => plan match {
           case IndexedScan(l, r, index) =>
             l.outputSet.contains(a) && !IndexedScan.partitionColumns(l, r).contains(a) &&
-              index.mayAnswer(a) &&
-              // another scan of that table may share an exchange with this one, above a join further down
-              (direct || scans.count(_ == index) == 1)
+            index.mayAnswer(a) &&
+            // another scan of that table may share an exchange with this one, above a join further down
+            (direct || scans.count(_ == index) == 1)
           case _ => false
         }
     }
@@ -85,7 +91,8 @@ object JoinKeysRule extends Rule[LogicalPlan] {
 
   /** The child that the column comes from, and its name there; None where the way ends. */
   private def step(plan: LogicalPlan, a: Attribute): Option[(LogicalPlan, Attribute)] = plan match {
-    case p: Project if p.projectList.forall(_.deterministic) => meanings(p).getOrElse(a, a) match {
+    case p: Project if p.projectList.forall(_.deterministic) =>
+      meanings(p).getOrElse(a, a) match {
         case inside: Attribute => Some(p.child -> inside)
         case _ => None
       }

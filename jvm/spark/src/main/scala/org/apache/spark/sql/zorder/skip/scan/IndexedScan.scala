@@ -7,16 +7,17 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 
 /** A scan whose files may be left out, for rules that come after [[SkippingRule]]. */
 object IndexedScan {
-  def unapply(plan: LogicalPlan): Option[(LogicalRelation, HadoopFsRelation, SkippingFileIndex)] = plan match {
-    case l: LogicalRelation => l.relation match {
-        case r: HadoopFsRelation => r.location match {
-            case s: SkippingFileIndex => Some((l, r, s))
-            case _ => None
-          }
-        case _ => None
-      }
-    case _ => None
-  }
+  def unapply(plan: LogicalPlan): Option[(LogicalRelation, HadoopFsRelation, SkippingFileIndex)] =
+    plan match {
+      case l: LogicalRelation => l.relation match {
+          case r: HadoopFsRelation => r.location match {
+              case s: SkippingFileIndex => Some((l, r, s))
+              case _ => None
+            }
+          case _ => None
+        }
+      case _ => None
+    }
 
   def in(plan: LogicalPlan): Boolean = plan.exists(unapply(_).isDefined)
 

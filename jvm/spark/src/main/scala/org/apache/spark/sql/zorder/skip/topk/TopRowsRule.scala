@@ -27,7 +27,8 @@ object TopRowsRule extends Rule[LogicalPlan] {
   private def limited(plan: LogicalPlan, rows: Long): Option[LogicalPlan] = plan match {
     case _: LocalLimit | _: Project => below(plan)(limited(_, rows))
     case Offset(IntegerLiteral(skipped), _) => below(plan)(limited(_, rows + skipped))
-    case s: Sort if s.global => s.order.headOption.flatMap { order =>
+    case s: Sort if s.global =>
+      s.order.headOption.flatMap { order =>
         order.child match {
           case a: AttributeReference => below(s)(marked(_, order, a, rows, Nil))
           case _ => None
@@ -59,7 +60,8 @@ object TopRowsRule extends Rule[LogicalPlan] {
     case Filter(condition, _) =>
       val parts = conjuncts(condition)
       if (parts.exists(_.isInstanceOf[TopRows])) None
-      else below(plan)(marked(_, order, column, rows, conditions ++ parts.filterNot(_.isInstanceOf[AlwaysTrue])))
+      else
+        below(plan)(marked(_, order, column, rows, conditions ++ parts.filterNot(_.isInstanceOf[AlwaysTrue])))
     case IndexedScan(l, r, _) if IndexedScan.readsAllListed(r) && conditions.forall(settled) =>
       val partitioning = IndexedScan.partitionColumns(l, r)
       // a condition on partition columns alone is applied to the listing, in full
