@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.skip.aggregate
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.zorder.skip.SkippedScans
 
 /** `min`, `max` and `count` over whole tables, with the index and without. */
@@ -69,7 +70,7 @@ class AggregateSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("files that the index does not know are read, and all others counted once") {
+  test("files that the index does not know are read, and all others counted once", FirstLineTest) {
     withTempDir { dir =>
       val path = dir.resolve("t").toString
       table(path)
