@@ -5,7 +5,10 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.zorder.build.StartCheck
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
+import org.apache.spark.sql.zorder.skip.aggregate.AggregateRule
+import org.apache.spark.sql.zorder.skip.join.JoinKeysRule
 import org.apache.spark.sql.zorder.skip.scan.SkippingRule
+import org.apache.spark.sql.zorder.skip.topk.TopRowsRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser
 import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
@@ -32,7 +35,13 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
     }
     part(SessionKeys.injectSort)(extensions.injectPlannerStrategy(_ => ZOrderSortStrategy))
     part(SessionKeys.injectQueryLog)(extensions.injectCheckRule(QueryLogging.check))
-    part(SessionKeys.injectSkipping)(extensions.injectPreCBORule(SkippingRule(_)))
+    part(SessionKeys.injectSkipping) {
+      // in this order: the later ones look at what the first one has done
+      extensions.injectPreCBORule(SkippingRule(_))
+      extensions.injectPreCBORule(_ => AggregateRule)
+      extensions.injectPreCBORule(_ => TopRowsRule)
+      extensions.injectRuntimeOptimizerRule(_ => JoinKeysRule)
+    }
     part(SessionKeys.injectParser) {
       extensions.injectParser((session, delegate) => ZOrderParser.over(session, delegate))
     }

@@ -10,8 +10,10 @@ import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
 import org.apache.spark.sql.zorder.run.plan.DataFrameFiles
 import org.apache.spark.sql.zorder.run.request.ColumnNames
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.skip.aggregate.AggregateRule
 import org.apache.spark.sql.zorder.skip.explain.ExplainQuery
 import org.apache.spark.sql.zorder.skip.scan.SkippingRule
+import org.apache.spark.sql.zorder.skip.topk.TopRowsRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
 import org.apache.spark.sql.zorder.sql.statement.TableRefParser
@@ -38,7 +40,8 @@ object PythonBridge {
     if (!experimental.extraStrategies.contains(ZOrderSortStrategy))
       experimental.extraStrategies = experimental.extraStrategies :+ ZOrderSortStrategy
     if (!experimental.extraOptimizations.exists(_.isInstanceOf[SkippingRule]))
-      experimental.extraOptimizations = experimental.extraOptimizations :+ SkippingRule(session)
+      experimental.extraOptimizations =
+        experimental.extraOptimizations ++ Seq(SkippingRule(session), AggregateRule, TopRowsRule)
   }
 
   /** Runs an `OPTIMIZE` or `ZORDER` statement for a session whose parser does not know it. */

@@ -5,11 +5,13 @@ import java.util.BitSet
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSourceMetadataAttribute}
-import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.expr.ColumnPath
-import org.apache.spark.sql.zorder.skip.filter.FilesThatMayMatch
-import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
+import org.apache.spark.sql.zorder.skip.filter.{FilesThatMayMatch, FilesThatReachTop}
+import org.apache.spark.sql.zorder.skip.index.{FileKeys, StatisticsIndex}
+import org.apache.spark.sql.zorder.skip.marker.{JoinKeys, TopRows}
+import org.apache.spark.sql.zorder.workload.predicate.BoxColumn
 
 /**
  * A table's own file index, whose files are left out of a scan where the statistics index says that no row of theirs
@@ -30,6 +32,8 @@ final class SkippingFileIndex(
     unanswered: Set[String])
     extends FileIndex {
 
+  private val keys = new FileKeys(root)
+
   /** Adaptive execution plans a scan again and again. */
   @volatile private var last: Option[(Seq[Expression], BitSet)] = None
 
@@ -40,7 +44,8 @@ final class SkippingFileIndex(
     if (dataFilters.isEmpty) listed
     else {
       val started = System.nanoTime()
-      val counts = new SkippedFiles(index.files, root, matching(dataFilters))
+      val found = reachingTop(dataFilters, listed, matching(dataFilters.map(meant)))
+      val counts = new SkippedFiles(index.files, root, found)
       val kept = listed.map(d => d.copy(files = d.files.filter(counts.keep))).filter(_.files.nonEmpty)
       SkippingUsage.scanned(root, columns(dataFilters), counts, System.nanoTime() - started)
       kept
@@ -58,6 +63,39 @@ final class SkippingFileIndex(
 
   private def columns(filters: Seq[Expression]): Seq[String] =
     filters.flatMap(ColumnPath.within).distinct.flatMap(p => index.column(ColumnPath.sql(p)).map(_.sql)).distinct
+
+  /** What a filter tells the index, though it tells rows nothing. */
+  private def meant(filter: Expression): Expression = filter match {
+    case k: JoinKeys if k.holds => k.implied
+    case other => other
+  }
+
+  /** Those of `matching` that a query needs which wants the first rows only. */
+  private def reachingTop(
+      filters: Seq[Expression],
+      listed: Seq[PartitionDirectory],
+      matching: BitSet): BitSet = {
+    val tops = filters.collect { case t: TopRows if t.holds => t }
+    if (tops.isEmpty) matching
+    else {
+      val entries = new BitSet(index.files.count)
+      listed.foreach(_.files.foreach { f =>
+        val number = entryOf(f)
+        if (number >= 0) entries.set(number)
+      })
+      val needed = matching.clone().asInstanceOf[BitSet]
+      tops.foreach(t => needed.and(new FilesThatReachTop(index, isUnanswered)(t, entries)))
+      needed
+    }
+  }
+
+  /** Whether the index knows anything of the scan's column. */
+  private[skip] def mayAnswer(column: Attribute): Boolean =
+    !isUnanswered(column) && BoxColumn.of(column).exists(c => index.rangesOf(c.sql, c.dataType).isDefined)
+
+  /** The number of the entry of that very file; negative without one. */
+  private[skip] def entryOf(f: FileStatusWithMetadata): Int =
+    index.files.find(keys.of(f.getPath), f.getLen, f.getModificationTime)
 
   /** A column that is not what the index has under its name. */
   private[skip] def isUnanswered(e: Expression): Boolean = e match {

@@ -4,7 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.BooleanType
-import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.expr.{AlwaysTrue, ColumnPath}
 import sparkzorder.curve.cost.Condition
 
 /** What resolved filter expressions say of columns. What is not understood may be true anywhere. */
@@ -24,6 +24,7 @@ private[zorder] object Predicates {
       case And(l, r) => if (truth) sets.and(part(l), part(r)) else sets.or(part(l), part(r))
       case Or(l, r) => if (truth) sets.or(part(l), part(r)) else sets.and(part(l), part(r))
       case Not(child) => where(child, !truth, sets)
+      case _: AlwaysTrue => if (truth) sets.all else sets.none
       case _ if sets.unanswered(e) => sets.unknown(e)
       case _ if e.foldable => folded(e).fold(sets.unknown(e))(part)
       case _ =>

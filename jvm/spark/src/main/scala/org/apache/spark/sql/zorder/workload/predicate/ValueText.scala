@@ -15,7 +15,7 @@ import sparkzorder.curve.{BytesWord, LongWord, Word}
  * Words as the text of their values and back: what a cast to STRING in UTC gives; of BINARY, hexadecimal
  * digits. A word whose text would not come back as the same word has none, as those of collated strings.
  */
-private[workload] object ValueText {
+private[zorder] object ValueText {
   private val Utc = Some("UTC")
 
   def of(word: Word, dataType: DataType): Option[String] =

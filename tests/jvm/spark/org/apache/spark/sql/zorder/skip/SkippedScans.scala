@@ -1,0 +1,38 @@
+package org.apache.spark.sql.zorder.skip
+
+import java.nio.file.{Files, Path}
+
+import org.scalatest.Suite
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.FileSourceScanExec
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.zorder.ZOrderSession
+
+/** Queries of indexed tables, the files that they open, and the same queries without skipping. */
+trait SkippedScans extends ZOrderSession with AdaptiveSparkPlanHelper { this: Suite =>
+
+  /** As if the files had been there for an hour: entries of fresh files are not trusted. */
+  protected def index(path: Path): Unit = {
+    Files.walk(path).filter(_.toString.endsWith(".parquet")).forEach { f =>
+      f.toFile.setLastModified(System.currentTimeMillis() - 3600000)
+      ()
+    }
+    val _ = spark.sql(s"ZORDER INDEX '$path'")
+  }
+
+  protected def opened(df: DataFrame): Long =
+    collectWithSubqueries(df.queryExecution.executedPlan) { case s: FileSourceScanExec =>
+      s.metrics("numFiles").value
+    }.sum
+
+  /** The files that the query opens; its answer must be that of a session that skips nothing. */
+  protected def opens(query: => DataFrame): Long = {
+    val df = query
+    val rows = df.collect().map(_.toString).sorted.toSeq
+    withConf("spark.zorder.skipping.enabled" -> "false") {
+      assert(query.collect().map(_.toString).sorted.toSeq === rows)
+    }
+    opened(df)
+  }
+}
