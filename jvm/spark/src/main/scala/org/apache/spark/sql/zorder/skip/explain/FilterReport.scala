@@ -3,7 +3,9 @@ package org.apache.spark.sql.zorder.skip.explain
 import java.util.BitSet
 
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.zorder.skip.filter.FilesThatReachTop
 import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, StatisticsIndex}
+import org.apache.spark.sql.zorder.skip.marker.TopRows
 import org.apache.spark.sql.zorder.workload.predicate.Predicates
 
 /**
@@ -43,13 +45,28 @@ final private[explain] class FilterReport(
   /** Each filter by itself, and the entries that all of them together keep. */
   def of(filters: Seq[Expression]): (Seq[FilterCounts], BitSet) = {
     val left = full.all.files
-    val counts = filters.map { f =>
-      val found = Predicates.whereTrue(f, full)
-      val before = files.pruned(left)
-      left.and(found.files)
-      counted(ExplainedFilter.text(f), found, Predicates.whereTrue(f, hulls), files.pruned(left) - before)
+    val counts = filters.map {
+      case top: TopRows if top.holds =>
+        val before = files.pruned(left)
+        val reaching = new FilesThatReachTop(index, isUnanswered)(top, files.entries)
+        left.and(reaching)
+        first(top, files.pruned(reaching), files.pruned(left) - before)
+      case f =>
+        val found = Predicates.whereTrue(f, full)
+        val before = files.pruned(left)
+        left.and(found.files)
+        counted(ExplainedFilter.text(f), found, Predicates.whereTrue(f, hulls), files.pruned(left) - before)
     }
     (counts, left)
+  }
+
+  /** Of a query that wants the first rows only. */
+  private def first(top: TopRows, pruned: Long, further: Long): FilterCounts = {
+    val by = Seq[(PruneCause, Long)](PruneCause.Top -> pruned).filter(_._2 > 0)
+    val reason =
+      if (pruned > 0) "the first rows may be in the others"
+      else "the index does not show that the first rows are in fewer files"
+    FilterCounts(ExplainedFilter.text(top), pruned, further, by, reason)
   }
 
   /** @param roughly the same with one range a file */

@@ -16,6 +16,13 @@ final private[explain] class ListedFiles(files: IndexedFiles, root: Path, val li
 
   def considered: Long = listed.length.toLong
 
+  /** The numbers of the entries of these very files. */
+  def entries: BitSet = {
+    val set = new BitSet(files.count)
+    numbers.filter(_ >= 0).foreach(n => set.set(n))
+    set
+  }
+
   /** Those that a set of entries leaves out. */
   def pruned(kept: BitSet): Long = numbers.count(n => n >= 0 && !kept.get(n)).toLong
 

@@ -27,7 +27,10 @@ final case class TopRows(
 
   override def prettyName: String = "zorder_top_rows"
 
-  override def toString: String =
+  override def toString: String = text(column.toString)
+  override def sql: String = text(column.sql)
+
+  private def text(column: String): String =
     s"$prettyName($column ${if (ascending) "ASC" else "DESC"} NULLS ${if (nullsFirst) "FIRST" else "LAST"}, $rows)"
 }
 
