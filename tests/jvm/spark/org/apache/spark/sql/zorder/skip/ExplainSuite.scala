@@ -245,7 +245,9 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
           assert(query.collect().length === counts.getLong(i), where)
           val read = opened(query)
           assert(read <= files, where)
-          assert(explain(s"SELECT id FROM parquet.`$path` WHERE $where").head.getAs[Long]("kept") === read, where)
+          assert(
+            explain(s"SELECT id FROM parquet.`$path` WHERE $where").head.getAs[Long]("kept") === read,
+            where)
         }
       }
     }

@@ -62,7 +62,8 @@ final class SkippingFileIndex(
   }
 
   private def columns(filters: Seq[Expression]): Seq[String] =
-    filters.flatMap(ColumnPath.within).distinct.flatMap(p => index.column(ColumnPath.sql(p)).map(_.sql)).distinct
+    filters.flatMap(ColumnPath.within).distinct.flatMap(p =>
+      index.column(ColumnPath.sql(p)).map(_.sql)).distinct
 
   /** What a filter tells the index, though it tells rows nothing. */
   private def meant(filter: Expression): Expression = filter match {
