@@ -138,7 +138,7 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
       index(path)
       withTable("explained") {
         spark.sql(
-          s"CREATE TABLE explained (id BIGINT, i BIGINT, at TIMESTAMP, part BIGINT) USING parquet " +
+          "CREATE TABLE explained (id BIGINT, i BIGINT, at TIMESTAMP, part BIGINT) USING parquet " +
             s"PARTITIONED BY (part) LOCATION '$path'")
         spark.sql("MSCK REPAIR TABLE explained")
         spark.sql("ALTER TABLE explained ADD COLUMN x BIGINT DEFAULT 5")
