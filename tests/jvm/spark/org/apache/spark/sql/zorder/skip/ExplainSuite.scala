@@ -138,7 +138,7 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
       index(path)
       withTable("explained") {
         spark.sql(
-          s"CREATE TABLE explained (id BIGINT, i BIGINT, at TIMESTAMP, part BIGINT) USING parquet " +
+          "CREATE TABLE explained (id BIGINT, i BIGINT, at TIMESTAMP, part BIGINT) USING parquet " +
             s"PARTITIONED BY (part) LOCATION '$path'")
         spark.sql("MSCK REPAIR TABLE explained")
         spark.sql("ALTER TABLE explained ADD COLUMN x BIGINT DEFAULT 5")
@@ -245,7 +245,9 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
           assert(query.collect().length === counts.getLong(i), where)
           val read = opened(query)
           assert(read <= files, where)
-          assert(explain(s"SELECT id FROM parquet.`$path` WHERE $where").head.getAs[Long]("kept") === read, where)
+          assert(
+            explain(s"SELECT id FROM parquet.`$path` WHERE $where").head.getAs[Long]("kept") === read,
+            where)
         }
       }
     }

@@ -17,13 +17,15 @@ class ExplainedFilterSuite extends AnyFunSuite with ZOrderSession {
     (0 until 60).foreach { seed =>
       val random = new RandomFilters(5000L + seed)
       val files = IndexedSeq.fill(6)(IndexedSeq.fill(random.nextInt(9))(random.row()))
-      val index = SyntheticIndex(random.columns.map(c => c.name -> c.dataType), files, nullsKnown = seed % 2 == 0)
+      val index =
+        SyntheticIndex(random.columns.map(c => c.name -> c.dataType), files, nullsKnown = seed % 2 == 0)
       (0 until 50).foreach { _ =>
         val filter = random.filter()
         val kept = new FilesThatMayMatch(index, _ => false)(Seq(filter))
         val explained = Predicates.whereTrue(filter, new ExplainedFilter(index, _ => false, Set.empty))
         assert(explained.files === kept, filter)
-        val roughly = Predicates.whereTrue(filter, new ExplainedFilter(index.hulls, _ => false, Set.empty)).files
+        val roughly =
+          Predicates.whereTrue(filter, new ExplainedFilter(index.hulls, _ => false, Set.empty)).files
         val lost = kept.clone().asInstanceOf[java.util.BitSet]
         lost.andNot(roughly)
         assert(lost.isEmpty, filter)

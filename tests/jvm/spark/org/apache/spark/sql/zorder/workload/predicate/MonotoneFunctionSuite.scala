@@ -51,7 +51,11 @@ class MonotoneFunctionSuite extends AnyFunSuite {
    * @return
    *   how many values it left out
    */
-  private def check(f: Expression, column: BoundReference, values: Seq[Any], exactly: Any => Boolean): Long = {
+  private def check(
+      f: Expression,
+      column: BoundReference,
+      values: Seq[Any],
+      exactly: Any => Boolean): Long = {
     val attribute = AttributeReference("c", column.dataType)()
     val named = f.transform { case b: BoundReference if b eq column => attribute }
     val results = values.map(v => f.eval(InternalRow(v)))
@@ -87,14 +91,24 @@ class MonotoneFunctionSuite extends AnyFunSuite {
 
   private def micros(i: Instant): Long = i.getEpochSecond * 1000000L + i.getNano / 1000
 
-  private val days = Seq("0001-01-01", "1582-10-04", "1582-10-15", "1899-12-31", "1970-01-01", "2023-12-31",
-    "2024-01-01", "2024-02-29", "2024-03-01", "9999-12-31").map(LocalDate.parse)
+  private val days = Seq(
+    "0001-01-01",
+    "1582-10-04",
+    "1582-10-15",
+    "1899-12-31",
+    "1970-01-01",
+    "2023-12-31",
+    "2024-01-01",
+    "2024-02-29",
+    "2024-03-01",
+    "9999-12-31").map(LocalDate.parse)
 
   /** Moments at which clocks change, days and years begin; one microsecond and an hour around each. */
   private def moments(zone: ZoneId): Seq[Long] = {
     val rules = zone.getRules
     val changes = Iterator.iterate(rules.nextTransition(Instant.parse("1800-01-01T00:00:00Z")))(t =>
-      rules.nextTransition(t.getInstant)).takeWhile(t => t != null && t.getInstant.isBefore(Instant.parse("2030-01-01T00:00:00Z"))).toSeq
+      rules.nextTransition(t.getInstant)).takeWhile(t =>
+      t != null && t.getInstant.isBefore(Instant.parse("2030-01-01T00:00:00Z"))).toSeq
     val some = random.shuffle(changes).take(4) ++ changes.filter(_.getDuration.abs.getSeconds > 7200)
     val borders = some.flatMap { t =>
       val day = t.getDateTimeBefore.toLocalDate
@@ -136,8 +150,9 @@ class MonotoneFunctionSuite extends AnyFunSuite {
   test("far from hours that come twice nothing is given away") {
     val zone = "Europe/Berlin"
     val leaf = BoundReference(0, TimestampType, nullable = true)
-    val summer = (0 until 60).map(i => micros(LocalDate.parse("2024-05-01").plusDays(i.toLong)
-      .atStartOfDay(ZoneId.of(zone)).toInstant)).flatMap(m => Seq(m - 1, m, m + 1))
+    val summer = (0 until 60).map(i =>
+      micros(LocalDate.parse("2024-05-01").plusDays(i.toLong)
+        .atStartOfDay(ZoneId.of(zone)).toInstant)).flatMap(m => Seq(m - 1, m, m + 1))
     check(Cast(leaf, DateType, Some(zone)), leaf, summer, _ => true)
     check(TruncTimestamp(Literal("DAY"), leaf, Some(zone)), leaf, summer, _ => true)
   }
@@ -162,16 +177,28 @@ class MonotoneFunctionSuite extends AnyFunSuite {
   test("casts of numbers to wider types") {
     def of(from: DataType, values: Seq[Any], to: DataType*): Unit = to.foreach { t =>
       val leaf = BoundReference(0, from, nullable = true)
-      assert(check(Cast(leaf, t, Some("UTC")), leaf, values, v => v != Long.MaxValue && v != Long.MinValue) > 0, t)
+      assert(
+        check(Cast(leaf, t, Some("UTC")), leaf, values, v => v != Long.MaxValue && v != Long.MinValue) > 0,
+        t)
     }
     val ints = Seq(Int.MinValue, -16777217, -1, 0, 1, 5, 16777216, 16777217, 16777218, Int.MaxValue)
     of(IntegerType, ints, LongType, DoubleType, FloatType, DecimalType(12, 2), DecimalType(30, 5))
     of(ByteType, Seq[Byte](-128, -1, 0, 1, 127), IntegerType, LongType, DoubleType, DecimalType(3, 0))
-    val longs = Seq(Long.MinValue, -9007199254740993L, -1L, 0L, 9007199254740992L, 9007199254740993L, Long.MaxValue)
+    val longs =
+      Seq(Long.MinValue, -9007199254740993L, -1L, 0L, 9007199254740992L, 9007199254740993L, Long.MaxValue)
     of(LongType, longs, DoubleType, FloatType, DecimalType(19, 0), DecimalType(25, 3))
-    val floats = Seq(Float.NegativeInfinity, -1.5f, -0.0f, 0.0f, Float.MinPositiveValue, 3.4f, Float.PositiveInfinity, Float.NaN)
+    val floats = Seq(
+      Float.NegativeInfinity,
+      -1.5f,
+      -0.0f,
+      0.0f,
+      Float.MinPositiveValue,
+      3.4f,
+      Float.PositiveInfinity,
+      Float.NaN)
     of(FloatType, floats, DoubleType)
-    val decimals = Seq("-999999.99", "-0.01", "0.00", "0.10", "123.45", "999999.99").map(d => Decimal(BigDecimal(d), 8, 2))
+    val decimals =
+      Seq("-999999.99", "-0.01", "0.00", "0.10", "123.45", "999999.99").map(d => Decimal(BigDecimal(d), 8, 2))
     of(DecimalType(8, 2), decimals, DecimalType(10, 4), DecimalType(30, 2), DoubleType)
   }
 
@@ -194,6 +221,7 @@ class MonotoneFunctionSuite extends AnyFunSuite {
       i).foreach(e => assert(MonotoneFunction.of(e).isEmpty, e.sql))
     // a unit that there is not has no value anywhere
     val nothing = TruncTimestamp(Literal("NOTHING"), t, Some("UTC"))
-    assert(MonotoneFunction.of(nothing).flatMap(_.where(Condition.IsNotNull)).forall(_ == Condition.IsNotNull))
+    assert(
+      MonotoneFunction.of(nothing).flatMap(_.where(Condition.IsNotNull)).forall(_ == Condition.IsNotNull))
   }
 }

@@ -67,7 +67,8 @@ final private[zorder] class MonotoneFunction private (
   private def result(word: Long): Word = {
     val value = ValueText.value(LongWord(word), column.dataType).get
     val found = function.eval(org.apache.spark.sql.catalyst.InternalRow(value))
-    if (found == null) throw new IllegalStateException("the function has no value there") else words.word(found)
+    if (found == null) throw new IllegalStateException("the function has no value there")
+    else words.word(found)
   }
 }
 
@@ -87,7 +88,8 @@ private[zorder] object MonotoneFunction {
       // two functions of the local time could add up their hours
       if chain.zones.length <= 1
     } yield {
-      val bound = e.transformDown { case x if x eq chain.leaf => BoundReference(0, column.dataType, nullable = false) }
+      val bound =
+        e.transformDown { case x if x eq chain.leaf => BoundReference(0, column.dataType, nullable = false) }
       new MonotoneFunction(column, bound, domain, chain.zones.headOption)
     }
 
@@ -167,7 +169,8 @@ private[zorder] object MonotoneFunction {
 
     /** Just outside stays just outside, so that an interval there is empty. */
     private def within(word: BigInt): Long =
-      (if (whole) word.max(Long.MinValue).min(Long.MaxValue) else word.max(BigInt(first) - 1).min(BigInt(last) + 1)).toLong
+      (if (whole) word.max(Long.MinValue).min(Long.MaxValue)
+       else word.max(BigInt(first) - 1).min(BigInt(last) + 1)).toLong
   }
 
   private val SafeDays = 73L * 1000 * 1000
