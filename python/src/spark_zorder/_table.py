@@ -9,7 +9,7 @@ from . import _history, _session, _skipping, _sql, functions, query_log
 from ._layouts import Layout, stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
