@@ -39,6 +39,11 @@ public final class CountingFileSystem extends RawLocalFileSystem {
     return new long[] {opened.size(), requests.get(), bytes.get()};
   }
 
+  @Override
+  public String getScheme() {
+    return "file";
+  }
+
   private static void request() throws IOException {
     requests.incrementAndGet();
     if (millis > 0) {

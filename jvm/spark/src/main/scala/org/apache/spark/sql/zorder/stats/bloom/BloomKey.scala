@@ -88,7 +88,7 @@ object BloomKey {
     }
   }
 
-  final private val FixedFrom = 16
+  private val FixedFrom = 16
 
   def of(code: Int): BloomKey =
     Seq(Int32, Int64, Millis, Bytes).find(_.code == code).getOrElse(Fixed(code - FixedFrom))
