@@ -252,4 +252,23 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
       }
     }
   }
+
+  test("Bloom filters and the first rows of an order are told apart from ranges") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(0, 4000, 1, 4).selectExpr("id", "hash(id) h").write.parquet(path.toString)
+      aged(path)
+      spark.sql(s"ZORDER INDEX '$path' WITH (bloom = 'h', bloomBudget = '90%')")
+      def check(query: String, cause: String): Unit = {
+        val df = spark.sql(query)
+        df.collect()
+        val rows = explain(query)
+        assert(rows.head.getAs[Long]("kept") === opened(df), query)
+        assert(rows.head.getAs[String]("pruned_by").contains(cause), rows.mkString("\n"))
+      }
+      val value = spark.sql(s"SELECT h FROM parquet.`$path` WHERE id = 17").head().getInt(0)
+      check(s"SELECT * FROM parquet.`$path` WHERE h = $value", "Bloom")
+      check(s"SELECT * FROM parquet.`$path` ORDER BY id DESC LIMIT 5", "top-k")
+    }
+  }
 }

@@ -58,15 +58,13 @@ object ExplainLog {
             new FilterReport(index, files, unanswered, partitioning, new MissingStatistics(session))
           val filter = new LoggedFilter(session, plain.schema)
           val full = new ExplainedFilter(index, unanswered, partitioning)
-          val hulls = new ExplainedFilter(index.hulls, unanswered, partitioning)
           queries.map { q =>
             val found = filter.whereTrue(q, full)
             val gaps = filter.unknown(q).map(Gap.Said(_)).toVector
             val counts = report.counted(
               LoggedFilter.text(q),
               found.copy(gaps = gaps ++ found.gaps),
-              filter.whereTrue(q, hulls),
-              0)
+              0)(filter.whereTrue(q, _))
             val reason = Seq(counts.reason, files.stale).filter(_.nonEmpty).mkString("; ")
             row(q, Some(files.considered), reason, counts.pruned, counts.by)
           }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.skip.explain
 import java.util.BitSet
 
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.zorder.skip.bloom.IndexBlooms
 import org.apache.spark.sql.zorder.skip.filter.FilesThatReachTop
 import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, StatisticsIndex}
 import org.apache.spark.sql.zorder.skip.marker.TopRows
@@ -40,6 +41,7 @@ final private[explain] class FilterReport(
     partitioning: Set[String],
     why: MissingStatistics) {
   private val full = new ExplainedFilter(index, isUnanswered, partitioning)
+  private val sets = new ExplainedFilter(index.withBlooms(IndexBlooms.None), isUnanswered, partitioning)
   private val hulls = new ExplainedFilter(index.hulls, isUnanswered, partitioning)
 
   /** Each filter by itself, and the entries that all of them together keep. */
@@ -55,7 +57,7 @@ final private[explain] class FilterReport(
         val found = Predicates.whereTrue(f, full)
         val before = files.pruned(left)
         left.and(found.files)
-        counted(ExplainedFilter.text(f), found, Predicates.whereTrue(f, hulls), files.pruned(left) - before)
+        counted(ExplainedFilter.text(f), found, files.pruned(left) - before)(Predicates.whereTrue(f, _))
     }
     (counts, left)
   }
@@ -69,17 +71,19 @@ final private[explain] class FilterReport(
     FilterCounts(ExplainedFilter.text(top), pruned, further, by, reason)
   }
 
-  /** @param roughly the same with one range a file */
-  def counted(filter: String, found: Explained, roughly: Explained, further: Long): FilterCounts = {
+  /** @param by what the filter finds in an index that has less, which tells what took the others */
+  def counted(filter: String, found: Explained, further: Long)(by: ExplainedFilter => Explained): FilterCounts = {
     val pruned = files.pruned(found.files)
-    val byRange = files.pruned(roughly.files)
+    val byRange = files.pruned(by(hulls).files)
+    val bySet = files.pruned(by(sets).files)
     FilterCounts(
       filter,
       pruned,
       further,
       Seq[(PruneCause, Long)](
         PruneCause.Range -> byRange,
-        PruneCause.RangeSet -> (pruned - byRange)).filter(_._2 > 0),
+        PruneCause.RangeSet -> (bySet - byRange),
+        PruneCause.Bloom -> (pruned - bySet)).filter(_._2 > 0),
       reason(found, pruned))
   }
 

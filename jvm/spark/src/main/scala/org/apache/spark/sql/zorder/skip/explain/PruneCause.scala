@@ -11,9 +11,12 @@ object PruneCause {
   /** Gaps between the ranges of the file's parts. */
   case object RangeSet extends PruneCause("range set")
 
+  /** Bloom filters, asked for single values after the ranges. */
+  case object Bloom extends PruneCause("Bloom")
+
   /** Rows that come first in the order of the query are in other files. */
   case object Top extends PruneCause("top-k")
 
   /** In the order in which they are asked. */
-  val all: Seq[PruneCause] = Seq(Range, RangeSet, Top)
+  val all: Seq[PruneCause] = Seq(Range, RangeSet, Bloom, Top)
 }
