@@ -61,9 +61,9 @@ final private[skip] class BloomBuilder(
       .map { case (n, f) => Unfiltered(n, f, columns.filterNot { case (c, _) => done(c)(n) }) }
       .filter(_.columns.nonEmpty)
     val most = budget.bytes(files.map(_.length).sum)
-    if (wanted.nonEmpty && fits(index, wanted, kept.values.map(_.bytes).sum, most, strict))
-      written(index, wanted, kept)
-    else (blooms(index, kept), 0)
+    val mayGrow = wanted.nonEmpty || before.exists(_.blooms.budget != budget)
+    val fit = !mayGrow || fits(index, wanted, kept.values.map(_.bytes).sum, most, strict)
+    if (fit && wanted.nonEmpty) written(index, wanted, kept) else (blooms(index, kept), 0)
   }
 
   /** What an earlier index has of the column, for the files that are the same now. */
