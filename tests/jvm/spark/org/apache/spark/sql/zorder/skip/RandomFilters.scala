@@ -70,7 +70,7 @@ final class RandomFilters(seed: Long) {
     case 6 => GreaterThan(date(), Literal(pick(Seq(-719162, -1, 0, 1, 19675, 19676)), DateType))
     case 7 => LessThan(Cast(columns(0), DoubleType), Literal(pick(Seq(-1.5, 0.0, 2.5, 3.0, Double.NaN))))
     case 8 => In(Cast(columns(0), DecimalType(12, 1)), Seq("-1.0", "0.5", "2.0").map(d => decimal(d)))
-    case 0 => EqualTo(Abs(columns(0)), Literal(random.nextInt(5)))
+    case 0 => EqualTo(Abs(columns(0), failOnError = false), Literal(random.nextInt(5)))
     case 1 => LessThan(columns(0), Length(columns(2)))
     case 2 => columns(4)
     case 3 => Literal(pick(Seq(true, false)))

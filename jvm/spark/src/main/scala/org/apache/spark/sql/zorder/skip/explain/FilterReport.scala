@@ -72,7 +72,10 @@ final private[explain] class FilterReport(
   }
 
   /** @param by what the filter finds in an index that has less, which tells what took the others */
-  def counted(filter: String, found: Explained, further: Long)(by: ExplainedFilter => Explained): FilterCounts = {
+  def counted(
+      filter: String,
+      found: Explained,
+      further: Long)(by: ExplainedFilter => Explained): FilterCounts = {
     val pruned = files.pruned(found.files)
     val byRange = files.pruned(by(hulls).files)
     val bySet = files.pruned(by(sets).files)
