@@ -50,18 +50,8 @@ val sparkJavaOptions = Seq(
   .flatMap(p => Seq("--add-opens", s"$p=ALL-UNNAMED")) ++
   Seq("-Xmx2g", "-Dspark.testing=1", "-Dspark.ui.enabled=false", "-Duser.timezone=UTC")
 
-/** Tests run much code a few times: less of it is worth C2, and collectors need not save memory. */
-val testJavaOptions = Seq(
-  "-Xms1g",
-  "-XX:+UseParallelGC",
-  "-XX:MetaspaceSize=512m",
-  "-XX:Tier4InvocationThreshold=15000",
-  "-XX:Tier4MinInvocationThreshold=2000",
-  "-XX:Tier4CompileThreshold=40000",
-  "-XX:Tier4BackEdgeThreshold=120000")
-
-/** Where so much code runs so seldom that C2 never pays, as in three table formats and in smoke tests. */
-val quickStart = Seq("-XX:TieredStopAtLevel=1")
+/** Tests run much code a few times: C2 costs more than it gains, and collectors need not save memory. */
+val testJavaOptions = Seq("-Xms1g", "-XX:+UseParallelGC", "-XX:MetaspaceSize=512m", "-XX:TieredStopAtLevel=1")
 
 def repo(path: String): File = file(path).getAbsoluteFile
 
@@ -108,8 +98,7 @@ val inTwoJvms: Setting[_] = Test / testGrouping := {
   val format = ".*\\.table\\.(delta|iceberg|hudi)\\..*"
   val options = (Test / forkOptions).value
   (Test / definedTests).value.groupBy(_.name.matches(format)).toSeq.map { case (formats, tests) =>
-    val own = if (formats) options.withRunJVMOptions(options.runJVMOptions ++ quickStart) else options
-    Tests.Group(if (formats) "formats" else "core", tests, Tests.SubProcess(own))
+    Tests.Group(if (formats) "formats" else "core", tests, Tests.SubProcess(options))
   }
 }
 
@@ -211,7 +200,7 @@ def sparkProject(line: SparkLine): Project = {
       Test / unmanagedResourceDirectories := Seq(repo("tests/shared"), repo("tests/jvm/resources")),
       Test / fork := true,
       Test / baseDirectory := repo("."),
-      Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions ++ (if (full) Nil else quickStart),
+      Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions,
       inTwoJvms,
       bspEnabled := inIde(line.id),
       scalafixChecked,

@@ -5,9 +5,10 @@ import java.nio.file.{Files, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 
+@SameOnAllLines
 class OptionSuite extends AnyFunSuite with ZOrderSession {
   private val none = Map.empty[String, String]
 

@@ -4,9 +4,11 @@ import java.time.{Instant, LocalDateTime}
 import org.apache.spark.SparkFunSuite
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.curve.{BytesWord, HilbertKey}
 
 /** What clusters wrongly in other engines, one test each (Iceberg, Hudi, Paimon, Delta, Impala). */
+@SameOnAllLines
 class PeerFailuresSuite extends SparkFunSuite with KeyOrder {
 
   test("adjacent doubles and floats (Iceberg to 1.11, Paimon: low 32 bits scrambled)") {

@@ -4,7 +4,10 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
+
 /** Against a stable sort of boxed keys. */
+@SameOnAllLines
 class KeyOrderSuite extends AnyFunSuite {
   private val random = new Random(7)
 

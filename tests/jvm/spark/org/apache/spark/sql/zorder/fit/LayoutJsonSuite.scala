@@ -5,9 +5,11 @@ import java.util.SplittableRandom
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.curve.layout.Layout
 
+@SameOnAllLines
 class LayoutJsonSuite extends AnyFunSuite {
   private val random = new SplittableRandom(7)
 

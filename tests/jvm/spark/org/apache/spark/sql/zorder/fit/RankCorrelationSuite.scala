@@ -2,7 +2,10 @@ package org.apache.spark.sql.zorder.fit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
+
 /** Rank correlation of sampled columns. */
+@SameOnAllLines
 class RankCorrelationSuite extends AnyFunSuite {
   private val n = 3000
 

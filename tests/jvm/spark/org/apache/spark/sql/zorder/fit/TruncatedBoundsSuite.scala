@@ -2,9 +2,12 @@ package org.apache.spark.sql.zorder.fit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
+
 import sparkzorder.curve.{Block, BytesWord, LongWord, Zone}
 
 /** Bounds as Parquet keeps them. */
+@SameOnAllLines
 class TruncatedBoundsSuite extends AnyFunSuite {
   private def block(min: Array[Byte], max: Array[Byte]): Block =
     Block(5, IndexedSeq(Zone.Between(LongWord(1), LongWord(2)), Zone.Between(BytesWord(min), BytesWord(max))))

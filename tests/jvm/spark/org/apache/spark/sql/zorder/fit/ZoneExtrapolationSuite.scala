@@ -2,10 +2,13 @@ package org.apache.spark.sql.zorder.fit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
+
 import sparkzorder.curve.{Block, LongWord, Zone}
 import sparkzorder.curve.cost.SortedWords
 
 /** Bounds of blocks of which only some rows are known. */
+@SameOnAllLines
 class ZoneExtrapolationSuite extends AnyFunSuite {
   private val random = new java.util.SplittableRandom(7)
 

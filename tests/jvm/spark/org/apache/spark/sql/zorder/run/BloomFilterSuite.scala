@@ -11,7 +11,10 @@ import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
+
 /** `WITH (bloom = ...)`: filters that Parquet's own reader finds, and that know their values. */
+@SameOnAllLines
 class BloomFilterSuite extends AnyFunSuite with RunFixture {
   private val rows = 40000L
 

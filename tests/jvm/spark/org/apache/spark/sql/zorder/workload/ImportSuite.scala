@@ -13,12 +13,13 @@ import org.apache.spark.io.CompressionCodec
 import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.workload.log.QueryLog
 import org.apache.spark.util.JsonProtocol
 
 /** Logs from texts and from what applications left behind. */
+@SameOnAllLines
 class ImportSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
   private val ddl = "a INT, b BIGINT, s STRING, d DATE, ts TIMESTAMP, m DECIMAL(10,2), n STRUCT<x: INT>"
 

@@ -3,9 +3,11 @@ package org.apache.spark.sql.zorder.run.forecast
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.curve.{BytesWord, LongWord, Zone}
 
 /** Bytes of a row in a shuffle, by the bounds of its columns. */
+@SameOnAllLines
 class RowBytesSuite extends AnyFunSuite {
   private val text = Zone.Between(BytesWord("customer/0001".getBytes), BytesWord("customer/0999".getBytes))
   private val zones = Map[Seq[String], Seq[Zone]](

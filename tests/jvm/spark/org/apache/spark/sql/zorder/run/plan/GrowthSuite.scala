@@ -4,7 +4,10 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
+import org.apache.spark.sql.zorder.SameOnAllLines
+
 /** What becomes of new rows: the decision alone, without a table. */
+@SameOnAllLines
 class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private val cells = Array.fill(100)(1000L)
 

@@ -4,10 +4,12 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.SparkEnv
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.RunFixture
 import org.apache.spark.sql.zorder.run.request.{Progress, Terminal}
 
 /** What collectors of metrics and of logs see of runs. */
+@SameOnAllLines
 class RunSourceSuite extends AnyFunSuite with RunFixture {
 
   private def counted(name: String): Long = RunSource.metricRegistry.counter(name).getCount

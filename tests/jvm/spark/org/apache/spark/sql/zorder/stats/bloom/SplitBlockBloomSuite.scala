@@ -10,9 +10,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions.XXH64
 import org.apache.spark.sql.types.{DecimalType, IntegerType, LongType, StringType}
+import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.curve.{BytesWord, LongWord, OrderedWord}
 
 /** The filters beside Parquet's own, and how often they are wrong. */
+@SameOnAllLines
 class SplitBlockBloomSuite extends AnyFunSuite {
   private val random = new Random(17)
 

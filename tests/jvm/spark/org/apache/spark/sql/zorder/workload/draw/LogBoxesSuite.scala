@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.workload.draw
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.fit.{BytesSample, LongSample, Sample}
@@ -15,6 +15,7 @@ import sparkzorder.curve.{BytesWord, LongWord}
 import sparkzorder.curve.cost.{Condition, Query}
 
 /** Logged queries as boxes over the columns of a layout. */
+@SameOnAllLines
 class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
   private lazy val session = Shims.classic(spark)
   private val schema = StructType.fromDDL("a INT, status STRING, n STRUCT<x: INT>, b BIGINT")

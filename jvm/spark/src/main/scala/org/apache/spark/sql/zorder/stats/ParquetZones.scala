@@ -80,7 +80,10 @@ object ParquetZones {
     def number(value: Array[Byte] => Option[Long]) = plain(value(_).map(LongWord))
     (column.dataType, physical, annotation) match {
       case (BooleanType, BOOLEAN, _) => number(b => if (b.length == 1) Some(b(0).toLong & 1L) else None)
-      case (ByteType | ShortType | IntegerType | LongType, INT32, _) if signed => number(int)
+      // a column read as a narrower type than the file's wraps around: bounds that fit say that nothing does
+      case (ByteType, INT32, _) if signed => number(int(_).filter(v => v == v.toByte))
+      case (ShortType, INT32, _) if signed => number(int(_).filter(v => v == v.toShort))
+      case (IntegerType | LongType, INT32, _) if signed => number(int)
       case (_: YearMonthIntervalType, INT32, null) => number(int)
       case (LongType, INT64, _) if signed => number(long)
       case (_: DayTimeIntervalType, INT64, null) => number(long)

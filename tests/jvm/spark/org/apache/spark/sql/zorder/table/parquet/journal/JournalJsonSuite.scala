@@ -3,10 +3,12 @@ package org.apache.spark.sql.zorder.table.parquet.journal
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.Operation
 import org.apache.spark.sql.zorder.table.parquet.files.ListedFile
 
 /** The text of journals on disk: older versions wrote it, and must be able to read ours. */
+@SameOnAllLines
 class JournalJsonSuite extends AnyFunSuite {
 
   private def text(kind: String, operation: String, state: String): String =
