@@ -21,7 +21,7 @@ JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-peers \
-  bench-queries bench-planning bench-sort bench-layout cluster-test fault-test store-test hostile-test mutants \
+  bench-queries bench-planning bench-tpch bench-sort bench-layout cluster-test fault-test store-test hostile-test mutants \
   clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
@@ -94,6 +94,10 @@ bench-queries: venv-3.5 target/jars/.built-3.5 ## queries in every layout and fo
 
 bench-planning: venv-3.5 target/jars/.built-3.5 ## planning over 100,000 files: plain Spark, our index, Delta, Iceberg
 	target/venv/3.5/bin/python benchmarks/peers/planning.py
+
+bench-tpch: $(DEV_WHEEL) ## the queries of TPC-H with and without the index: a quarter of an hour
+	tools/install_wheel.sh 4.3 target/dev-wheel
+	target/venv/4.3/bin/python benchmarks/tpch/run.py
 
 bench-sort: prerequisites ## CPU time of ORDER BY zorder(...) beside other sorts
 	tools/sbt.sh bench_operators/run

@@ -78,11 +78,15 @@ class WhereSuite extends AnyFunSuite with RunFixture {
         ("NOT (x <=> 7)", 4, 5),
         ("s.f < 1000", 1, 1),
         ("late", 2, 2),
+        ("name LIKE '2%'", 1, 2),
+        ("to_date(t) = date'2024-01-03'", 1, 1),
+        ("year(t) > 2024", 0, 0),
+        ("x > 3500 OR id < 1000", 2, 2),
         ("NOT late AND id >= 1000", 2, 2),
         ("t < timestamp'2024-01-03 00:00:00'", 2, 2),
         ("t < '2024-01-03'", 2, 2),
         ("t > current_timestamp()", 0, 0),
-        ("name LIKE '1%'", 0, 5),
+        ("name LIKE '_1%'", 0, 5),
         ("true", 5, 5))
       cases.foreach { case (where, inside, overlapping) =>
         assert(taken(path, where) === inside, where)

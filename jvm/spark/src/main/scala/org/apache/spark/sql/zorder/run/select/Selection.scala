@@ -2,12 +2,12 @@ package org.apache.spark.sql.zorder.run.select
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.run.report.HumanReadable
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, PartitionValues}
-import sparkzorder.curve.Zone
 
 /**
  * Which files a run takes.
@@ -66,23 +66,25 @@ private[zorder] object Selection {
     val zone = session.sessionState.conf.sessionLocalTimeZone
     val rest: Map[String, Expression] = files.map(_.partition).distinct
       .map(p => p -> where.in(PartitionValues.of(p, table.partitionSchema, zone))).toMap
-    def byPartition(f: DataFile): WhereTruth = Ignorant.truth(rest(f.partition))
-    val candidates = files.filter(byPartition(_).mayBeTrue)
-    if (where.paths.isEmpty || candidates.forall(byPartition(_).always))
-      selection(files, candidates.filter(f => overlap || byPartition(f).always), None, where)
+    val mayMatch = rest.map { case (partition, left) => partition -> Ignorant.mayMatch(left) }
+    val matchesWholly = rest.map { case (partition, left) => partition -> Ignorant.matchesWholly(left) }
+    def inside(f: DataFile): Boolean = mayMatch(f.partition) && matchesWholly(f.partition)
+    val candidates = files.filter(f => mayMatch(f.partition))
+    if (where.paths.isEmpty || candidates.forall(inside))
+      selection(files, candidates.filter(f => overlap || inside(f)), None, where)
     else {
       val columns = where.paths.map(StatColumn.in(schema, _))
       val footers = Footers.read(session, candidates, clusterColumns ++ columns)
       val taken = footers.filter { f =>
-        val truth =
-          new WhereEvaluator(bounds(f, where.paths, clusterColumns.length, _)).truth(rest(f.file.partition))
-        if (overlap) truth.mayBeTrue else truth.always
+        val file = new FileMatch(bounds(f, where.paths, clusterColumns.length, _))
+        val condition = rest(f.file.partition)
+        if (overlap) file.mayMatch(condition) else file.mayMatch(condition) && file.matchesWholly(condition)
       }
       selection(files, taken.map(_.file), Some(taken), where)
     }
   }
 
-  private val Ignorant = new WhereEvaluator(_ => ColumnBounds(Zone.Unknown, mayBeNull = true))
+  private val Ignorant = new FileMatch(_ => ColumnBounds.Unknown)
 
   private def selection(
       all: Seq[DataFile],
@@ -97,10 +99,11 @@ private[zorder] object Selection {
       footer: FileFooter,
       paths: Seq[Seq[String]],
       offset: Int,
-      path: Seq[String]): ColumnBounds = {
-    val column = paths.indexOf(path)
-    if (column < 0 || footer.opaque) ColumnBounds(Zone.Unknown, mayBeNull = true)
+      sql: String): ColumnBounds = {
+    val column = paths.indexWhere(ColumnPath.sql(_) == sql)
+    if (column < 0 || footer.opaque) ColumnBounds.Unknown
     else {
+      val path = paths(column)
       val nulls = footer.schema.leaves.indexWhere(l => l.column == path && l.maxRepetition == 0) match {
         case -1 => -1L
         case leaf => footer.nulls(leaf)

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.IntegerType
 import sparkzorder.curve.{LongWord, Zone}
 
 /** What a condition can be over a file, against what it is on each of the file's rows. */
-class WhereEvaluatorSuite extends AnyFunSuite {
+class FileMatchSuite extends AnyFunSuite {
   private val columns = Seq("a", "b").map(n => AttributeReference(n, IntegerType)())
 
   private def value(random: Random): Any =
@@ -65,15 +65,16 @@ class WhereEvaluatorSuite extends AnyFunSuite {
       val rows = Seq.fill(distinct)(Seq.fill(2)(value(random)))
       val facts = columns.indices.map(c => columns(c).name -> bounds(random, rows.map(_(c)))).toMap
       val where = condition(random, 3)
-      val truth = new WhereEvaluator(path => facts(path.head)).truth(where)
+      val file = new FileMatch(facts.getOrElse(_, ColumnBounds.Unknown))
+      val mayMatch = file.mayMatch(where)
+      val wholly = file.matchesWholly(where)
       val bound = BindReferences.bindReference(where, AttributeSeq(columns))
       rows.map(r => bound.eval(InternalRow.fromSeq(r))).foreach {
-        case null => assert(truth.mayBeNull, s"$where $rows")
-        case true => assert(truth.mayBeTrue, s"$where $rows")
-        case _ => assert(truth.mayBeFalse, s"$where $rows")
+        case true => assert(mayMatch, s"$where $rows")
+        case _ => assert(!wholly, s"$where $rows")
       }
-      if (truth.always) inside += 1
-      if (!truth.mayBeTrue) refuted += 1
+      if (mayMatch && wholly) inside += 1
+      if (!mayMatch) refuted += 1
     }
     assert(inside > 3000 && refuted > 3000, s"$inside $refuted")
   }
