@@ -117,14 +117,14 @@ def measured(spark: SparkSession, line: Line, text: str) -> tuple[Measured, Any]
 
 
 def measure(
-    spark: SparkSession, made: list[Line], queries: dict[str, list[str]], slow: bool
+    spark: SparkSession, made: list[Line], queries: dict[str, list[str]], repeats: int, slow: bool
 ) -> dict[str, dict[str, list[Measured]]]:
     """All lines answer each query in turn; who begins changes. The first query of each kind warms up."""
     found: dict[str, dict[str, list[Measured]]] = {}
     counting.slow(spark, SLOW_MS if slow else 0)
     for kind, texts in queries.items():
         found[kind] = {line.name: [] for line in made}
-        for i, text in enumerate(texts):
+        for i, text in enumerate(texts[: repeats + 1]):
             answers = {}
             for line in made[i % len(made) :] + made[: i % len(made)]:
                 took, answers[line.name] = measured(spark, line, text)
@@ -179,6 +179,7 @@ def main() -> int:
     parser.add_argument("--scale", type=int, default=5)
     parser.add_argument("--files", type=int, default=256)
     parser.add_argument("--repeats", type=int, default=5, help="queries of a kind that count")
+    parser.add_argument("--slow-repeats", type=int, default=2, help="the same on the slow store")
     arguments = parser.parse_args()
     whole = arguments == parser.parse_args([])
     folder = Path(tempfile.mkdtemp(prefix="spark-zorder-queries-"))
@@ -200,15 +201,16 @@ def main() -> int:
             print(line.name, flush=True)
             made.append(line)
         queries = query_set.queries(spark, made[0].view, folder, arguments.repeats + 1)
-        quick = measure(spark, made, queries, slow=False)
-        slow = measure(spark, made, queries, slow=True)
+        quick = measure(spark, made, queries, arguments.repeats, slow=False)
+        slow = measure(spark, made, queries, min(arguments.slow_repeats, arguments.repeats), slow=True)
         text = [
             "# Queries of one table in every layout",
             "",
             f"`make bench-queries`, {time.strftime('%Y-%m-%d')}. store_sales, {rows:,} rows, "
             f"{arguments.files} files, clustered by {clustered.NAMES}.",
-            f"Medians of {arguments.repeats} queries of each kind, after one to warm up;",
-            f"means of data files opened, requests, MiB. The slow store adds {SLOW_MS} ms to each request.",
+            f"Medians of {arguments.repeats} queries of each kind, after one to warm up. The slow store",
+            f"adds {SLOW_MS} ms to each request; there {arguments.slow_repeats} queries count.",
+            "Files opened, requests and MiB are means.",
             *(part for kind in queries for part in section(kind, quick[kind], slow[kind])),
             "",
             f"- spark-zorder {session.VERSION}, Spark {spark.version}, Delta {peers.DELTA}, Iceberg "

@@ -95,6 +95,22 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("what gains enough comes before LEAVE IT, whatever the bound of independent columns says") {
+    val rare = numbers(rows).selectExpr("id t", "cast(pmod(xxhash64(id), 50) = 0 as int) flag")
+    withData(rare.repartitionByRange(16, col("t")).sortWithinPartitions("t")) { path =>
+      // a flag that few rows have, in a short time: one file of these rows spans much time
+      spark.range(40).selectExpr(
+        """array(array(
+          named_struct('column', 'flag', 'kind', 'equal', 'low', null, 'high', null, 'values', array('1')),
+          named_struct('column', 't', 'kind', 'range', 'low', cast(id * 2300 as string),
+            'high', cast(id * 2300 + 1000 as string), 'values', null))) boxes""",
+        "cast(id as string) query").createOrReplaceTempView("advice_log")
+      val found = advice(path, Some("advice_log"))
+      assert(verdict(found.head) === "SORT" && number(found.head, "gain") > 0.5, found)
+      assert(!found.map(verdict).contains("LEAVE IT"), found)
+    }
+  }
+
   test("a table that is left alone gets the filters of its identifiers by force") {
     withData(data.repartitionByRange(16, col("a")).sortWithinPartitions("a")) { path =>
       val found = advice(path, Some(log("a" -> 3, "id" -> 1)))

@@ -47,9 +47,11 @@ final private[advise] class Proposals(
       }
       val proposed = clustered(sets, bench, now)
       val best = proposed.head
-      val why =
-        if (now.cost <= InLayout * bench.boundCost) Some(Reasons.inLayout(now.ofFiles, bench.bound, files))
-        else best.shares.filter(_.gain < options.minGain).map(Reasons.noGain(_, options.minGain))
+      // the bound of independent columns is not that of these: what a layout was seen to gain comes first
+      val why = best.shares.filter(_.gain < options.minGain).map { shares =>
+        if (now.cost <= InLayout * bench.boundCost) Reasons.inLayout(now.ofFiles, bench.bound, files)
+        else Reasons.noGain(shares, options.minGain)
+      }
       val left = why.map(leaveIt(_, best.shares)).toSeq
       left ++ proposed ++ partitions ++ blooms(best.columns, force = why.isDefined)
     }
@@ -59,7 +61,7 @@ final private[advise] class Proposals(
       bench: LayoutEvaluator,
       now: QueryShares): IndexedSeq[Advice] = {
     val sorted = sets.map(_.sorted).minBy(_.cost).ofFiles
-    val ranked = sets.sortBy(s => if (s.isSort) s.sorted.cost else s.shares.cost)
+    val ranked = worthwhile(sets).sortBy(cost)
     ranked.indices.map { i =>
       val set = ranked(i)
       val chosen = if (set.isSort) set.sorted else set.shares
@@ -130,6 +132,20 @@ private[advise] object Proposals {
 
   /** If queries read at most this many times the bound, there is nothing to gain. */
   private val InLayout = 1.1
+
+  /** A column that the layout hardly cuts must make queries read this much less. */
+  private val NoBits = 0.05
+  private val NoDifference = 0.995
+
+  private def cost(set: ColumnSet): Double = if (set.isSort) set.sorted.cost else set.shares.cost
+
+  /** The sets up to the first one whose last column does nothing. */
+  private[advise] def worthwhile(sets: IndexedSeq[ColumnSet]): IndexedSeq[ColumnSet] = {
+    val idle = sets.indices.drop(1).find { i =>
+      sets(i).bits.last < NoBits && cost(sets(i)) > cost(sets(i - 1)) * NoDifference
+    }
+    sets.take(idle.getOrElse(sets.length))
+  }
 
   private def gain(now: QueryShares, after: QueryShares): Double =
     if (now.cost <= 0.0) 0.0 else 1.0 - after.cost / now.cost
