@@ -39,7 +39,7 @@ class BloomSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHe
 
   private def stored(path: Path): StatisticsIndex = {
     val root = new org.apache.hadoop.fs.Path(path.toUri)
-    new IndexStore(root.getFileSystem(spark.sparkContext.hadoopConfiguration), root).newest().get._2
+    IndexStore.of(root, spark.sessionState.conf, spark.sparkContext.hadoopConfiguration).newest().get._2
   }
 
   /** The files that the query opens; its answer must be that of a session that skips nothing. */

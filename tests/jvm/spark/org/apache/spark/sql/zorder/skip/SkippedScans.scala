@@ -13,13 +13,23 @@ import org.apache.spark.sql.zorder.ZOrderSession
 trait SkippedScans extends ZOrderSession with AdaptiveSparkPlanHelper { this: Suite =>
 
   /** As if the files had been there for an hour: entries of fresh files are not trusted. */
-  protected def index(path: Path): Unit = {
+  protected def aged(path: Path): Unit =
     Files.walk(path).filter(_.toString.endsWith(".parquet")).forEach { f =>
       f.toFile.setLastModified(System.currentTimeMillis() - 3600000)
       ()
     }
+
+  protected def index(path: Path): Unit = {
+    aged(path)
     val _ = spark.sql(s"ZORDER INDEX '$path'")
   }
+
+  /** Queries that do next to nothing: compiling them costs more than running them. */
+  protected def quick[T](body: => T): T = withConf(
+    "spark.sql.codegen.wholeStage" -> "false",
+    "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
+    "spark.sql.shuffle.partitions" -> "1",
+    "spark.sql.files.minPartitionNum" -> "1")(body)
 
   protected def opened(df: DataFrame): Long =
     collectWithSubqueries(df.queryExecution.executedPlan) { case s: FileSourceScanExec =>

@@ -45,6 +45,16 @@ object SessionKeys {
       "Whether queries of plain Parquet tables that have a statistics index (ZORDER INDEX) skip files by it.")
     .booleanConf.createWithDefault(true)
 
+  val IndexLocation: Setting[String] = Setting.build("spark.zorder.index.location")
+    .doc("Where statistics indexes are kept, each in a folder of its own, such as those of tables that cannot be " +
+      "written to. Without it, an index is in its table.")
+    .stringConf("directory").createWithDefault("")
+
+  val SkippingMaxMemory: Setting[Long] = Setting.build("spark.zorder.skipping.maxMemory")
+    .doc("Memory of the driver that the indexes of all tables may take. Where it does not suffice, the tables that " +
+      "queries asked for longest ago go first; a column that does not fit is not loaded, and skips no files.")
+    .bytesConf.createWithDefaultString("1g")
+
   /** Switches for each part of the extension; read once, when a session is made. */
   private def inject(part: String, words: String): Setting[Boolean] =
     Setting.build(s"spark.zorder.inject.$part")
@@ -67,6 +77,8 @@ object SessionKeys {
     CommitWait,
     SortEnabled,
     SkippingEnabled,
+    SkippingMaxMemory,
+    IndexLocation,
     QueryLogPath,
     QueryLogLiterals,
     QueryLogMost,

@@ -59,6 +59,8 @@ private[conf] object Setting {
     def doubleConf(unit: String, low: Double, high: Double): Typed[Double] =
       typed(unit, OptionValue.decimal(_, _, low, high))
 
+    def bytesConf: Typed[Long] = typed("bytes, or with k, m, g", OptionValue.bytes)
+
     def stringConf(unit: String): Typed[String] = typed(unit, (_, value) => value.trim)
 
     private def typed[T](unit: String, convert: (String, String) => T) =
@@ -66,6 +68,9 @@ private[conf] object Setting {
   }
 
   final class Typed[T](key: String, unit: String, doc: String, convert: (String, String) => T) {
-    def createWithDefault(default: T): Setting[T] = new Setting(key, unit, default.toString, doc, convert)
+    def createWithDefault(default: T): Setting[T] = createWithDefaultString(default.toString)
+
+    /** @param default as a user would write it */
+    def createWithDefaultString(default: String): Setting[T] = new Setting(key, unit, default, doc, convert)
   }
 }

@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.conf.BloomBudget
+import org.apache.spark.sql.zorder.conf.{BloomBudget, SessionKeys}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.index._
@@ -13,6 +13,7 @@ import org.apache.spark.sql.zorder.stats.StatColumn
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.table.storage.StorageFailure
 
 /** `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Of data files, footers are read, and the columns of Bloom filters. */
 object IndexStatements {
@@ -151,6 +152,14 @@ object IndexStatements {
     Row(table.root.toString, if (dropped) "DROPPED" else "NOTHING_TO_DO")
   }
 
+  /** Before our state of a table is removed: an index that does not lie in the table. */
+  def dropElsewhere(session: ClassicSession, ref: TableRef): Unit =
+    if (IndexPlace.in(session.sessionState.conf).isElsewhere)
+      TableResolver.locate(session, ref) match {
+        case _: ParquetTable => val _ = drop(session, ref)
+        case _ =>
+      }
+
   private def write(
       session: ClassicSession,
       table: ParquetTable,
@@ -164,7 +173,7 @@ object IndexStatements {
     val files = table.files()
     val keys = new FileKeys(table.root)
     val others = files.filterNot(f => ours(keys.of(new Path(f.path))))
-    val clock = settled(store, others.map(_.modified).foldLeft(0L)(math.max))
+    val clock = settled(session, table, store, others.map(_.modified).foldLeft(0L)(math.max))
     val (ranges, read) = builder.build(files, before, clock, ours)
     val (blooms, valuesRead) = bloomBuilder.build(ranges, files, before, strict)
     val index = ranges.withBlooms(blooms)
@@ -182,8 +191,12 @@ object IndexStatements {
   }
 
   /** The time at the store, after a wait of two seconds at most: then the newest file is old enough to be trusted. */
-  private def settled(store: IndexStore, newest: Long): Long = {
-    val now = store.clock()
+  private def settled(
+      session: ClassicSession,
+      table: ClusterTable,
+      store: IndexStore,
+      newest: Long): Long = {
+    val now = clock(session, table, store)
     val left = newest + IndexedFiles.RacyMs - now
     if (left < 0 || left > IndexedFiles.RacyMs) now
     else {
@@ -201,7 +214,20 @@ object IndexStatements {
     }
 
   private[skip] def storeOf(session: ClassicSession, table: ClusterTable): IndexStore =
-    new IndexStore(table.root.getFileSystem(session.sessionState.newHadoopConf()), table.root)
+    IndexStore.of(table.root, session.sessionState.conf, session.sessionState.newHadoopConf())
+
+  /** The first thing that a statement writes; what the storage says against it becomes a sentence. */
+  private def clock(session: ClassicSession, table: ClusterTable, store: IndexStore): Long = {
+    if (IndexPlace.in(session.sessionState.conf).isWithin(table.root))
+      refuse(s"${SessionKeys.IndexLocation.key} is a directory of ${table.name}, whose readers would take indexes for " +
+        "data: set it to another one.")
+    try store.clock()
+    catch {
+      case StorageFailure(said) if !StorageFailure.isFull(said) =>
+        refuse(s"The index of ${table.name} cannot be written to ${store.dir} ($said): set " +
+          s"${SessionKeys.IndexLocation.key} to a directory where you may write.")
+    }
+  }
 
   private def dataSchema(table: ClusterTable): StructType = {
     val partitioning = table.partitionSchema.fieldNames.toSet

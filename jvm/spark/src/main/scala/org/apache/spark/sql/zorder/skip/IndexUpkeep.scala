@@ -4,13 +4,14 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
+import org.apache.spark.sql.zorder.skip.index.{IndexPlace, IndexStore, StatisticsIndex}
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 
 /** Keeps the index of a table up with commits, which may put the table's files elsewhere. */
-final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex) extends Logging {
+final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex, place: IndexStore)
+    extends Logging {
 
   private var behind = false
 
@@ -24,12 +25,16 @@ final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex
     try {
       val table = IndexStatements.plain(session, ref)
       val store = IndexStatements.storeOf(session, table)
-      val _ = IndexStatements.refreshed(
+      IndexStatements.refreshed(
         session,
         table,
         store,
         store.newest().fold(index)(_._2),
         strict = false)
+      // where indexes lie elsewhere, a table that has moved has another folder now
+      if (store.dir != place.dir && IndexPlace.in(session.sessionState.conf).isElsewhere) {
+        val _ = place.drop()
+      }
     } catch {
       case NonFatal(e) =>
         logWarning(
@@ -43,10 +48,10 @@ object IndexUpkeep {
   /** The index to keep up, read before a commit takes the table's old directory away; None without one. */
   def before(session: ClassicSession, table: ClusterTable): Option[IndexUpkeep] = table match {
     case plain: ParquetTable =>
-      try IndexStatements.storeOf(session, plain).newest().map { case (_, index) =>
-          new IndexUpkeep(session, loaded(index))
-        }
-      catch { case NonFatal(_) => None }
+      try {
+        val store = IndexStatements.storeOf(session, plain)
+        store.newest().map { case (_, index) => new IndexUpkeep(session, loaded(index), store) }
+      } catch { case NonFatal(_) => None }
     case _ => None
   }
 

@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.run.ClusteringRun
 import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.skip.IndexUpkeep
+import org.apache.spark.sql.zorder.skip.{IndexStatements, IndexUpkeep}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
@@ -83,5 +83,9 @@ final case class RemoveCommand(table: TableRef)
   override protected def detail: String = show(table)
 
   override def run(session: SparkSession): Seq[Row] =
-    UnreadableFiles.explained(show(table))(Seq(Maintenance.remove(Shims.classic(session), table)))
+    UnreadableFiles.explained(show(table)) {
+      val classic = Shims.classic(session)
+      IndexStatements.dropElsewhere(classic, table)
+      Seq(Maintenance.remove(classic, table))
+    }
 }

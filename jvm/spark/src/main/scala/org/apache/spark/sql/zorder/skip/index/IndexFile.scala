@@ -80,12 +80,17 @@ private[skip] object IndexFile {
   }
 
   /**
-   * The index in a file, its columns not yet loaded; None for a file that is none.
+   * The index in a file, its columns not yet loaded; None for a file that is none. Throws [[IndexTooLarge]] if not
+   * even the list of files is admitted.
    *
+   * @param admit
+   *   is asked before so many bytes of memory are taken. A column that it refuses counts as unknown, and is asked for
+   *   again by the next query.
    * @param failed
    *   is told of a column that cannot be loaded later
    */
-  def read(fs: FileSystem, path: Path, length: Long)(failed: Throwable => Unit): Option[StatisticsIndex] =
+  def read(fs: FileSystem, path: Path, length: Long, admit: Long => Boolean)(
+      failed: Throwable => Unit): Option[StatisticsIndex] =
     try {
       if (length < MagicBytes + TrailerBytes) None
       else {
@@ -95,15 +100,19 @@ private[skip] object IndexFile {
         if (magic != Magic || size < 0 || start < MagicBytes) None
         else {
           val directory = range(fs, path, start, size)
-          if (crc(directory).toInt != sum) None else Some(of(fs, path, directory, failed))
+          if (crc(directory).toInt != sum) None else Some(of(fs, path, directory, admit, failed))
         }
       }
-    } catch { case NonFatal(_) => None }
+    } catch {
+      case e: IndexTooLarge => throw e
+      case NonFatal(_) => None
+    }
 
   private def of(
       fs: FileSystem,
       path: Path,
       directory: Array[Byte],
+      admit: Long => Boolean,
       failed: Throwable => Unit): StatisticsIndex = {
     val in = new DataInputStream(new ByteArrayInputStream(directory))
     val caseSensitive = in.readBoolean()
@@ -114,6 +123,7 @@ private[skip] object IndexFile {
       val parts = Seq.fill(in.readInt())(in.readUTF())
       IndexedColumn(sql, parts, DataType.fromJson(in.readUTF()), in.readBoolean()) -> readSection(in)
     }
+    if (!admit(IndexSizes.ofFiles(count, files.map(_.plain.toLong)))) throw new IndexTooLarge(path)
     def load[A](s: Section)(read: DataInputStream => A): A =
       read(unpacked(range(fs, path, s.offset, s.packed), s))
     val indexed = new IndexedFiles(
@@ -123,15 +133,20 @@ private[skip] object IndexFile {
       load(files(3))(readLongs(count, _)),
       load(files(4))(readLongs(count, _)))
     val loaded = new java.util.concurrent.ConcurrentHashMap[Int, Option[ColumnRanges]]()
-    def ranges(c: Int): Option[ColumnRanges] = loaded.computeIfAbsent(
+    def read(column: IndexedColumn, section: Section): Option[ColumnRanges] =
+      try Some(load(section)(readRanges(column.dataType, count, _)))
+      catch {
+        case NonFatal(e) =>
+          failed(e)
+          None
+      }
+    // what is refused leaves no trace here
+    def ranges(c: Int): Option[ColumnRanges] = Option(loaded.computeIfAbsent(
       c,
-      _ =>
-        try Some(load(columns(c)._2)(readRanges(columns(c)._1.dataType, count, _)))
-        catch {
-          case NonFatal(e) =>
-            failed(e)
-            None
-        })
+      _ => {
+        val (column, section) = columns(c)
+        if (admit(IndexSizes.ofColumn(column.dataType, section.plain.toLong))) read(column, section) else null
+      })).flatten
     val filters = new BloomFiles(fs, path.getParent)
     val blooms =
       if (in.available() == 0) IndexBlooms.None

@@ -4,26 +4,31 @@ import java.io.{FileNotFoundException, IOException}
 
 import scala.util.control.NonFatal
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.skip.bloom.{BloomFiles, BloomWriter, ColumnBlooms, ColumnSegments}
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.zorder.table.StateDir
 
 /**
- * The indexes of a table, `_zorder/index/index-<n>` below its root. They never change: a new one gets the next
+ * The indexes of a table, `index-<n>` in a directory of their own ([[IndexPlace]]). They never change: a new one gets the next
  * number, and the newest whole one counts, so that a writer that dies leaves the one before it in place. A rename
  * would be no single step on an object store.
  */
-final class IndexStore(fs: FileSystem, root: Path) extends Logging {
-  val dir: Path = new Path(new Path(root, StateDir.Name), IndexStore.Name)
+final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
 
-  /** The newest whole index with its number; None without one. */
-  def newest(): Option[(Int, StatisticsIndex)] = {
+  /**
+   * The newest whole index with its number; None without one.
+   *
+   * @param admit
+   *   is asked before so many bytes of memory are taken; what it refuses is not loaded
+   */
+  def newest(admit: Long => Boolean = _ => true): Option[(Int, StatisticsIndex)] = {
     val found = numbered()
     val read = found.iterator.flatMap { case (n, status) =>
-      val index = IndexFile.read(fs, status.getPath, status.getLen)(unreadable(status.getPath, _))
+      val index = IndexFile.read(fs, status.getPath, status.getLen, admit)(unreadable(status.getPath, _))
       if (index.isEmpty) logWarning(s"${status.getPath} is no whole index of spark-zorder and is left out")
       index.map(n -> _)
     }
@@ -61,7 +66,8 @@ final class IndexStore(fs: FileSystem, root: Path) extends Logging {
     if (old.nonEmpty) {
       val indexes = numbered().map(_._2)
       val named =
-        indexes.flatMap(s => IndexFile.read(fs, s.getPath, s.getLen)(_ => ())).flatMap(_.blooms.files)
+        indexes.flatMap(s => IndexFile.read(fs, s.getPath, s.getLen, _ => true)(_ => ())).flatMap(
+          _.blooms.files)
       val now = indexes.map(_.getModificationTime).foldLeft(0L)(math.max)
       old.filter(s =>
         !named.contains(s.getPath.getName) && s.getModificationTime < now - IndexStore.WritingMs)
@@ -121,7 +127,16 @@ final class IndexStore(fs: FileSystem, root: Path) extends Logging {
 }
 
 object IndexStore {
-  val Name = "index"
+
+  /** The indexes of the table at `root`, where this session keeps them. */
+  def of(root: Path, session: SQLConf, conf: => Configuration): IndexStore =
+    of(root, IndexPlace.in(session), conf)
+
+  def of(root: Path, place: IndexPlace, conf: => Configuration): IndexStore = {
+    val dir = place.of(root)
+    new IndexStore(dir.getFileSystem(conf), dir)
+  }
+
   private val Prefix = "index-"
   private val FileName = "index-[0-9]{1,9}"
 

@@ -9,37 +9,56 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.zorder.skip.index.{IndexStore, StatisticsIndex}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.skip.index.{IndexPlace, IndexStore, IndexTooLarge, StatisticsIndex}
 
 /**
  * The indexes that this JVM has loaded. Whether there is a newer one is asked again after a few seconds; an older one
- * does no harm meanwhile, since its entries are of files that have not changed. Memory that is short takes them away.
+ * does no harm meanwhile, since its entries are of files that have not changed. Memory that is short takes them away,
+ * and so does the limit that the session sets.
  */
 object LoadedIndexes extends Logging {
 
   /** So long a look at the store counts. */
   private val FreshNanos = 5L * 1000 * 1000 * 1000
 
+  final private case class Key(root: Path, place: IndexPlace)
+
+  private val memory = new IndexMemory[Key](key => { val _ = loaded.remove(key) })
+
+  /** @param refused the limit that the index was too large for */
   final private class Loaded(
       val file: Option[(Int, Long)],
       val index: SoftReference[Option[StatisticsIndex]],
+      val account: memory.Account,
+      val refused: Option[Long],
       val lookedAt: Long)
-  private val loaded = new ConcurrentHashMap[Path, Loaded]()
+  private lazy val loaded = new ConcurrentHashMap[Key, Loaded]()
 
-  /** The index of the table at `root`; None without a whole one. Never fails. */
-  def of(root: Path, conf: => Configuration): Option[StatisticsIndex] =
+  /** Tables whose users were told that the limit does not suffice. */
+  private val told = ConcurrentHashMap.newKeySet[Key]()
+
+  /** The index of the table at `root`, where the session keeps it; None without a whole one. Never fails. */
+  def of(root: Path, session: SQLConf, conf: => Configuration): Option[StatisticsIndex] =
     try {
-      val known = Option(loaded.get(root))
+      val key = Key(root, IndexPlace.in(session))
+      val most = SessionKeys.SkippingMaxMemory.orDefault(session)
+      memory.asked(key, most)
+      val known = Option(loaded.get(key)).filter(_.refused.forall(_ == most))
       val cached = known.flatMap(l => Option(l.index.get))
       if (cached.isDefined && System.nanoTime() - known.get.lookedAt < FreshNanos) cached.get
       else {
-        val store = new IndexStore(root.getFileSystem(conf), root)
+        val store = IndexStore.of(root, key.place, conf)
         val file = store.newestFile()
-        val index =
-          if (cached.isDefined && known.get.file == file) cached.get
-          else if (file.isEmpty) None
-          else store.newest().map(_._2)
-        loaded.put(root, new Loaded(file, new SoftReference(index), System.nanoTime()))
+        val same = known.filter(l => cached.isDefined && l.refused.isEmpty && l.file == file)
+        val account = same.fold(memory.open(key))(_.account)
+        val found = if (same.isDefined) Some(cached.get) else read(key, store, file, account)
+        val refused = if (found.isEmpty) Some(most) else None
+        val index = found.flatten
+        val now = new Loaded(file, new SoftReference(index), account, refused, System.nanoTime())
+        // of two threads that load the same index, one is the last with both
+        memory.hold(key, account)(loaded.put(key, now))
         index
       }
     } catch {
@@ -49,7 +68,32 @@ object LoadedIndexes extends Logging {
     }
 
   /** After a statement of this JVM has changed the index. */
-  def forget(root: Path): Unit = {
-    val _ = loaded.remove(root)
+  def forget(root: Path): Unit = loaded.keySet.forEach { key =>
+    if (key.root == root) {
+      loaded.remove(key)
+      memory.close(key)
+      val _ = told.remove(key)
+    }
+  }
+
+  /** Bytes that loaded indexes take, as they are counted against the limit. */
+  private[skip] def bytes: Long = memory.total
+
+  /** The index, if there is one; None if it is too large. */
+  private def read(
+      key: Key,
+      store: IndexStore,
+      file: Option[(Int, Long)],
+      account: memory.Account): Option[Option[StatisticsIndex]] = {
+    def admit(bytes: Long): Boolean = {
+      val fits = account.admit(bytes)
+      if (!fits && told.add(key))
+        logWarning(
+          s"${SessionKeys.SkippingMaxMemory.key} does not suffice for the statistics index of ${key.root}: what does " +
+            "not fit is not loaded, and files are not skipped by it")
+      fits
+    }
+    try Some(file.flatMap(_ => store.newest(admit)).map(_._2))
+    catch { case _: IndexTooLarge => None }
   }
 }

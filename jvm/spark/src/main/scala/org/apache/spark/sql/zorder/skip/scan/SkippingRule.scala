@@ -62,7 +62,8 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     else if (byFieldId(r)) Left("columns are found by field id, and the index knows names")
     else {
       val root = SkippingRule.rootOf(catalog, r.location)
-      root.flatMap(LoadedIndexes.of(_, Shims.classic(session).sessionState.newHadoopConf())) match {
+      def hadoop = Shims.classic(session).sessionState.newHadoopConf()
+      root.flatMap(LoadedIndexes.of(_, conf, hadoop)) match {
         case None => Left("no statistics index: make one with ZORDER INDEX")
         case Some(index) if index.caseSensitive != conf.caseSensitiveAnalysis =>
           Left("the index was made with another spark.sql.caseSensitive")
