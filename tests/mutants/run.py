@@ -104,7 +104,7 @@ MUTANTS = [
     Mutant(
         "NOT (a AND b) as NOT a AND NOT b",
         f"{PREDICATE}/Predicates.scala",
-        "case And(l, r) => if (truth) sets.and(part(l), part(r)) else sets.or(part(l), part(r))",
+        "case And(l, r) => if (truth) all(e, truth, sets) else sets.or(part(l), part(r))",
         "case And(l, r) => sets.and(part(l), part(r))",
     ),
     Mutant(

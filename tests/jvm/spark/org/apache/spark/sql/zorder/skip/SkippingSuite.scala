@@ -332,6 +332,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
         spark.sql("ALTER TABLE defaulted ADD COLUMN x BIGINT DEFAULT 5")
         assert(spark.table("defaulted").where("x = 5").count() === 10)
         assert(opens(spark.table("defaulted").where("x = 5")) === 2)
+        assert(opens(spark.table("defaulted").where("x > 4 AND x < 6")) === 2)
         spark.sql("ZORDER INDEX defaulted")
         assert(spark.table("defaulted").where("x = 5").count() === 10)
       }

@@ -33,6 +33,8 @@ final private[explain] class ExplainedFilter(
   override def and(left: Explained, right: => Explained): Explained = joined(left, right)(sets.and(_, _))
   override def or(left: Explained, right: => Explained): Explained = joined(left, right)(sets.or(_, _))
 
+  override def forgetful: Boolean = sets.forgetful
+
   override def on(column: BoxColumn, condition: Condition): Explained =
     Explained(sets.on(column, condition), Vector(ofColumn(column)))
 

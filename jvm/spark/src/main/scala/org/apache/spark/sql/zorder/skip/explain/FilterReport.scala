@@ -3,8 +3,9 @@ package org.apache.spark.sql.zorder.skip.explain
 import java.util.BitSet
 
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.skip.bloom.IndexBlooms
-import org.apache.spark.sql.zorder.skip.filter.FilesThatReachTop
+import org.apache.spark.sql.zorder.skip.filter.{FilesThatMayMatch, FilesThatReachTop}
 import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, StatisticsIndex}
 import org.apache.spark.sql.zorder.skip.marker.TopRows
 import org.apache.spark.sql.zorder.workload.predicate.Predicates
@@ -47,6 +48,8 @@ final private[explain] class FilterReport(
   /** Each filter by itself, and the entries that all of them together keep. */
   def of(filters: Seq[Expression]): (Seq[FilterCounts], BitSet) = {
     val left = full.all.files
+    val may = new FilesThatMayMatch(index, isUnanswered)
+    var asked = Seq.empty[Expression]
     val counts = filters.map {
       case top: TopRows if top.holds =>
         val before = files.pruned(left)
@@ -56,7 +59,9 @@ final private[explain] class FilterReport(
       case f =>
         val found = Predicates.whereTrue(f, full)
         val before = files.pruned(left)
-        left.and(found.files)
+        // several filters of a column leave out more together than one by one
+        asked :+= f
+        left.and(may(asked))
         counted(ExplainedFilter.text(f), found, files.pruned(left) - before)(Predicates.whereTrue(f, _))
     }
     (counts, left)
@@ -99,7 +104,8 @@ final private[explain] class FilterReport(
         case Gap.Column(sql) =>
           val column = index.column(sql).get
           index.rangesOf(sql, column.dataType) match {
-            case None => s"the index of $sql cannot be read"
+            case None =>
+              s"the index of $sql cannot be read, or is beyond ${SessionKeys.SkippingMaxMemory.key}"
             case Some(ranges) =>
               val without = kept.filter { case (_, n) => ranges.states(n) == ColumnRanges.Unknown }
               without.headOption.fold("") { case (file, _) =>

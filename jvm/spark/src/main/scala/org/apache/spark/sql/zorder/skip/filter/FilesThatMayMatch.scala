@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.skip.filter
 
 import java.util.BitSet
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
 import org.apache.spark.sql.zorder.workload.predicate.{BoxColumn, FilterSets, MonotoneFunction, Predicates}
 import sparkzorder.curve.cost.Condition
@@ -20,7 +20,10 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
 
   /** The files that may hold a row for which every filter is true. */
   def apply(filters: Seq[Expression]): BitSet =
-    filters.foldLeft(all)((left, f) => and(left, Predicates.whereTrue(f, this)))
+    filters.reduceOption(And(_, _)).fold(all)(Predicates.whereTrue(_, this))
+
+  /** A file has several ranges, and values on both sides of what is asked for. */
+  override def forgetful: Boolean = true
 
   override def all: BitSet = {
     val set = new BitSet(count)

@@ -18,6 +18,10 @@ private[workload] object Conditions {
     Condition(both, a.orNull && b.orNull)
   }
 
+  /** Whether `and` would take long. */
+  def manyTimes(a: Condition, b: Condition): Boolean =
+    a.intervals.length.toLong * b.intervals.length > 100000L
+
   def or(a: Condition, b: Condition): Condition =
     Condition(merged((a.intervals ++ b.intervals).sortWith(startsBefore)), a.orNull || b.orNull)
 

@@ -15,6 +15,12 @@ private[zorder] trait FilterSets[R] {
 
   def or(left: R, right: => R): R
 
+  /**
+   * Whether `and` forgets what two tests say of one column together: `c > 5 AND c < 9` is not met by a file that has
+   * 1 and 20 and nothing between, though each test is.
+   */
+  def forgetful: Boolean = false
+
   /** Where the column meets the condition. */
   def on(column: BoxColumn, condition: Condition): R
 
