@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.zorder.skip.SkippedScans
+import org.apache.spark.sql.zorder.skip.scan.SkippingUsage
 
 /** `min`, `max` and `count` over whole tables, with the index and without. */
 class AggregateSuite extends AnyFunSuite with SkippedScans {
@@ -81,6 +82,13 @@ class AggregateSuite extends AnyFunSuite with SkippedScans {
         spark.read.parquet(path).createOrReplaceTempView("t")
         spark.sql(query)
       }
+      def used: Seq[Long] = SkippingUsage.all.filter(u => u.table.endsWith(path) && u.column.contains("id"))
+        .flatMap(u => Seq(u.scans, u.considered - u.pruned, u.unknown))
+      assert(used === Seq(1, 2, 0))
+      t("SELECT max(id), count(*) FROM t").collect()
+      assert(used === Seq(2, 4, 2))
+      spark.sql("ZORDER EXPLAIN SELECT max(id) FROM t").collect()
+      assert(used === Seq(2, 4, 2))
       assert(opens(t(s"SELECT $all FROM t")) === 2)
       assert(opens(t("SELECT count(*), max(x) FROM (SELECT id AS x, part AS p FROM t) WHERE p = 0")) === 1)
       assert(opens(t("SELECT count(*), max(n) FROM t WHERE part = 1")) === 0)

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation, PartitionDirectory}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, StatisticsIndex}
-import org.apache.spark.sql.zorder.skip.scan.{IndexedScan, SkippingFileIndex}
+import org.apache.spark.sql.zorder.skip.scan.{FileCounts, IndexedScan, SkippingFileIndex, SkippingUsage}
 import org.apache.spark.sql.zorder.skip.scan.PlanParts._
 import org.apache.spark.sql.zorder.workload.predicate.BoxColumn
 
@@ -47,11 +47,22 @@ object AggregateRule extends Rule[LogicalPlan] {
       partitionFilters: Seq[Expression]): Option[LogicalPlan] = {
     def known(number: Int): Boolean =
       number >= 0 && rowsKnown(index.index, number) && answers.forall(_.answers(number))
+    val started = System.nanoTime()
     val listed = index.wrapped.listFiles(partitionFilters, Nil)
-    val numbers = listed.flatMap(_.files.map(index.entryOf)).filter(known)
+    val entries = listed.flatMap(_.files.map(index.entryOf))
+    val numbers = entries.filter(known)
     val rest = listed.map(d => d.copy(files = d.files.filterNot(f => known(index.entryOf(f))))).filter(
       _.files.nonEmpty)
     val values = answers.map(_.over(numbers))
+    if (numbers.nonEmpty)
+      SkippingUsage.scanned(
+        index.root,
+        index.columns(asked.map(inside(_, a.child))),
+        FileCounts(
+          entries.length.toLong,
+          numbers.length.toLong,
+          entries.count(_ < 0).toLong,
+          System.nanoTime() - started))
     if (rest.isEmpty) Some(answeredInFull(a, asked, values))
     else if (numbers.isEmpty) None
     else Some(answeredInPart(a, asked, answers.zip(values), readOnly(a.child, l, r, index, rest)))

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.IndexStatements
+import org.apache.spark.sql.zorder.skip.scan.SkippingUsage
 import org.apache.spark.sql.zorder.table.TableRef
 
 /** What the scans of a query skip, and why not more. The query is planned and not run. */
@@ -29,7 +30,10 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
    * @param only
    *   rows of this table's scans only
    */
-  def of(session: ClassicSession, plan: LogicalPlan, only: Option[TableRef] = None): Seq[Row] = {
+  def of(session: ClassicSession, plan: LogicalPlan, only: Option[TableRef] = None): Seq[Row] =
+    SkippingUsage.uncounted(planned(session, plan, only))
+
+  private def planned(session: ClassicSession, plan: LogicalPlan, only: Option[TableRef]): Seq[Row] = {
     val analyzed = session.sessionState.executePlan(plan, CommandExecutionMode.SKIP).analyzed
     // the query of CREATE TABLE ... AS SELECT and the like is no child of the command
     val inside = analyzed match {

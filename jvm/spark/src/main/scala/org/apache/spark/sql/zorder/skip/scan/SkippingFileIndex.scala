@@ -47,7 +47,10 @@ final class SkippingFileIndex(
       val found = reachingTop(dataFilters, listed, matching(dataFilters.map(meant)))
       val counts = new SkippedFiles(index.files, root, found)
       val kept = listed.map(d => d.copy(files = d.files.filter(counts.keep))).filter(_.files.nonEmpty)
-      SkippingUsage.scanned(root, columns(dataFilters), counts, System.nanoTime() - started)
+      SkippingUsage.scanned(
+        root,
+        columns(dataFilters),
+        FileCounts(counts.considered, counts.pruned, counts.unknown, System.nanoTime() - started))
       kept
     }
   }
@@ -61,8 +64,9 @@ final class SkippingFileIndex(
     }
   }
 
-  private def columns(filters: Seq[Expression]): Seq[String] =
-    filters.flatMap(ColumnPath.within).distinct.flatMap(p =>
+  /** The columns of the index that the expressions speak of. */
+  private[skip] def columns(expressions: Seq[Expression]): Seq[String] =
+    expressions.flatMap(ColumnPath.within).distinct.flatMap(p =>
       index.column(ColumnPath.sql(p)).map(_.sql)).distinct
 
   /** What a filter tells the index, though it tells rows nothing. */

@@ -30,18 +30,21 @@ final case class TableUsage(
     unknown: Long,
     ms: Double)
 
+/** What was skipped of one scan, and the time that it took to know; as in [[TableUsage]]. */
+final private[skip] case class FileCounts(considered: Long, pruned: Long, unknown: Long, nanos: Long)
+
 /** Adds up what was skipped, table by table and column by column. */
 object SkippingUsage extends Logging {
 
   final private class Sums {
     private val scans, considered, pruned, unknown, nanos = new LongAdder
 
-    def add(files: SkippedFiles, spent: Long): Unit = {
+    def add(files: FileCounts): Unit = {
       scans.increment()
       considered.add(files.considered)
       pruned.add(files.pruned)
       unknown.add(files.unknown)
-      nanos.add(spent)
+      nanos.add(files.nanos)
     }
 
     def usage(table: String, column: Option[String]): TableUsage =
@@ -49,15 +52,32 @@ object SkippingUsage extends Logging {
   }
   private val sums = new ConcurrentHashMap[(String, Option[String]), Sums]()
 
-  /** @param columns that the scan filters on and the index has */
-  private[scan] def scanned(root: Path, columns: Seq[String], files: SkippedFiles, nanos: Long): Unit = {
-    val table = root.toString
-    (None +: columns.map(Option(_))).foreach(c =>
-      sums.computeIfAbsent((table, c), _ => new Sums).add(files, nanos))
-    logInfo(
-      s"$root: ${files.pruned} of ${files.considered} files skipped by the statistics index, ${files.unknown} not in " +
-        f"it, in ${nanos / 1e6}%.1f ms")
+  /** Whether a query is planned on this thread only to be explained. */
+  private val explaining = ThreadLocal.withInitial[Boolean](() => false)
+
+  /** Plans queries that are not run, and so not counted. */
+  private[skip] def uncounted[A](body: => A): A = {
+    val before = explaining.get
+    explaining.set(true)
+    try body
+    finally explaining.set(before)
   }
+
+  /**
+   * Counts a scan, or an aggregate that is answered in its place.
+   *
+   * @param columns
+   *   that it filters on, or asks for, and the index has
+   */
+  private[skip] def scanned(root: Path, columns: Seq[String], files: FileCounts): Unit =
+    if (!explaining.get) {
+      val table = root.toString
+      (None +: columns.map(Option(_))).foreach(c =>
+        sums.computeIfAbsent((table, c), _ => new Sums).add(files))
+      logInfo(
+        s"$root: ${files.pruned} of ${files.considered} files skipped by the statistics index, ${files.unknown} not in " +
+          f"it, in ${files.nanos / 1e6}%.1f ms")
+    }
 
   /** By table; of each the whole first, then its columns by name. */
   def all: Seq[TableUsage] =
