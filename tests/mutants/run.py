@@ -145,6 +145,43 @@ MUTANTS = [
         "first(w <= _) - 1",
         "MonotoneFunctionSuite",
     ),
+    Mutant(
+        "a negation within a conjunction is lost",
+        f"{PREDICATE}/Predicates.scala",
+        "case Not(child) => conjuncts(child, !truth)",
+        "case Not(child) => conjuncts(child, truth)",
+    ),
+    Mutant(
+        "two tests of one column are asked of a column that is not answered",
+        f"{PREDICATE}/Predicates.scala",
+        "case (e, _) => e.references.size == 1 && !sets.unanswered(e)",
+        "case (e, _) => e.references.size == 1",
+        "SkippingSuite",
+        "a default stands",
+    ),
+    Mutant(
+        "pages without dictionary are overlooked",
+        f"{STATS}/Dictionaries.scala",
+        "pages.hasDictionaryEncodedPages &&\n    !pages.hasNonDictionaryEncodedPages",
+        "pages.hasDictionaryEncodedPages",
+        "ValueSetSuite",
+        "wholly encoded",
+    ),
+    Mutant(
+        "row groups after the first have no further values",
+        f"{STATS}/Dictionaries.scala",
+        "              all = values ++ here\n",
+        "              all = if (values.isEmpty) here else values\n",
+        "ValueSetSuite",
+    ),
+    Mutant(
+        "values that cannot be all are believed",
+        f"{SKIP}/index/RangeSet.scala",
+        "inside.head == ranges.head._1 && inside.last == ranges.last._2",
+        "inside.head == ranges.head._1 || inside.nonEmpty",
+        "ValueSetSuite",
+        "mislead",
+    ),
 ]
 
 

@@ -81,3 +81,70 @@ def test_bloom_filters_find_the_file_of_a_value(spark, tmp_path):
         table.index(bloom=["id"], bloomBudget="1k")
     with pytest.raises(TypeError, match="a list of columns"):
         table.index(bloom="id")
+
+
+def _aged(path):
+    for file in path.glob("*.parquet"):
+        os.utime(file, (time.time() - 3600,) * 2)
+
+
+def _opened(frame):
+    """Files that the scans of a query opened; the query is run."""
+    frame.collect()
+    plan = frame._jdf.queryExecution().executedPlan()
+    if plan.getClass().getSimpleName() == "AdaptiveSparkPlanExec":
+        plan = plan.executedPlan()
+    return _files(plan)
+
+
+def _files(plan):
+    metrics = plan.metrics()
+    own = metrics.apply("numFiles").value() if metrics.contains("numFiles") else 0
+    children = plan.children()
+    inside = [children.apply(i) for i in range(children.size())]
+    if plan.getClass().getSimpleName().endswith("QueryStageExec"):
+        inside.append(plan.plan())
+    return own + sum(_files(child) for child in inside)
+
+
+def test_first_rows_joins_and_aggregates_open_the_files_that_they_need(spark, tmp_path):
+    path = str(tmp_path / "t")
+    spark.range(0, 4000, 1, 8).selectExpr("id", "id % 7 r").write.parquet(path)
+    _aged(tmp_path / "t")
+    spark_zorder.ZOrderTable.forPath(spark, path).index()
+    frame = spark.read.parquet(path)
+    small = str(tmp_path / "small")
+    spark.createDataFrame([(17,), (18,), (3999,)], "id long").coalesce(1).write.parquet(small)
+
+    assert _opened(frame.orderBy(frame.id.desc()).limit(10)) == 1
+    assert [row["id"] for row in frame.orderBy(frame.id.desc()).limit(2).collect()] == [3999, 3998]
+    joined = frame.join(spark.read.parquet(small), "id")
+    assert _opened(joined) == 2 + 1
+    assert sorted(row["id"] for row in joined.collect()) == [17, 18, 3999]
+
+    aggregates = frame.selectExpr("min(id) low", "max(id) high", "count(*) n")
+    assert _opened(aggregates) == 0
+    assert tuple(aggregates.head()) == (0, 3999, 4000)
+    usage = spark_zorder.skipping_usage(spark).where(f"table LIKE '%{path}' AND column = 'id'").head()
+    # the aggregates were planned at least once, and no file was opened for them
+    assert usage["scans"] >= 4
+    assert usage["considered"] - usage["pruned"] < usage["scans"] * 3
+
+
+def test_an_index_elsewhere_and_one_with_values(spark, tmp_path):
+    path = str(tmp_path / "t")
+    spark.range(0, 8000, 1, 4).selectExpr("id", "(id % 5) * 4 + id div 2000 v").write.parquet(path)
+    _aged(tmp_path / "t")
+    table = spark_zorder.ZOrderTable.forPath(spark, path)
+    spark.conf.set("spark.zorder.index.location", str(tmp_path / "indexes"))
+    try:
+        table.index("id", values=["v"])
+        assert [row["value_files"] for row in table.describeIndex().collect()] == [0, 4]
+        assert _opened(spark.read.parquet(path).where("v = 6")) == 1
+        assert not (tmp_path / "t" / "_zorder" / "index").exists()
+        assert len(list((tmp_path / "indexes").iterdir())) == 1
+    finally:
+        spark.conf.unset("spark.zorder.index.location")
+    assert _opened(spark.read.parquet(path).where("v = 6")) == 4
+    with pytest.raises(TypeError, match="values takes a list of columns"):
+        table.index(values="v")

@@ -74,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     index.add_argument(
         "--bloom-budget", metavar="SHARE|SIZE", help="what these may take; default: 10%% of the data"
     )
+    index.add_argument("--values", metavar="a,b", help="with the values of these, in files that have few")
     index.add_argument("--refresh", action="store_true", help="read new and changed files only")
     index.add_argument("--describe", action="store_true", help="what the index knows, column by column")
     index.add_argument("--drop", action="store_true", help="delete the index")
@@ -166,7 +167,10 @@ def _index(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
     if arguments.drop:
         return table.dropIndex()
     return table.index(
-        *_names(arguments.columns), bloom=_names(arguments.bloom), bloomBudget=arguments.bloom_budget
+        *_names(arguments.columns),
+        bloom=_names(arguments.bloom),
+        bloomBudget=arguments.bloom_budget,
+        values=_names(arguments.values),
     )
 
 

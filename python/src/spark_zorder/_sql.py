@@ -142,13 +142,16 @@ def advice(target: Target, log: str | None) -> str:
     return f"SELECT * FROM clustering_advice({arguments})"
 
 
-def index(target: Target, columns: Sequence[str], bloom: Sequence[str], budget: str | None) -> str:
-    """``ZORDER INDEX``; ``columns`` and ``bloom`` are SQL names."""
-    if isinstance(bloom, str):
-        raise TypeError("bloom takes a list of columns, as in bloom=['id'].")
+def index(
+    target: Target, columns: Sequence[str], bloom: Sequence[str], budget: str | None, values: Sequence[str]
+) -> str:
+    """``ZORDER INDEX``; ``columns``, ``bloom`` and ``values`` are SQL names."""
     options = {} if budget is None else {"bloomBudget": budget}
-    if bloom:
-        options = {"bloom": ", ".join(bloom), **options}
+    for name, listed in (("values", values), ("bloom", bloom)):
+        if isinstance(listed, str):
+            raise TypeError(f"{name} takes a list of columns, as in {name}=['id'].")
+        if listed:
+            options = {name: ", ".join(listed), **options}
     clauses = [
         f"ZORDER INDEX {target.sql}",
         f"COLUMNS ({', '.join(columns)})" if columns else "",

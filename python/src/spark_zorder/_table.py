@@ -74,17 +74,24 @@ class ZOrderTable:
         _session.require_functions(self._spark)
         return self._spark.sql(_sql.history(self._target))
 
-    def index(self, *columns: str, bloom: Sequence[str] = (), bloomBudget: str | None = None) -> DataFrame:  # noqa: N803
+    def index(
+        self,
+        *columns: str,
+        bloom: Sequence[str] = (),
+        bloomBudget: str | None = None,  # noqa: N803
+        values: Sequence[str] = (),
+    ) -> DataFrame:
         """Makes a statistics index, by which queries of a plain Parquet table leave files out.
 
         Only footers are read and no data is written. ``columns`` are SQL names; without any, all columns that
         files keep bounds of, 64 at most. Columns in ``bloom`` get Bloom filters too, which find single
         values: these columns are read. Filters that would take more than ``bloomBudget`` are refused: a share
-        of the data such as ``"10%"``, which is the default, or a size such as ``"2g"``. One row: ``path``,
-        ``status``, ``files``, ``footers_read``, ``columns``, ``bytes``, ``bloom_bytes`` and
-        ``bloom_files_read``.
+        of the data such as ``"10%"``, which is the default, or a size such as ``"2g"``. Of columns in
+        ``values``, the index has the values in place of ranges where a file has 32 at most; this reads
+        dictionaries. One row: ``path``, ``status``, ``files``, ``footers_read``, ``columns``, ``bytes``,
+        ``bloom_bytes`` and ``bloom_files_read``.
         """
-        return _session.run(self._spark, _sql.index(self._target, columns, bloom, bloomBudget))
+        return _session.run(self._spark, _sql.index(self._target, columns, bloom, bloomBudget, values))
 
     def refreshIndex(self) -> DataFrame:  # noqa: N802
         """Reads the footers of new and changed files into the index. One row, as ``index`` has."""

@@ -103,8 +103,14 @@ object SyntheticIndex {
         val values = page.filterNot(_.isNullAt(c)).map(r => words.word(r.get(c, dataType)))
         if (values.isEmpty) Zone.OnlyNulls else Zone.Between(values.reduce(least), values.reduce(greatest))
       }.toSeq
-      // some files have no statistics of a column
-      if ((f + c) % 6 == 5) RangeSet.Unknown else RangeSet.of(parts)
+      // some files have no statistics of a column, others a list of values
+      (f + c) % 6 match {
+        case 5 => RangeSet.Unknown
+        case 4 =>
+          val values = rows.filterNot(_.isNullAt(c)).map(r => words.word(r.get(c, dataType)))
+          RangeSet.of(parts).only(values.distinct.sortWith(_ < _))
+        case _ => RangeSet.of(parts)
+      }
     }
     val all = sets.flatMap(_.ranges)
     val wordRanges =

@@ -47,21 +47,28 @@ object BloomBudget {
  *
  * @param bloom
  *   columns that get Bloom filters, in SQL
+ * @param values
+ *   columns whose values are listed where a file has few, in SQL
  */
-final case class IndexOptions(bloom: Seq[String] = Nil, budget: BloomBudget = BloomBudget.Default)
+final case class IndexOptions(
+    bloom: Seq[String] = Nil,
+    budget: BloomBudget = BloomBudget.Default,
+    values: Seq[String] = Nil)
 
 object IndexOptions {
   private val Bloom = "bloom"
   private val Budget = "bloomBudget"
+  private val Values = "values"
 
   /** The option's name as it is written, whatever the case; refuses one that an index does not have. */
   def named(name: String): String = {
-    val names = Seq(Bloom, Budget)
+    val names = Seq(Bloom, Budget, Values)
     names.find(_.toLowerCase(Locale.ROOT) == name.toLowerCase(Locale.ROOT)).getOrElse(refuse(
-      s"An index has no option $name.${NearestName.hint(name, names)} Its options are ${names.mkString(" and ")}."))
+      s"An index has no option $name.${NearestName.hint(name, names)} Its options are ${names.mkString(", ")}."))
   }
 
   def of(values: Map[String, String]): IndexOptions = IndexOptions(
     values.get(Bloom).fold(Seq.empty[String])(OptionValue.names(Bloom, _)),
-    values.get(Budget).fold(BloomBudget.Default)(BloomBudget.of(Budget, _)))
+    values.get(Budget).fold(BloomBudget.Default)(BloomBudget.of(Budget, _)),
+    values.get(Values).fold(Seq.empty[String])(OptionValue.names(Values, _)))
 }

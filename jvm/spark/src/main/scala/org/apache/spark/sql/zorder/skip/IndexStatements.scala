@@ -27,6 +27,7 @@ object IndexStatements {
     .add("column", StringType).add("data_type", StringType)
     .add("files", LongType).add("with_ranges", LongType).add("only_nulls", LongType).add("unknown", LongType)
     .add("ranges", LongType).add("bloom_files", LongType).add("bloom_bytes", LongType)
+    .add("value_files", LongType)
 
   val droppedSchema: StructType = new StructType().add("path", StringType).add("status", StringType)
 
@@ -37,18 +38,23 @@ object IndexStatements {
    *   names down to each column; all that files have bounds of, 64 at most, where none is named
    * @param bloom
    *   columns that get Bloom filters, too
+   * @param values
+   *   columns whose values are listed, in files that have few
    */
   def create(
       session: ClassicSession,
       ref: TableRef,
       columns: Seq[Seq[String]],
       bloom: Seq[Seq[String]],
-      budget: BloomBudget): Row = {
+      budget: BloomBudget,
+      values: Seq[Seq[String]]): Row = {
     val table = plain(session, ref)
     val same = session.sessionState.conf.resolver
     val filtered =
       BloomColumns.of(table.name, dataSchema(table), table.partitionSchema.fieldNames.toSeq, bloom, same)
-    val chosen = (IndexedColumns.of(table.name, dataSchema(table), columns, same) ++ filtered).distinct
+    def named(columns: Seq[Seq[String]]) = IndexedColumns.of(table.name, dataSchema(table), columns, same)
+    val valued = if (values.isEmpty) IndexedSeq.empty else named(values)
+    val chosen = IndexedColumns.withValues((named(columns) ++ filtered).distinct, valued)
     if (chosen.isEmpty)
       refuse(s"${table.name} has no column whose bounds files keep, so there is nothing to index.")
     val store = storeOf(session, table)
@@ -57,7 +63,7 @@ object IndexStatements {
       table,
       store,
       new IndexBuilder(session, table.root, chosen),
-      new BloomBuilder(session, table, store, numbered(chosen, filtered.map(_._1)), budget),
+      new BloomBuilder(session, table, store, numbered(chosen, filtered.map(_._1.path)), budget),
       store.newest().map(_._2),
       "INDEXED")
   }
@@ -102,7 +108,7 @@ object IndexStatements {
       strict: Boolean = true): Row = {
     // a column that is gone, or has another type now, leaves the index
     val columns = IndexedColumns.still(dataSchema(table), before.columns)
-    val filtered = before.blooms.columns.keys.map(before.columns).toSeq
+    val filtered = before.blooms.columns.keys.map(before.columns(_).path).toSeq
     write(
       session,
       table,
@@ -117,8 +123,8 @@ object IndexStatements {
   /** Those of the columns that have Bloom filters, by their numbers. */
   private def numbered(
       columns: IndexedSeq[(IndexedColumn, StatColumn)],
-      filtered: Seq[IndexedColumn]): Seq[(Int, StatColumn)] =
-    columns.indices.filter(c => filtered.contains(columns(c)._1)).map(c => c -> columns(c)._2)
+      filtered: Seq[Seq[String]]): Seq[(Int, StatColumn)] =
+    columns.indices.filter(c => filtered.contains(columns(c)._1.path)).map(c => c -> columns(c)._2)
 
   /** One row a column. */
   def describe(session: ClassicSession, ref: TableRef): Seq[Row] = {
@@ -139,7 +145,8 @@ object IndexStatements {
             ranges.fold(index.files.count.toLong)(_ => count(ColumnRanges.Unknown)),
             ranges.fold(0L)(_.words.length.toLong),
             blooms.fold(0L)(_.stored.filters.toLong),
-            blooms.fold(0L)(_.stored.bytes))
+            blooms.fold(0L)(_.stored.bytes),
+            if (column.values) ranges.fold(0L)(_.filesOfValues) else 0L)
         }
     }
   }

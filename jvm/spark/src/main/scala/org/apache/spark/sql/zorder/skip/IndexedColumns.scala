@@ -51,7 +51,18 @@ private[skip] object IndexedColumns {
       schema: StructType,
       columns: IndexedSeq[IndexedColumn]): IndexedSeq[(IndexedColumn, StatColumn)] = {
     val there = leaves(schema, Nil).toSet
-    columns.filter(c => there(c.path -> c.dataType)).map(c => column(schema, c.path, c.dataType))
+    columns.filter(c => there(c.path -> c.dataType)).map { c =>
+      val (now, stats) = column(schema, c.path, c.dataType)
+      (now.copy(values = c.values), stats)
+    }
+  }
+
+  /** The columns with others added whose values are wanted, too. */
+  def withValues(
+      columns: IndexedSeq[(IndexedColumn, StatColumn)],
+      valued: IndexedSeq[(IndexedColumn, StatColumn)]): IndexedSeq[(IndexedColumn, StatColumn)] = {
+    val wanted = valued.map(_._1).toSet
+    (columns ++ valued).distinct.map { case (c, stats) => (c.copy(values = wanted(c)), stats) }
   }
 
   def column(

@@ -25,7 +25,7 @@ abstract class IndexCommand(title: String, schema: StructType) extends ZOrderCom
 final case class CreateIndexCommand(table: TableRef, columns: Seq[String], options: IndexOptions)
     extends IndexCommand("ZOrderIndex", IndexStatements.writtenSchema) {
   override protected def detail: String =
-    show(table) + named("columns", columns) + named("bloom", options.bloom)
+    show(table) + named("columns", columns) + named("bloom", options.bloom) + named("values", options.values)
 
   private def named(what: String, names: Seq[String]): String =
     if (names.isEmpty) "" else names.mkString(s" $what (", ", ", ")")
@@ -37,7 +37,8 @@ final case class CreateIndexCommand(table: TableRef, columns: Seq[String], optio
       table,
       columns.map(parser.parseMultipartIdentifier),
       options.bloom.map(parser.parseMultipartIdentifier),
-      options.budget))
+      options.budget,
+      options.values.map(parser.parseMultipartIdentifier)))
   }
 }
 

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.stats
 
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.{Block, Zone}
+import sparkzorder.curve.{Block, Word, Zone}
 
 /**
  * The type of one leaf column of a Parquet file.
@@ -133,3 +133,14 @@ final case class FileFooter(
       wanted.indices.filter(i => wanted(i).exists(g.nullFree)).toSet)
   }
 }
+
+/**
+ * All that a file says of the values of some columns.
+ *
+ * @param values
+ *   for each column its values, ascending and perhaps with some that no row has; None where there may be others
+ */
+final case class FileStatistics(
+    footer: FileFooter,
+    pages: FilePages,
+    values: IndexedSeq[Option[IndexedSeq[Word]]])

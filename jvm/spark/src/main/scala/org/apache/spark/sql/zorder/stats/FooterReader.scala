@@ -18,7 +18,7 @@ import org.apache.parquet.schema.{MessageType, PrimitiveType}
 import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.{Block, Zone}
+import sparkzorder.curve.{Block, Word, Zone}
 
 /** Reads footers one by one; schemas that recur are kept once. Lives inside one task. */
 private[stats] final class FooterReader(
@@ -36,13 +36,42 @@ private[stats] final class FooterReader(
         if (unknown.isEmpty) throw e else FooterReader.opaque(file, unknown)
     }
 
-  /** Footer and pages, as far as they can be read; None for a file that is no Parquet file, or is gone. */
-  def readIfPossible(file: DataFile): Option[(FileFooter, FilePages)] =
-    try Some(readWithPages(file))
+  /**
+   * What a file says of its values, as far as it can be read; None for a file that is no Parquet file, or is gone.
+   *
+   * @param listed
+   *   the columns, by number, whose dictionaries are read
+   */
+  def readIfPossible(file: DataFile, listed: Set[Int]): Option[FileStatistics] =
+    try Some(FooterReader.open(conf, file) { reader =>
+        val read = footer(file, reader)
+        val pages = PageIndex.of(reader, file, columns, caseSensitive)
+        FileStatistics(read, pages, if (read.opaque) nothing else values(reader, listed))
+      })
     catch {
       case NonFatal(_) =>
-        try Some((read(file), FilePages(file, columns.map(_ => IndexedSeq.empty[Block]).toIndexedSeq)))
+        try
+          Some(FileStatistics(
+            read(file),
+            FilePages(file, columns.map(_ => IndexedSeq.empty[Block]).toIndexedSeq),
+            nothing))
         catch { case NonFatal(_) => None }
+    }
+
+  private def nothing: IndexedSeq[Option[IndexedSeq[Word]]] = columns.map(_ => None).toIndexedSeq
+
+  private def values(reader: ParquetFileReader, listed: Set[Int]): IndexedSeq[Option[IndexedSeq[Word]]] =
+    if (listed.isEmpty) nothing
+    else {
+      val meta = reader.getFooter.getFileMetaData
+      val keyValues = meta.getKeyValueMetaData.asScala.toMap
+      val origin = FileOrigin(Option(meta.getCreatedBy).getOrElse(""), keyValues)
+      val schema = SchemaReader.read(meta.getSchema, keyValues)
+      Dictionaries.of(
+        reader,
+        columns.indices.map(c =>
+          if (listed(c)) Some(ChunkZone(columns(c), schema, meta.getSchema, origin, caseSensitive))
+          else None))
     }
 
   /** Footer and pages of a file that is opened once; nobody else reads it meanwhile, and it is not encrypted. */

@@ -39,15 +39,21 @@ object Footers {
     files.map(all)
   }
 
-  /** Footers and page indexes of files that anybody may have written, as far as they can be read, in one job. */
+  /**
+   * The statistics of files that anybody may have written, as far as they can be read, in one job.
+   *
+   * @param listed
+   *   the columns, by number, whose dictionaries are read for the values that they have
+   */
   def readIfPossible(
       session: ClassicSession,
       files: Seq[DataFile],
-      columns: Seq[StatColumn]): Seq[Option[(FileFooter, FilePages)]] = {
+      columns: Seq[StatColumn],
+      listed: Set[Int]): Seq[Option[FileStatistics]] = {
     val caseSensitive = session.sessionState.conf.caseSensitiveAnalysis
     FooterJob.run(session, files, "statistics for the index") { (conf, slice) =>
       val reader = new FooterReader(conf, columns, caseSensitive)
-      slice.map(reader.readIfPossible)
+      slice.map(reader.readIfPossible(_, listed))
     }
   }
 

@@ -48,6 +48,12 @@ final class ColumnRanges(
     found
   }
 
+  /** How many files have single values in place of ranges. */
+  def filesOfValues: Long = (0 until files).count { f =>
+    states(f) == ColumnRanges.Bounded &&
+    (offsets(f) until offsets(f + 1)).forall(r => words.min(r).compare(words.max(r)) == 0)
+  }.toLong
+
   /** The same with one range a file, from its first range to its last one: what a set of ranges adds is told by it. */
   def hulls: ColumnRanges = {
     val bounded = (0 until files).filter(f => offsets(f) < offsets(f + 1))

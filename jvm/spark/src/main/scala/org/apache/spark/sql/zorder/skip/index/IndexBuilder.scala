@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.skip.index
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, StatColumn}
+import org.apache.spark.sql.zorder.stats.{FileStatistics, Footers, StatColumn}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{BytesWord, LongWord, Zone}
 
@@ -20,7 +20,8 @@ final private[index] case class IndexEntry(
     columns: IndexedSeq[FileColumn])
 
 /**
- * Makes an index from the footers and page indexes of a table's files: one parallel job, no data is read.
+ * Makes an index from the footers and page indexes of a table's files: one parallel job, no data is read but the
+ * dictionaries of columns whose values are wanted.
  *
  * @param columns
  *   that the index shall have
@@ -31,6 +32,7 @@ final class IndexBuilder(
     columns: IndexedSeq[(IndexedColumn, StatColumn)]) {
   private val keys = new FileKeys(root)
   private val stats = columns.map(_._2)
+  private val listed = columns.indices.filter(columns(_)._1.values).toSet
 
   /**
    * The index of these files, the entries of an earlier one taken over where they are still true.
@@ -53,8 +55,9 @@ final class IndexBuilder(
     }
     val known = files.map(f => usable.flatMap { case (indexed, ranges) => kept(indexed, ranges, f) })
     val missing = files.zip(known).collect { case (f, None) => f }
-    val read = Footers.readIfPossible(session, missing, stats).zip(missing).flatMap { case (found, file) =>
-      found.map { case (footer, pages) => file.path -> entry(file, footer, pages, clock, ours) }
+    val read = Footers.readIfPossible(session, missing, stats, listed).zip(missing).flatMap {
+      case (found, file) =>
+        found.map(s => file.path -> entry(file, s, clock, ours))
     }.toMap
     val entries = files.zip(known).flatMap { case (f, k) => k.orElse(read.get(f.path)) }.sortBy(_.path)
     (index(entries.toIndexedSeq), missing.length)
@@ -79,10 +82,10 @@ final class IndexBuilder(
 
   private def entry(
       file: DataFile,
-      footer: FileFooter,
-      pages: FilePages,
+      statistics: FileStatistics,
       clock: Long,
       ours: String => Boolean): IndexEntry = {
+    val footer = statistics.footer
     val path = keys.of(new Path(file.path))
     val of = stats.indices.map { c =>
       val nulls =
@@ -90,7 +93,7 @@ final class IndexBuilder(
           case -1 => -1L
           case leaf => footer.nulls(leaf)
         }
-      FileColumn(IndexBuilder.ranges(footer, pages, c), nulls)
+      FileColumn(IndexBuilder.ranges(statistics, c), nulls)
     }
     IndexEntry(path, file.length, file.modified, footer.rows, if (ours(path)) Long.MaxValue else clock, of)
   }
@@ -116,15 +119,18 @@ private object IndexBuilder {
 
   /**
    * Ranges of pages where every page has one, else of row groups. An opaque file has nothing; a file without row
-   * groups has no rows.
+   * groups has no rows. Where its values are few and known, these take the place of ranges.
    */
-  private def ranges(footer: FileFooter, pages: FilePages, column: Int): RangeSet =
-    if (footer.opaque) RangeSet.Unknown
+  private def ranges(s: FileStatistics, column: Int): RangeSet =
+    if (s.footer.opaque) RangeSet.Unknown
     else {
-      val groups = footer.rowGroups.map(_.zones(column))
-      val finer = pages.pages(column).map(_._2)
-      if (groups.contains(Zone.Unknown) || finer.isEmpty || finer.contains(Zone.Unknown)) RangeSet.of(groups)
-      else RangeSet.of(finer)
+      val groups = s.footer.rowGroups.map(_.zones(column))
+      val finer = s.pages.pages(column).map(_._2)
+      val ranges =
+        if (groups.contains(Zone.Unknown) || finer.isEmpty || finer.contains(Zone.Unknown))
+          RangeSet.of(groups)
+        else RangeSet.of(finer)
+      s.values(column).fold(ranges)(ranges.only)
     }
 
   private def column(r: ColumnRanges, number: Int): FileColumn = {

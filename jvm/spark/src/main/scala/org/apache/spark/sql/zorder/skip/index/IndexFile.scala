@@ -19,8 +19,9 @@ import org.apache.spark.sql.zorder.skip.bloom.{BloomFiles, ColumnBlooms, IndexBl
  *   magic | sections, each deflated | directory | length of the directory, its CRC32, magic
  * }}}
  *
- * The directory says what each section is, where, and its CRC32, and ends with where Bloom filters are. A file that is cut off, or not ours, or whose sums
- * do not agree, is no index.
+ * The directory says what each section is, where, and its CRC32. It ends with where Bloom filters are, and which
+ * columns have values in place of ranges. A file that is cut off, or not ours, or whose sums do not agree, is no
+ * index.
  */
 private[skip] object IndexFile {
   import IndexArrays._
@@ -70,6 +71,9 @@ private[skip] object IndexFile {
         writeSection(s, d)
       }
       IndexBlooms.write(index.blooms, d)
+      val listed = index.columns.indices.filter(index.columns(_).values)
+      d.writeInt(listed.length)
+      listed.foreach(d.writeInt)
     }
     data.write(directory)
     data.writeInt(directory.length)
@@ -152,7 +156,10 @@ private[skip] object IndexFile {
       if (in.available() == 0) IndexBlooms.None
       else
         IndexBlooms.read(in)((c, stored) => new ColumnBlooms(stored, columns(c)._1.dataType, filters, failed))
-    new StatisticsIndex(indexed, columns.map(_._1), caseSensitive, ranges, blooms)
+    // an earlier version ends before it
+    val listed = if (in.available() == 0) Set.empty[Int] else Seq.fill(in.readInt())(in.readInt()).toSet
+    val named = columns.indices.map(c => columns(c)._1.copy(values = listed(c)))
+    new StatisticsIndex(indexed, named, caseSensitive, ranges, blooms)
   }
 
   private def writeRanges(r: ColumnRanges, out: DataOutputStream): Unit = {

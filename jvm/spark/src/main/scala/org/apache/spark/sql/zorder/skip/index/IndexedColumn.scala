@@ -11,5 +11,12 @@ import org.apache.spark.sql.types.DataType
  *   the type that the table gave it when the index was made; a filter on another type is not answered
  * @param absentIsNull
  *   whether files that have not got the column count as files of NULLs: not so for a column that had a default
+ * @param values
+ *   whether the dictionaries of files are read, for their values in place of ranges where they have few
  */
-final case class IndexedColumn(sql: String, path: Seq[String], dataType: DataType, absentIsNull: Boolean)
+final case class IndexedColumn(
+    sql: String,
+    path: Seq[String],
+    dataType: DataType,
+    absentIsNull: Boolean,
+    values: Boolean = false)

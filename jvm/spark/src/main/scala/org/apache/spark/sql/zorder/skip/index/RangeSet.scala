@@ -1,9 +1,31 @@
 package org.apache.spark.sql.zorder.skip.index
 
+import org.apache.spark.sql.zorder.stats.Dictionaries
 import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
 
-/** What is known of one column of one file: the zone of the whole, and its values' ranges where it has some. */
-final case class RangeSet(state: Byte, ranges: IndexedSeq[(Word, Word)])
+/**
+ * What is known of one column of one file: the zone of the whole, and its values' ranges where it has some. A range may
+ * be a single value.
+ */
+final case class RangeSet(state: Byte, ranges: IndexedSeq[(Word, Word)]) {
+
+  /**
+   * Single values in place of the ranges: those of `values` that lie in the ranges. The same ranges where these are too
+   * many or too long, or where they cannot be all: an end of a range of numbers is a value of a row.
+   *
+   * @param values
+   *   all that the file has, ascending, and perhaps others
+   */
+  def only(values: IndexedSeq[Word]): RangeSet = {
+    val inside = values.filter(v => ranges.exists { case (low, high) => low <= v && v <= high })
+    val whole = inside.nonEmpty && ((inside.head, inside.last) match {
+      case (_: LongWord, _) => inside.head == ranges.head._1 && inside.last == ranges.last._2
+      case _ => true
+    })
+    val fits = inside.length <= RangeSet.MostValues && inside.map(RangeSet.bytes).sum <= RangeSet.MostBytes
+    if (state == ColumnRanges.Bounded && whole && fits) copy(ranges = inside.map(v => (v, v))) else this
+  }
+}
 
 /**
  * Few disjoint ranges that hold every value of a file, from the ranges of its pages or row groups: one value far
@@ -13,6 +35,15 @@ object RangeSet {
 
   /** More ranges cost memory and gain little. */
   val Most = 8
+
+  /** As many values as are told of a file, and as many bytes of text. */
+  val MostValues: Int = Dictionaries.MostValues
+  val MostBytes = 2048
+
+  private def bytes(word: Word): Int = word match {
+    case BytesWord(bytes) => bytes.length
+    case _: LongWord => java.lang.Long.BYTES
+  }
 
   val Unknown: RangeSet = RangeSet(ColumnRanges.Unknown, IndexedSeq.empty)
   val OnlyNulls: RangeSet = RangeSet(ColumnRanges.OnlyNulls, IndexedSeq.empty)

@@ -47,7 +47,7 @@ object StatementKind {
   case object CreateIndex extends StatementKind(
         "ZORDER INDEX",
         Seq(Columns, With),
-        " [COLUMNS (a, b)] [WITH (bloom = 'a, b', bloomBudget = '10%')]")
+        " [COLUMNS (a, b)] [WITH (bloom = 'a, b', bloomBudget = '10%', values = 'c')]")
 
   case object RefreshIndex extends StatementKind("ZORDER REFRESH INDEX", Nil, "") {
     override val usage: String = "ZORDER REFRESH INDEX [IF EXISTS] table"

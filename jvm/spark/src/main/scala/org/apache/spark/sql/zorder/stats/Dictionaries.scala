@@ -1,0 +1,129 @@
+package org.apache.spark.sql.zorder.stats
+
+import java.nio.{ByteBuffer, ByteOrder}
+
+import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
+
+import org.apache.parquet.column.{ColumnDescriptor, Dictionary}
+import org.apache.parquet.column.page.DictionaryPageReadStore
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+
+import sparkzorder.curve.{Word, Zone}
+
+/**
+ * The values of columns that have few of them in a file, from the dictionaries of its row groups. It is known that
+ * there are no others only where the footer says that every page of every row group is encoded by the dictionary. A
+ * dictionary may have values that no row has.
+ */
+object Dictionaries {
+
+  /** Of a file with more values none are told. */
+  val MostValues = 32
+
+  /** A dictionary that takes more bytes in the file is not read. */
+  private val MostBytes = 16L << 10
+
+  /**
+   * The values of each column of a file that is open and not encrypted; None where there may be others. One read for
+   * each column and row group that may have few. Never fails.
+   *
+   * @param wanted
+   *   the columns to look at; None for one whose values nobody wants
+   */
+  private[stats] def of(
+      reader: ParquetFileReader,
+      wanted: IndexedSeq[Option[ChunkZone]]): IndexedSeq[Option[IndexedSeq[Word]]] = {
+    val blocks = reader.getRowGroups.asScala.toIndexedSeq
+    try {
+      val promising = wanted.map(_.filter(w => blocks.forall(mayTell(w, _))))
+      if (promising.forall(_.isEmpty)) promising.map(_ => None)
+      else {
+        val message = reader.getFooter.getFileMetaData.getSchema
+        val found = blocks.foldLeft(promising.map(_.map(_ => Set.empty[Word]))) { (sets, block) =>
+          val dictionaries = reader.getNextDictionaryReader
+          val more = sets.indices.map { c =>
+            for {
+              values <- sets(c)
+              column <- promising(c)
+              here <- ofChunk(column, block, dictionaries)(path => message.getColumnDescription(path.toArray))
+              all = values ++ here
+              if all.size <= MostValues
+            } yield all
+          }
+          reader.skipNextRowGroup()
+          more
+        }
+        found.map(_.map(_.toIndexedSeq.sortWith(_ < _)))
+      }
+    } catch { case NonFatal(_) => wanted.map(_ => None) }
+  }
+
+  private def mayTell(column: ChunkZone, block: BlockMetaData): Boolean =
+    column.decoder.isDefined && chunkOf(column, block).exists { case (chunk, onlyNulls) =>
+      onlyNulls || isWhole(chunk) && isSmall(chunk)
+    }
+
+  /** With whether it holds nothing but NULL. */
+  private def chunkOf(column: ChunkZone, block: BlockMetaData): Option[(ColumnChunkMetaData, Boolean)] = {
+    val chunks = block.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap
+    column.chunk(chunks).map(c => (c, column.of(chunks) == Zone.OnlyNulls))
+  }
+
+  /** Whether every page is encoded by the dictionary, so that it has all values. */
+  private def isWhole(chunk: ColumnChunkMetaData): Boolean = {
+    val pages = chunk.getEncodingStats
+    pages != null && pages.hasDictionaryPages && pages.hasDictionaryEncodedPages &&
+    !pages.hasNonDictionaryEncodedPages
+  }
+
+  /** By the place of the first page behind it; old writers do not say where a dictionary is. */
+  private def isSmall(chunk: ColumnChunkMetaData): Boolean = {
+    val bytes = chunk.getFirstDataPageOffset - chunk.getStartingPos
+    bytes > 0 && bytes <= MostBytes
+  }
+
+  private def ofChunk(column: ChunkZone, block: BlockMetaData, dictionaries: DictionaryPageReadStore)(
+      descriptor: Seq[String] => ColumnDescriptor): Option[Set[Word]] =
+    chunkOf(column, block).flatMap {
+      case (_, true) => Some(Set.empty[Word])
+      case (chunk, _) =>
+        val named = descriptor(chunk.getPath.toArray.toSeq)
+        for {
+          page <- Option(dictionaries.readDictionaryPage(named))
+          if page.getDictionarySize <= MostValues
+          decoder <- column.decoder
+          words <- words(page.getEncoding.initDictionary(named, page), named, decoder)
+        } yield words
+    }
+
+  /** None if one of the values has no word of its own, such as NaN. */
+  private def words(
+      dictionary: Dictionary,
+      descriptor: ColumnDescriptor,
+      decoder: ZoneDecoder): Option[Set[Word]] = {
+    val all = (0 to dictionary.getMaxId).map { i =>
+      val bytes = plain(dictionary, descriptor, i)
+      decoder.zone(bytes, bytes) match {
+        case Zone.Between(low, high) if low == high => Some(low)
+        case _ => None
+      }
+    }
+    if (all.contains(None)) None else Some(all.flatten.toSet)
+  }
+
+  /** The value as statistics have it; null for a type that has none. */
+  private def plain(dictionary: Dictionary, descriptor: ColumnDescriptor, i: Int): Array[Byte] = {
+    def little(bytes: Int): ByteBuffer = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN)
+    descriptor.getPrimitiveType.getPrimitiveTypeName match {
+      case INT32 => little(4).putInt(dictionary.decodeToInt(i)).array
+      case INT64 => little(8).putLong(dictionary.decodeToLong(i)).array
+      case FLOAT => little(4).putFloat(dictionary.decodeToFloat(i)).array
+      case DOUBLE => little(8).putDouble(dictionary.decodeToDouble(i)).array
+      case BINARY | FIXED_LEN_BYTE_ARRAY => dictionary.decodeToBinary(i).getBytes
+      case _ => null
+    }
+  }
+}
