@@ -5,6 +5,8 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, InSet, Not}
+import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.zorder.workload.BoxFixture
 import org.apache.spark.sql.zorder.workload.log.LoggedBoxes
 import org.apache.spark.sql.zorder.workload.scan.ColumnStatistics
@@ -124,6 +126,17 @@ class PredicatesSuite extends AnyFunSuite with BoxFixture {
       "f > double('NaN')").foreach { where =>
       assert(filtered(ddl, where).boxes === Boxes.Nothing, where)
     }
+  }
+
+  test("a list of 20,000 values, which a join may have, and all that is not in it") {
+    val c = AttributeReference("c", LongType)()
+    val list = InSet(c, (0L until 20000L).map(_ * 3).toSet)
+    def intervals(filter: Expression): Int =
+      Predicates.boxes(filter).all.map(_.conditions.values.map(_.intervals.length).sum).sum
+    // joined one by one, these would take a minute
+    assert(intervals(list) === 20000)
+    assert(intervals(Not(list)) === 20001)
+    assert(intervals(Not(InSet(c, Set(1L, 2L, Long.MinValue, Long.MaxValue)))) === 2)
   }
 
   test("what is not understood is free, alone and beside what is") {

@@ -113,7 +113,8 @@ private[workload] object ColumnPredicate {
       if (low.contains(None) || high.contains(None)) None
       else Some(ray(low.flatten, high.flatten)).filter(_ => ordered(low.flatten, high.flatten))
     }
-    gaps.foldLeft(Condition.Impossible)(Conditions.or)
+    // they ascend, and a value lies between any two of them: there may be thousands, and nothing to join
+    Condition(gaps.flatMap(_.intervals), orNull = false)
   }
 
   private def ordered(low: Option[Word], high: Option[Word]): Boolean = low.forall(l => high.forall(_ >= l))
