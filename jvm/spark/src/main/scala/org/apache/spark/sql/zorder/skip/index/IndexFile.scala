@@ -7,7 +7,7 @@ import java.util.zip.{CRC32, Deflater, DeflaterOutputStream, InflaterInputStream
 
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.{FileStatus, FileSystem}
 
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.skip.bloom.{BloomFiles, ColumnBlooms, IndexBlooms}
@@ -93,18 +93,21 @@ private[skip] object IndexFile {
    * @param failed
    *   is told of a column that cannot be loaded later
    */
-  def read(fs: FileSystem, path: Path, length: Long, admit: Long => Boolean)(
+  def read(fs: FileSystem, file: FileStatus, admit: Long => Boolean)(
       failed: Throwable => Unit): Option[StatisticsIndex] =
     try {
+      val length = file.getLen
       if (length < MagicBytes + TrailerBytes) None
       else {
-        val trailer = ByteBuffer.wrap(range(fs, path, length - TrailerBytes, TrailerBytes))
+        val bytes = new IndexBytes(fs, file)
+        val trailer = ByteBuffer.wrap(bytes.range(length - TrailerBytes, TrailerBytes))
         val (size, sum, magic) = (trailer.getInt, trailer.getInt, trailer.getLong)
         val start = length - TrailerBytes - size
         if (magic != Magic || size < 0 || start < MagicBytes) None
         else {
-          val directory = range(fs, path, start, size)
-          if (crc(directory).toInt != sum) None else Some(of(fs, path, directory, admit, failed))
+          val directory = bytes.range(start, size)
+          if (crc(directory).toInt != sum) None
+          else Some(of(bytes, new BloomFiles(fs, file.getPath.getParent), directory, admit, failed))
         }
       }
     } catch {
@@ -113,8 +116,8 @@ private[skip] object IndexFile {
     }
 
   private def of(
-      fs: FileSystem,
-      path: Path,
+      bytes: IndexBytes,
+      filters: BloomFiles,
       directory: Array[Byte],
       admit: Long => Boolean,
       failed: Throwable => Unit): StatisticsIndex = {
@@ -127,15 +130,24 @@ private[skip] object IndexFile {
       val parts = Seq.fill(in.readInt())(in.readUTF())
       IndexedColumn(sql, parts, DataType.fromJson(in.readUTF()), in.readBoolean()) -> readSection(in)
     }
-    if (!admit(IndexSizes.ofFiles(count, files.map(_.plain.toLong)))) throw new IndexTooLarge(path)
+    if (!admit(IndexSizes.ofFiles(count, files.map(_.plain.toLong)))) throw new IndexTooLarge(bytes.path)
     def load[A](s: Section)(read: DataInputStream => A): A =
-      read(unpacked(range(fs, path, s.offset, s.packed), s))
-    val indexed = new IndexedFiles(
-      load(files(0))(readStrings(count, _)),
-      load(files(1))(readLongs(count, _)),
-      load(files(2))(readLongs(count, _)),
-      load(files(3))(readLongs(count, _)),
-      load(files(4))(readLongs(count, _)))
+      read(unpacked(bytes.range(s.offset, s.packed), s))
+    val indexed = {
+      // the sections of the files lie one after the other
+      val first = files.head.offset
+      val together = bytes.range(first, files.map(_.packed).sum)
+      def part[A](i: Int)(read: DataInputStream => A): A = {
+        val at = (files(i).offset - first).toInt
+        read(unpacked(java.util.Arrays.copyOfRange(together, at, at + files(i).packed), files(i)))
+      }
+      new IndexedFiles(
+        part(0)(readStrings(count, _)),
+        part(1)(readLongs(count, _)),
+        part(2)(readLongs(count, _)),
+        part(3)(readLongs(count, _)),
+        part(4)(readLongs(count, _)))
+    }
     val loaded = new java.util.concurrent.ConcurrentHashMap[Int, Option[ColumnRanges]]()
     def read(column: IndexedColumn, section: Section): Option[ColumnRanges] =
       try Some(load(section)(readRanges(column.dataType, count, _)))
@@ -151,7 +163,6 @@ private[skip] object IndexFile {
         val (column, section) = columns(c)
         if (admit(IndexSizes.ofColumn(column.dataType, section.plain.toLong))) read(column, section) else null
       })).flatten
-    val filters = new BloomFiles(fs, path.getParent)
     val blooms =
       if (in.available() == 0) IndexBlooms.None
       else
@@ -228,14 +239,6 @@ private[skip] object IndexFile {
     try in.readFully(plain)
     finally in.close()
     new DataInputStream(new ByteArrayInputStream(plain))
-  }
-
-  private def range(fs: FileSystem, path: Path, from: Long, length: Int): Array[Byte] = {
-    val bytes = new Array[Byte](length)
-    val in = fs.open(path)
-    try in.readFully(from, bytes)
-    finally in.close()
-    bytes
   }
 
   private def crc(bytes: Array[Byte]): Long = {

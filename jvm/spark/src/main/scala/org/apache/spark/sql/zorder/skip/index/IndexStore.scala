@@ -28,7 +28,7 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
   def newest(admit: Long => Boolean = _ => true): Option[(Int, StatisticsIndex)] = {
     val found = numbered()
     val read = found.iterator.flatMap { case (n, status) =>
-      val index = IndexFile.read(fs, status.getPath, status.getLen, admit)(unreadable(status.getPath, _))
+      val index = IndexFile.read(fs, status, admit)(unreadable(status.getPath, _))
       if (index.isEmpty) logWarning(s"${status.getPath} is no whole index of spark-zorder and is left out")
       index.map(n -> _)
     }
@@ -66,7 +66,7 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
     if (old.nonEmpty) {
       val indexes = numbered().map(_._2)
       val named =
-        indexes.flatMap(s => IndexFile.read(fs, s.getPath, s.getLen, _ => true)(_ => ())).flatMap(
+        indexes.flatMap(s => IndexFile.read(fs, s, _ => true)(_ => ())).flatMap(
           _.blooms.files)
       val now = indexes.map(_.getModificationTime).foldLeft(0L)(math.max)
       old.filter(s =>
