@@ -1,0 +1,125 @@
+package org.apache.spark.sql.zorder.audit
+
+import java.util.UUID
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.zorder.audit.read.{AuditedColumns, AuditedFile, FileReading}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
+import org.apache.spark.sql.zorder.run.report.HumanReadable
+import org.apache.spark.sql.zorder.run.request.{ClusteredBy, Progress}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{ClusterTable, RunRecord, TableRef}
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.workload.log.QueryLog
+
+/**
+ * Audits one table from metadata alone: nothing is written, and no data is read.
+ *
+ * @param log
+ *   its queries on this table
+ */
+final class Auditor private (
+    session: ClassicSession,
+    target: TableRef,
+    table: ClusterTable,
+    columns: AuditedColumns,
+    log: Option[QueryLog]) {
+  private val progress = new Progress(session, UUID.randomUUID().toString.take(8), table.name)
+  private val statements = new AuditStatements(session, target, table)
+  private val lastRun: Option[RunRecord] = table.state.latest()
+  private lazy val ours: Set[String] = table.state.standing().flatMap(_.files.map(_.path)).toSet
+
+  /** Whether the last run clustered by these columns. */
+  private val sameColumns = lastRun.exists(_ => ClusteredBy.lastRun(table).contains(columns.names))
+
+  /** The row of the table, then those of its partitions, the worst first. */
+  def rows(): Seq[Row] =
+    try UnreadableFiles.explained(table.name)(audited())
+    finally table.close()
+
+  /** The files' ranges, and those of row groups where footers were read. */
+  def boxes(): Seq[Row] =
+    try UnreadableFiles.explained(table.name)(BoxRow.all(read().files, columns))
+    finally table.close()
+
+  private def read(): FileReading.Read =
+    progress.step("statistics")(FileReading.of(session, table, columns))(r =>
+      HumanReadable.count(r.files.length.toLong, "file"))
+
+  private def audited(): Seq[Row] = {
+    val found = read()
+    val scopes = progress.step("audit")(Scope.all(found.files, columns.names.length))(s =>
+      HumanReadable.count(s.length.toLong, "partition"))
+    val judge = new Judge(
+      columns,
+      log.map(AskedColumns.of(session, table, columns, _)),
+      scope => sameColumns && since(scope.files).exists(_.isEmpty),
+      table.isInstanceOf[ParquetTable] && !found.indexed)
+    val judged = scopes.map(s => s -> judge.of(s))
+    val parts =
+      if (!table.partitioned) Nil
+      else judged.sortBy { case (s, _) => (-s.totalExcess, s.partition) }.map { case (s, j) => ofScope(s, j) }
+    val curve = if (sameColumns) lastRun.map(_.curve) else None
+    (whole(found.files, judged) +: parts).map(AuditRow.of(_, columns.names, curve, columns.notes ++ found.notes))
+  }
+
+  private def ofScope(s: Scope, j: Judgement): AuditResult = AuditResult(
+    Some(s.partition),
+    j,
+    j.cure.map(statements.of(_, Seq(s.partition))),
+    s.levels,
+    s.files,
+    s.avoidable,
+    s.totalExcess,
+    since(s.files))
+
+  private def whole(files: IndexedSeq[AuditedFile], judged: IndexedSeq[(Scope, Judgement)]): AuditResult = {
+    val scopes = judged.map(_._1)
+    val (judgement, partitions) = TableJudgement.of(table.name, judged)
+    AuditResult(
+      None,
+      judgement,
+      judgement.cure.map(statements.of(_, partitions)),
+      AuditResult.levels(scopes),
+      files,
+      scopes.flatMap(_.avoidable),
+      scopes.map(_.totalExcess).sum,
+      since(files))
+  }
+
+  /** Files that are of no run that stands, and not older than the last one; a format may not know how old they are. */
+  private def since(files: IndexedSeq[AuditedFile]): Option[IndexedSeq[AuditedFile]] = lastRun.map { run =>
+    files.filter { f =>
+      val age = f.file.modified
+      (age == 0L || age > run.startedMs) && !ours(table.recorded(f.file))
+    }
+  }
+}
+
+object Auditor {
+
+  /**
+   * Finds the table and its columns and reads the log; files are read by [[Auditor.rows]] and [[Auditor.boxes]].
+   *
+   * @param columns
+   *   as in `BY (...)`; None for those that the table names itself or was clustered by
+   * @param log
+   *   a table, a temporary view or a path
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence: what is wrong with the table, the columns or the log
+   */
+  def of(session: ClassicSession, target: TableRef, columns: Option[String], log: Option[String]): Auditor = {
+    val table = TableResolver.locate(session, target)
+    val chosen = AuditedColumns.of(session, table, columns)
+    val read = log.map { name =>
+      val on = QueryLog.read(session, name).on(session, table)
+      if (on.queries.isEmpty)
+        refuse(
+          s"The query log $name has no query with a filter on ${table.name}: name another, or leave it out.")
+      on
+    }
+    new Auditor(session, target, table, chosen, read)
+  }
+}
