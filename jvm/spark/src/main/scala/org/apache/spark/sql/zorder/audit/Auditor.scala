@@ -50,7 +50,7 @@ final class Auditor private (
 
   private def audited(): Seq[Row] = {
     val found = read()
-    val scopes = progress.step("audit")(Scope.all(found.files, columns.names.length))(s =>
+    val scopes = progress.step("audit")(Scope.all(found.files, columns.spacings))(s =>
       HumanReadable.count(s.length.toLong, "partition"))
     val judge = new Judge(
       columns,

@@ -22,7 +22,7 @@ private[zorder] object BoxRow {
     val blocks = files.flatMap(f => f.whole +: f.rowGroups.getOrElse(IndexedSeq.empty))
     val ranked = columns.stats.indices.map { c =>
       val zones = blocks.map(_.zones(c))
-      RankedColumn.of(zones, RankScale.of(zones))
+      RankedColumn.of(zones, RankScale.of(zones, columns.spacings(c)))
     }
     var place = -1
     def ranges(block: Block): Seq[Row] = {

@@ -12,9 +12,9 @@ import sparkzorder.curve.{Block, Zone}
  * @param files
  *   by path
  */
-final private[audit] class Scope(val partition: String, val files: IndexedSeq[AuditedFile], columns: Int) {
+final private[audit] class Scope(val partition: String, val files: IndexedSeq[AuditedFile], spacings: IndexedSeq[Spacing]) {
   private val blocks = files.map(_.whole)
-  private val ofFiles = new LevelMeasure(LevelBlocks.ofFiles(blocks, columns))
+  private val ofFiles = new LevelMeasure(LevelBlocks.ofFiles(blocks, spacings))
 
   val fileLevel: LevelNumbers = ofFiles.numbers
 
@@ -57,17 +57,17 @@ final private[audit] class Scope(val partition: String, val files: IndexedSeq[Au
   private def rowGroups: Option[LevelBlocks] = {
     val known = files.flatMap(_.rowGroups)
     if (known.isEmpty) None
-    else Some(LevelBlocks.of(LevelBlocks.RowGroup, known.flatten, columns, known.length, blocks))
+    else Some(LevelBlocks.of(LevelBlocks.RowGroup, known.flatten, known.length, blocks, spacings))
   }
 
   private def pages: Option[LevelBlocks] = {
     val known = files.flatMap(_.pages)
     if (known.isEmpty) None
     else {
-      val all: IndexedSeq[Option[Int]] = (0 until columns).map(Some(_))
+      val all: IndexedSeq[Option[Int]] = spacings.indices.map(Some(_))
       val joint: IndexedSeq[Block] = known.flatMap(_.runs(all))
-      val single = (0 until columns).map(c => known.flatMap(_.pages(c)))
-      Some(LevelBlocks(LevelBlocks.Page, joint, single, known.length, blocks))
+      val single = spacings.indices.map(c => known.flatMap(_.pages(c)))
+      Some(LevelBlocks(LevelBlocks.Page, joint, single, known.length, blocks, spacings))
     }
   }
 }
@@ -75,8 +75,8 @@ final private[audit] class Scope(val partition: String, val files: IndexedSeq[Au
 private[audit] object Scope {
 
   /** By the names of the partitions. */
-  def all(files: IndexedSeq[AuditedFile], columns: Int): IndexedSeq[Scope] =
+  def all(files: IndexedSeq[AuditedFile], spacings: IndexedSeq[Spacing]): IndexedSeq[Scope] =
     files.groupBy(_.file.partition).toIndexedSeq.sortBy(_._1).map { case (partition, own) =>
-      new Scope(partition, own.sortBy(_.file.path), columns)
+      new Scope(partition, own.sortBy(_.file.path), spacings)
     }
 }

@@ -13,34 +13,23 @@ final private[audit] class ColumnReads(
     rows: Array[Long],
     values: RankedColumn,
     valueRows: Array[Long]) {
-  private val at = column.scale.positions
-
   /** Rows of all blocks. */
   val total: Double = rows.iterator.map(_.toDouble).sum
 
   private val unknownRows: Double = rows.indices.iterator.filter(column.isUnknown).map(rows(_).toDouble).sum
 
-  /** Weights of the positions before each one, values being spread evenly over the positions of their block. */
+  /** Weights of the positions before each one, values being spread evenly between the bounds of their block. */
   private val before: Array[Double] = {
-    val change = new Array[Double](column.scale.places + 1)
+    val widths = column.scale.widths
+    val density = new Densities(widths.length)
     valueRows.indices.foreach { b =>
       if (values.isKnown(b)) {
-        val (from, to) = (at(values.low(b)), at(values.high(b)))
-        val each = valueRows(b).toDouble / (to - from + 1)
-        change(from) += each
-        change(to + 1) -= each
+        val (low, high) = (values.low(b), values.high(b))
+        density.add(2 * low, 2 * high, valueRows(b).toDouble / column.scale.width(low, high))
       }
     }
-    val sums = new Array[Double](change.length)
-    var weight = 0.0
-    var p = 0
-    while (p < change.length - 1) {
-      weight += change(p)
-      // what is left of sums and differences may be a little below nothing
-      sums(p + 1) = sums(p) + math.max(0.0, weight)
-      p += 1
-    }
-    sums
+    val found = density.all
+    widths.indices.scanLeft(0.0)((sum, p) => sum + widths(p) * found(p)).toArray
   }
   private val all = before.last
 
@@ -48,7 +37,7 @@ final private[audit] class ColumnReads(
   def reach(block: Int): Double =
     if (column.isUnknown(block)) 1.0
     else if (!column.isKnown(block) || all <= 0.0) 0.0
-    else (before(at(column.high(block)) + 1) - before(at(column.low(block)))) / all
+    else (before(2 * column.high(block) + 1) - before(2 * column.low(block))) / all
 
   /** None without rows. */
   def lookUpShare: Option[Double] =
@@ -63,8 +52,8 @@ final private[audit] class ColumnReads(
       val begun = new Array[Double](before.length)
       val ended = new Array[Double](before.length)
       rows.indices.filter(column.isKnown).foreach { b =>
-        begun(at(column.low(b)) + 1) += rows(b).toDouble
-        ended(at(column.high(b)) + 1) += rows(b).toDouble
+        begun(2 * column.low(b) + 1) += rows(b).toDouble
+        ended(2 * column.high(b) + 1) += rows(b).toDouble
       }
       var p = 1
       while (p < begun.length) {

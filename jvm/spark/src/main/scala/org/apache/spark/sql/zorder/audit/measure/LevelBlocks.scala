@@ -13,13 +13,16 @@ import sparkzorder.curve.{Block, Zone}
  *   number of files that they are of
  * @param files
  *   the files of the scope, with a zone per column
+ * @param spacings
+ *   one a column
  */
 final private[audit] case class LevelBlocks(
     level: String,
     joint: IndexedSeq[Block],
     single: IndexedSeq[IndexedSeq[(Long, Zone)]],
     sampled: Int,
-    files: IndexedSeq[Block]) {
+    files: IndexedSeq[Block],
+    spacings: IndexedSeq[Spacing]) {
 
   /** Whether they are of some of the files only. */
   def isSample: Boolean = sampled < files.length
@@ -37,16 +40,17 @@ private[audit] object LevelBlocks {
   def of(
       level: String,
       blocks: IndexedSeq[Block],
-      columns: Int,
       sampled: Int,
-      files: IndexedSeq[Block]): LevelBlocks =
+      files: IndexedSeq[Block],
+      spacings: IndexedSeq[Spacing]): LevelBlocks =
     LevelBlocks(
       level,
       blocks,
-      (0 until columns).map(c => blocks.map(b => (b.rows, b.zones(c)))),
+      spacings.indices.map(c => blocks.map(b => (b.rows, b.zones(c)))),
       sampled,
-      files)
+      files,
+      spacings)
 
-  def ofFiles(files: IndexedSeq[Block], columns: Int): LevelBlocks =
-    of(File, files, columns, files.length, files)
+  def ofFiles(files: IndexedSeq[Block], spacings: IndexedSeq[Spacing]): LevelBlocks =
+    of(File, files, files.length, files, spacings)
 }

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.audit.measure
 
-import sparkzorder.curve.Block
+import sparkzorder.curve.Zone
 
 /**
  * What is found of one level of one scope, or of several.
@@ -24,27 +24,24 @@ final private[audit] case class LevelNumbers(
 
 /** Measures a level; what it keeps beside the numbers is asked about files. */
 final private[audit] class LevelMeasure(blocks: LevelBlocks) {
-  private val columnsOfFiles = blocks.single.indices
+  private val columns = blocks.single.indices
   private val alike = blocks.level != LevelBlocks.Page
 
-  private def values(c: Int): IndexedSeq[Block] = if (blocks.isSample) blocks.files else blocks.joint
-
   /** Per column, its blocks with what they are compared with. */
-  private def reading(c: Int, zones: IndexedSeq[(Long, sparkzorder.curve.Zone)]): (RankedColumn, ColumnReads) = {
+  private def reading(c: Int, zones: IndexedSeq[(Long, Zone)]): (RankedColumn, ColumnReads) = {
     val own = zones.map(_._2)
-    val others =
-      if (blocks.isSample) values(c).map(b => (b.rows, b.zones(c))) else zones
-    val scale = RankScale.of(if (blocks.isSample) own ++ others.map(_._2) else own)
+    val others = if (blocks.isSample) blocks.files.map(b => (b.rows, b.zones(c))) else zones
+    val scale = RankScale.of(if (blocks.isSample) own ++ others.map(_._2) else own, blocks.spacings(c))
     val ranked = RankedColumn.of(own, scale)
     val valued = if (blocks.isSample) RankedColumn.of(others.map(_._2), scale) else ranked
     (ranked, new ColumnReads(ranked, zones.map(_._1).toArray, valued, others.map(_._1).toArray))
   }
 
   private val single: IndexedSeq[(RankedColumn, ColumnReads)] =
-    columnsOfFiles.map(c => reading(c, blocks.single(c)))
+    columns.map(c => reading(c, blocks.single(c)))
   private val joint: IndexedSeq[(RankedColumn, ColumnReads)] =
     if (alike) single
-    else columnsOfFiles.map(c => reading(c, blocks.joint.map(b => (b.rows, b.zones(c)))))
+    else columns.map(c => reading(c, blocks.joint.map(b => (b.rows, b.zones(c)))))
 
   /** Per column, the ranked zones of the blocks. */
   def ranked: IndexedSeq[RankedColumn] = joint.map(_._1)

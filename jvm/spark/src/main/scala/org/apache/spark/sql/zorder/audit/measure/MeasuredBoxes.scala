@@ -21,8 +21,8 @@ final private[audit] class MeasuredBoxes(columns: IndexedSeq[RankedColumn]) {
   /** Number of blocks that a measured one stands for. */
   def weight(i: Int): Long = (i + 1L) * n / size - i.toLong * n / size
 
-  /** The middle of a measured box, as a rank of the column. */
-  def middle(i: Int, column: Int): Int = (lows(column)(block(i)) + highs(column)(block(i))) / 2
+  /** The middle of a measured box, as a position of the column. */
+  def middle(i: Int, column: Int): Int = columns(column).middle(block(i))
 
   def depths: Depths = {
     val found = new Array[Int](size)
@@ -30,7 +30,8 @@ final private[audit] class MeasuredBoxes(columns: IndexedSeq[RankedColumn]) {
     (0 until size).foreach { i =>
       if (empty(block(i))) found(i) = 1
       else {
-        found(i) = meeting(columns.indices.map(middle(i, _)).toArray, columns.indices.map(middle(i, _)).toArray)
+        val point = columns.indices.map(middle(i, _)).toArray
+        found(i) = meeting(point, point)
         val met = meeting(lows.map(_(block(i))), highs.map(_(block(i)))) - 1
         overlaps += weight(i).toDouble * met
       }

@@ -23,7 +23,8 @@ private[audit] object MetadataBound {
       val found = reads(c).masses
       val least = columns(c).scale.span.fold(0.0)(1.0 / _)
       Array.tabulate(boxes.size) { i =>
-        if (columns(c).scale.size == 0) least else math.max(least, found(boxes.middle(i, c)))
+        val at = boxes.middle(i, c)
+        if (columns(c).scale.size == 0 || at % 2 == 1) least else math.max(least, found(at / 2))
       }
     }
     val isNull =

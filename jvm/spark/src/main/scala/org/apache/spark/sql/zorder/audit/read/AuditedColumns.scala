@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.audit.read
 
+import org.apache.spark.sql.zorder.audit.measure.Spacing
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns, ClusteredBy}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -17,6 +18,8 @@ final private[audit] case class AuditedColumns(
     stats: IndexedSeq[StatColumn],
     notes: Seq[String]) {
   def names: Seq[String] = columns.map(_.sql)
+
+  def spacings: IndexedSeq[Spacing] = stats.map(s => Spacing.of(s.dataType))
 }
 
 private[audit] object AuditedColumns {

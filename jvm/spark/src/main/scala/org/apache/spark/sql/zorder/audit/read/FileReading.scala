@@ -46,7 +46,8 @@ private[audit] object FileReading {
       columns: AuditedColumns): AuditedFile = {
     val n = columns.stats.length
     val whole = known.orElse(footer.map(f =>
-      if (f.opaque) Block(f.rows, IndexedSeq.fill(n)(Zone.Unknown)) else f.block(n))).get
+      if (f.opaque) Block(f.rows, IndexedSeq.fill(n)(Zone.Unknown))
+      else f.block(n).copy(nullFree = (0 until n).filter(c => f.rowGroups.forall(_.nullFree(c))).toSet))).get
     val groups = footer.map(f =>
       if (f.opaque) IndexedSeq(whole) else f.rowGroupBlocks((0 until n).map(Some(_))).toIndexedSeq)
     AuditedFile(file, whole, groups, pages)
@@ -77,7 +78,10 @@ private[audit] object FileReading {
       files.iterator.flatMap { f =>
         val number = index.files.find(keys.of(new Path(f.path)), f.length, f.modified)
         if (number < 0) None
-        else Some(f.path -> Block(index.files.rows(number), ranges.map(zone(_, number))))
+        else {
+          val nullFree = ranges.indices.filter(ranges(_).nulls(number) == 0L).toSet
+          Some(f.path -> Block(index.files.rows(number), ranges.map(zone(_, number)), nullFree))
+        }
       }.toMap
     }
   }
