@@ -86,6 +86,7 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       write(numbers(5000), 8, path)
       logOf("audit_log", path, Seq("a = 1", "a = 2 AND d = date'2020-02-02'", "b = 3"))
       val row = audit(s"'$path', 's', 'audit_log'").head
+      assert(row.getSeq[String](row.fieldIndex("notes")).last.startsWith("The queries of the log read "))
       assert(verdict(row) === "WRONG COLUMNS" && statement(row) === s"ZORDER TABLE '$path' BY (a, b, d)", row)
       assert(verdict(audit(s"'$path', 'a, b', 'audit_log'").head) === "RECLUSTER")
     }
@@ -156,6 +157,26 @@ class AuditSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("what logged queries read, the worst first, with and without their values") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      write(numbers(20000), 16, path)
+      logOf("audit_log", path, Seq("id = 77", "b BETWEEN 500000 AND 500100", "a = 5 AND b = 7", "abs(a) = 3", "id >= 0"))
+      val rows = spark.sql(s"SELECT * FROM clustering_queries('$path', 'audit_log')").collect().toSeq
+      val found = rows.map(r => r.getString(0) -> r).toMap
+      assert(rows.length === 5 && math.abs(rows.map(_.getDouble(1)).sum - 1.0) < 1e-6)
+      assert(math.abs(found("id = ?").getDouble(2) - 0.0625) < 0.001 && !found("id = ?").getBoolean(4))
+      assert(found("b BETWEEN ? AND ?").getDouble(2) > 0.9 && found("b BETWEEN ? AND ?").getBoolean(4))
+      assert(!found("id >= ?").getBoolean(4) && found("id >= ?").getDouble(3) > 0.9)
+      assert(rows.head.getBoolean(4) && !rows.last.getBoolean(4))
+      spark.table("audit_log").selectExpr("table", "time", "query", "weight",
+        "transform(boxes, b -> transform(b, c -> named_struct('column', c.column, 'kind', c.kind))) boxes")
+        .createOrReplaceTempView("audit_masked")
+      val masked = spark.sql(s"SELECT * FROM clustering_queries('$path', 'audit_masked')").collect().toSeq
+      assert(math.abs(masked.find(_.getString(0) == "id = ?").get.getDouble(2) - 0.0625) < 0.01)
+    }
+  }
+
   test("the boxes of files and row groups") {
     withTempDir { dir =>
       val path = dir.resolve("t")
@@ -176,7 +197,7 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       assert(refusal(s"'$path'").startsWith(s"$path was never clustered, so the audit does not know which columns"))
       assert(refusal(s"'$path', 'nope'").contains("has no column nope"))
       assert(refusal(s"'$path', 'a + 1'").contains("Files keep no bounds of the expression a + 1"))
-      assert(refusal("").startsWith("clustering_information takes a table or a path, and perhaps columns"))
+      assert(refusal("").startsWith("clustering_information takes table, columns, log as strings, as in SELECT"))
       assert(refusal("'/not/there', 'a'").startsWith("There is nothing at file:/not/there."))
     }
   }

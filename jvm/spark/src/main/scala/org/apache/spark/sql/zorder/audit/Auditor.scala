@@ -55,14 +55,17 @@ final class Auditor private (
     val judge = new Judge(
       columns,
       log.map(AskedColumns.of(session, table, columns, _)),
-      scope => sameColumns && since(scope.files).exists(_.isEmpty),
+      scope => sameColumns && laidOut(scope.partition) && since(scope.files).exists(_.isEmpty),
       table.isInstanceOf[ParquetTable] && !found.indexed)
     val judged = scopes.map(s => s -> judge.of(s))
     val parts =
       if (!table.partitioned) Nil
       else judged.sortBy { case (s, _) => (-s.totalExcess, s.partition) }.map { case (s, j) => ofScope(s, j) }
+    val logged = log.toSeq.flatMap(l => QueryAudit.summary(QueryAudit.rows(session, table, l)))
+    val notes = columns.notes ++ found.notes
     val curve = if (sameColumns) lastRun.map(_.curve) else None
-    (whole(found.files, judged) +: parts).map(AuditRow.of(_, columns.names, curve, columns.notes ++ found.notes))
+    AuditRow.of(whole(found.files, judged), columns.names, curve, notes ++ logged) +:
+      parts.map(AuditRow.of(_, columns.names, curve, notes))
   }
 
   private def ofScope(s: Scope, j: Judgement): AuditResult = AuditResult(
@@ -89,6 +92,11 @@ final class Auditor private (
       since(files))
   }
 
+  /** Whether a run has laid the partition out by the columns of the last one. */
+  private def laidOut(partition: String): Boolean =
+    lastRun.exists(last =>
+      table.state.standing().exists(r => r.columns == last.columns && r.layoutIds.contains(partition)))
+
   /** Files that are of no run that stands, and not older than the last one; a format may not know how old they are. */
   private def since(files: IndexedSeq[AuditedFile]): Option[IndexedSeq[AuditedFile]] = lastRun.map { run =>
     files.filter { f =>
@@ -113,13 +121,28 @@ object Auditor {
   def of(session: ClassicSession, target: TableRef, columns: Option[String], log: Option[String]): Auditor = {
     val table = TableResolver.locate(session, target)
     val chosen = AuditedColumns.of(session, table, columns)
-    val read = log.map { name =>
-      val on = QueryLog.read(session, name).on(session, table)
-      if (on.queries.isEmpty)
-        refuse(
-          s"The query log $name has no query with a filter on ${table.name}: name another, or leave it out.")
-      on
-    }
-    new Auditor(session, target, table, chosen, read)
+    new Auditor(session, target, table, chosen, log.map(queries(session, table, _)))
+  }
+
+  /**
+   * What the queries of a log read of the table: a row for each shape of query, the worst first.
+   *
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence: what is wrong with the table or the log
+   */
+  def queries(session: ClassicSession, target: TableRef, log: String): () => Seq[Row] = {
+    val table = TableResolver.locate(session, target)
+    val read = queries(session, table, log)
+    () =>
+      try UnreadableFiles.explained(table.name)(QueryAudit.rows(session, table, read)).map(_.row)
+      finally table.close()
+  }
+
+  private def queries(session: ClassicSession, table: ClusterTable, name: String): QueryLog = {
+    val on = QueryLog.read(session, name).on(session, table)
+    if (on.queries.isEmpty)
+      refuse(
+        s"The query log $name has no query with a filter on ${table.name}: name another, or leave it out.")
+    on
   }
 }

@@ -23,6 +23,7 @@ final private[audit] case class AuditedColumns(
 }
 
 private[audit] object AuditedColumns {
+  val none: AuditedColumns = AuditedColumns(IndexedSeq.empty, IndexedSeq.empty, Nil)
 
   /**
    * @param list

@@ -37,6 +37,18 @@ private[audit] object FileReading {
     Read(found, index.isDefined, notes(files.length, known.size, sample.length))
   }
 
+  /** The same without row groups and pages. */
+  def filesOnly(
+      session: ClassicSession,
+      table: ClusterTable,
+      columns: AuditedColumns): IndexedSeq[AuditedFile] = {
+    val files = table.files().toIndexedSeq
+    val known = indexOf(session, table).fold(Map.empty[String, Block])(entries(_, table, columns, files))
+    val read = Footers.read(session, files.filterNot(f => known.contains(f.path)), columns.stats)
+      .map(f => f.file.path -> f).toMap
+    files.map(f => audited(f, known.get(f.path), read.get(f.path), None, columns))
+  }
+
   /** Files without row groups are left out; of an opaque one nothing is known. */
   private def audited(
       file: DataFile,
