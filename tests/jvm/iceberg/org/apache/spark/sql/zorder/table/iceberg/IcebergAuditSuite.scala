@@ -12,7 +12,13 @@ class IcebergAuditSuite extends AnyFunSuite with IcebergFixture {
   test("a table in no order, then clustered, then appended to") {
     val table = create("audited", "id BIGINT, a INT, b BIGINT", "PARTITIONED BY (bucket(1, id))")
     def more(): Unit =
-      fill(table, 4000, 4, "id", "cast(pmod(xxhash64(id), 1000) as int) AS a", "pmod(xxhash64(id, 2), 5000) AS b")
+      fill(
+        table,
+        4000,
+        4,
+        "id",
+        "cast(pmod(xxhash64(id), 1000) as int) AS a",
+        "pmod(xxhash64(id, 2), 5000) AS b")
     def audit(columns: String): Seq[Row] =
       sql(s"SELECT * FROM clustering_information('$table'$columns)").collect().toSeq
     more()

@@ -61,7 +61,8 @@ class MeasureSuite extends AnyFunSuite {
     assert(mixed.joint.depths.counts.toSeq === Seq(4 -> 4L))
   }
 
-  test("a wide file over two narrow ones: three quarters; with an unknown one: more; NULLs are not looked up") {
+  test(
+    "a wide file over two narrow ones: three quarters; with an unknown one: more; NULLs are not looked up") {
     val strings = Seq("a" -> "z", "a" -> "m", "n" -> "z").map { case (low, high) =>
       Zone.Between(BytesWord(low.getBytes), BytesWord(high.getBytes))
     }
@@ -81,7 +82,10 @@ class MeasureSuite extends AnyFunSuite {
     val files = (0 until 100).map(i => zone(10L * i, 10L * i + 9))
     near(level(Seq.fill(100)(1000L), files).joint.reads.range, 0.01)
     val eight = level(Seq.fill(96)(1000L), (0L until 96L).map(i => zone(i / 12, i / 12)))
-    near(eight.joint.reads.range, (96 * 1.0 / 8 + 4 * 1.0 / 4) / 100) // a hundredth that has two of the values reads both
+    near(
+      eight.joint.reads.range,
+      (96 * 1.0 / 8 + 4 * 1.0 / 4) / 100
+    ) // a hundredth that has two of the values reads both
     near(eight.joint.reads.lookUp, 0.125)
     near(eight.joint.reads.lookUpBound, 0.125)
     assert(eight.joint.depths.constant === 96)
@@ -135,10 +139,13 @@ class MeasureSuite extends AnyFunSuite {
   test("random zones: depth and overlaps are those of a plain count of pairs and points") {
     (1 to 200).foreach { _ =>
       val zones = IndexedSeq.fill(random.nextInt(25))(randomZone())
-      val values = zones.collect { case z: Zone.Between => Seq(z.min, z.max) }.flatten.map(w => Zone.Between(w, w))
+      val values =
+        zones.collect { case z: Zone.Between => Seq(z.min, z.max) }.flatten.map(w => Zone.Between(w, w))
       val depths = zones.map {
         case Zone.OnlyNulls => 1
-        case z => (values.filter(meets(_, z)).map(v => zones.count(meets(_, v))) :+ zones.count(_ == Zone.Unknown)).max
+        case z => (values.filter(meets(
+            _,
+            z)).map(v => zones.count(meets(_, v))) :+ zones.count(_ == Zone.Unknown)).max
       }
       val overlaps = zones.indices.map(i =>
         zones.indices.count(j => i != j && meets(zones(i), zones(j)))).sum
@@ -163,10 +170,11 @@ class MeasureSuite extends AnyFunSuite {
       def empty(b: Int) = boxes(b).contains(Zone.OnlyNulls)
       val expected = (0 until n).map { b =>
         if (empty(b)) 1
-        else (0 until n).count(o => !empty(o) && (0 to 1).forall { c =>
-          val at = columns(c).middle(b)
-          columns(c).boxLow(o) <= at && at <= columns(c).boxHigh(o)
-        })
+        else (0 until n).count(o =>
+          !empty(o) && (0 to 1).forall { c =>
+            val at = columns(c).middle(b)
+            columns(c).boxLow(o) <= at && at <= columns(c).boxHigh(o)
+          })
       }
       val overlaps = (0 until n).map(b =>
         (0 until n).count(o => o != b && (0 to 1).forall(c => meets(boxes(b)(c), boxes(o)(c))))).sum
@@ -186,7 +194,8 @@ class MeasureSuite extends AnyFunSuite {
       zones.indices.foreach { f =>
         zones(f) match {
           case Zone.Between(LongWord(low), LongWord(high)) => (low to high).foreach { v =>
-              val read = zones.indices.filter(g => meets(zones(g), zone(v, v))).map(rows(_)).sum.toDouble / rows.sum
+              val read =
+                zones.indices.filter(g => meets(zones(g), zone(v, v))).map(rows(_)).sum.toDouble / rows.sum
               sum += read * rows(f) / (high - low + 1)
               weight += rows(f).toDouble / (high - low + 1)
             }
@@ -197,7 +206,8 @@ class MeasureSuite extends AnyFunSuite {
     }
   }
 
-  test("fractions are evenly apart by their values, not by their bits; one value beside a wide range is not lost") {
+  test(
+    "fractions are evenly apart by their values, not by their bits; one value beside a wide range is not lost") {
     def real(x: Double): Zone.Between = {
       val word = LongWord(OrderedWord.ofDouble(x))
       Zone.Between(word, word)

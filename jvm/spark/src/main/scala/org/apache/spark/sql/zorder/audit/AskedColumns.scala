@@ -29,11 +29,16 @@ private[audit] object AskedColumns {
   private val MostColumns = 4
 
   /** @param log of this table alone */
-  def of(session: ClassicSession, table: ClusterTable, columns: AuditedColumns, log: QueryLog): AskedColumns = {
+  def of(
+      session: ClassicSession,
+      table: ClusterTable,
+      columns: AuditedColumns,
+      log: QueryLog): AskedColumns = {
     val all = log.queries.map(_.weight).sum
     val texts = log.queries.flatMap(_.boxes).flatten.map(_.column).distinct
     val paths = texts.flatMap(t => resolved(session, table, t).map(t -> _)).toMap
-    def asks(q: LoggedQuery): Set[Seq[String]] = q.boxes.flatten.flatMap(c => paths.get(c.column).map(_._2)).toSet
+    def asks(q: LoggedQuery): Set[Seq[String]] =
+      q.boxes.flatten.flatMap(c => paths.get(c.column).map(_._2)).toSet
     val audited = columns.columns.flatMap(_.path).toSet
     val beside = log.queries.filter(q => (asks(q) & audited).isEmpty).map(_.weight).sum
     val each = paths.values.toSeq.distinct.filter { case (_, path) =>
@@ -43,7 +48,10 @@ private[audit] object AskedColumns {
   }
 
   /** None for expressions, partition columns and what is no column of the table. */
-  private def resolved(session: ClassicSession, table: ClusterTable, text: String): Option[(String, Seq[String])] =
+  private def resolved(
+      session: ClassicSession,
+      table: ClusterTable,
+      text: String): Option[(String, Seq[String])] =
     Try(ClusterColumns.resolve(session, table, table.schema, Seq(text)).head).toOption
       .flatMap(c => c.path.map(c.sql -> _))
 }

@@ -37,7 +37,12 @@ private[zorder] object BoxRow {
     }
   }
 
-  private def row(f: AuditedFile, group: Option[Int], block: Block, bytes: java.lang.Long, ranges: Seq[Row]): Row =
+  private def row(
+      f: AuditedFile,
+      group: Option[Int],
+      block: Block,
+      bytes: java.lang.Long,
+      ranges: Seq[Row]): Row =
     Row(f.file.partition, f.file.path, group.fold[Integer](null)(g => g), block.rows, bytes, ranges)
 
   private def ofRange(

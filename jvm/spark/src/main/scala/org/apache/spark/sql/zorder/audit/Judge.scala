@@ -26,7 +26,8 @@ final private[audit] class Judge(
   private val all = names.mkString(", ")
 
   def of(scope: Scope): Judgement =
-    if (scope.files.length < 2) Judgement(Verdict.Ok, s"${count(scope.files.length.toLong, "file")}: nothing to skip.", None)
+    if (scope.files.length < 2)
+      Judgement(Verdict.Ok, s"${count(scope.files.length.toLong, "file")}: nothing to skip.", None)
     else wrongColumns.orElse(noStatistics(scope)).getOrElse(byReads(scope))
 
   /** The log asks other columns than these. */
@@ -43,7 +44,8 @@ final private[audit] class Judge(
   private def noStatistics(scope: Scope): Option[Judgement] =
     names.indices.find(c => scope.unknownShare(c) > Judge.Half).map { c =>
       val dataType = columns.stats(c).dataType
-      val why = s"${percent(scope.unknownShare(c))} of the rows are in files without min and max of ${names(c)}"
+      val why =
+        s"${percent(scope.unknownShare(c))} of the rows are in files without min and max of ${names(c)}"
       if (!ParquetZones.bounds(dataType))
         Judgement(
           Verdict.NoStatistics,
@@ -90,7 +92,8 @@ final private[audit] class Judge(
     s" ${count(scope.avoidable.length.toLong, "file")} of ${scope.files.length} cause four fifths of what is read in vain."
 
   private def well(scope: Scope, now: Double, least: Double): Judgement = {
-    val good = s"Looking up one value of $all reads ${percent(now)} of the rows on average; the least possible is about ${percent(least)}."
+    val good =
+      s"Looking up one value of $all reads ${percent(now)} of the rows on average; the least possible is about ${percent(least)}."
     if (mayIndex && scope.files.length >= Judge.FilesForIndex) Judgement(
       Verdict.Ok,
       s"$good An index spares each query the footers of the ${scope.files.length} files.",

@@ -36,7 +36,8 @@ private[audit] object QueryAudit {
     val each = shapes.map { g =>
       val share = QueryCost.mean(blocks, g.queries)
       // queries without a condition on these columns read everything, whatever the layout
-      val least = if (g.queries.forall(_.columns.isEmpty)) 1.0 else bound.of(g.queries, ReadShares(n, n, n)).files
+      val least =
+        if (g.queries.forall(_.columns.isEmpty)) 1.0 else bound.of(g.queries, ReadShares(n, n, n)).files
       QueryRow(g.text, g.weight, share, math.min(least, 1.0))
     }
     each.sortBy(q => (-q.excess, -q.weight, q.query))

@@ -12,7 +12,10 @@ import sparkzorder.curve.{Block, Zone}
  * @param files
  *   by path
  */
-final private[audit] class Scope(val partition: String, val files: IndexedSeq[AuditedFile], spacings: IndexedSeq[Spacing]) {
+final private[audit] class Scope(
+    val partition: String,
+    val files: IndexedSeq[AuditedFile],
+    spacings: IndexedSeq[Spacing]) {
   private val blocks = files.map(_.whole)
   private val ofFiles = new LevelMeasure(LevelBlocks.ofFiles(blocks, spacings))
 
@@ -52,7 +55,8 @@ final private[audit] class Scope(val partition: String, val files: IndexedSeq[Au
   }
 
   /** The least that look-ups read, if the files are sorted by that column alone. */
-  def boundOfSort(column: Int): Double = math.max(1.0 / math.max(1, files.length), ofFiles.largestMass(column))
+  def boundOfSort(column: Int): Double =
+    math.max(1.0 / math.max(1, files.length), ofFiles.largestMass(column))
 
   private def rowGroups: Option[LevelBlocks] = {
     val known = files.flatMap(_.rowGroups)

@@ -17,7 +17,9 @@ private[audit] object TableJudgement {
       val same = judged.filter(_._2.verdict == worst)
       if (worst == Verdict.Ok) {
         val index = judged.map(_._2).find(_.cure.isDefined)
-        (Judgement(Verdict.Ok, s"All of its ${judged.length} partitions are well.", index.flatMap(_.cure)), Nil)
+        (
+          Judgement(Verdict.Ok, s"All of its ${judged.length} partitions are well.", index.flatMap(_.cure)),
+          Nil)
       } else {
         val (scope, judgement) = same.maxBy { case (s, _) => (s.totalExcess, s.rows) }
         val most = judged.count(_._1.files.length > 1)

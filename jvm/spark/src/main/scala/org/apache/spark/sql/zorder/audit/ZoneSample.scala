@@ -20,14 +20,17 @@ private[audit] object ZoneSample {
   /** Each column begins at another of its values, or rows would lie on the diagonals of the boxes. */
   private def values(block: Block, c: Int): IndexedSeq[Option[Word]] = {
     val found = Probes.of(block.zones(c)).toIndexedSeq
-    (0 until RowsOfAFile).map(i => if (found.isEmpty) None else Some(found((i * (2 * c + 1) + c) % found.length)))
+    (0 until RowsOfAFile).map(i =>
+      if (found.isEmpty) None else Some(found((i * (2 * c + 1) + c) % found.length)))
   }
 
   private def column(words: IndexedSeq[Option[Word]]): SampleColumn = {
     val isNull = words.map(_.isEmpty).toArray
     words.flatten.headOption match {
       case Some(_: BytesWord) =>
-        BytesSample(words.map { case Some(BytesWord(b)) => b; case _ => Array.emptyByteArray }.toArray, isNull)
+        BytesSample(
+          words.map { case Some(BytesWord(b)) => b; case _ => Array.emptyByteArray }.toArray,
+          isNull)
       case _ => LongSample(words.map { case Some(LongWord(v)) => v; case _ => 0L }.toArray, isNull)
     }
   }

@@ -13,6 +13,7 @@ final private[audit] class ColumnReads(
     rows: Array[Long],
     values: RankedColumn,
     valueRows: Array[Long]) {
+
   /** Rows of all blocks. */
   val total: Double = rows.iterator.map(_.toDouble).sum
 

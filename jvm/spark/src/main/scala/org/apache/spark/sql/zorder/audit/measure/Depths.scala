@@ -35,7 +35,9 @@ final private[audit] case class Depths(
 
   /** Numbers of blocks by Snowflake's buckets, without gaps. */
   def histogram: Seq[(String, Long)] = {
-    val found = counts.toSeq.groupBy(c => Depths.bucket(c._1)).map { case (b, same) => b -> same.map(_._2).sum }
+    val found = counts.toSeq.groupBy(c => Depths.bucket(c._1)).map { case (b, same) =>
+      b -> same.map(_._2).sum
+    }
     val last = counts.lastOption.fold(0)(c => Depths.bucket(c._1))
     Depths.buckets.takeWhile(_ <= last).map(b => f"$b%05d" -> found.getOrElse(b, 0L)).toSeq
   }
@@ -60,7 +62,12 @@ private[audit] object Depths {
   private val Single = 16
 
   /** @param weights of the measured blocks, each standing for so many */
-  def of(constant: Long, overlaps: Double, depths: Array[Int], weights: Int => Long, error: Double): Depths = {
+  def of(
+      constant: Long,
+      overlaps: Double,
+      depths: Array[Int],
+      weights: Int => Long,
+      error: Double): Depths = {
     val counts = new java.util.TreeMap[Int, Long]()
     depths.indices.foreach(i => counts.merge(depths(i), weights(i), (a, b) => a + b))
     val built = TreeMap.newBuilder[Int, Long]
@@ -69,7 +76,8 @@ private[audit] object Depths {
   }
 
   private def bucket(depth: Int): Int =
-    if (depth <= Single) depth else if (Integer.bitCount(depth) == 1) depth else Integer.highestOneBit(depth) << 1
+    if (depth <= Single) depth
+    else if (Integer.bitCount(depth) == 1) depth else Integer.highestOneBit(depth) << 1
 
   private def buckets: Iterator[Int] =
     (1 to Single).iterator ++ Iterator.iterate(2 * Single)(_ * 2).takeWhile(_ > 0)

@@ -26,34 +26,39 @@ final private[audit] class MeasuredBoxes(columns: IndexedSeq[RankedColumn]) {
 
   def depths: Depths = {
     val found = new Array[Int](size)
-    var overlaps = 0.0
-    (0 until size).foreach { i =>
-      if (empty(block(i))) found(i) = 1
-      else {
-        val point = columns.indices.map(middle(i, _)).toArray
-        found(i) = meeting(point, point)
-        val met = meeting(lows.map(_(block(i))), highs.map(_(block(i)))) - 1
-        overlaps += weight(i).toDouble * met
-      }
-    }
+    val met = new Array[Int](size)
+    // each box is compared with all others, by all cores of the driver
+    java.util.stream.IntStream.range(0, size).parallel().forEach(i => count(i, found, met))
+    val overlaps = (0 until size).iterator.map(i => weight(i).toDouble * met(i)).sum
     val constant = (0 until n).count(b => columns.forall(_.isConstant(b)))
     Depths.of(constant.toLong, overlaps, found, weight, error(found))
   }
 
-  /** How many boxes meet this one. */
-  private def meeting(low: Array[Int], high: Array[Int]): Int = {
-    var found = 0
-    var b = 0
-    while (b < n) {
-      if (!empty(b)) {
+  /** How many boxes hold the middle of a measured one, and how many others meet it. */
+  private def count(i: Int, found: Array[Int], met: Array[Int]): Unit =
+    if (empty(block(i))) found(i) = 1
+    else {
+      val d = lows.length
+      val point = Array.tabulate(d)(middle(i, _))
+      val low = lows.map(_(block(i)))
+      val high = highs.map(_(block(i)))
+      var holding = 0
+      var meeting = 0
+      var b = 0
+      while (b < n) {
         var c = 0
-        while (c < low.length && lows(c)(b) <= high(c) && highs(c)(b) >= low(c)) c += 1
-        if (c == low.length) found += 1
+        while (c < d && lows(c)(b) <= high(c) && highs(c)(b) >= low(c)) c += 1
+        if (c == d && !empty(b)) {
+          meeting += 1
+          c = 0
+          while (c < d && lows(c)(b) <= point(c) && highs(c)(b) >= point(c)) c += 1
+          if (c == d) holding += 1
+        }
+        b += 1
       }
-      b += 1
+      found(i) = holding
+      met(i) = meeting - 1
     }
-    found
-  }
 
   private def error(depths: Array[Int]): Double =
     if (size == n) 0.0

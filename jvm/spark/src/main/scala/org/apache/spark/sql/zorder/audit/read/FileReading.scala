@@ -29,8 +29,9 @@ private[audit] object FileReading {
     val sample = evenly(files)
     val sampled = sample.map(_.path).toSet
     // the footers of the sample are read along with the others': they have the row groups
-    val read = Footers.read(session, files.filter(f => !known.contains(f.path) || sampled(f.path)), columns.stats)
-      .map(f => f.file.path -> f).toMap
+    val read =
+      Footers.read(session, files.filter(f => !known.contains(f.path) || sampled(f.path)), columns.stats)
+        .map(f => f.file.path -> f).toMap
     val pages = PageIndex.read(session, sample, columns.stats).map(p => p.file.path -> p).toMap
     val found = files.map(f => audited(f, known.get(f.path), read.get(f.path), pages.get(f.path), columns))
       .filter(f => f.whole.rows > 0 || f.rowGroups.forall(_.nonEmpty))
@@ -71,7 +72,9 @@ private[audit] object FileReading {
 
   private def indexOf(session: ClassicSession, table: ClusterTable): Option[StatisticsIndex] = table match {
     case plain: ParquetTable =>
-      new IndexStore(plain.root.getFileSystem(session.sessionState.newHadoopConf()), plain.root).newest().map(_._2)
+      new IndexStore(
+        plain.root.getFileSystem(session.sessionState.newHadoopConf()),
+        plain.root).newest().map(_._2)
     case _ => None
   }
 
@@ -107,7 +110,8 @@ private[audit] object FileReading {
   }
 
   private def notes(files: Int, known: Int, sampled: Int): Seq[String] = {
-    val index = if (known == 0) None else Some(s"Ranges of $known of $files files come from the statistics index.")
+    val index =
+      if (known == 0) None else Some(s"Ranges of $known of $files files come from the statistics index.")
     val pages =
       if (sampled == files) None
       else {

@@ -47,7 +47,8 @@ sealed abstract class AuditFunction(
   def build(arguments: Seq[Expression]): LogicalPlan = {
     val texts = arguments.map(text)
     val given = texts.flatten
-    if (given.length < texts.length || texts.length > parameters.length || given.take(least).flatten.length < least)
+    if (given.length < texts.length || texts.length > parameters.length || given.take(
+        least).flatten.length < least)
       ZOrderException.refuse(
         s"$name takes ${parameters.mkString(", ")} as strings, as in SELECT * FROM $name($example).")
     val session = Shims.classic(SparkSession.active)
