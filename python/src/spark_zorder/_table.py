@@ -60,7 +60,7 @@ class ZOrderTable:
         return self._found(lambda log: _sql.advice(self._target, log), queries)
 
     def audit(self, *columns: str, queries: Queries | None = None) -> DataFrame:
-        """How well the table is clustered, and the one statement to run: the table first, then its partitions.
+        """How well the table is clustered, and what to run: the table first, then its partitions.
 
         Reads footers or a statistics index at once, no data, and writes nothing. ``columns`` are SQL names;
         without any, those that the table names itself or was last clustered by. ``queries`` are what

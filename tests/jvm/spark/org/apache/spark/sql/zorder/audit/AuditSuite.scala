@@ -72,7 +72,7 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       // the shares are those that a query counts which knows nothing of us
       assert(math.abs(double(level(row, "file", "a"), "look_up_share") - shareRead(read(path), "a")) < 0.01)
       assert(long(row, "avoidable_files") === 13 && long(row, "avoidable_bytes") < long(row, "total_bytes"))
-      done(one(statement(row) + " WITH (fileCount = 16)"))
+      done(one(statement(row)))
       val after = audit(s"'$path'").head
       assert(verdict(after) === "OK" && after.getAs[String]("cluster_by_keys") === "(a, b)", after)
       assert(double(level(after, "file"), "efficiency") > 0.8 && long(after, "files_since_last_run") === 0)
@@ -90,7 +90,7 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       logOf("audit_log", path, Seq("a = 1", "a = 2 AND d = date'2020-02-02'", "b = 3"))
       val row = audit(s"'$path', 's', 'audit_log'").head
       assert(row.getSeq[String](row.fieldIndex("notes")).last.startsWith("The queries of the log read "))
-      assert(verdict(row) === "WRONG COLUMNS" && statement(row) === s"ZORDER TABLE '$path' BY (a, b, d)", row)
+      assert(verdict(row) === "WRONG COLUMNS" && statement(row) === s"ZORDER TABLE '$path' BY (a, b, d) WITH (fileCount = 8)", row)
       assert(verdict(audit(s"'$path', 'a, b', 'audit_log'").head) === "RECLUSTER")
     }
   }
@@ -102,10 +102,10 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       Seq("b", "b, seven").foreach { columns =>
         val row = of(path, columns)
         assert(verdict(row) === "USE SORT" && statement(
-          row) === s"ZORDER TABLE '$path' BY (b) USING CURVE lexical")
+          row) === s"ZORDER TABLE '$path' BY (b) USING CURVE lexical WITH (fileCount = 8)")
       }
       assert(verdict(of(path, "seven")) === "OK")
-      done(one(statement(of(path, "b")) + " WITH (fileCount = 8)"))
+      done(one(statement(of(path, "b"))))
       assert(verdict(of(path, "b")) === "OK")
     }
   }
@@ -118,8 +118,8 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       }
       val row = of(path, "ts, b")
       assert(verdict(row) === "NO STATISTICS" && long(row, "files_without_statistics") === 8, row)
-      assert(statement(row) === s"ZORDER TABLE '$path' BY (ts, b) WITH (timestampType = 'micros')")
-      done(one(statement(row).stripSuffix(")") + ", fileCount = 8)"))
+      assert(statement(row) === s"ZORDER TABLE '$path' BY (ts, b) WITH (timestampType = 'micros', fileCount = 8)")
+      done(one(statement(row)))
       assert(verdict(of(path, "ts, b")) === "OK")
     }
   }
@@ -135,11 +135,15 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       val rows = audit(s"'$path', 'id, x'")
       assert(rows.map(_.getAs[String]("partition")) === Seq(null, "p=bad", "p=good one"))
       assert(rows.map(verdict) === Seq("RECLUSTER", "RECLUSTER", "OK"))
-      val cure = s"ZORDER TABLE '$path' WHERE p = 'bad' BY (id, x)"
+      val cure = s"ZORDER TABLE '$path' WHERE p = 'bad' BY (id, x) WITH (fileCount = 4)"
       assert(rows.map(statement) === Seq(cure, cure, null))
       assert(double(rows.head, "average_depth") === (4.0 * 4 + 4 * 1) / 8)
       assert(double(rows(2), "average_depth") === 1.0)
-      done(one(cure + " WITH (fileCount = 4, force = true)"))
+      assert(rows(1).getAs[String]("reason").contains("a run leaves it alone without fileCount"))
+      done(one(cure.replace("= 4)", "= 4, force = true)")))
+      withConf("spark.zorder.fileCount" -> "4") {
+        assert(statement(audit(s"'$path', 'id, x'")(1)) === null)
+      }
     }
   }
 

@@ -21,10 +21,10 @@ class DeltaAuditSuite extends AnyFunSuite with DeltaFixture {
       assert(rows.map(_.getAs[String]("partition")).toSet === Set(null, "p=0", "p=1"))
       assert(rows.map(_.getAs[String]("verdict")).distinct === Seq("RECLUSTER"))
       assert(rows.map(_.getAs[String]("statement")).toSet === Set(
-        s"ZORDER TABLE '$path' BY (x, b)",
-        s"ZORDER TABLE '$path' WHERE p = 0L BY (x, b)",
-        s"ZORDER TABLE '$path' WHERE p = 1L BY (x, b)"))
-      done(one(rows.last.getAs[String]("statement") + " WITH (fileCount = 4, force = true)"))
+        s"ZORDER TABLE '$path' BY (x, b) WITH (fileCount = 4)",
+        s"ZORDER TABLE '$path' WHERE p = 0L BY (x, b) WITH (fileCount = 4)",
+        s"ZORDER TABLE '$path' WHERE p = 1L BY (x, b) WITH (fileCount = 4)"))
+      done(one(rows.last.getAs[String]("statement").replace("= 4)", "= 4, force = true)")))
       val worst = rows.last.getAs[String]("partition")
       val after = audit("")
       assert(after.find(_.getAs[String]("partition") == worst).get.getAs[String]("verdict") === "OK")

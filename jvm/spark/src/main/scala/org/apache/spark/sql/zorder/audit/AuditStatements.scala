@@ -15,12 +15,15 @@ final private[audit] class AuditStatements(session: ClassicSession, target: Tabl
   /** @param partitions to restrict it to; empty for the whole table */
   def of(cure: Cure, partitions: Seq[String]): String = cure match {
     case Cure.Index => s"ZORDER INDEX ${target.sql}"
-    case Cure.Cluster(columns, settings, full) =>
+    case Cure.Cluster(columns, curve, options, full) =>
       val conditions = partitions.map(condition)
+      val using = curve.fold("")(c => s" USING CURVE $c")
+      val settings =
+        if (options.isEmpty) "" else options.map { case (k, v) => s"$k = $v" }.mkString(" WITH (", ", ", ")")
       val where =
         if (conditions.isEmpty || conditions.exists(_.isEmpty)) ""
         else s" WHERE ${conditions.flatten.mkString(" OR ")}"
-      s"ZORDER TABLE ${target.sql}${if (full) " FULL" else ""}$where BY ${columns.mkString("(", ", ", ")")}$settings"
+      s"ZORDER TABLE ${target.sql}${if (full) " FULL" else ""}$where BY ${columns.mkString("(", ", ", ")")}$using$settings"
   }
 
   /** What holds in one partition alone; None where its directories are not named after columns. */

@@ -6,8 +6,9 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.audit.read.{AuditedColumns, AuditedFile, FileReading}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
+import org.apache.spark.sql.zorder.run.plan.FilePlan
 import org.apache.spark.sql.zorder.run.report.HumanReadable
-import org.apache.spark.sql.zorder.run.request.{ClusteredBy, Progress}
+import org.apache.spark.sql.zorder.run.request.{ClusteredBy, Progress, TableOptions}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, RunRecord, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
@@ -29,7 +30,9 @@ final class Auditor private (
   private val progress = new Progress(session, UUID.randomUUID().toString.take(8), table.name)
   private val statements = new AuditStatements(session, target, table)
   private val lastRun: Option[RunRecord] = table.state.latest()
-  private lazy val ours: Set[String] = table.state.standing().flatMap(_.files.map(_.path)).toSet
+  private lazy val standing: Seq[RunRecord] = table.state.standing()
+  private lazy val ours: Set[String] = standing.flatMap(_.files.map(_.path)).toSet
+  private lazy val options = TableOptions.of(table, Map.empty, session)
 
   /** Whether the last run clustered by these columns. */
   private val sameColumns = lastRun.exists(_ => ClusteredBy.lastRun(table).contains(columns.names))
@@ -52,10 +55,12 @@ final class Auditor private (
     val found = read()
     val scopes = progress.step("audit")(Scope.all(found.files, columns.spacings))(s =>
       HumanReadable.count(s.length.toLong, "partition"))
+    val bytes = scopes.map(_.bytes).sum
     val judge = new Judge(
       columns,
       log.map(AskedColumns.of(session, table, columns, _)),
       scope => sameColumns && laidOut(scope.partition) && since(scope.files).exists(_.isEmpty),
+      scope => FilePlan.leavesAlone(scope.bytes, bytes, scope.rows, options),
       table.isInstanceOf[ParquetTable] && !found.indexed)
     val judged = scopes.map(s => s -> judge.of(s))
     val parts =
@@ -95,7 +100,7 @@ final class Auditor private (
   /** Whether a run has laid the partition out by the columns of the last one. */
   private def laidOut(partition: String): Boolean =
     lastRun.exists(last =>
-      table.state.standing().exists(r => r.columns == last.columns && r.layoutIds.contains(partition)))
+      standing.exists(r => r.columns == last.columns && r.layoutIds.contains(partition)))
 
   /** Files that are of no run that stands, and not older than the last one; a format may not know how old they are. */
   private def since(files: IndexedSeq[AuditedFile]): Option[IndexedSeq[AuditedFile]] = lastRun.map { run =>

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.audit
 import org.apache.spark.sql.types.TimestampType
 import org.apache.spark.sql.zorder.audit.measure.Rounded
 import org.apache.spark.sql.zorder.audit.read.AuditedColumns
-import org.apache.spark.sql.zorder.run.report.HumanReadable.{count, percent}
+import org.apache.spark.sql.zorder.run.report.HumanReadable.{bytes, count, percent}
 import org.apache.spark.sql.zorder.stats.ParquetZones
 
 /**
@@ -14,6 +14,8 @@ import org.apache.spark.sql.zorder.stats.ParquetZones
  *   that filter none of the audited columns; None without a log
  * @param settled
  *   whether a partition holds nothing but files that the last run left, by the same columns
+ * @param small
+ *   whether a run would leave a partition alone, as too small to gain by
  * @param mayIndex
  *   whether an index would spare queries the footers
  */
@@ -21,6 +23,7 @@ final private[audit] class Judge(
     columns: AuditedColumns,
     asked: Option[AskedColumns],
     settled: Scope => Boolean,
+    small: Scope => Boolean,
     mayIndex: Boolean) {
   private val names = columns.names
   private val all = names.mkString(", ")
@@ -28,7 +31,17 @@ final private[audit] class Judge(
   def of(scope: Scope): Judgement =
     if (scope.files.length < 2)
       Judgement(Verdict.Ok, s"${count(scope.files.length.toLong, "file")}: nothing to skip.", None)
-    else wrongColumns.orElse(noStatistics(scope)).getOrElse(byReads(scope))
+    else asked(scope, wrongColumns.orElse(noStatistics(scope)).getOrElse(byReads(scope)))
+
+  /** With the number of files, without which a run would not begin. */
+  private def asked(scope: Scope, j: Judgement): Judgement = j.cure match {
+    case Some(c: Cure.Cluster) if small(scope) =>
+      val files = "fileCount" -> scope.files.length.toString
+      j.copy(
+        reason = s"${j.reason} It is small (${bytes(scope.bytes)}): a run leaves it alone without fileCount.",
+        cure = Some(c.copy(options = c.options :+ files)))
+    case _ => j
+  }
 
   /** The log asks other columns than these. */
   private def wrongColumns: Option[Judgement] = asked.filter(_.beside > Judge.Half).map { log =>
@@ -53,11 +66,11 @@ final private[audit] class Judge(
           None)
       else {
         // Spark writes timestamps as INT96 by default, and INT96 has no bounds
-        val settings = if (dataType == TimestampType) " WITH (timestampType = 'micros')" else ""
+        val options = if (dataType == TimestampType) Seq("timestampType" -> "'micros'") else Nil
         Judgement(
           Verdict.NoStatistics,
           s"$why, so that every query reads them; a rewrite gives them statistics.",
-          Some(Cure.Cluster(names, settings, full = settings.isEmpty && settled(scope))))
+          Some(Cure.Cluster(names, options = options, full = options.isEmpty && settled(scope))))
       }
     }
 
@@ -73,7 +86,7 @@ final private[audit] class Judge(
           Judgement(
             Verdict.UseSort,
             reads(now, least, s"a sort by ${names(only)}") + why,
-            Some(Cure.Cluster(Seq(names(only)), " USING CURVE lexical", settled(scope))))
+            Some(Cure.Cluster(Seq(names(only)), Some("lexical"), full = settled(scope))))
         } else well(scope, now, least)
       case _ =>
         val found = scope.fileLevel.joint.reads

@@ -26,11 +26,17 @@ sealed private[audit] trait Cure
 private[audit] object Cure {
 
   /**
-   * @param settings
-   *   what follows the columns
+   * @param curve
+   *   to name in it
+   * @param options
+   *   names and values as SQL
    * @param full
    *   whether files are in their places already, and are taken all the same
    */
-  final case class Cluster(columns: Seq[String], settings: String = "", full: Boolean = false) extends Cure
+  final case class Cluster(
+      columns: Seq[String],
+      curve: Option[String] = None,
+      options: Seq[(String, String)] = Nil,
+      full: Boolean = false) extends Cure
   case object Index extends Cure
 }

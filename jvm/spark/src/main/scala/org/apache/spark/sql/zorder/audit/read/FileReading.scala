@@ -32,9 +32,11 @@ private[audit] object FileReading {
     val read =
       Footers.read(session, files.filter(f => !known.contains(f.path) || sampled(f.path)), columns.stats)
         .map(f => f.file.path -> f).toMap
-    val pages = PageIndex.read(session, sample, columns.stats).map(p => p.file.path -> p).toMap
+    // what has no readable footer has no readable page index
+    val paged = sample.filter(f => read.get(f.path).exists(!_.opaque))
+    val pages = PageIndex.read(session, paged, columns.stats).map(p => p.file.path -> p).toMap
     val found = files.map(f => audited(f, known.get(f.path), read.get(f.path), pages.get(f.path), columns))
-      .filter(f => f.whole.rows > 0 || f.rowGroups.forall(_.nonEmpty))
+      .filter(f => f.whole.rows > 0 || f.lacksStatistics)
     Read(found, index.isDefined, notes(files.length, known.size, sample.length))
   }
 

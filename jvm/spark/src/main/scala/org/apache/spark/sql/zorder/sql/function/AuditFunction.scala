@@ -46,13 +46,13 @@ sealed abstract class AuditFunction(
 
   def build(arguments: Seq[Expression]): LogicalPlan = {
     val texts = arguments.map(text)
-    val given = texts.flatten
-    if (given.length < texts.length || texts.length > parameters.length || given.take(
+    val constants = texts.flatten
+    if (constants.length < texts.length || texts.length > parameters.length || constants.take(
         least).flatten.length < least)
       ZOrderException.refuse(
         s"$name takes ${parameters.mkString(", ")} as strings, as in SELECT * FROM $name($example).")
     val session = Shims.classic(SparkSession.active)
-    val found = rows(session, TableRefParser.ofText(session, given.head.get), given.tail)
+    val found = rows(session, TableRefParser.ofText(session, constants.head.get), constants.tail)
     LogicalRelation(new AuditRelation(session.sqlContext, name, schema, found))
   }
 
