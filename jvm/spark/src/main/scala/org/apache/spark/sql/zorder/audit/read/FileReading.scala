@@ -74,9 +74,8 @@ private[audit] object FileReading {
 
   private def indexOf(session: ClassicSession, table: ClusterTable): Option[StatisticsIndex] = table match {
     case plain: ParquetTable =>
-      new IndexStore(
-        plain.root.getFileSystem(session.sessionState.newHadoopConf()),
-        plain.root).newest().map(_._2)
+      val state = session.sessionState
+      IndexStore.of(plain.root, state.conf, state.newHadoopConf()).newest().map(_._2)
     case _ => None
   }
 
