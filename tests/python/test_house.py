@@ -32,7 +32,7 @@ LAYERS = [
     {"table", "sort", "fit"},
     {"workload"},
     {"skip", "run"},
-    {"advise"},
+    {"advise", "audit"},
     {"sql"},
     {"(top)"},
 ]

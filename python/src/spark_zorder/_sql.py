@@ -142,6 +142,13 @@ def advice(target: Target, log: str | None) -> str:
     return f"SELECT * FROM clustering_advice({arguments})"
 
 
+def audit(target: Target, columns: Sequence[str], log: str | None) -> str:
+    """How well a table is clustered; without columns, by those that it names itself or was clustered by."""
+    listed = literal(", ".join(columns)) if columns else "NULL"
+    logged = [] if log is None else [literal(log)]
+    return f"SELECT * FROM clustering_information({', '.join([target.argument, listed, *logged])})"
+
+
 def index(
     target: Target, columns: Sequence[str], bloom: Sequence[str], budget: str | None, values: Sequence[str]
 ) -> str:

@@ -9,7 +9,7 @@ from . import _history, _session, _skipping, _sql, functions, query_log
 from ._layouts import Layout, stored
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -57,16 +57,29 @@ class ZOrderTable:
         Reads footers and a sample of rows at once, and writes nothing. ``queries`` are what
         ``OptimizeBuilder.queries`` takes; without them every column counts the same.
         """
-        log = None if queries is None else _log_of(self._spark, queries)
-        if log is None or isinstance(log, str):
-            return self._proposals(log)
-        with _session.viewed(self._spark, log) as view:
-            return self._proposals(view)
+        return self._found(lambda log: _sql.advice(self._target, log), queries)
 
-    def _proposals(self, log: str | None) -> DataFrame:
+    def audit(self, *columns: str, queries: Queries | None = None) -> DataFrame:
+        """How well the table is clustered, and what to run: the table first, then its partitions.
+
+        Reads footers or a statistics index at once, no data, and writes nothing. ``columns`` are SQL names;
+        without any, those that the table names itself or was last clustered by. ``queries`` are what
+        ``OptimizeBuilder.queries`` takes; with them, the verdict says whether the columns are those that are
+        asked. docs/guide/audit.md explains the columns of the result.
+        """
+        return self._found(lambda log: _sql.audit(self._target, columns, log), queries)
+
+    def _found(self, statement: Callable[[str | None], str], queries: Queries | None) -> DataFrame:
         """Found now: a log may be gone when somebody looks at a lazy frame."""
         _session.require_functions(self._spark)
-        found = self._spark.sql(_sql.advice(self._target, log))
+        log = None if queries is None else _log_of(self._spark, queries)
+        if log is None or isinstance(log, str):
+            return self._rows(statement(log))
+        with _session.viewed(self._spark, log) as view:
+            return self._rows(statement(view))
+
+    def _rows(self, statement: str) -> DataFrame:
+        found = self._spark.sql(statement)
         return self._spark.createDataFrame(found.collect(), found.schema)
 
     def history(self) -> DataFrame:

@@ -30,6 +30,8 @@ object OnlyReading extends Assertions {
         assert(spark.sql(s"SELECT * FROM zorder_history('$text')").count() > 0)
         spark.sql(s"SELECT zorder_file('$kind:$text', 1, 2L)").collect()
         assert(spark.sql(s"SELECT * FROM clustering_advice('$text')").count() > 0)
+        assert(spark.sql(s"SELECT * FROM clustering_information('$text')").count() > 0)
+        assert(spark.sql(s"SELECT * FROM clustering_boxes('$text')").count() > 0)
         spark.sql(s"ZORDER VACUUM $table RETAIN 0 HOURS DRY RUN").collect()
         val by = "WITH (fileCount = 4, force = true)"
         val copy = spark.sql(s"ZORDER TABLE $table BY (a, b) $by INTO '${elsewhere.resolve("copy")}'").head()

@@ -6,7 +6,7 @@ import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
 import sparkzorder.curve.layout.BytesScale
 
 /** Values to look up in a file of which only the min and max are known: some that lie between them. */
-private[run] object Probes {
+private[zorder] object Probes {
 
   /** Not the ends: for an unsorted column they are extreme values, which few other files contain. */
   private val Positions = Seq(0.125, 0.375, 0.625, 0.875)

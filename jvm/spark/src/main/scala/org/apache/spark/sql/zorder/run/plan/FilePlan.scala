@@ -29,6 +29,16 @@ final case class FilePlan(
 object FilePlan {
 
   /**
+   * Whether a run leaves a partition alone because it is small.
+   *
+   * @param tableBytes
+   *   of all partitions
+   */
+  def leavesAlone(bytes: Long, tableBytes: Long, rows: Long, options: RunOptions): Boolean =
+    !options.force && !FileCount.isAsked(options) &&
+      FileCount.of(bytes, FileCount.target(tableBytes, None), options, rows) < FileCount.TooSmall
+
+  /**
    * Partitions of fewer than four target files are left alone, unless the statement gives a number or a size
    * of files or says `force`: there is next to nothing to skip in them. A copy has all of them if it has any.
    *

@@ -8,22 +8,26 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.ClusterTable
 
 /** The clustering columns: the statement's list, else those that the table itself names. */
-private[run] object ClusteredBy {
+private[zorder] object ClusteredBy {
 
   /** Property that makes `ZORDER TABLE t` complete. */
   val Property = "zorder.by"
 
-  def of(request: ClusterRequest, table: ClusterTable): Seq[String] =
+  private[run] def of(request: ClusterRequest, table: ClusterTable): Seq[String] =
     if (request.by.nonEmpty) request.by
     else
-      fromProperty(table)
-        .orElse(fromClusterBy(table))
-        .orElse(table.state.latest().map(ColumnIds.named(table, _)))
-        .filter(_.nonEmpty)
+      of(table)
         .getOrElse(
           refuse(
             s"No clustering columns are named and ${table.name} has none of its own: say BY (a, b), or set " +
               s"the table property '$Property' = 'a, b'."))
+
+  /** Those that the table names itself, or was last clustered by; None if there are none. */
+  def of(table: ClusterTable): Option[Seq[String]] =
+    fromProperty(table).orElse(fromClusterBy(table)).orElse(lastRun(table)).filter(_.nonEmpty)
+
+  /** Those of the last run, by their present names. */
+  def lastRun(table: ClusterTable): Option[Seq[String]] = table.state.latest().map(ColumnIds.named(table, _))
 
   private def fromProperty(table: ClusterTable): Option[Seq[String]] =
     table.properties.get(Property).map(splitTopLevel)
@@ -38,7 +42,7 @@ private[run] object ClusteredBy {
   private def quoted(part: String): String = "`" + part.replace("`", "``") + "`"
 
   /** Splits at commas outside brackets and quotes. */
-  private[run] def splitTopLevel(list: String): Seq[String] = {
+  def splitTopLevel(list: String): Seq[String] = {
     val out = Seq.newBuilder[String]
     val item = new StringBuilder
     var depth = 0

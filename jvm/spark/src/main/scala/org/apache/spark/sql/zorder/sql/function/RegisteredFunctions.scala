@@ -22,5 +22,6 @@ object RegisteredFunctions {
         SkippingUsageFunction.name,
         SkippingUsageFunction.info,
         SkippingUsageFunction.build)) ++
+      AuditFunction.all.map(f => TableFunctionEntry(f.name, f.info, f.build)) ++
       QueryLogFunction.all.map(f => TableFunctionEntry(f.name, f.info, f.build))
 }

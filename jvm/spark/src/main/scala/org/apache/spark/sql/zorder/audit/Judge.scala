@@ -1,0 +1,129 @@
+package org.apache.spark.sql.zorder.audit
+
+import org.apache.spark.sql.types.TimestampType
+import org.apache.spark.sql.zorder.audit.measure.Rounded
+import org.apache.spark.sql.zorder.audit.read.AuditedColumns
+import org.apache.spark.sql.zorder.run.report.HumanReadable.{bytes, count, percent}
+import org.apache.spark.sql.zorder.stats.ParquetZones
+
+/**
+ * Decides what to say of a partition (docs/spec.md, section 8).
+ *
+ * @param asked
+ *   per column of the log's filters its part of the log's weight, the heaviest first, and the part of the queries
+ *   that filter none of the audited columns; None without a log
+ * @param settled
+ *   whether a partition holds nothing but files that the last run left, by the same columns
+ * @param small
+ *   whether a run would leave a partition alone, as too small to gain by
+ * @param mayIndex
+ *   whether an index would spare queries the footers
+ */
+final private[audit] class Judge(
+    columns: AuditedColumns,
+    asked: Option[AskedColumns],
+    settled: Scope => Boolean,
+    small: Scope => Boolean,
+    mayIndex: Boolean) {
+  private val names = columns.names
+  private val all = names.mkString(", ")
+
+  def of(scope: Scope): Judgement =
+    if (scope.files.length < 2)
+      Judgement(Verdict.Ok, s"${count(scope.files.length.toLong, "file")}: nothing to skip.", None)
+    else asked(scope, wrongColumns.orElse(noStatistics(scope)).getOrElse(byReads(scope)))
+
+  /** With the number of files, without which a run would not begin. */
+  private def asked(scope: Scope, j: Judgement): Judgement = j.cure match {
+    case Some(c: Cure.Cluster) if small(scope) =>
+      val files = "fileCount" -> scope.files.length.toString
+      j.copy(
+        reason = s"${j.reason} It is small (${bytes(scope.bytes)}): a run leaves it alone without fileCount.",
+        cure = Some(c.copy(options = c.options :+ files)))
+    case _ => j
+  }
+
+  /** The log asks other columns than these. */
+  private def wrongColumns: Option[Judgement] = asked.filter(_.beside > Judge.Half).map { log =>
+    val others = log.worthwhile
+    val cure = if (others.isEmpty) None else Some(Cure.Cluster(others))
+    val instead = if (others.isEmpty) "no column often enough" else others.mkString(", ")
+    Judgement(
+      Verdict.WrongColumns,
+      s"${percent(log.beside)} of the logged queries filter neither of $all: they ask $instead.",
+      cure)
+  }
+
+  private def noStatistics(scope: Scope): Option[Judgement] =
+    names.indices.find(c => scope.unknownShare(c) > Judge.Half).map { c =>
+      val dataType = columns.stats(c).dataType
+      val why =
+        s"${percent(scope.unknownShare(c))} of the rows are in files without min and max of ${names(c)}"
+      if (!ParquetZones.bounds(dataType))
+        Judgement(
+          Verdict.NoStatistics,
+          s"$why, and files never have such of its type ${dataType.sql}: leave it out.",
+          None)
+      else {
+        // Spark writes timestamps as INT96 by default, and INT96 has no bounds
+        val options = if (dataType == TimestampType) Seq("timestampType" -> "'micros'") else Nil
+        Judgement(
+          Verdict.NoStatistics,
+          s"$why, so that every query reads them; a rewrite gives them statistics.",
+          Some(Cure.Cluster(names, options = options, full = options.isEmpty && settled(scope))))
+      }
+    }
+
+  private def byReads(scope: Scope): Judgement = {
+    val useful = names.indices.filter(scope.counts)
+    useful match {
+      case IndexedSeq() => Judgement(Verdict.Ok, s"All files have the same single value of $all.", None)
+      case IndexedSeq(only) =>
+        val now = scope.fileLevel.columns(only).reads.lookUp
+        val least = scope.boundOfSort(only)
+        if (Judge.needs(now, least)) {
+          val why = if (names.length == 1) "" else " The other columns have one value and cannot help."
+          Judgement(
+            Verdict.UseSort,
+            reads(now, least, s"a sort by ${names(only)}") + why,
+            Some(Cure.Cluster(Seq(names(only)), Some("lexical"), full = settled(scope))))
+        } else well(scope, now, least)
+      case _ =>
+        val found = scope.fileLevel.joint.reads
+        if (Judge.needs(found.lookUp, found.lookUpBound)) Judgement(
+          Verdict.Recluster,
+          reads(found.lookUp, found.lookUpBound, s"a layout by $all") + avoidable(scope),
+          Some(Cure.Cluster(names, full = settled(scope))))
+        else well(scope, found.lookUp, found.lookUpBound)
+    }
+  }
+
+  private def reads(now: Double, least: Double, layout: String): String =
+    s"Looking up one value of $all reads ${percent(now)} of the rows on average, and $layout can bring it to ${percent(least)}."
+
+  private def avoidable(scope: Scope): String =
+    s" ${count(scope.avoidable.length.toLong, "file")} of ${scope.files.length} cause four fifths of what is read in vain."
+
+  private def well(scope: Scope, now: Double, least: Double): Judgement = {
+    val good =
+      s"Looking up one value of $all reads ${percent(now)} of the rows on average; the least possible is about ${percent(least)}."
+    if (mayIndex && scope.files.length >= Judge.FilesForIndex) Judgement(
+      Verdict.Ok,
+      s"$good An index spares each query the footers of the ${scope.files.length} files.",
+      Some(Cure.Index))
+    else Judgement(Verdict.Ok, good, None)
+  }
+}
+
+private[audit] object Judge {
+  private[audit] val Half = 0.5
+  private val FilesForIndex = 100
+
+  /** More than this times the least, and by so much of the rows, is worth a rewrite. */
+  private val Times = 1.5
+  private val Step = 0.05
+
+  /** Whether a share is worth bringing down to the least. */
+  def needs(now: Double, least: Double): Boolean =
+    Rounded(now) > Times * Rounded(least) && Rounded(now) - Rounded(least) >= Step
+}

@@ -1,0 +1,124 @@
+package org.apache.spark.sql.zorder.audit.read
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, FileKeys, IndexStore, StatisticsIndex}
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex}
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import sparkzorder.curve.{Block, Zone}
+
+/**
+ * The files of a table with what is known of them: from the statistics index where it has an entry of the very file, and
+ * from footers, read in one job, where it has none. Pages are those of an even sample of files.
+ */
+private[audit] object FileReading {
+
+  /** Page indexes of so many files are read. */
+  val SampledFiles = 100
+
+  /** @param notes what to say about where the figures come from */
+  final case class Read(files: IndexedSeq[AuditedFile], indexed: Boolean, notes: Seq[String])
+
+  def of(session: ClassicSession, table: ClusterTable, columns: AuditedColumns): Read = {
+    val files = table.files().toIndexedSeq
+    val index = indexOf(session, table)
+    val known = index.fold(Map.empty[String, Block])(entries(_, table, columns, files))
+    val sample = evenly(files)
+    val sampled = sample.map(_.path).toSet
+    // the footers of the sample are read along with the others': they have the row groups
+    val read =
+      Footers.read(session, files.filter(f => !known.contains(f.path) || sampled(f.path)), columns.stats)
+        .map(f => f.file.path -> f).toMap
+    // what has no readable footer has no readable page index
+    val paged = sample.filter(f => read.get(f.path).exists(!_.opaque))
+    val pages = PageIndex.read(session, paged, columns.stats).map(p => p.file.path -> p).toMap
+    val found = files.map(f => audited(f, known.get(f.path), read.get(f.path), pages.get(f.path), columns))
+      .filter(f => f.whole.rows > 0 || f.lacksStatistics)
+    Read(found, index.isDefined, notes(files.length, known.size, sample.length))
+  }
+
+  /** The same without row groups and pages. */
+  def filesOnly(
+      session: ClassicSession,
+      table: ClusterTable,
+      columns: AuditedColumns): IndexedSeq[AuditedFile] = {
+    val files = table.files().toIndexedSeq
+    val known = indexOf(session, table).fold(Map.empty[String, Block])(entries(_, table, columns, files))
+    val read = Footers.read(session, files.filterNot(f => known.contains(f.path)), columns.stats)
+      .map(f => f.file.path -> f).toMap
+    files.map(f => audited(f, known.get(f.path), read.get(f.path), None, columns))
+  }
+
+  /** Files without row groups are left out; of an opaque one nothing is known. */
+  private def audited(
+      file: DataFile,
+      known: Option[Block],
+      footer: Option[FileFooter],
+      pages: Option[FilePages],
+      columns: AuditedColumns): AuditedFile = {
+    val n = columns.stats.length
+    val whole = known.orElse(footer.map(f =>
+      if (f.opaque) Block(f.rows, IndexedSeq.fill(n)(Zone.Unknown))
+      else f.block(n).copy(nullFree = (0 until n).filter(c => f.rowGroups.forall(_.nullFree(c))).toSet))).get
+    val groups = footer.map(f =>
+      if (f.opaque) IndexedSeq(whole) else f.rowGroupBlocks((0 until n).map(Some(_))).toIndexedSeq)
+    AuditedFile(file, whole, groups, pages)
+  }
+
+  private def evenly(files: IndexedSeq[DataFile]): IndexedSeq[DataFile] =
+    if (files.length <= SampledFiles) files
+    else (0 until SampledFiles).map(i => files((i.toLong * files.length / SampledFiles).toInt))
+
+  private def indexOf(session: ClassicSession, table: ClusterTable): Option[StatisticsIndex] = table match {
+    case plain: ParquetTable =>
+      val state = session.sessionState
+      IndexStore.of(plain.root, state.conf, state.newHadoopConf()).newest().map(_._2)
+    case _ => None
+  }
+
+  /** The files that the index knows, if it has every column, by their paths. */
+  private[read] def entries(
+      index: StatisticsIndex,
+      table: ClusterTable,
+      columns: AuditedColumns,
+      files: IndexedSeq[DataFile]): Map[String, Block] = {
+    val ranges = columns.stats.indices.flatMap { c =>
+      index.numberOf(columns.columns(c).sql, columns.stats(c).dataType).flatMap(index.rangesAt).map(_.hulls)
+    }
+    if (ranges.length < columns.stats.length) Map.empty
+    else {
+      val keys = new FileKeys(table.root)
+      files.iterator.flatMap { f =>
+        val number = index.files.find(keys.of(new Path(f.path)), f.length, f.modified)
+        if (number < 0) None
+        else {
+          val nullFree = ranges.indices.filter(ranges(_).nulls(number) == 0L).toSet
+          Some(f.path -> Block(index.files.rows(number), ranges.map(zone(_, number)), nullFree))
+        }
+      }.toMap
+    }
+  }
+
+  private def zone(ranges: ColumnRanges, file: Int): Zone = ranges.states(file) match {
+    case ColumnRanges.Bounded =>
+      val at = ranges.offsets(file)
+      Zone.Between(ranges.words.min(at), ranges.words.max(at))
+    case ColumnRanges.OnlyNulls => Zone.OnlyNulls
+    case _ => Zone.Unknown
+  }
+
+  private def notes(files: Int, known: Int, sampled: Int): Seq[String] = {
+    val index =
+      if (known == 0) None else Some(s"Ranges of $known of $files files come from the statistics index.")
+    val pages =
+      if (sampled == files) None
+      else {
+        val levels = if (known == 0) "Pages" else "Row groups and pages"
+        Some(s"$levels are those of $sampled files, evenly taken from $files.")
+      }
+    (index ++ pages).toSeq
+  }
+}
