@@ -1,6 +1,7 @@
 """The same from a shell: ``python -m spark_zorder optimize PATH --by a,b``.
 
-Exit codes: 0 done, or nothing to do; 1 failure; 2 wrong usage; 4 the table changed under the run (CONFLICT).
+Exit codes: 0 done, or nothing to do; 1 failure; 2 wrong usage; 3 an alert of the audit; 4 the table changed
+under the run (CONFLICT).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Callable
 from . import _sql, _text
 from ._errors import is_conflict, sentence
 from ._version import __version__
+from .audit import shell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +61,8 @@ def _parser() -> argparse.ArgumentParser:
 
     advise = _add(commands, "advise", _advise, "by which columns to cluster a table, and whether to")
     advise.add_argument("--queries", metavar="LOG", help="a query log: a table, or a path with a slash")
+
+    shell.arguments(_add(commands, "audit", _audit, "is it clustered, what do look-ups and queries read"))
 
     maintain = _add(commands, "maintain", _maintain, "cluster many tables, worst first", table=False)
     maintain.add_argument("--tables", required=True, metavar="FILE", help="a name or path on each line")
@@ -126,6 +130,10 @@ def _advise(arguments: argparse.Namespace) -> int:
     rows = _table(arguments).advise(arguments.queries).collect()
     print("\n".join(_text.as_json(row) for row in rows) if arguments.json else _text.advice(rows))
     return DONE
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    return shell.run(arguments, lambda: _session(arguments))
 
 
 def _maintain(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,82 @@
+"""One partition, measured by itself, since a run lays each one out by itself."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from . import level
+from .numbers import rounded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..files.sparktype import SparkType
+    from ..files.table import FileBlocks
+    from .level import Level
+
+FILE, ROW_GROUP = "file", "row group"
+
+
+class Scope:
+    """``files`` are those of one partition, by path; files without row groups are left out by the caller.
+
+    ``kinds`` are the types of the audited columns.
+    """
+
+    def __init__(
+        self, partition: str, files: Sequence[FileBlocks], kinds: Sequence[SparkType | None]
+    ) -> None:
+        """Measures both levels."""
+        self.partition = partition
+        self.files = tuple(files)
+        self.levels: dict[str, Level] = {
+            FILE: level.of([f.whole for f in files], kinds),
+            ROW_GROUP: level.of([g for f in files for g in f.groups], kinds),
+        }
+
+    @property
+    def of_files(self) -> Level:
+        """The level that verdicts are made from."""
+        return self.levels[FILE]
+
+    @property
+    def rows(self) -> int:
+        """Of all files."""
+        return sum(f.whole.rows for f in self.files)
+
+    @property
+    def bytes(self) -> int:
+        """Of all files."""
+        return sum(f.file.length for f in self.files)
+
+    @cached_property
+    def excess(self) -> tuple[int, ...]:
+        """Per file the rows that are read in vain, in the mean over the values and columns."""
+        bound = rounded(self.of_files.joint.reads.look_up_bound)
+        reach = self.of_files.reach
+        return tuple(
+            math.floor(f.whole.rows * max(0.0, rounded(r) - bound) + 0.5) for f, r in zip(self.files, reach)
+        )
+
+    @cached_property
+    def avoidable(self) -> tuple[FileBlocks, ...]:
+        """The fewest files that hold four fifths of it."""
+        worst = sorted((-e, f.file.rel, i) for i, (e, f) in enumerate(zip(self.excess, self.files)) if e > 0)
+        total, before, found = sum(self.excess), 0, []
+        for minus, _, i in worst:
+            if 5 * before >= 4 * total:
+                break
+            found.append(self.files[i])
+            before -= minus
+        return tuple(found)
+
+    def unknown_share(self, column: int) -> float:
+        """The part of the rows that are in files of which nothing is known."""
+        unknown = sum(f.whole.rows for f in self.files if f.whole.zones[column] is None)
+        return unknown / self.rows if self.rows else 0.0
+
+    def bound_of_sort(self, column: int) -> float:
+        """The least that look-ups read, if the files are sorted by that column alone."""
+        return max(1.0 / max(1, len(self.files)), self.of_files.largest_masses[column])

@@ -1,0 +1,38 @@
+"""Who wrote a file, as far as it bears on what its bounds mean."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_MAJOR = re.compile(rb"(\d+)(?:\.|$)")
+_PARQUET_MR = re.compile(r"parquet-mr\s+version\s+(\d+)\.(\d+)\.(\d+)([^(\s]*)")
+
+
+class Origin(NamedTuple):
+    """What is known of a writer.
+
+    ``proleptic``: dates and times before the calendar changes are surely stored as Spark 3 reads them. Spark
+    2, legacy mode and unknown writers may mean the Julian calendar, and then reading shifts the values.
+    ``shows_nan``: a NaN among the values would show. parquet-mr takes back bounds that it spoils, since 1.10.
+    """
+
+    proleptic: bool
+    shows_nan: bool
+
+
+def of(created_by: str | None, metadata: dict[bytes, bytes] | None) -> Origin:
+    """The origin that a footer tells of."""
+    notes = metadata or {}
+    version = _MAJOR.match(notes.get(b"org.apache.spark.version", b""))
+    new = version is not None and int(version[1]) >= 3
+    return Origin(new and b"org.apache.spark.legacyDateTime" not in notes, _shows_nan(created_by or ""))
+
+
+def _shows_nan(created_by: str) -> bool:
+    found = _PARQUET_MR.match(created_by)
+    if found is None:
+        return False
+    version = tuple(int(found[i]) for i in (1, 2, 3))
+    # 1.10.0-SNAPSHOT comes before 1.10.0
+    return version > (1, 10, 0) or (version == (1, 10, 0) and not found[4].startswith("-"))

@@ -1,0 +1,151 @@
+"""Spark's types of the columns of Parquet files."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+_ROW = b"org.apache.spark.sql.parquet.row.metadata"
+# Spark's names in the JSON of a schema, and those of its SQL
+_OF_JSON = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
+_SIGNED = {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint"}
+# Spark reads unsigned integers as the next wider type
+_UNSIGNED = {8: "smallint", 16: "int", 32: "bigint"}
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(-?\d+)\)$")
+INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
+
+
+class SparkType(NamedTuple):
+    """A type by the name that SQL has for it; precision and scale are those of decimals."""
+
+    name: str
+    precision: int = 0
+    scale: int = 0
+
+    @property
+    def sql(self) -> str:
+        """As a statement would have it."""
+        sized = f"DECIMAL({self.precision},{self.scale})"
+        return sized if self.name == "decimal" else self.name.upper()
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A column of a Parquet file.
+
+    ``path`` has the names down to it, as the file has them. ``logical`` is Parquet's annotation as a
+    dictionary with ``Type``, which is ``None`` (the text) where there is none.
+    """
+
+    path: tuple[str, ...]
+    physical: str
+    logical: dict[str, Any]
+    repeated: bool
+
+    @property
+    def annotation(self) -> str:
+        """The name of the annotation, ``None`` (the text) where there is none."""
+        return str(self.logical["Type"])
+
+    @property
+    def text(self) -> str:
+        """Both types, as in ``BYTE_ARRAY String``."""
+        bare = self.annotation in ("None", "Undefined")
+        return self.physical if bare else f"{self.physical} {self.annotation}"
+
+    @property
+    def signed(self) -> bool:
+        """Whether it holds plain or signed integers."""
+        return self.annotation == "None" or (self.annotation == "Int" and bool(self.logical["isSigned"]))
+
+
+def leaves(schema: Any) -> list[Leaf]:
+    """The columns of a ParquetSchema of pyarrow, in the file's order."""
+    found = []
+    for i in range(len(schema)):
+        column = schema.column(i)
+        logical = json.loads(column.logical_type.to_json())
+        # a name of its own may hold a dot
+        path = (column.path,) if column.path == column.name else tuple(column.path.split("."))
+        found.append(Leaf(path, column.physical_type, logical, column.max_repetition_level > 0))
+    return found
+
+
+def of_leaf(leaf: Leaf) -> SparkType | None:
+    """The type in which Spark reads the column of a file that Spark did not write; None if in none."""
+    logical, kind = leaf.logical, leaf.annotation
+    if kind == "Decimal":
+        return SparkType("decimal", int(logical["precision"]), int(logical["scale"]))
+    if leaf.physical == "INT64" and kind == "Int" and logical["bitWidth"] == 64 and not logical["isSigned"]:
+        return SparkType("decimal", 20, 0)
+    name = _name(leaf)
+    return None if name is None else SparkType(name)
+
+
+def _name(leaf: Leaf) -> str | None:
+    physical, kind, logical = leaf.physical, leaf.annotation, leaf.logical
+    plain = {
+        "BOOLEAN": "boolean",
+        "INT32": "int",
+        "INT64": "bigint",
+        "INT96": "timestamp",
+        "FLOAT": "float",
+        "DOUBLE": "double",
+        "BYTE_ARRAY": "binary",
+        "FIXED_LEN_BYTE_ARRAY": "binary",
+    }
+    if kind in ("None", "Undefined") or physical == "INT96":
+        return plain.get(physical)
+    if kind == "Int":
+        widths = _SIGNED if logical["isSigned"] else _UNSIGNED
+        return widths.get(int(logical["bitWidth"]))
+    if kind == "Date":
+        return "date"
+    if kind == "Timestamp":
+        if logical["timeUnit"] == "nanoseconds":
+            return None
+        return "timestamp" if logical["isAdjustedToUTC"] else "timestamp_ntz"
+    if kind in ("String", "Enum", "JSON"):
+        return "string"
+    if kind == "Time":
+        return "time"
+    return "binary" if kind == "BSON" else None
+
+
+def declared(metadata: dict[bytes, bytes] | None) -> dict[tuple[str, ...], SparkType | None]:
+    """The types that Spark noted when it wrote a file, by paths; None for types without an order."""
+    text = (metadata or {}).get(_ROW)
+    return of_schema(text) if text else {}
+
+
+def of_schema(text: str | bytes) -> dict[tuple[str, ...], SparkType | None]:
+    """The same from the JSON of a Spark schema; nothing where it is none."""
+    try:
+        return dict(_fields(json.loads(text)["fields"], ()))
+    except (ValueError, KeyError, TypeError):
+        return {}
+
+
+def _fields(fields: list[Any], above: tuple[str, ...]) -> list[tuple[tuple[str, ...], SparkType | None]]:
+    found: list[tuple[tuple[str, ...], SparkType | None]] = []
+    for field in fields:
+        path = (*above, field["name"])
+        kind = field["type"]
+        if isinstance(kind, dict) and kind.get("type") == "struct":
+            found += _fields(kind["fields"], path)
+        elif not isinstance(kind, dict):
+            found.append((path, _of_json(kind, field.get("metadata") or {})))
+    return found
+
+
+def _of_json(name: str, metadata: dict[str, Any]) -> SparkType | None:
+    # CHAR values are padded when read, and collated ones compared in another order
+    raw = str(metadata.get("__CHAR_VARCHAR_TYPE_STRING", ""))
+    if "__COLLATIONS" in metadata or raw.startswith("char"):
+        return None
+    decimal = _DECIMAL.match(name)
+    if decimal:
+        return SparkType("decimal", int(decimal[1]), int(decimal[2]))
+    return None if "(" in name and not name.startswith("time(") else SparkType(_OF_JSON.get(name, name))

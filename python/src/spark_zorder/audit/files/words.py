@@ -1,0 +1,170 @@
+"""Bounds of Parquet files as words, in Spark's order of the column's type (docs/spec.md, sections 1 and 7).
+
+Whatever is in doubt is unknown, and unknown never prunes. The JVM has the same rules in ``ParquetZones``; a
+test holds the two equal.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import TYPE_CHECKING, Any, Callable
+
+from .sparktype import INTEGERS
+from .zones import UNKNOWN, Word, Zone, between
+
+if TYPE_CHECKING:
+    from .origin import Origin
+    from .sparktype import Leaf, SparkType
+
+    # a bound as pyarrow gives it -> its word, None where it has none
+    _ToWord = Callable[[Any], "Word | None"]
+    Decoder = Callable[[Any, Any], Zone]
+
+# before these an old calendar may be meant: 1582-10-15 in days, and 1900-01-01 in microseconds
+FIRST_SURE_DAY = -141427
+FIRST_SURE_MICROS = -2208988800000000
+_BITS = {"tinyint": 8, "smallint": 16}
+_BYTEWISE = frozenset({"None", "Undefined", "String", "Enum", "JSON", "BSON"})
+_LONG = 2**63
+
+
+def decoder(leaf: Leaf, kind: SparkType, origin: Origin, overlook_nan: bool) -> Decoder | None:
+    """How to read the bounds of a file's column as the table's type; None if they say nothing of its values.
+
+    Writers other than parquet-mr leave NaN out of the bounds, so that any upper bound may hide one.
+    ``overlook_nan`` believes the bound all the same.
+    """
+    name, physical, annotation = kind.name, leaf.physical, leaf.annotation
+    if name in INTEGERS:
+        return _integers(leaf, name)
+    if name == "boolean" and physical == "BOOLEAN":
+        return _plain(int)
+    if name == "date" and physical == "INT32" and annotation == "Date":
+        return _calendar(int, FIRST_SURE_DAY, origin)
+    if name in ("timestamp", "timestamp_ntz"):
+        return _timestamps(leaf, name, origin)
+    if name == "decimal":
+        same = annotation == "Decimal" and int(leaf.logical["scale"]) == kind.scale
+        return _plain(_unscaled) if same and int(leaf.logical["precision"]) <= kind.precision else None
+    if name in ("float", "double"):
+        return _floats(leaf, name, origin, overlook_nan)
+    if name == "string" and physical == "BYTE_ARRAY" and annotation in _BYTEWISE:
+        return _plain(bytes)
+    if name == "binary" and physical in ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY") and annotation in _BYTEWISE:
+        return _plain(bytes)
+    return _others(leaf, name)
+
+
+def of_double(value: float) -> int:
+    """A number whose order is Spark's: -0.0 = 0.0, every NaN equal and greatest."""
+    if math.isnan(value):
+        return 0x7FF8000000000000
+    bits: int = struct.unpack("<q", struct.pack("<d", value + 0.0))[0]
+    return bits ^ ((bits >> 63) & (_LONG - 1))
+
+
+def of_float(value: float) -> int:
+    """The same of a number with 32 bits."""
+    if math.isnan(value):
+        return 0x7FC00000
+    try:
+        packed = struct.pack("<f", value + 0.0)
+    except OverflowError:
+        packed = struct.pack("<f", math.copysign(math.inf, value))
+    bits: int = struct.unpack("<i", packed)[0]
+    return bits ^ ((bits >> 31) & 0x7FFFFFFF)
+
+
+def float_of(word: int) -> float:
+    """The number that a word of `of_float` is."""
+    number: float = struct.unpack("<f", struct.pack("<i", word ^ ((word >> 31) & 0x7FFFFFFF)))[0]
+    return number
+
+
+def double_of(word: int) -> float:
+    """The number that a word of `of_double` is."""
+    number: float = struct.unpack("<d", struct.pack("<q", word ^ ((word >> 63) & (_LONG - 1))))[0]
+    return number
+
+
+def _plain(word: _ToWord) -> Decoder:
+    return lambda low, high: between(word(low), word(high))
+
+
+def _integers(leaf: Leaf, name: str) -> Decoder | None:
+    if not leaf.signed or leaf.physical not in ("INT32", "INT64"):
+        return None
+    if leaf.physical == "INT64":
+        return _plain(int) if name == "bigint" else None
+    bits = _BITS.get(name)
+    if bits is None:
+        return _plain(int)
+    # a column read as a narrower type than the file's wraps around: bounds that fit say that nothing does
+    end = 1 << (bits - 1)
+    return _plain(lambda v: v if -end <= v < end else None)
+
+
+def _calendar(word: _ToWord, first_sure: int, origin: Origin) -> Decoder:
+    if origin.proleptic:
+        return _plain(word)
+
+    def zone(low: Any, high: Any) -> Zone:
+        found = between(word(low), word(high))
+        return UNKNOWN if found and found[0] < first_sure else found
+
+    return zone
+
+
+def _timestamps(leaf: Leaf, name: str, origin: Origin) -> Decoder | None:
+    if leaf.physical != "INT64" or leaf.annotation != "Timestamp":
+        return None
+    factor = {"microseconds": 1, "milliseconds": 1000}.get(leaf.logical["timeUnit"])
+    if factor is None or leaf.logical["isAdjustedToUTC"] != (name == "timestamp"):
+        return None
+    word = _times(factor)
+    return _calendar(word, FIRST_SURE_MICROS, origin) if name == "timestamp" else _plain(word)
+
+
+def _times(factor: int) -> _ToWord:
+    """A number times `factor`, if the product is one of 64 bits with room to spare."""
+    if factor == 1:
+        return int
+    end = (_LONG - 1) // factor
+    return lambda v: v * factor if -end < v < end else None
+
+
+def _unscaled(value: Any) -> Word | None:
+    """The number that a decimal is stored as."""
+    if isinstance(value, int):
+        return value
+    number = int.from_bytes(value, "big", signed=True)
+    return number if value and -(2**127) <= number < 2**127 else None
+
+
+def _floats(leaf: Leaf, name: str, origin: Origin, overlook_nan: bool) -> Decoder | None:
+    wanted = ("FLOAT",) if name == "float" else ("FLOAT", "DOUBLE")
+    if leaf.physical not in wanted or leaf.annotation not in ("None", "Undefined"):
+        return None
+    word = of_float if name == "float" else of_double
+    nan = word(math.nan)
+    hides_nan = not origin.shows_nan and not overlook_nan
+
+    def zone(low: float, high: float) -> Zone:
+        if math.isnan(low) or math.isnan(high):
+            return UNKNOWN
+        found = between(word(low), word(high))
+        return (found[0], nan) if found and hides_nan else found
+
+    return zone
+
+
+def _others(leaf: Leaf, name: str) -> Decoder | None:
+    """Intervals, and times of day, which Spark counts in nanoseconds."""
+    if leaf.annotation in ("None", "Undefined") and name.startswith("interval"):
+        stored = "INT32" if name.endswith(("year", "month")) else "INT64"
+        return _plain(int) if leaf.physical == stored else None
+    if leaf.physical == "INT64" and leaf.annotation == "Time" and name.startswith("time"):
+        factor = {"microseconds": 1000, "nanoseconds": 1}.get(leaf.logical["timeUnit"])
+        return None if factor is None else _plain(_times(factor))
+    return None

@@ -1,0 +1,158 @@
+"""Decides what to say of a partition (docs/spec.md, section 8), in the JVM's words."""
+
+from __future__ import annotations
+
+from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import file_count
+from .figures.numbers import rounded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .figures.scope import Scope
+    from .files.columns import Column
+
+OK, RECLUSTER, USE_SORT, NO_STATISTICS = "OK", "RECLUSTER", "USE SORT", "NO STATISTICS"
+# where partitions differ, the first of these is the table's
+SEVERITY = (NO_STATISTICS, USE_SORT, RECLUSTER, OK)
+_FILES_FOR_INDEX = 100
+
+
+class Cure(NamedTuple):
+    """What to run: a clustering by ``columns``, or an index where there are none.
+
+    ``curve`` is to be named, ``options`` are names and values as SQL. ``full``: files are in their places
+    already, and are taken all the same.
+    """
+
+    columns: tuple[str, ...] = ()
+    curve: str | None = None
+    options: tuple[tuple[str, str], ...] = ()
+    full: bool = False
+
+
+class Judgement(NamedTuple):
+    """A verdict, one sentence or two of reason, and what to run, if anything helps."""
+
+    verdict: str
+    reason: str
+    cure: Cure | None
+
+
+class Judge:
+    """Of the audited columns with their names as SQL.
+
+    ``may_index``: an index would spare queries the footers. ``total_bytes`` are those of all partitions.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], names: Sequence[str], may_index: bool, total_bytes: int
+    ) -> None:
+        """Judges nothing yet."""
+        self._bytes = total_bytes
+        self._columns = columns
+        self._names = tuple(names)
+        self._all = ", ".join(names)
+        self._may_index = may_index
+
+    def of(self, scope: Scope, settled: bool) -> Judgement:
+        """``settled``: the partition holds nothing but files that the last run left, by the same columns."""
+        if len(scope.files) < 2:
+            return Judgement(OK, f"{_count(len(scope.files), 'file')}: nothing to skip.", None)
+        return self._asked(scope, self._no_statistics(scope, settled) or self._by_reads(scope, settled))
+
+    def _asked(self, scope: Scope, found: Judgement) -> Judgement:
+        """With the number of files, without which a run would not begin."""
+        cure = found.cure
+        if (
+            cure is None
+            or not cure.columns
+            or not file_count.leaves_alone(scope.bytes, self._bytes, scope.rows)
+        ):
+            return found
+        files = ("fileCount", str(len(scope.files)))
+        more = f" It is small ({_bytes(scope.bytes)}): a run leaves it alone without fileCount."
+        return Judgement(found.verdict, found.reason + more, cure._replace(options=(*cure.options, files)))
+
+    def _no_statistics(self, scope: Scope, settled: bool) -> Judgement | None:
+        for i, name in enumerate(self._names):
+            unknown = scope.unknown_share(i)
+            if unknown <= 0.5:
+                continue
+            kind = self._columns[i].type
+            why = f"{_percent(unknown)} of the rows are in files without min and max of {name}"
+            if kind is None:
+                reason = (
+                    f"{why}, and files never have such of its type {self._columns[i].stored}: leave it out."
+                )
+                return Judgement(NO_STATISTICS, reason, None)
+            # Spark writes timestamps as INT96 by default, and INT96 has no bounds
+            options = (("timestampType", "'micros'"),) if kind.name == "timestamp" else ()
+            reason = f"{why}, so that every query reads them; a rewrite gives them statistics."
+            return Judgement(NO_STATISTICS, reason, Cure(self._names, None, options, not options and settled))
+        return None
+
+    def _by_reads(self, scope: Scope, settled: bool) -> Judgement:
+        level = scope.of_files
+        useful = [i for i, distinct in enumerate(level.distinct) if distinct > 1]
+        if not useful:
+            return Judgement(OK, f"All files have the same single value of {self._all}.", None)
+        if len(useful) > 1:
+            now, least = level.joint.reads.look_up, level.joint.reads.look_up_bound
+            if not _needs(now, least):
+                return self._well(scope, now, least)
+            reason = self._reads(now, least, f"a layout by {self._all}") + _avoidable(scope)
+            return Judgement(RECLUSTER, reason, Cure(self._names, full=settled))
+        only = useful[0]
+        now, least = level.columns[only].reads.look_up, scope.bound_of_sort(only)
+        if not _needs(now, least):
+            return self._well(scope, now, least)
+        name = self._names[only]
+        others = "" if len(self._names) == 1 else " The other columns have one value and cannot help."
+        reason = self._reads(now, least, f"a sort by {name}") + others
+        return Judgement(USE_SORT, reason, Cure((name,), "lexical", full=settled))
+
+    def _reads(self, now: float, least: float, layout: str) -> str:
+        return (
+            f"Looking up one value of {self._all} reads {_percent(now)} of the rows on average, "
+            f"and {layout} can bring it to {_percent(least)}."
+        )
+
+    def _well(self, scope: Scope, now: float, least: float) -> Judgement:
+        good = (
+            f"Looking up one value of {self._all} reads {_percent(now)} of the rows on average; "
+            f"the least possible is about {_percent(least)}."
+        )
+        if not self._may_index or len(scope.files) < _FILES_FOR_INDEX:
+            return Judgement(OK, good, None)
+        index = f" An index spares each query the footers of the {len(scope.files)} files."
+        return Judgement(OK, good + index, Cure())
+
+
+def _needs(now: float, least: float) -> bool:
+    """Whether a share is worth bringing down to the least."""
+    return rounded(now) > 1.5 * rounded(least) and rounded(now) - rounded(least) >= 0.05
+
+
+def _avoidable(scope: Scope) -> str:
+    files = _count(len(scope.avoidable), "file")
+    return f" {files} of {len(scope.files)} cause four fifths of what is read in vain."
+
+
+def _percent(x: float) -> str:
+    """One decimal, rounded as the JVM rounds it."""
+    return f"{Decimal(repr(x * 100)).quantize(Decimal('0.1'), ROUND_HALF_UP)} %"
+
+
+def _bytes(n: int) -> str:
+    power = 0 if n <= 0 else min(5, (n.bit_length() - 1) // 10)
+    if power == 0:
+        return f"{n} B"
+    size = Decimal(repr(n / 1024**power)).quantize(Decimal("0.1"), ROUND_HALF_UP)
+    return f"{size} {('B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB')[power]}"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")

@@ -1,0 +1,66 @@
+"""The audit of plain Parquet files by a path, without Spark."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING
+
+from . import audited
+from .files import listing, places, state, table
+from .problem import UsageError
+from .query import opened, where
+from .rows import Audit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .files.listing import Listing
+    from .query.opened import Opened
+
+# there is nothing better to say without a page index
+PAGES = "Pages are not counted: their bounds need Spark (--spark)."
+
+
+def available() -> bool:
+    """Whether pyarrow is there, which reads footers."""
+    return importlib.util.find_spec("pyarrow") is not None
+
+
+def listed(path: str) -> Listing:
+    """What lies at a path or URI; `format` tells whether it is plain Parquet. Raises AuditError."""
+    return listing.list_files(places.place(path))
+
+
+def audit(found: Listing, columns: str | None, report: Callable[[int], None] | None = None) -> Audit:
+    """What the footers say of these columns (``a, s.b``), or of those that the table was clustered by.
+
+    Raises UsageError where there are none, and AuditError where a file cannot be read.
+    """
+    read = table.of(found)
+    left = state.of(found)
+    if columns is not None:
+        chosen = audited.asked(read.columns, columns)
+    else:
+        of_run = audited.of_run(read.columns, left.columns) if left is not None else None
+        if of_run is None:
+            raise UsageError(
+                f"{found.place.text} was never clustered, so the audit does not know which columns to look "
+                "at: name them, as in --columns a,b."
+            )
+        chosen = of_run
+    return Audit(read, chosen, left, (PAGES,), report)
+
+
+def would_open(found: Listing, predicate: str, report: Callable[[int], None] | None = None) -> list[Opened]:
+    """What a query with this filter would open, files first, then row groups.
+
+    A NaN that a writer left out of the bounds is not overlooked: such a file would be opened. Raises
+    UsageError where the predicate cannot be read or names a column that is not there.
+    """
+    read = table.of(found)
+    conjuncts = where.read(predicate, read.columns)
+    asked = opened.Predicate(conjuncts, read.columns)
+    files = table.blocks(read, opened.columns_of(conjuncts), overlook_nan=False, report=report)
+    groups = [group for file in files for group in file.groups]
+    by_file = opened.opened("file", [file.whole for file in files], asked)
+    return [*by_file, *opened.opened("row group", groups, asked)]

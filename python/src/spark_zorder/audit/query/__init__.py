@@ -1,0 +1,1 @@
+"""Predicates in SQL, and what a query with one would open."""

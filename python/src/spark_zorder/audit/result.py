@@ -1,0 +1,78 @@
+"""What an audit found, whoever read the files, and what follows for a shell: alerts and prices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Rows = list[dict[str, Any]]
+
+_TIB = 2**40
+# a share above both is an alert: worth a look, and one that a better layout would silence
+_ALERT_SHARE = 0.3
+_ALERT_TIMES = 1.5
+
+
+class Result(NamedTuple):
+    """Rows of ``clustering_information``, of ``clustering_boxes`` and of ``clustering_queries``.
+
+    The last two are empty where nobody asked for them; ``history`` has the runs of the table.
+    """
+
+    rows: Rows
+    boxes: Sequence[dict[str, Any]] = ()
+    queries: Sequence[dict[str, Any]] = ()
+    history: Sequence[dict[str, Any]] = ()
+
+    def alert(self) -> bool:
+        """Whether look-ups of the table, or a query of the log, read far more than they must."""
+        joint = _joint(self.rows[0])
+        share = joint.get("look_up_share")
+        table = share is not None and share > max(_ALERT_SHARE, _ALERT_TIMES * joint["look_up_bound"])
+        return table or any(query["alert"] for query in self.queries)
+
+    def priced(self, price_per_tib: float | None) -> Result:
+        """With what reading costs, if a TiB costs so much: all columns of the files that are read."""
+        if price_per_tib is None:
+            return self
+        rows = [_with_prices(row, price_per_tib) for row in self.rows]
+        whole = self.rows[0]["total_bytes"] / _TIB * price_per_tib
+        queries = [{**q, "price": _times(q["share"], whole)} for q in self.queries]
+        return self._replace(rows=rows, queries=queries)
+
+    def price_text(self) -> str:
+        """The prices of a result that has some, in a sentence; empty otherwise."""
+        row = self.rows[0]
+        if "look_up_price" not in row:
+            return ""
+        parts = [
+            f"{name} costs {row[key]:.4g} (the least possible: {row[f'{key}_bound']:.4g})"
+            for name, key in (("a look-up", "look_up_price"), ("a range of 1 %", "range_price"))
+            if row[key] is not None
+        ]
+        asked = sum(q["price"] * q["weight"] for q in self.queries)
+        if self.queries:
+            parts.append(f"a query of the log costs {asked:.4g} in the mean")
+        return f"Reading everything costs {row['price']:.4g}; " + ", ".join(parts) + "."
+
+
+def _joint(row: dict[str, Any]) -> dict[str, Any]:
+    """The figures of all columns together at the level of files."""
+    levels = (e for e in row["levels"] if e["level"] == "file" and e["name"] is None)
+    return next(levels, {})
+
+
+def _with_prices(row: dict[str, Any], price_per_tib: float) -> dict[str, Any]:
+    joint = _joint(row)
+    whole = row["total_bytes"] / _TIB * price_per_tib
+    prices: dict[str, float | None] = {"price": whole}
+    for key in ("look_up", "range"):
+        prices[f"{key}_price"] = _times(joint.get(f"{key}_share"), whole)
+        prices[f"{key}_price_bound"] = _times(joint.get(f"{key}_bound"), whole)
+    return {**row, **prices}
+
+
+def _times(share: float | None, whole: float) -> float | None:
+    return None if share is None else share * whole

@@ -1,0 +1,176 @@
+"""The rows of ``clustering_information`` for a directory of plain Parquet, from footers alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import boxes, judge, statements
+from .figures.numbers import Numbers, rounded, together
+from .figures.scope import FILE, ROW_GROUP, Scope
+from .files import table
+from .files.listing import partition_of
+from .judge import Judge, Judgement
+from .result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .audited import Audited
+    from .files.state import State
+    from .files.table import FileBlocks, Table
+
+# a condition with more partitions is none that people read
+_MOST_NAMED = 20
+# page indexes and some writers cut byte strings there
+_LONG = 64
+
+
+class Audit:
+    """The files of a table with what their footers say of the audited columns."""
+
+    def __init__(
+        self,
+        read: Table,
+        columns: Audited,
+        left: State | None,
+        notes: Sequence[str] = (),
+        report: Callable[[int], None] | None = None,
+    ) -> None:
+        """Reads all footers; files without rows are left out."""
+        found = table.blocks(read, columns.numbers, overlook_nan=True, report=report)
+        self.table = read
+        self.columns = columns
+        self.files = [f for f in found if f.whole.rows > 0 or None in f.whole.zones]
+        self._left = left
+        self._same = left is not None and left.columns == columns.names
+        self._notes = [*columns.notes, *notes]
+        own = [read.columns.all[n] for n in columns.numbers]
+        kinds = [c.type for c in own]
+        by_partition: dict[str, list[FileBlocks]] = {}
+        for file in self.files:
+            by_partition.setdefault(partition_of(file.file.rel), []).append(file)
+        self._scopes = [Scope(p, files, kinds) for p, files in sorted(by_partition.items())]
+        self._judge = Judge(own, columns.names, not read.listing.indexed, sum(s.bytes for s in self._scopes))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The row of the table, then those of its partitions, the worst first."""
+        judged = [(s, self._judge.of(s, self._settled(s))) for s in self._scopes]
+        rows = [self._whole(judged)]
+        if any(c.partition for c in self.table.columns.all):
+            worst = sorted(judged, key=lambda sj: (-sum(sj[0].excess), sj[0].partition))
+            rows += [self._of_scope(s, j) for s, j in worst]
+        return rows
+
+    def result(self, pictures: bool) -> Result:
+        """The rows; with those of ``clustering_boxes`` where `pictures` need them."""
+        return Result(self.rows(), boxes.rows(self.table, self.columns, self.files) if pictures else [])
+
+    def _settled(self, scope: Scope) -> bool:
+        left = self._left
+        if left is None or not self._same or scope.partition not in left.laid_out:
+            return False
+        return not left.since([f.file for f in scope.files])
+
+    def _of_scope(self, scope: Scope, judgement: Judgement) -> dict[str, Any]:
+        levels = {name: [level.joint, *level.columns] for name, level in scope.levels.items()}
+        return self._row(scope.partition, judgement, [scope.partition], levels, scope.files, scope.avoidable)
+
+    def _whole(self, judged: Sequence[tuple[Scope, Judgement]]) -> dict[str, Any]:
+        judgement, only = _of_table(self.table.listing.place.text, judged)
+        scopes = [s for s, _ in judged]
+        levels = {}
+        for name in (FILE, ROW_GROUP) if scopes else ():
+            each = [[s.levels[name].joint, *s.levels[name].columns] for s in scopes]
+            levels[name] = [together(list(parts)) for parts in zip(*each)]
+        avoidable = [file for s in scopes for file in s.avoidable]
+        return self._row(None, judgement, only, levels, self.files, avoidable)
+
+    def _row(
+        self,
+        partition: str | None,
+        judgement: Judgement,
+        only: Sequence[str],
+        levels: dict[str, list[Numbers]],
+        files: Sequence[FileBlocks],
+        avoidable: Sequence[FileBlocks],
+    ) -> dict[str, Any]:
+        depths = levels[FILE][0].depths if levels else None
+        since = None if self._left is None else self._left.since([f.file for f in files])
+        cure = judgement.cure
+        return {
+            "partition": partition,
+            "verdict": judgement.verdict,
+            "reason": judgement.reason,
+            "statement": None if cure is None else statements.of(cure, self.table, only),
+            "cluster_by_keys": f"({', '.join(self.columns.names)})",
+            "curve": self._left.curve if self._left is not None and self._same else None,
+            "notes": list(self._notes),
+            "total_file_count": len(files),
+            "total_constant_file_count": depths.constant if depths else 0,
+            "average_overlaps": depths.average_overlaps() if depths else None,
+            "average_depth": depths.average() if depths else None,
+            "p95_depth": depths.p95() if depths else None,
+            "max_depth": depths.greatest() if depths else None,
+            "file_depth_histogram": depths.histogram() if depths else {},
+            "depth_error": rounded(depths.error) if depths else 0.0,
+            "total_rows": sum(f.whole.rows for f in files),
+            "total_bytes": sum(f.file.length for f in files),
+            "files_without_statistics": sum(1 for f in files if None in f.whole.zones),
+            "files_with_truncated_statistics": sum(1 for f in files if any(map(_is_long, f.whole.zones))),
+            "files_since_last_run": None if since is None else len(since),
+            "bytes_since_last_run": None if since is None else sum(f.length for f in since),
+            "avoidable_files": len(avoidable),
+            "avoidable_bytes": sum(f.file.length for f in avoidable),
+            "levels": [
+                self._level(level, name, numbers, len(files))
+                for level, all_numbers in levels.items()
+                for name, numbers in zip((None, *self.columns.names), all_numbers)
+            ],
+        }
+
+    def _level(self, level: str, name: str | None, numbers: Numbers, files: int) -> dict[str, Any]:
+        depths, reads = numbers.depths, numbers.reads
+
+        def share(x: float) -> float | None:
+            return rounded(x) if reads.rows else None
+
+        return {
+            "level": level,
+            "name": name,
+            "total_count": depths.blocks,
+            "constant_count": depths.constant,
+            "average_overlaps": depths.average_overlaps(),
+            "average_depth": depths.average(),
+            "p95_depth": depths.p95(),
+            "max_depth": depths.greatest(),
+            "depth_histogram": depths.histogram(),
+            "look_up_share": share(reads.look_up),
+            "range_share": share(reads.range),
+            "look_up_bound": share(reads.look_up_bound),
+            "range_bound": share(reads.range_bound),
+            "efficiency": reads.efficiency(),
+            "error": rounded(depths.error),
+            "sampled_files": files,
+        }
+
+
+def _of_table(name: str, judged: Sequence[tuple[Scope, Judgement]]) -> tuple[Judgement, Sequence[str]]:
+    """What is said of the whole table, and the partitions that its statement is about; none for all."""
+    if not judged:
+        return Judgement(judge.OK, f"{name} has no rows.", None), ()
+    if len(judged) == 1:
+        return judged[0][1], ()
+    worst = min((j.verdict for _, j in judged), key=judge.SEVERITY.index)
+    same = [(s, j) for s, j in judged if j.verdict == worst]
+    if worst == judge.OK:
+        cure = next((j.cure for _, j in judged if j.cure is not None), None)
+        return Judgement(judge.OK, f"All of its {len(judged)} partitions are well.", cure), ()
+    scope, judgement = max(same, key=lambda sj: (sum(sj[0].excess), sj[0].rows))
+    several = len(same) >= sum(1 for s, _ in judged if len(s.files) > 1) or len(same) > _MOST_NAMED
+    count = f"{len(same):,} partition{'' if len(same) == 1 else 's'}"
+    reason = f"{count} of {len(judged)}: the worst is {scope.partition}. {judgement.reason}"
+    return judgement._replace(reason=reason), () if several else [s.partition for s, _ in same]
+
+
+def _is_long(zone: Any) -> bool:
+    return bool(zone) and any(isinstance(word, bytes) and len(word) >= _LONG for word in zone)

@@ -1,0 +1,202 @@
+"""The footers' reader of the audit without Spark, against the rows themselves."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import struct
+from itertools import groupby
+
+import pytest
+
+pytest.importorskip("pyarrow")
+
+import audit_tables
+import pyarrow as pa
+from pyarrow import parquet
+from spark_zorder.audit.files import listing, places, table
+from spark_zorder.audit.problem import AuditError
+
+pytestmark = pytest.mark.same_on_all_lines
+DAY = datetime.date(1970, 1, 1)
+
+
+def opened(root):
+    return table.of(listing.list_files(places.place(str(root))))
+
+
+def word(name, value):
+    """The place of a value in Spark's order, found in another way than the reader's."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float):
+        return (1, 0.0) if math.isnan(value) else (0, value + 0.0)
+    if isinstance(value, datetime.datetime):
+        return (value.replace(tzinfo=None) - audit_tables.EPOCH) // datetime.timedelta(microseconds=1)
+    if isinstance(value, datetime.date):
+        return (value - DAY).days
+    if name in ("dec", "wide"):
+        return int(value.scaleb(2 if name == "dec" else 4))
+    return value.encode() if isinstance(value, str) else value
+
+
+def as_number(name, found):
+    """A word of the reader as `word` has it."""
+    if name not in ("x", "f"):
+        return found
+    width, code, nan = (64, "qd", 0x7FF8000000000000) if name == "x" else (32, "if", 0x7FC00000)
+    if found == nan:
+        return (1, 0.0)
+    bits = found ^ ((found >> (width - 1)) & ((1 << (width - 1)) - 1))
+    return (0, struct.unpack("<" + code[1], struct.pack("<" + code[0], bits))[0])
+
+
+def value_of(name, row):
+    if name == "st.inner":
+        return row["st"]["inner"] if row["st"] else None
+    return row[name]
+
+
+def check(name, block, rows, overlook_nan, place):
+    values = [v for v in (value_of(name, row) for row in rows) if v is not None]
+    words = [word(name, v) for v in values]
+    zone, nulls = block.zones[place], block.nulls[place]
+    assert block.rows == len(rows)
+    assert nulls is None or nulls == len(rows) - len(values)
+    if not values:
+        assert zone in ((), None), name
+        return
+    if name in ("x", "f"):
+        # pyarrow leaves NaN out of bounds
+        numbers = [w for w in words if w[0] == 0]
+        if not numbers:
+            assert zone is None
+            return
+        greatest = max(numbers) if overlook_nan else (1, 0.0)
+        assert [as_number(name, w) for w in zone] == [min(numbers), greatest], name
+        return
+    assert zone == (min(words), max(words)), name
+
+
+@pytest.mark.parametrize("overlook_nan", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_zones_are_those_of_the_rows(tmp_path, seed, overlook_nan):
+    groups = audit_tables.write(tmp_path, seed)
+    found = opened(tmp_path)
+    names = [c.name for c in found.columns.all]
+    assert {"i", "st.inner", "part", "day"} < set(names)
+    wanted = [i for i, c in enumerate(found.columns.all) if not c.name.startswith("list")]
+    blocks = table.blocks(found, wanted, overlook_nan)
+    by_file = {f: list(g) for f, g in groupby(sorted(groups, key=lambda g: g.file), key=lambda g: g.file)}
+    assert [b.file.rel for b in blocks] == list(by_file)
+    for block in blocks:
+        parts = by_file[block.file.rel]
+        assert len(block.groups) == len(parts)
+        for place, number in enumerate(wanted):
+            for group, part in zip(block.groups, parts):
+                check(names[number], group, part.rows, overlook_nan, place)
+            whole = [row for part in parts for row in part.rows]
+            if block.whole.zones[place] is not None or names[number] not in ("x", "f"):
+                check(names[number], block.whole, whole, overlook_nan, place)
+
+
+def test_the_types_are_those_that_spark_reads(tmp_path):
+    audit_tables.write(tmp_path, files=3)
+    types = {c.name: c.type.sql if c.type else None for c in opened(tmp_path).columns.all}
+    assert types == {
+        "i": "INT", "l": "BIGINT", "t": "TINYINT", "s": "STRING", "d": "DATE", "ts": "TIMESTAMP",
+        "local": "TIMESTAMP_NTZ", "x": "DOUBLE", "f": "FLOAT", "dec": "DECIMAL(9,2)", "wide": "DECIMAL(30,4)",
+        "b": "BOOLEAN", "raw": "BINARY", "none": "INT", "st.inner": "BIGINT", "list.list.element": None,
+        "part": "INT", "day": "DATE",
+    }  # fmt: skip
+
+
+def zones_of(tmp_path, arrow, *names, **options):
+    parquet.write_table(arrow, tmp_path / "a.parquet", **options)
+    found = opened(tmp_path)
+    return table.blocks(found, [found.columns.number([n]) for n in names], False)[0].whole.zones
+
+
+def test_what_is_in_doubt_is_unknown(tmp_path):
+    old = datetime.date(1500, 1, 1)
+    early = datetime.datetime(1850, 1, 1, tzinfo=datetime.timezone.utc)
+    data = pa.table(
+        {
+            "old": pa.array([old, DAY], pa.date32()),
+            "early": pa.array([early, None], pa.timestamp("us", tz="UTC")),
+            "unsigned": pa.array([1, 2], pa.uint32()),
+            "nano": pa.array([1, 2], pa.timestamp("ns")),
+        }
+    )
+    assert zones_of(tmp_path, data, "old", "early", "unsigned", "nano") == (None, None, None, None)
+
+
+def test_int96_and_missing_statistics_are_unknown(tmp_path):
+    data = pa.table({"t": pa.array([1, 2], pa.timestamp("us")), "a": [1, 2]})
+    assert zones_of(tmp_path, data, "t", use_deprecated_int96_timestamps=True) == (None,)
+    assert zones_of(tmp_path, data, "a", write_statistics=False) == (None,)
+
+
+def test_a_file_of_an_other_type_is_unknown_and_one_without_the_column_holds_nulls(tmp_path):
+    parquet.write_table(pa.table({"a": [1, 2], "c": [1, 1]}), tmp_path / "a.parquet")
+    parquet.write_table(pa.table({"a": ["x", "y"]}), tmp_path / "b.parquet")
+    found = opened(tmp_path)
+    blocks = table.blocks(found, [0, 1], False)
+    assert [b.whole.zones for b in blocks] == [((1, 2), (1, 1)), (None, ())]
+
+
+def test_spark_files_tell_their_types_and_calendar(tmp_path):
+    """As Spark's writer notes them; created_by is pyarrow's, so that NaN may hide."""
+    row = (
+        '{"type":"struct","fields":[{"name":"c","type":"string","nullable":true,'
+        '"metadata":{"__CHAR_VARCHAR_TYPE_STRING":"char(3)"}},'
+        '{"name":"d","type":"date","nullable":true,"metadata":{}}]}'
+    )
+    notes = {"org.apache.spark.version": "4.0.1", "org.apache.spark.sql.parquet.row.metadata": row}
+    old = datetime.date(1500, 1, 1)
+    data = pa.table({"c": ["a  "], "d": pa.array([old], pa.date32())}).replace_schema_metadata(notes)
+    zones = zones_of(tmp_path, data, "c", "d")
+    days = (old - DAY).days
+    assert zones == (None, (days, days))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["_SUCCESS.parquet", ".hidden.parquet", "_temporary/0/a.parquet", "part=1/_x/b.parquet", "c._COPYING_"],
+)
+def test_what_spark_does_not_list_is_left_out(tmp_path, name):
+    below = tmp_path / "part=1"
+    below.mkdir()
+    parquet.write_table(pa.table({"a": [1]}), below / "a.parquet")
+    hidden = tmp_path / name
+    hidden.parent.mkdir(parents=True, exist_ok=True)
+    hidden.write_bytes(b"no Parquet")
+    (below / "empty.parquet").write_bytes(b"")
+    assert [f.rel for f in listing.list_files(places.place(str(tmp_path))).files] == ["part=1/a.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("x/a.parquet", "not a partition directory"), ("q=1/a.parquet", "do not have the same columns")],
+)
+def test_what_is_no_table_is_refused(tmp_path, name, what):
+    for file in ("p=1/a.parquet", name):
+        (tmp_path / file).parent.mkdir()
+        parquet.write_table(pa.table({"a": [1]}), tmp_path / file)
+    with pytest.raises(AuditError, match=what):
+        listing.list_files(places.place(str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [
+        ("_delta_log/0.json", "Delta"),
+        (".hoodie/hoodie.properties", "Hudi"),
+        ("metadata/v1.metadata.json", "Iceberg"),
+        ("_spark_metadata/0", "streaming output"),
+    ],
+)
+def test_tables_of_other_formats_are_noticed(tmp_path, name, format):
+    (tmp_path / name).parent.mkdir()
+    (tmp_path / name).write_text("{}")
+    assert listing.list_files(places.place(str(tmp_path))).format == format

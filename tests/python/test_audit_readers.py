@@ -1,0 +1,281 @@
+"""The two readers of footers, Python's and the JVM's, over the same files."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("pyarrow")
+
+import datetime
+import json
+import random
+import time
+
+import audit_tables
+import pyarrow as pa
+import spark_zorder
+from pyarrow import parquet
+from spark_zorder import __main__ as cli
+from spark_zorder.audit import plain, with_spark
+from spark_zorder.audit.files import listing, places, table, words
+from spark_zorder.audit.query import opened, where
+from test_audit_where import columns, tree
+
+pytestmark = pytest.mark.same_on_all_lines
+
+
+def read(root):
+    return table.of(listing.list_files(places.place(str(root))))
+
+
+def flat(schema, above=()):
+    """Spark's columns and fields of structs, as SQL has their types; None for arrays and the like."""
+    for field in schema:
+        kind = field.dataType
+        path = (*above, field.name)
+        if kind.typeName() == "struct":
+            yield from flat(kind, path)
+        elif kind.typeName() not in ("array", "map"):
+            yield path, kind.simpleString().upper()
+
+
+def types_of(found):
+    return {c.path: c.type.sql for c in found.columns.all if c.type is not None}
+
+
+def test_types_are_those_that_spark_infers(spark, tmp_path):
+    other = [
+        ("u8", pa.uint8()), ("u16", pa.uint16()), ("u32", pa.uint32()), ("u64", pa.uint64()),
+        ("i16", pa.int16()), ("millis", pa.timestamp("ms", tz="UTC")), ("dec18", pa.decimal128(18, 3)),
+        ("fixed", pa.binary(3)), ("large", pa.large_string()), ("x.y", pa.int32()),
+    ]  # fmt: skip
+    schema = pa.schema([*audit_tables.SCHEMA, *other])
+    parquet.write_table(schema.empty_table(), tmp_path / "a.parquet")
+    expected = dict(flat(spark.read.parquet(str(tmp_path)).schema))
+    assert types_of(read(tmp_path)) == expected
+
+
+def test_types_are_those_that_spark_wrote(spark, tmp_path):
+    sql = (
+        "SELECT 1Y AS t, 2S AS s, 3 AS i, 4L AS l, 1.5f AS f, 2.5d AS d, 1.25BD AS dec, 'x' AS str, "
+        "true AS b, DATE'2026-01-01' AS day, TIMESTAMP'2026-01-01 00:00:00' AS ts, "
+        "TIMESTAMP_NTZ'2026-01-01 00:00:00' AS n, "
+        "X'01' AS raw, INTERVAL '1' DAY AS dt, INTERVAL '1' MONTH AS ym, named_struct('f', 1L) AS st"
+    )
+    spark.sql(sql).write.parquet(str(tmp_path / "t"))
+    expected = dict(flat(spark.read.parquet(str(tmp_path / "t")).schema))
+    assert types_of(read(tmp_path / "t")) == expected
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1", "2"], ["01", "-5"], ["3000000000", "1"], ["2026-01-01", "2026-1-2"], ["a", "1"],
+        ["a", "2026-01-01"], ["1.5", "2"], ["1", "2026-01-01"], ["2026-01-01 00:00:00"],
+        ["__HIVE_DEFAULT_PARTITION__", "7"], ["__HIVE_DEFAULT_PARTITION__", "x"], ["a%3Ab", "c d"],
+        ["NaN", "1"], ["true"], ["1e3"], ["-"],
+    ],
+)  # fmt: skip
+def test_partition_columns_are_those_that_spark_infers(spark, tmp_path, values):
+    """A type that is not sure here has none: then nothing is left out by it."""
+    for n, value in enumerate(values):
+        folder = tmp_path / f"t/p={value}"
+        folder.mkdir(parents=True)
+        parquet.write_table(pa.table({"a": [n]}), folder / "a.parquet")
+    expected = spark.read.parquet(str(tmp_path / "t"))
+    found = read(tmp_path / "t")
+    own = next(c for c in found.columns.all if c.partition)
+    assert own.type is None or own.type.sql == expected.schema["p"].dataType.simpleString().upper()
+    if own.type is not None and own.type.name == "string":
+        texts = {v["p"] for v in found.partitions}
+        assert texts == {r["p"] for r in expected.select("p").collect()}
+
+
+def test_old_calendars_end_where_spark_says(spark):
+    rebase = spark._jvm.org.apache.spark.sql.catalyst.util.RebaseDateTime
+    assert rebase.lastSwitchJulianDay() == words.FIRST_SURE_DAY
+    assert rebase.lastSwitchJulianTs() == words.FIRST_SURE_MICROS
+
+
+# what Spark takes in a way of its own, or this reader might
+ODD = (
+    """
+i = '017' | i IN ('017', '5') | NOT (i IN ('017')) | d IN ('2024-10-01') | d NOT IN ('2024-1-1')
+d = '2024-10-01 ' | s > 'k0' | f = 0.1 | f > 0.1 | f < 0.1 | f IN (0.1, 0.25) | f = 16777217 | x > -0.0
+x = 0 | l > 1e3 | NOT (l <= 1e3) | dec = 0.125 | NOT (dec = 0.125) | dec > 1e0 | wide < 3 | b | NOT b
+b > false | s LIKE 'k%' | s NOT LIKE 'k%' | s LIKE 'k00_%' | s LIKE '' | startswith(s, '') | raw = X'05FF'
+ts >= DATE'2024-10-01' | local >= '2024-10-01' | day > '2026-01-01' | part = '1' | part IN ('1') | i <=> NULL
+NOT (i <=> 5) | NOT (i IN (5, NULL)) | i = NULL OR b | NOT (x IN (NULL, 1.5)) | NOT (i = NULL) | (b) IS NULL
+i = 5 IS NULL | s IS NOT NULL AND NOT (s = 'x') | st IS NULL | list IS NULL | none IS NULL
+""".strip()
+    .replace("\n", " | ")
+    .split(" | ")
+)
+
+
+@pytest.fixture
+def utc(monkeypatch):
+    """The machine's zone as that of the session."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_no_file_is_left_out_in_which_spark_finds_rows(spark, tmp_path, utc):
+    audit_tables.write(tmp_path, seed=3, files=18)
+    found = read(tmp_path)
+    rng = random.Random(11)
+    filters = ODD + [tree(rng, columns(datetime.timezone.utc))[0] for _ in range(33)]
+    spark.read.parquet(str(tmp_path)).createOrReplaceTempView("audit_rows")
+    left_out = 0
+    for at in range(0, len(filters), 40):
+        some = filters[at : at + 40]
+        hits = ", ".join(f"max(coalesce({f}, false)) AS q{i}" for i, f in enumerate(some))
+        rows = spark.sql(f"SELECT input_file_name() AS file, {hits} FROM audit_rows GROUP BY 1").collect()
+        assert len(rows) == 18
+        for i, text in enumerate(some):
+            conjuncts = where.read(text, found.columns)
+            view = opened._View(opened.Predicate(conjuncts, found.columns), "file")
+            blocks = table.blocks(found, opened.columns_of(conjuncts), overlook_nan=False)
+            kept = {b.file.rel for b in blocks if all(view.may_match(c.node, b.whole) for c in conjuncts)}
+            wanted = {r["file"].partition(tmp_path.name + "/")[2] for r in rows if r[f"q{i}"]}
+            assert wanted <= kept, text
+            left_out += len(blocks) - len(kept)
+    assert left_out > 200
+
+
+def by_spark(spark, path, columns=None):
+    more = f", '{columns}'" if columns else ""
+    rows = spark.sql(f"SELECT * FROM clustering_information('{path}'{more})").collect()
+    return [row.asDict(recursive=True) for row in rows]
+
+
+def same_rows(spark, path, columns=None):
+    """All that both know: pages and notes are left out."""
+    by_python = plain.audit(plain.listed(str(path)), columns).rows()
+    expected = by_spark(spark, path, columns)
+    for row in expected:
+        row["levels"] = [level for level in row["levels"] if level["level"] != "page"]
+    for row in [*expected, *by_python]:
+        row.pop("notes")
+    assert list(differences(by_python, expected, "rows")) == []
+    return by_python
+
+
+def differences(found, expected, at):
+    """Where two results differ, in words that are shorter than the two."""
+    if isinstance(found, dict) and isinstance(expected, dict) and list(found) == list(expected):
+        for key in found:
+            yield from differences(found[key], expected[key], f"{at}.{key}")
+    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        for i, pair in enumerate(zip(found, expected)):
+            yield from differences(*pair, f"{at}[{i}]")
+    elif found != expected or type(found) is not type(expected):
+        yield at, found, expected
+
+
+ASKED = ["i", "x, f, b", "dec, wide, l", "d, ts, local", "st.inner, raw", "none", "i, l, t, s, d"]
+
+
+@pytest.mark.parametrize("partitions", [True, pytest.param(False, marks=pytest.mark.long)])
+def test_both_readers_find_the_same_numbers(spark, tmp_path, partitions):
+    audit_tables.write(tmp_path, seed=5, files=14, partitions=partitions)
+    for asked in ASKED:
+        rows = same_rows(spark, tmp_path, asked)
+        assert len(rows) == (7 if partitions else 1)
+
+
+def test_both_find_the_same_in_files_of_spark(spark, tmp_path):
+    """INT96, NaN that takes bounds away, decimals as bytes, constants, strings that are too long."""
+    path = str(tmp_path / "t")
+    spark.range(0, 4000, 1, 12).selectExpr(
+        "cast(pmod(hash(id, 1), 1000) as int) as a", "pmod(hash(id, 2), 1000) as b", "id",
+        "timestamp_micros(id * 1000000000) as t", "if(id % 997 = 0, double('NaN'), id / 3) as x",
+        "cast(id as decimal(20, 3)) as dec", "7 as seven",
+        "if(id < 400, repeat('x', 5000), cast(id as string)) as s",
+        "if(id < 1000, null, concat(repeat('more than sixty four bytes, the same ', 2), id)) as p",
+    ).write.option("parquet.block.size", 4096).parquet(path)  # fmt: skip
+    for asked in ("a, b, id", "t, x", "t", "dec, a", "seven, a", "seven", "p, s"):
+        same_rows(spark, path, asked)
+
+
+@pytest.mark.long
+def test_both_find_the_same_after_a_run_and_an_append(spark, tmp_path):
+    path = str(tmp_path / "t")
+    rows = spark.range(0, 20000, 1, 4).selectExpr(
+        "pmod(hash(id, 1), 1000) as a", "pmod(hash(id, 2), 1000) as b"
+    )
+    rows.write.parquet(path)
+    spark.sql(f"ZORDER TABLE '{path}' BY (a, b) WITH (fileCount = 16, force = true)").collect()
+    found = same_rows(spark, path)
+    assert found[0]["curve"] and found[0]["files_since_last_run"] == 0
+    same_rows(spark, path, "b")
+    rows.limit(500).write.mode("append").parquet(path)
+    found = same_rows(spark, path)
+    assert found[0]["files_since_last_run"] == 1
+    spark.sql(f"ZORDER INDEX '{path}'").collect()
+    same_rows(spark, path)
+    spark.sql(f"ZORDER ROLLBACK '{path}'").collect()
+    assert same_rows(spark, path, "a, b")[0]["files_since_last_run"] is None
+
+
+def test_more_blocks_than_are_measured(spark, tmp_path):
+    """Above 1,000 blocks some stand for all."""
+    rng = random.Random(9)
+    for n in range(3):
+        rows = [{"a": rng.randint(0, 10**6), "b": rng.randint(0, 100)} for _ in range(1300)]
+        options = {"row_group_size": 2, "write_page_index": True}
+        parquet.write_table(pa.Table.from_pylist(rows), tmp_path / f"{n}.parquet", **options)
+    assert same_rows(spark, tmp_path, "a, b")[0]["levels"][3]["total_count"] == 1950
+
+
+def test_boxes_are_the_same(spark, tmp_path):
+    audit_tables.write(tmp_path, seed=6, files=8)
+    columns = "i, s, d, ts, local, dec, wide, x, b, raw, none"
+    audit = plain.audit(plain.listed(str(tmp_path)), columns)
+    rows = spark.sql(f"SELECT * FROM clustering_boxes('{tmp_path}', '{columns}')").collect()
+    expected = [row.asDict(recursive=True) for row in rows]
+    for row in expected:
+        row["path"] = row["path"].replace("file:", "", 1)
+    assert list(differences(audit.result(pictures=True).boxes, expected, "boxes")) == []
+
+
+def test_what_a_filter_opens_is_the_same_through_a_session(spark, tmp_path, utc):
+    """From clustering_boxes, which has less: files of only NULL look like those without bounds."""
+    audit_tables.write(tmp_path, seed=12, files=12)
+    rng = random.Random(13)
+    known = [c for c in columns(datetime.timezone.utc) if c.name not in ("x", "f", "none")]
+    for _ in range(4):
+        text, _ = tree(rng, known)
+        assert with_spark.explained(spark, str(tmp_path), text) == []
+        by_boxes, bytes_in_all = with_spark.would_open(spark, str(tmp_path), text)
+        expected = plain.would_open(plain.listed(str(tmp_path)), text)
+        assert bytes_in_all == sum(f.length for f in plain.listed(str(tmp_path)).files)
+        assert [(o.filter, o.level, o.considered) for o in by_boxes] == [
+            (o.filter, o.level, o.considered) for o in expected
+        ]
+        assert all(b.kept >= e.kept for b, e in zip(by_boxes, expected))
+        assert by_boxes[0].kept == expected[0].kept or " NULL" in text or "none" in text
+    spark.sql(f"ZORDER INDEX '{tmp_path}'").collect()
+    assert next(r["filter"] for r in with_spark.explained(spark, str(tmp_path), "i = 5")) is None
+
+
+def test_the_shell_with_a_session(spark, table, monkeypatch, capsys):
+    pytest.importorskip("spark_zorder.view")
+    monkeypatch.setattr(cli, "_session", lambda arguments: spark)
+    queries = [f"SELECT * FROM parquet.`{table}` WHERE a = {n}" for n in range(3)]
+    spark_zorder.query_log.of_sql(spark, queries).createOrReplaceTempView("audit_log")
+    words = ["audit", table, "--columns", "a,b", "--queries", "audit_log", "--price-per-tib", "5", "--json"]
+    assert cli.main(words) == 3
+    out, err = capsys.readouterr()
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert "A query log needs Spark" in err
+    assert rows[0]["verdict"] == "RECLUSTER" and rows[0]["look_up_price"] > 0
+    assert {e["level"] for e in rows[0]["levels"]} == {"file", "row group", "page"}
+    assert all(row["share"] == 1.0 and row["alert"] and row["price"] > 0 for row in rows[1:])
+    assert cli.main(["audit", table, "--columns", "a,b", "--spark"]) == 3
+    assert capsys.readouterr().out.startswith("RECLUSTER")
+    assert cli.main(["audit", table, "--where", "id = 5", "--spark"]) == 0
+    assert capsys.readouterr().out.startswith("The query opens 1 of 4 files")

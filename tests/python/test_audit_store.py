@@ -1,0 +1,83 @@
+"""The audit of a table in an S3 store on loopback: the same answer, and how many requests it takes."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("sqlglot")
+
+import pyarrow as pa
+from pyarrow import parquet
+from spark_zorder import __main__ as cli
+from support import TOP
+
+pytestmark = pytest.mark.same_on_all_lines
+
+PINNED = (TOP / "tools/requirements/s3-server.txt").read_text().strip()
+SERVER = TOP / f"target/tools/versitygw-{PINNED.rpartition('@')[2]}"
+KEYS = {"AWS_ACCESS_KEY_ID": "zorder", "AWS_SECRET_ACCESS_KEY": "zorder-secret"}
+FILES = 40
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """The folder of a bucket, its endpoint, and the log of requests; without the server there is no test."""
+    if not SERVER.is_file():
+        pytest.skip("no S3 server: tools/s3_server.sh builds it")
+    for name, value in {**KEYS, "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}.items():
+        monkeypatch.setenv(name, value)
+    for folder in ("data/tab", "meta"):
+        (tmp_path / folder).mkdir(parents=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        at = f"127.0.0.1:{free.getsockname()[1]}"
+    log = tmp_path / "access.log"
+    command = [SERVER, "--port", at, "--quiet", "--access-log", log, "posix"]
+    command += ["--sidecar", tmp_path / "meta", tmp_path / "data"]
+    environment = {**os.environ, "ROOT_ACCESS_KEY": "zorder", "ROOT_SECRET_KEY": "zorder-secret"}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+    ) as server:
+        wait_for(at)
+        yield tmp_path / "data/tab", at, log
+        server.terminate()
+
+
+def wait_for(at):
+    host, port = at.split(":")
+    for _ in range(200):
+        try:
+            socket.create_connection((host, int(port)), 1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise AssertionError("the S3 server does not answer")
+
+
+def write(folder: Path):
+    for n in range(FILES):
+        path = folder / f"day={n % 2}" / f"part-{n:03d}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(pa.table({"a": list(range(10 * n, 10 * n + 10))}), path)
+
+
+def test_one_request_a_file(store, capsys):
+    bucket, at, log = store
+    write(bucket / "t")
+    uri = f"s3a://tab/t?scheme=http&endpoint_override={at}"
+    assert cli.main(["audit", uri, "--where", "a = 17 AND day = 1", "--json"]) == 0
+    out = capsys.readouterr().out
+    assert cli.main(["audit", str(bucket / "t"), "--where", "a = 17 AND day = 1", "--json"]) == 0
+    assert capsys.readouterr().out == out
+    made = Counter(re.findall(r" s3_(\w+) ", log.read_text()))
+    # one more for the file that has the schema; the first two find out that the path is a directory
+    assert made == {"GetObject": FILES + 1, "ListObjectsV2": 2, "HeadObject": 1}
