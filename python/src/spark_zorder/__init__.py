@@ -9,6 +9,7 @@ from ._skipping import explain_skipping, skipping_usage
 from ._table import ZOrderTable
 from ._version import __version__
 from .functions import hilbert, zorder, zorder_compare, zorder_file, zorder_key
+from .view.notebook import show
 
 __all__ = [
     "Layout",
@@ -24,6 +25,7 @@ __all__ = [
     "hilbert",
     "jar",
     "query_log",
+    "show",
     "skipping_usage",
     "zorder",
     "zorder_compare",

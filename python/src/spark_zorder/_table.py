@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Union
 
 from . import _history, _session, _skipping, _sql, functions, query_log
 from ._layouts import Layout, stored
+from .view.notebook import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -80,12 +81,12 @@ class ZOrderTable:
 
     def _rows(self, statement: str) -> DataFrame:
         found = self._spark.sql(statement)
-        return self._spark.createDataFrame(found.collect(), found.schema)
+        return shown(self._spark.createDataFrame(found.collect(), found.schema))
 
     def history(self) -> DataFrame:
         """The clustering runs of the table, oldest first."""
         _session.require_functions(self._spark)
-        return self._spark.sql(_sql.history(self._target))
+        return shown(self._spark.sql(_sql.history(self._target)))
 
     def index(
         self,
@@ -104,38 +105,38 @@ class ZOrderTable:
         dictionaries. One row: ``path``, ``status``, ``files``, ``footers_read``, ``columns``, ``bytes``,
         ``bloom_bytes`` and ``bloom_files_read``.
         """
-        return _session.run(self._spark, _sql.index(self._target, columns, bloom, bloomBudget, values))
+        return self._run(_sql.index(self._target, columns, bloom, bloomBudget, values))
 
     def refreshIndex(self) -> DataFrame:  # noqa: N802
         """Reads the footers of new and changed files into the index. One row, as ``index`` has."""
-        return _session.run(self._spark, _sql.index_statement(self._target, "REFRESH"))
+        return self._run(_sql.index_statement(self._target, "REFRESH"))
 
     def describeIndex(self) -> DataFrame:  # noqa: N802
         """What the index knows: one row for each column."""
-        return _session.run(self._spark, _sql.index_statement(self._target, "DESCRIBE"))
+        return self._run(_sql.index_statement(self._target, "DESCRIBE"))
 
     def dropIndex(self) -> DataFrame:  # noqa: N802
         """Deletes the index; queries read as they did without it."""
-        return _session.run(self._spark, _sql.index_statement(self._target, "DROP"))
+        return self._run(_sql.index_statement(self._target, "DROP"))
 
     def explainSkipping(self, df: DataFrame) -> DataFrame:  # noqa: N802
         """What the scans of this table in a query skip, and why not more. The query is not run.
 
         Rows as of ``spark_zorder.explain_skipping``, which has those of all tables of the query.
         """
-        return _skipping.explained(df, self._target)
+        return shown(_skipping.explained(df, self._target))
 
     def vacuum(self, retention_hours: float | None = None) -> DataFrame:
         """Deletes old files that runs have replaced, once they are older than the retention time."""
-        return _session.run(self._spark, _sql.vacuum(self._target, retention_hours))
+        return self._run(_sql.vacuum(self._target, retention_hours))
 
     def rollback(self) -> DataFrame:
         """Brings back the state before the newest run, as long as its files are kept."""
-        return _session.run(self._spark, _sql.rollback(self._target))
+        return self._run(_sql.rollback(self._target))
 
     def remove(self) -> DataFrame:
         """Deletes everything that spark-zorder keeps beside the table. The table's data stay as they are."""
-        return _session.run(self._spark, _sql.remove(self._target))
+        return self._run(_sql.remove(self._target))
 
     def arrange(self, df: DataFrame) -> DataFrame:
         """The DataFrame in the order of the stored layout, neighbouring rows together: for any writer.
@@ -164,6 +165,9 @@ class ZOrderTable:
             columns = self._spark.table(self._target.sql).columns
             placed.select(*[_sql.quoted(c) for c in columns]).write.insertInto(self._target.sql)
         _session.run(self._spark, _sql.refresh_index_if_exists(self._target)).collect()
+
+    def _run(self, statement: str) -> DataFrame:
+        return shown(_session.run(self._spark, statement))
 
     def layout(self) -> Layout | None:
         """The layout that the newest run stored, or None where there is none."""
@@ -236,10 +240,10 @@ class OptimizeBuilder:
     def execute(self) -> DataFrame:
         """Runs it by the columns that the table names itself (``zorder.by``, stored layout, CLUSTER BY)."""
         if self._log is None:
-            return _session.run(self._spark, self._clustering.sql)
+            return shown(_session.run(self._spark, self._clustering.sql))
         with _session.viewed(self._spark, self._log) as view:
             options = {**self._clustering.options, "queryLog": view}
-            return _session.run(self._spark, replace(self._clustering, options=options).sql)
+            return shown(_session.run(self._spark, replace(self._clustering, options=options).sql))
 
     def _with(self, clustering: _sql.Clustering) -> OptimizeBuilder:
         return OptimizeBuilder(self._spark, clustering, self._log)

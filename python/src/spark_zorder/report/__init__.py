@@ -1,0 +1,53 @@
+"""An audit as one HTML file with pictures, which asks no host for anything: ``spark-zorder[report]``."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .._errors import SetupError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+_NEEDED = ("matplotlib", "jinja2")
+HOW_TO_GET = "The report needs matplotlib and jinja2: pip install 'spark-zorder[report]'."
+
+
+def available() -> bool:
+    """Whether all is installed that a report needs."""
+    return all(find_spec(name) is not None for name in _NEEDED)
+
+
+def write(
+    path: str | os.PathLike[str],
+    audit: Iterable[Any],
+    *,
+    before: Iterable[Any] | None = None,
+    boxes: Iterable[Any] | None = None,
+    boxes_before: Iterable[Any] | None = None,
+    queries: Iterable[Any] | None = None,
+    history: Iterable[Any] | None = None,
+    title: str | None = None,
+) -> Path:
+    """Writes the report of an audit as one HTML file, and returns its path.
+
+    Rows are dicts, Rows, or a DataFrame. ``audit`` are those of ``clustering_information``, ``boxes`` those
+    of ``clustering_boxes``; ``before`` and ``boxes_before`` are the same of an earlier time, such as before a
+    run, and stand beside them. ``queries`` are those of the audit of a query log, and ``history`` those of
+    ``ZOrderTable.history()``. A file that is there is replaced. Raises ``SetupError`` where the extra is not
+    installed.
+
+        t = ZOrderTable.forName(spark, "db.events")
+        report.write("events.html", t.audit(), boxes=t.boxes(), history=t.history())
+    """
+    if not available():
+        raise SetupError(HOW_TO_GET)
+    from .page import html
+
+    made = html(audit, before, boxes, boxes_before, queries, history, title)
+    target = Path(path)
+    target.write_text(made, encoding="utf-8")
+    return target.resolve()

@@ -1,0 +1,139 @@
+"""The blocks of a table as boxes in the plane of two columns, and those that one look-up has to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import svg as style
+from .scale import Scale
+from .values import short
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+# more cannot be told apart, and a page of them loads slowly
+MOST = 2_000
+# of the picture: a block of one rare value is still to be seen
+_LEAST_WIDTH = 0.004
+# where in the ranks of x the look-up of the pictures may be
+_TRIED = [i / 40 for i in range(3, 38)]
+
+
+@dataclass(frozen=True)
+class Box:
+    """The least and greatest value of two columns in one block, and its rows."""
+
+    x: tuple[Any, Any]
+    y: tuple[Any, Any]
+    rows: float
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Two columns, with scales and a look-up that all pictures of a table share."""
+
+    x_name: str
+    y_name: str
+    x: Scale
+    y: Scale
+    # the number of the value of x that is looked up
+    at: float
+
+    @classmethod
+    def of(cls, x_name: str, y_name: str, boxes: Sequence[Box], others: Sequence[Box] = ()) -> Plane:
+        """``boxes`` are those of now, whose narrow blocks say best where the rows are."""
+        x = Scale.of([(*b.x, b.rows) for b in boxes], [v for b in others for v in b.x])
+        y = Scale.of([(*b.y, b.rows) for b in boxes], [v for b in others for v in b.y])
+        return cls(x_name, y_name, x, y, _typical(boxes, x))
+
+    @property
+    def lookup(self) -> str:
+        """The look-up in words, as in ``customer = 4,711``."""
+        value = self.x.kind.value
+        shown = f"= {self.x.kind.text(value(self.at))}" if value else "= a value"
+        return f"{self.x_name} {shown}"
+
+    def read(self, boxes: Sequence[Box]) -> list[Box]:
+        """The blocks that the look-up has to read."""
+        return _holding(boxes, self.at, self.x)
+
+
+def drawn(boxes: Sequence[Box]) -> list[Box]:
+    """At most ``MOST`` boxes, taken evenly in the order that they come in."""
+    if len(boxes) <= MOST:
+        return list(boxes)
+    step = len(boxes) / MOST
+    return [boxes[int(i * step)] for i in range(MOST)]
+
+
+def picture(name: str, title: str, description: str, plane: Plane, boxes: Sequence[Box]) -> str:
+    """Boxes over ranks: a tenth of the picture's width holds a tenth of the rows."""
+
+    def draw(axes: Axes) -> None:
+        shown = drawn(boxes)
+        read = {id(b) for b in plane.read(shown)}
+        _fill(axes, plane, [b for b in shown if id(b) not in read], style.MUTED, 0.07, len(shown))
+        _fill(axes, plane, [b for b in shown if id(b) in read], style.NOW, 0.26, len(shown))
+        at = plane.x.share(plane.at)
+        axes.plot([at, at], [-0.01, 1.01], color=style.INK, linewidth=1.3, dashes=(4, 2))
+        axes.set(xlim=(-0.012, 1.012), ylim=(-0.012, 1.012), aspect="equal")
+        axes.set_xlabel(short(plane.x_name, 40))
+        axes.set_ylabel(short(plane.y_name, 40))
+        for axis, scale, most in ((axes.xaxis, plane.x, 4), (axes.yaxis, plane.y, 5)):
+            ticks = scale.ticks(most)
+            axis.set_ticks([place for place, _ in ticks], [text for _, text in ticks])
+
+    return style.svg(name, title, description, style.WIDTH * 0.92, draw)
+
+
+def _fill(axes: Axes, plane: Plane, boxes: Sequence[Box], colour: str, strength: float, count: int) -> None:
+    from matplotlib.collections import PolyCollection
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    corners = [_corners(plane, b) for b in boxes]
+    if not corners:
+        return
+    # once for all of them together, then a little for each: where many lie one on another it is darker
+    every = Path.make_compound_path(*(Path([*c, c[0]], closed=True) for c in corners))
+    axes.add_patch(PathPatch(every, facecolor=colour, edgecolor="none", alpha=strength))
+    layer = 0.9 / max(count, 18)
+    width = 0.8 if count <= 300 else 0.3
+    axes.add_collection(PolyCollection(corners, facecolor=colour, edgecolor="none", alpha=layer))
+    axes.add_collection(
+        PolyCollection(corners, facecolor="none", edgecolor=colour, linewidth=width, alpha=0.75)
+    )
+
+
+def _corners(plane: Plane, box: Box) -> list[tuple[float, float]]:
+    left, right = _wide(plane.x.below(box.x[0]), plane.x.up_to(box.x[1]))
+    low, high = _wide(plane.y.below(box.y[0]), plane.y.up_to(box.y[1]))
+    return [(left, low), (right, low), (right, high), (left, high)]
+
+
+def _wide(low: float, high: float) -> tuple[float, float]:
+    missing = max(0.0, _LEAST_WIDTH - (high - low)) / 2
+    return low - missing, high + missing
+
+
+def _holding(boxes: Sequence[Box], at: float, scale: Scale) -> list[Box]:
+    number = scale.kind.number
+    return [b for b in boxes if number(b.x[0]) <= at <= number(b.x[1])]
+
+
+def _typical(boxes: Sequence[Box], x: Scale) -> float:
+    """A value that about as many blocks hold as hold one in the mean, far from where these begin and end."""
+    found = []
+    for share in _TRIED:
+        number = x.number_at(share)
+        known = x.kind.value
+        number = x.kind.number(known(number)) if known else number
+        read, place = _holding(boxes, number, x), x.share(number)
+        edge = min((abs(x.share(x.kind.number(v)) - place) for b in read for v in b.x), default=0.0)
+        found.append((number, len(read), edge))
+    mean = sum(count for _, count, _ in found) / len(found)
+    close = [f for f in found if abs(f[1] - mean) <= max(1.0, 0.1 * mean)] or found
+    return max(close, key=lambda f: f[2])[0]

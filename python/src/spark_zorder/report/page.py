@@ -1,0 +1,86 @@
+"""The page: which sections it has, and the numbers and sentences in each."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..view import audited
+from ..view.readings import Audit, dicts, read
+from ..view.units import count, percent, size
+from . import planes, sections
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+GOOD = ("OK",)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One of the few numbers at the top."""
+
+    name: str
+    value: str
+    more: str = ""
+
+
+def html(
+    audit: Iterable[Any],
+    before: Iterable[Any] | None,
+    boxes: Iterable[Any] | None,
+    boxes_before: Iterable[Any] | None,
+    queries: Iterable[Any] | None,
+    history: Iterable[Any] | None,
+    title: str | None,
+) -> str:
+    """The whole page as text."""
+    now, was = read(audit), None if before is None else read(before)
+    made = [
+        *planes.section(_rows(boxes), _rows(boxes_before)),
+        *sections.shares(now, was),
+        *sections.depths(now, was),
+        *sections.partitions(now),
+        *sections.asked(_rows(queries)),
+        *sections.history(_rows(history)),
+    ]
+    text: str = _template().render(
+        title=title or f"Is {now.name} clustered?",
+        subtitle=f"{audited.where(now)}. {time.strftime('%Y-%m-%d %H:%M')}, spark-zorder {__version__}.",
+        css=files(__package__).joinpath("page.css").read_text(encoding="utf-8"),
+        verdict=now.whole,
+        good=now.whole.verdict in GOOD,
+        tiles=tiles(now, was),
+        sections=made,
+        words=sections.WORDS,
+    )
+    return text
+
+
+def _rows(rows: Iterable[Any] | None) -> list[dict[str, Any]]:
+    return [] if rows is None else dicts(rows)
+
+
+def _template() -> Any:
+    import jinja2
+
+    text = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    # names of tables and columns are anybody's: all that is not ours is escaped
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=False)
+    return environment.from_string(text)
+
+
+def tiles(now: Audit, was: Audit | None) -> list[Tile]:
+    """What to see at a glance."""
+    amount = now.whole.fields.get("total_bytes")
+    made = [Tile("Files", count(now.whole.files), "" if amount is None else size(amount))]
+    for c in now.whole.columns:
+        if c.level == "file" and c.share is not None:
+            old = was.whole.find(c.level, c.column) if was else None
+            more = [f"{percent(old.share)} before"] if old else []
+            more += [f"bound {percent(c.bound)}"] if c.bound is not None else []
+            made.append(Tile(f"A look-up by {c.column} reads", percent(c.share), ", ".join(more)))
+    return made

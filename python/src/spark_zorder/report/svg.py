@@ -1,0 +1,122 @@
+"""Pictures of matplotlib as SVG inside a page: colours of its theme, text as text, ids of their own."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from matplotlib.axes import Axes
+
+# what matplotlib draws with -> what the page puts in its place, so that one picture serves light and dark
+INK = "#010101"
+MUTED = "#020202"
+LINE = "#030303"
+NOW = "#040404"
+BEFORE = "#050505"
+PAPER = "#060606"
+THEME = {INK: "ink", MUTED: "muted", LINE: "line", NOW: "now", BEFORE: "before", PAPER: "paper"}
+
+# inches and points; a page shows a picture 0.9 to 1.4 times as large
+WIDTH = 4.0
+TEXT = 9.5
+
+_SVG = "http://www.w3.org/2000/svg"
+_LINK = "{http://www.w3.org/1999/xlink}href"
+_SETTINGS: Any = {
+    # text that a reader can select, enlarge and have read out, in the page's font
+    "svg.fonttype": "none",
+    # the same rows give the same file
+    "svg.hashsalt": "spark-zorder",
+    "font.family": "sans-serif",
+    "font.size": TEXT,
+    # a column named $a$ is no formula
+    "text.parse_math": False,
+    "text.usetex": False,
+    "text.color": INK,
+    "axes.edgecolor": LINE,
+    "axes.labelcolor": MUTED,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": LINE,
+    "grid.linewidth": 0.6,
+    "xtick.color": LINE,
+    "ytick.color": LINE,
+    "xtick.labelcolor": MUTED,
+    "ytick.labelcolor": MUTED,
+    "hatch.linewidth": 0.6,
+}
+
+
+def svg(name: str, title: str, description: str, height: float, draw: Callable[[Axes], None]) -> str:
+    """One picture as an ``<svg>`` element.
+
+    ``name`` tells its ids from those of other pictures on the page, ``title`` and ``description`` are its
+    text alternative, ``height`` is in inches, and ``draw`` draws on one pair of axes.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context(_SETTINGS):
+        # no pyplot: it would choose a backend for the whole process
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
+        draw(figure.subplots())
+        out = io.BytesIO()
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
+    return _embedded(out.getvalue(), name, title, description)
+
+
+def _embedded(document: bytes, name: str, title: str, description: str) -> str:
+    root = ElementTree.fromstring(document)
+    for element in root.iter():
+        # an element of a page needs no namespace
+        element.tag = element.tag.replace(f"{{{_SVG}}}", "")
+    for parent in list(root.iter()):
+        for child in [c for c in parent if c.tag in ("metadata", "style")]:
+            parent.remove(child)
+    for element in root.iter():
+        _renamed(element, name)
+        if "style" in element.attrib:
+            element.set("style", _themed(element.get("style", "")))
+        if "d" in element.attrib:
+            element.set("d", _short(element.get("d", "")))
+    for needless in ("width", "height", "version"):
+        root.attrib.pop(needless, None)
+    root.set("role", "img")
+    root.set("aria-labelledby", f"{name}-title {name}-desc")
+    for at, (tag, text) in enumerate((("title", title), ("desc", description))):
+        child = ElementTree.Element(tag, {"id": f"{name}-{tag}"})
+        child.text = text
+        root.insert(at, child)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _renamed(element: ElementTree.Element, name: str) -> None:
+    """Ids are unique on the page; links stay inside the picture."""
+    if "id" in element.attrib:
+        element.set("id", f"{name}-{element.get('id')}")
+    link = element.attrib.pop(_LINK, None)
+    if link is not None:
+        element.set("href", f"#{name}-{link[1:]}")
+    for key, value in element.attrib.items():
+        if "url(#" in value:
+            element.set(key, value.replace("url(#", f"url(#{name}-"))
+
+
+def _themed(style: str) -> str:
+    for colour, variable in THEME.items():
+        style = style.replace(colour, f"var(--{variable})")
+    # the page has the font
+    return re.sub(r"font: ?([\d.]+px) [^;]*", r"font-size: \1", style)
+
+
+def _short(path: str) -> str:
+    """Tenths of a point are finer than any screen."""
+    return re.sub(
+        r"-?\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}", re.sub(r"\s+", " ", path)
+    ).strip()

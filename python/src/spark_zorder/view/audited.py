@@ -1,0 +1,151 @@
+"""An audit in parts: what to do, what look-ups read, how deep files lie, the worst partitions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .parts import Part, Said, Statement, Table
+from .units import UNKNOWN, count, percent, size, things, times
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .readings import Audit, Clustering, Scope
+
+# of a page and of a terminal: who wants more has the rows
+PARTITIONS = 10
+QUERIES = 10
+_LONGEST_QUERY = 60
+
+
+def audit(
+    found: Audit,
+    before: Audit | None = None,
+    queries: Sequence[dict[str, Any]] = (),
+    partitions: int = PARTITIONS,
+) -> list[Part]:
+    """All parts of an audit, the verdict first. With an audit of ``before``, its shares stand beside."""
+    made: list[Part] = verdict(found.whole)
+    made.append(shares(found, before, where(found)))
+    deep = [depth_line(c) for c in found.whole.clusterings if not c.column and c.level == "file" and c.depths]
+    if deep:
+        made.append(Said("", "\n".join(deep)))
+    made += [Said("Note", note) for note in notes(found.whole)]
+    made += worst(found, partitions)
+    return made + ([asked(queries, QUERIES)] if queries else [])
+
+
+def verdict(scope: Scope) -> list[Part]:
+    """What to do, and why."""
+    made: list[Part] = [Said(scope.verdict, str(scope.fields.get("reason") or ""))]
+    statement = scope.fields.get("statement")
+    return [*made, Statement(str(statement))] if statement else made
+
+
+def where(found: Audit) -> str:
+    """What the figures are of."""
+    parts = [things(found.whole.files, "file")]
+    if found.whole.fields.get("total_bytes") is not None:
+        parts.append(size(found.whole.fields["total_bytes"]))
+    if found.partitions:
+        parts.append(things(len(found.partitions), "partition"))
+    return f"{found.name}: {', '.join(parts)}"
+
+
+def shares(now: Audit, before: Audit | None, caption: str) -> Table:
+    """One line a column and level: what a look-up and a range read, and the least that any layout could."""
+    lines = []
+    for c in now.whole.columns:
+        old = before.whole.find(c.level, c.column) if before else None
+        lines.append(
+            [
+                c.column,
+                c.blocks,
+                count(c.number("total_count")),
+                percent(old.share if old else None),
+                percent(c.share),
+                percent(c.bound),
+                times(c.over_bound),
+                percent(c.number("range_share")),
+                percent(c.number("range_bound")),
+                depth(c),
+            ]
+        )
+    heads = ["column", "level", "blocks", "before", "look-up reads", "bound", "x bound"]
+    heads += ["1 % range reads", "range bound", "depth"]
+    return Table(caption, heads, lines, range(2, len(heads))).filled
+
+
+def depth(c: Clustering) -> str:
+    """The mean, with its error if it is from a sample of blocks."""
+    error = c.number("error")
+    return count(c.number("average_depth")) + (f" ± {error:.1g}" if error else "")
+
+
+def depth_line(c: Clustering) -> str:
+    """A histogram in one line."""
+    name = c.blocks
+    counts = ", ".join(f"{n:,} at {label}" for label, n in c.depths if n)
+    return f"Depth of {name}: {depth(c)} in the mean, at most {count(c.number('max_depth'))} ({counts})."
+
+
+def notes(scope: Scope) -> list[str]:
+    """What else there is to know."""
+    fields = scope.fields
+    found = []
+    missing, cut = fields.get("files_without_statistics"), fields.get("files_with_truncated_statistics")
+    if missing:
+        found.append(f"{things(missing, 'file')} without statistics of some column are always read.")
+    if cut:
+        found.append(f"{things(cut, 'file')} may have shortened statistics of long texts.")
+    late = fields.get("files_since_last_run")
+    if late:
+        amount = fields.get("bytes_since_last_run")
+        found.append(
+            f"{things(late, 'file')} came since the last run" + (f", {size(amount)}." if amount else ".")
+        )
+    avoidable = fields.get("avoidable_files")
+    if avoidable:
+        number = avoidable if isinstance(avoidable, int) else len(avoidable)
+        amount = size(fields.get("avoidable_bytes"))
+        found.append(f"80 % of the reads that could be avoided are of {things(number, 'file')}, {amount}.")
+    return found
+
+
+def worst(found: Audit, most: int) -> list[Part]:
+    """The partitions by the reads that could be avoided."""
+    if not found.partitions:
+        return []
+    shown = found.partitions[:most]
+    rest = len(found.partitions) - len(shown)
+    note = f"and {things(rest, 'more partition')}, none of them worse" if rest else ""
+    heads = ["partition", "files", "bytes", "look-up reads", "bound", "verdict"]
+    return [Table("The worst partitions first", heads, [_line(s) for s in shown], range(1, 5), note).filled]
+
+
+def _line(scope: Scope) -> list[str]:
+    joint = scope.find("file")
+    return [
+        scope.name,
+        count(scope.files),
+        size(scope.fields.get("total_bytes")),
+        percent(joint.share if joint else None),
+        percent(joint.bound if joint else None),
+        scope.verdict,
+    ]
+
+
+def asked(queries: Sequence[dict[str, Any]], most: int) -> Table:
+    """The queries of a log, the worst first."""
+    lines = []
+    for q in queries[:most]:
+        share, bound = q.get("share"), q.get("bound")
+        ratio = times(share / bound) if share is not None and bound else UNKNOWN
+        text = str(q.get("query") or "")
+        shown = text if len(text) <= _LONGEST_QUERY else text[: _LONGEST_QUERY - 3] + "..."
+        alert = "ALERT" if q.get("alert") else ""
+        lines.append([shown, percent(q.get("weight")), percent(share), percent(bound), ratio, alert])
+    rest = len(queries) - len(lines)
+    note = f"and {things(rest, 'more query', 'more queries')}, none of them worse" if rest > 0 else ""
+    heads = ["query", "of the log", "reads", "bound", "x bound", ""]
+    return Table("The worst queries first", heads, lines, range(1, 5), note).filled

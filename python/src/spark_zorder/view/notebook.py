@@ -1,0 +1,67 @@
+"""Results that a notebook shows as tables: of a run, a dry run, advice, an audit, and all others of ours.
+
+They stay the DataFrames that they were, of the class that the session has for them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import audited, results
+from .parts import Part, Said, as_html, as_text
+from .readings import dicts, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyspark.sql import DataFrame
+
+# a notebook is no place for more
+_MOST = 100
+
+
+def shown(df: DataFrame) -> DataFrame:
+    """The same DataFrame; where it stands last in a cell of a notebook, the cell shows it as a table.
+
+    Jupyter asks an object for ``_repr_html_``, and an attribute of the object answers before its class does.
+    So nothing else changes: type, methods and plan are those of the DataFrame. Frames that are made from it
+    show themselves as Spark has it.
+    """
+    frame: Any = df
+    frame._repr_html_ = lambda: html(frame.limit(_MOST + 1))
+    return df
+
+
+def show(result: DataFrame | Iterable[Any]) -> None:
+    """Prints a result of spark-zorder as text that can be read: verdict or status, then tables.
+
+    ``result`` is what ``executeZOrderBy``, ``advise``, ``audit``, ``history`` and others returned, or rows of
+    it. Unlike ``DataFrame.show``, nested fields have lines of their own.
+    """
+    print(as_text(parts(result)))
+
+
+def html(result: DataFrame | Iterable[Any]) -> str:
+    """The same as a fragment of HTML."""
+    return as_html(parts(result))
+
+
+def parts(result: DataFrame | Iterable[Any]) -> list[Part]:
+    """What the rows say, by the names that their fields have."""
+    rows = dicts(result)
+    names = set(rows[0]) if rows else set()
+    if {"status", "metrics", "alternatives"} <= names:
+        return [part for row in rows for part in results.run(row)]
+    if {"verdict", "rank", "share_expected"} <= names:
+        return results.advice(rows)
+    if {"verdict", "levels"} <= names:
+        return audited.audit(read(rows))
+    if {"run", "operation", "report", "statement"} <= names:
+        return results.history(rows)
+    if {"query", "share", "bound", "alert"} <= names:
+        return [audited.asked(rows, _MOST)]
+    return results.plain(rows[:_MOST]) + _rest(rows)
+
+
+def _rest(rows: list[dict[str, Any]]) -> list[Part]:
+    return [Said("", f"These are the first {_MOST} rows.")] if len(rows) > _MOST else []

@@ -1,0 +1,106 @@
+"""What a result says, in parts; and these parts as plain text and as a fragment of HTML."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from textwrap import fill
+from typing import TYPE_CHECKING, Union
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence, led by a word such as a verdict."""
+
+    word: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What to run."""
+
+    sql: str
+    intro: str = "Run this first:"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as text under their heads; ``numeric`` are the places of columns that line up on the right."""
+
+    caption: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numeric: Collection[int] = field(default=())
+    note: str = ""
+
+    @property
+    def filled(self) -> Table:
+        """Without the columns in which nothing is known."""
+        kept = [i for i, _ in enumerate(self.heads) if any(row[i] not in ("", "-") for row in self.rows)]
+        rows = [[row[i] for i in kept] for row in self.rows]
+        numeric = [at for at, i in enumerate(kept) if i in self.numeric]
+        return Table(self.caption, [self.heads[i] for i in kept], rows, numeric, self.note)
+
+
+Part = Union[Said, Statement, Table]
+
+
+def as_text(parts: Sequence[Part], width: int = 100) -> str:
+    """Parts with an empty line between them; only sentences are broken at a width."""
+    return "\n\n".join(_text(part, width) for part in parts)
+
+
+def _text(part: Part, width: int) -> str:
+    if isinstance(part, Said):
+        said = f"{part.word}: {part.text}" if part.word else part.text
+        return "\n".join(fill(line, width) for line in said.splitlines())
+    if isinstance(part, Statement):
+        return "\n".join([*([part.intro] if part.intro else []), f"    {part.sql}"])
+    lines = [part.heads, *part.rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(part.heads))]
+
+    def line(cells: Sequence[str]) -> str:
+        placed = [
+            cell.rjust(w) if i in part.numeric else cell.ljust(w)
+            for i, (cell, w) in enumerate(zip(cells, widths))
+        ]
+        return "  ".join(placed).rstrip()
+
+    table = [line(part.heads), "  ".join("-" * w for w in widths), *map(line, part.rows)]
+    return "\n".join(([part.caption] if part.caption else []) + table + ([part.note] if part.note else []))
+
+
+def as_html(parts: Sequence[Part]) -> str:
+    """A fragment that a notebook shows in its own colours and fonts, light or dark."""
+    return f"<div>{''.join(_html(part) for part in parts)}</div>"
+
+
+_CELL = "padding:0.2em 0.8em 0.2em 0;border-bottom:1px solid rgba(128,128,128,0.35);"
+_SIDE = ("text-align:left;", "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;")
+
+
+def _html(part: Part) -> str:
+    if isinstance(part, Said):
+        word = f"<b>{escape(part.word)}</b>: " if part.word else ""
+        return f"<p>{word}{escape(part.text)}</p>"
+    if isinstance(part, Statement):
+        intro = f"<p>{escape(part.intro)}</p>" if part.intro else ""
+        return f'{intro}<pre style="white-space:pre-wrap">{escape(part.sql)}</pre>'
+
+    def cells(kind: str, texts: Sequence[str]) -> str:
+        made = [
+            f'<{kind} style="{_CELL}{_SIDE[i in part.numeric]}">{escape(text)}</{kind}>'
+            for i, text in enumerate(texts)
+        ]
+        return f"<tr>{''.join(made)}</tr>"
+
+    body = "".join(cells("td", row) for row in part.rows)
+    style = "text-align:left;white-space:normal"
+    caption = f'<caption style="{style}">{escape(part.caption)}</caption>' if part.caption else ""
+    note = f"<p>{escape(part.note)}</p>" if part.note else ""
+    table = f"<table>{caption}<thead>{cells('th', part.heads)}</thead><tbody>{body}</tbody></table>"
+    return f'<div style="overflow-x:auto">{table}</div>{note}'

@@ -1,0 +1,199 @@
+"""What a clustering run, its dry run, advice and a history returned, in parts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from .parts import Part, Said, Statement, Table
+from .units import UNKNOWN, count, percent, size, times
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Fields = dict[str, Any]
+
+LEVELS = {"files": "files", "row_groups": "row groups", "pages": "pages"}
+# in the order of time, each with its head
+_STATES = {"now": "before", "forecast": "forecast", "measured": "measured", "bound": "bound"}
+_METRICS = {
+    "numFilesRemoved": ("files replaced", count),
+    "numFilesAdded": ("files written", count),
+    "targetFiles": ("files planned", count),
+    "rows": ("rows", count),
+    "inputBytes": ("bytes of input", size),
+    "bytesToRead": ("bytes to read", size),
+    "bytesToShuffle": ("bytes to shuffle, about", size),
+    "localDiskBytes": ("local disk, all executors", size),
+}
+
+
+def run(fields: Fields) -> list[Part]:
+    """The row of ``ZORDER TABLE``: how it ended and why, what look-ups read, what it took."""
+    head = f"{fields.get('path') or 'the table'}"
+    reason = fields.get("reason")
+    found: list[Part] = [Said(str(fields.get("status")), f"{head}. {reason}" if reason else head)]
+    found += _shares("Share of the table that a look-up of one value reads", "column", fields.get("columns"))
+    found += _shares("Share of the table that the queries of the log read", "query", fields.get("queries"))
+    others = [
+        [
+            _name(o),
+            *(percent(o["files"].get(s)) for s in _STATES),
+            percent(o.get("as_one_more_column")),
+            o["verdict"],
+        ]
+        for o in fields.get("others") or []
+    ]
+    if others:
+        heads = ["column", *_STATES.values(), "as one more column", "it"]
+        caption = "Columns that it is not clustered by: share of the files that a look-up reads"
+        found.append(Table(caption, heads, others, range(1, 6)).filled)
+    layouts = [
+        [a["layout"], percent(a["files"]), percent(a["pages"])] for a in fields.get("alternatives") or []
+    ]
+    if layouts:
+        caption = "The layouts that were compared: mean share that is read"
+        found.append(Table(caption, ["layout", "files", "pages"], layouts, (1, 2)))
+    return found + _took(fields)
+
+
+def _took(fields: Fields) -> list[Part]:
+    """Counts that are not zero: a dry run writes nothing."""
+    metrics = fields.get("metrics") or {}
+    rows = [[name, show(metrics[key])] for key, (name, show) in _METRICS.items() if metrics.get(key)]
+    start, end = metrics.get("startTimeMs"), metrics.get("endTimeMs")
+    if start is not None and end is not None:
+        rows.append(["seconds", f"{(end - start) / 1000:,.1f}"])
+    found: list[Part] = [Table("", ["what the run needs", ""], rows, (1,))] if rows else []
+    layout = fields.get("layout_chosen")
+    return [*found, Said("Layout", str(layout))] if layout else found
+
+
+def _shares(caption: str, head: str, rows: Sequence[Fields] | None) -> list[Part]:
+    """One line a level, without levels and states of which nothing is known."""
+    lines = []
+    for row in rows or []:
+        for level, name in LEVELS.items():
+            states = row.get(level) or {}
+            shares = [states.get(state) for state in _STATES]
+            if any(share is not None for share in shares):
+                after = (
+                    states.get("measured") if states.get("measured") is not None else states.get("forecast")
+                )
+                ratio = (
+                    times(after / states["bound"]) if after is not None and states.get("bound") else UNKNOWN
+                )
+                lines.append([_name(row), name, *map(percent, shares), ratio])
+    heads = [head, "level", *_STATES.values(), "x bound"]
+    return [Table(caption, heads, lines, range(2, 7)).filled] if lines else []
+
+
+def _name(row: Fields) -> str:
+    return str(row.get("name") or row.get("query") or "").strip("`")
+
+
+def advice(rows: Sequence[Fields]) -> list[Part]:
+    """The figures of proposals that have some; then each with its sentence and statement, the best first."""
+    heads = ["rank", "proposal", "now", "expected", "best plain sort", "bound", "x bound", "gain"]
+    lines = [
+        [
+            str(row["rank"]),
+            _proposal(row),
+            *(percent(row[f"share_{name}"]) for name in ("now", "expected", "sorted", "bound")),
+            times(row["x_bound"]),
+            percent(row["gain"]),
+        ]
+        for row in rows
+        if row["share_expected"] is not None
+    ]
+    found: list[Part] = []
+    for row in rows:
+        found.append(Said(f"{row['rank']}. {_proposal(row)}", str(row["reason"])))
+        found += [Statement(row["statement"], "")] if row["statement"] else []
+    caption = "Share of the table that a query reads"
+    return [*([Table(caption, heads, lines, (0, *range(2, 8))).filled] if lines else []), *found]
+
+
+def history(rows: Sequence[Fields]) -> list[Part]:
+    """The runs of a table, the newest last: what each did, and what look-ups read after it."""
+    heads = [
+        "run",
+        "what",
+        "finished",
+        "seconds",
+        "by",
+        "files removed",
+        "files added",
+        "look-up reads",
+        "id",
+    ]
+    lines = []
+    for row in rows:
+        after = [share for _, share in measured(row)]
+        seconds = (row["finished"] - row["started"]).total_seconds()
+        lines.append(
+            [
+                str(row["run"]),
+                str(row["operation"]),
+                f"{row['finished']:%Y-%m-%d %H:%M}",
+                f"{seconds:,.1f}",
+                ", ".join(row["columns"] or []),
+                count(row["files_removed"]),
+                count(row["files_added"]),
+                percent(sum(after) / len(after) if after else None),
+                str(row["run_id"]),
+            ]
+        )
+    note = "Look-ups on the clustering columns, mean share of the files."
+    return [Table("", heads, lines, (0, 3, 5, 6, 7), note).filled]
+
+
+def measured(run: Fields) -> list[tuple[str, float]]:
+    """Per clustering column the share of the files that a look-up read after a run of the history."""
+    try:
+        columns = json.loads(run.get("report") or "{}").get("columns") or []
+    except ValueError:
+        return []
+    shares = [(_name(c), (c.get("files") or {}).get("measured")) for c in columns]
+    return [(name, share) for name, share in shares if share is not None]
+
+
+def _proposal(row: Fields) -> str:
+    return f"{row['verdict']} {', '.join(row['columns'])}".rstrip()
+
+
+def plain(rows: Sequence[Fields]) -> list[Part]:
+    """Rows of any other result, nested fields side by side."""
+    flats = [flat(row) for row in rows]
+    if not flats:
+        return [Said("", "No rows.")]
+    heads = list(flats[0])
+    numeric = [
+        i for i, h in enumerate(heads) if all(isinstance(f[h], (int, float, type(None))) for f in flats)
+    ]
+    return [Table("", heads, [[_cell(f[h]) for h in heads] for f in flats], numeric)]
+
+
+def flat(fields: Fields, prefix: str = "") -> Fields:
+    """Nested fields side by side, named ``outer.inner``."""
+    out: Fields = {}
+    for name, value in fields.items():
+        if isinstance(value, dict):
+            out.update(flat(value, f"{prefix}{name}."))
+        else:
+            out[f"{prefix}{name}"] = value
+    return out
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return UNKNOWN
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_cell(v) for v in value)
+    return str(value)

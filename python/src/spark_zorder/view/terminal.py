@@ -1,0 +1,31 @@
+"""An audit as text for a terminal: the sentence that says what to do first, then the figures behind it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import audited
+from .parts import as_text
+from .readings import dicts, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def text(
+    audit: Iterable[Any],
+    *,
+    before: Iterable[Any] | None = None,
+    queries: Iterable[Any] | None = None,
+    partitions: int = audited.PARTITIONS,
+    width: int = 100,
+) -> str:
+    """The rows of an audit as text; the caller prints it.
+
+    ``before`` are the rows of an earlier audit, whose shares then stand beside those of now, ``queries``
+    those of the audit of a query log, and ``partitions`` is how many are listed at most. Rows are dicts,
+    Rows, or a DataFrame.
+    """
+    earlier = None if before is None else read(before)
+    asked = [] if queries is None else dicts(queries)
+    return as_text(audited.audit(read(audit), earlier, asked, partitions), width)

@@ -1,0 +1,50 @@
+"""Numbers as people say them."""
+
+from __future__ import annotations
+
+UNKNOWN = "-"
+
+
+def percent(share: float | None) -> str:
+    """A share of a table: 12.5 %, 0.04 %; never 0 % for a little, nor 100 % for nearly all."""
+    if share is None:
+        return UNKNOWN
+    if 0 < share < 0.00005:
+        return "< 0.01 %"
+    if 0.9995 <= share < 1:
+        return "> 99.9 %"
+    digits = 0 if share in (0, 1) else 1 if share >= 0.00995 else 2
+    return f"{share * 100:.{digits}f} %"
+
+
+def times(ratio: float | None) -> str:
+    """How many times as much: 1.05 x, 13.5 x, 210 x."""
+    if ratio is None:
+        return UNKNOWN
+    digits = 2 if ratio < 9.995 else 1 if ratio < 99.95 else 0
+    return f"{ratio:.{digits}f} x"
+
+
+def count(number: float | None) -> str:
+    """A whole number, or a mean to one digit: 64, 10.9, 2,880,404."""
+    if number is None:
+        return UNKNOWN
+    whole = isinstance(number, int) or number >= 1_000 or number == int(number)
+    return f"{number:,.0f}" if whole else f"{number:,.1f}"
+
+
+def size(number: float | None) -> str:
+    """Bytes in binary units, as Spark has them: 512 B, 8.0 MiB, 1.2 GiB."""
+    if number is None:
+        return UNKNOWN
+    units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
+    amount = float(number)
+    while abs(amount) >= 1024 and len(units) > 1:
+        amount, units = amount / 1024, units[1:]
+    whole = units[0] == "B" or abs(amount) >= 99.95
+    return f"{amount:,.{0 if whole else 1}f} {units[0]}"
+
+
+def things(number: int, name: str, names: str | None = None) -> str:
+    """A number with its noun: 1 file, 64 files."""
+    return f"{number:,} {name if number == 1 else names or name + 's'}"

@@ -1,0 +1,159 @@
+"""The report of an audit: one file, its numbers, its pictures and what is said about them."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+pytest.importorskip("matplotlib", reason="the extra spark-zorder[report] is not installed")
+pytest.importorskip("jinja2", reason="the extra spark-zorder[report] is not installed")
+
+import audit_rows
+from spark_zorder import report
+from spark_zorder._errors import SetupError
+from spark_zorder.report import boxes, svg
+from spark_zorder.report.boxes import Box, Plane
+from spark_zorder.report.scale import Scale
+from spark_zorder.report.values import kind_of
+
+pytestmark = pytest.mark.same_on_all_lines
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The report of a table that was clustered, as text."""
+    return audit_rows.written(tmp_path_factory.mktemp("report") / "r.html").read_text()
+
+
+def test_the_file_asks_no_host_and_holds_no_script(page):
+    assert "default-src 'none'" in page and "<script" not in page
+    outside = re.findall(r"""(?:src|href|action)=["']?([^"'> ]+)""", page)
+    assert [link for link in outside if not link.startswith(("#", "data:"))] == []
+    assert re.findall(r"https?://(?!www\.w3\.org/)", page) == []
+
+
+def test_ids_are_unique_and_links_lead_somewhere(page):
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids)) > 100
+    links = re.findall(r'href="#([^"]+)"', page) + re.findall(r"url\(#([^)]+)\)", page)
+    assert set(links) <= set(ids)
+    labels = {i for text in re.findall(r'aria-labelledby="([^"]+)"', page) for i in text.split()}
+    assert labels <= set(ids)
+
+
+def test_each_picture_has_a_title_a_description_and_the_colours_of_the_page(page):
+    pictures = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    assert len(pictures) == 10
+    for picture in pictures:
+        root = ElementTree.fromstring(picture)
+        assert root.get("role") == "img" and root.get("viewBox")
+        assert root.find("title").text and root.find("desc").text
+        assert not re.search("|".join(svg.THEME), picture)
+        used = set(re.findall(r"var\(--(\w+)\)", picture))
+        assert used and used <= set(svg.THEME.values())
+
+
+def test_the_numbers_of_the_pictures_stand_in_tables(page):
+    for text in (
+        "A look-up of customer = ",
+        "reads 24 of 24 files",
+        "reads 8 of 64 files",
+        "12.3 %",
+        "100 %",
+    ):
+        assert text in page
+    assert page.index("OK") < page.index("Where the files lie") < page.index("What a look-up reads")
+
+
+def test_names_of_a_table_are_no_markup(tmp_path):
+    row = audit_rows.audit(
+        audit_rows.in_cells(audit_rows.sales(2000), 2), "OK", "<img src=x onerror=1> & $a$"
+    )
+    row["table"] = "<b>t</b>"
+    for level in row["levels"]:
+        level["name"] = level["name"] and f"<i>{level['name']}</i> $x^2$"
+    text = report.write(tmp_path / "r.html", [row]).read_text()
+    assert "<img" not in text and "<b>t" not in text and "<i>" not in text
+    assert "&lt;i&gt;customer&lt;/i&gt; $x^2$" in text
+
+
+def test_without_the_extra_one_sentence_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "find_spec", lambda name: None)
+    with pytest.raises(SetupError, match=r"pip install 'spark-zorder\[report\]'"):
+        report.write(tmp_path / "r.html", [])
+    assert not report.available() and not (tmp_path / "r.html").exists()
+
+
+def test_values_are_placed_by_the_rows_below_them():
+    scale = Scale.of([(0, 10, 100), (10, 20, 100), (7, 7, 200)])
+    assert [scale.below(v) for v in (0, 5, 7, 10, 20)] == [0.0, 0.125, 0.175, 0.75, 1.0]
+    # a block of one value takes the width of its rows
+    assert scale.up_to(7) - scale.below(7) == 0.5
+    assert [scale.below(-1), scale.up_to(21)] == [0.0, 1.0]
+    assert scale.share(scale.number_at(0.9)) == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [-(2**62), 0, 3, 10**18],
+        [decimal.Decimal("-1.5"), decimal.Decimal("0.25"), decimal.Decimal("3")],
+        [datetime.date(1, 1, 1), datetime.date(1970, 1, 1), datetime.date(9999, 12, 31)],
+        [datetime.datetime(1969, 12, 31, 23), datetime.datetime(2026, 1, 1, 0, 0, 1)],
+        ["customer-000017", "customer-0001", "customer-1", "customer-é"],
+        [b"\x00", b"\x00\x01", b"\xff"],
+        [False, True],
+        ["same", "same"],
+    ],
+)
+def test_numbers_have_the_order_of_the_values(values):
+    kind = kind_of(values)
+    numbers = [kind.number(v) for v in values]
+    assert numbers == sorted(numbers) and len(set(numbers)) == len(set(values))
+    assert all(len(kind.text(v)) <= 26 for v in values)
+
+
+def test_the_look_up_is_one_that_reads_as_much_as_the_mean():
+    rows = audit_rows.sales(8000)
+    cells = [Box((a, b), (c, d), 1) for a, b, c, d in map(ends, audit_rows.in_cells(rows, 4))]
+    all_over = [Box((a, b), (c, d), 1) for a, b, c, d in map(ends, audit_rows.in_no_order(rows, 10))]
+    plane = Plane.of("customer", "product", cells, all_over)
+    assert (len(plane.read(cells)), len(plane.read(all_over))) == (4, 10)
+    assert re.fullmatch(r"customer = [\d,]+", plane.lookup)
+    texts = [Box((f"k{b.x[0]:05}", f"k{b.x[1]:05}"), b.y, 1) for b in cells]
+    assert Plane.of("customer", "product", texts).lookup == "customer = a value"
+
+
+def ends(rows):
+    first, second = zip(*rows)
+    return min(first), max(first), min(second), max(second)
+
+
+@pytest.mark.parametrize("count", [1, 2, boxes.MOST, boxes.MOST + 1, 100_000])
+def test_at_most_so_many_boxes_are_drawn_taken_evenly(count):
+    every = [Box((i, i), (0, 1), 1) for i in range(count)]
+    shown = boxes.drawn(every)
+    assert len(shown) == min(count, boxes.MOST) == len(set(map(id, shown)))
+    gaps = [b.x[0] - a.x[0] for a, b in zip(shown, shown[1:])]
+    assert not gaps or max(gaps) - min(gaps) <= 1
+
+
+def test_it_is_said_how_many_boxes_are_drawn(tmp_path):
+    rows = audit_rows.sales(5000)
+    many = audit_rows.boxes([rows[i : i + 2] for i in range(0, 5000, 2)])
+    few = [audit_rows.audit(audit_rows.in_cells(rows, 2), "OK", "Fine.")]
+    path = report.write(tmp_path / "r.html", few, boxes=many)
+    assert "2,000 of them are drawn" in path.read_text()
+    assert path.stat().st_size < 1_500_000
+
+
+def test_blocks_without_bounds_are_counted_and_left_out(tmp_path):
+    files = audit_rows.in_cells(audit_rows.sales(2000), 2)
+    rows = audit_rows.boxes(files)
+    rows[0]["columns"][1].update(min=None, max=None)
+    path = report.write(tmp_path / "r.html", [audit_rows.audit(files, "OK", "Fine.")], boxes=rows)
+    assert "1 file without bounds of both columns cannot be drawn" in path.read_text()
