@@ -33,16 +33,25 @@ def _cut(rows, parts):
     return [rows[a:b] for a, b in zip(ends, ends[1:])]
 
 
-def boxes(files, level="file"):
-    """Rows of clustering_boxes."""
+def boxes(files, level="file", partition=""):
+    """Rows of clustering_boxes; row groups as if each were the first of a file, ranks with gaps."""
+    ends = [[_ends(rows, c) for rows in files] for c in range(2)]
     return [
         {
-            "partition": None,
-            "level": level,
+            "partition": partition,
             "path": f"part-{i:05}.parquet",
-            "rows": len(rows),
-            "columns": [
-                {"name": name, "min": min(r[c] for r in rows), "max": max(r[c] for r in rows)}
+            "row_group": None if level == "file" else 0,
+            "row_count": len(rows),
+            "bytes": 40 * len(rows) if level == "file" else None,
+            "ranges": [
+                {
+                    "name": name,
+                    "low": str(ends[c][i][0]),
+                    "high": str(ends[c][i][1]),
+                    "low_rank": ends[c][i][0],
+                    "high_rank": ends[c][i][1],
+                    "may_hold_null": False,
+                }
                 for c, name in enumerate(COLUMNS)
             ],
         }
@@ -68,9 +77,9 @@ def audit(files, verdict, reason, statement=None, partition=None):
         levels += [_figures(level, None, total, joint, mean, bound), *singles]
     first = levels[0]
     return {
-        "table": "db.sales",
         "partition": partition,
-        "cluster_by_keys": list(COLUMNS),
+        "cluster_by_keys": f"({', '.join(COLUMNS)})",
+        "notes": [],
         "total_file_count": len(files),
         "total_bytes": 40 * sum(map(len, files)),
         "average_depth": first["average_depth"],
@@ -121,7 +130,7 @@ def asked():
     """Rows of clustering_queries."""
     queries = (("customer = ?", 0.5, 0.125), ("price > ?", 0.3, 1.0), ("product BETWEEN ? AND ?", 0.2, 0.19))
     return [
-        {"query": q, "weight": w, "share": s, "bound": 0.125, "alert": s > 0.3, "reason": None}
+        {"query": q, "weight": 40 * w, "share": s, "bound": 0.125, "alert": s > 0.3, "reason": None}
         for q, w, s in queries
     ]
 
@@ -160,5 +169,6 @@ def written(path):
         boxes=boxes(new) + boxes(in_cells(rows, 16), "row group"),
         boxes_before=boxes(old) + boxes(in_no_order(rows, 48), "row group"),
         queries=asked(),
+        table="db.sales",
         history=[run(1, (0.13, 0.12)), run(2, (0.16, 0.19)), run(3, (0.125, 0.125))],
     )

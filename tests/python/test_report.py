@@ -18,7 +18,7 @@ from spark_zorder._errors import SetupError
 from spark_zorder.report import boxes, svg
 from spark_zorder.report.boxes import Box, Plane
 from spark_zorder.report.scale import Scale
-from spark_zorder.report.values import kind_of
+from spark_zorder.report.values import kind_of, reader
 
 pytestmark = pytest.mark.same_on_all_lines
 
@@ -73,10 +73,9 @@ def test_names_of_a_table_are_no_markup(tmp_path):
     row = audit_rows.audit(
         audit_rows.in_cells(audit_rows.sales(2000), 2), "OK", "<img src=x onerror=1> & $a$"
     )
-    row["table"] = "<b>t</b>"
     for level in row["levels"]:
         level["name"] = level["name"] and f"<i>{level['name']}</i> $x^2$"
-    text = report.write(tmp_path / "r.html", [row]).read_text()
+    text = report.write(tmp_path / "r.html", [row], table="<b>t</b>").read_text()
     assert "<img" not in text and "<b>t" not in text and "<i>" not in text
     assert "&lt;i&gt;customer&lt;/i&gt; $x^2$" in text
 
@@ -117,6 +116,34 @@ def test_numbers_have_the_order_of_the_values(values):
     assert all(len(kind.text(v)) <= 26 for v in values)
 
 
+@pytest.mark.parametrize(
+    ("texts", "value"),
+    [
+        (["-5", "9", "10"], -5),
+        (["10", "9"], "10"),
+        (["1.50", "12.25"], decimal.Decimal("1.5")),
+        (["2026-01-01", "2026-02-01"], datetime.date(2026, 1, 1)),
+        (["2026-01-01 10:00:00", "2026-01-02 10:00:00.5"], datetime.datetime(2026, 1, 1, 10)),
+        (["false", "true"], False),
+        (["", "a"], ""),
+        (["+10000-01-01", "+10001-01-01"], "+10000-01-01"),
+        (["-Infinity", "0.5", "NaN"], float("-inf")),
+        (["0.5", "NaN", "NaN"], decimal.Decimal("0.5")),
+    ],
+)
+def test_texts_of_bounds_are_read_as_values_in_their_order(texts, value):
+    read = reader(texts)
+    assert read(texts[0]) == value and type(read(texts[0])) is type(value)
+
+
+def test_of_a_table_with_partitions_the_worst_is_drawn(tmp_path):
+    files = audit_rows.in_cells(audit_rows.sales(2000), 3)
+    rows = [audit_rows.audit(files, "OK", "", partition=name) for name in (None, "d=2", "d=1")]
+    drawn = audit_rows.boxes(files[:4], partition="d=1") + audit_rows.boxes(files[4:], partition="d=2")
+    text = report.write(tmp_path / "r.html", rows, boxes=drawn).read_text()
+    assert "of 5 files" in text and "the partition d=2" in text
+
+
 def test_the_look_up_is_one_that_reads_as_much_as_the_mean():
     rows = audit_rows.sales(8000)
     cells = [Box((a, b), (c, d), 1) for a, b, c, d in map(ends, audit_rows.in_cells(rows, 4))]
@@ -154,6 +181,6 @@ def test_it_is_said_how_many_boxes_are_drawn(tmp_path):
 def test_blocks_without_bounds_are_counted_and_left_out(tmp_path):
     files = audit_rows.in_cells(audit_rows.sales(2000), 2)
     rows = audit_rows.boxes(files)
-    rows[0]["columns"][1].update(min=None, max=None)
+    rows[0]["ranges"][1].update(low=None, high=None, low_rank=None, high_rank=None)
     path = report.write(tmp_path / "r.html", [audit_rows.audit(files, "OK", "Fine.")], boxes=rows)
     assert "1 file without bounds of both columns cannot be drawn" in path.read_text()

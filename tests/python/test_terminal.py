@@ -28,10 +28,10 @@ def test_what_to_do_stands_first():
 
 
 def test_shares_by_column_and_level_with_bound_and_depth():
-    text = terminal.text([GOOD], before=[BAD])
+    text = terminal.text([GOOD], before=[BAD], table="db.sales")
     line = next(line for line in text.splitlines() if line.startswith("customer  files")).split()
     assert line[:9] == ["customer", "files", "16", "100", "%", "24.6", "%", "25.0", "%"]
-    assert "db.sales: 16 files, 312 KiB" in text
+    assert "db.sales by (customer, product), 16 files, 312 KiB\n" in text
     assert "Depth of files: 24 in the mean" not in text
     assert "Depth of files: 20 in the mean, at most 20 (20 at 17-32)." in terminal.text([BAD])
 
@@ -48,9 +48,15 @@ def test_the_worst_partitions_are_listed_and_the_rest_is_counted():
 
 def test_notes_say_what_figures_do_not():
     row = {**BAD, "files_without_statistics": 3, "files_since_last_run": 1, "bytes_since_last_run": 2048}
-    row |= {"avoidable_files": ["a", "b"], "avoidable_bytes": 5 * 2**20, "files_with_truncated_statistics": 0}
+    row |= {
+        "notes": ["Pages are of 100 of 5,000 files."],
+        "avoidable_files": 2,
+        "avoidable_bytes": 5 * 2**20,
+        "files_with_truncated_statistics": 0,
+    }
     notes = [line for line in terminal.text([row]).splitlines() if line.startswith("Note: ")]
     assert notes == [
+        "Note: Pages are of 100 of 5,000 files.",
         "Note: 3 files without statistics of some column are always read.",
         "Note: 1 file came since the last run, 2.0 KiB.",
         "Note: 80 % of the reads that could be avoided are of 2 files, 5.0 MiB.",
@@ -66,7 +72,7 @@ def test_queries_of_a_log_the_worst_first():
 def test_what_the_reader_without_spark_leaves_out_is_left_out():
     row = {**GOOD, "levels": [c for c in GOOD["levels"] if c["level"] == "file"], "total_bytes": None}
     text = terminal.text([row])
-    assert "pages" not in text and "db.sales: 16 files\n" in text
+    assert "pages" not in text and "This table by (customer, product), 16 files\n" in text
     bare = {"verdict": "OK", "reason": "Fewer than 2 files.", "total_file_count": 1, "levels": []}
     assert terminal.text([bare]).startswith("OK: Fewer than 2 files.")
     with pytest.raises(ValueError, match="at least one row"):

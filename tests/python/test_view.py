@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
+import audit_rows
 import pytest
 import spark_zorder
+from frames import OPTIONS, check_frames
 from spark_zorder import ZOrderTable
 from spark_zorder.view import notebook, units
 from spark_zorder.view.parts import Said, Statement, Table, as_html, as_text
-
-OPTIONS = {"fileCount": 8, "force": True}
 
 
 @pytest.mark.parametrize(
@@ -72,41 +70,6 @@ def test_parts_as_html_hold_no_markup_of_the_data():
     assert text.count("<tr>") == 3
 
 
-def html_of(frame):
-    """As Jupyter asks: an attribute of the object, unless the object has an answer to everything."""
-    assert getattr(frame, "_ipython_canary_method_should_not_exist_", None) is None
-    return frame._repr_html_()
-
-
-def check_frames(spark, path):
-    """What a run returns shows itself, and is the DataFrame that it was; on a session of either kind."""
-    table = ZOrderTable.forPath(spark, path)
-    dry = table.optimize().options(**OPTIONS).dryRun().executeZOrderBy("a", "b")
-    done = table.optimize().options(**OPTIONS).executeZOrderBy("a", "b")
-    assert type(done) is type(spark.range(1))
-    for frame, status, head in ((dry, "DRY_RUN", "forecast"), (done, "DONE", "measured")):
-        shown = html_of(frame)
-        assert f"<b>{status}</b>" in shown and head in shown and "x bound" in shown
-        rows = re.findall(r"<td[^>]*>(\w+)</td><td[^>]*>(files|row groups|pages)</td>", shown)
-        assert [r for r in rows if r[0] == "a"] == [("a", "files"), ("a", "row groups"), ("a", "pages")]
-    # all else as Spark has it
-    assert done.select("status").collect()[0][0] == "DONE"
-    assert done.unionByName(dry).count() == 2 and done.join(dry, "path").count() == 1
-    assert done.toPandas().loc[0, "status"] == "DONE" if _has_pandas() else True
-    assert "_repr_html_" not in vars(done.select("status"))
-    assert "OPTIMIZE" in html_of(table.history())
-    assert "ZORDER" in html_of(table.advise()) or "LEAVE IT" in html_of(table.advise())
-    assert "ROLLED_BACK" in html_of(table.rollback())
-
-
-def _has_pandas():
-    try:
-        import pandas  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
 def test_a_notebook_shows_results_of_a_classic_session(spark, table):
     check_frames(spark, table)
 
@@ -126,6 +89,43 @@ def test_show_prints_status_and_tables(spark, table, capsys):
     assert capsys.readouterr().out.splitlines() == ["a  b.c  b.d", "-  ---  ----", "1    -  1, 2"]
     spark_zorder.show([])
     assert capsys.readouterr().out == "No rows.\n"
+
+
+def test_advice_is_a_table_and_sentences_with_their_statements():
+    proposal = {
+        "rank": 1,
+        "verdict": "CLUSTER",
+        "columns": ["a", "b"],
+        "layout": "zorder",
+        "bits": [2.0, 2.0],
+        "share_now": 1.0,
+        "share_expected": 0.25,
+        "share_sorted": 0.453,
+        "share_bound": 0.247,
+        "x_bound": 1.016,
+        "gain": 0.815,
+        "loss_by_last_column": 0.188,
+        "statement": "ZORDER TABLE t BY (a, b)",
+        "reason": "Fewer reads.",
+    }
+    leave = {**dict.fromkeys(proposal), "rank": 2, "verdict": "LEAVE IT", "columns": [], "reason": "Small."}
+    assert as_text(notebook.parts([proposal, leave])).splitlines() == [
+        "Share of the table that a query reads",
+        "rank  proposal        now  expected  best plain sort   bound  x bound    gain",
+        "----  ------------  -----  --------  ---------------  ------  -------  ------",
+        "   1  CLUSTER a, b  100 %    25.0 %           45.3 %  24.7 %   1.02 x  81.5 %",
+        "",
+        "1. CLUSTER a, b: Fewer reads.",
+        "",
+        "    ZORDER TABLE t BY (a, b)",
+        "",
+        "2. LEAVE IT: Small.",
+    ]
+
+
+def test_a_history_says_what_each_run_did():
+    text = notebook.html([audit_rows.run(1, (0.1, 0.2))])
+    assert "OPTIMIZE" in text and ">15.0 %<" in text and ">95.0<" in text and "{" not in text
 
 
 def test_many_rows_are_cut(spark):

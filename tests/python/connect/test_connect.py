@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import spark_zorder
+from frames import check_frames
 from pyspark.sql import functions as sf
 from spark_zorder import ZOrderTable, _session
 from spark_zorder import functions as zf
@@ -106,3 +107,7 @@ def test_what_is_skipped_is_told_of_whole_queries(connect, tmp_path):
     assert spark_zorder.skipping_usage(connect).columns[:2] == ["table", "column"]
     with pytest.raises(SetupError, match="explain_skipping"):
         table.explainSkipping(query)
+
+
+def test_a_notebook_shows_results(connect, tmp_path):
+    check_frames(connect, write_table(connect, tmp_path / "t"))

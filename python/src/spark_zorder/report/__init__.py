@@ -30,15 +30,15 @@ def write(
     boxes_before: Iterable[Any] | None = None,
     queries: Iterable[Any] | None = None,
     history: Iterable[Any] | None = None,
-    title: str | None = None,
+    table: str | None = None,
 ) -> Path:
     """Writes the report of an audit as one HTML file, and returns its path.
 
     Rows are dicts, Rows, or a DataFrame. ``audit`` are those of ``clustering_information``, ``boxes`` those
     of ``clustering_boxes``; ``before`` and ``boxes_before`` are the same of an earlier time, such as before a
     run, and stand beside them. ``queries`` are those of the audit of a query log, and ``history`` those of
-    ``ZOrderTable.history()``. A file that is there is replaced. Raises ``SetupError`` where the extra is not
-    installed.
+    ``ZOrderTable.history()``; ``table`` is its name, for the heading. A file that is there is replaced.
+    Raises ``SetupError`` where the extra is not installed.
 
         t = ZOrderTable.forName(spark, "db.events")
         report.write("events.html", t.audit(), boxes=t.boxes(), history=t.history())
@@ -47,7 +47,7 @@ def write(
         raise SetupError(HOW_TO_GET)
     from .page import html
 
-    made = html(audit, before, boxes, boxes_before, queries, history, title)
+    made = html(audit, before, boxes, boxes_before, queries, history, table)
     target = Path(path)
     target.write_text(made, encoding="utf-8")
     return target.resolve()

@@ -35,12 +35,12 @@ def html(
     boxes_before: Iterable[Any] | None,
     queries: Iterable[Any] | None,
     history: Iterable[Any] | None,
-    title: str | None,
+    table: str | None,
 ) -> str:
     """The whole page as text."""
-    now, was = read(audit), None if before is None else read(before)
+    now, was = read(audit, table), None if before is None else read(before, table)
     made = [
-        *planes.section(_rows(boxes), _rows(boxes_before)),
+        *planes.section(_rows(boxes), _rows(boxes_before), now.partitions[0].name if now.partitions else ""),
         *sections.shares(now, was),
         *sections.depths(now, was),
         *sections.partitions(now),
@@ -48,7 +48,8 @@ def html(
         *sections.history(_rows(history)),
     ]
     text: str = _template().render(
-        title=title or f"Is {now.name} clustered?",
+        title=f"Is {now.name} clustered?",
+        notes=audited.notes(now.whole),
         subtitle=f"{audited.where(now)}. {time.strftime('%Y-%m-%d %H:%M')}, spark-zorder {__version__}.",
         css=files(__package__).joinpath("page.css").read_text(encoding="utf-8"),
         verdict=now.whole,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..view.parts import Table
@@ -10,56 +11,61 @@ from ..view.units import count, percent, things
 from . import boxes
 from .boxes import Box, Plane
 from .sections import Picture, Section
+from .values import reader
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     Rows = Sequence[dict[str, Any]]
+    Readers = tuple[Callable[[str], Any], Callable[[str], Any]]
 
 
-def section(now: Rows, before: Rows) -> list[Section]:
-    """Files as boxes, and row groups folded away; nothing where fewer than two columns have bounds."""
-    names = _columns(now)
+def section(now: Rows, before: Rows, partition: str) -> list[Section]:
+    """Files as boxes, and row groups folded away; nothing where fewer than two columns have bounds.
+
+    Of a table with partitions, those of one of them: files of others overlap without harm.
+    """
+    own, old = ([row for row in rows if (row.get("partition") or "") == partition] for rows in (now, before))
+    names = [column["name"] for column in own[0]["ranges"]] if own else []
     if len(names) < 2:
         return []
     x, y = names[:2]
-    made = [_level(level, x, y, now, before) for level in ("file", "row group")]
-    found = [part for part in made if part]
-    if not found:
+    parts = [part for level in LEVELS for part in _level(level, x, y, own, old)]
+    if not parts:
         return []
-    first, *rest = found
-    folds = [
-        Section(f"The same of {part.title}", part.texts, part.keys, part.pictures, part.tables)
-        for part in rest
-    ]
+    first, *rest = parts
+    folds = [replace(part, title=f"The same of {part.title}") for part in rest]
     keys = [("", "read by the look-up"), ("rest", "left out"), ("bound", "the value that is looked up")]
     texts = [
         f"Each box is a file: as wide as its values of {x}, as high as its values of {y}. A tenth of the "
         "width holds a tenth of the rows. Small boxes that do not overlap are good.",
+        *([f"These are the files of the partition {partition}."] if partition else []),
         *first.texts,
     ]
     return [Section("Where the files lie", texts, keys, first.pictures, first.tables, folds)]
 
 
-def _level(level: str, x: str, y: str, now: Rows, before: Rows) -> Section | None:
-    own, old = _boxes(now, level, x, y), _boxes(before, level, x, y)
+def _level(level: str, x: str, y: str, now: Rows, before: Rows) -> list[Section]:
+    read = (reader_of(now, x), reader_of(now, y))
+    all_of = [row for row in now if _is(row, level)]
+    own, old = (_boxes(rows, level, (x, y), read) for rows in (now, before))
     if not own:
-        return None
+        return []
     name = LEVELS[level]
     plane = Plane.of(x, y, own, old)
     found = [("Before", old), ("Now", own)] if old else [("", own)]
     pictures = [
-        _picture(f"{level.replace(' ', '-')}-{i}", head, name, plane, of)
+        _picture(f"{level}-{i}".replace(" ", "-"), head, name, plane, of)
         for i, (head, of) in enumerate(found)
     ]
     lines = [
-        [head or "now", count(len(of)), count(len(plane.read(of))), percent(len(plane.read(of)) / len(of))]
+        [head or "Now", count(len(of)), count(len(plane.read(of))), percent(len(plane.read(of)) / len(of))]
         for head, of in found
     ]
     table = Table(f"A look-up of {plane.lookup}", ["", name, "read", "share"], lines, (1, 2, 3))
-    left = sum(1 for row in now if row.get("level") == level) - len(own)
-    texts = [f"{things(left, name[:-1])} without bounds of both columns cannot be drawn."] if left else []
-    return Section(name, texts, pictures=pictures, tables=[table])
+    left = len(all_of) - len(own)
+    texts = [f"{things(left, level)} without bounds of both columns cannot be drawn."] if left else []
+    return [Section(name, texts, pictures=pictures, tables=[table])]
 
 
 def _picture(name: str, head: str, blocks: str, plane: Plane, of: Sequence[Box]) -> Picture:
@@ -74,19 +80,32 @@ def _picture(name: str, head: str, blocks: str, plane: Plane, of: Sequence[Box])
     return Picture(boxes.picture(f"boxes-{name}", title, said, plane, of), head, said)
 
 
-def _columns(rows: Rows) -> list[str]:
-    """The columns that blocks have bounds of, in the order of the first block."""
-    return [c["name"] for c in rows[0]["columns"]] if rows else []
-
-
-def _boxes(rows: Rows, level: str, x: str, y: str) -> list[Box]:
-    """The blocks of a level that have bounds of both columns."""
-    found = []
+def reader_of(rows: Rows, column: str) -> Callable[[str], Any]:
+    """What makes values of the texts of a column's bounds: the type that they have in common and in order."""
+    ends: list[tuple[int, str]] = []
     for row in rows:
-        if row.get("level") != level:
-            continue
-        known = {c["name"]: (c["min"], c["max"]) for c in row["columns"]}
-        ends = (known.get(x, (None, None)), known.get(y, (None, None)))
-        if None not in ends[0] and None not in ends[1]:
-            found.append(Box(*ends, float(row.get("rows") or 0)))
-    return found
+        found = _range(row, column)
+        for text, rank in ((found.get("low"), "low_rank"), (found.get("high"), "high_rank")):
+            if text is not None:
+                ends.append((found.get(rank) or 0, text))
+    return reader([text for _, text in sorted(ends)])
+
+
+def _is(row: dict[str, Any], level: str) -> bool:
+    return (row.get("row_group") is None) == (level == "file") and level != "page"
+
+
+def _range(row: dict[str, Any], column: str) -> dict[str, Any]:
+    return next((found for found in row["ranges"] if found["name"] == column), {})
+
+
+def _boxes(rows: Rows, level: str, names: tuple[str, str], read: Readers) -> list[Box]:
+    """The blocks of a level that have bounds of both columns."""
+    made = []
+    for row in rows:
+        if _is(row, level):
+            ranges = [_range(row, name) for name in names]
+            if all(r.get("low") is not None and r.get("high") is not None for r in ranges):
+                x, y = ((value(r["low"]), value(r["high"])) for value, r in zip(read, ranges))
+                made.append(Box(x, y, float(row.get("row_count") or 0)))
+    return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable
 
@@ -14,6 +15,8 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 # bytes that tell strings apart, behind those that all of them share
 _BYTES = 8
 _LONGEST = 14
+# numbers beyond it would have no difference that is a number
+_MOST = 1e300
 
 
 @dataclass(frozen=True)
@@ -31,13 +34,53 @@ def kind_of(values: Sequence[Any]) -> Kind:
     known = [v for v in values if v is not None]
     if all(isinstance(v, (int, float, decimal.Decimal)) for v in known):
         whole = all(isinstance(v, int) for v in known)
-        return Kind(float, _number_text, round if whole else float)
+        return Kind(_float, _number_text, round if whole else float)
     if all(isinstance(v, datetime.date) for v in known):
         if all(isinstance(v, datetime.datetime) for v in known):
             return Kind(_seconds, _time_text, lambda n: _EPOCH + datetime.timedelta(seconds=n))
         return Kind(_days, str, lambda n: _EPOCH.date() + datetime.timedelta(days=round(n)))
     shared = _shared([_bytes(v) for v in known])
     return Kind(lambda v: _fraction(_bytes(v)[shared : shared + _BYTES]), lambda v: short(str(v), _LONGEST))
+
+
+def reader(texts: Sequence[str]) -> Callable[[str], Any]:
+    """What makes values of texts that come in the order of their values.
+
+    The texts are those of Spark, of one type that they do not tell: 10 before 9 are no numbers, but strings.
+    """
+    for read in _READERS:
+        try:
+            values = [read(text) for text in texts]
+            if all(a <= b for a, b in zip(values, values[1:])):
+                return read
+        except (ValueError, ArithmeticError):
+            continue
+    return str
+
+
+def _decimal(text: str) -> decimal.Decimal | float:
+    """Any number; NaN is above all others, as Spark has it."""
+    value = decimal.Decimal(text)
+    return value if value.is_finite() else -math.inf if value == -decimal.Decimal("Infinity") else math.inf
+
+
+def _float(value: Any) -> float:
+    return max(-_MOST, min(_MOST, float(value)))
+
+
+def _truth(text: str) -> bool:
+    if text not in ("false", "true"):
+        raise ValueError(text)
+    return text == "true"
+
+
+_READERS: tuple[Callable[[str], Any], ...] = (
+    int,
+    _decimal,
+    datetime.date.fromisoformat,
+    datetime.datetime.fromisoformat,
+    _truth,
+)
 
 
 def short(text: str, most: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .parts import Part, Said, Statement, Table
+from .readings import UNNAMED
 from .units import UNKNOWN, count, percent, size, things, times
 
 if TYPE_CHECKING:
@@ -44,12 +45,14 @@ def verdict(scope: Scope) -> list[Part]:
 
 def where(found: Audit) -> str:
     """What the figures are of."""
-    parts = [things(found.whole.files, "file")]
+    keys = found.whole.fields.get("cluster_by_keys")
+    parts = [*([f"by {keys}"] if keys else []), things(found.whole.files, "file")]
     if found.whole.fields.get("total_bytes") is not None:
         parts.append(size(found.whole.fields["total_bytes"]))
     if found.partitions:
         parts.append(things(len(found.partitions), "partition"))
-    return f"{found.name}: {', '.join(parts)}"
+    text = f"{found.name} {', '.join(parts)}"
+    return text[0].upper() + text[1:] if found.name == UNNAMED else text
 
 
 def shares(now: Audit, before: Audit | None, caption: str) -> Table:
@@ -92,7 +95,7 @@ def depth_line(c: Clustering) -> str:
 def notes(scope: Scope) -> list[str]:
     """What else there is to know."""
     fields = scope.fields
-    found = []
+    found = [str(note) for note in fields.get("notes") or []]
     missing, cut = fields.get("files_without_statistics"), fields.get("files_with_truncated_statistics")
     if missing:
         found.append(f"{things(missing, 'file')} without statistics of some column are always read.")
@@ -138,13 +141,15 @@ def _line(scope: Scope) -> list[str]:
 def asked(queries: Sequence[dict[str, Any]], most: int) -> Table:
     """The queries of a log, the worst first."""
     lines = []
+    everything = sum(q.get("weight") or 0 for q in queries)
     for q in queries[:most]:
         share, bound = q.get("share"), q.get("bound")
         ratio = times(share / bound) if share is not None and bound else UNKNOWN
         text = str(q.get("query") or "")
         shown = text if len(text) <= _LONGEST_QUERY else text[: _LONGEST_QUERY - 3] + "..."
         alert = "ALERT" if q.get("alert") else ""
-        lines.append([shown, percent(q.get("weight")), percent(share), percent(bound), ratio, alert])
+        weight = (q.get("weight") or 0) / everything if everything else None
+        lines.append([shown, percent(weight), percent(share), percent(bound), ratio, alert])
     rest = len(queries) - len(lines)
     note = f"and {things(rest, 'more query', 'more queries')}, none of them worse" if rest > 0 else ""
     heads = ["query", "of the log", "reads", "bound", "x bound", ""]

@@ -29,6 +29,9 @@ def shown(df: DataFrame) -> DataFrame:
     """
     frame: Any = df
     frame._repr_html_ = lambda: html(frame.limit(_MOST + 1))
+    # A DataFrame of Spark Connect has a column for every name, and Jupyter does not ask such objects. It
+    # finds them by this name, which Connect then need not answer.
+    frame._ipython_canary_method_should_not_exist_ = None
     return df
 
 

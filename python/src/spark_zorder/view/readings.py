@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     Fields = dict[str, Any]
 
+# rows do not say whose they are
+UNNAMED = "this table"
 # as the rows name a level -> as people speak of many of it
 LEVELS = {"file": "files", "row group": "row groups", "page": "pages"}
 
@@ -87,22 +89,17 @@ class Scope:
 class Audit:
     """A table, and its partitions if it has some, the worst first."""
 
+    name: str
     whole: Scope
     partitions: tuple[Scope, ...]
 
-    @property
-    def name(self) -> str:
-        """Of the table."""
-        fields = self.whole.fields
-        return str(fields.get("table") or fields.get("path") or "the table")
 
-
-def read(rows: Iterable[Any]) -> Audit:
-    """An audit from its rows: the first is that of the table."""
+def read(rows: Iterable[Any], name: str | None = None) -> Audit:
+    """An audit from its rows: the first is that of the table, which rows do not name."""
     scopes = [_scope(row) for row in dicts(rows)]
     if not scopes:
         raise ValueError("An audit has at least one row, that of the table.")
-    return Audit(scopes[0], tuple(scopes[1:]))
+    return Audit(name or UNNAMED, scopes[0], tuple(scopes[1:]))
 
 
 def _scope(row: Fields) -> Scope:

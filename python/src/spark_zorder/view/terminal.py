@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 def text(
     audit: Iterable[Any],
     *,
+    table: str | None = None,
     before: Iterable[Any] | None = None,
     queries: Iterable[Any] | None = None,
     partitions: int = audited.PARTITIONS,
@@ -22,10 +23,10 @@ def text(
 ) -> str:
     """The rows of an audit as text; the caller prints it.
 
-    ``before`` are the rows of an earlier audit, whose shares then stand beside those of now, ``queries``
-    those of the audit of a query log, and ``partitions`` is how many are listed at most. Rows are dicts,
-    Rows, or a DataFrame.
+    ``table`` is the name of the table, ``before`` are the rows of an earlier audit, whose shares then stand
+    beside those of now, ``queries`` those of the audit of a query log, and ``partitions`` is how many are
+    listed at most. Rows are dicts, Rows, or a DataFrame.
     """
-    earlier = None if before is None else read(before)
+    earlier = None if before is None else read(before, table)
     asked = [] if queries is None else dicts(queries)
-    return as_text(audited.audit(read(audit), earlier, asked, partitions), width)
+    return as_text(audited.audit(read(audit, table), earlier, asked, partitions), width)
