@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
-from . import _text
+from . import _sql, _text, report
 from ._table import OptimizeBuilder, ZOrderTable
+from .view import terminal
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,18 +46,51 @@ def _show(spark: SparkSession, path: str) -> None:
     table = ZOrderTable.forPath(spark, path)
     by = ", ".join(COLUMNS)
     answers = with_time(f"2. look up {LOOKUPS} values of each of {by}", lambda: look_up(spark, path))
+    before = with_time("3. audit it, from footers alone", lambda: audited(spark, path))
+    print("\n" + _indented(terminal.text(before["audit"], table=path)) + "\n")
     ask = _wanted(table).dryRun()
-    forecast = with_time(f"3. ask: ZORDER TABLE ... BY ({by}) ... DRY RUN", lambda: _row(ask))
-    row = with_time(f"4. do: ZORDER TABLE ... BY ({by})", lambda: _row(_wanted(table)))
+    forecast = with_time(f"4. ask: ZORDER TABLE ... BY ({by}) ... DRY RUN", lambda: _row(ask))
+    row = with_time(f"5. do: ZORDER TABLE ... BY ({by})", lambda: _row(_wanted(table)))
     spark.catalog.refreshByPath(path)
-    again = with_time("5. the same look-ups again", lambda: look_up(spark, path))
+    again = with_time("6. the same look-ups again", lambda: look_up(spark, path))
     if again != answers:
         raise RuntimeError("The look-ups answer differently after the run: please report this.")
     print("   the same answers")
+    now = with_time("7. audit it again", lambda: audited(spark, path))
+    print("   " + terminal.text(now["audit"]).partition("\n\n")[0].replace("\n", "\n   "))
     print("\nShare of the table that a look-up of one value reads, and the least that any layout could:\n")
     print(_text.grid(table_of(forecast, row)))
     print("\nThe result row of the run:\n")
     print(_text.result(row))
+    print(f"\n{reported(now, before, table)}")
+
+
+def audited(spark: SparkSession, path: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of an audit, and those of the boxes of the files."""
+    target = _sql.Target(path, is_path=True).argument
+    by = _sql.literal(", ".join(COLUMNS))
+
+    def rows(function: str) -> list[dict[str, Any]]:
+        found = spark.sql(f"SELECT * FROM {function}({target}, {by})").collect()
+        return [row.asDict(recursive=True) for row in found]
+
+    return {"audit": rows("clustering_information"), "boxes": rows("clustering_boxes")}
+
+
+def reported(now: dict[str, Any], before: dict[str, Any], table: ZOrderTable) -> str:
+    """Writes a report to a file that stays, and says where it is; or how to get one."""
+    if not report.available():
+        return f"No report with pictures: {report.HOW_TO_GET[0].lower()}{report.HOW_TO_GET[1:]}"
+    handle, path = tempfile.mkstemp(prefix="spark-zorder-demo-", suffix=".html")
+    os.close(handle)
+    boxes = {"boxes": now["boxes"], "boxes_before": before["boxes"]}
+    history = table.history()
+    report.write(path, now["audit"], before=before["audit"], history=history, table="sales", **boxes)
+    return f"Before and after in pictures, open it in a browser: {path}"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"   {line}".rstrip() for line in text.splitlines())
 
 
 def _wanted(table: ZOrderTable) -> OptimizeBuilder:

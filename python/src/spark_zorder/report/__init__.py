@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .._errors import SetupError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+
+    from ..view.readings import Rows
 
 _NEEDED = ("matplotlib", "jinja2")
 HOW_TO_GET = "The report needs matplotlib and jinja2: pip install 'spark-zorder[report]'."
@@ -23,13 +24,13 @@ def available() -> bool:
 
 def write(
     path: str | os.PathLike[str],
-    audit: Iterable[Any],
+    audit: Rows,
     *,
-    before: Iterable[Any] | None = None,
-    boxes: Iterable[Any] | None = None,
-    boxes_before: Iterable[Any] | None = None,
-    queries: Iterable[Any] | None = None,
-    history: Iterable[Any] | None = None,
+    before: Rows | None = None,
+    boxes: Rows | None = None,
+    boxes_before: Rows | None = None,
+    queries: Rows | None = None,
+    history: Rows | None = None,
     table: str | None = None,
 ) -> Path:
     """Writes the report of an audit as one HTML file, and returns its path.

@@ -14,7 +14,7 @@ from ..view.units import count, percent, size
 from . import planes, sections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from ..view.readings import Rows
 
 GOOD = ("OK",)
 
@@ -29,12 +29,12 @@ class Tile:
 
 
 def html(
-    audit: Iterable[Any],
-    before: Iterable[Any] | None,
-    boxes: Iterable[Any] | None,
-    boxes_before: Iterable[Any] | None,
-    queries: Iterable[Any] | None,
-    history: Iterable[Any] | None,
+    audit: Rows,
+    before: Rows | None,
+    boxes: Rows | None,
+    boxes_before: Rows | None,
+    queries: Rows | None,
+    history: Rows | None,
     table: str | None,
 ) -> str:
     """The whole page as text."""
@@ -61,7 +61,7 @@ def html(
     return text
 
 
-def _rows(rows: Iterable[Any] | None) -> list[dict[str, Any]]:
+def _rows(rows: Rows | None) -> list[dict[str, Any]]:
     return [] if rows is None else dicts(rows)
 
 
@@ -71,7 +71,13 @@ def _template() -> Any:
     text = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     # names of tables and columns are anybody's: all that is not ours is escaped
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=False)
+    environment.filters["together"] = together
     return environment.from_string(text)
+
+
+def together(text: str | None) -> str:
+    """A number stays on one line with its percent sign."""
+    return (text or "").replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def tiles(now: Audit, was: Audit | None) -> list[Tile]:

@@ -65,13 +65,9 @@ class Section:
 def shares(now: Audit, was: Audit | None) -> list[Section]:
     """What look-ups read, by column and level."""
     bars = []
-    for c in now.whole.columns:
+    for c in audited.worth_showing(now.whole, was.whole if was else None):
         old = was.whole.find(c.level, c.column) if was else None
-        bar = charts.Bar(f"{c.column} · {c.blocks}", c.share, c.bound, old.share if old else None)
-        files = now.whole.find("file", c.column)
-        # of files with one row group each there is nothing new to see
-        if c.level != "row group" or not files or (c.share, c.bound) != (files.share, files.bound):
-            bars.append(bar)
+        bars.append(charts.Bar(f"{c.column} · {c.blocks}", c.share, c.bound, old.share if old else None))
     if not bars:
         return []
     title = "Share of the table that a look-up of one value reads"

@@ -58,7 +58,8 @@ def where(found: Audit) -> str:
 def shares(now: Audit, before: Audit | None, caption: str) -> Table:
     """One line a column and level: what a look-up and a range read, and the least that any layout could."""
     lines = []
-    for c in now.whole.columns:
+    shown = worth_showing(now.whole, before.whole if before else None)
+    for c in shown:
         old = before.whole.find(c.level, c.column) if before else None
         lines.append(
             [
@@ -76,7 +77,17 @@ def shares(now: Audit, before: Audit | None, caption: str) -> Table:
         )
     heads = ["column", "level", "blocks", "before", "look-up reads", "bound", "x bound"]
     heads += ["1 % range reads", "range bound", "depth"]
-    return Table(caption, heads, lines, range(2, len(heads))).filled
+    same = len(shown) < len(now.whole.columns)
+    note = "Each file has one row group: figures of row groups are those of files." if same else ""
+    return Table(caption, heads, lines, range(2, len(heads)), note).filled
+
+
+def worth_showing(now: Scope, before: Scope | None) -> list[Clustering]:
+    """All columns and levels; without row groups if each file has one."""
+    scopes = [scope for scope in (now, before) if scope]
+    pairs = [(scope.find("file"), scope.find("row group")) for scope in scopes]
+    same = all(a and b and a.number("total_count") == b.number("total_count") for a, b in pairs)
+    return [c for c in now.columns if not (same and c.level == "row group")]
 
 
 def depth(c: Clustering) -> str:
@@ -108,10 +119,9 @@ def notes(scope: Scope) -> list[str]:
             f"{things(late, 'file')} came since the last run" + (f", {size(amount)}." if amount else ".")
         )
     avoidable = fields.get("avoidable_files")
-    if avoidable:
-        number = avoidable if isinstance(avoidable, int) else len(avoidable)
+    if avoidable and scope.verdict != "OK":
         amount = size(fields.get("avoidable_bytes"))
-        found.append(f"80 % of the reads that could be avoided are of {things(number, 'file')}, {amount}.")
+        found.append(f"{things(avoidable, 'file')} of {amount} cause four fifths of what is read in vain.")
     return found
 
 

@@ -12,9 +12,9 @@ from .parts import Part, Said, as_html, as_text
 from .readings import dicts, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pyspark.sql import DataFrame
+
+    from .readings import Rows
 
 # a notebook is no place for more
 _MOST = 100
@@ -35,7 +35,7 @@ def shown(df: DataFrame) -> DataFrame:
     return df
 
 
-def show(result: DataFrame | Iterable[Any]) -> None:
+def show(result: Rows) -> None:
     """Prints a result of spark-zorder as text that can be read: verdict or status, then tables.
 
     ``result`` is what ``executeZOrderBy``, ``advise``, ``audit``, ``history`` and others returned, or rows of
@@ -44,12 +44,12 @@ def show(result: DataFrame | Iterable[Any]) -> None:
     print(as_text(parts(result)))
 
 
-def html(result: DataFrame | Iterable[Any]) -> str:
+def html(result: Rows) -> str:
     """The same as a fragment of HTML."""
     return as_html(parts(result))
 
 
-def parts(result: DataFrame | Iterable[Any]) -> list[Part]:
+def parts(result: Rows) -> list[Part]:
     """What the rows say, by the names that their fields have."""
     rows = dicts(result)
     names = set(rows[0]) if rows else set()

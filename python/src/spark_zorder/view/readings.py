@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     Fields = dict[str, Any]
+    Rows = Union[DataFrame, Iterable[Any]]
 
 # rows do not say whose they are
 UNNAMED = "this table"
@@ -94,7 +95,7 @@ class Audit:
     partitions: tuple[Scope, ...]
 
 
-def read(rows: Iterable[Any], name: str | None = None) -> Audit:
+def read(rows: Rows, name: str | None = None) -> Audit:
     """An audit from its rows: the first is that of the table, which rows do not name."""
     scopes = [_scope(row) for row in dicts(rows)]
     if not scopes:
@@ -122,7 +123,7 @@ def by_powers(histogram: dict[str, int]) -> list[tuple[str, int]]:
     return [(str(2**p) if p < 2 else f"{2 ** (p - 1) + 1}-{2**p}", counts.get(p, 0)) for p in span]
 
 
-def dicts(rows: DataFrame | Iterable[Any]) -> list[dict[str, Any]]:
+def dicts(rows: Rows) -> list[dict[str, Any]]:
     """Rows as dicts, of a DataFrame, of Rows or of dicts."""
     frame: Any = rows
     found = frame.collect() if hasattr(frame, "collect") else frame

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import audited
 from .parts import as_text
 from .readings import dicts, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from .readings import Rows
 
 
 def text(
-    audit: Iterable[Any],
+    audit: Rows,
     *,
     table: str | None = None,
-    before: Iterable[Any] | None = None,
-    queries: Iterable[Any] | None = None,
+    before: Rows | None = None,
+    queries: Rows | None = None,
     partitions: int = audited.PARTITIONS,
     width: int = 100,
 ) -> str:
