@@ -70,7 +70,7 @@ fmt: venv-4.3 venv-tools ## formats Scala and Python sources
 	$(TOOLS)/ruff format --config python/pyproject.toml $(LINTED)
 	tools/sbt.sh fmt
 
-readme-table: $(DEV_WHEEL) ## the demo's figures into benchmarks/results and README.md
+readme-table: $(DEV_WHEEL) ## the demo's figures into benchmarks/results, README.md and its picture
 	tools/install_wheel.sh 4.3 target/dev-wheel
 	target/venv/4.3/bin/python benchmarks/spark/layout_store_sales.py
 

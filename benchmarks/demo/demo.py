@@ -9,7 +9,6 @@ Ends with 1 when an answer differs or a look-up reads more than it should.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import audits
 import data
 import figures
 import lookups
@@ -79,8 +79,8 @@ def prepare(spark: SparkSession, scale: int) -> None:
         data.write_parquet(spark, scale)
 
 
-def run(spark: SparkSession, scale: int) -> tuple[list[figures.Figure], list[str]]:
-    """All figures, and what is wrong with them."""
+def run(spark: SparkSession, scale: int) -> tuple[list[figures.Figure], audits.Audits, list[str]]:
+    """All figures, the audits of our table, and what is wrong with the figures."""
     from spark_zorder import ZOrderTable
 
     source = data.parquet_path(scale)
@@ -91,6 +91,9 @@ def run(spark: SparkSession, scale: int) -> tuple[list[figures.Figure], list[str
         rows = sum(count for found in expected.values() for count, _ in found.values())
         print(f"   {rows:,} rows match")
         reads = lookups.reads(spark, table, values)
+    with stage("is it clustered? an audit, from metadata alone"):
+        before = audits.of(spark, table, COLUMNS)
+        print(audits.text(before, table))
     with stage("what would it gain? ZORDER TABLE ... DRY RUN (writes nothing)"):
         asked = ZOrderTable.forPath(spark, str(table)).optimize().option("fileCount", FILES).dryRun()
         row = asked.executeZOrderBy(*COLUMNS).collect()[0]
@@ -109,12 +112,16 @@ def run(spark: SparkSession, scale: int) -> tuple[list[figures.Figure], list[str
     with stage("the same look-ups again"):
         same = lookups.answers(spark, table, values) == expected
         print("   the same answers" if same else "   THE ANSWERS DIFFER")
+    with stage("the audit again"):
+        after = audits.of(spark, table, COLUMNS)
+        print(audits.text(after, table).partition("\n\n")[0])
     copy = data.fresh("lexical")
     with stage("for comparison: a plain sort by the same columns, into a copy"):
         other = ZOrderTable.forPath(spark, str(source)).optimize().usingCurve("lexical")
         sort = clustered("lexical sort", copy, other.option("fileCount", FILES).into(str(copy)))
     made = figures.with_bound_of(now, ours) + ours + sort
-    return made, ([] if same else ["the answers differ"]) + too_much(ours)
+    both = audits.Audits(before, after, ZOrderTable.forPath(spark, str(table)).history().collect())
+    return made, both, ([] if same else ["the answers differ"]) + too_much(ours)
 
 
 def too_much(rows: list[figures.Figure]) -> list[str]:
@@ -153,14 +160,20 @@ def main() -> int:
     with stage("starting Spark"):
         spark = session()
     prepare(spark, arguments.scale)
-    rows, wrong = run(spark, arguments.scale)
+    rows, both, wrong = run(spark, arguments.scale)
     print("\nWhat a look-up of one value reads (mean of 200, by Parquet's own statistics), the share of the")
     print("table that this is, and how many times the least that any layout of so many blocks could read:\n")
     print(figures.closing_table(rows))
     if arguments.results:
-        body = {**facts(spark, arguments.scale), "figures": figures.as_json(rows)}
-        arguments.results.write_text(json.dumps(body, indent=1) + "\n")
+        body = {
+            **facts(spark, arguments.scale),
+            "figures": figures.as_json(rows),
+            "boxes": both.boxes(COLUMNS),
+        }
+        arguments.results.write_text(figures.as_text(body))
         print(f"\nwritten: {arguments.results}")
+    page = both.report(data.folder() / "report.html")
+    print(f"\nBefore and after in pictures, open it in a browser: {page}")
     spark.stop()
     print(f"\n{time.monotonic() - start:.0f} s in all. The tables stay in {data.folder()}.")
     for sentence in wrong:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +65,12 @@ def closing_table(rows: list[Figure]) -> str:
 def _line(cells: tuple[str, ...], widths: list[int]) -> str:
     left = [c.ljust(w) for c, w in zip(cells[:3], widths)]
     return "  ".join(left + [c.rjust(w) for c, w in zip(cells[3:], widths[3:])])
+
+
+def as_text(body: dict[str, Any]) -> str:
+    """A result file; each list of numbers on one line."""
+    text = json.dumps(body, indent=1)
+    return re.sub(r"\[[\d,\s]+\]", lambda found: " ".join(found[0].split()), text) + "\n"
 
 
 def as_json(rows: list[Figure]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ DEMO = TOP / "benchmarks/demo"
 
 
 def main() -> int:
-    """Runs the demonstration, then renews the table; figures that fail are not kept."""
+    """Runs the demonstration, then renews table and picture; figures that fail are not kept."""
     result = TOP / "benchmarks/results/layout-store_sales.json"
     new = result.with_suffix(".new")
     done = subprocess.run([sys.executable, str(DEMO / "demo.py"), "--results", str(new)], check=False)
@@ -19,7 +19,9 @@ def main() -> int:
         new.unlink(missing_ok=True)
         return done.returncode
     new.replace(result)
-    return subprocess.run([sys.executable, str(DEMO / "readme_table.py")], check=False).returncode
+    scripts = ("readme_table.py", "readme_picture.py")
+    made = [subprocess.run([sys.executable, str(DEMO / name)], check=False) for name in scripts]
+    return max(done.returncode for done in made)
 
 
 if __name__ == "__main__":

@@ -22,11 +22,11 @@ from spark_zorder.view.parts import Said, Statement, Table, as_html, as_text
         (0.00995, "1.0 %"),
         (0.125, "12.5 %"),
         (0.9994, "99.9 %"),
-        (0.9996, "> 99.9 %"),
+        (0.9996, "100.0 %"),
         (None, "-"),
     ],
 )
-def test_a_share_is_never_rounded_to_nothing_or_all(share, text):
+def test_a_share_is_never_rounded_to_nothing(share, text):
     assert units.percent(share) == text
 
 

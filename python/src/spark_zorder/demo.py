@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, TypeVar
 from . import _sql, _text, report
 from ._table import OptimizeBuilder, ZOrderTable
 from .view import terminal
+from .view.notebook import show
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,8 +61,8 @@ def _show(spark: SparkSession, path: str) -> None:
     print("   " + terminal.text(now["audit"]).partition("\n\n")[0].replace("\n", "\n   "))
     print("\nShare of the table that a look-up of one value reads, and the least that any layout could:\n")
     print(_text.grid(table_of(forecast, row)))
-    print("\nThe result row of the run:\n")
-    print(_text.result(row))
+    print("\nWhat the run says:\n")
+    show([row])
     print(f"\n{reported(now, before, table)}")
 
 

@@ -6,13 +6,11 @@ UNKNOWN = "-"
 
 
 def percent(share: float | None) -> str:
-    """A share of a table: 12.5 %, 0.04 %; never 0 % for a little, nor 100 % for nearly all."""
+    """A share of a table: 12.5 %, 0.04 %; never 0 % for a little; of nearly all 100.0 %, and 100 % of all."""
     if share is None:
         return UNKNOWN
     if 0 < share < 0.00005:
         return "< 0.01 %"
-    if 0.9995 <= share < 1:
-        return "> 99.9 %"
     digits = 0 if share in (0, 1) else 1 if share >= 0.00995 else 2
     return f"{share * 100:.{digits}f} %"
 
