@@ -15,6 +15,7 @@ from . import _sql, _text
 from ._errors import is_conflict, sentence
 from ._version import __version__
 from .audit import shell
+from .view import notebook
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,13 +123,13 @@ def _optimize(arguments: argparse.Namespace) -> int:
     run = run.full() if arguments.full else run
     run = run.dryRun() if arguments.dry_run else run
     row = (run.executeZOrderBy(names) if names else run.execute()).collect()[0]
-    print(_text.as_json(row) if arguments.json else _text.result(row))
+    print(_text.as_json(row) if arguments.json else notebook.text([row]))
     return DONE
 
 
 def _advise(arguments: argparse.Namespace) -> int:
     rows = _table(arguments).advise(arguments.queries).collect()
-    print("\n".join(_text.as_json(row) for row in rows) if arguments.json else _text.advice(rows))
+    print("\n".join(_text.as_json(row) for row in rows) if arguments.json else notebook.text(rows))
     return DONE
 
 

@@ -41,7 +41,12 @@ def show(result: Rows) -> None:
     ``result`` is what ``executeZOrderBy``, ``advise``, ``audit``, ``history`` and others returned, or rows of
     it. Unlike ``DataFrame.show``, nested fields have lines of their own.
     """
-    print(as_text(parts(result)))
+    print(text(result))
+
+
+def text(result: Rows) -> str:
+    """What ``show`` prints."""
+    return as_text(parts(result))
 
 
 def html(result: Rows) -> str:

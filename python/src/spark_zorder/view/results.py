@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from .._text import flat
 from .parts import Part, Said, Statement, Table
 from .units import UNKNOWN, count, percent, size, times
 
@@ -172,17 +173,6 @@ def plain(rows: Sequence[Fields]) -> list[Part]:
         i for i, h in enumerate(heads) if all(isinstance(f[h], (int, float, type(None))) for f in flats)
     ]
     return [Table("", heads, [[_cell(f[h]) for h in heads] for f in flats], numeric)]
-
-
-def flat(fields: Fields, prefix: str = "") -> Fields:
-    """Nested fields side by side, named ``outer.inner``."""
-    out: Fields = {}
-    for name, value in fields.items():
-        if isinstance(value, dict):
-            out.update(flat(value, f"{prefix}{name}."))
-        else:
-            out[f"{prefix}{name}"] = value
-    return out
 
 
 def _cell(value: Any) -> str:
