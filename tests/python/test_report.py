@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import json
 import re
 from xml.etree import ElementTree
 
@@ -19,6 +20,7 @@ from spark_zorder.report import boxes, svg
 from spark_zorder.report.boxes import Box, Plane
 from spark_zorder.report.scale import Scale
 from spark_zorder.report.values import kind_of, reader
+from support import TOP
 
 pytestmark = pytest.mark.same_on_all_lines
 
@@ -184,3 +186,16 @@ def test_blocks_without_bounds_are_counted_and_left_out(tmp_path):
     rows[0]["ranges"][1].update(low=None, high=None, low_rank=None, high_rank=None)
     path = report.write(tmp_path / "r.html", [audit_rows.audit(files, "OK", "Fine.")], boxes=rows)
     assert "1 file without bounds of both columns cannot be drawn" in path.read_text()
+
+
+def test_the_picture_of_readme_is_that_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(str(TOP / "benchmarks/demo"))
+    import readme_picture
+
+    made = readme_picture.picture(json.loads(readme_picture.RESULT.read_text()))
+    drawn = readme_picture.PICTURE.read_text()
+    texts = [ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text") for svg in (made, drawn)]
+    new, old = ([(t.text or "").strip() for t in found] for found in texts)
+    assert new == old and any("of 64 files are read" in text for text in new)
+    assert "docs/images/store_sales.svg" in (TOP / "README.md").read_text()
+    assert len(drawn) < 60_000 and "http" not in drawn.replace("http://www.w3.org/2000/svg", "")

@@ -13,6 +13,7 @@ from . import _sql, _text, report
 from ._table import OptimizeBuilder, ZOrderTable
 from .view import terminal
 from .view.notebook import show
+from .view.readings import dicts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,13 +70,9 @@ def _show(spark: SparkSession, path: str) -> None:
 def audited(spark: SparkSession, path: str) -> dict[str, list[dict[str, Any]]]:
     """The rows of an audit, and those of the boxes of the files."""
     target = _sql.Target(path, is_path=True).argument
-    by = _sql.literal(", ".join(COLUMNS))
-
-    def rows(function: str) -> list[dict[str, Any]]:
-        found = spark.sql(f"SELECT * FROM {function}({target}, {by})").collect()
-        return [row.asDict(recursive=True) for row in found]
-
-    return {"audit": rows("clustering_information"), "boxes": rows("clustering_boxes")}
+    boxes = spark.sql(f"SELECT * FROM clustering_boxes({target}, {_sql.literal(', '.join(COLUMNS))})")
+    rows = ZOrderTable.forPath(spark, path).audit(*COLUMNS)
+    return {"audit": dicts(rows), "boxes": dicts(boxes)}
 
 
 def reported(now: dict[str, Any], before: dict[str, Any], table: ZOrderTable) -> str:

@@ -42,7 +42,8 @@ def write(
     Raises ``SetupError`` where the extra is not installed.
 
         t = ZOrderTable.forName(spark, "db.events")
-        report.write("events.html", t.audit(), boxes=t.boxes(), history=t.history())
+        boxes = spark.sql("SELECT * FROM clustering_boxes('db.events')")
+        report.write("events.html", t.audit(), boxes=boxes, history=t.history(), table="db.events")
     """
     if not available():
         raise SetupError(HOW_TO_GET)

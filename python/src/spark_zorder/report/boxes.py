@@ -79,18 +79,19 @@ def picture(name: str, title: str, description: str, plane: Plane, boxes: Sequen
         _fill(axes, plane, [b for b in shown if id(b) in read], style.NOW, 0.26, len(shown))
         at = plane.x.share(plane.at)
         axes.plot([at, at], [-0.01, 1.01], color=style.INK, linewidth=1.3, dashes=(4, 2))
-        axes.set(xlim=(-0.012, 1.012), ylim=(-0.012, 1.012), aspect="equal")
+        axes.set(xlim=(-0.012, 1.012), ylim=(-0.012, 1.012))
         axes.set_xlabel(short(plane.x_name, 40))
         axes.set_ylabel(short(plane.y_name, 40))
         for axis, scale, most in ((axes.xaxis, plane.x, 4), (axes.yaxis, plane.y, 5)):
             ticks = scale.ticks(most)
             axis.set_ticks([place for place, _ in ticks], [text for _, text in ticks])
 
-    return style.svg(name, title, description, style.WIDTH * 0.92, draw)
+    return style.svg(name, title, description, style.WIDTH * 0.84, draw)
 
 
 def _fill(axes: Axes, plane: Plane, boxes: Sequence[Box], colour: str, strength: float, count: int) -> None:
     from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgba
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
@@ -100,11 +101,10 @@ def _fill(axes: Axes, plane: Plane, boxes: Sequence[Box], colour: str, strength:
     # once for all of them together, then a little for each: where many lie one on another it is darker
     every = Path.make_compound_path(*(Path([*c, c[0]], closed=True) for c in corners))
     axes.add_patch(PathPatch(every, facecolor=colour, edgecolor="none", alpha=strength))
-    layer = 0.9 / max(count, 18)
+    layer = to_rgba(colour, 0.9 / max(count, 18))
     width = 0.8 if count <= 300 else 0.3
-    axes.add_collection(PolyCollection(corners, facecolor=colour, edgecolor="none", alpha=layer))
     axes.add_collection(
-        PolyCollection(corners, facecolor="none", edgecolor=colour, linewidth=width, alpha=0.75)
+        PolyCollection(corners, facecolor=layer, edgecolor=to_rgba(colour, 0.75), linewidth=width)
     )
 
 
