@@ -111,9 +111,9 @@ def test_advice_is_a_table_and_sentences_with_their_statements():
     leave = {**dict.fromkeys(proposal), "rank": 2, "verdict": "LEAVE IT", "columns": [], "reason": "Small."}
     assert as_text(notebook.parts([proposal, leave])).splitlines() == [
         "Share of the table that a query reads",
-        "rank  proposal        now  expected  best plain sort   bound  x bound    gain",
-        "----  ------------  -----  --------  ---------------  ------  -------  ------",
-        "   1  CLUSTER a, b  100 %    25.0 %           45.3 %  24.7 %   1.02 x  81.5 %",
+        "rank  proposal      bits        now  expected  sorted   bound  x bound    gain    loss",
+        "----  ------------  --------  -----  --------  ------  ------  -------  ------  ------",
+        "   1  CLUSTER a, b  2.0, 2.0  100 %    25.0 %  45.3 %  24.7 %   1.02 x  81.5 %  18.8 %",
         "",
         "1. CLUSTER a, b: Fewer reads.",
         "",

@@ -95,14 +95,16 @@ def _name(row: Fields) -> str:
 
 def advice(rows: Sequence[Fields]) -> list[Part]:
     """The figures of proposals that have some; then each with its sentence and statement, the best first."""
-    heads = ["rank", "proposal", "now", "expected", "best plain sort", "bound", "x bound", "gain"]
+    heads = ["rank", "proposal", "bits", "now", "expected", "sorted", "bound", "x bound", "gain", "loss"]
     lines = [
         [
             str(row["rank"]),
             _proposal(row),
+            ", ".join(f"{bits:.1f}" for bits in row["bits"] or []),
             *(percent(row[f"share_{name}"]) for name in ("now", "expected", "sorted", "bound")),
             times(row["x_bound"]),
             percent(row["gain"]),
+            percent(row["loss_by_last_column"]),
         ]
         for row in rows
         if row["share_expected"] is not None
@@ -112,7 +114,7 @@ def advice(rows: Sequence[Fields]) -> list[Part]:
         found.append(Said(f"{row['rank']}. {_proposal(row)}", str(row["reason"])))
         found += [Statement(row["statement"], "")] if row["statement"] else []
     caption = "Share of the table that a query reads"
-    return [*([Table(caption, heads, lines, (0, *range(2, 8))).filled] if lines else []), *found]
+    return [*([Table(caption, heads, lines, (0, *range(3, 10))).filled] if lines else []), *found]
 
 
 def history(rows: Sequence[Fields]) -> list[Part]:
