@@ -34,6 +34,9 @@ QUICK_START = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 # the S3 server of the tests is built with Go
 STORE = shutil.which("go") is not None
+# tests/python/browser.py looks for the same
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome-headless-shell")
+BROWSER = "SPARK_ZORDER_BROWSER" in os.environ or any(map(shutil.which, BROWSERS))
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,8 @@ def summary(run: Run, every: bool) -> int:
     """What ran, what did not, and the line that CI shows."""
     if not STORE:
         print("left out: the tests on an S3 server, since Go, which builds it, is not on PATH")
+    if not BROWSER:
+        print("left out: the report in a browser, since Chromium is not on PATH")
     left = test_summary.left(REPORTS)
     if not every:
         print(f"left for `make test-all`: {left} tests, and the cluster on this machine")
