@@ -154,7 +154,12 @@ def test_the_look_up_is_one_that_reads_as_much_as_the_mean():
     assert (len(plane.read(cells)), len(plane.read(all_over))) == (4, 10)
     assert re.fullmatch(r"customer = [\d,]+", plane.lookup)
     texts = [Box((f"k{b.x[0]:05}", f"k{b.x[1]:05}"), b.y, 1) for b in cells]
-    assert Plane.of("customer", "product", texts).lookup == "customer = a value"
+    named = Plane.of("customer", "product", texts)
+    assert named.lookup == "customer = a value"
+    # long texts without what all of them begin with, and not more of them than fit
+    long = [Box((f"customer-{low:09}", f"customer-{high:09}"), b.y, 1) for b in cells for low, high in [b.x]]
+    ticks = Plane.of("customer", "product", long).x.ticks(4, along=True)
+    assert [text[0] for _, text in ticks] == ["…", "…"] and ticks[0][1] != ticks[1][1]
 
 
 def ends(rows):

@@ -83,7 +83,7 @@ def picture(name: str, title: str, description: str, plane: Plane, boxes: Sequen
         axes.set_xlabel(short(plane.x_name, 40))
         axes.set_ylabel(short(plane.y_name, 40))
         for axis, scale, most in ((axes.xaxis, plane.x, 4), (axes.yaxis, plane.y, 5)):
-            ticks = scale.ticks(most)
+            ticks = scale.ticks(most, along=axis is axes.xaxis)
             axis.set_ticks([place for place, _ in ticks], [text for _, text in ticks])
 
     return style.svg(name, title, description, style.WIDTH * 0.84, draw)

@@ -36,14 +36,14 @@ def shares(name: str, title: str, description: str, bars: Sequence[Bar]) -> str:
             if bar.before is not None:
                 _bar(axes, at - 0.2, bar.before, thick, style.BEFORE, hatch="////")
             if bar.share is not None:
-                _bar(axes, middle, bar.share, thick, style.NOW)
+                _bar(axes, middle, bar.share, thick, style.NOW, bound=bar.bound)
             else:
                 axes.text((bar.bound or 0) + 0.02, middle, "not known", va="center", color=style.MUTED)
             if bar.bound is not None:
                 axes.plot([bar.bound] * 2, [at - 0.46, at + 0.46], color=style.INK, linewidth=1.6)
         axes.set_yticks(range(len(bars)), [short(bar.label, 28) for bar in bars])
         axes.set(xlim=(0, 1.13), ylim=(len(bars) - 0.5, -0.5))
-        axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"])
+        axes.set_xticks([0, 0.5, 1], ["0 %", "50 %", "100 %"])
         axes.tick_params(axis="y", length=0, labelcolor=style.INK)
         axes.grid(axis="x")
         axes.spines["left"].set_visible(False)
@@ -51,12 +51,20 @@ def shares(name: str, title: str, description: str, bars: Sequence[Bar]) -> str:
     return style.svg(name, title, description, 0.5 + (0.5 if compared else 0.34) * len(bars), draw)
 
 
-def _bar(axes: Axes, at: float, share: float, thick: float, colour: str, hatch: str | None = None) -> None:
-    if hatch:
-        axes.barh(at, share, thick, color="none", edgecolor=colour, hatch=hatch, linewidth=0.8)
-    else:
-        axes.barh(at, share, thick, color=colour)
-    axes.text(share + 0.012, at, percent(share), va="center", color=style.INK, fontsize=style.TEXT - 1)
+def _bar(
+    axes: Axes,
+    at: float,
+    share: float,
+    thick: float,
+    colour: str,
+    hatch: str | None = None,
+    bound: float | None = None,
+) -> None:
+    fill = "none" if hatch else colour
+    axes.barh(at, share, thick, color=fill, edgecolor=colour, hatch=hatch, linewidth=0.8 if hatch else 0)
+    # not through the mark of the bound, where it stands behind the bar
+    end = bound if bound is not None and share < bound < share + 0.15 else share
+    axes.text(end + 0.015, at, percent(share), va="center", color=style.INK, fontsize=style.TEXT - 1)
 
 
 def in_order(labels: Sequence[str]) -> list[str]:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     Extents = Sequence[tuple[Any, Any, float]]
 
 
+# characters of a text of which four fit beside one another
+_SHORT = 10
+
+
 @dataclass(frozen=True)
 class Scale:
     """The ranks of one column: 0 is below all rows and 1 above them.
@@ -68,9 +72,14 @@ class Scale:
             low, high = (middle, high) if self.share(middle) < share else (low, middle)
         return high
 
-    def ticks(self, most: int) -> list[tuple[float, str]]:
-        """Values that blocks begin or end with, near even shares of the rows, as far as their texts fit."""
+    def ticks(self, most: int, along: bool) -> list[tuple[float, str]]:
+        """Values that blocks begin or end with, near even shares of the rows, as far as their texts fit.
+
+        ``along`` is whether the texts stand beside one another.
+        """
         places = [(self.share(self.kind.number(v)), self.kind.text(v)) for v in self.ends]
+        if along and max(len(text) for _, text in places) > _SHORT:
+            most = 2
         found: list[tuple[float, str]] = []
         for i in range(most):
             wanted = i / (most - 1)

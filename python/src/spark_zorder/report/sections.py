@@ -11,15 +11,15 @@ from ..view.results import history as table_of
 from ..view.results import measured
 from ..view.units import count, percent
 from . import charts
+from .values import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..view.readings import Audit
 
-_QUERIES = 20
-_BARS = 10
-_PARTITIONS = 25
+_QUERIES = 10
+_PARTITIONS = 15
 _RUNS = 30
 
 WORDS = (
@@ -67,7 +67,9 @@ def shares(now: Audit, was: Audit | None) -> list[Section]:
     bars = []
     for c in audited.worth_showing(now.whole, was.whole if was else None):
         old = was.whole.find(c.level, c.column) if was else None
-        bars.append(charts.Bar(f"{c.column} · {c.blocks}", c.share, c.bound, old.share if old else None))
+        bars.append(
+            charts.Bar(f"{short(c.column, 18)} · {c.blocks}", c.share, c.bound, old.share if old else None)
+        )
     if not bars:
         return []
     title = "Share of the table that a look-up of one value reads"
@@ -121,8 +123,11 @@ def asked(rows: Sequence[dict[str, Any]]) -> list[Section]:
     """The queries of a log, the worst first."""
     if not rows:
         return []
-    shown = list(rows)[:_BARS]
-    bars = [charts.Bar(str(row.get("query") or ""), row.get("share"), row.get("bound")) for row in shown]
+    shown = list(rows)[:_QUERIES]
+    bars = [
+        charts.Bar(f"{i + 1}. {row.get('query') or ''}", row.get("share"), row.get("bound"))
+        for i, row in enumerate(shown)
+    ]
     title = "Share of the table that the worst queries read"
     said = "; ".join(f"{b.label}: {percent(b.share)}, bound {percent(b.bound)}" for b in bars)
     text = "The bound of a query is the least that a layout made for its columns alone could let it read."
@@ -153,4 +158,7 @@ def history(rows: Sequence[dict[str, Any]]) -> list[Section]:
         pictures.append(Picture(charts.trend("trend", title, said, lines, numbers), title))
     tables: list[Table] = [part for part in table_of(shown) if isinstance(part, Table)]
     text = [f"The last {_RUNS} of {len(rows):,} runs."] if len(rows) > _RUNS else []
-    return [Section("What runs have done", text, pictures=pictures, tables=tables)]
+    title = "What runs have done"
+    if len(shown) <= _QUERIES:
+        return [Section(title, text, pictures=pictures, tables=tables)]
+    return [Section(title, text, pictures=pictures, folds=[Section("The runs in numbers", tables=tables)])]

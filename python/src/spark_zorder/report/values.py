@@ -40,7 +40,14 @@ def kind_of(values: Sequence[Any]) -> Kind:
             return Kind(_seconds, _time_text, lambda n: _EPOCH + datetime.timedelta(seconds=n))
         return Kind(_days, str, lambda n: _EPOCH.date() + datetime.timedelta(days=round(n)))
     shared = _shared([_bytes(v) for v in known])
-    return Kind(lambda v: _fraction(_bytes(v)[shared : shared + _BYTES]), lambda v: short(str(v), _LONGEST))
+    return Kind(lambda v: _fraction(_bytes(v)[shared : shared + _BYTES]), lambda v: _ending(str(v), shared))
+
+
+def _ending(text: str, shared: int) -> str:
+    """A string, if it is long without what all of them begin with."""
+    if len(text) <= _LONGEST or not shared:
+        return short(text, _LONGEST)
+    return short("…" + text.encode("utf-8", "replace")[shared:].decode("utf-8", "ignore"), _LONGEST)
 
 
 def reader(texts: Sequence[str]) -> Callable[[str], Any]:

@@ -150,7 +150,7 @@ def _line(scope: Scope) -> list[str]:
 
 def asked(queries: Sequence[dict[str, Any]], most: int) -> Table:
     """The queries of a log, the worst first."""
-    lines = []
+    lines: list[list[str]] = []
     everything = sum(q.get("weight") or 0 for q in queries)
     for q in queries[:most]:
         share, bound = q.get("share"), q.get("bound")
@@ -159,8 +159,10 @@ def asked(queries: Sequence[dict[str, Any]], most: int) -> Table:
         shown = text if len(text) <= _LONGEST_QUERY else text[: _LONGEST_QUERY - 3] + "..."
         alert = "ALERT" if q.get("alert") else ""
         weight = (q.get("weight") or 0) / everything if everything else None
-        lines.append([shown, percent(weight), percent(share), percent(bound), ratio, alert])
+        lines.append(
+            [str(len(lines) + 1), shown, percent(weight), percent(share), percent(bound), ratio, alert]
+        )
     rest = len(queries) - len(lines)
     note = f"and {things(rest, 'more query', 'more queries')}, none of them worse" if rest > 0 else ""
-    heads = ["query", "of the log", "reads", "bound", "x bound", ""]
-    return Table("The worst queries first", heads, lines, range(1, 5), note).filled
+    heads = ["", "query", "of the log", "reads", "bound", "x bound", ""]
+    return Table("The worst queries first", heads, lines, (0, *range(2, 6)), note).filled
