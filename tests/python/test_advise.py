@@ -85,6 +85,6 @@ def test_the_shell(main, spark, table, tmp_path, capsys, sixteen):
     assert [r["rank"] for r in rows] == list(range(1, len(rows) + 1)) and rows[0]["verdict"] == "CLUSTER"
     assert main(["advise", table, "--queries", log]) == 0
     out = capsys.readouterr().out
-    assert "1. CLUSTER " in out and "ZORDER TABLE " in out and out.split()[:2] == ["rank", "proposal"]
+    assert "1. CLUSTER " in out and "ZORDER TABLE " in out and "rank  proposal" in out
     assert main(["advise", table, "--queries", "no_log"]) == 1
     assert "The query log no_log cannot be read" in capsys.readouterr().err

@@ -32,7 +32,7 @@ def test_optimize_as_json_then_history_and_the_rest(main, table, capsys):
 def test_a_dry_run_as_text(main, table, capsys):
     assert main(["optimize", table, "--by", "a,b", "--dry-run", *OPTIONS]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("DRY_RUN") and "point look-up" in out
+    assert out.startswith("DRY_RUN") and "a look-up of one value reads" in out
     assert "The layouts that were compared" in out and "zorder" in out
     # the table is in the order of id, which its files skip by today
     assert "Columns that it is not clustered by" in out and "GETS WORSE" in out

@@ -159,7 +159,11 @@ def test_the_look_up_is_one_that_reads_as_much_as_the_mean():
     # long texts without what all of them begin with, and not more of them than fit
     long = [Box((f"customer-{low:09}", f"customer-{high:09}"), b.y, 1) for b in cells for low, high in [b.x]]
     ticks = Plane.of("customer", "product", long).x.ticks(4, along=True)
-    assert [text[0] for _, text in ticks] == ["…", "…"] and ticks[0][1] != ticks[1][1]
+    assert [text[0] for _, text in ticks] == ["…"] * 4 and len({text for _, text in ticks}) == 4
+    wide = [Box((f"{low:09} of all", f"{high:09} of all"), b.y, 1) for b in cells for low, high in [b.x]]
+    assert (
+        len(Plane.of("customer", "product", [Box(("a" * 14, "z"), (0, 1), 1), *wide]).x.ticks(4, True)) == 2
+    )
 
 
 def ends(rows):
