@@ -143,7 +143,7 @@ def _audit(arguments: argparse.Namespace, found: Listing | None, session: Callab
         _report(arguments, result)
     from ..view import terminal
 
-    text = terminal.text(result.rows, queries=result.queries or None)
+    text = terminal.text(result.rows, table=arguments.table, queries=result.queries or None)
     prices = "" if arguments.price_per_tib is None else f"\n\n{result.price_text()}"
     _print(arguments, [*result.rows, *result.queries], text + prices)
     return ALERT if result.alert() else DONE
@@ -153,5 +153,5 @@ def _report(arguments: argparse.Namespace, result: Result) -> None:
     from .. import report
 
     more = {"boxes": result.boxes, "queries": result.queries or None, "history": result.history or None}
-    path = report.write(arguments.report, result.rows, title=arguments.table, **more)
+    path = report.write(arguments.report, result.rows, table=arguments.table, **more)
     _say(f"report: {path}")
