@@ -90,7 +90,10 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       logOf("audit_log", path, Seq("a = 1", "a = 2 AND d = date'2020-02-02'", "b = 3"))
       val row = audit(s"'$path', 's', 'audit_log'").head
       assert(row.getSeq[String](row.fieldIndex("notes")).last.startsWith("The queries of the log read "))
-      assert(verdict(row) === "WRONG COLUMNS" && statement(row) === s"ZORDER TABLE '$path' BY (a, b, d) WITH (fileCount = 8)", row)
+      assert(
+        verdict(row) === "WRONG COLUMNS" && statement(
+          row) === s"ZORDER TABLE '$path' BY (a, b, d) WITH (fileCount = 8)",
+        row)
       assert(verdict(audit(s"'$path', 'a, b', 'audit_log'").head) === "RECLUSTER")
     }
   }
@@ -118,7 +121,8 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       }
       val row = of(path, "ts, b")
       assert(verdict(row) === "NO STATISTICS" && long(row, "files_without_statistics") === 8, row)
-      assert(statement(row) === s"ZORDER TABLE '$path' BY (ts, b) WITH (timestampType = 'micros', fileCount = 8)")
+      assert(
+        statement(row) === s"ZORDER TABLE '$path' BY (ts, b) WITH (timestampType = 'micros', fileCount = 8)")
       done(one(statement(row)))
       assert(verdict(of(path, "ts, b")) === "OK")
     }
@@ -199,7 +203,7 @@ class AuditSuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       (0 until 2).foreach(i =>
-        ids(10).selectExpr(s"id + 10 * $i id", s"concat('k', id) k").coalesce(1)
+        ids(10).selectExpr(s"id + 10 * $i id", "concat('k', id) k").coalesce(1)
           .write.mode("append").parquet(path.toString))
       val rows = spark.sql(s"SELECT * FROM clustering_boxes('$path', 'id, k')").collect()
       assert(rows.length === 4 && rows.count(_.isNullAt(2)) === 2)

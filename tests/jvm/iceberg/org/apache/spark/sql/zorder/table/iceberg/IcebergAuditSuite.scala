@@ -25,7 +25,8 @@ class IcebergAuditSuite extends AnyFunSuite with IcebergFixture {
     val before = audit(", 'a, b'")
     assert(before.map(_.getAs[String]("verdict")) === Seq("RECLUSTER", "RECLUSTER"))
     // a bucket is no column that a condition could name
-    assert(before.map(_.getAs[String]("statement")).distinct === Seq(s"ZORDER TABLE $table BY (a, b) WITH (fileCount = 4)"))
+    assert(before.map(_.getAs[String]("statement")).distinct === Seq(
+      s"ZORDER TABLE $table BY (a, b) WITH (fileCount = 4)"))
     cluster(table, "a, b")
     val after = audit("").head
     assert(after.getAs[String]("verdict") === "OK" && after.getAs[Long]("files_since_last_run") === 0, after)

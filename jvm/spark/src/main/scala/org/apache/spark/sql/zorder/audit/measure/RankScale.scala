@@ -26,7 +26,7 @@ sealed private[audit] trait RankScale {
   final def positions: Int = math.max(0, 2 * size - 1)
 
   /** How much of the values a position stands for. */
-  final lazy val widths: Array[Double] = {
+  lazy val widths: Array[Double] = {
     val out = new Array[Double](positions)
     var r = 0
     while (r < size) {
@@ -38,7 +38,7 @@ sealed private[audit] trait RankScale {
   }
 
   /** Sums of the widths before each position. */
-  final lazy val until: Array[Double] = widths.scanLeft(0.0)(_ + _)
+  lazy val until: Array[Double] = widths.scanLeft(0.0)(_ + _)
 
   /** From one bound to another, both included. */
   final def width(low: Int, high: Int): Double = math.max(1.0, distance(low, high) + 1.0)
