@@ -1,13 +1,22 @@
+import java.lang.management.ManagementFactory
+
+import com.sun.management.OperatingSystemMXBean
+
 import SparkLines.{all => sparkLines}
 
 ThisBuild / organization := "io.github.spark-zorder"
 ThisBuild / version := IO.read(file("VERSION")).trim
 ThisBuild / versionScheme := Some("early-semver")
 ThisBuild / licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0"))
-// two JVMs with tests at once: one alone leaves a core idle much of the time
+// more JVMs with tests at once than cores: one of Spark's local sessions leaves a core idle much of the time
+val testJvms = ManagementFactory.getOperatingSystemMXBean match {
+  case machine: OperatingSystemMXBean if machine.getTotalPhysicalMemorySize >= (16L << 30) => 3
+  case _ => 2
+}
 Global / concurrentRestrictions := Seq(
-  Tags.limitAll(math.max(2, java.lang.Runtime.getRuntime.availableProcessors)),
-  Tags.limit(Tags.ForkedTestGroup, 2),
+  Tags.limitAll(math.max(testJvms, java.lang.Runtime.getRuntime.availableProcessors)),
+  Tags.limit(Tags.ForkedTestGroup, testJvms),
+  Tags.limit(Tags.Compile, 2),
   Tags.exclusiveGroup(Tags.Clean))
 Global / excludeLintKeys ++= Set(sourceDirectory)
 
@@ -93,12 +102,20 @@ def selected(id: String, without: Seq[String], only: Seq[String] = Nil): Seq[Set
       s"-Dsparkzorder.tests.only=${only.mkString(",")}")).value)
 }
 
-/** Table formats in a JVM of their own: the two halves of a line's tests run at the same time. */
-val inTwoJvms: Setting[_] = Test / testGrouping := {
-  val format = ".*\\.table\\.(delta|iceberg|hudi)\\..*"
+/** The tests of a line in several JVMs, of about the same length, which run at the same time. */
+val inSeveralJvms: Setting[_] = Test / testGrouping := {
   val options = (Test / forkOptions).value
-  (Test / definedTests).value.groupBy(_.name.matches(format)).toSeq.map { case (formats, tests) =>
-    Tests.Group(if (formats) "formats" else "core", tests, Tests.SubProcess(options))
+  val delta = """.*\.table\.delta\..*""".r
+  val formats = """.*\.table\.(iceberg|hudi)\..*""".r
+  val reading = """.*\.zorder\.(skip|audit|workload|sort|expr)\..*""".r
+  def group(test: TestDefinition): String = test.name match {
+    case delta() => "delta"
+    case formats(_) => "formats"
+    case reading(_) => "reading"
+    case _ => "writing"
+  }
+  (Test / definedTests).value.groupBy(group).toSeq.map { case (name, tests) =>
+    Tests.Group(name, tests, Tests.SubProcess(options))
   }
 }
 
@@ -201,7 +218,7 @@ def sparkProject(line: SparkLine): Project = {
       Test / fork := true,
       Test / baseDirectory := repo("."),
       Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions,
-      inTwoJvms,
+      inSeveralJvms,
       bspEnabled := inIde(line.id),
       scalafixChecked,
       // one small jar a line: ours and the curve's classes, nothing of anybody else

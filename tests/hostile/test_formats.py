@@ -54,7 +54,6 @@ def test_a_shallow_clone_leaves_its_source_alone(walk):
     assert read(walk, "delta", t) == rows == read(walk, "delta", clone)
 
 
-@pytest.mark.short
 def test_delta_merge_between_two_runs(walk):
     t = of_path(walk, "delta")
     walk.cluster(t)

@@ -8,6 +8,8 @@ import pytest
 from spark_zorder import __main__ as cli
 from spark_zorder import _errors, _text
 
+pytestmark = pytest.mark.same_on_all_lines
+
 
 @pytest.fixture
 def main(spark, monkeypatch):

@@ -38,6 +38,7 @@ def test_a_session_is_logged_between_start_and_stop(spark, table, tmp_path):
     assert query_log.stop(spark).collect()[0]["status"] == "NOT_STARTED"
 
 
+@pytest.mark.long
 def test_a_setting_of_the_application_logs_until_its_end(tmp_path):
     assert facts_of("log_session.py", tmp_path)["weights"] == [7.0]
 

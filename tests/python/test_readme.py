@@ -11,6 +11,8 @@ import pytest
 import spark_zorder
 from support import TOP
 
+pytestmark = pytest.mark.same_on_all_lines
+
 README = (TOP / "README.md").read_text()
 
 

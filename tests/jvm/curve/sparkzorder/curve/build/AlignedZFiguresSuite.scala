@@ -1,6 +1,7 @@
 package sparkzorder.curve.build
 
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.LongTest
 
 /** What look-ups read, on the whole table, against the bound: the figures of docs/spec.md, section 2. */
 class AlignedZFiguresSuite extends AnyFunSuite {
@@ -39,13 +40,14 @@ class AlignedZFiguresSuite extends AnyFunSuite {
       assert(f.pages.each.max <= 1.35)
     }
 
-  for (table <- Table.named(Rows)) test(s"${table.name}: 50 files, mean <= 1.12 x bound, each <= 1.35 x") {
-    val f = figures(table, 50)
-    assertCount(table, f, 50)
-    assert(f.files.mean <= 1.12)
-    assert(f.files.each.max <= 1.35)
-    assert(f.pages.mean <= 1.35)
-  }
+  for (table <- Table.named(Rows))
+    test(s"${table.name}: 50 files, mean <= 1.12 x bound, each <= 1.35 x", LongTest) {
+      val f = figures(table, 50)
+      assertCount(table, f, 50)
+      assert(f.files.mean <= 1.12)
+      assert(f.files.each.max <= 1.35)
+      assert(f.pages.mean <= 1.35)
+    }
 
   for (files <- Seq(32, 100)) test(s"$files files: mean <= 1.15 x bound") {
     Table.named(60000).foreach { table =>
@@ -55,7 +57,7 @@ class AlignedZFiguresSuite extends AnyFunSuite {
     }
   }
 
-  test("a heavy value, few keys, dependence, many columns: the mean stays near the bound") {
+  test("a heavy value, few keys, dependence, many columns: the mean stays near the bound", LongTest) {
     Table.hard(60000).filterNot(t => Set("all NULL", "97 % NULL in both", "NULL in both")(t.name)).foreach {
       table =>
         assert(figures(table, 64).files.mean <= 1.12, table.name)

@@ -6,6 +6,7 @@ import java.util.SplittableRandom
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.curve.BytesWord
+import sparkzorder.LongTest
 
 class ScaleSuite extends AnyFunSuite {
   private val random = new SplittableRandom(11)
@@ -65,7 +66,7 @@ class ScaleSuite extends AnyFunSuite {
       }
     }
 
-  test("numbers: a rank is the share of the rows below, within one bin") {
+  test("numbers: a rank is the share of the rows below, within one bin", LongTest) {
     longSamples.foreach { case (name, sample) =>
       val scale = ScaleBuilder.ofLongs(sample, 0).asInstanceOf[LongScale]
       sample.indices.by(7).foreach { i =>

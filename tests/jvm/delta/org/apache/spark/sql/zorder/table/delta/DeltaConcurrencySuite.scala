@@ -65,7 +65,7 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
       spark.read.parquet(path.resolve(f).toString).count() > 0)
   }
 
-  test("two runs at once: one wins, the other says so") {
+  test("two runs at once: one wins, the other says so", FirstLineTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path)
@@ -80,7 +80,7 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
       Seq("delta-written" -> false, "delta-commit" -> false, "delta-committed" -> true))
     test(
       s"a run that dies at $place leaves the rows as they were, and the next one succeeds",
-      LongTest.unless(place == "delta-committed"): _*) {
+      FirstLineTest +: LongTest.unless(place == "delta-committed"): _*) {
       withTempDir { dir =>
         val path = dir.resolve("t")
         delta(path)

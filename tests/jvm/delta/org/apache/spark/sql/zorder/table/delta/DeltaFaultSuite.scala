@@ -37,7 +37,7 @@ class DeltaFaultSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("no room for data files: a sentence, the rows as they were, and the next run works") {
+  test("no room for data files: a sentence, the rows as they were, and the next run works", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 2000)

@@ -120,7 +120,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a table with more rows than are sampled", FirstLineTest) {
+  test("a table with more rows than are sampled", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 260000)

@@ -195,7 +195,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  test("two runs at once: one wins, the other says so") {
+  test("two runs at once: one wins, the other says so", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       filled(path)
