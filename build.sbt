@@ -10,7 +10,7 @@ ThisBuild / versionScheme := Some("early-semver")
 ThisBuild / licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0"))
 // more JVMs with tests at once than cores: one of Spark's local sessions leaves a core idle much of the time
 val testJvms = ManagementFactory.getOperatingSystemMXBean match {
-  case machine: OperatingSystemMXBean if machine.getTotalPhysicalMemorySize >= (16L << 30) => 3
+  case machine: OperatingSystemMXBean if machine.getTotalMemorySize >= (16L << 30) => 3
   case _ => 2
 }
 Global / concurrentRestrictions := Seq(
@@ -60,7 +60,12 @@ val sparkJavaOptions = Seq(
   Seq("-Xmx2g", "-Dspark.testing=1", "-Dspark.ui.enabled=false", "-Duser.timezone=UTC")
 
 /** Tests run much code a few times: C2 costs more than it gains, and collectors need not save memory. */
-val testJavaOptions = Seq("-Xms1g", "-XX:+UseParallelGC", "-XX:MetaspaceSize=512m", "-XX:TieredStopAtLevel=1")
+val testJavaOptions = Seq(
+  "-Xms1g",
+  "-XX:+UseParallelGC",
+  "-XX:MetaspaceSize=512m",
+  "-XX:TieredStopAtLevel=1",
+  "-XX:ReservedCodeCacheSize=240m")
 
 def repo(path: String): File = file(path).getAbsoluteFile
 

@@ -30,7 +30,7 @@ LINES = ("3.5", "4.3")
 # sbt, two JVMs with tests and the Python tests with theirs
 MEMORY_FOR_BOTH = 12 * 2**30
 # of Python tests: many short sessions, which C2 costs half of their CPU time
-QUICK_START = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+QUICK_START = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
 
 # the S3 server of the tests is built with Go
 STORE = shutil.which("go") is not None
