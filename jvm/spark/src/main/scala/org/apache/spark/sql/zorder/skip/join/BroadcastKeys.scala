@@ -10,9 +10,8 @@ import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, Logical
 import org.apache.spark.sql.execution.joins.{HashedRelationBroadcastMode, HashJoin}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.WordTypes
-import org.apache.spark.sql.zorder.skip.marker.{KeyRange, KeySet, KeyValues}
+import org.apache.spark.sql.zorder.skip.marker.{KeySet, KeyValues}
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.curve.Word
 
 /**
  * The keys of a side of a join that adaptive execution has broadcast already, read on the driver, which has them.
@@ -29,18 +28,22 @@ final private[join] class BroadcastKeys private (
   def has(key: Int, dataType: DataType): Boolean =
     keys(key).dataType == dataType && BroadcastKeys.usable(dataType)
 
-  /** The values of key number `key`; None where they cannot be told. The stage remembers them. */
-  def of(key: Int): Option[KeySet] = {
+  /**
+   * The values of key number `key` for the scan of a column; None where they cannot be told, or are so many that only
+   * their range could be, and it leaves out no file. The stage remembers them.
+   */
+  def of(key: Int, scanned: ScannedColumn): Option[KeySet] = {
     val known = stage.getTagValue(BroadcastKeys.Tag).getOrElse(Map.empty)
+    val asked = (key, scanned.name)
     known.getOrElse(
-      key, {
-        val found = read(key)
-        stage.setTagValue(BroadcastKeys.Tag, known + (key -> found))
+      asked, {
+        val found = read(key, scanned)
+        stage.setTagValue(BroadcastKeys.Tag, known + (asked -> found))
         found
       })
   }
 
-  private def read(key: Int): Option[KeySet] = {
+  private def read(key: Int, scanned: ScannedColumn): Option[KeySet] = {
     val dataType = keys(key).dataType
     val value: Expression =
       if (BroadcastKeys.packed(keys)) HashJoin.extractKeyExprAt(keys, key)
@@ -50,9 +53,10 @@ final private[join] class BroadcastKeys private (
     val listed = mutable.HashSet.empty[Any]
     while (values.hasNext && listed.size <= BroadcastKeys.Most) listed += values.next()
     if (listed.size <= BroadcastKeys.Most) Some(KeyValues(listed.toSet))
-    else WordTypes.of(dataType).map { words =>
-      val (low, high) = BroadcastKeys.ends(listed.iterator ++ values, words.word)
-      KeyRange(Literal(low, dataType), Literal(high, dataType))
+    else WordTypes.of(dataType).flatMap { words =>
+      new GrowingRange(
+        dataType,
+        words.word).of(listed.iterator ++ values, BroadcastKeys.Most, scanned.leavesOut)
     }
   }
 }
@@ -62,7 +66,7 @@ private[join] object BroadcastKeys {
   /** More keys than these become a range. */
   val Most = 10000
 
-  private val Tag = TreeNodeTag[Map[Int, Option[KeySet]]]("spark_zorder_join_keys")
+  private val Tag = TreeNodeTag[Map[(Int, String), Option[KeySet]]]("spark_zorder_join_keys")
 
   /** Spark's own relations; what an accelerator broadcasts is its own matter. */
   private val Known = Set("LongHashedRelation", "UnsafeHashedRelation", "EmptyHashedRelation$")
@@ -102,21 +106,5 @@ private[join] object BroadcastKeys {
   private def copied(value: Any): Any = value match {
     case s: UTF8String => s.clone()
     case other => other
-  }
-
-  private def ends(values: Iterator[Any], word: Any => Word): (Any, Any) = {
-    val first = values.next()
-    var (low, lowWord, high, highWord) = (first, word(first), first, word(first))
-    values.foreach { v =>
-      val w = word(v)
-      if (w < lowWord) {
-        low = v
-        lowWord = w
-      } else if (w > highWord) {
-        high = v
-        highWord = w
-      }
-    }
-    (low, high)
   }
 }

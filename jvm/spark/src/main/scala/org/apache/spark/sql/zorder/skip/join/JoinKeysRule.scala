@@ -46,28 +46,29 @@ object JoinKeysRule extends Rule[LogicalPlan] {
       scans: Seq[SkippingFileIndex]): LogicalPlan =
     keys.indices.foldLeft(side) { (plan, key) =>
       keys(key) match {
-        case a: AttributeReference
-            if broadcast.has(key, a.dataType) && reaches(plan, a, scans, direct = true) =>
-          broadcast.of(key).flatMap(marked(plan, a, _)).getOrElse(plan)
+        case a: AttributeReference if broadcast.has(key, a.dataType) =>
+          val known = scanned(plan, a, scans, direct = true).flatMap(broadcast.of(key, _))
+          known.flatMap(marked(plan, a, _)).getOrElse(plan)
         case _ => plan
       }
     }
 
-  /** Whether there is a scan below that would listen, so that the keys need be read. */
-  private def reaches(
+  /** The column of a scan below that would listen; without one, the keys need not be read. */
+  private def scanned(
       plan: LogicalPlan,
       a: Attribute,
       scans: Seq[SkippingFileIndex],
-      direct: Boolean): Boolean =
+      direct: Boolean): Option[ScannedColumn] =
     step(plan, a) match {
-      case Some((child, inside)) => reaches(child, inside, scans, direct && !plan.isInstanceOf[Join])
+      case Some((child, inside)) => scanned(child, inside, scans, direct && !plan.isInstanceOf[Join])
       case None => plan match {
-          case IndexedScan(l, r, index) =>
-            l.outputSet.contains(a) && !IndexedScan.partitionColumns(l, r).contains(a) &&
-            index.mayAnswer(a) &&
-            // another scan of that table may share an exchange with this one, above a join further down
-            (direct || scans.count(_ == index) == 1)
-          case _ => false
+          case IndexedScan(l, r, index)
+              if l.outputSet.contains(a) && !IndexedScan.partitionColumns(l, r).contains(a) &&
+                index.mayAnswer(a) &&
+                // another scan of that table may share an exchange with this one, above a join further down
+                (direct || scans.count(_ == index) == 1) =>
+            Some(ScannedColumn(a, index))
+          case _ => None
         }
     }
 

@@ -98,6 +98,10 @@ final class SkippingFileIndex(
   private[skip] def mayAnswer(column: Attribute): Boolean =
     !isUnanswered(column) && BoxColumn.of(column).exists(c => index.rangesOf(c.sql, c.dataType).isDefined)
 
+  /** Whether a filter is false in all of some file. */
+  private[skip] def leavesOut(filter: Expression): Boolean =
+    new FilesThatMayMatch(index, isUnanswered)(Seq(filter)).cardinality < index.files.count
+
   /** The number of the entry of that very file; negative without one. */
   private[skip] def entryOf(f: FileStatusWithMetadata): Int =
     index.files.find(keys.of(f.getPath), f.getLen, f.getModificationTime)
