@@ -3,7 +3,7 @@ package sparkzorder.bench.layout
 import java.lang.management.ManagementFactory
 import java.nio.file.{Files, Path, Paths}
 
-import sparkzorder.curve.build.{AutoChoice, Curves}
+import sparkzorder.curve.build.{AlignedZ, AutoChoice, Curves, KdTrees, LayoutBuilder, Placed, Table}
 import sparkzorder.curve.experiment.{Case, DataSet, Experiment, Workload}
 
 /**
@@ -27,9 +27,24 @@ object LayoutBench {
       val log = if (logged) "with a log" else "no log"
       Target(s"$files files of 32 pages, two columns, $kind, $log: times the bound", share / bound, 1.30)
     }
-    val targets = cases.flatMap { case (files, all) => Targets.of(files, all) } ++ pages ++ fitTimes(rows)
+    val targets = cases.flatMap { case (files, all) =>
+      Targets.of(files, all)
+    } ++ pages ++ clustered ++ fitTimes(rows)
     write(out, Report.markdown(rows, seed, Sample, Queries, cases, targets))
     println(s"$out: ${targets.count(_.reached)} of ${targets.size} targets reached")
+  }
+
+  /** Tables whose rows lie in clusters, or whose values are skewed. */
+  private def clustered: Seq[Target] = {
+    val zipf = Table("zipf 1.2, three columns", 300000)(Seq.fill(3)(Table.zipf(1.2)): _*)
+    for (table <- Seq(1L, 2L).map(Table.towns(300000, _, 12)) :+ zipf; files <- Seq(64, 100)) yield {
+      def read(builder: LayoutBuilder): Double = {
+        val placed = Placed(table, files, builder, Sample)
+        placed.shares(placed.fileStarts).sum
+      }
+      val beside = read(AlignedZ) / KdTrees.all.map(read).min
+      Target(s"$files files, ${table.name}, look-ups, beside the best k-d tree", beside, 1.01)
+    }
   }
 
   private val pageKinds = Workload.even.map(_ -> false) ++ Seq("eqW" -> true, "mix" -> true)

@@ -69,6 +69,20 @@ object Table {
     new Table(name, values, Array.fill(2)(new Array[Boolean](rows)))
   }
 
+  /** Places around some towns, more of them around the first. */
+  def towns(rows: Int, seed: Long, count: Int): Table = {
+    val random = new java.util.Random(seed)
+    val centres = Array.fill(count)((random.nextDouble() * 1e6, random.nextDouble() * 1e6))
+    val spread = Array.fill(count)(3e3 + random.nextDouble() * 3e4)
+    val values = Array.fill(2)(new Array[Long](rows))
+    (0 until rows).foreach { i =>
+      val town = (count * math.pow(random.nextDouble(), 2)).toInt
+      values(0)(i) = (centres(town)._1 + random.nextGaussian() * spread(town)).toLong
+      values(1)(i) = (centres(town)._2 + random.nextGaussian() * spread(town)).toLong
+    }
+    new Table(s"$count towns, seed $seed", values, Array.fill(2)(new Array[Boolean](rows)))
+  }
+
   /** The tables whose figures the issue names. */
   def named(rows: Int): Seq[Table] = {
     val wide = below(1000000)

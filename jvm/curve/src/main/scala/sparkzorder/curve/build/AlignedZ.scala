@@ -1,13 +1,14 @@
 package sparkzorder.curve.build
 
+import sparkzorder.curve.build.cut.AlignedCuts._
 import sparkzorder.curve.build.cut.{AlignedCuts, RankedSample}
 import sparkzorder.curve.cost.RankBlocks
 import sparkzorder.curve.layout.{CutTree, InFileOrder}
 
 /**
  * The Z-order of the ranks, with files cut at the borders of its cells: the columns are halved in turn.
- * Which column begins, whether the columns keep to their turns, and whether cuts are made at halves or at
- * quantiles, is decided by what look-ups of the sampled values would read.
+ * Which column begins, whether the columns keep to their turns, and whether cuts are made at halves of the ranks, at
+ * halves of the rows or also at thirds of them, is decided by what look-ups of the sampled values would read.
  */
 object AlignedZ extends LayoutBuilder {
   override val name: String = "zorder"
@@ -16,9 +17,12 @@ object AlignedZ extends LayoutBuilder {
   override def build(sample: RankedSample, files: Int): CutTree = {
     val firsts = 0 until math.min(sample.columns, MostFirst)
     val candidates =
-      firsts.map(new AlignedCuts(_, AlignedCuts.KeepTurns, atQuantiles = false)) ++
-        firsts.map(new AlignedCuts(_, AlignedCuts.KeepTurns, atQuantiles = true)) ++
-        Seq(false, true).map(new AlignedCuts(0, AlignedCuts.MostGain, _))
+      firsts.map(new AlignedCuts(_, KeepTurns, Halves)) ++ firsts.map(new AlignedCuts(
+        _,
+        KeepTurns,
+        Quantiles)) ++
+        Seq(Halves, Quantiles, Thirds).map(new AlignedCuts(0, MostGain, _)) :+
+        new AlignedCuts(0, MostGainOfAll, Thirds)
     val grown = candidates.iterator.map(_.grow(sample, files)).map(g => (g.tree, lookUps(sample, g.leaves)))
     // the plain Z-order, which is the first, unless another is clearly better: noise must not decide
     grown.reduceLeft((best, next) => if (next._2 < best._2 * Clearly) next else best)._1

@@ -9,5 +9,5 @@ object KdTree extends LayoutBuilder {
   override val inFile: InFileOrder = InFileOrder.Hilbert
 
   override def build(sample: RankedSample, files: Int): CutTree =
-    new AlignedCuts(0, AlignedCuts.KeepTurns, atQuantiles = true).grow(sample, files).tree
+    new AlignedCuts(0, AlignedCuts.KeepTurns, AlignedCuts.Quantiles).grow(sample, files).tree
 }

@@ -1,49 +1,80 @@
 package sparkzorder.curve.build.cut
 
 /**
- * Halves the columns in turn. A cut that would fall into a heavy value moves to that value's nearer edge;
- * where no halves make files that are alike, the cut of any column that parts the rows best is taken.
+ * Divides the columns in turn. A cut that would fall into a heavy value moves to that value's nearer edge;
+ * where no cut makes files that are alike, the cut of any column that parts the rows best is taken.
  *
  * @param firstTurn
  *   the column to begin with
- * @param patience
- *   a column is cut out of turn if it gains more than this many times what the column in turn gains
- * @param atQuantiles
- *   cut where the rows of the cell divide as its files do, and not at the middle of its ranks
+ * @param choice
+ *   which of the possible cuts of a cell is taken
+ * @param places
+ *   where a column may be cut
  */
 final private[build] class AlignedCuts(
     override protected val firstTurn: Int,
-    patience: Double,
-    atQuantiles: Boolean)
+    choice: AlignedCuts.Choice,
+    places: AlignedCuts.Places)
     extends TreeGrower {
+  import AlignedCuts._
 
   override protected def propose(cell: SampleCell): Option[Proposal] = {
     val turns = (0 until cell.columns).map(k => (cell.turn + k) % cell.columns)
     val varying = turns.filter(cell.extent(_).width > 1)
-    val inTurn =
-      varying.iterator.flatMap(c => if (atQuantiles) QuantileCuts.best(cell, c) else Halving.of(cell, c))
-    if (inTurn.hasNext) Some(preferred(cell, inTurn)) else QuantileCuts.mostEven(cell, varying)
+    val inTurn = varying.iterator.flatMap(places(cell, _))
+    if (inTurn.hasNext) Some(chosen(cell, inTurn)) else QuantileCuts.mostEven(cell, varying)
   }
 
-  private def preferred(cell: SampleCell, inTurn: Iterator[Proposal]): Proposal =
-    if (patience.isInfinite) inTurn.next()
-    else inTurn.map(p => (p, gain(cell, p))).reduceLeft((a, b) => if (b._2 > a._2 * patience) b else a)._1
+  private def chosen(cell: SampleCell, inTurn: Iterator[Proposal]): Proposal = choice match {
+    case KeepTurns => inTurn.next()
+    case MostGain => best(inTurn)(p => gain(cell, p, Seq(p.column)))
+    case MostGainOfAll => best(inTurn)(gain(cell, _, 0 until cell.columns))
+  }
 
-  /** By how much fewer rows of the cell a look-up on the cut column reads. */
-  private def gain(cell: SampleCell, p: Proposal): Double = {
+  private def best(inTurn: Iterator[Proposal])(gain: Proposal => Double): Proposal =
+    inTurn.map(p => (p, gain(p))).reduceLeft((a, b) => if (b._2 > a._2 * Clearly) b else a)._1
+
+  /** By how much fewer rows of the cell look-ups on these columns read. */
+  private def gain(cell: SampleCell, p: Proposal, columns: Seq[Int]): Double = {
     val sides = new CutSides(cell, p.column, Array(p.rank))
     val left = sides.rowsLeft(0)
-    cell.rows * sides.all.cover(cell.sample, p.column) -
-      left * sides.left(0).cover(cell.sample, p.column) -
-      (cell.rows - left) * sides.right(0).cover(cell.sample, p.column)
+    columns.map { c =>
+      cell.rows * sides.all.cover(cell.sample, c) -
+        left * sides.left(0).cover(cell.sample, c) -
+        (cell.rows - left) * sides.right(0).cover(cell.sample, c)
+    }.sum
   }
 }
 
 private[build] object AlignedCuts {
 
-  /** Every column waits for its turn. */
-  val KeepTurns: Double = Double.PositiveInfinity
+  sealed trait Choice
 
-  /** The column that gains most is cut; turns decide between near equals. */
-  val MostGain = 1.02
+  /** Every column waits for its turn. */
+  case object KeepTurns extends Choice
+
+  /** The cut by which look-ups on its own column gain most; turns decide between near equals. */
+  case object MostGain extends Choice
+
+  /** The same for look-ups on all columns: where columns depend on each other, a cut narrows several. */
+  case object MostGainOfAll extends Choice
+
+  /** What is out of turn has to gain more than this many times as much. */
+  private val Clearly = 1.02
+
+  /** The cuts of a cell that may be made in one column. */
+  type Places = (SampleCell, Int) => Seq[Proposal]
+
+  /** At the middle of the cell's ranks. */
+  val Halves: Places = (cell, column) => Halving.of(cell, column).toSeq
+
+  /** Where the rows of the cell divide as the halves of its files do. */
+  val Quantiles: Places = (cell, column) => QuantileCuts.best(cell, column).toSeq
+
+  /** Or as a third of its files does, from either end: rows in clusters have their gaps anywhere. */
+  val Thirds: Places = (cell, column) => {
+    val (half, third) = (cell.files / 2, cell.files / 3)
+    val leftFiles = Seq(half, third, cell.files - third).distinct.filter(f => f > 0 && f < cell.files)
+    leftFiles.flatMap(QuantileCuts.best(cell, column, _))
+  }
 }
