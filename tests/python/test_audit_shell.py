@@ -160,3 +160,31 @@ def test_files_by_uri_and_schemes_that_are_none(main, folder, capsys):
     assert "1 of 10 files" in capsys.readouterr().out
     assert main(["audit", "nosuch://x/y", "--where", "a = 1"]) == 1
     assert "cannot be opened" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("zone", "kept"),
+    [("UTC", 1), ("+02:00", 0), ("America/New_York", 0), ("-23:00", 0)],
+)
+def test_the_time_zone_of_timestamps(main, tmp_path, capsys, zone, kept):
+    hour = 3_600_000_000
+    start = 1_767_268_800_000_000  # 2026-01-01 12:00 UTC
+    times = pa.array([start, start + hour // 2], pa.timestamp("us", tz="UTC"))
+    parquet.write_table(pa.table({"ts": times}), tmp_path / "part-0.parquet")
+    asked = ["audit", f"{tmp_path}/", "--json", "--where"]
+    assert main([*asked, "ts = '2026-01-01 12:10:00'", f"--time-zone={zone}"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["kept"] == kept
+    # a constant with a zone of its own, and the hours that the zone is apart
+    assert main([*asked, "ts = '2026-01-01 14:10:00+02:00'", f"--time-zone={zone}"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["kept"] == 1
+    local = {"+02:00": "14:10", "America/New_York": "07:10"}.get(zone)
+    if local:
+        assert main([*asked, f"ts = '2026-01-01 {local}:00'", f"--time-zone={zone}"]) == 0
+        assert json.loads(capsys.readouterr().out.splitlines()[0])["kept"] == 1
+
+
+def test_a_time_zone_that_is_none(main, folder, capsys):
+    assert main(["audit", folder, "--where", "a = 1", "--time-zone", "Mars/Olympus"]) == 2
+    assert "no time zone Mars/Olympus" in capsys.readouterr().err
+    assert main(["audit", folder, "--columns", "a", "--time-zone", "UTC"]) == 2
+    assert "is for the timestamps of --where" in capsys.readouterr().err

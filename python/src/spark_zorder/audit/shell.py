@@ -28,6 +28,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command; the table, ``--json`` and those of a session are there already."""
     parser.add_argument("--columns", metavar="a,b", help="these columns; default: those it is clustered by")
     parser.add_argument("--where", metavar="PREDICATE", help="what a query with this filter would open")
+    parser.add_argument(
+        "--time-zone", metavar="ZONE", help="of timestamps in PREDICATE; default: this machine's"
+    )
     parser.add_argument("--queries", metavar="LOG", help="a query log: a table, or a path with a slash")
     parser.add_argument("--report", metavar="FILE.html", help="write the report there, one file")
     parser.add_argument("--price-per-tib", type=float, metavar="X", help="what reading 1 TiB costs you")
@@ -52,6 +55,12 @@ def _check(arguments: argparse.Namespace) -> None:
     named = [f"--{name}" for name in others if getattr(arguments, name) is not None]
     if arguments.where is not None and named:
         raise UsageError(f"--where answers for one query; leave out {', '.join(named)}.")
+    if arguments.time_zone is not None:
+        from .query import time_zone
+
+        if arguments.where is None:
+            raise UsageError("--time-zone is for the timestamps of --where.")
+        time_zone.named(arguments.time_zone)
     price = arguments.price_per_tib
     if price is not None and not 0 <= price < float("inf"):
         raise UsageError("--price-per-tib takes a number, 0 or more, such as 5.0.")
@@ -81,12 +90,14 @@ def _say(text: str) -> None:
 
 
 def _where(arguments: argparse.Namespace, found: Listing | None, session: Callable[[], SparkSession]) -> int:
-    from .query import opened_text
+    from .query import opened_text, time_zone
 
     if found is None:
         from . import with_spark
 
         spark = session()
+        if arguments.time_zone is not None:
+            spark.conf.set("spark.sql.session.timeZone", arguments.time_zone)
         explained = with_spark.explained(spark, arguments.table, arguments.where)
         if explained:
             _print(arguments, explained, _text.grid(explained))
@@ -96,7 +107,8 @@ def _where(arguments: argparse.Namespace, found: Listing | None, session: Callab
     else:
         from . import plain
 
-        with _progress(len(found.files)) as report:
+        zone = None if arguments.time_zone is None else time_zone.named(arguments.time_zone)
+        with _progress(len(found.files)) as report, time_zone.of_session(zone):
             opened = plain.would_open(found, arguments.where, report)
         bytes_in_all = sum(file.length for file in found.files)
         note = f"\n\n{plain.PAGES}"

@@ -8,6 +8,7 @@ from .. import _session, _sql
 from . import boxed, plain
 from .files import partitions, sparktype
 from .problem import AuditError
+from .query import time_zone
 from .result import Result, Rows
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def would_open(spark: SparkSession, table: str, predicate: str) -> tuple[list[Op
         ).collect()
         return [row.asDict(recursive=True) for row in rows]
 
-    return boxed.would_open(types, _partitioned_by(relation), predicate, boxes)
+    with time_zone.of_session(time_zone.named(spark.conf.get("spark.sql.session.timeZone") or "UTC")):
+        return boxed.would_open(types, _partitioned_by(relation), predicate, boxes)
 
 
 def _partitioned_by(relation: DataFrame) -> list[str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..files.sparktype import INTEGERS
 from ..files.words import float_of, of_double, of_float
 from ..problem import Unanswered
+from . import time_zone
 
 if TYPE_CHECKING:
     from ..files.sparktype import SparkType
@@ -142,8 +143,7 @@ def days(text: str) -> int:
 def micros(text: str, local: bool) -> int:
     """A timestamp as microseconds since 1970.
 
-    Text without a zone is in this machine's zone, as in a Spark session with default settings. If not
-    `local`, it has none.
+    Text without a zone is in that of the session. If not `local`, it has none.
     """
     found = _TIME.match(text)
     if not found or (found[6] and not local):
@@ -155,7 +155,9 @@ def micros(text: str, local: bool) -> int:
         time = time.replace(hour=parts[0], minute=parts[1], second=parts[2], microsecond=int(fraction))
         if local:
             zone = _zone(found[6])
-            time = (time.astimezone() if zone is None else time.replace(tzinfo=zone)).astimezone(timezone.utc)
+            time = (time_zone.placed(time) if zone is None else time.replace(tzinfo=zone)).astimezone(
+                timezone.utc
+            )
             time = time.replace(tzinfo=None)
     except (ValueError, OverflowError, OSError):
         raise Unanswered(f"'{text}' is no timestamp") from None
