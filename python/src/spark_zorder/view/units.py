@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Decimal
+
 UNKNOWN = "-"
 
 
@@ -11,8 +13,9 @@ def percent(share: float | None) -> str:
         return UNKNOWN
     if 0 < share < 0.00005:
         return "< 0.01 %"
-    digits = 0 if share in (0, 1) else 1 if share >= 0.00995 else 2
-    return f"{share * 100:.{digits}f} %"
+    digits = "1" if share in (0, 1) else "0.1" if share >= 0.00995 else "0.01"
+    # a half goes up, as in the JVM's sentences
+    return f"{Decimal(repr(share * 100)).quantize(Decimal(digits), ROUND_HALF_UP)} %"
 
 
 def times(ratio: float | None) -> str:
