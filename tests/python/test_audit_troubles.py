@@ -51,6 +51,10 @@ def tiles(make):
     return [make.tile(n) for n in range(FILES)]
 
 
+def late(make):
+    return tiles(make) + [make.anywhere() for _ in range(6)]
+
+
 @pytest.mark.parametrize(
     ("files", "statistics", "verdict", "statement"),
     [
@@ -58,6 +62,7 @@ def tiles(make):
         (one_value, True, "USE SORT", "BY (customer) USING CURVE lexical WITH (fileCount = 16)"),
         (unclustered, False, "NO STATISTICS", "BY (customer, product) WITH (fileCount = 16)"),
         (tiles, True, "OK", None),
+        (late, True, "RECLUSTER", "BY (customer, product) WITH (worstFiles = 0.8, fileCount = 6)"),
     ],
 )
 def test_the_one_right_statement(tmp_path, files, statistics, verdict, statement):
@@ -69,5 +74,8 @@ def test_the_one_right_statement(tmp_path, files, statistics, verdict, statement
     assert text.startswith(f"{verdict}: "), text
     statements = [line.strip() for line in text.splitlines() if "ZORDER " in line]
     assert statements == ([] if statement is None else [f"ZORDER TABLE '{tmp_path}/' {statement}"]), text
+    if files is late:
+        assert rows[0]["avoidable_files"] == 6
+        assert "The statement takes just these" in " ".join(text.split())
     # a sort's least share and its line in the table are one figure
     assert ("6.3 %" in text) == (verdict == "USE SORT") and "6.2 %" not in text

@@ -28,7 +28,7 @@ LAYERS = [
     {"conf"},
     {"expr"},
     {"table.file", "table.storage"},
-    {"stats"},
+    {"stats", "audit.measure"},
     {"table", "sort", "fit"},
     {"workload"},
     {"skip", "run"},

@@ -18,19 +18,22 @@ OK, RECLUSTER, USE_SORT, NO_STATISTICS = "OK", "RECLUSTER", "USE SORT", "NO STAT
 # where partitions differ, the first of these is the table's
 SEVERITY = (NO_STATISTICS, USE_SORT, RECLUSTER, OK)
 _FILES_FOR_INDEX = 100
+# fewer files than these cannot be cut by two columns
+_FEWEST_WORST = 4
 
 
 class Cure(NamedTuple):
     """What to run: a clustering by ``columns``, or an index where there are none.
 
     ``curve`` is to be named, ``options`` are names and values as SQL. ``full``: files are in their places
-    already, and are taken all the same.
+    already, and are taken all the same. ``worst``: an option takes the avoidable files alone.
     """
 
     columns: tuple[str, ...] = ()
     curve: str | None = None
     options: tuple[tuple[str, str], ...] = ()
     full: bool = False
+    worst: bool = False
 
 
 class Judgement(NamedTuple):
@@ -57,23 +60,27 @@ class Judge:
         self._all = ", ".join(names)
         self._may_index = may_index
 
-    def of(self, scope: Scope, settled: bool) -> Judgement:
-        """``settled``: the partition holds nothing but files that the last run left, by the same columns."""
+    def of(self, scope: Scope, laid_out: bool, unchanged: bool) -> Judgement:
+        """``laid_out``: by a run by the same columns; ``unchanged``: no file came after the last run."""
         if len(scope.files) < 2:
             return Judgement(OK, f"{_count(len(scope.files), 'file')}: nothing to skip.", None)
-        return self._asked(scope, self._no_statistics(scope, settled) or self._by_reads(scope, settled))
+        settled = laid_out and unchanged
+        worst = not laid_out and _is_worst(scope)
+        return self._asked(
+            scope, self._no_statistics(scope, settled) or self._by_reads(scope, settled, worst)
+        )
 
     def _asked(self, scope: Scope, found: Judgement) -> Judgement:
         """With the number of files, without which a run would not begin."""
         cure = found.cure
-        if (
-            cure is None
-            or not cure.columns
-            or not file_count.leaves_alone(scope.bytes, self._bytes, scope.rows)
-        ):
+        if cure is None or not cure.columns:
             return found
-        files = ("fileCount", str(len(scope.files)))
-        more = f" It is small ({_bytes(scope.bytes)}): a run leaves it alone without fileCount."
+        taken = scope.avoidable if cure.worst else scope.files
+        size = sum(f.file.length for f in taken)
+        if not file_count.leaves_alone(size, self._bytes, sum(f.whole.rows for f in taken)):
+            return found
+        files = ("fileCount", str(len(taken)))
+        more = f" It is small ({_bytes(size)}): a run leaves it alone without fileCount."
         return Judgement(found.verdict, found.reason + more, cure._replace(options=(*cure.options, files)))
 
     def _no_statistics(self, scope: Scope, settled: bool) -> Judgement | None:
@@ -94,17 +101,18 @@ class Judge:
             return Judgement(NO_STATISTICS, reason, Cure(self._names, None, options, not options and settled))
         return None
 
-    def _by_reads(self, scope: Scope, settled: bool) -> Judgement:
+    def _by_reads(self, scope: Scope, settled: bool, worst: bool) -> Judgement:
         level = scope.of_files
         useful = [i for i, distinct in enumerate(level.distinct) if distinct > 1]
         if not useful:
             return Judgement(OK, f"All files have the same single value of {self._all}.", None)
+        options = (("worstFiles", "0.8"),) if worst else ()
         if len(useful) > 1:
             now, least = level.joint.reads.look_up, level.joint.reads.look_up_bound
             if not _needs(now, least):
                 return self._well(scope, now, least)
-            reason = self._reads(now, least, f"a layout by {self._all}") + _avoidable(scope)
-            return Judgement(RECLUSTER, reason, Cure(self._names, full=settled))
+            reason = self._reads(now, least, f"a layout by {self._all}") + _avoidable(scope, worst)
+            return Judgement(RECLUSTER, reason, Cure(self._names, None, options, settled, worst))
         only = useful[0]
         now, least = level.columns[only].reads.look_up, scope.bound_of_sort(only)
         if not _needs(now, least):
@@ -112,7 +120,8 @@ class Judge:
         name = self._names[only]
         others = "" if len(self._names) == 1 else " The other columns have one value and cannot help."
         reason = self._reads(now, least, f"a sort by {name}") + others
-        return Judgement(USE_SORT, reason, Cure((name,), "lexical", full=settled))
+        reason += _avoidable(scope, worst) if worst else ""
+        return Judgement(USE_SORT, reason, Cure((name,), "lexical", options, settled, worst))
 
     def _reads(self, now: float, least: float, layout: str) -> str:
         return (
@@ -136,9 +145,17 @@ def _needs(now: float, least: float) -> bool:
     return rounded(now) > 1.5 * rounded(least) and rounded(now) - rounded(least) >= 0.05
 
 
-def _avoidable(scope: Scope) -> str:
+def _is_worst(scope: Scope) -> bool:
+    """Whether to take the avoidable files alone: a few, in files that others have put in order."""
+    size = sum(f.file.length for f in scope.avoidable)
+    return len(scope.avoidable) >= _FEWEST_WORST and 2 * size <= scope.bytes
+
+
+def _avoidable(scope: Scope, worst: bool) -> str:
     files = _count(len(scope.avoidable), "file")
-    return f" {files} of {len(scope.files)} cause four fifths of what is read in vain."
+    size = _bytes(sum(f.file.length for f in scope.avoidable))
+    these = f" The statement takes just these, {size} of {_bytes(scope.bytes)}." if worst else ""
+    return f" {files} of {len(scope.files)} cause four fifths of what is read in vain.{these}"
 
 
 def _percent(x: float) -> str:

@@ -54,7 +54,7 @@ class Audit:
 
     def rows(self) -> list[dict[str, Any]]:
         """The row of the table, then those of its partitions, the worst first."""
-        judged = [(s, self._judge.of(s, self._settled(s))) for s in self._scopes]
+        judged = [(s, self._judge.of(s, self._laid_out(s), self._unchanged(s))) for s in self._scopes]
         rows = [self._whole(judged)]
         if any(c.partition for c in self.table.columns.all):
             worst = sorted(judged, key=lambda sj: (-sum(sj[0].excess), sj[0].partition))
@@ -65,11 +65,11 @@ class Audit:
         """The rows; with those of ``clustering_boxes`` where `pictures` need them."""
         return Result(self.rows(), boxes.rows(self.table, self.columns, self.files) if pictures else [])
 
-    def _settled(self, scope: Scope) -> bool:
-        left = self._left
-        if left is None or not self._same or scope.partition not in left.laid_out:
-            return False
-        return not left.since([f.file for f in scope.files])
+    def _laid_out(self, scope: Scope) -> bool:
+        return self._left is not None and self._same and scope.partition in self._left.laid_out
+
+    def _unchanged(self, scope: Scope) -> bool:
+        return self._left is not None and not self._left.since([f.file for f in scope.files])
 
     def _of_scope(self, scope: Scope, judgement: Judgement) -> dict[str, Any]:
         levels = {name: [level.joint, *level.columns] for name, level in scope.levels.items()}

@@ -15,7 +15,7 @@ final private[audit] class AuditStatements(session: ClassicSession, target: Tabl
   /** @param partitions to restrict it to; empty for the whole table */
   def of(cure: Cure, partitions: Seq[String]): String = cure match {
     case Cure.Index => s"ZORDER INDEX ${target.sql}"
-    case Cure.Cluster(columns, curve, options, full) =>
+    case Cure.Cluster(columns, curve, options, full, _) =>
       val conditions = partitions.map(condition)
       val using = curve.fold("")(c => s" USING CURVE $c")
       val settings =

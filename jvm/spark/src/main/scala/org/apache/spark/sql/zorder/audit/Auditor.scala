@@ -59,8 +59,10 @@ final class Auditor private (
     val judge = new Judge(
       columns,
       log.map(AskedColumns.of(session, table, columns, _)),
-      scope => sameColumns && laidOut(scope.partition) && since(scope.files).exists(_.isEmpty),
-      scope => FilePlan.leavesAlone(scope.bytes, bytes, scope.rows, options),
+      scope => sameColumns && laidOut(scope.partition),
+      scope => since(scope.files).exists(_.isEmpty),
+      files =>
+        FilePlan.leavesAlone(files.map(_.file.length).sum, bytes, files.map(_.whole.rows).sum, options),
       table.isInstanceOf[ParquetTable] && !found.indexed)
     val judged = scopes.map(s => s -> judge.of(s))
     val parts =

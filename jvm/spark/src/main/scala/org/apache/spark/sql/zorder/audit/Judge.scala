@@ -1,8 +1,8 @@
 package org.apache.spark.sql.zorder.audit
 
 import org.apache.spark.sql.types.TimestampType
-import org.apache.spark.sql.zorder.audit.measure.Rounded
-import org.apache.spark.sql.zorder.audit.read.AuditedColumns
+import org.apache.spark.sql.zorder.audit.measure.{AvoidableReads, Rounded}
+import org.apache.spark.sql.zorder.audit.read.{AuditedColumns, AuditedFile}
 import org.apache.spark.sql.zorder.run.report.HumanReadable.{bytes, count, percent}
 import org.apache.spark.sql.zorder.stats.ParquetZones
 
@@ -12,21 +12,26 @@ import org.apache.spark.sql.zorder.stats.ParquetZones
  * @param asked
  *   per column of the log's filters its part of the log's weight, the heaviest first, and the part of the queries
  *   that filter none of the audited columns; None without a log
- * @param settled
- *   whether a partition holds nothing but files that the last run left, by the same columns
+ * @param laidOut
+ *   whether a run has laid a partition out by the same columns, and no run by others followed
+ * @param unchanged
+ *   whether a partition has no files that came after the last run
  * @param small
- *   whether a run would leave a partition alone, as too small to gain by
+ *   whether a run would leave these files of a partition alone, as too small to gain by
  * @param mayIndex
  *   whether an index would spare queries the footers
  */
 final private[audit] class Judge(
     columns: AuditedColumns,
     asked: Option[AskedColumns],
-    settled: Scope => Boolean,
-    small: Scope => Boolean,
+    laidOut: Scope => Boolean,
+    unchanged: Scope => Boolean,
+    small: IndexedSeq[AuditedFile] => Boolean,
     mayIndex: Boolean) {
   private val names = columns.names
   private val all = names.mkString(", ")
+
+  private def settled(scope: Scope): Boolean = laidOut(scope) && unchanged(scope)
 
   def of(scope: Scope): Judgement =
     if (scope.files.length < 2)
@@ -35,12 +40,26 @@ final private[audit] class Judge(
 
   /** With the number of files, without which a run would not begin. */
   private def asked(scope: Scope, j: Judgement): Judgement = j.cure match {
-    case Some(c: Cure.Cluster) if small(scope) =>
-      val files = "fileCount" -> scope.files.length.toString
-      j.copy(
-        reason = s"${j.reason} It is small (${bytes(scope.bytes)}): a run leaves it alone without fileCount.",
-        cure = Some(c.copy(options = c.options :+ files)))
+    case Some(c: Cure.Cluster) =>
+      val taken = if (c.worst) scope.avoidable else scope.files
+      if (small(taken)) {
+        val size = bytes(taken.map(_.file.length).sum)
+        j.copy(
+          reason = s"${j.reason} It is small ($size): a run leaves it alone without fileCount.",
+          cure = Some(c.copy(options = c.options :+ ("fileCount" -> taken.length.toString))))
+      } else j
     case _ => j
+  }
+
+  /** Whether to take the worst files alone: a few, in files that others have put in order. */
+  private def worst(scope: Scope): Boolean =
+    !laidOut(scope) && scope.avoidable.length >= Judge.FewestWorst &&
+      2 * scope.avoidable.map(_.file.length).sum <= scope.bytes
+
+  /** By these columns; of files that a run has laid out, a further run takes those that came later. */
+  private def cluster(scope: Scope, by: Seq[String], curve: Option[String] = None): Cure.Cluster = {
+    val options = if (worst(scope)) Seq("worstFiles" -> AvoidableReads.Most.toString) else Nil
+    Cure.Cluster(by, curve, options, settled(scope), worst(scope))
   }
 
   /** The log asks other columns than these. */
@@ -85,15 +104,15 @@ final private[audit] class Judge(
           val why = if (names.length == 1) "" else " The other columns have one value and cannot help."
           Judgement(
             Verdict.UseSort,
-            reads(now, least, s"a sort by ${names(only)}") + why,
-            Some(Cure.Cluster(Seq(names(only)), Some("lexical"), full = settled(scope))))
+            reads(now, least, s"a sort by ${names(only)}") + why + (if (worst(scope)) avoidable(scope) else ""),
+            Some(cluster(scope, Seq(names(only)), Some("lexical"))))
         } else well(scope, now, least)
       case _ =>
         val found = scope.fileLevel.joint.reads
         if (Judge.needs(found.lookUp, found.lookUpBound)) Judgement(
           Verdict.Recluster,
           reads(found.lookUp, found.lookUpBound, s"a layout by $all") + avoidable(scope),
-          Some(Cure.Cluster(names, full = settled(scope))))
+          Some(cluster(scope, names)))
         else well(scope, found.lookUp, found.lookUpBound)
     }
   }
@@ -101,8 +120,16 @@ final private[audit] class Judge(
   private def reads(now: Double, least: Double, layout: String): String =
     s"Looking up one value of $all reads ${percent(now)} of the rows on average, and $layout can bring it to ${percent(least)}."
 
-  private def avoidable(scope: Scope): String =
-    s" ${count(scope.avoidable.length.toLong, "file")} of ${scope.files.length} cause four fifths of what is read in vain."
+  private def avoidable(scope: Scope): String = {
+    val some = count(scope.avoidable.length.toLong, "file")
+    val these =
+      if (!worst(scope)) ""
+      else {
+        val size = bytes(scope.avoidable.map(_.file.length).sum)
+        s" The statement takes just these, $size of ${bytes(scope.bytes)}."
+      }
+    s" $some of ${scope.files.length} cause four fifths of what is read in vain.$these"
+  }
 
   private def well(scope: Scope, now: Double, least: Double): Judgement = {
     val good =
@@ -118,6 +145,9 @@ final private[audit] class Judge(
 private[audit] object Judge {
   private[audit] val Half = 0.5
   private val FilesForIndex = 100
+
+  /** Fewer files than these cannot be cut by two columns. */
+  private val FewestWorst = 4
 
   /** More than this times the least, and by so much of the rows, is worth a rewrite. */
   private val Times = 1.5

@@ -28,22 +28,13 @@ final private[audit] class Scope(
 
   def bytes: Long = files.map(_.file.length).sum
 
-  /** Per file the rows that are read in vain, in the mean over the values and columns. */
-  private val excess: IndexedSeq[Long] = {
-    val bound = Rounded(fileLevel.joint.reads.lookUpBound)
-    blocks.indices.map { f =>
-      math.floor(blocks(f).rows * math.max(0.0, Rounded(ofFiles.reach(f)) - bound) + 0.5).toLong
-    }
-  }
+  private val avoidableReads = new AvoidableReads(blocks, files.map(_.file.path), ofFiles)
 
-  val totalExcess: Long = excess.sum
+  /** The rows that are read in vain. */
+  val totalExcess: Long = avoidableReads.total
 
   /** The fewest files that hold four fifths of it. */
-  val avoidable: IndexedSeq[AuditedFile] = {
-    val worst = files.indices.filter(excess(_) > 0).sortBy(f => (-excess(f), files(f).file.path))
-    val before = worst.scanLeft(0L)((sum, f) => sum + excess(f))
-    worst.indices.takeWhile(i => 5 * before(i) < 4 * totalExcess).map(i => files(worst(i)))
-  }
+  val avoidable: IndexedSeq[AuditedFile] = avoidableReads.worst(AvoidableReads.Most).map(files)
 
   /** Whether values of a column differ from file to file, as far as files tell. */
   def counts(column: Int): Boolean = ofFiles.ranked(column).scale.size > 1

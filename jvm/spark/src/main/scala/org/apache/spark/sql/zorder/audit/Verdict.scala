@@ -32,11 +32,14 @@ private[audit] object Cure {
    *   names and values as SQL
    * @param full
    *   whether files are in their places already, and are taken all the same
+   * @param worst
+   *   whether an option takes the avoidable files alone
    */
   final case class Cluster(
       columns: Seq[String],
       curve: Option[String] = None,
       options: Seq[(String, String)] = Nil,
-      full: Boolean = false) extends Cure
+      full: Boolean = false,
+      worst: Boolean = false) extends Cure
   case object Index extends Cure
 }

@@ -18,6 +18,7 @@ final case class RunOptions(
     overlap: String = "exclude",
     writeBudget: Double = 5.0,
     deletedShare: Double = 0.05,
+    worstFiles: Double = 1.0,
     maxInputBytes: Option[Long] = None,
     maxDurationMs: Long = 2L * 3600 * 1000,
     maxBytesInFlight: Option[Long] = None,

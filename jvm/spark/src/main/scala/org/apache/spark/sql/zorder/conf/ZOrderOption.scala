@@ -146,6 +146,14 @@ object ZOrderOption {
       (o, v) => o.copy(deletedShare = OptionValue.share("deletedShare", v))
     ),
     ZOrderOption(
+      "worstFiles",
+      "share, 0 to 1",
+      "1",
+      "Take only the fewest files that cause this part of what look-ups read in vain, as the audit counts it: 0.8 " +
+        "often takes a small part of the files. 1 takes all.",
+      (o, v) => o.copy(worstFiles = OptionValue.share("worstFiles", v))
+    ),
+    ZOrderOption(
       "maxInputBytes",
       "bytes, or with k, m, g",
       "none",

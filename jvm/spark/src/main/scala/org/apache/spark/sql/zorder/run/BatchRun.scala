@@ -1,12 +1,13 @@
 package org.apache.spark.sql.zorder.run
 
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.run.inspect.ResolvedRequest
 import org.apache.spark.sql.zorder.run.plan.{PlacedPartition, Placement}
 import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunMetrics, RunStatus}
 import org.apache.spark.sql.zorder.run.request.RunContext
 import org.apache.spark.sql.zorder.run.rewrite.{BatchMetrics, Rewriter}
-import org.apache.spark.sql.zorder.run.select.Selection
+import org.apache.spark.sql.zorder.run.select.{Selection, WorstFiles}
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
@@ -35,19 +36,35 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
     }
   }
 
-  private def select(files: Seq[DataFile], resolved: ResolvedRequest): Selection = resolved.where match {
-    case None => Selection(files, Nil)
-    case Some(where) =>
-      Selection(pinned, table, resolved.schema, files, where, overlap, resolved.statistics.columns)
+  private def select(files: Seq[DataFile], resolved: ResolvedRequest): Selection = {
+    val matching = resolved.where match {
+      case None => Selection(files, Nil)
+      case Some(where) =>
+        Selection(pinned, table, resolved.schema, files, where, overlap, resolved.statistics.columns)
+    }
+    if (options.worstFiles < 1.0) worst(matching, resolved) else matching
   }
 
+  private def worst(matching: Selection, resolved: ResolvedRequest): Selection =
+    if (request.into.isDefined)
+      refuse("A copy has all rows, and worstFiles would leave files out: set worstFiles to 1.")
+    else if (resolved.statistics.clustering == 0)
+      refuse("worstFiles goes by the bounds of the columns, and files keep none of expressions: leave it out.")
+    else {
+      val statistics = resolved.statistics
+      new WorstFiles(pinned, statistics.columns, statistics.clustering).of(matching, options.worstFiles)
+    }
+
   private def noFileSelected(selected: Selection): BatchResult = {
-    val hint = if (overlap) "" else " WITH (overlap = 'include') also takes files that only overlap it."
-    val which = if (overlap) "overlaps" else "lies wholly inside"
-    nothingToDo(
-      s"No file $which WHERE ${selected.where}.$hint",
-      selected.considered,
-      selected.kept.length)
+    val reason =
+      if (selected.worst)
+        s"As far as bounds tell, look-ups read no file in vain.${selected.summary}"
+      else {
+        val hint = if (overlap) "" else " WITH (overlap = 'include') also takes files that only overlap it."
+        val which = if (overlap) "overlaps" else "lies wholly inside"
+        s"No file $which WHERE ${selected.where}.$hint"
+      }
+    nothingToDo(reason, selected.considered, selected.kept.length)
   }
 
   /** Clusters all selected files anew, wherever they are in a layout. */

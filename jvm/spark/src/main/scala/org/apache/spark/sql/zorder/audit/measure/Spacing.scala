@@ -3,13 +3,13 @@ package org.apache.spark.sql.zorder.audit.measure
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
 
 /** How far apart words of a column are: what their numbers mean. */
-sealed private[audit] trait Spacing {
+sealed private[zorder] trait Spacing {
 
   /** The value that a word stands for, where its own number does not grow as the value does. */
   def value(word: Long): Option[Double]
 }
 
-private[audit] object Spacing {
+private[zorder] object Spacing {
 
   /** Numbers as they are, and byte strings. */
   case object Whole extends Spacing {

@@ -18,12 +18,15 @@ import org.apache.spark.sql.zorder.table.file.{DataFile, PartitionValues}
  *   of the taken files, if the choice needed them, so that they are not read again
  * @param where
  *   the folded condition; empty without one
+ * @param worst
+ *   whether only the worst of its files were taken
  */
 final private[zorder] case class Selection(
     files: Seq[DataFile],
     kept: Seq[DataFile],
     footers: Option[Seq[FileFooter]] = None,
-    where: String = "") {
+    where: String = "",
+    worst: Boolean = false) {
 
   /** All files that the statement looked at. */
   def considered: Int = files.length + kept.length
@@ -41,9 +44,12 @@ final private[zorder] case class Selection(
 
   /** Ends the reason of a result. */
   def summary: String =
-    if (where.isEmpty) ""
-    else
-      s" WHERE $where took ${files.length} of ${HumanReadable.count(files.length.toLong + kept.length, "file")}."
+    if (where.isEmpty && !worst) ""
+    else {
+      val by = Seq(if (where.isEmpty) "" else s"WHERE $where", if (worst) "worstFiles" else "")
+      s" ${by.filter(_.nonEmpty).mkString(" and ")} took ${files.length} of " +
+        s"${HumanReadable.count(considered.toLong, "file")}."
+    }
 }
 
 /** WHERE picks whole files: those wholly inside it, or with `overlap` all that it does not rule out. */
