@@ -260,6 +260,8 @@ def test_what_a_filter_opens_is_the_same_through_a_session(spark, tmp_path, utc)
         assert by_boxes[0].kept == expected[0].kept or " NULL" in text or "none" in text
     spark.sql(f"ZORDER INDEX '{tmp_path}'").collect()
     assert next(r["filter"] for r in with_spark.explained(spark, str(tmp_path), "i = 5")) is None
+    page = with_spark.pages(spark, str(tmp_path), "i = 5")
+    assert (page.level, page.kept + page.pruned) == ("page", page.considered) and page.rows > 0
 
 
 def test_the_shell_with_a_session(spark, table, monkeypatch, capsys):
@@ -278,4 +280,5 @@ def test_the_shell_with_a_session(spark, table, monkeypatch, capsys):
     assert cli.main(["audit", table, "--columns", "a,b", "--spark"]) == 3
     assert capsys.readouterr().out.startswith("RECLUSTER")
     assert cli.main(["audit", table, "--where", "id = 5", "--spark"]) == 0
-    assert capsys.readouterr().out.startswith("The query opens 1 of 4 files")
+    out = capsys.readouterr().out
+    assert out.startswith("The query opens 1 of 4 files") and " pages in these files (" in out, out

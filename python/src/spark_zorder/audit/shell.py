@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import _sql, _text
-from .problem import UsageError
+from .problem import AuditError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from .files.listing import Listing
+    from .query.opened import Opened
     from .result import Result
 
 DONE, USAGE, ALERT = 0, 2, 3
@@ -99,11 +100,14 @@ def _where(arguments: argparse.Namespace, found: Listing | None, session: Callab
         if arguments.time_zone is not None:
             spark.conf.set("spark.sql.session.timeZone", arguments.time_zone)
         explained = with_spark.explained(spark, arguments.table, arguments.where)
+        pages, note = _pages(spark, arguments)
         if explained:
-            _print(arguments, explained, _text.grid(explained))
+            more = note or f"\n\n{opened_text.of_pages(pages[0])}"
+            rows = [*explained, *(row._asdict() for row in pages)]
+            _print(arguments, rows, _text.grid(explained) + more)
             return DONE
         opened, bytes_in_all = with_spark.would_open(spark, arguments.table, arguments.where)
-        note = ""
+        opened = [*opened, *pages]
     else:
         from . import plain
 
@@ -115,6 +119,16 @@ def _where(arguments: argparse.Namespace, found: Listing | None, session: Callab
     text = opened_text.text(opened, bytes_in_all, arguments.price_per_tib)
     _print(arguments, [row._asdict() for row in opened], text + note)
     return DONE
+
+
+def _pages(spark: SparkSession, arguments: argparse.Namespace) -> tuple[list[Opened], str]:
+    """The row about pages, or why there is none."""
+    from . import with_spark
+
+    try:
+        return [with_spark.pages(spark, arguments.table, arguments.where)], ""
+    except AuditError as error:
+        return [], f"\n\nPages are not counted: {error}"
 
 
 def _print(arguments: argparse.Namespace, rows: Iterable[dict[str, Any]], text: str) -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import _session, _sql
+from .. import _errors, _session, _sql
 from . import boxed, plain
 from .files import partitions, sparktype
 from .problem import AuditError
 from .query import time_zone
+from .query.opened import Opened
 from .result import Result, Rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-    from .query.opened import Opened
 
 
 def audit(spark: SparkSession, table: str, columns: str | None, log: str | None, pictures: bool) -> Result:
@@ -44,6 +43,33 @@ def explained(spark: SparkSession, table: str, predicate: str) -> list[dict[str,
     query = f"SELECT * FROM {_relation(table)} WHERE (\n{predicate}\n)"
     rows = [row.asDict(recursive=True) for row in _session.run(spark, _sql.explain(query)).collect()]
     return rows if any(row["filter"] is not None for row in rows) else []
+
+
+def pages(spark: SparkSession, table: str, predicate: str) -> Opened:
+    """The pages that a query with this filter would read, of the files that it opens: ``clustering_where``.
+
+    Raises AuditError where the filter is none that the function takes.
+    """
+    from pyspark.errors import PySparkException
+
+    argument = _sql.Target(table, _sql.is_path(table)).argument
+    try:
+        rows = spark.sql(f"SELECT * FROM clustering_where({argument}, {_sql.literal(predicate)})").collect()
+    except PySparkException as error:
+        raise AuditError(_errors.sentence(error)) from error
+    found = next(row for row in rows if row["level"] == "page")
+    left_out = found["total_count"] - found["read_count"]
+    return Opened(
+        None,
+        "page",
+        found["total_count"],
+        left_out,
+        left_out,
+        found["read_count"],
+        found["read_rows"],
+        found["share"] or 0.0,
+        "",
+    )
 
 
 def would_open(spark: SparkSession, table: str, predicate: str) -> tuple[list[Opened], int]:

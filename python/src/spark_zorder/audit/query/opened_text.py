@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .opened import Opened
 
 _TIB = 2**40
-_LEVELS = {"file": "files", "row group": "row groups", "page": "pages"}
+_LEVELS = {"file": "files", "row group": "row groups", "page": "pages in these files"}
 
 
 def text(rows: Sequence[Opened], bytes_in_all: int, price_per_tib: float | None) -> str:
@@ -26,6 +26,11 @@ def text(rows: Sequence[Opened], bytes_in_all: int, price_per_tib: float | None)
         everything = bytes_in_all / _TIB * price_per_tib
         lines.append(f"Reading every column of that costs {read:.4g}; of the whole table, {everything:.4g}.")
     return "\n".join([*lines, "", _text.grid([_shown(row) for row in parts])])
+
+
+def of_pages(row: Opened) -> str:
+    """A sentence about the pages alone."""
+    return f"{row.kept:,} of {row.considered:,} {_LEVELS[row.level]} are read{_share(row.share)}."
 
 
 def _share(share: float) -> str:

@@ -145,6 +145,28 @@ object Auditor {
       finally table.close()
   }
 
+  /** What scans skipped between the runs of the table, as far as this application has seen them. */
+  def payback(session: ClassicSession, target: TableRef): () => Seq[Row] = {
+    val table = TableResolver.locate(session, target)
+    () =>
+      try Payback.of(table)
+      finally table.close()
+  }
+
+  /**
+   * What a query with this filter reads of the table: a row each for files, row groups and pages.
+   *
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence: what is wrong with the table or the filter
+   */
+  def where(session: ClassicSession, target: TableRef, filter: String): () => Seq[Row] = {
+    val table = TableResolver.locate(session, target)
+    val audit = new FilterAudit(session, table, filter)
+    () =>
+      try UnreadableFiles.explained(table.name)(audit.rows())
+      finally table.close()
+  }
+
   private def queries(session: ClassicSession, table: ClusterTable, name: String): QueryLog = {
     val on = QueryLog.read(session, name).on(session, table)
     if (on.queries.isEmpty)

@@ -6,9 +6,9 @@ import sparkzorder.curve.{LongWord, Word, Zone}
 import sparkzorder.curve.cost.Condition
 
 /** What the footer of one file shows of a column: its bounds, and whether it may contain NULLs. */
-final private[run] case class ColumnBounds(zone: Zone, mayBeNull: Boolean)
+final private[zorder] case class ColumnBounds(zone: Zone, mayBeNull: Boolean)
 
-private[run] object ColumnBounds {
+private[zorder] object ColumnBounds {
 
   /** Of a column that nothing is known of. */
   val Unknown: ColumnBounds = ColumnBounds(Zone.Unknown, mayBeNull = true)
@@ -21,7 +21,7 @@ private[run] object ColumnBounds {
  * @param bounds
  *   of a column or field, by its text
  */
-final private[run] class FileMatch(bounds: String => ColumnBounds) extends FilterSets[Boolean] {
+final private[zorder] class FileMatch(bounds: String => ColumnBounds) extends FilterSets[Boolean] {
 
   /** Whether the condition may be true for some row. */
   def mayMatch(condition: Expression): Boolean = Predicates.whereTrue(condition, this)

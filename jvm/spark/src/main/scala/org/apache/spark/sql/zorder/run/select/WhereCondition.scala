@@ -19,7 +19,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
  * A WHERE condition over the columns of a table, its constant parts folded once: `current_date()` means the
  * same for every file.
  */
-final private[run] case class WhereCondition(condition: Expression, partitionColumns: Seq[Attribute]) {
+final private[zorder] case class WhereCondition(condition: Expression, partitionColumns: Seq[Attribute]) {
 
   /** As the result row shows it. */
   def sql: String = condition.sql
@@ -44,7 +44,7 @@ final private[run] case class WhereCondition(condition: Expression, partitionCol
   }
 }
 
-private[run] object WhereCondition {
+private[zorder] object WhereCondition {
 
   def resolve(
       session: ClassicSession,

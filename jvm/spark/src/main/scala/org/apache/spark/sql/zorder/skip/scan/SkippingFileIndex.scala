@@ -50,7 +50,12 @@ final class SkippingFileIndex(
       SkippingUsage.scanned(
         root,
         columns(dataFilters),
-        FileCounts(counts.considered, counts.pruned, counts.unknown, System.nanoTime() - started))
+        FileCounts(
+          counts.considered,
+          counts.pruned,
+          counts.unknown,
+          System.nanoTime() - started,
+          Some(counts.bytes)))
       kept
     }
   }

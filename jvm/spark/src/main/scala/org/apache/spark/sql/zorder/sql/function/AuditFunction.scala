@@ -5,7 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.types.{NullType, StringType, StructType}
-import org.apache.spark.sql.zorder.audit.{Auditor, AuditRelation, AuditRow, BoxRow, QueryRow}
+import org.apache.spark.sql.zorder.audit
+import org.apache.spark.sql.zorder.audit.{Auditor, AuditRelation, AuditRow, BoxRow, FilterAudit, QueryRow}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -70,6 +71,7 @@ object AuditFunction {
   private val meaning = Map(
     "table" -> "a table name or a path",
     "columns" -> "as in BY (...); by default those of the table or of its last run",
+    "filter" -> "as behind WHERE",
     "log" -> "a query log: the name of a table or view, or a path")
 
   /** `SELECT * FROM clustering_information('t', 'a, b')`: the table, then its partitions, the worst first. */
@@ -108,5 +110,25 @@ object AuditFunction {
         QueryRow.schema,
         (session, target, more) => Auditor.queries(session, target, more.head.get))
 
-  val all: Seq[AuditFunction] = Seq(Information, Boxes, Queries)
+  /** `SELECT * FROM clustering_where('t', 'a = 17')`: files, row groups and pages that a filter reads. */
+  object Where extends AuditFunction(
+        "clustering_where",
+        "What a query with a filter reads of a table.",
+        Seq("table", "filter"),
+        2,
+        "'db.t', 'device = 17'",
+        FilterAudit.schema,
+        (session, target, more) => Auditor.where(session, target, more.head.get))
+
+  /** `SELECT * FROM clustering_payback('t')`: the time before the first run, then each run with the time after it. */
+  object Payback extends AuditFunction(
+        "clustering_payback",
+        "What scans of this application skipped after each run of a table, beside what the run wrote.",
+        Seq("table"),
+        1,
+        "'db.t'",
+        audit.Payback.schema,
+        (session, target, _) => Auditor.payback(session, target))
+
+  val all: Seq[AuditFunction] = Seq(Information, Boxes, Queries, Where, Payback)
 }
