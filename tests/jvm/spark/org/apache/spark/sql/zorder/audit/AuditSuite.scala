@@ -94,16 +94,20 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       assert(verdict(row) === "RECLUSTER", row)
       assert(statement(row) === s"ZORDER TABLE '$path' BY (id, x) WITH (worstFiles = 0.8, fileCount = 7)")
       assert(row.getAs[String]("reason").contains("The statement takes just these, "), row)
-      assert(long(row, "avoidable_files") === 7 && long(row, "avoidable_bytes") * 2 <= long(row, "total_bytes"))
+      assert(long(row, "avoidable_files") === 7 && long(row, "avoidable_bytes") * 2 <= long(
+        row,
+        "total_bytes"))
       val files = dataFiles(path).values.toSet
       val run = keepsRows(path)(done(one(statement(row))))
       assert(metric[Long](run, "numFilesRemoved") === 7 && metric[Long](run, "totalFilesSkipped") === 17, run)
       // the others are there to the last byte
       assert(dataFiles(path).values.toSet.intersect(files).size === 17)
       val after = of(path, "id, x")
-      val (was, is) = (double(level(row, "file"), "look_up_share"), double(level(after, "file"), "look_up_share"))
+      val (was, is) =
+        (double(level(row, "file"), "look_up_share"), double(level(after, "file"), "look_up_share"))
       val bound = double(level(row, "file"), "look_up_bound")
-      info(f"look-ups read $was%.3f of the rows, and $is%.3f after 7 of 24 files were rewritten; bound $bound%.3f")
+      info(
+        f"look-ups read $was%.3f of the rows, and $is%.3f after 7 of 24 files were rewritten; bound $bound%.3f")
       assert(is - bound < 0.3 * (was - bound))
       assert(math.abs(is - (shareRead(read(path), "id") + shareRead(read(path), "x")) / 2) < 0.02)
       assert(status(one(statement(row))) === "NOTHING_TO_DO")
@@ -116,9 +120,16 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       write(ids(800), 8, path)
       val row = zorder(path, "BY (id) WITH (worstFiles = 0.5)")
       assert(status(row) === "NOTHING_TO_DO")
-      assert(reason(row) === "As far as bounds tell, look-ups read no file in vain. worstFiles took 0 of 8 files.")
-      refused(path, s"ZORDER TABLE '$path' BY (id) WITH (worstFiles = 0.5) INTO '${dir.resolve("copy")}'", "worstFiles to 1")
-      refused(path, s"ZORDER TABLE '$path' BY (id + 1) WITH (worstFiles = 0.5, force = true)", "none of expressions")
+      assert(
+        reason(row) === "As far as bounds tell, look-ups read no file in vain. worstFiles took 0 of 8 files.")
+      refused(
+        path,
+        s"ZORDER TABLE '$path' BY (id) WITH (worstFiles = 0.5) INTO '${dir.resolve("copy")}'",
+        "worstFiles to 1")
+      refused(
+        path,
+        s"ZORDER TABLE '$path' BY (id + 1) WITH (worstFiles = 0.5, force = true)",
+        "none of expressions")
     }
   }
 

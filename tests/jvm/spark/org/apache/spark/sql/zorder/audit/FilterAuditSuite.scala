@@ -88,7 +88,8 @@ class FilterAuditSuite extends AnyFunSuite with RunFixture {
       info(s"$filters filters: ${found.count(_ == 0)} read nothing, ${found.count(_ == 24000)} everything")
       assert(found.distinct.length > filters / 3)
       val pages = audit(path, "d = date'2021-05-05' OR id = 7")
-      assert(pages("file").getLong(1) === 4 && pages("row group").getLong(1) > 8 && pages("page").getLong(1) > 100)
+      assert(
+        pages("file").getLong(1) === 4 && pages("row group").getLong(1) > 8 && pages("page").getLong(1) > 100)
       assert(pages("page").getLong(2) < pages("page").getLong(1))
     }
   }
@@ -100,7 +101,10 @@ class FilterAuditSuite extends AnyFunSuite with RunFixture {
   test("partitions, and what nothing is known of") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      numbers(4000).selectExpr("id", "b", "id DIV 2000 p").repartition(2).write.partitionBy("p").parquet(path.toString)
+      numbers(4000).selectExpr(
+        "id",
+        "b",
+        "id DIV 2000 p").repartition(2).write.partitionBy("p").parquet(path.toString)
       def rows(filter: String): Seq[Long] =
         Seq("file", "row group", "page").map(audit(path, filter)(_).getLong(4))
       assert(rows("p = 1") === Seq(2000, 2000, 2000))

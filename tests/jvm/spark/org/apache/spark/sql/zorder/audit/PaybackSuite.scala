@@ -33,7 +33,9 @@ class PaybackSuite extends AnyFunSuite with RunFixture {
       val path = dir.resolve("t")
       numbers(8000).repartition(16).write.parquet(path.toString)
       // entries of files that have only just been written are not trusted
-      Files.list(path).forEach(f => { val _ = f.toFile.setLastModified(System.currentTimeMillis() - 3600000) })
+      Files.list(path).forEach(f => {
+        val _ = f.toFile.setLastModified(System.currentTimeMillis() - 3600000)
+      })
       assert(payback(path).map(_.toString) === Seq("[null,null,null,null,0,0,0,0,0,null,null,null]"))
       spark.sql(s"ZORDER INDEX '$path'").collect()
       val before = lookUps(path)
@@ -45,21 +47,28 @@ class PaybackSuite extends AnyFunSuite with RunFixture {
       val rows = payback(path)
       assert(rows.length === 2 && rows.map(long(_, "scans")) === Seq(10, 10), rows)
       Seq(before, after).zip(rows).foreach { case ((files, bytes), row) =>
-        assert(long(row, "files_considered") === 160 && long(row, "files_considered") - long(row, "files_pruned") === files)
+        assert(long(
+          row,
+          "files_considered") === 160 && long(row, "files_considered") - long(row, "files_pruned") === files)
         assert(long(row, "bytes_considered") - long(row, "bytes_pruned") === bytes)
       }
       val Seq(first, second) = rows
       assert(first.isNullAt(0) && first.isNullAt(first.fieldIndex("bytes_saved")))
-      assert(second.getInt(0) === 1 && long(second, "bytes_written") === metric[Row](run, "filesAdded").getAs[Long]("totalSize"))
+      assert(second.getInt(0) === 1 && long(
+        second,
+        "bytes_written") === metric[Row](run, "filesAdded").getAs[Long]("totalSize"))
       assert(second.getAs[Double]("pruned_share") > 0.6 && first.getAs[Double]("pruned_share") < 0.1)
-      assert(long(second, "bytes_saved") > 0.6 * long(second, "bytes_considered") - 1 && second.getAs[Boolean]("paid_off"))
+      assert(long(
+        second,
+        "bytes_saved") > 0.6 * long(second, "bytes_considered") - 1 && second.getAs[Boolean]("paid_off"))
     }
   }
 
   test("each period is compared with the one before it") {
     def scan(at: Long, pruned: Long) = TimedScan(at, 10, pruned / 10, ScanBytes(100, pruned))
     val runs = Seq(PaidRun(1, "x", 1000, 500), PaidRun(3, "y", 2000, 60))
-    val rows = Payback.rows(runs, Seq(scan(10, 20), scan(999, 0), scan(1000, 90), scan(2500, 80), scan(2600, 20)))
+    val rows =
+      Payback.rows(runs, Seq(scan(10, 20), scan(999, 0), scan(1000, 90), scan(2500, 80), scan(2600, 20)))
     assert(rows.map(_.get(4)) === Seq(2L, 1L, 2L))
     assert(rows.map(_.get(10)) === Seq(null, 80L, -80L))
     assert(rows.map(_.get(11)) === Seq(null, false, false))

@@ -36,16 +36,18 @@ final private[audit] class FilterAudit(session: ClassicSession, table: ClusterTa
 
     val footers = Footers.read(session, files, columns)
     val read = footers.filter(f => mayMatch(f)(whole(f)))
-    val groups = read.map(f => f -> (if (f.opaque) Seq(whole(f)) else f.rowGroupBlocks(all.map(Some(_))))).map {
-      case (f, blocks) => f -> blocks.map(b => b -> mayMatch(f)(b))
-    }
+    val groups =
+      read.map(f => f -> (if (f.opaque) Seq(whole(f)) else f.rowGroupBlocks(all.map(Some(_))))).map {
+        case (f, blocks) => f -> blocks.map(b => b -> mayMatch(f)(b))
+      }
     val ofGroups = groups.flatMap(_._2).filter(_._2).map(_._1.rows)
     // a file of which nothing is known is read whole
     val (opaque, plain) = groups.filter(_._2.exists(_._2)).partition(_._1.opaque)
     val pages =
       if (columns.isEmpty) Nil
-      else PageIndex.read(session, plain.map(_._1.file), columns).zip(plain).map { case (pages, (f, blocks)) =>
-        OpenedPages.of(pages, all, blocks.map { case (b, met) => b.rows -> met }, mayMatch(f))
+      else PageIndex.read(session, plain.map(_._1.file), columns).zip(plain).map {
+        case (pages, (f, blocks)) =>
+          OpenedPages.of(pages, all, blocks.map { case (b, met) => b.rows -> met }, mayMatch(f))
       }
     val whollyRead = if (columns.isEmpty) ofGroups.sum else opaque.map(_._1.rows).sum
     val rows = footers.map(_.rows).sum

@@ -104,7 +104,8 @@ final private[audit] class Judge(
           val why = if (names.length == 1) "" else " The other columns have one value and cannot help."
           Judgement(
             Verdict.UseSort,
-            reads(now, least, s"a sort by ${names(only)}") + why + (if (worst(scope)) avoidable(scope) else ""),
+            reads(now, least, s"a sort by ${names(only)}") + why + (if (worst(scope)) avoidable(scope)
+                                                                    else ""),
             Some(cluster(scope, Seq(names(only)), Some("lexical"))))
         } else well(scope, now, least)
       case _ =>

@@ -49,7 +49,8 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
     if (request.into.isDefined)
       refuse("A copy has all rows, and worstFiles would leave files out: set worstFiles to 1.")
     else if (resolved.statistics.clustering == 0)
-      refuse("worstFiles goes by the bounds of the columns, and files keep none of expressions: leave it out.")
+      refuse(
+        "worstFiles goes by the bounds of the columns, and files keep none of expressions: leave it out.")
     else {
       val statistics = resolved.statistics
       new WorstFiles(pinned, statistics.columns, statistics.clustering).of(matching, options.worstFiles)

@@ -102,7 +102,8 @@ object SkippingUsage extends Logging {
   def tables: Seq[TableUsage] = all.filter(_.column.isEmpty)
 
   /** The last 10,000 scans of a table in this JVM, oldest first. */
-  def recent(root: Path): Seq[TimedScan] = Option(lastScans.get(root.toString)).fold(Seq.empty[TimedScan])(_.all)
+  def recent(root: Path): Seq[TimedScan] =
+    Option(lastScans.get(root.toString)).fold(Seq.empty[TimedScan])(_.all)
 
   def of(root: Path): Option[TableUsage] = tables.find(_.table == root.toString)
 }
