@@ -52,7 +52,7 @@ class PaybackSuite extends AnyFunSuite with RunFixture {
           "files_considered") === 160 && long(row, "files_considered") - long(row, "files_pruned") === files)
         assert(long(row, "bytes_considered") - long(row, "bytes_pruned") === bytes)
       }
-      val Seq(first, second) = rows
+      val (first, second) = (rows.head, rows.last)
       assert(first.isNullAt(0) && first.isNullAt(first.fieldIndex("bytes_saved")))
       assert(second.getInt(0) === 1 && long(
         second,
