@@ -260,7 +260,7 @@ def test_what_a_filter_opens_is_the_same_through_a_session(spark, tmp_path, utc)
         assert by_boxes[0].kept == expected[0].kept or " NULL" in text or "none" in text
     spark.sql(f"ZORDER INDEX '{tmp_path}'").collect()
     assert next(r["filter"] for r in with_spark.explained(spark, str(tmp_path), "i = 5")) is None
-    page = with_spark.pages(spark, str(tmp_path), "i = 5")
+    page = with_spark.pages(spark, str(tmp_path), "i >= 0")
     assert (page.level, page.kept + page.pruned) == ("page", page.considered) and page.rows > 0
 
 
