@@ -20,7 +20,7 @@ TOOLS := target/venv/tools/bin
 JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
-.PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-audit bench-peers \
+.PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-audit bench-shares bench-peers \
   bench-queries bench-planning bench-tpch bench-sort bench-layout cluster-test fault-test store-test hostile-test mutants \
   clean venv-3.5 venv-4.3 venv-tools
 
@@ -87,6 +87,9 @@ bench-keys: prerequisites ## JMH: nanoseconds of curves, ranks, trees and keys
 
 bench-audit: venv-4.3 ## the audit without Spark: 1,000 files from a cold shell
 	PYTHONPATH=python/src target/venv/4.3/bin/python benchmarks/audit/cold_shell.py
+
+bench-shares: venv-3.5 venv-4.3 target/jars/.built-3.5 ## what the audit says that look-ups read, beside what DuckDB counts: minutes
+	target/venv/3.5/bin/python benchmarks/audit/shares.py
 
 bench-peers: venv-3.5 target/jars/.built-3.5 ## keys (CPU time) and layouts (counts) beside those of Iceberg, Delta and Hudi
 	target/venv/3.5/bin/python benchmarks/peers/keys.py
