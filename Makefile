@@ -76,7 +76,7 @@ readme-table: $(DEV_WHEEL) ## the demo's figures into benchmarks/results, README
 
 bench: $(DEV_WHEEL) ## end-to-end measurements, results under benchmarks/results
 	tools/install_wheel.sh 4.3 target/dev-wheel
-	@for script in benchmarks/spark/*.py; do \
+	@for script in benchmarks/growth/simulate.py benchmarks/spark/*.py; do \
 	  [ -f "$$script" ] || { echo "There is nothing in benchmarks/spark to run." >&2; exit 1; }; \
 	  echo "=== $$script"; target/venv/4.3/bin/python "$$script"; \
 	done

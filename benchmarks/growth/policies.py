@@ -1,0 +1,156 @@
+"""Arithmetic of tables that grow: what look-ups read, what runs write, how many files there are.
+
+A table of size 1 lies in files that are the leaves of a k-d tree over two columns, as a run leaves it.
+Appends of the same size follow, with a run after each. A policy says which files that lie across the cells
+are merged with the new rows, into how many files, and when all is written anew. The unit is the row: a
+look-up of the value of a random row, by each column in turn, reads all rows of the files whose box holds
+it; no page is skipped.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, field
+
+# appends in time order: new rows lie beyond all others in the first column, spread in the second
+ORDERS = ("random", "time")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A rule of growth."""
+
+    # older files are merged while they are at most so many times as large as what is already merged
+    factor: float
+    # files of a merge: so many times the table's files, by the merge's share of the table to this power
+    files: float
+    power: float
+    # everything is written anew once the table is at most so many times what was appended
+    refit: float
+    # parts of the layout that are written anew on their own, in turn; 1: the whole at a time
+    regions: int = 1
+    # files across cells, as a share of the table's files, beyond which more of them are merged
+    most: float = 0.5
+    # `factor` while there are more
+    crowded: float = 5.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a policy comes to over all appends."""
+
+    worst: float
+    mean: float
+    written: float
+    files: float
+    # look-ups beside those of a fresh FULL, after each append
+    each: tuple[float, ...]
+
+
+@dataclass
+class Region:
+    """A part of the layout: rows in their cells, and merges across these, oldest first, as (rows, files)."""
+
+    settled: float
+    merges: list[tuple[float, int]] = field(default_factory=list)
+
+    @property
+    def appended(self) -> float:
+        return sum(rows for rows, _ in self.merges)
+
+    @property
+    def rows(self) -> float:
+        return self.settled + self.appended
+
+
+@functools.cache
+def extents(files: int, cells: int) -> tuple[float, float]:
+    """Mean share of each column that a file covers if consecutive cells of a square grid are joined."""
+    bits = round(math.log2(cells))
+    side = 2 ** (bits // 2)
+
+    def place(cell: int) -> tuple[int, int]:
+        return (
+            sum((cell >> (2 * i + 1) & 1) << i for i in range(bits // 2)),
+            sum((cell >> (2 * i) & 1) << i for i in range(bits // 2)),
+        )
+
+    joined: list[list[tuple[int, int]]] = [[] for _ in range(files)]
+    for cell in range(cells):
+        joined[min(files - 1, (2 * cell + 1) * files // (2 * cells))].append(place(cell))
+    sums = [0.0, 0.0]
+    for group in joined:
+        for c in (0, 1):
+            at = [p[c] for p in group]
+            sums[c] += len(group) / cells * (max(at) - min(at) + 1) / side
+    return sums[0], sums[1]
+
+
+def looked_up(regions: list[Region], order: str, cells: int) -> float:
+    """Rows that a look-up reads, beside those of a fresh FULL."""
+    side = math.sqrt(cells)
+    total = sum(r.rows for r in regions)
+    if order == "random":
+        # a file of a region spans the share of the region's own range
+        scale = 1 / math.sqrt(len(regions))
+        read = sum(
+            r.settled / side
+            + sum(
+                rows * scale * sum(extents(min(n, cells // len(regions)), cells // len(regions))) / 2
+                if len(regions) in (1, 4)
+                else rows * scale / math.sqrt(n)
+                for rows, n in r.merges
+            )
+            for r in regions
+        )
+        return read / (total / side)
+    (region,) = regions
+    first = (region.settled**2 / side + sum(rows**2 for rows, _ in region.merges)) / total
+    second = region.settled / side + sum(rows / min(n, side) for rows, n in region.merges)
+    return (first + second) / 2 / (total / side)
+
+
+def files_of(policy: Policy, rows: float, total: float, cells: int) -> int:
+    """Files of a merge of so many rows: a power of two, to end where the tree of the layout is cut."""
+    wanted = policy.files * cells * (rows / total) ** policy.power
+    return max(1, min(cells, 2 ** round(math.log2(wanted))))
+
+
+def grow(region: Region, new: float, policy: Policy, cells: int, threshold: float) -> float:
+    """Takes in new rows; returns the rows written."""
+    total = region.rows + new
+    appended = region.appended + new
+    if total <= threshold * appended * (1 + 1e-9):
+        region.settled, region.merges = total, []
+        return total
+    merged = new
+    while region.merges:
+        others = sum(n for _, n in region.merges)
+        crowded = files_of(policy, merged, total, cells) + others > policy.most * cells
+        most = policy.crowded if crowded else policy.factor
+        if region.merges[-1][0] > most * merged * (1 + 1e-9):
+            break
+        merged += region.merges.pop()[0]
+    room = max(1, policy.most * cells - sum(n for _, n in region.merges))
+    files = min(files_of(policy, merged, total, cells), 2 ** int(math.log2(room)))
+    region.merges.append((merged, files))
+    return merged
+
+
+def outcome(policy: Policy, order: str, cells: int = 64, share: float = 0.03, appends: int = 30) -> Outcome:
+    """Appends of `share` of the first table each, with a run after each."""
+    parts = policy.regions
+    regions = [Region(1 / parts) for _ in range(parts)]
+    # regions take turns: their first refits are spread over the time of one
+    thresholds = [1 + (policy.refit - 1) * parts / (i + 1) for i in range(parts)]
+    written, each, files = 0.0, [], []
+    for _ in range(appends):
+        for i, region in enumerate(regions):
+            wrote = grow(region, share / parts, policy, cells // parts, thresholds[i])
+            if not region.merges:
+                thresholds[i] = policy.refit
+            written += wrote
+        each.append(looked_up(regions, order, cells))
+        files.append((cells + sum(n for r in regions for _, n in r.merges)) / cells)
+    return Outcome(max(each), sum(each) / appends, written / (share * appends), max(files), tuple(each))
