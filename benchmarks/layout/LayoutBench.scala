@@ -25,7 +25,7 @@ object LayoutBench {
       val (share, bound) =
         new Experiment(DataSet("uniform", 2, rows, seed), files, Sample, Queries, seed).pages(kind, logged)
       val log = if (logged) "with a log" else "no log"
-      Target(s"$files files of 32 pages, two columns, $kind, $log: times the bound", share / bound, 1.30)
+      Target(s"$files files of 32 pages, two columns, $kind, $log: times the bound", share / bound, 1.10)
     }
     val targets = cases.flatMap { case (files, all) =>
       Targets.of(files, all)

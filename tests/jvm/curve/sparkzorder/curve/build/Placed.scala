@@ -4,6 +4,7 @@ import sparkzorder.curve.{Block, LongWord, Zone}
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Bound, ShareRead, SortedWords}
 import sparkzorder.curve.layout.{CompiledLayout, Layout, LayoutColumn, Scale, ScaleBuilder}
+import sparkzorder.curve.page.PageTree
 
 /** A layout fitted on a sample of a table, and the whole table placed by it. */
 final class Placed(table: Table, val layout: Layout) {
@@ -27,6 +28,13 @@ final class Placed(table: Table, val layout: Layout) {
 
   /** Row numbers in layout order. */
   val order: Array[Int] = Placed.argSort(keys)
+
+  /** Orders the rows of each file by pages; returns where pages begin, and the end. */
+  def paged(pageRows: Int): Array[Int] = {
+    compiled.pageSides.foreach(sides =>
+      fileStarts.sliding(2).foreach(s => PageTree.arrange(order, s(0), s(1), ranks, sides, pageRows.toDouble)))
+    pageStarts(pageRows)
+  }
 
   /** Where each file that has rows begins in `order`, and one more entry for the end. */
   val fileStarts: Array[Int] = {

@@ -18,6 +18,7 @@ import sparkzorder.curve.build.{
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{RankQueries, WorkloadBound}
 import sparkzorder.curve.layout.{CompiledLayout, CutTree, InFileOrder, LongScale, Scale, ScaleBuilder}
+import sparkzorder.curve.page.PageTree
 
 /**
  * One data set laid out in every way: what later queries of a kind read, in blocks of real rows.
@@ -137,7 +138,10 @@ final class Experiment(
     def fileOf(i: Int) = if (perFile == 1) keys(order(i)).toInt else layout.fileOfKey(keys(order(i)))
     val fileStarts = order.indices.filter(i => i == 0 || fileOf(i) != fileOf(i - 1)) :+ data.rows
     val starts = fileStarts.sliding(2).flatMap { s =>
-      (0 until perFile).map(p => s(0) + ((s(1) - s(0)).toLong * p / perFile).toInt).distinct
+      val pageRows = (s(1) - s(0)).toDouble / perFile
+      if (perFile > 1)
+        layout.pageSides.foreach(PageTree.arrange(order, s(0), s(1), ranks, _, pageRows))
+      (0 until perFile).map(p => s(0) + PageTree.start(p, pageRows, s(1) - s(0))).distinct
     }.toArray :+ data.rows
     Boxes.of(data, order, starts)
   }

@@ -2,28 +2,43 @@ package sparkzorder.curve.build
 
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.RankBlocks
-import sparkzorder.curve.layout.{CompiledLayout, CutTree, InFileOrder}
+import sparkzorder.curve.layout.{CompiledLayout, CutTree, InFileOrder, PageSides}
+import sparkzorder.curve.page.PageTree
 
 /**
  * Sampled rows in the order that a layout gives them.
  *
+ * @param sample
+ *   the columns that are looked at
+ * @param placed
+ *   the columns that the layout has placed the rows by
  * @param order
  *   row numbers
  * @param fileStarts
  *   where each file that has rows begins in `order`, and one more entry for the end
+ * @param sides
+ *   what the rows of a file are parted by; None if they stay as they are
  */
-final private[build] class PlacedRows(sample: RankedSample, order: Array[Int], fileStarts: Array[Int]) {
+final private[build] class PlacedRows(
+    sample: RankedSample,
+    placed: RankedSample,
+    order: Array[Int],
+    fileStarts: Array[Int],
+    sides: Option[PageSides]) {
 
   /** The same rows and places, with the columns of another sample of these rows. */
-  def withColumnsOf(all: RankedSample): PlacedRows = new PlacedRows(all, order, fileStarts)
+  def withColumnsOf(all: RankedSample): PlacedRows = new PlacedRows(all, placed, order, fileStarts, sides)
 
   def files: RankBlocks = RankBlocks.of(sample.ranks, order, fileStarts)
 
   /** The files cut into pages of `rows` rows; the last page of a file may have fewer. */
   def pages(rows: Int): RankBlocks = {
+    val arranged = order.clone()
     val starts = Array.newBuilder[Int]
     var f = 0
     while (f < fileStarts.length - 1) {
+      sides.foreach(
+        PageTree.arrange(arranged, fileStarts(f), fileStarts(f + 1), placed.ranks, _, rows.toDouble))
       var at = fileStarts(f)
       while (at < fileStarts(f + 1)) {
         starts += at
@@ -32,7 +47,7 @@ final private[build] class PlacedRows(sample: RankedSample, order: Array[Int], f
       f += 1
     }
     starts += order.length
-    RankBlocks.of(sample.ranks, order, starts.result())
+    RankBlocks.of(sample.ranks, arranged, starts.result())
   }
 }
 
@@ -57,7 +72,7 @@ private[build] object PlacedRows {
       i += 1
     }
     starts += keys.length
-    new PlacedRows(sample, keys.map(k => k.toInt & mask), starts.result())
+    new PlacedRows(sample, sample, keys.map(k => k.toInt & mask), starts.result(), layout.pageSides)
   }
 
   /** The key of each row with the number of the row in its last bits, which tell no two pages apart. */

@@ -25,6 +25,9 @@ final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOr
   private[this] val places =
     CellPlaces(cells.map(CellOrder.of(_, scales, inFileBits, inFile)), inFile == InFileOrder.Lexical)
 
+  /** What pages are cut by; None where a file is one sorted list. */
+  lazy val pageSides: Option[PageSides] = PageSides.of(scales, inFile)
+
   def rank(i: Int, value: Long): Int = longScales(i).rank(value)
 
   def rank(i: Int, value: Array[Byte]): Int = bytesScales(i).rank(value)

@@ -1,0 +1,143 @@
+package sparkzorder.curve.page
+
+import java.util.SplittableRandom
+
+import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.LongTest
+import sparkzorder.curve.build.{AlignedZ, Placed, Table}
+import sparkzorder.curve.layout.{InFileOrder, LongScale, PageSides, Scale, ScaleBuilder}
+
+class PageTreeSuite extends AnyFunSuite {
+  private val random = new SplittableRandom(3)
+
+  private def scale(values: Array[Long], nulls: Int): LongScale = {
+    val sorted = values.clone()
+    java.util.Arrays.sort(sorted)
+    ScaleBuilder.ofLongs(sorted, nulls).asInstanceOf[LongScale]
+  }
+
+  /** Ranks of columns with many or few values and NULLs, and what pages are cut by. */
+  private def columns(rows: Int): (Array[Array[Int]], PageSides) = {
+    val made = Array.fill(1 + random.nextInt(4)) {
+      val distinct = Array(2L, 30L, 1L << 30)(random.nextInt(3))
+      val values = Array.fill(rows)(random.nextLong(distinct))
+      val isNull = Array.fill(rows)(random.nextInt(5) == 0)
+      val own = scale(values.indices.filterNot(isNull(_)).map(values(_)).toArray, isNull.count(n => n))
+      (own, values.indices.map(i => if (isNull(i)) 0 else own.rank(values(i))).toArray)
+    }
+    (made.map(_._2), PageSides.of(made.map(_._1: Scale), InFileOrder.Hilbert).get)
+  }
+
+  /** The same tree by sorting: rows by rank, equal ones as they come. */
+  private def reference(ranks: Array[Array[Int]], sides: PageSides, pageRows: Double): Seq[Int] = {
+    val n = ranks(0).length
+    val choice = new CutChoice(ranks, sides)
+    def cut(rows: Seq[Int], first: Int, end: Int): Seq[Int] =
+      if (end - first <= 1) rows
+      else {
+        val middle = (first + end) / 2
+        def start(page: Int) = math.min(n.toLong, math.round(page * pageRows)).toInt
+        val left = start(middle) - start(first)
+        if (left == 0 || left == rows.length) cut(rows.take(left), first, middle) ++ cut(rows.drop(left), middle, end)
+        else {
+          val by = ranks(choice.column(rows.toArray, 0, rows.length, left))
+          val (l, r) = rows.sortBy(by(_)).splitAt(left)
+          cut(l.sorted, first, middle) ++ cut(r.sorted, middle, end)
+        }
+      }
+    cut(0 until n, 0, PageTree.pages(n, pageRows))
+  }
+
+  private def tree(ranks: Array[Array[Int]], sides: PageSides, pageRows: Double): Seq[Int] = {
+    val order = Array.range(0, ranks(0).length)
+    PageTree.arrange(order, 0, order.length, ranks, sides, pageRows)
+    order.toSeq
+  }
+
+  test("selection makes the same tree as sorting, with ties, NULLs and fractions of rows") {
+    for (_ <- 1 to 200) {
+      val n = 2 + random.nextInt(3000)
+      val (ranks, sides) = columns(n)
+      val pageRows = if (random.nextBoolean()) 1.0 + random.nextInt(n) else 1.5 + random.nextDouble() * n
+      assert(tree(ranks, sides, pageRows) === reference(ranks, sides, pageRows))
+    }
+  }
+
+  test("only the rows of the file are moved, and inside a page they keep their order") {
+    val (ranks, sides) = columns(1000)
+    val order = Array.range(0, 1000)
+    PageTree.arrange(order, 200, 900, ranks, sides, 100.0)
+    assert(order.take(200).toSeq === (0 until 200) && order.drop(900).toSeq === (900 until 1000))
+    order.slice(200, 900).grouped(100).foreach(page => assert(page.toSeq === page.sorted.toSeq))
+    assert(order.sorted.toSeq === (0 until 1000))
+  }
+
+  test("the n-th of many ranks, whatever they are") {
+    val selection = new RankSelection
+    val kinds = Seq[Int => Int](
+      _ => random.nextInt(1 << 30),
+      _ => 7,
+      i => i,
+      _ => random.nextInt(3),
+      i => if (i == 0) (1 << 30) - 1 else random.nextInt(50))
+    for (kind <- kinds; n <- Seq(1, 2, 64, 65, 5000)) {
+      val ranks = Array.tabulate(n)(kind)
+      val place = random.nextInt(n)
+      assert(selection.nth(ranks.clone(), n, place) === ranks.sorted.apply(place))
+    }
+  }
+
+  test("a page is no longer in a column for a value that it holds whole") {
+    val values = Array.tabulate(1000)(i => if (i < 500) 1L else i.toLong)
+    val own = scale(values, 0)
+    val sides = PageSides.of(Array[Scale](own), InFileOrder.Hilbert).get
+    val heavy = own.rank(1L)
+    assert(math.abs(sides(0, heavy, heavy) / Scale.One - 0.5) < 0.01)
+    assert(math.abs(sides(0, own.rank(500L), own.rank(999L)) / Scale.One - 0.5) < 0.01)
+    assert(sides(0, Int.MaxValue, -1) === 0.0)
+    assert(PageSides.of(Array[Scale](own), InFileOrder.Lexical).isEmpty)
+  }
+
+  test("a column that queries prefer is cut more often") {
+    val ranks = Array.fill(2)(Array.fill(16000)(1 + random.nextInt((1 << 30) - 1)))
+    val scales = ranks.map(r => scale(r.map(_.toLong), 0): Scale)
+    def width(column: Int, order: InFileOrder): Double = {
+      val sorted = tree(ranks, PageSides.of(scales, order).get, 1000.0)
+      sorted.grouped(1000).map { page =>
+        val here = page.map(ranks(column)(_))
+        (here.max - here.min).toDouble / Scale.One
+      }.sum / 16
+    }
+    val stretched = InFileOrder.Stretched(IndexedSeq(0, 2))
+    assert(math.abs(width(0, InFileOrder.Hilbert) - 0.25) < 0.03)
+    assert(math.abs(width(0, stretched) - 0.5) < 0.03 && math.abs(width(1, stretched) - 0.125) < 0.03)
+  }
+
+  test("pages of even size where all files have as many, else as large as they may be") {
+    assert(PagePlan.rows(Seq(45006.0), 20000) === 15903)
+    assert(PagePlan.rows(Seq(45006.0, 30000.0), 20000) === 20000)
+    assert(PagePlan.rows(Seq(45006.0, 41000.0), 20000) === 15903)
+    assert(PagePlan.rows(Seq(15000.0), 20000) === 20000)
+    assert(PagePlan.rows(Seq(39900.0), 20000) === 20000)
+  }
+
+  /** Pages that look-ups read, over the bound for as many pages. */
+  private def overBound(columns: Int, rows: Int, files: Int, pageRows: Int): Double = {
+    val table = Table(s"uniform $columns", rows)(Seq.fill(columns)(Table.below(1L << 30)): _*)
+    val placed = Placed(table, files, AlignedZ, 100000)
+    val starts = placed.paged(pageRows)
+    val ratio = placed.shares(starts).sum / placed.bound(starts.length - 1).sum
+    info(f"$columns columns, $files files, ${starts.length - 1} pages: $ratio%.3f x the bound")
+    ratio
+  }
+
+  for (columns <- 2 to 4)
+    test(s"$columns uniform columns in 64 files: pages <= 1.10 x the bound") {
+      assert(overBound(columns, 300000, 64, 500) <= 1.10)
+    }
+
+  for (pageRows <- Seq(20000, 2000); columns <- 2 to 3)
+    test(s"a million rows of $columns columns in 4 files, $pageRows rows a page: <= 1.08 x the bound", LongTest) {
+      assert(overBound(columns, 1000000, 4, pageRows) <= 1.08)
+    }
+}
