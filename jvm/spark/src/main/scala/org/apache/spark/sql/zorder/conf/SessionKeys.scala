@@ -22,6 +22,11 @@ object SessionKeys {
     .doc("Whether ORDER BY and SORT BY zorder(...) or hilbert(...) are planned as a sort that needs no key column.")
     .booleanConf.createWithDefault(true)
 
+  val PagesEnabled: Setting[Boolean] = Setting.build("spark.zorder.pages.enabled")
+    .doc("Whether a run cuts the rows of a file at the borders of its pages. Without it they follow a Hilbert curve, " +
+      "which pages cut anywhere.")
+    .booleanConf.createWithDefault(true)
+
   val CommitWait: Setting[Double] = Setting.build("spark.zorder.commit.waitSeconds")
     .doc("How long a commit to plain Parquet waits for a writer in flight before it gives up; nothing is changed " +
       "then.")
@@ -76,6 +81,7 @@ object SessionKeys {
     ShowProgress,
     CommitWait,
     SortEnabled,
+    PagesEnabled,
     SkippingEnabled,
     SkippingMaxMemory,
     IndexLocation,

@@ -4,7 +4,8 @@ import scala.collection.mutable.ArrayBuffer
 
 import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{Bound, ShareRead, SortedWords}
-import sparkzorder.curve.layout.{CompiledLayout, Layout}
+import sparkzorder.curve.layout.{CompiledLayout, Layout, PageSides}
+import sparkzorder.curve.page.{PagePlan, PageTree}
 
 /** The blocks that a layout would make, forecast from sampled rows that it was not fitted on. */
 object LayoutForecast {
@@ -22,6 +23,8 @@ object LayoutForecast {
    *   rows of a full page
    * @param fileOf
    *   the file of each file number, in the same order
+   * @param byPages
+   *   whether files of one row group are cut at the borders of pages, or along the curve
    */
   def blocks(
       sample: Sample,
@@ -29,11 +32,14 @@ object LayoutForecast {
       tableRows: Long,
       rowGroupRows: Double,
       pageRows: Double,
-      fileOf: Int => Int = n => n): Levels = {
+      fileOf: Int => Int = n => n,
+      byPages: Boolean = true): Levels = {
     val placed = place(sample, layout, fileOf)
     val perSampled = tableRows.toDouble / math.max(1, sample.rows)
+    val inPages =
+      if (byPages) placed.byPages(pageRows / perSampled, rowGroupRows / perSampled) else placed
     val unsampled = new ZoneExtrapolation(sample.columns.map(_.sorted), 1.0 - 1.0 / perSampled)
-    def parts(size: Double) = cut(sample, placed, size, unsampled)
+    def parts(size: Double) = cut(sample, inPages, size, unsampled)
     Levels(
       parts(Double.MaxValue).map(TruncatedBounds.ofChunk),
       parts(rowGroupRows / perSampled).map(TruncatedBounds.ofChunk),
@@ -56,8 +62,33 @@ object LayoutForecast {
 
   private val BoundRows = 10000
 
-  /** Rows in layout order, and the file of each. */
-  private final case class Placed(order: Array[Int], file: Array[Int])
+  /** Rows in layout order, and the file of each row. */
+  private final class Placed(
+      val order: Array[Int],
+      val file: Array[Int],
+      ranks: Array[Array[Int]],
+      sides: Option[PageSides]) {
+
+    /** Where the file of the row at a place ends. */
+    def end(from: Int): Int = {
+      var end = from
+      while (end < order.length && file(order(end)) == file(order(from))) end += 1
+      end
+    }
+
+    /** The same files, those of one row group in the order of their pages. */
+    def byPages(pageRows: Double, rowGroupRows: Double): Placed = {
+      val arranged = order.clone()
+      var from = 0
+      while (from < order.length) {
+        val until = end(from)
+        if (until - from <= PagePlan.OneRowGroup * rowGroupRows)
+          sides.foreach(PageTree.arrange(arranged, from, until, ranks, _, pageRows))
+        from = until
+      }
+      new Placed(arranged, file, ranks, sides)
+    }
+  }
 
   private def place(sample: Sample, layout: Layout, fileOf: Int => Int): Placed = {
     val compiled = layout.compiled
@@ -66,7 +97,11 @@ object LayoutForecast {
     val row = new Array[Int](ranks.length)
     val scratch = new Array[Int](ranks.length)
     val keys = Array.tabulate(sample.rows)(i => keyOf(compiled, ranks, i, row, scratch))
-    Placed(KeyOrder.of(keys), keys.map(k => fileOf(compiled.fileOfKey(k))))
+    new Placed(
+      KeyOrder.of(keys),
+      keys.map(k => fileOf(compiled.fileOfKey(k))),
+      ranks.toArray,
+      compiled.pageSides)
   }
 
   private def keyOf(
@@ -91,9 +126,7 @@ object LayoutForecast {
     val n = placed.order.length
     var from = 0
     while (from < n) {
-      val file = placed.file(placed.order(from))
-      var end = from
-      while (end < n && placed.file(placed.order(end)) == file) end += 1
+      val end = placed.end(from)
       val whole = block(sample, placed.order, from, end).zones
       var blockEnd = from + size
       while (from < end) {

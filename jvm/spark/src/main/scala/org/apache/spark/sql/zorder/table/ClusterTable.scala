@@ -127,6 +127,9 @@ trait ClusterTable {
   /** Whether a commit leaves the other files of a partition in place, so that it can change a part of a partition. */
   def commitsParts: Boolean = false
 
+  /** Whether its writer keeps the order of the rows that it gets, and ends pages at the number of rows it is told. */
+  def writesPagesInOrder: Boolean = true
+
   /** Before a run in place: refuses if a reader is active that would miss the change or read rows twice. */
   def checkReaders(): Unit = ()
 

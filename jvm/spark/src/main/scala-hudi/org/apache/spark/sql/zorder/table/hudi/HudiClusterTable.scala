@@ -105,6 +105,9 @@ final private[hudi] class HudiClusterTable(
 
   override def commitsParts: Boolean = true
 
+  /** Hudi's writer always begins a page after 20,000 rows. */
+  override def writesPagesInOrder: Boolean = false
+
   override def begin(runId: String): TableWrite = new HudiWrite(this, slices, runId)
 
   override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =

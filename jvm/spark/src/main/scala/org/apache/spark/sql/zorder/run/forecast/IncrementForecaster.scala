@@ -56,7 +56,13 @@ final private[run] class IncrementForecaster(
     val gauge = new ReadEstimator(sample.columns.map(_.sorted), IndexedSeq.empty)
     val rows = present.rows(placed.all)
     val ahead =
-      LayoutForecast.blocks(sample, ref.layout, rows, Double.MaxValue, options.pageRowLimit.toDouble)
+      LayoutForecast.blocks(
+        sample,
+        ref.layout,
+        rows,
+        Double.MaxValue,
+        options.pageRowLimit.toDouble,
+        byPages = input.ordersPages)
     forecast(gauge, present.of(placed.all), ahead, sample)
   }
 
@@ -91,7 +97,14 @@ final private[run] class IncrementForecaster(
     if (sample.rows == 0) Levels(Nil, Nil, Nil)
     else {
       val pageRows = options.pageRowLimit.toDouble
-      val cut = LayoutForecast.blocks(sample, g.ref.layout, rows, Double.MaxValue, pageRows, fileOf(_))
+      val cut = LayoutForecast.blocks(
+        sample,
+        g.ref.layout,
+        rows,
+        Double.MaxValue,
+        pageRows,
+        fileOf(_),
+        byPages = false)
       val scale = rows.toDouble / sample.rows
       def scaled(blocks: Seq[Block]) = blocks.map(b => b.copy(rows = math.round(b.rows * scale)))
       Levels(scaled(cut.files), scaled(cut.rowGroups), scaled(cut.pages))

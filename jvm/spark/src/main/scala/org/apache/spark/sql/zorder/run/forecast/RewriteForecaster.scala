@@ -61,23 +61,16 @@ final private[run] class RewriteForecaster(
 
   /** The blocks of each partition after the run. */
   private def ahead: IndexedSeq[Levels] = {
-    val rowGroupRows = rowsPerRowGroup
+    val pages = PlannedPages.of(input, tracked, plan, options, whole = true)
     fitted.heldOut.zip(fitted.layouts).zip(plan.partitions).map { case ((held, ref), sized) =>
       LayoutForecast.blocks(
         held,
         ref.layout,
         input.rows(sized.partition),
-        rowGroupRows,
-        options.pageRowLimit.toDouble)
+        pages.rowGroupRows,
+        pages.pageRows.toDouble,
+        byPages = input.ordersPages)
     }
-  }
-
-  /** Rows that fit into a row group, by the bytes that the input's row groups have per row. */
-  private def rowsPerRowGroup: Double = {
-    val groups = input.footersOf(plan).flatMap(_.rowGroups)
-    val bytes = groups.map(_.compressedBytes).sum
-    val size = options.rowGroupSize.getOrElse(input.rowGroupBytes)
-    if (bytes == 0) Double.MaxValue else math.max(1.0, size.toDouble * groups.map(_.rows).sum / bytes)
   }
 
   private def bound(blocks: ReadShares, groups: Seq[QueryGroup]): Readings = {

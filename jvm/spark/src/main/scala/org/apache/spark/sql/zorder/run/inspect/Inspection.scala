@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.run.inspect
 
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.conf.{RunOptions, SessionKeys}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.run.plan.FilePlan
 import org.apache.spark.sql.zorder.run.report.HumanReadable
@@ -44,6 +44,10 @@ final class Inspection private (
 
   /** Bytes of a row group to write: as in the input, else Parquet's default. */
   def rowGroupBytes: Long = traits.rowGroupBytes.getOrElse(128L << 20)
+
+  /** Whether the rows of a file are ordered by its pages. */
+  def ordersPages: Boolean =
+    table.writesPagesInOrder && SessionKeys.PagesEnabled.orDefault(session.sessionState.conf)
 
   /** Codec to write: as in the input, else the session's. */
   def codec: Option[String] = traits.codec

@@ -1,8 +1,9 @@
 package org.apache.spark.sql.zorder.run.rewrite
 
+import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.layout.PartitionLayouts
 import org.apache.spark.sql.zorder.fit.Levels
-import org.apache.spark.sql.zorder.run.forecast.Forecast
+import org.apache.spark.sql.zorder.run.forecast.{Forecast, PlannedPages}
 import org.apache.spark.sql.zorder.run.inspect.Inspection
 import org.apache.spark.sql.zorder.run.plan.{FilePlan, OutputFiles}
 import org.apache.spark.sql.zorder.run.report.RunCost
@@ -37,6 +38,10 @@ final private[run] case class RewritePlan(
     sampledRows: Long = 0,
     cost: RunCost = RunCost(),
     kept: Option[Levels] = None) {
+
+  /** The pages of its files. */
+  def pages(options: RunOptions): PlannedPages =
+    PlannedPages.of(input, forecast.tracked, files, options, whole = outputs.spread)
 
   /** It gathers rows by region, for later steps to put in place. */
   def gathers: Boolean = outputs.each.exists(_.level == OutputFiles.Gathered)

@@ -99,6 +99,7 @@ final private[run] class Rewriter(context: RunContext) {
     val output = outputOf(plan.source)
     val partitionColumns = partitionNames.map(n => output.find(_.name == n).get)
     val route = if (plan.files.partitions.length == 1) None else Some(plan.source.route)
+    val pages = plan.pages(options)
     val query = RewriteQuery.plan(
       plan.source.plan,
       output,
@@ -106,10 +107,11 @@ final private[run] class Rewriter(context: RunContext) {
       plan.columns.map(_.expression),
       route,
       plan.routes,
-      plan.outputs)
+      plan.outputs,
+      if (plan.input.ordersPages) Some(pages.cut) else None)
     val writeOptions = Map(
       "parquet.block.size" -> options.rowGroupSize.getOrElse(plan.input.rowGroupBytes).toString,
-      "parquet.page.row.count.limit" -> options.pageRowLimit.toString,
+      "parquet.page.row.count.limit" -> pages.pageRows.toString,
       // as many bytes of long values as the forecast assumes, whatever the session sets
       "parquet.columnindex.truncate.length" -> TruncatedBounds.PageBytes.toString,
       "parquet.statistics.truncate.length" -> Int.MaxValue.toString) ++
