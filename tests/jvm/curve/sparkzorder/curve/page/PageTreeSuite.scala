@@ -38,7 +38,8 @@ class PageTreeSuite extends AnyFunSuite {
         val middle = (first + end) / 2
         def start(page: Int) = math.min(n.toLong, math.round(page * pageRows)).toInt
         val left = start(middle) - start(first)
-        if (left == 0 || left == rows.length) cut(rows.take(left), first, middle) ++ cut(rows.drop(left), middle, end)
+        if (left == 0 || left == rows.length)
+          cut(rows.take(left), first, middle) ++ cut(rows.drop(left), middle, end)
         else {
           val by = ranks(choice.column(rows.toArray, 0, rows.length, left))
           val (l, r) = rows.sortBy(by(_)).splitAt(left)
@@ -137,7 +138,7 @@ class PageTreeSuite extends AnyFunSuite {
     }
 
   for (pageRows <- Seq(20000, 2000); columns <- 2 to 3)
-    test(s"a million rows of $columns columns in 4 files, $pageRows rows a page: <= 1.08 x the bound", LongTest) {
+    test(s"a million rows of $columns columns in 4 files, $pageRows rows a page: <= 1.08 x", LongTest) {
       assert(overBound(columns, 1000000, 4, pageRows) <= 1.08)
     }
 }

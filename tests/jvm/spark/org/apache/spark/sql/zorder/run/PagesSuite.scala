@@ -17,7 +17,8 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
 
   private def overBound(row: Row): Double = mean(row, "measured") / mean(row, "bound")
 
-  private def mean(row: Row, what: String): Double = (share(row, 0, "pages", what) + share(row, 1, "pages", what)) / 2
+  private def mean(row: Row, what: String): Double =
+    (share(row, 0, "pages", what) + share(row, 1, "pages", what)) / 2
 
   private def withTable(body: Path => Unit): Unit = withTempDir { dir =>
     val path = dir.resolve("t")
