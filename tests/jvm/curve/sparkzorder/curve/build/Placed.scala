@@ -32,7 +32,8 @@ final class Placed(table: Table, val layout: Layout) {
   /** Orders the rows of each file by pages; returns where pages begin, and the end. */
   def paged(pageRows: Int): Array[Int] = {
     compiled.pageSides.foreach(sides =>
-      fileStarts.sliding(2).foreach(s => PageTree.arrange(order, s(0), s(1), ranks, sides, pageRows.toDouble)))
+      fileStarts.sliding(2).foreach(s =>
+        PageTree.arrange(order, s(0), s(1), ranks, sides, pageRows.toDouble)))
     pageStarts(pageRows)
   }
 

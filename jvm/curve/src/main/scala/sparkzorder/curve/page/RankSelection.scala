@@ -30,8 +30,7 @@ final private[page] class RankSelection {
         java.util.Arrays.sort(ranks, 0, size)
         low = ranks(place)
         found = true
-      }
-      else {
+      } else {
         val shift = math.max(0, 32 - RankSelection.Bits - Integer.numberOfLeadingZeros(high - low))
         val bucket = bucketOf(ranks, size, low, shift, place)
         place -= below(bucket)

@@ -64,7 +64,8 @@ final private[sort] class PageSorter(
 
   private def paged(n: Int, layout: CompiledLayout): Iterator[UnsafeRow] =
     layout.pageSides match {
-      case Some(sides) if inMemory && memory.acquired(n * (PageSorter.BytesPerRow + 4L * key.columns.length)) =>
+      case Some(sides)
+          if inMemory && memory.acquired(n * (PageSorter.BytesPerRow + 4L * key.columns.length)) =>
         // the sorter frees its memory with its last row: this one is last, and is taken when all others are read
         computer.now.value = PageSorter.Last
         sorter.insertRow(PageSorter.emptyRow(fields))
