@@ -4,6 +4,7 @@ import java.util.SplittableRandom
 
 import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.LongTest
+import sparkzorder.curve.{LongWord, Zone}
 import sparkzorder.curve.build.{AlignedZ, Placed, Table}
 import sparkzorder.curve.layout.{InFileOrder, LongScale, PageSides, Scale, ScaleBuilder}
 
@@ -136,6 +137,23 @@ class PageTreeSuite extends AnyFunSuite {
     test(s"$columns uniform columns in 64 files: pages <= 1.10 x the bound") {
       assert(overBound(columns, 300000, 64, 500) <= 1.10)
     }
+
+  test("boxes of 1 % of each of two columns read at least 20 % fewer pages than along the curve") {
+    val values = 1L << 30
+    val placed = Placed(Table("uniform", 300000)(Seq.fill(2)(Table.below(values)): _*), 64, AlignedZ, 100000)
+    val corners = Seq.fill(500)(Seq.fill(2)(random.nextLong(values - values / 100)))
+    def read(starts: Array[Int]): Int = {
+      val pages = starts.sliding(2).map(s => (0 to 1).map(placed.zone(_, s(0), s(1)))).toSeq
+      corners.map { corner =>
+        pages.count(_.zip(corner).forall {
+          case (Zone.Between(LongWord(min), LongWord(max)), low) => min <= low + values / 100 && max >= low
+          case _ => false
+        })
+      }.sum
+    }
+    val curve = read(placed.pageStarts(500))
+    assert(read(placed.paged(500)) <= 0.8 * curve)
+  }
 
   for (pageRows <- Seq(20000, 2000); columns <- 2 to 3)
     test(s"a million rows of $columns columns in 4 files, $pageRows rows a page: <= 1.08 x", LongTest) {

@@ -97,6 +97,29 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("rows across the cells are merged with those of the next append, and no row is lost") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path)
+      val before = dataFiles(path).toSet
+      append(path, more(rows, 2000))
+      val first = done(keepsRows(path)(zorder(path, run)))
+      assert(reason(first).contains("they are 2 files of their own"), reason(first))
+      val own = dataFiles(path).toSet -- before
+      append(path, more(rows + 2000, 2000))
+      val row = done(keepsRows(path)(zorder(path, run)))
+      assert(
+        reason(row).contains("with 2 files") && reason(row).contains("of earlier runs, 4 files of their own"),
+        reason(row))
+      val after = dataFiles(path).toSet
+      assert(before.subsetOf(after) && after.size === 20 && after.intersect(own).isEmpty)
+      assert(metric[Long](row, "rows") === 4000)
+      for (c <- 0 to 1)
+        assert(math.abs(share(row, c, "files", "forecast") - share(row, c, "files", "measured")) < 0.03)
+      assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+    }
+  }
+
   test("a budget of 1000 merges whatever comes; a row that is new is found by every look-up", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")

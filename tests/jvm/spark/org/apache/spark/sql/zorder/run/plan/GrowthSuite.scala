@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.apache.spark.sql.zorder.SameOnAllLines
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /** What becomes of new rows: the decision alone, without a table. */
 @SameOnAllLines
@@ -16,7 +17,11 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       freshBytes: Long,
       spanning: Long = 0,
       hurts: Boolean = false): Growth =
-    Growth(cells, Array.tabulate(100)(rows.getOrElse(_, 0L)), freshBytes, spanning, hurts)
+    Growth(cells, Array.tabulate(100)(rows.getOrElse(_, 0L)), freshBytes, before(spanning), hurts)
+
+  private def before(bytes: Long*): Seq[AppendedFiles] = bytes.filter(_ > 0).zipWithIndex.map {
+    case (b, i) => AppendedFiles(Seq((DataFile(s"f$i", b, 0L, ""), 0, 100)))
+  }
 
   test("rows of a few cells are merged into them") {
     val few = growth(Map(3 -> 50L, 4 -> 50L), freshBytes = 1000)
@@ -25,20 +30,37 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(few.decide(2.9).isInstanceOf[GrowthPlan.Append])
   }
 
-  test("one per cent of rows in all cells becomes one file; five per cent five") {
+  test("rows in all cells become files of their own, more than their bytes would fill") {
     val all = (0 until 100).map(_ -> 10L).toMap
     val one = growth(all, freshBytes = 1000)
     assert(one.amplification === 101.0)
-    assert(one.decide(5.0).asInstanceOf[GrowthPlan.Append].files === 1)
+    assert(one.decide(5.0).asInstanceOf[GrowthPlan.Append].files === 8)
     val five = growth(all, freshBytes = 5000).decide(5.0).asInstanceOf[GrowthPlan.Append]
-    assert(five.files === 5 && five.fileOf.groupBy(f => f).map(_._2.length).toSet === Set(20))
+    assert(five.files === 16 && five.merged === 0)
+    assert(five.fileOf.groupBy(f => f).map(_._2.length).toSet === Set(6, 7))
+    // one row in 100,000 is not worth files that hold next to nothing
+    assert(growth(all, freshBytes = 1).decide(5.0).asInstanceOf[GrowthPlan.Append].files === 1)
   }
 
-  test("appended files are merged when they hurt and writing anew is within the budget") {
+  test("everything is written anew when look-ups suffer and two thirds of the budget are enough for it") {
     val all = (0 until 100).map(_ -> 10L).toMap
-    assert(growth(all, 1000, spanning = 24000, hurts = true).decide(5.0) === GrowthPlan.Refit)
-    assert(growth(all, 1000, spanning = 24000).decide(5.0).isInstanceOf[GrowthPlan.Append])
-    assert(growth(all, 1000, spanning = 23000, hurts = true).decide(5.0).isInstanceOf[GrowthPlan.Append])
+    assert(growth(all, 1000, spanning = 42000, hurts = true).decide(5.0) === GrowthPlan.Refit)
+    assert(growth(all, 1000, spanning = 42000).decide(5.0).isInstanceOf[GrowthPlan.Append])
+    assert(growth(all, 1000, spanning = 41000, hurts = true).decide(5.0).isInstanceOf[GrowthPlan.Append])
+  }
+
+  test("files across cells are merged with new rows while they are not much larger") {
+    def merged(budget: Double, mayRefit: Boolean, bytes: Long*): Int =
+      Growth(cells, Array.fill(100)(10L), 1000, before(bytes: _*), hurts = false)
+        .decide(budget, mayRefit).asInstanceOf[GrowthPlan.Append].merged
+    assert(merged(5.0, true, 9000, 1500) === 1)
+    assert(merged(5.0, true, 3750, 1500) === 2)
+    assert(merged(5.0, true, 3750, 1501) === 0)
+    // a budget that has no room for it, and a statement that does not take the whole partition
+    assert(merged(2.0, true, 3750, 1500) === 0)
+    assert(merged(5.0, false, 3750, 1500) === 0)
+    val again = Growth(cells, Array.fill(100)(10L), 1000, before(3750, 1500), hurts = false).decide(5.0)
+    assert(again.asInstanceOf[GrowthPlan.Append].bytes === 6250)
   }
 
   test("a partition that has more than doubled is clustered anew") {
@@ -52,7 +74,7 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val counts = Gen.listOfN(40, Gen.frequency(3 -> Gen.const(0L), 2 -> Gen.choose(1L, 500L)))
     forAll(counts, Gen.choose(1L, 39999L)) { (rows, bytes) =>
       whenever(rows.sum > 0) {
-        val g = Growth(Array.fill(40)(1000L), rows.toArray, bytes, 0, spanningHurts = false)
+        val g = Growth(Array.fill(40)(1000L), rows.toArray, bytes, Nil, hurts = false)
         g.decide(1.0) match {
           case append: GrowthPlan.Append =>
             assert(append.fileOf.head === 0 && append.fileOf.zip(append.fileOf.tail).forall { case (a, b) =>

@@ -119,7 +119,10 @@ final private[sort] class PageSorter(
 
     override def next(): UnsafeRow = {
       // nobody else in the task should ask for memory; if it were taken from these rows, they would be lost
-      if (!inMemory) throw new IllegalStateException("rows were spilled while a file was written by pages")
+      if (!inMemory)
+        throw new IllegalStateException(
+          "Rows were spilled while a file was written by pages; nothing was committed. " +
+            "Set spark.zorder.pages.enabled to false and run the statement again.")
       at += 1
       held(order(at - 1))
     }

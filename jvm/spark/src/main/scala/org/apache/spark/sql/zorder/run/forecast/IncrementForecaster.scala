@@ -28,7 +28,7 @@ final private[run] class IncrementForecaster(
     rows.indices.map(n => placed.settled.getOrElse(n, Nil).map(_.length).sum).toArray,
     rows,
     placed.freshBytes,
-    placed.spanningBytes,
+    placed.appended,
     hurts(placed))
 
   /** Whether look-ups read noticeably more because of the files across cells. */
@@ -69,7 +69,9 @@ final private[run] class IncrementForecaster(
   def forecast(growing: Seq[GrowingPartition], changed: FilePlan, sample: Sample): Forecast = {
     val all = growing.flatMap(_.placed.all)
     val gauge = new ReadEstimator(values(all), IndexedSeq.empty)
+    val again = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append]).flatMap(_.rewritten).map(_.path).toSet
     val settled = growing.flatMap(g => g.placed.settled.values.flatten ++ g.placed.spanning)
+      .filterNot(f => again(f.path))
     val appended = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append])
     // merged rows lie in the boxes that are there; appended ones are blocks of their own
     val ahead = appended.foldLeft(present.of(settled))((so, g) => so ++ blocks(g, sample))
@@ -93,7 +95,8 @@ final private[run] class IncrementForecaster(
   /** Every partition uses the sample of all partitions, which does not keep the partition of a row. */
   private def blocks(g: GrowingPartition, sample: Sample): Levels = {
     val fileOf = g.plan.asInstanceOf[GrowthPlan.Append].fileOf
-    val rows = g.growth.rows.sum
+    // rows that earlier runs appended are taken to lie as the new ones do
+    val rows = g.growth.rows.sum + present.rows(g.rewritten)
     if (sample.rows == 0) Levels(Nil, Nil, Nil)
     else {
       val pageRows = options.pageRowLimit.toDouble

@@ -12,16 +12,20 @@ final private[run] case class GrowingPartition(
     growth: Growth,
     plan: GrowthPlan) {
 
-  /** The files in place that are written again: those of the cells, and the appended ones if all cells are. */
+  /** The files of earlier runs that are written again: those of the cells, and of those across cells some. */
   def rewritten: Seq[DataFile] = plan match {
     case GrowthPlan.Merge(cells) => cells.toSeq.sorted.flatMap(placed.settled.getOrElse(_, Nil)) ++ spanning
-    case _ => Nil
+    case _ => spanning
   }
 
-  /** The files whose rows move: new ones, and those across cells if all cells are written again. */
+  /** The files whose rows move: new ones, and those across cells that are written again. */
   def moved: Seq[DataFile] = placed.fresh ++ spanning
 
-  private def spanning: Seq[DataFile] = if (writesAllCells) placed.spanning else Nil
+  /** The files across cells that are written again: all of them if all cells are. */
+  private def spanning: Seq[DataFile] = plan match {
+    case append: GrowthPlan.Append => placed.appended.takeRight(append.merged).flatMap(_.files)
+    case _ => if (writesAllCells) placed.spanning else Nil
+  }
 
   private def writesAllCells: Boolean = plan match {
     case GrowthPlan.Merge(cells) => cells.size == ref.layout.files
@@ -65,8 +69,9 @@ final private[run] case class GrowingPartition(
         s"$count$where fell into ${cells.size} of ${ref.layout.files} cells and were merged there, $amplification " +
           s"bytes written per byte appended (writeBudget is ${HumanReadable.tenths(budget)})."
       case append: GrowthPlan.Append =>
+        val before = if (spanning.isEmpty) "" else s", with ${HumanReadable.files(spanning)} of earlier runs,"
         s"$count$where lie across the cells, and merging them would write $amplification bytes per byte appended " +
-          s"(writeBudget is ${HumanReadable.tenths(budget)}): in layout order they are " +
+          s"(writeBudget is ${HumanReadable.tenths(budget)}): in layout order they are$before " +
           s"${HumanReadable.count(append.files.toLong, "file")} of their own."
       case GrowthPlan.Refit => s"The partition$where is clustered anew."
     }

@@ -25,15 +25,17 @@ private[run] object GrowthPlan {
    * @param fileOf
    *   the file of each file number of the layout, from 0
    * @param bytes
-   *   of all new rows
+   *   of all rows that are written
+   * @param merged
+   *   how many of the newest runs that appended are written again with the new rows
    */
-  final case class Append(fileOf: Array[Int], bytes: Long) extends GrowthPlan {
+  final case class Append(fileOf: Array[Int], bytes: Long, merged: Int = 0) extends GrowthPlan {
     def files: Int = fileOf.last + 1
 
     /** For a part of the new rows, of `some` bytes: files of the same size, so fewer of them. */
     def part(some: Long): Append = {
       val fewer = math.max(1, math.round(files * math.min(1.0, some.toDouble / math.max(1L, bytes))).toInt)
-      Append(fileOf.map(f => (f.toLong * fewer / files).toInt), some)
+      Append(fileOf.map(f => (f.toLong * fewer / files).toInt), some, merged)
     }
   }
 
@@ -48,33 +50,33 @@ private[run] object GrowthPlan {
  *   bytes of the files of each file number
  * @param rows
  *   new rows by file number
- * @param spanningBytes
- *   bytes that were appended before and not merged
- * @param spanningHurts
- *   whether look-ups read noticeably more because of these
+ * @param appended
+ *   what earlier runs appended and did not merge into the cells, the oldest first
+ * @param hurts
+ *   whether look-ups read noticeably more because of these and the new rows
  */
 final private[run] case class Growth(
     cellBytes: Array[Long],
     rows: Array[Long],
     freshBytes: Long,
-    spanningBytes: Long,
-    spanningHurts: Boolean) {
+    appended: Seq[AppendedFiles],
+    hurts: Boolean) {
+  private val tiers = appended.map(a => (a.bytes, a.spans.length))
+  private val grownBytes = freshBytes + tiers.map(_._1).sum
 
-  /** Bytes that a merge writes per byte appended. */
+  /** Bytes that a merge into the cells writes per byte appended. */
   def amplification: Double = {
     val touched = rows.indices.filter(rows(_) > 0).map(cellBytes(_)).sum
     (freshBytes + touched).toDouble / math.max(1L, freshBytes)
   }
 
   /** The same if the whole partition is written anew, for all that was appended since the last time. */
-  def refitAmplification: Double = {
-    val appended = freshBytes + spanningBytes
-    (appended + cellBytes.sum).toDouble / math.max(1L, appended)
-  }
+  def refitAmplification: Double = (grownBytes + cellBytes.sum).toDouble / math.max(1L, grownBytes)
 
   /**
-   * Merges while that is within the budget. Otherwise appends, until look-ups suffer and so much was appended that
-   * writing everything anew is within the budget. A partition that has doubled has outgrown its layout.
+   * Merges into the cells while that is within the budget. Otherwise appends, together with what was appended
+   * before if that is not much more, until look-ups suffer and writing everything anew is within what the budget
+   * has left for it. A partition that has doubled has outgrown its layout.
    *
    * @param budget
    *   bytes written per byte appended
@@ -82,22 +84,40 @@ final private[run] case class Growth(
    *   whether the statement takes the whole partition
    */
   def decide(budget: Double, mayRefit: Boolean = true): GrowthPlan =
-    if (mayRefit && freshBytes + spanningBytes > cellBytes.sum) GrowthPlan.Refit
+    if (mayRefit && grownBytes > cellBytes.sum) GrowthPlan.Refit
     else if (cellBytes.forall(_ == 0)) GrowthPlan.Merge(rows.indices.toSet) // nothing else lies there
     else if (rows.sum == 0) GrowthPlan.Merge(Set(cellBytes.indexOf(cellBytes.min)))
     else if (amplification <= budget) GrowthPlan.Merge(rows.indices.filter(rows(_) > 0).toSet)
-    else if (mayRefit && refitAmplification <= budget && spanningHurts) GrowthPlan.Refit
-    else GrowthPlan.Append(fileOf, freshBytes)
+    else if (mayRefit && refitAmplification <= Tiers.refitBudget(budget) && (hurts || crowded))
+      GrowthPlan.Refit
+    else append(if (mayRefit) budget else 0.0)
 
-  /** Joins consecutive file numbers until a file has about as many bytes as the files of the partition. */
-  private def fileOf: Array[Int] = {
-    val usual = cellBytes.sum / math.max(1, cellBytes.count(_ > 0))
-    val files = math.max(1, math.round(freshBytes.toDouble / math.max(1L, usual)).toInt)
-    val total = math.max(1L, rows.sum)
-    val before = rows.scanLeft(0L)(_ + _)
-    val wanted = rows.indices.map(i => ((before(i) + rows(i) / 2) * files / total).toInt.min(files - 1))
-    // numbers without gaps, though a cell may hold more rows than a file
-    val held = rows.indices.filter(rows(_) > 0).map(wanted(_)).distinct
-    wanted.map(w => math.max(0, held.lastIndexWhere(_ <= w))).toArray
+  /** Whether the files across cells are about as many as there may be. */
+  private def crowded: Boolean =
+    tiers.map(_._2).sum + Tiers.files(freshBytes, totalBytes, rows.length) > Tiers.MostFiles * rows.length
+
+  private def totalBytes: Long = grownBytes + cellBytes.sum
+
+  private def append(budget: Double): GrowthPlan.Append = {
+    val merged = Tiers.merged(tiers, freshBytes, cellBytes.sum, rows.length, budget)
+    val (stay, again) = appended.splitAt(appended.length - merged)
+    val bytes = freshBytes + again.map(_.bytes).sum
+    val files = Tiers.files(bytes, totalBytes, rows.length, stay.map(_.spans.length).sum)
+    GrowthPlan.Append(SpanningCuts(rowsWith(again), files), bytes, merged)
+  }
+
+  /** New rows and those of earlier runs by file number; the latter as far as their files tell. */
+  private def rowsWith(again: Seq[AppendedFiles]): IndexedSeq[Long] = {
+    val sum = rows.clone()
+    val rowsPerByte = rows.sum.toDouble / math.max(1L, freshBytes)
+    for (a <- again; (file, from, until) <- a.spans) {
+      // where new rows come to is where the rows before them are likely to lie
+      val likely = (from until until).filter(rows(_) > 0)
+      val (among, weights) =
+        if (likely.nonEmpty) (likely, likely.map(rows(_).toDouble)) else (Seq(from), Seq(1.0))
+      val all = file.length * rowsPerByte
+      among.zip(weights).foreach { case (n, w) => sum(n) += math.round(all * w / weights.sum) }
+    }
+    sum.toIndexedSeq
   }
 }

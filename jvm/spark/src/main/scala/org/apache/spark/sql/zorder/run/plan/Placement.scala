@@ -13,8 +13,8 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  *   of the newest layout that the partition was clustered by; None if it never was
  * @param settled
  *   files that hold the rows of one file number of that layout, by that number
- * @param spanning
- *   files that a run wrote in layout order across file numbers (level 1)
+ * @param appended
+ *   files that runs wrote in layout order across file numbers (level 1), by run, the oldest first
  * @param fresh
  *   files that no run has recorded: appended since, or rewritten by others
  * @param thinned
@@ -28,7 +28,7 @@ final private[run] case class PlacedPartition(
     directory: String,
     layoutId: Option[String],
     settled: Map[Int, Seq[DataFile]] = Map.empty,
-    spanning: Seq[DataFile] = Nil,
+    appended: Seq[AppendedFiles] = Nil,
     fresh: Seq[DataFile] = Nil,
     gathered: Map[(Int, Int), Seq[DataFile]] = Map.empty,
     thinned: Seq[DataFile] = Nil,
@@ -40,7 +40,7 @@ final private[run] case class PlacedPartition(
   /** Nothing to do: all rows are in their files of the layout, or were appended in its order. */
   def inPlace: Boolean = layoutId.isDefined && fresh.isEmpty && gathered.isEmpty && thinned.isEmpty
 
-  def spanningBytes: Long = spanning.map(_.length).sum
+  def spanning: Seq[DataFile] = appended.flatMap(_.files)
 
   def freshBytes: Long = fresh.map(_.length).sum
 
@@ -93,8 +93,8 @@ final private[run] class Placement(
     files.groupBy(_.partition).toSeq.sortBy(_._1).map { case (directory, here) =>
       val known = runs.filter(r => r.layoutIds.contains(directory) && counts(r, here))
       val layout = known.lastOption.map(_.layoutIds(directory))
-      val recorded = known.filter(r => layout.isDefined && r.layoutIds.get(directory) == layout)
-        .flatMap(_.files).map(f => (f.path, f.length) -> f).toMap
+      val same = known.filter(r => layout.isDefined && r.layoutIds.get(directory) == layout)
+      val recorded = same.flatMap(_.files).map(f => (f.path, f.length) -> f).toMap
       val matched = here.map(f => f -> recorded.get((table.recorded(f), f.length)))
       def by[K](level: Int)(key: RecordedFile => K): Map[K, Seq[DataFile]] =
         matched.collect { case (f, Some(r)) if r.level == level => key(r) -> f }
@@ -107,6 +107,10 @@ final private[run] class Placement(
         // the steps of a partition are for statements that take it whole
         PlacedPartition(directory, layout)
       else {
+        val present = here.map(f => (table.recorded(f), f.length) -> f).toMap
+        def appended(r: RunRecord): AppendedFiles =
+          AppendedFiles(r.files.filter(_.level == OutputFiles.Appended)
+            .flatMap(f => present.get((f.path, f.length)).map((_, f.fileNumber, f.until))))
         val spanning = by(OutputFiles.Appended)(_ => ()).values.flatten.toSeq
         val placed = settled.values.flatten.toSeq
         val begun = placed.filter(f => earlier.waiting(f.path))
@@ -119,7 +123,8 @@ final private[run] class Placement(
           directory,
           layout,
           settled.map { case (n, files) => n -> stay(files) }.filter(_._2.nonEmpty),
-          stay(spanning),
+          same.map(appended).map(a => AppendedFiles(a.spans.filterNot(s => moving(s._1.path))))
+            .filter(_.spans.nonEmpty),
           fresh = matched.collect { case (f, None) if taken(f.path) => f } ++ begun,
           gathered,
           thinned)
