@@ -13,6 +13,15 @@ object Zone {
 
   /** Every non-NULL value lies in `[min, max]`. */
   final case class Between(min: Word, max: Word) extends Zone
+
+  /** What is known of a part by its own zone and by that of the whole. */
+  def within(part: Zone, whole: Zone): Zone = (part, whole) match {
+    case (Unknown, _) => whole
+    case (Between(min1, max1), Between(min2, max2)) =>
+      val (min, max) = (if (min1 >= min2) min1 else min2, if (max1 <= max2) max1 else max2)
+      if (min <= max) Between(min, max) else part
+    case _ => part
+  }
 }
 
 /**

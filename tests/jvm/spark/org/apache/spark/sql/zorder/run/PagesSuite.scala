@@ -64,4 +64,18 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
       assert(overBound(row) < 1.15)
     }
   }
+
+  test("row groups are forecast as the writer ends them: by compressed pages and a raw one") {
+    withTable { path =>
+      for (size <- Seq("300k", "240k", "180k")) {
+        val options = s"WITH (fileCount = 2, pageRowLimit = 2000, rowGroupSize = '$size', force = true)"
+        val row = done(zorder(path, s"FULL BY (b, id) $options"))
+        assert(metric[Long](row, "rowGroups") >= 4)
+        for (c <- 0 to 1) {
+          def read(what: String) = share(row, c, "row_groups", what)
+          assert(math.abs(read("forecast") / read("measured") - 1) < 0.08, s"$size, column $c")
+        }
+      }
+    }
+  }
 }

@@ -134,7 +134,8 @@ object ZOrderOption {
       "bytes per byte",
       "5",
       "Bytes that a run may write per byte appended since the last one. New rows whose merge would cost more " +
-        "become files of their own in layout order, until so many lie about that writing all anew costs less.",
+        "become files of their own in layout order, merged with each other by size, until so many lie about that " +
+        "writing all anew costs less.",
       (o, v) => o.copy(writeBudget = OptionValue.decimal("writeBudget", v, 1, 1000))
     ),
     ZOrderOption(

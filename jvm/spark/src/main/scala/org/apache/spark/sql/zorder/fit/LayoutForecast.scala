@@ -39,11 +39,12 @@ object LayoutForecast {
     val inPages =
       if (byPages) placed.byPages(pageRows / perSampled, rowGroupRows / perSampled) else placed
     val unsampled = new ZoneExtrapolation(sample.columns.map(_.sorted), 1.0 - 1.0 / perSampled)
-    def parts(size: Double) = cut(sample, inPages, size, unsampled)
+    def parts(size: Double)(described: (Block, Block) => Block) =
+      cut(sample, inPages, size, unsampled, described)
     Levels(
-      parts(Double.MaxValue).map(TruncatedBounds.ofChunk),
-      parts(rowGroupRows / perSampled).map(TruncatedBounds.ofChunk),
-      parts(pageRows / perSampled).map(TruncatedBounds.ofPage))
+      parts(Double.MaxValue)((file, _) => TruncatedBounds.ofChunk(file)),
+      parts(rowGroupRows / perSampled)((rowGroup, _) => TruncatedBounds.ofChunk(rowGroup)),
+      parts(pageRows / perSampled)(TruncatedBounds.ofPage))
   }
 
   def shares(blocks: Seq[Block], values: IndexedSeq[SortedWords]): IndexedSeq[Double] =
@@ -120,19 +121,29 @@ object LayoutForecast {
     layout.key(cell, layout.file(cell, i), row, scratch)
   }
 
-  /** Cuts each file into blocks of at most `size` sampled rows. */
-  private def cut(sample: Sample, placed: Placed, size: Double, unsampled: ZoneExtrapolation): Seq[Block] = {
+  /**
+   * Cuts each file into blocks of at most `size` sampled rows.
+   *
+   * @param described
+   *   a block and its file as statistics will have the block
+   */
+  private def cut(
+      sample: Sample,
+      placed: Placed,
+      size: Double,
+      unsampled: ZoneExtrapolation,
+      described: (Block, Block) => Block): Seq[Block] = {
     val out = ArrayBuffer.empty[Block]
     val n = placed.order.length
     var from = 0
     while (from < n) {
       val end = placed.end(from)
-      val whole = block(sample, placed.order, from, end).zones
+      val file = block(sample, placed.order, from, end)
       var blockEnd = from + size
       while (from < end) {
         val until =
           math.max(from + 1, math.min(end, math.round(math.min(blockEnd, Int.MaxValue.toDouble)).toInt))
-        out += unsampled.widened(block(sample, placed.order, from, until), whole)
+        out += described(unsampled.widened(block(sample, placed.order, from, until), file.zones), file)
         from = until
         blockEnd += size
       }

@@ -20,8 +20,14 @@ object TruncatedBounds {
   def ofChunk(block: Block): Block =
     kept(block)((min, max) => if (min.length + max.length < ChunkBytes) Some((min, max)) else None)
 
-  /** A page as the page index will describe it. */
-  def ofPage(block: Block): Block = kept(block)((min, max) => above(max).map((min.take(PageBytes), _)))
+  /**
+   * A page as the page index will describe it, within the bounds that the footer has for its row group: where these
+   * leave out the row group, no reader comes to the page.
+   */
+  def ofPage(block: Block, rowGroup: Block): Block = {
+    val page = kept(block)((min, max) => above(max).map((min.take(PageBytes), _)))
+    page.copy(zones = page.zones.zip(ofChunk(rowGroup).zones).map { case (a, b) => Zone.within(a, b) })
+  }
 
   private def kept(block: Block)(
       bounds: (Array[Byte], Array[Byte]) => Option[(Array[Byte], Array[Byte])]): Block =

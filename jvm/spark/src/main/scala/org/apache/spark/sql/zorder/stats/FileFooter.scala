@@ -62,6 +62,8 @@ final case class FileSchema(
 }
 
 /**
+ * @param dictionaryBytes
+ *   of `compressedBytes`, those of dictionaries
  * @param start
  *   offset in the file
  * @param zones
@@ -72,6 +74,7 @@ final case class FileSchema(
 final case class RowGroup(
     rows: Long,
     compressedBytes: Long,
+    dictionaryBytes: Long,
     start: Long,
     zones: IndexedSeq[Zone],
     nullFree: Set[Int])

@@ -103,6 +103,7 @@ private[stats] final class FooterReader(
         RowGroup(
           blocks(i).getRowCount,
           blocks(i).getCompressedSize,
+          blocks(i).getColumns.asScala.map(FooterReader.dictionaryBytes).sum,
           blocks(i).getStartingPos,
           zones,
           nullFree)
@@ -239,6 +240,11 @@ private[stats] object FooterReader {
     val statistics: Statistics[_] = chunk.getStatistics
     statistics != null && statistics.isNumNullsSet && statistics.getNumNulls == 0
   }
+
+  /** The dictionary comes first in its chunk; not every writer says where it is. */
+  private def dictionaryBytes(chunk: ColumnChunkMetaData): Long =
+    if (chunk.getDictionaryPageOffset <= 0) 0L
+    else math.max(0L, chunk.getFirstDataPageOffset - chunk.getDictionaryPageOffset)
 
   private def nulls(chunks: Seq[Option[ColumnChunkMetaData]]): Long = {
     val counts = chunks.map { chunk =>

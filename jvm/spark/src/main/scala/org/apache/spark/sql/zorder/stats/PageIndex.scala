@@ -124,6 +124,10 @@ object PageIndex {
       offsets <- Option(reader.readOffsetIndex(chunk))
       found <- ParquetZones.ofPages(columnIndex, offsets, block.getRowCount, wanted.decoder)
     } yield found
-    pages.getOrElse(IndexedSeq(Block(block.getRowCount, IndexedSeq(wanted.of(chunks)))))
+    val whole = wanted.of(chunks)
+    pages.fold(IndexedSeq(Block(block.getRowCount, IndexedSeq(whole)))) { found =>
+      // a page index cuts long values short, and no reader comes to the page of a row group that it skips
+      found.map(page => page.copy(zones = page.zones.map(Zone.within(_, whole))))
+    }
   }
 }

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.run.forecast
 
-import org.apache.spark.sql.zorder.fit.{ReadEstimator, Levels, ReadShares}
+import org.apache.spark.sql.zorder.fit.{LeastReads, Levels, ReadEstimator, ReadShares}
 import org.apache.spark.sql.zorder.run.inspect.TrackedColumns
 import org.apache.spark.sql.zorder.run.report.{
   AlternativeReport,
@@ -9,7 +9,8 @@ import org.apache.spark.sql.zorder.run.report.{
   OtherReport,
   QueryReport,
   ReadAt,
-  ReadReport
+  ReadReport,
+  Shares
 }
 import org.apache.spark.sql.zorder.workload.draw.QueryGroup
 import sparkzorder.curve.build.Candidate
@@ -46,7 +47,11 @@ final private[run] case class Forecast(
 
   def columns: Seq[ColumnReport] = tracked.clustering.indices.map { c =>
     val read = column(c)
-    ColumnReport(tracked.all(c).sql, read.at(_.files), read.at(_.rowGroups), read.at(_.pages))
+    def at(level: ReadShares => Double): Shares = {
+      val shares = read.at(level)
+      shares.copy(bound = standing(level).flatMap(part => shares.bound.map(_ * part)))
+    }
+    ColumnReport(tracked.all(c).sql, at(_.files), at(_.rowGroups), at(_.pages))
   }
 
   def others: Seq[OtherReport] = tracked.watchedPlaces.map { c =>
@@ -60,13 +65,19 @@ final private[run] case class Forecast(
         Some(expected.queries(g)),
         measured.map(_.queries(g)),
         Some(bound.queries(g)))
-      QueryReport(
-        groups(g).text,
-        groups(g).weight,
-        read.at(_.files),
-        read.at(_.rowGroups),
-        read.at(_.pages))
+      def at(level: ReadShares => Double): Shares = read.at(level).copy(bound =
+        LeastReads.unlessBeaten(level(bound.queries(g)), known.map(r => level(r.queries(g)))))
+      QueryReport(groups(g).text, groups(g).weight, at(_.files), at(_.rowGroups), at(_.pages))
     }
+
+  /** What a layout is known to read, if only by forecast. */
+  private def known: Seq[Readings] = expected +: measured.toSeq
+
+  /** The bound is one of the mean over the columns: the part of it that no layout is known to beat. */
+  private def standing(level: ReadShares => Double): Option[Double] = {
+    def all(of: Readings): Double = tracked.clustering.indices.map(c => level(of.columns(c))).sum
+    LeastReads.unlessBeaten(all(bound), known.map(all)).map(_ / math.max(1e-9, all(bound)))
+  }
 
   /** Files have no statistics of an expression: only the forecast of where its values will be is known. */
   private def column(c: Int): ReadAt = {

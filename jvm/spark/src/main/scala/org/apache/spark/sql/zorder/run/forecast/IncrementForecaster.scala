@@ -63,7 +63,7 @@ final private[run] class IncrementForecaster(
         Double.MaxValue,
         options.pageRowLimit.toDouble,
         byPages = input.ordersPages)
-    forecast(gauge, present.of(placed.all), ahead, sample)
+    forecast(gauge, present.of(placed.all), ahead, sample, 1)
   }
 
   def forecast(growing: Seq[GrowingPartition], changed: FilePlan, sample: Sample): Forecast = {
@@ -75,12 +75,17 @@ final private[run] class IncrementForecaster(
     val appended = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append])
     // merged rows lie in the boxes that are there; appended ones are blocks of their own
     val ahead = appended.foldLeft(present.of(settled))((so, g) => so ++ blocks(g, sample))
-    forecast(gauge, present.of(all), ahead, sample)
+    forecast(gauge, present.of(all), ahead, sample, growing.length)
   }
 
-  private def forecast(gauge: ReadEstimator, now: Levels, ahead: Levels, sample: Sample): Forecast = {
-    val reading =
-      ReadShares(ahead.files.length.toDouble, ahead.rowGroups.length.toDouble, ahead.pages.length.toDouble)
+  private def forecast(
+      gauge: ReadEstimator,
+      now: Levels,
+      ahead: Levels,
+      sample: Sample,
+      partitions: Int): Forecast = {
+    def each(blocks: Seq[Block]): Double = blocks.length.toDouble / partitions
+    val reading = ReadShares(each(ahead.files), each(ahead.rowGroups), each(ahead.pages))
     Forecast(
       tracked,
       gauge,

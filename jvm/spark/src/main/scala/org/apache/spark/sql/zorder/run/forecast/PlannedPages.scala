@@ -13,7 +13,7 @@ import sparkzorder.curve.page.PagePlan
  * @param pageRows
  *   rows of a full page of the clustering columns
  * @param rowGroupRows
- *   rows of a full row group, as the input's row groups have them
+ *   rows of a full row group, by the bytes that the input has per row
  */
 final private[run] case class PlannedPages(pageRows: Int, rowGroupRows: Double) {
 
@@ -48,15 +48,8 @@ private[run] object PlannedPages {
       if (!input.ordersPages) options.pageRowLimit
       else if (whole) PagePlan.rows(files, math.max(1, most.toInt))
       else math.max(1, most.toInt)
-    PlannedPages(pageRows, rowGroupRows(input, plan, options))
-  }
-
-  /** Rows that fit into a row group, by the bytes that the input's row groups have per row. */
-  private def rowGroupRows(input: Inspection, plan: FilePlan, options: RunOptions): Double = {
-    val groups = input.footersOf(plan).flatMap(_.rowGroups)
-    val bytes = groups.map(_.compressedBytes).sum
-    val size = options.rowGroupSize.getOrElse(input.rowGroupBytes)
-    if (bytes == 0) Double.MaxValue else math.max(1.0, size.toDouble * groups.map(_.rows).sum / bytes)
+    val rowGroupBytes = options.rowGroupSize.getOrElse(input.rowGroupBytes)
+    PlannedPages(pageRows, RowGroupRows(input.footersOf(plan)).of(rowGroupBytes, pageRows))
   }
 
   /** Bytes of a value of the widest clustering column, by the bounds of the files. */

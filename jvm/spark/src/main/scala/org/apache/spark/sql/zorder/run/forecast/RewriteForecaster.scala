@@ -4,8 +4,8 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.fit.{
   Fit,
   LayoutForecast,
+  LeastReads,
   Levels,
-  QueryBound,
   ReadEstimator,
   ReadShares,
   Sample
@@ -41,8 +41,6 @@ final private[run] class RewriteForecaster(
     val placed =
       whole.masked(tracked.stored.indices.map(c => tracked.stored(c).isEmpty || tracked.bounded(c)))
     val expected = Readings(gauge.columns(placed), gauge.queries(whole.masked(tracked.bounded)))
-    val blocks =
-      ReadShares(whole.files.length.toDouble, whole.rowGroups.length.toDouble, whole.pages.length.toDouble)
     val worse = tracked.watchedPlaces.filter(c =>
       OtherReport("", Shares(Some(now.columns(c).files), Some(expected.columns(c).files)), None).getsWorse)
     Forecast(
@@ -51,7 +49,7 @@ final private[run] class RewriteForecaster(
       groups,
       now,
       expected,
-      bound(blocks, groups),
+      bound(parts, groups),
       worse.map(c => c -> asOneMore(c)).toMap,
       alternatives(pages, parts.head))
   }
@@ -73,16 +71,17 @@ final private[run] class RewriteForecaster(
     }
   }
 
-  private def bound(blocks: ReadShares, groups: Seq[QueryGroup]): Readings = {
-    def columns(places: Seq[Int]): IndexedSeq[ReadShares] = {
-      val part = sample.select(places)
-      val each = LayoutForecast.bound(part, Seq(blocks.files, blocks.rowGroups, blocks.pages))
-      places.indices.map(c => ReadShares(each(0)(c), each(1)(c), each(2)(c)))
-    }
-    lazy val least = new QueryBound(sample)
+  private def bound(ahead: IndexedSeq[Levels], groups: Seq[QueryGroup]): Readings = {
+    val least = new LeastReads(ahead.indices.map { p =>
+      val blocks = ReadShares(
+        ahead(p).files.length.toDouble,
+        ahead(p).rowGroups.length.toDouble,
+        ahead(p).pages.length.toDouble)
+      LeastReads.Part(fitted.heldOut(p), input.rows(plan.partitions(p).partition).toDouble, blocks)
+    })
     Readings(
-      columns(clustering) ++ tracked.watchedPlaces.map(c => columns(clustering :+ c).last),
-      groups.map(g => least.of(g.queries, blocks)).toIndexedSeq)
+      least.columns(clustering) ++ tracked.watchedPlaces.map(c => least.columns(clustering :+ c).last),
+      groups.map(g => least.queries(g.queries)).toIndexedSeq)
   }
 
   /** The share of files that look-ups in a watched column read of a Z-order by it and the clustering columns. */
@@ -112,7 +111,9 @@ final private[run] class RewriteForecaster(
     val tried =
       if (fitted.first.candidates.nonEmpty) fitted.first.candidates
       else Seq(scorer.of(fitted.first.layout.curve, ahead))
-    (scorer.of("now", present) +: tried) :+ scorer.bound
+    val least = scorer.bound
+    val stands = LeastReads.unlessBeaten(least.files, tried.map(_.files)).isDefined
+    (scorer.of("now", present) +: tried) ++ (if (stands) Seq(least) else Nil)
   }
 }
 
