@@ -34,7 +34,9 @@ class LeastReadsSuite extends AnyFunSuite {
     },
     "in clusters" -> { _ =>
       val town = random.nextInt(12)
-      (Some(town * 7L % 12 * 10000 + random.nextLong(3000)), Some(town * 5L % 12 * 10000 + random.nextLong(3000)))
+      (
+        Some(town * 7L % 12 * 10000 + random.nextLong(3000)),
+        Some(town * 5L % 12 * 10000 + random.nextLong(3000)))
     }
   )
 

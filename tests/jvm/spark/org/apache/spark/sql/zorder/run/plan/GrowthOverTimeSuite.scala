@@ -64,7 +64,8 @@ class GrowthOverTimeSuite extends AnyFunSuite {
     Outcome(each.map(_._1), written.toDouble / (30 * fresh), each.map(_._2).max)
   }
 
-  test("appends of 1, 3 and 10 %: look-ups <= 1.4 x, 1.2 x in the mean, <= 5 bytes a byte, <= 1.5 x the files") {
+  test(
+    "appends of 1, 3 and 10 %: look-ups <= 1.4 x, 1.2 x in the mean, <= 5 bytes a byte, <= 1.5 x the files") {
     for (cells <- Seq(16, 64, 256); share <- Seq(0.01, 0.03, 0.1)) {
       val o = grow(cells, share)
       assert(
