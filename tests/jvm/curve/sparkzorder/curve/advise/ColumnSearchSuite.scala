@@ -3,7 +3,7 @@ package sparkzorder.curve.advise
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.curve.LongWord
-import sparkzorder.curve.build.{DefaultWorkload, HeldOut, Placed, Table}
+import sparkzorder.curve.build.{DefaultWorkload, HeldOut, Placed, QueryHalves, Table}
 import sparkzorder.curve.cost.{Condition, Query, RankQueries}
 
 /** Which columns are found, on tables whose answer is known. */
@@ -37,9 +37,9 @@ class ColumnSearchSuite extends AnyFunSuite {
     assert(sets.map(_.columns.toSet) == IndexedSeq(Set(sets(0).columns.head), Set(0, 1)))
     assert(sets(1).bits.forall(b => math.abs(b - 3.0) < 0.3), sets(1).bits)
     assert(math.abs(sets(1).shares.ofFiles - 0.125) < 0.02)
-    // alone: 1 / 64 for itself and everything for the other
+    // alone: 1 / 64 for itself and everything for the other, but for look-ups of its ends
     assert(
-      math.abs(sets(0).shares.ofFiles - (1.0 / 64 + 1.0) / 2) < 0.015 && sets(0).isSort && !sets(1).isSort)
+      math.abs(sets(0).shares.ofFiles - (1.0 / 64 + 1.0) / 2) < 0.025 && sets(0).isSort && !sets(1).isSort)
     assert(math.abs(sets(1).lossByLast - (0.125 - 1.0 / 64)) < 0.02)
   }
 

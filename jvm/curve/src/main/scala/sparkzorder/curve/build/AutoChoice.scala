@@ -43,11 +43,10 @@ final private class AutoChoice(
   /** Every builder fitted on one half and costed on the other. */
   private def compared(sample: RankedSample, queries: RankQueries): IndexedSeq[ScoredCandidate] = {
     val (rows, unseenRows) = halves(sample.rows)
-    val (known, unseen) = halves(queries.size)
     val trained = sample.take(rows)
     val judged = sample.take(unseenRows)
-    val (log, test) =
-      if (known.isEmpty || unseen.isEmpty) (queries, queries) else (queries.take(known), queries.take(unseen))
+    // every kind of query has its weight in both halves, or a rare one would be lost to one of them
+    val (log, test) = QueryHalves.of(queries)
     val pageOrder = PageOrder.of(trained, log, files * pagesPerFile)
     among.map { builder =>
       val tree = builder.build(trained, log, files)

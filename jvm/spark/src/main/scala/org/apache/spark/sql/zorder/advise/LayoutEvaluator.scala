@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.advise
 
 import org.apache.spark.sql.zorder.fit.Sample
 import sparkzorder.curve.Block
-import sparkzorder.curve.advise.{ColumnSearch, QueryHalves}
-import sparkzorder.curve.build.{DefaultWorkload, HeldOut, QueryShares, WorkloadShapes}
+import sparkzorder.curve.advise.ColumnSearch
+import sparkzorder.curve.build.{DefaultWorkload, HeldOut, QueryHalves, QueryShares, WorkloadShapes}
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Query, RankBlocks, RankQueries, ReadCost, WorkloadBound}
 import sparkzorder.curve.layout.Scale

@@ -1,4 +1,4 @@
-package sparkzorder.curve.advise
+package sparkzorder.curve.build
 
 import sparkzorder.curve.cost.RankQueries
 
@@ -12,12 +12,16 @@ object QueryHalves {
     val kinds = (0 until queries.size).groupBy(q => queries.boxes(q).map(_.columns.toSeq).toSeq.distinct)
     val parted = kinds.values.toIndexedSeq.sortBy(_.head).map { same =>
       if (same.length == 1) (same, same)
-      else same.indices.partition(_ % 2 == 0) match {
-        case (even, odd) => (even.map(same(_)), odd.map(same(_)))
-      }
+      else same.sortBy(q => (mixed(q), q)).splitAt((same.length + 1) / 2)
     }
     val weights = parted.map { case (a, b) => (a ++ b).distinct.map(queries.weights(_)).sum }
     (take(queries, parted.map(_._1), weights), take(queries, parted.map(_._2), weights))
+  }
+
+  /** A mix of a number's bits, so that no period of the log shows. */
+  private def mixed(n: Int): Int = {
+    val m = n * 0x9e3779b9
+    (m ^ (m >>> 15)) * 0x85ebca6b
   }
 
   /** The chosen queries of each kind, with the weight of the kind between them. */

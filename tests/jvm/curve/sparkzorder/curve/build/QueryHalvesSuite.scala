@@ -1,0 +1,46 @@
+package sparkzorder.curve.build
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import sparkzorder.curve.cost.{RankBox, RankQueries}
+
+class QueryHalvesSuite extends AnyFunSuite {
+  private def lookUp(column: Int, rank: Int): Array[RankBox] =
+    Array(new RankBox(Array(column), Array(Array(rank)), Array(Array(rank)), Array(false)))
+
+  /** Column c is asked for as often as `counts(c)` says. */
+  private def log(counts: Int*): RankQueries = {
+    val boxes = counts.zipWithIndex.flatMap { case (n, c) => (0 until n).map(lookUp(c, _)) }
+    new RankQueries(boxes.toArray, Array.fill(boxes.size)(1.0))
+  }
+
+  private def weight(queries: RankQueries, column: Int): Double =
+    (0 until queries.size).filter(queries.asks(_, column)).map(queries.weights(_)).sum
+
+  test("each half has every kind of query with the weight that it has in the log") {
+    val counts = Seq(100, 7, 2, 1)
+    val (known, unseen) = QueryHalves.of(log(counts: _*))
+    for (half <- Seq(known, unseen); c <- counts.indices)
+      assert(math.abs(weight(half, c) - counts(c)) < 1e-9)
+  }
+
+  test("no query of a kind of two or more is in both halves, and their sizes differ by one at most") {
+    val (known, unseen) = QueryHalves.of(log(100, 7, 2))
+    assert(known.boxes.intersect(unseen.boxes).isEmpty)
+    assert(known.size + unseen.size == 109)
+    assert(known.size - unseen.size == 1)
+  }
+
+  test("a log in which two sorts of query alternate is not halved by sort") {
+    val ranks = (0 until 200).map(i => if (i % 2 == 0) 0 else 1)
+    val (known, _) = QueryHalves.of(
+      new RankQueries(ranks.map(lookUp(0, _)).toArray, Array.fill(ranks.size)(1.0)))
+    val even = known.boxes.count(_.head.lows(0)(0) == 0)
+    assert(even > 30 && even < 70)
+  }
+
+  test("no queries have no halves") {
+    val (known, unseen) = QueryHalves.of(RankQueries.none)
+    assert(known.size == 0 && unseen.size == 0)
+  }
+}
