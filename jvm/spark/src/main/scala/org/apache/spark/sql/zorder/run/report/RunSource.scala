@@ -39,7 +39,9 @@ private[run] object RunSource extends Source {
       val measured = files.flatMap(_.measured)
       if (measured.nonEmpty) {
         shareRead.set(measured.sum / measured.length)
-        efficiency.set(files.flatMap(_.bound).sum / math.max(1e-9, measured.sum))
+        val bounds = files.flatMap(_.bound)
+        // a table whose columns depend on each other has no bound
+        if (bounds.nonEmpty) efficiency.set(bounds.sum / math.max(1e-9, measured.sum))
       }
     }
 
