@@ -19,6 +19,9 @@ private[run] object Tiers {
   /** No file is smaller than this share of a usual file just to span less. */
   private val SmallestFile = 1.0 / 16
 
+  /** The bytes of equal rows differ by so much. */
+  private val Compression = 1.05
+
   /** What merges among files across cells cost in all, as a share of the budget; the rest is for writing anew. */
   private val Share = 1.0 / 3
 
@@ -49,7 +52,7 @@ private[run] object Tiers {
         val (stay, again) = tiers.splitAt(tiers.length - count)
         val bytes = fresh + again.map(_._1).sum
         val crowded = stay.map(_._2).sum + files(bytes, total, cells) > MostFiles * cells
-        stay.lastOption.exists(_._1 <= (if (crowded) budget else Factor) * bytes)
+        stay.lastOption.exists(_._1 <= (if (crowded) budget else Factor) * Compression * bytes)
       }
       Iterator.from(0).dropWhile(goesOn).next()
     }
