@@ -167,6 +167,7 @@ lazy val bench_layout = Project("bench_layout", file("target/sbt/bench_layout"))
     Compile / unmanagedSourceDirectories := Seq(repo("benchmarks/layout")),
     Test / unmanagedSourceDirectories := Nil,
     Compile / run / fork := true,
+    Compile / run / mainClass := Some("sparkzorder.bench.layout.LayoutBench"),
     run / baseDirectory := repo("."),
     run / javaOptions += "-Xmx4g",
     scalafixChecked)
