@@ -1,5 +1,7 @@
 package sparkzorder.curve.build
 
+import scala.util.Random
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.curve.cost.{RankBox, RankQueries}
@@ -37,6 +39,15 @@ class QueryHalvesSuite extends AnyFunSuite {
       new RankQueries(ranks.map(lookUp(0, _)).toArray, Array.fill(ranks.size)(1.0)))
     val even = known.boxes.count(_.head.lows(0)(0) == 0)
     assert(even > 30 && even < 70)
+  }
+
+  test("the order of the log changes nothing") {
+    val queries = Random.shuffle((0 until 300).map(i => lookUp(i % 3, i % 50)))
+    def halves(boxes: Seq[Array[RankBox]]): Seq[Seq[(Int, Int)]] = {
+      val (known, unseen) = QueryHalves.of(new RankQueries(boxes.toArray, Array.fill(boxes.size)(1.0)))
+      Seq(known, unseen).map(_.boxes.map(b => (b.head.columns.head, b.head.lows(0)(0))).toSeq)
+    }
+    for (_ <- 0 until 5) assert(halves(Random.shuffle(queries)) == halves(queries))
   }
 
   test("no queries have no halves") {

@@ -42,7 +42,7 @@ class ExperimentSuite extends AnyFunSuite {
       |mixed 2 rgU: 53.95 13.84 13.84 13.84
       |mixed 2 box: 12.08 5.00 5.00 5.00
       |mixed 2 eqW: 18.21 11.79 11.79 9.63
-      |mixed 2 mix: 10.82 9.14 9.14 7.03
+      |mixed 2 mix: 10.82 9.14 9.14 7.38
       |mixed 2 rep: 9.35 6.09 6.09 3.36
       |mixed 3 eqU: 52.23 25.15 25.15 25.15
       |mixed 3 rgU: 50.72 25.64 25.64 25.64
@@ -54,12 +54,12 @@ class ExperimentSuite extends AnyFunSuite {
       |uniform 2 rgU: 21.17 13.40 13.40 13.40
       |uniform 2 box: 9.31 5.05 5.05 5.05
       |uniform 2 eqW: 23.18 12.50 12.50 9.43
-      |uniform 2 mix: 17.72 9.64 9.64 6.86
+      |uniform 2 mix: 17.72 9.64 9.64 7.16
       |uniform 2 rep: 8.16 5.12 5.12 2.79
       |uniform 3 eqU: 38.11 24.89 24.89 24.89
       |uniform 3 rgU: 39.70 25.36 25.36 25.36
       |uniform 3 box: 10.58 3.83 3.83 3.83
-      |uniform 3 eqW: 44.99 24.92 24.92 18.69
+      |uniform 3 eqW: 44.99 24.92 24.92 18.07
       |uniform 3 mix: 36.64 19.58 19.58 11.88
       |uniform 3 rep: 22.24 10.03 10.03 4.64""".stripMargin
 

@@ -6,7 +6,8 @@ import sparkzorder.curve.layout.{CutTree, InFileOrder}
 
 /**
  * Chooses among builders by what they read: each is fitted on one half of the rows and queries and costed on
- * the other, since a tree that learns from a log over-fits it. The best is fitted again on everything.
+ * the other, since a tree that learns from a log over-fits it, and once more with the halves exchanged, since
+ * the winner of one half owes much to luck. The best is fitted again on everything.
  * The aligned Z-order, where it is a candidate, stays unless another is clearly better and reads no
  * more files, and what replaces it reads no more than it on the whole log; without a log no column may pay
  * for the others. Deterministic.
@@ -40,18 +41,21 @@ final private class AutoChoice(
     other.replaces(z, margin.part) && other.surely(z) >= margin.errors &&
       other.sparesColumns(z, margin.column)
 
-  /** Every builder fitted on one half and costed on the other. */
+  /** Every builder fitted on one half and costed on the other, and the other way round. */
   private def compared(sample: RankedSample, queries: RankQueries): IndexedSeq[ScoredCandidate] = {
-    val (rows, unseenRows) = halves(sample.rows)
-    val trained = sample.take(rows)
-    val judged = sample.take(unseenRows)
+    val (some, others) = halves(sample.rows)
     // every kind of query has its weight in both halves, or a rare one would be lost to one of them
     val (log, test) = QueryHalves.of(queries)
-    val pageOrder = PageOrder.of(trained, log, files * pagesPerFile)
+    val folds = Seq(
+      Fold(sample.take(some), log, sample.take(others), test),
+      Fold(sample.take(others), test, sample.take(some), log))
+    val pageOrder = PageOrder.of(sample, queries, files * pagesPerFile)
     among.map { builder =>
-      val tree = builder.build(trained, log, files)
+      val trees = folds.map(fold => fold -> builder.build(fold.rows, fold.log, files))
       val orders = builder.inFile +: pageOrder.filter(_ => builder.inFile == InFileOrder.Hilbert).toSeq
-      orders.map(judge(builder.name, tree, _, judged, test)).reduceLeft((a, b) =>
+      orders.map(order =>
+        trees.map { case (fold, tree) => judge(builder.name, tree, order, fold.unseen, fold.test) }
+          .reduce(_ and _)).reduceLeft((a, b) =>
         if (b.candidate.pages <= WithLog.part * a.candidate.pages) b else a)
     }.toIndexedSeq
   }
@@ -82,6 +86,9 @@ final private class AutoChoice(
 }
 
 object AutoChoice {
+
+  /** What a layout is fitted on, and what it is costed on. */
+  private final case class Fold(rows: RankedSample, log: RankQueries, unseen: RankedSample, test: RankQueries)
 
   /**
    * What replaces the aligned Z-order.

@@ -43,10 +43,10 @@ final case class Chosen(
 final private[build] class ScoredCandidate(
     name: String,
     val inFile: InFileOrder,
-    files: Array[Double],
-    pages: Array[Double],
+    private val files: Array[Double],
+    private val pages: Array[Double],
     private val lookUps: IndexedSeq[Double],
-    queries: RankQueries) {
+    private val queries: RankQueries) {
   val candidate: Candidate = Candidate(name, mean(files), mean(pages))
 
   def cost: Double = candidate.cost
@@ -71,6 +71,15 @@ final private[build] class ScoredCandidate(
   /** Whether look-ups of every column read at most `most` times what they read of the other. */
   def sparesColumns(that: ScoredCandidate, most: Double): Boolean =
     lookUps.indices.forall(c => lookUps(c) <= most * that.lookUps(c))
+
+  /** Both together: the same kind of layout of other rows, costed on other queries. */
+  def and(that: ScoredCandidate): ScoredCandidate = new ScoredCandidate(
+    name,
+    inFile,
+    files ++ that.files,
+    pages ++ that.pages,
+    lookUps.zip(that.lookUps).map { case (a, b) => (a + b) / 2 },
+    queries.and(that.queries))
 
   private[this] def mean(each: Array[Double]): Double =
     each.indices.map(q => each(q) * queries.weights(q)).sum / queries.weight

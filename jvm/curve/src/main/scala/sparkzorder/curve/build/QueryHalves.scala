@@ -1,6 +1,8 @@
 package sparkzorder.curve.build
 
-import sparkzorder.curve.cost.RankQueries
+import scala.util.hashing.MurmurHash3
+
+import sparkzorder.curve.cost.{RankBox, RankQueries}
 
 /**
  * The queries of a log in two parts, one to fit by and one to judge by. Each part has every kind of query (one
@@ -10,19 +12,32 @@ object QueryHalves {
 
   def of(queries: RankQueries): (RankQueries, RankQueries) = {
     val kinds = (0 until queries.size).groupBy(q => queries.boxes(q).map(_.columns.toSeq).toSeq.distinct)
-    val parted = kinds.values.toIndexedSeq.sortBy(_.head).map { same =>
-      if (same.length == 1) (same, same)
-      else same.sortBy(q => (mixed(q), q)).splitAt((same.length + 1) / 2)
+    val parted = kinds.toIndexedSeq.sortBy(_._1.toString).map { case (_, same) =>
+      val shuffled = shuffle(queries, same)
+      if (same.length == 1) (shuffled, shuffled) else shuffled.splitAt((same.length + 1) / 2)
     }
     val weights = parted.map { case (a, b) => (a ++ b).distinct.map(queries.weights(_)).sum }
     (take(queries, parted.map(_._1), weights), take(queries, parted.map(_._2), weights))
   }
 
-  /** A mix of a number's bits, so that no period of the log shows. */
-  private def mixed(n: Int): Int = {
-    val m = n * 0x9e3779b9
-    (m ^ (m >>> 15)) * 0x85ebca6b
+  /**
+   * The queries in an order that follows from what they ask: neither a period of the log nor the order in which
+   * its files are read shows in the halves. Queries that ask the same are numbered, and so part too.
+   */
+  private def shuffle(queries: RankQueries, same: IndexedSeq[Int]): IndexedSeq[Int] = {
+    val asked = same.map(q => q -> MurmurHash3.seqHash(queries.boxes(q).toSeq.map(hash)))
+    val numbered = asked.groupBy(_._2).values.flatMap(
+      _.sortBy { case (q, _) => (queries.weights(q), q) }.zipWithIndex)
+    numbered.toIndexedSeq
+      .sortBy { case ((_, what), number) => (MurmurHash3.productHash((what, number)), what, number) }
+      .map { case ((q, _), _) => q }
   }
+
+  private def hash(box: RankBox): Int = MurmurHash3.productHash((
+    MurmurHash3.arrayHash(box.columns),
+    MurmurHash3.arrayHash(box.lows.map(MurmurHash3.arrayHash(_))),
+    MurmurHash3.arrayHash(box.highs.map(MurmurHash3.arrayHash(_))),
+    MurmurHash3.arrayHash(box.orNull)))
 
   /** The chosen queries of each kind, with the weight of the kind between them. */
   private def take(

@@ -20,6 +20,10 @@ final class RankQueries(val boxes: Array[Array[RankBox]], val weights: Array[Dou
 
   def take(queries: Array[Int]): RankQueries = new RankQueries(queries.map(boxes(_)), queries.map(weights(_)))
 
+  /** The queries of both, those of the other last. */
+  def and(that: RankQueries): RankQueries =
+    new RankQueries(boxes ++ that.boxes, weights ++ that.weights)
+
   /** Whether a query asks anything of a column. */
   def asks(query: Int, column: Int): Boolean = boxes(query).exists(_.columns.contains(column))
 
