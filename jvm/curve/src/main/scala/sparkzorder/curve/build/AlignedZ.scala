@@ -23,7 +23,10 @@ object AlignedZ extends LayoutBuilder {
         Quantiles)) ++
         Seq(Halves, Quantiles, Thirds).map(new AlignedCuts(0, MostGain, _)) :+
         new AlignedCuts(0, MostGainOfAll, Thirds)
-    val grown = candidates.iterator.map(_.grow(sample, files)).map(g => (g.tree, lookUps(sample, g.leaves)))
+    val grown = InParallel.map(candidates) { candidate =>
+      val g = candidate.grow(sample, files)
+      (g.tree, lookUps(sample, g.leaves))
+    }
     // the plain Z-order, which is the first, unless another is clearly better: noise must not decide
     grown.reduceLeft((best, next) => if (next._2 < best._2 * Clearly) next else best)._1
   }

@@ -50,14 +50,14 @@ final private class AutoChoice(
       Fold(sample.take(some), log, sample.take(others), test),
       Fold(sample.take(others), test, sample.take(some), log))
     val pageOrder = PageOrder.of(sample, queries, files * pagesPerFile)
-    among.map { builder =>
+    InParallel.map(among.toIndexedSeq) { builder =>
       val trees = folds.map(fold => fold -> builder.build(fold.rows, fold.log, files))
       val orders = builder.inFile +: pageOrder.filter(_ => builder.inFile == InFileOrder.Hilbert).toSeq
       orders.map(order =>
         trees.map { case (fold, tree) => judge(builder.name, tree, order, fold.unseen, fold.test) }
           .reduce(_ and _)).reduceLeft((a, b) =>
         if (b.candidate.pages <= WithLog.part * a.candidate.pages) b else a)
-    }.toIndexedSeq
+    }
   }
 
   private def judge(

@@ -1,5 +1,7 @@
 package sparkzorder.curve.build.cut
 
+import sparkzorder.curve.layout.RankSpan
+
 /**
  * Divides the columns in turn. A cut that would fall into a heavy value moves to that value's nearer edge;
  * where no cut makes files that are alike, the cut of any column that parts the rows best is taken.
@@ -21,28 +23,44 @@ final private[build] class AlignedCuts(
   override protected def propose(cell: SampleCell): Option[Proposal] = {
     val turns = (0 until cell.columns).map(k => (cell.turn + k) % cell.columns)
     val varying = turns.filter(cell.extent(_).width > 1)
-    val inTurn = varying.iterator.flatMap(places(cell, _))
+    val inTurn = varying.iterator.map(c => c -> places(cell, c)).filter(_._2.nonEmpty)
     if (inTurn.hasNext) Some(chosen(cell, inTurn)) else QuantileCuts.mostEven(cell, varying)
   }
 
-  private def chosen(cell: SampleCell, inTurn: Iterator[Proposal]): Proposal = choice match {
-    case KeepTurns => inTurn.next()
-    case MostGain => best(inTurn)(p => gain(cell, p, Seq(p.column)))
-    case MostGainOfAll => best(inTurn)(gain(cell, _, 0 until cell.columns))
+  private def chosen(cell: SampleCell, inTurn: Iterator[(Int, Seq[Proposal])]): Proposal = choice match {
+    case KeepTurns => inTurn.next()._2.head
+    case MostGain => best(inTurn.flatMap { case (c, cuts) => cuts.map(p => p -> ownGain(cell, c, p.rank)) })
+    case MostGainOfAll => best(inTurn.flatMap { case (c, cuts) => cuts.zip(gainsOfAll(cell, c, cuts)) })
   }
 
-  private def best(inTurn: Iterator[Proposal])(gain: Proposal => Double): Proposal =
-    inTurn.map(p => (p, gain(p))).reduceLeft((a, b) => if (b._2 > a._2 * Clearly) b else a)._1
+  private def best(gains: Iterator[(Proposal, Double)]): Proposal =
+    gains.reduceLeft((a, b) => if (b._2 > a._2 * Clearly) b else a)._1
 
-  /** By how much fewer rows of the cell look-ups on these columns read. */
-  private def gain(cell: SampleCell, p: Proposal, columns: Seq[Int]): Double = {
-    val sides = new CutSides(cell, p.column, Array(p.rank))
-    val left = sides.rowsLeft(0)
-    columns.map { c =>
-      cell.rows * sides.all.cover(cell.sample, c) -
-        left * sides.left(0).cover(cell.sample, c) -
-        (cell.rows - left) * sides.right(0).cover(cell.sample, c)
-    }.sum
+  /** By how much fewer rows of the cell look-ups on the column that is cut read. */
+  private def ownGain(cell: SampleCell, column: Int, rank: Int): Double = {
+    val sorted = cell.sortedRanks(column)
+    val values = QuantileCuts.firstAt(sorted, 1)
+    val below = QuantileCuts.firstAt(sorted, rank)
+    def read(rows: Int, from: Int, until: Int): Double =
+      if (from >= until) 0.0
+      else rows * cell.sample.shareOfValues(column, RankSpan(sorted(from), sorted(until - 1) + 1))
+    read(cell.rows, values, cell.rows) - read(below, values, below) -
+      read(cell.rows - below, math.max(values, below), cell.rows)
+  }
+
+  /** The same of look-ups on all columns, for each of some cuts of a column. */
+  private def gainsOfAll(cell: SampleCell, column: Int, cuts: Seq[Proposal]): Seq[Double] = {
+    val ranks = cuts.map(_.rank).distinct.sorted
+    val sides = new CutSides(cell, column, ranks.toArray)
+    cuts.map { p =>
+      val k = ranks.indexOf(p.rank)
+      val left = sides.rowsLeft(k)
+      (0 until cell.columns).map { c =>
+        cell.rows * sides.all.cover(cell.sample, c) -
+          left * sides.left(k).cover(cell.sample, c) -
+          (cell.rows - left) * sides.right(k).cover(cell.sample, c)
+      }.sum
+    }
   }
 }
 

@@ -12,10 +12,10 @@ private[build] object QuantileCuts {
     val n = sorted.length
     val middle = sorted((n.toLong * leftFiles / cell.files).toInt)
     Seq(firstAt(sorted, middle), firstAt(sorted, middle + 1)).distinct.collect {
-      case below if below > 0 && below < n =>
+      case below if below > 0 && below < n && bigEnough(cell, below) =>
         val files = FileAllocation.byMass(cell, below)
         (Proposal(column, sorted(below), files), FileAllocation.imbalance(cell, below, files))
-    }.filter { case (p, _) => bigEnough(cell, cell.rowsBelow(p.column, p.rank)) }
+    }
   }
 
   /** The most even of these cuts, unless its files would not be alike. */

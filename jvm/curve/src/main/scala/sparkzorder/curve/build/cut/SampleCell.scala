@@ -62,17 +62,22 @@ final private[build] class SampleCell(
     n
   }
 
-  /** The ranks of a column in the cell, ascending. */
+  private[this] val sorted = new Array[Array[Int]](columns)
+
+  /** The ranks of a column in the cell, ascending; found once, and not to be changed. */
   def sortedRanks(column: Int): Array[Int] = {
-    val ranks = sample.ranks(column)
-    val out = new Array[Int](rows)
-    var i = 0
-    while (i < out.length) {
-      out(i) = ranks(order(from + i))
-      i += 1
+    if (sorted(column) == null) {
+      val ranks = sample.ranks(column)
+      val out = new Array[Int](rows)
+      var i = 0
+      while (i < out.length) {
+        out(i) = ranks(order(from + i))
+        i += 1
+      }
+      java.util.Arrays.sort(out)
+      sorted(column) = out
     }
-    java.util.Arrays.sort(out)
-    out
+    sorted(column)
   }
 
   /** Rows per file, relative to the table's mean, if `files` of the cell's files get `rows` rows. */
@@ -84,6 +89,8 @@ final private[build] class SampleCell(
   /** The two cells on either side of a cut. */
   def part(cut: Proposal): (SampleCell, SampleCell) = {
     import cut.{column, leftFiles, rank}
+    // not needed any more, and as long as the table
+    java.util.Arrays.fill(sorted.asInstanceOf[Array[AnyRef]], null)
     val ranks = sample.ranks(column)
     var i = from
     var j = until - 1
