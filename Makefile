@@ -21,7 +21,7 @@ JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-audit bench-shares bench-peers \
-  bench-queries bench-planning bench-tpch bench-sort bench-layout cluster-test fault-test store-test hostile-test mutants \
+  bench-queries bench-runs bench-planning bench-tpch bench-sort bench-layout cluster-test fault-test store-test hostile-test mutants \
   clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
@@ -97,6 +97,9 @@ bench-peers: venv-3.5 target/jars/.built-3.5 ## keys (CPU time) and layouts (cou
 
 bench-queries: venv-3.5 target/jars/.built-3.5 ## queries in every layout and format, on a quick store and a slow one: an hour
 	target/venv/3.5/bin/python benchmarks/peers/queries.py
+
+bench-runs: venv-3.5 target/jars/.built-3.5 ## runs beside plain rewrites of the same format, wide and narrow rows: half an hour
+	target/venv/3.5/bin/python benchmarks/peers/run_times.py
 
 bench-planning: venv-3.5 target/jars/.built-3.5 ## planning over 100,000 files: plain Spark, our index, Delta, Iceberg
 	target/venv/3.5/bin/python benchmarks/peers/planning.py

@@ -1,11 +1,17 @@
-"""CPU time of a query, from Spark's own task metrics."""
+"""CPU time of a query, from Spark's own task metrics, and of the whole JVM."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def seconds(spark: SparkSession) -> float:
+    """CPU seconds of the JVM so far, driver and tasks, compiler and garbage collector."""
+    used = spark._jvm.java.lang.ProcessHandle.current().info().totalCpuDuration().get()
+    return float(used.toNanos()) / 1e9
 
 
 def cpu_ns(query: DataFrame) -> int:

@@ -13,11 +13,8 @@ final class RankedSample(val scales: IndexedSeq[Scale], val ranks: Array[Array[I
   val rows: Int = if (columns == 0) 0 else ranks(0).length
 
   /** The ranks of the values (NULLs left out) of each column, ascending. */
-  private[this] lazy val ascending: Array[Array[Int]] = ranks.map { all =>
-    val values = all.filter(_ > 0)
-    java.util.Arrays.sort(values)
-    values
-  }
+  private[this] lazy val ascending: Array[Array[Int]] =
+    ranks.map(all => RankSort.ascending(all.filter(_ > 0)))
 
   /** Spans of single values (and NULL) too heavy to share a cell, when the table becomes `files` files. */
   def heavy(files: Int): IndexedSeq[Array[RankSpan]] = scales.map(_.heavy(1.0 / (2.0 * files)))

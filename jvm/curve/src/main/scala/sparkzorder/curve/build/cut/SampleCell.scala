@@ -74,8 +74,7 @@ final private[build] class SampleCell(
         out(i) = ranks(order(from + i))
         i += 1
       }
-      java.util.Arrays.sort(out)
-      sorted(column) = out
+      sorted(column) = RankSort.ascending(out)
     }
     sorted(column)
   }

@@ -39,12 +39,7 @@ object LayoutForecast {
     val inPages =
       if (byPages) placed.byPages(pageRows / perSampled, rowGroupRows / perSampled) else placed
     val unsampled = new ZoneExtrapolation(sample.columns.map(_.sorted), 1.0 - 1.0 / perSampled)
-    def parts(size: Double)(described: (Block, Block) => Block) =
-      cut(sample, inPages, size, unsampled, described)
-    Levels(
-      parts(Double.MaxValue)((file, _) => TruncatedBounds.ofChunk(file)),
-      parts(rowGroupRows / perSampled)((rowGroup, _) => TruncatedBounds.ofChunk(rowGroup)),
-      parts(pageRows / perSampled)(TruncatedBounds.ofPage))
+    cut(sample, inPages, rowGroupRows / perSampled, pageRows / perSampled, unsampled)
   }
 
   def shares(blocks: Seq[Block], values: IndexedSeq[SortedWords]): IndexedSeq[Double] =
@@ -121,34 +116,39 @@ object LayoutForecast {
     layout.key(cell, layout.file(cell, i), row, scratch)
   }
 
-  /**
-   * Cuts each file into blocks of at most `size` sampled rows.
-   *
-   * @param described
-   *   a block and its file as statistics will have the block
-   */
+  /** Files, their row groups, and the pages of these: the writer counts rows anew in every row group. */
   private def cut(
       sample: Sample,
       placed: Placed,
-      size: Double,
-      unsampled: ZoneExtrapolation,
-      described: (Block, Block) => Block): Seq[Block] = {
-    val out = ArrayBuffer.empty[Block]
-    val n = placed.order.length
+      rowGroupRows: Double,
+      pageRows: Double,
+      unsampled: ZoneExtrapolation): Levels = {
+    val (files, rowGroups, pages) =
+      (ArrayBuffer.empty[Block], ArrayBuffer.empty[Block], ArrayBuffer.empty[Block])
     var from = 0
-    while (from < n) {
+    while (from < placed.order.length) {
       val end = placed.end(from)
       val file = block(sample, placed.order, from, end)
-      var blockEnd = from + size
-      while (from < end) {
-        val until =
-          math.max(from + 1, math.min(end, math.round(math.min(blockEnd, Int.MaxValue.toDouble)).toInt))
-        out += described(unsampled.widened(block(sample, placed.order, from, until), file.zones), file)
-        from = until
-        blockEnd += size
+      def sampled(from: Int, until: Int) =
+        unsampled.widened(block(sample, placed.order, from, until), file.zones)
+      files += TruncatedBounds.ofChunk(unsampled.widened(file, file.zones))
+      for ((groupFrom, groupEnd) <- pieces(from, end, rowGroupRows)) {
+        val rowGroup = sampled(groupFrom, groupEnd)
+        rowGroups += TruncatedBounds.ofChunk(rowGroup)
+        for ((pageFrom, pageEnd) <- pieces(groupFrom, groupEnd, pageRows))
+          pages += TruncatedBounds.ofPage(sampled(pageFrom, pageEnd), rowGroup)
       }
+      from = end
     }
-    out.toSeq
+    Levels(files.toSeq, rowGroups.toSeq, pages.toSeq)
+  }
+
+  /** Places `[from, end)` in pieces of `size` rows, a fraction where rows are sampled; the last has what is left. */
+  private def pieces(from: Int, end: Int, size: Double): Iterator[(Int, Int)] = {
+    def ends(piece: Int): Int = math.round(math.min(from + (piece + 1) * size, end.toDouble)).toInt
+    Iterator.iterate((from, 0)) { case (begun, piece) => (math.max(begun + 1, ends(piece)), piece + 1) }
+      .takeWhile(_._1 < end)
+      .map { case (begun, piece) => (begun, math.min(end, math.max(begun + 1, ends(piece)))) }
   }
 
   private def block(sample: Sample, order: Array[Int], from: Int, until: Int): Block = Block(

@@ -64,6 +64,8 @@ final case class FileSchema(
 /**
  * @param dictionaryBytes
  *   of `compressedBytes`, those of dictionaries
+ * @param rawBytes
+ *   about as many as the values take without encoding and compression
  * @param start
  *   offset in the file
  * @param zones
@@ -75,6 +77,7 @@ final case class RowGroup(
     rows: Long,
     compressedBytes: Long,
     dictionaryBytes: Long,
+    rawBytes: Long,
     start: Long,
     zones: IndexedSeq[Zone],
     nullFree: Set[Int])

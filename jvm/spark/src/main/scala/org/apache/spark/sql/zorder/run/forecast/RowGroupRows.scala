@@ -24,26 +24,12 @@ final private[forecast] case class RowGroupRows(written: Double, buffered: Doubl
 }
 
 private[forecast] object RowGroupRows {
-  private val FixedLength = raw"FIXED_LEN_BYTE_ARRAY\((\d+)\)".r
 
-  /** As the files have them. Strings are taken to be as long raw as they are in the file, for want of their lengths. */
+  /** As the files have them. */
   def apply(footers: Seq[FileFooter]): RowGroupRows = {
     val rows = math.max(1L, footers.map(_.rows).sum).toDouble
-    val written = footers.flatMap(_.rowGroups).map(g => g.compressedBytes - g.dictionaryBytes).sum / rows
-    val raw = footers.map { f =>
-      f.schema.leaves.indices.map { leaf =>
-        val width = bytesOfValue(f.schema.leaves(leaf).physical)
-        math.max(f.bytes(leaf), (f.values(leaf) - math.max(0L, f.nulls(leaf))) * width)
-      }.sum
-    }.sum / rows
-    RowGroupRows(written, math.max(written, raw))
-  }
-
-  private def bytesOfValue(physical: String): Long = physical match {
-    case "INT32" | "FLOAT" => 4L
-    case "INT64" | "DOUBLE" => 8L
-    case "INT96" => 12L
-    case FixedLength(n) => n.toLong
-    case _ => 0L
+    val groups = footers.flatMap(_.rowGroups)
+    val written = groups.map(g => g.compressedBytes - g.dictionaryBytes).sum / rows
+    RowGroupRows(written, math.max(written, groups.map(_.rawBytes).sum / rows))
   }
 }
