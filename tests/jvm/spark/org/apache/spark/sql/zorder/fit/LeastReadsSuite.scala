@@ -51,24 +51,25 @@ class LeastReadsSuite extends AnyFunSuite {
     private val values = Sample.concat(held.toIndexedSeq).columns.map(_.sorted)
     private val gauge = new ReadEstimator(values, IndexedSeq(later))
 
-    /** What look-ups in both columns read of files and pages together, and what the queries read. */
-    def read(curve: String): Seq[Double] = {
+    /** What look-ups in both columns read, and what the queries read, of a layout for these queries. */
+    def read(curve: String, log: Seq[Query]): (Seq[ReadShares], ReadShares) = {
       val levels = fitted.zip(held).map { case (learnt, seen) =>
         val layout = Fit.choose(learnt, columns, files, curve, log, 8.0).layout
         LayoutForecast.blocks(seen, layout, seen.rows.toLong, Double.MaxValue, seen.rows / files / 8.0)
       }.reduce(_ ++ _)
-      figures(gauge.columns(levels), gauge.queries(levels).head)
+      (gauge.columns(levels), gauge.queries(levels).head)
     }
 
-    def least: Seq[Double] = {
+    def least(known: (Seq[ReadShares], ReadShares)): (Seq[ReadShares], ReadShares) = {
       val blocks = ReadShares(files.toDouble, files.toDouble, files * 8.0)
       val least = new LeastReads(held.map(s => LeastReads.Part(s, s.rows.toDouble, blocks)).toIndexedSeq)
-      figures(least.columns(Seq(0, 1)), least.queries(later))
+      (least.columns(Seq(0, 1), Some(known._1)), least.queries(later, Some(known._2)))
     }
-
-    private def figures(each: Seq[ReadShares], queries: ReadShares): Seq[Double] =
-      Seq(each.map(_.files).sum, each.map(_.pages).sum, queries.files, queries.pages)
   }
+
+  /** Of both columns together and of the queries, at files and at pages. */
+  private def figures(of: (Seq[ReadShares], ReadShares)): Seq[Double] =
+    Seq(of._1.map(_.files).sum, of._1.map(_.pages).sum, of._2.files, of._2.pages)
 
   private def drawn(kind: Int => (Option[Long], Option[Long]), partitions: Int): Case = {
     val made = (0 until partitions).map(p => Seq.fill(rows)(kind(p)))
@@ -85,20 +86,22 @@ class LeastReadsSuite extends AnyFunSuite {
   }
 
   test("no layout of any kind reads less than is told of it; what is told is not far below the best") {
-    val figures = for ((name, kind) <- kinds; partitions <- Seq(1, 5)) yield {
+    val told = for ((name, kind) <- kinds; partitions <- Seq(1, 5)) yield {
       val of = drawn(kind, partitions)
-      val read = Curves.names.map(of.read)
-      val chosen = of.read(Curves.Auto.name)
-      of.least.indices.map { i =>
-        val told = LeastReads.unlessBeaten(of.least(i), Seq(chosen(i)))
+      val read = for (curve <- Curves.names; log <- Seq(Nil, of.log)) yield figures(of.read(curve, log))
+      // look-ups are judged by a layout without a log, queries by one with their log
+      val known = (of.read(Curves.Auto.name, Nil)._1, of.read(Curves.Auto.name, of.log)._2)
+      val (least, chosen) = (figures(of.least(known)), figures(known))
+      least.indices.map { i =>
+        val told = LeastReads.unlessBeaten(least(i), Seq(chosen(i)))
         val best = read.map(_(i)).min
         // a sample is off by a few percent
         told.foreach(t => assert(best >= 0.94 * t, s"$name, $partitions partitions, figure $i"))
         told.map(_ / best)
       }
     }
-    val told = figures.flatten.flatten
-    info(s"${told.length} of ${figures.flatten.length} told")
-    assert(told.length >= 0.7 * figures.flatten.length && told.forall(_ >= 0.8))
+    info(s"${told.flatten.flatten.length} of ${told.flatten.length} told")
+    assert(told.flatten.flatten.length >= 0.9 * told.flatten.length)
+    assert(told.flatten.flatten.forall(_ >= 0.8))
   }
 }

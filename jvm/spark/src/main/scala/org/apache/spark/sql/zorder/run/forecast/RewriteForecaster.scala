@@ -49,7 +49,7 @@ final private[run] class RewriteForecaster(
       groups,
       now,
       expected,
-      bound(parts, groups),
+      bound(parts, groups, expected),
       worse.map(c => c -> asOneMore(c)).toMap,
       alternatives(pages, parts.head))
   }
@@ -71,7 +71,7 @@ final private[run] class RewriteForecaster(
     }
   }
 
-  private def bound(ahead: IndexedSeq[Levels], groups: Seq[QueryGroup]): Readings = {
+  private def bound(ahead: IndexedSeq[Levels], groups: Seq[QueryGroup], expected: Readings): Readings = {
     val least = new LeastReads(ahead.indices.map { p =>
       val blocks = ReadShares(
         ahead(p).files.length.toDouble,
@@ -80,8 +80,11 @@ final private[run] class RewriteForecaster(
       LeastReads.Part(fitted.heldOut(p), input.rows(plan.partitions(p).partition).toDouble, blocks)
     })
     Readings(
-      least.columns(clustering) ++ tracked.watchedPlaces.map(c => least.columns(clustering :+ c).last),
-      groups.map(g => least.queries(g.queries)).toIndexedSeq)
+      least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++
+        tracked.watchedPlaces.map(c => least.columns(clustering :+ c, None).last),
+      groups.zip(expected.queries).map { case (g, read) =>
+        least.queries(g.queries, Some(read))
+      }.toIndexedSeq)
   }
 
   /** The share of files that look-ups in a watched column read of a Z-order by it and the clustering columns. */
