@@ -1,11 +1,11 @@
 """Time and CPU time of ZORDER TABLE as multiples of a plain rewrite of the same table in the same format.
 
-    python benchmarks/peers/run_times.py                  two tables, three formats, 5 pairs each; half an hour
+    python benchmarks/peers/run_times.py                two tables, three formats, 5 pairs each; half an hour
     python benchmarks/peers/run_times.py --rows 200000 --pairs 1      a trial; its result is not kept
 
-The plain rewrite is `repartition(n)` and a write of the format, which shuffles and writes every row as a run does,
-but plans nothing and puts nothing in order. One table is wide (TPC-DS store_sales at scale 1, by 2 of 23 columns),
-one narrow (8 million rows of 7 columns, by 4 of them).
+The plain rewrite is `repartition(n)` and a write of the format. It shuffles and writes every row as a run
+does, but plans nothing and puts nothing in order. One table is wide (TPC-DS store_sales at scale 1, by 2 of
+23 columns), one narrow (8 million rows of 7 columns, by 4 of them).
 """
 
 from __future__ import annotations
@@ -132,36 +132,44 @@ def pair(spark: SparkSession, table: Table, form: str, folder: Path, turn: int) 
 def line(table: Table, form: str, made: list[Pair]) -> str:
     """A row of the result."""
     ratios = sorted(p.run / p.plain for p in made)
-    middle = statistics.median(ratios)
     most = MOST.get((table.name, form))
     steps = {s: statistics.median(p.steps.get(s, 0) for p in made) for s in made[0].steps}
     longest = sorted(steps, key=lambda s: -steps[s])[:6]
-    return (
-        f"| {table.name} | {form} | {statistics.median(p.run for p in made):.1f} | "
-        f"{statistics.median(p.plain for p in made):.1f} | **{middle:.2f}** ({ratios[0]:.2f} to {ratios[-1]:.2f}) | "
-        f"{f'<= {most}' if most else ''} | {statistics.median(p.run_cpu / p.plain_cpu for p in made):.2f} | "
-        f"{', '.join(f'{s} {steps[s] / 1000:.1f}' for s in longest)} |"
-    )
+    cells = [
+        table.name,
+        form,
+        f"{statistics.median(p.run for p in made):.1f}",
+        f"{statistics.median(p.plain for p in made):.1f}",
+        f"**{statistics.median(ratios):.2f}** ({ratios[0]:.2f} to {ratios[-1]:.2f})",
+        f"<= {most}" if most else "",
+        f"{statistics.median(p.run_cpu / p.plain_cpu for p in made):.2f}",
+        ", ".join(f"{s} {steps[s] / 1000:.1f}" for s in longest),
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 def report(spark: SparkSession, tables: list[Table], rows: list[str], pairs: int) -> str:
     """The result file."""
-    counts = ", ".join(f"{t.name} {t.rows.count():,} rows by {len(t.by)} of {len(t.rows.columns)}" for t in tables)
+    counts = ", ".join(
+        f"{t.name} {t.rows.count():,} rows by {len(t.by)} of {len(t.rows.columns)} columns" for t in tables
+    )
+    head = ["table", "format", "run, s", "plain, s", "ratio (least to greatest)", "wanted", "CPU ratio"]
     return "\n".join(
         [
             "# Time of a run against a plain rewrite of the same format",
             "",
-            f"`benchmarks/peers/run_times.py`, {time.strftime('%Y-%m-%d')}. `ZORDER TABLE` with {FILES} files on a "
-            f"fresh table, beside `repartition({FILES})` and a write of the same format in the same session, taking "
-            f"turns, {pairs} pairs after one to warm up; medians, seconds. CPU is that of the JVM.",
+            f"`benchmarks/peers/run_times.py`, {time.strftime('%Y-%m-%d')}. `ZORDER TABLE`, {FILES} files,",
+            f"on a fresh table, beside `repartition({FILES})` and a write of the format in one session,",
+            f"taking turns, {pairs} pairs after one to warm up; medians, seconds. CPU is that of the JVM.",
             "",
-            "| table | format | run, s | plain, s | ratio (least to greatest) | wanted | CPU ratio | longest steps, s |",
-            "| --- | --- | --- | --- | --- | --- | --- | --- |",
+            f"| {' | '.join([*head, 'longest steps, s'])} |",
+            "| --- " * 8 + "|",
             *rows,
             "",
-            f"- {counts} columns; Delta {peers.DELTA}, Iceberg {peers.ICEBERG}",
-            f"- spark-zorder {session.VERSION}, Spark {spark.version}, {spark.sparkContext.master}, driver memory "
-            f"{spark.conf.get('spark.driver.memory')}; {machine.line(spark._jvm.System.getProperty('java.version'))}",
+            f"- {counts}; Delta {peers.DELTA}, Iceberg {peers.ICEBERG}",
+            f"- spark-zorder {session.VERSION}, Spark {spark.version}, {spark.sparkContext.master}, "
+            f"driver memory {spark.conf.get('spark.driver.memory')}",
+            f"- {machine.line(spark._jvm.System.getProperty('java.version'))}",
             "",
         ]
     )

@@ -1,8 +1,7 @@
 package org.apache.spark.sql.zorder.fit
 
 import sparkzorder.curve.{Block, Zone}
-import sparkzorder.curve.build.DenseBoxes
-import sparkzorder.curve.build.cut.RankedSample
+import sparkzorder.curve.build.cut.{DenseBoxes, RankedSample}
 import sparkzorder.curve.cost.{Query, QueryCost, RankQueries}
 
 /**

@@ -1,8 +1,7 @@
-package sparkzorder.curve.build
+package sparkzorder.curve.build.cut
 
 import scala.collection.mutable.ArrayBuffer
 
-import sparkzorder.curve.build.cut.{RankExtents, RankSort, RankedSample}
 import sparkzorder.curve.cost.RankQueries
 
 /**
