@@ -63,16 +63,17 @@ object LayoutBench {
       }
     }.toVector
 
-  /** Processor time, which other work on the machine does not lengthen: the median of fits on a warm JVM. */
+  /** Processor time of all threads, which hardly grows with other work: the median of fits on a warm JVM. */
   private def fitTimes(rows: Int): Seq[Target] = {
-    val cpu = ManagementFactory.getThreadMXBean
+    val threads = ManagementFactory.getThreadMXBean
+    def cpu: Long = threads.getAllThreadIds.map(threads.getThreadCpuTime(_)).filter(_ > 0).sum
     val experiment = new Experiment(DataSet("uniform", 4, math.min(rows, 200000)), 256, 50000, Queries)
     for (kind <- Seq("mix", "rep")) yield {
       val log = experiment.log(kind)
       val seconds = Seq.fill(9) {
-        val start = cpu.getCurrentThreadCpuTime
+        val start = cpu
         AutoChoice.fit(experiment.sample, log, 256, Experiment.PagesPerFile, Curves.Auto.builders(4))
-        (cpu.getCurrentThreadCpuTime - start) / 1e9
+        (cpu - start) / 1e9
       }
       Target(
         s"processor seconds to fit 50,000 rows, 400 queries ($kind), 4 columns, 256 files",

@@ -186,6 +186,7 @@ def main() -> int:
     spark = session.session(folder, memory="4g")
     spark.conf.set("spark.zorder.progress.show", "false")
     if not data.parquet_path(1).is_dir():
+        data.fetch_generator()
         data.write_parquet(spark, 1)
     tables = [
         Table("store_sales", spark.read.parquet(str(data.parquet_path(1))), clustered.BY),

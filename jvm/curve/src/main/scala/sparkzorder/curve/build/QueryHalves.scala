@@ -25,19 +25,20 @@ object QueryHalves {
    * its files are read shows in the halves. Queries that ask the same are numbered, and so part too.
    */
   private def shuffle(queries: RankQueries, same: IndexedSeq[Int]): IndexedSeq[Int] = {
-    val asked = same.map(q => q -> MurmurHash3.seqHash(queries.boxes(q).toSeq.map(hash)))
+    val asked = same.map(q => q -> mixed(queries.boxes(q).map(hash)))
     val numbered = asked.groupBy(_._2).values.flatMap(
       _.sortBy { case (q, _) => (queries.weights(q), q) }.zipWithIndex)
     numbered.toIndexedSeq
-      .sortBy { case ((_, what), number) => (MurmurHash3.productHash((what, number)), what, number) }
+      .sortBy { case ((_, what), number) => (mixed(Array(what, number)), what, number) }
       .map { case ((q, _), _) => q }
   }
 
-  private def hash(box: RankBox): Int = MurmurHash3.productHash((
-    MurmurHash3.arrayHash(box.columns),
-    MurmurHash3.arrayHash(box.lows.map(MurmurHash3.arrayHash(_))),
-    MurmurHash3.arrayHash(box.highs.map(MurmurHash3.arrayHash(_))),
-    MurmurHash3.arrayHash(box.orNull)))
+  private def hash(box: RankBox): Int = mixed(
+    box.columns ++ box.lows.map(mixed) ++ box.highs.map(mixed) :+ java.util.Arrays.hashCode(box.orNull))
+
+  /** Not `seqHash` and the like: they differ from Scala 2.12 to 2.13, and a table's layout would with them. */
+  private def mixed(parts: Array[Int]): Int =
+    MurmurHash3.finalizeHash(parts.foldLeft(0)(MurmurHash3.mix(_, _)), parts.length)
 
   /** The chosen queries of each kind, with the weight of the kind between them. */
   private def take(
