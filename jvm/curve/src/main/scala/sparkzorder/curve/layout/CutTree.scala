@@ -35,6 +35,15 @@ final case class Cell(firstFile: Int, files: Int, box: IndexedSeq[RankSpan])
 
 object CutTree {
 
+  /** The column that all cuts are in, so that the files are those of a plain sort by it; None without cuts. */
+  def onlyColumn(tree: CutTree): Option[Int] = {
+    def columns(node: CutTree): Set[Int] = node match {
+      case Leaf(_) => Set.empty
+      case Cut(column, _, left, right) => columns(left) ++ columns(right) + column
+    }
+    Some(columns(tree)).filter(_.size == 1).map(_.head)
+  }
+
   /** The leaves from left to right with their boxes. */
   def cells(tree: CutTree, columns: Int): IndexedSeq[Cell] = {
     val out = IndexedSeq.newBuilder[Cell]

@@ -6,7 +6,7 @@ import org.apache.spark.sql.zorder.run.report.HumanReadable
 import sparkzorder.curve.BytesWord
 import sparkzorder.curve.build.Lexical
 import sparkzorder.curve.cost.SortedWords
-import sparkzorder.curve.layout.BytesScale
+import sparkzorder.curve.layout.{BytesScale, CutTree}
 
 /** Explains in one sentence why a rewrite would gain too little; it begins with the cause if that is known. */
 final private[run] class NoGain(forecast: Forecast, plan: FilePlan, fitted: FittedLayouts) {
@@ -90,10 +90,13 @@ final private[run] class NoGain(forecast: Forecast, plan: FilePlan, fitted: Fitt
 
   private lazy val sample: Sample = Sample.concat(fitted.heldOut)
 
-  private def plainSort: Option[String] =
-    Lexical.firstColumn(fitted.first.layout.curve).filter(_ => isNear).map { first =>
-      s"a plain sort by ${columns(first).sql} reads least, and the rows lie in about that order already"
+  private def plainSort: Option[String] = {
+    val layout = fitted.first.layout
+    Lexical.firstColumn(layout.curve).orElse(CutTree.onlyColumn(layout.tree)).filter(_ => isNear).map {
+      first =>
+        s"a plain sort by ${columns(first).sql} reads least, and the rows lie in about that order already"
     }
+  }
 
   private def inLayout: Option[String] =
     if (isNear) Some("the files are as good as in layout already") else None
