@@ -182,6 +182,30 @@ MUTANTS = [
         "ValueSetSuite",
         "mislead",
     ),
+    Mutant(
+        "an expression of another time zone is the same",
+        f"{SKIP}/index/ExpressionMeaning.scala",
+        "case _ => e.productIterator.filterNot(isExpression).map(text).toSeq",
+        "case _ => e.productIterator.filterNot(isExpression).map(text).take(0).toSeq",
+        "ExpressionIndexSuite",
+        "means another thing",
+    ),
+    Mutant(
+        "dates that nobody knows the bounds of are believed in expressions",
+        f"{SKIP}/index/ExpressionRanges.scala",
+        "dated.forall(c => !file.footer.rowGroups.exists(_.zones(c) == Zone.Unknown))",
+        "dated.forall(c => !file.footer.rowGroups.exists(_.zones(c) == Zone.Unknown) || c >= 0)",
+        "ExpressionIndexSuite",
+        "old kinds",
+    ),
+    Mutant(
+        "a file that was read in part is believed",
+        f"{SKIP}/index/IndexBuilder.scala",
+        "values.filter(_.rows == footer.rows)",
+        "values",
+        "ExpressionIndexSuite",
+        "damaged",
+    ),
 ]
 
 

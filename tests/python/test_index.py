@@ -148,3 +148,20 @@ def test_an_index_elsewhere_and_one_with_values(spark, tmp_path):
     assert _opened(spark.read.parquet(path).where("v = 6")) == 4
     with pytest.raises(TypeError, match="values takes a list of columns"):
         table.index(values="v")
+
+
+def test_an_expression_skips_files_too(spark, tmp_path):
+    path = str(tmp_path / "t")
+    rows = spark.range(0, 8000, 1, 4).selectExpr(
+        "concat(if(id % 2 = 0, 'A', 'a'), lpad(id, 5, '0')) s", "if(id = 17, 'OPEN', 'DONE') status"
+    )
+    rows.write.parquet(path)
+    _aged(tmp_path / "t")
+    table = spark_zorder.ZOrderTable.forPath(spark, path)
+    table.index("lower(s)", "status = 'OPEN'")
+    assert [row["column"] for row in table.describeIndex().collect()] == ["lower(s)", "status = 'OPEN'"]
+    assert _opened(spark.read.parquet(path).where("lower(s) = 'a03141'")) == 1
+    assert _opened(spark.read.parquet(path).where("status = 'OPEN'")) == 1
+    assert _opened(spark.read.parquet(path).where("upper(s) = 'A03141'")) == 4
+    with pytest.raises(Exception, match="deterministic functions"):
+        table.index("rand()")

@@ -97,13 +97,14 @@ class ZOrderTable:
     ) -> DataFrame:
         """Makes a statistics index, by which queries of a plain Parquet table leave files out.
 
-        Only footers are read and no data is written. ``columns`` are SQL names; without any, all columns that
-        files keep bounds of, 64 at most. Columns in ``bloom`` get Bloom filters too, which find single
-        values: these columns are read. Filters that would take more than ``bloomBudget`` are refused: a share
-        of the data such as ``"10%"``, which is the default, or a size such as ``"2g"``. Of columns in
-        ``values``, the index has the values in place of ranges where a file has 32 at most; this reads
-        dictionaries. One row: ``path``, ``status``, ``files``, ``footers_read``, ``columns``, ``bytes``,
-        ``bloom_bytes`` and ``bloom_files_read``.
+        Only footers are read and no data is written. ``columns`` are SQL names, or expressions such as
+        ``"lower(email)"``, whose columns are read; without any, all columns that files keep bounds of, 64 at
+        most, and the expressions that the table is clustered by. Columns in ``bloom`` get Bloom filters too,
+        which find single values: these columns are read. Filters that would take more than ``bloomBudget``
+        are refused: a share of the data such as ``"10%"``, which is the default, or a size such as ``"2g"``.
+        Of columns in ``values``, the index has the values in place of ranges where a file has 32 at most;
+        this reads dictionaries. One row: ``path``, ``status``, ``files``, ``footers_read``, ``columns``,
+        ``bytes``, ``bloom_bytes`` and ``bloom_files_read``.
         """
         return self._run(_sql.index(self._target, columns, bloom, bloomBudget, values))
 

@@ -15,7 +15,10 @@ import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.StorageFailure
 
-/** `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Of data files, footers are read, and the columns of Bloom filters. */
+/**
+ * `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Of data files, footers are read, and the columns
+ * of Bloom filters and expressions.
+ */
 object IndexStatements {
 
   val writtenSchema: StructType = new StructType()
@@ -35,7 +38,10 @@ object IndexStatements {
    * Makes an index of the table's files, in place of one that is there.
    *
    * @param columns
-   *   names down to each column; all that files have bounds of, 64 at most, where none is named
+   *   names down to each column; all that files have bounds of, 64 at most, where nothing is named, and the expressions
+   *   that the table is clustered by
+   * @param expressions
+   *   over columns, in SQL, whose ranges are computed from the rows
    * @param bloom
    *   columns that get Bloom filters, too
    * @param values
@@ -45,24 +51,30 @@ object IndexStatements {
       session: ClassicSession,
       ref: TableRef,
       columns: Seq[Seq[String]],
+      expressions: Seq[String],
       bloom: Seq[Seq[String]],
       budget: BloomBudget,
       values: Seq[Seq[String]]): Row = {
     val table = plain(session, ref)
     val same = session.sessionState.conf.resolver
+    val schema = IndexedColumns.dataSchema(table)
     val filtered =
-      BloomColumns.of(table.name, dataSchema(table), table.partitionSchema.fieldNames.toSeq, bloom, same)
-    def named(columns: Seq[Seq[String]]) = IndexedColumns.of(table.name, dataSchema(table), columns, same)
+      BloomColumns.of(table.name, schema, table.partitionSchema.fieldNames.toSeq, bloom, same)
+    def named(columns: Seq[Seq[String]]) = IndexedColumns.of(table.name, schema, columns, same)
+    val all = columns.isEmpty && expressions.isEmpty
+    val own = if (columns.isEmpty && !all) IndexedSeq.empty else named(columns)
     val valued = if (values.isEmpty) IndexedSeq.empty else named(values)
-    val chosen = IndexedColumns.withValues((named(columns) ++ filtered).distinct, valued)
-    if (chosen.isEmpty)
+    val chosen = IndexedColumns.withValues((own ++ filtered).distinct, valued)
+    val possible = new IndexedExpressions(session, table)
+    val computed = possible.of(if (all) possible.clustering else expressions)
+    if (chosen.isEmpty && computed.columns.isEmpty)
       refuse(s"${table.name} has no column whose bounds files keep, so there is nothing to index.")
     val store = storeOf(session, table)
     write(
       session,
       table,
       store,
-      new IndexBuilder(session, table.root, chosen),
+      new IndexBuilder(session, table.root, chosen, computed),
       new BloomBuilder(session, table, store, numbered(chosen, filtered.map(_._1.path)), budget),
       store.newest().map(_._2),
       "INDEXED")
@@ -107,13 +119,17 @@ object IndexStatements {
       before: StatisticsIndex,
       strict: Boolean = true): Row = {
     // a column that is gone, or has another type now, leaves the index
-    val columns = IndexedColumns.still(dataSchema(table), before.columns)
+    val columns = IndexedColumns.still(IndexedColumns.dataSchema(table), before.columns)
     val filtered = before.blooms.columns.keys.map(before.columns(_).path).toSeq
     write(
       session,
       table,
       store,
-      new IndexBuilder(session, table.root, columns),
+      new IndexBuilder(
+        session,
+        table.root,
+        columns,
+        new IndexedExpressions(session, table).still(before.columns)),
       new BloomBuilder(session, table, store, numbered(columns, filtered), before.blooms.budget),
       Some(before),
       "REFRESHED",
@@ -234,10 +250,5 @@ object IndexStatements {
         refuse(s"The index of ${table.name} cannot be written to ${store.dir} ($said): set " +
           s"${SessionKeys.IndexLocation.key} to a directory where you may write.")
     }
-  }
-
-  private def dataSchema(table: ClusterTable): StructType = {
-    val partitioning = table.partitionSchema.fieldNames.toSet
-    StructType(table.schema.filterNot(f => partitioning(f.name)))
   }
 }

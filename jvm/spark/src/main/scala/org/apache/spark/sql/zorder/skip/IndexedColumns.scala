@@ -1,11 +1,13 @@
 package org.apache.spark.sql.zorder.skip
 
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
+import org.apache.spark.sql.types.{DataType, StructField, StructType}
 import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
 import org.apache.spark.sql.zorder.skip.index.IndexedColumn
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
+import org.apache.spark.sql.zorder.table.ClusterTable
 import sparkzorder.curve.Zone
 
 /** Which columns of a table an index is of. */
@@ -81,6 +83,16 @@ private[skip] object IndexedColumns {
         case other => Seq((above :+ f.name) -> other)
       }
     }
+
+  /** The columns that files hold. */
+  def dataSchema(table: ClusterTable): StructType = {
+    val partitioning = table.partitionSchema.fieldNames.toSet
+    StructType(table.schema.filterNot(f => partitioning(f.name)))
+  }
+
+  /** Whether the column was added with a value for the rows that were there. */
+  def hasDefault(f: StructField): Boolean =
+    f.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY)
 
   private def skippable(dataType: DataType): Boolean =
     WordTypes.of(dataType).isDefined && ParquetZones.bounds(dataType)

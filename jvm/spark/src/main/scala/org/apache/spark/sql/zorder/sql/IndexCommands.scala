@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.sql
 
+import scala.util.Try
+
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.IndexOptions
@@ -32,10 +34,12 @@ final case class CreateIndexCommand(table: TableRef, columns: Seq[String], optio
 
   override protected def rows(session: ClassicSession): Seq[Row] = {
     val parser = session.sessionState.sqlParser
+    val (names, expressions) = columns.partition(c => Try(parser.parseMultipartIdentifier(c)).isSuccess)
     Seq(IndexStatements.create(
       session,
       table,
-      columns.map(parser.parseMultipartIdentifier),
+      names.map(parser.parseMultipartIdentifier),
+      expressions,
       options.bloom.map(parser.parseMultipartIdentifier),
       options.budget,
       options.values.map(parser.parseMultipartIdentifier)))

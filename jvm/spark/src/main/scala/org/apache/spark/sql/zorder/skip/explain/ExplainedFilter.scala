@@ -41,7 +41,11 @@ final private[explain] class ExplainedFilter(
   override def onFunction(e: Expression, function: BoxColumn, condition: Condition): Explained =
     Explained(
       sets.onFunction(e, function, condition),
-      Vector(MonotoneFunction.of(e).fold(ofFunction(e))(f => ofColumn(f.column))))
+      Vector(index.numberOf(e).map(Gap.Column(_))
+        .getOrElse(MonotoneFunction.of(e).fold(ofFunction(e))(f => ofColumn(f.column)))))
+
+  override def asColumn(test: Expression, truth: Boolean): Option[Explained] =
+    sets.asColumn(test, truth).map(Explained(_, index.numberOf(test).map(Gap.Column(_)).toVector))
 
   override def unanswered(e: Expression): Boolean = sets.unanswered(e)
 
@@ -50,11 +54,12 @@ final private[explain] class ExplainedFilter(
   private def joined(left: Explained, right: Explained)(sets: (BitSet, BitSet) => BitSet): Explained =
     Explained(sets(left.files, right.files), (left.gaps ++ right.gaps).distinct)
 
-  private def ofColumn(column: BoxColumn): Gap = index.column(column.sql) match {
+  private def ofColumn(column: BoxColumn): Gap = index.numberOf(column.sql) match {
     case None => Gap.Said(s"column is not in the index: ${column.sql}")
-    case Some(c) if c.dataType != column.dataType =>
-      Gap.Said(s"type differs: ${column.sql} is ${column.dataType.sql} here, ${c.dataType.sql} in the index")
-    case Some(c) => Gap.Column(c.sql)
+    case Some(c) if index.columns(c).dataType != column.dataType =>
+      Gap.Said(
+        s"type differs: ${column.sql} is ${column.dataType.sql} here, ${index.columns(c).dataType.sql} in the index")
+    case Some(c) => Gap.Column(c)
   }
 
   private def ofFunction(e: Expression): Gap =

@@ -101,15 +101,15 @@ final private[explain] class FilterReport(
     else {
       val gaps = found.gaps.map {
         case Gap.Said(reason) => reason
-        case Gap.Column(sql) =>
-          val column = index.column(sql).get
-          index.rangesOf(sql, column.dataType) match {
+        case Gap.Column(number) =>
+          val column = index.columns(number)
+          index.rangesAt(number) match {
             case None =>
-              s"the index of $sql cannot be read, or is beyond ${SessionKeys.SkippingMaxMemory.key}"
+              s"the index of ${column.sql} cannot be read, or is beyond ${SessionKeys.SkippingMaxMemory.key}"
             case Some(ranges) =>
               val without = kept.filter { case (_, n) => ranges.states(n) == ColumnRanges.Unknown }
               without.headOption.fold("") { case (file, _) =>
-                s"no statistics: ${why.why(column, file)} ($sql in ${FilterReport.count(without.length)})"
+                s"no statistics: ${why.why(column, file)} (${column.sql} in ${FilterReport.count(without.length)})"
               }
           }
       }.filter(_.nonEmpty)

@@ -8,6 +8,6 @@ object Gap {
   /** Whole sentences that need no look at files. */
   final case class Said(reason: String) extends Gap
 
-  /** The index has the column; some of its files may lack statistics. */
-  final case class Column(sql: String) extends Gap
+  /** The index has the column of this number; some of its files may lack statistics. */
+  final case class Column(number: Int) extends Gap
 }

@@ -3,8 +3,10 @@ package org.apache.spark.sql.zorder.skip.filter
 import java.util.BitSet
 
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
+import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
 import org.apache.spark.sql.zorder.workload.predicate.{BoxColumn, FilterSets, MonotoneFunction, Predicates}
+import sparkzorder.curve.LongWord
 import sparkzorder.curve.cost.Condition
 
 /**
@@ -54,9 +56,17 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
       f <- MonotoneFunction.of(e)
       c <- f.where(condition)
     } yield on(f.column, c)
-    val own = on(function, condition)
+    val own = onExpression(e, condition).getOrElse(all)
     if (own.isEmpty) own else ofColumn.fold(own)(and(own, _))
   }
+
+  override def asColumn(test: Expression, truth: Boolean): Option[BitSet] =
+    if (test.dataType != BooleanType) None
+    else onExpression(test, Condition.equal(LongWord(if (truth) 1L else 0L)))
+
+  private def onExpression(e: Expression, condition: Condition): Option[BitSet] =
+    if (condition.impossible) Some(none)
+    else index.numberOf(e).flatMap(index.rangesAt).map(_.mayMeet(condition))
 
   override def unanswered(e: Expression): Boolean = e.references.exists(unansweredColumn)
 }

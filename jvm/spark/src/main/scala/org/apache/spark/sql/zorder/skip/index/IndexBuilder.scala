@@ -21,18 +21,27 @@ final private[index] case class IndexEntry(
 
 /**
  * Makes an index from the footers and page indexes of a table's files: one parallel job, no data is read but the
- * dictionaries of columns whose values are wanted.
+ * dictionaries of columns whose values are wanted, and the columns of expressions.
  *
- * @param columns
- *   that the index shall have
+ * @param fromFooters
+ *   columns that the index shall have
+ * @param computed
+ *   expressions that it shall have
  */
 final class IndexBuilder(
     session: ClassicSession,
     root: Path,
-    columns: IndexedSeq[(IndexedColumn, StatColumn)]) {
+    fromFooters: IndexedSeq[(IndexedColumn, StatColumn)],
+    computed: ExpressionRanges) {
   private val keys = new FileKeys(root)
-  private val stats = columns.map(_._2)
-  private val listed = columns.indices.filter(columns(_)._1.values).toSet
+  private val columns = fromFooters.map(_._1) ++ computed.columns
+  private val stats = fromFooters.map(_._2) ++ computed.dated.flatten
+  private val listed = fromFooters.indices.filter(fromFooters(_)._1.values).toSet
+
+  /** The places in `stats` of what each expression is made of. */
+  private val dated: IndexedSeq[Range] =
+    computed.dated.scanLeft(fromFooters.length)(_ + _.length).zip(computed.dated)
+      .map { case (start, of) => start until start + of.length }
 
   /**
    * The index of these files, the entries of an earlier one taken over where they are still true.
@@ -55,16 +64,17 @@ final class IndexBuilder(
     }
     val known = files.map(f => usable.flatMap { case (indexed, ranges) => kept(indexed, ranges, f) })
     val missing = files.zip(known).collect { case (f, None) => f }
-    val read = Footers.readIfPossible(session, missing, stats, listed).zip(missing).flatMap {
-      case (found, file) =>
-        found.map(s => file.path -> entry(file, s, clock, ours))
+    val found = missing.zip(Footers.readIfPossible(session, missing, stats, listed))
+    val values = computed.of(found.collect { case (file, Some(s)) if !s.footer.opaque => file })
+    val read = found.collect { case (file, Some(s)) =>
+      file.path -> entry(file, s, values.get(file.path), clock, ours)
     }.toMap
     val entries = files.zip(known).flatMap { case (f, k) => k.orElse(read.get(f.path)) }.sortBy(_.path)
     (index(entries.toIndexedSeq), missing.length)
   }
 
   private def sameColumns(before: StatisticsIndex): Boolean =
-    before.columns == columns.map(_._1) &&
+    before.columns == columns &&
       before.caseSensitive == session.sessionState.conf.caseSensitiveAnalysis
 
   private def kept(f: IndexedFiles, ranges: IndexedSeq[ColumnRanges], file: DataFile): Option[IndexEntry] = {
@@ -83,11 +93,12 @@ final class IndexBuilder(
   private def entry(
       file: DataFile,
       statistics: FileStatistics,
+      values: Option[ComputedFile],
       clock: Long,
       ours: String => Boolean): IndexEntry = {
     val footer = statistics.footer
     val path = keys.of(new Path(file.path))
-    val of = stats.indices.map { c =>
+    val of = fromFooters.indices.map { c =>
       val nulls =
         footer.schema.leaves.indexWhere(l => l.column == stats(c).path && l.maxRepetition == 0) match {
           case -1 => -1L
@@ -95,7 +106,16 @@ final class IndexBuilder(
         }
       FileColumn(IndexBuilder.ranges(statistics, c), nulls)
     }
-    IndexEntry(path, file.length, file.modified, footer.rows, if (ours(path)) Long.MaxValue else clock, of)
+    // a file that was read in part has fewer rows than its footer says
+    val whole = values.filter(_.rows == footer.rows)
+    val expressions = computed.columns.indices.map { c =>
+      if (footer.rows == 0 && !footer.opaque) FileColumn(RangeSet.OnlyNulls, 0L)
+      else
+        whole.filter(_ => ExpressionRanges.trusts(statistics, dated(c)))
+          .fold(FileColumn(RangeSet.Unknown, -1L))(_.columns(c))
+    }
+    val readAt = if (ours(path)) Long.MaxValue else clock
+    IndexEntry(path, file.length, file.modified, footer.rows, readAt, of ++ expressions)
   }
 
   private def index(entries: IndexedSeq[IndexEntry]): StatisticsIndex = {
@@ -106,10 +126,10 @@ final class IndexBuilder(
       entries.map(_.rows).toArray,
       entries.map(_.readAt).toArray)
     val ranges =
-      columns.indices.map(c => Option(IndexBuilder.column(columns(c)._1, entries.map(_.columns(c)))))
+      columns.indices.map(c => Option(IndexBuilder.column(columns(c), entries.map(_.columns(c)))))
     new StatisticsIndex(
       files,
-      columns.map(_._1),
+      columns,
       session.sessionState.conf.caseSensitiveAnalysis,
       ranges(_))
   }

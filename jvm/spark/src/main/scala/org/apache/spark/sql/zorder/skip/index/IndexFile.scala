@@ -19,8 +19,8 @@ import org.apache.spark.sql.zorder.skip.bloom.{BloomFiles, ColumnBlooms, IndexBl
  *   magic | sections, each deflated | directory | length of the directory, its CRC32, magic
  * }}}
  *
- * The directory says what each section is, where, and its CRC32. It ends with where Bloom filters are, and which
- * columns have values in place of ranges. A file that is cut off, or not ours, or whose sums do not agree, is no
+ * The directory says what each section is, where, and its CRC32. It ends with where Bloom filters are, which columns
+ * have values in place of ranges, and which are expressions. A file that is cut off, or not ours, or whose sums do not agree, is no
  * index.
  */
 private[skip] object IndexFile {
@@ -74,6 +74,15 @@ private[skip] object IndexFile {
       val listed = index.columns.indices.filter(index.columns(_).values)
       d.writeInt(listed.length)
       listed.foreach(d.writeInt)
+      val computed = index.columns.indices.filter(index.columns(_).expression.isDefined)
+      d.writeInt(computed.length)
+      computed.foreach { c =>
+        val e = index.columns(c).expression.get
+        d.writeInt(c)
+        d.writeUTF(e.meaning)
+        d.writeInt(e.columns.length)
+        e.columns.foreach(d.writeUTF)
+      }
     }
     data.write(directory)
     data.writeInt(directory.length)
@@ -169,9 +178,16 @@ private[skip] object IndexFile {
         IndexBlooms.read(in)((c, stored) => new ColumnBlooms(stored, columns(c)._1.dataType, filters, failed))
     // an earlier version ends before it
     val listed = if (in.available() == 0) Set.empty[Int] else Seq.fill(in.readInt())(in.readInt()).toSet
-    val named = columns.indices.map(c => columns(c)._1.copy(values = listed(c)))
+    val computed =
+      if (in.available() == 0) Map.empty[Int, IndexedExpression]
+      else Seq.fill(in.readInt())(in.readInt() -> readExpression(in)).toMap
+    val named =
+      columns.indices.map(c => columns(c)._1.copy(values = listed(c), expression = computed.get(c)))
     new StatisticsIndex(indexed, named, caseSensitive, ranges, blooms)
   }
+
+  private def readExpression(in: DataInputStream): IndexedExpression =
+    IndexedExpression(in.readUTF(), IndexedSeq.fill(in.readInt())(in.readUTF()))
 
   private def writeRanges(r: ColumnRanges, out: DataOutputStream): Unit = {
     out.write(r.states)

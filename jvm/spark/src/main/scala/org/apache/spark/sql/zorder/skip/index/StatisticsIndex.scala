@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.skip.index
 
 import java.util.Locale
 
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.skip.bloom.{ColumnBlooms, IndexBlooms}
 
@@ -24,9 +26,12 @@ final class StatisticsIndex(
 
   private lazy val bySql: Map[String, Int] = {
     // names that differ in their case only are one name to a session that does not tell them apart
-    val named = columns.indices.groupBy(c => folded(columns(c).sql))
+    val named = columns.indices.filter(columns(_).expression.isEmpty).groupBy(c => folded(columns(c).sql))
     named.collect { case (name, IndexedSeq(only)) => name -> only }
   }
+
+  private lazy val byMeaning: Map[String, Int] =
+    columns.indices.flatMap(c => columns(c).expression.map(_.meaning -> c)).toMap
 
   /** Ranges of the column that a filter names; None where the index has none that speak of it. */
   def rangesOf(sql: String, dataType: DataType): Option[ColumnRanges] =
@@ -40,19 +45,26 @@ final class StatisticsIndex(
   def numberOf(sql: String, dataType: DataType): Option[Int] =
     bySql.get(folded(sql)).filter(columns(_).dataType == dataType)
 
+  /** The number of an expression that a filter has, if the session means by it what the index does. */
+  def numberOf(e: Expression): Option[Int] =
+    if (byMeaning.isEmpty) None else ExpressionMeaning.of(e, SQLConf.get).flatMap(byMeaning.get)
+
   /** The same index with these Bloom filters. */
   def withBlooms(filters: IndexBlooms): StatisticsIndex =
     new StatisticsIndex(files, columns, caseSensitive, ranges, filters)
 
   /** Whether the column, or a field of it, counts as NULL in files that have not got it. */
   def takesAbsentForNull(column: String): Boolean =
-    columns.exists(c => c.absentIsNull && folded(c.path.head) == folded(column))
+    columns.exists { c =>
+      (if (c.absentIsNull) c.path.headOption.toSeq else c.expression.toSeq.flatMap(_.columns))
+        .exists(folded(_) == folded(column))
+    }
 
   /** Ranges of the column number `column`. */
   def rangesAt(column: Int): Option[ColumnRanges] = ranges(column)
 
-  /** The column of that name, whatever its type. */
-  def column(sql: String): Option[IndexedColumn] = bySql.get(folded(sql)).map(columns(_))
+  /** The number of the column of that name, whatever its type. */
+  def numberOf(sql: String): Option[Int] = bySql.get(folded(sql))
 
   /** The same with one range for each file and column. */
   def hulls: StatisticsIndex =

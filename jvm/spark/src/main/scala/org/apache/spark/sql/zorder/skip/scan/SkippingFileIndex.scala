@@ -70,9 +70,12 @@ final class SkippingFileIndex(
   }
 
   /** The columns of the index that the expressions speak of. */
-  private[skip] def columns(expressions: Seq[Expression]): Seq[String] =
-    expressions.flatMap(ColumnPath.within).distinct.flatMap(p =>
-      index.column(ColumnPath.sql(p)).map(_.sql)).distinct
+  private[skip] def columns(expressions: Seq[Expression]): Seq[String] = {
+    val stored =
+      expressions.flatMap(ColumnPath.within).distinct.flatMap(p => index.numberOf(ColumnPath.sql(p)))
+    val computed = expressions.flatMap(_.collect { case e if !e.foldable => index.numberOf(e) }.flatten)
+    (stored ++ computed).distinct.map(index.columns(_).sql)
+  }
 
   /** What a filter tells the index, though it tells rows nothing. */
   private def meant(filter: Expression): Expression = filter match {

@@ -34,6 +34,12 @@ private[zorder] trait FilterSets[R] {
    */
   def onFunction(e: Expression, function: BoxColumn, condition: Condition): R = on(function, condition)
 
+  /**
+   * Where a test, taken for a column of its own, has a truth value; None where it is no such column. What is known of
+   * its operands holds beside it.
+   */
+  def asColumn(test: Expression, truth: Boolean): Option[R] = None
+
   /** Whether nothing can be said of an expression, though it could be understood. */
   def unanswered(e: Expression): Boolean = false
 

@@ -28,9 +28,11 @@ private[zorder] object Predicates {
       case _ if sets.unanswered(e) => sets.unknown(e)
       case _ if e.foldable => folded(e).fold(sets.unknown(e))(part)
       case _ =>
-        tested(e, truth).fold(sets.unknown(e)) { case Tested(column, condition, function) =>
-          function.fold(sets.on(column, condition))(sets.onFunction(_, column, condition))
+        def byOperands: R = tested(e, truth).fold(sets.unknown(e)) {
+          case Tested(column, condition, function) =>
+            function.fold(sets.on(column, condition))(sets.onFunction(_, column, condition))
         }
+        sets.asColumn(e, truth).fold(byOperands)(sets.and(_, byOperands))
     }
   }
 

@@ -1,0 +1,145 @@
+package org.apache.spark.sql.zorder.skip
+
+import scala.util.Try
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.run.request.ClusteredBy
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skip.index.{
+  ExpressionMeaning,
+  ExpressionRanges,
+  IndexedColumn,
+  IndexedExpression
+}
+import org.apache.spark.sql.zorder.stats.StatColumn
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.workload.predicate.BoxColumn
+
+/** Which expressions an index of a table can have ranges of. */
+final private[skip] class IndexedExpressions(user: ClassicSession, table: ParquetTable) {
+  import IndexedExpressions._
+
+  private lazy val session = ExpressionRanges.reader(user)
+  private val dataSchema = IndexedColumns.dataSchema(table)
+
+  /** Files may lack a column that others require. */
+  private def rows(partitions: IndexedSeq[PinnedPartition]): InputRelation =
+    table.rows(session, partitions, dataSchema.asNullable)
+
+  /** Those that are named; refuses one that cannot have ranges. */
+  def of(texts: Seq[String]): ExpressionRanges =
+    ranges(texts.map(t => resolved(t).fold(refuse(_), identity)))
+
+  /** Those of an earlier index, as far as they can still be computed; by what this session means by them. */
+  def still(columns: Seq[IndexedColumn]): ExpressionRanges =
+    ranges(columns.filter(_.expression.isDefined).flatMap(c => resolved(c.sql).toOption))
+
+  /** Those that the table is clustered by, as far as they can have ranges. */
+  def clustering: Seq[String] =
+    Try(ClusteredBy.of(table)).toOption.flatten.toSeq.flatten
+      .filter(sql => Try(user.sessionState.sqlParser.parseMultipartIdentifier(sql)).isFailure)
+      .filter(resolved(_).isRight)
+
+  private def ranges(found: Seq[Resolved]): ExpressionRanges = {
+    val once = found.groupBy(_.meaning).values.map(_.head).toIndexedSeq.sortBy(found.indexOf(_))
+    new ExpressionRanges(
+      if (once.isEmpty) user else session,
+      table.name,
+      rows,
+      once.map(_.column),
+      once.map(_.dated))
+  }
+
+  /** The expression, or one sentence that says why it cannot be indexed. */
+  private def resolved(sql: String): Either[String, Resolved] = {
+    def no(why: String) = Left(s"$sql of ${table.name} $why.")
+    try
+      optimized(sql) match {
+        case None => no("is not an expression over one row: index another one")
+        case Some(e) =>
+          refusal(e).map(no).getOrElse(
+            meaning(sql, e).map(m => Right(column(sql, e, m)))
+              .getOrElse(no(
+                "is too long, or computes something that cannot be told apart from other expressions")))
+      }
+    catch {
+      case a: AnalysisException =>
+        no(
+          s"cannot be resolved (${ZOrderException.firstLine(a)}): name a column or an expression over columns")
+    }
+  }
+
+  /** As a query over the table has it. */
+  private def optimized(sql: String): Option[Expression] = {
+    val relation = rows(IndexedSeq.empty).plan
+    val found = Shims.ofRows(session, relation).select(expr(sql)).queryExecution.optimizedPlan match {
+      case Project(Seq(Alias(e, _)), _) => Some(e)
+      case Project(Seq(e), _) => Some(e)
+      case _ => None
+    }
+    found.map(ColumnPath.asDeclared(_, relation.output))
+  }
+
+  private def refusal(e: Expression): Option[String] = {
+    val names = columnsOf(e)
+    val partitioning = table.partitionSchema.fieldNames.toSet
+    if (WordTypes.of(e.dataType).isEmpty)
+      Some(s"is of type ${e.dataType.sql}, which has no order: index another expression")
+    else if (BoxColumn.of(e).isEmpty)
+      Some("is not made of the columns of one row by Spark's own deterministic functions, so no index can hold it")
+    else if (names.exists(partitioning))
+      Some("is computed from a partition column: index an expression over the others")
+    else if (dataSchema.exists(f => names.contains(f.name) && IndexedColumns.hasDefault(f)))
+      Some(
+        "is computed from a column that was added with a default, which readers see differently: leave it out")
+    else if (outermost(e).exists(x => holdsDates(x.dataType)))
+      Some("is computed from dates or times within an array, a map or a struct: name the field")
+    else None
+  }
+
+  /** None if it is not the same when the text is resolved once more. */
+  private def meaning(sql: String, e: Expression): Option[String] = {
+    def of(e: Expression) = ExpressionMeaning.of(e, session.sessionState.conf)
+    of(e).filter(m => m.length <= MostCharacters && optimized(sql).flatMap(of).contains(m))
+  }
+
+  private def column(sql: String, e: Expression, meaning: String): Resolved = {
+    val dated = outermost(e).filter(x => isDated(x.dataType)).flatMap(ColumnPath.of).distinct
+    val expression = Some(IndexedExpression(meaning, columnsOf(e)))
+    Resolved(
+      IndexedColumn(sql, Nil, e.dataType, absentIsNull = false, expression = expression),
+      dated.map(StatColumn.in(dataSchema, _)))
+  }
+}
+
+private object IndexedExpressions {
+
+  /** A long list of literals is not worth its place in the index. */
+  private val MostCharacters = 10000
+
+  final private case class Resolved(column: IndexedColumn, dated: Seq[StatColumn]) {
+    def meaning: String = column.expression.get.meaning
+  }
+
+  /** The columns and fields that an expression is computed from. */
+  private def outermost(e: Expression): Seq[Expression] =
+    if (ColumnPath.of(e).isDefined) Seq(e) else e.children.flatMap(outermost)
+
+  private def columnsOf(e: Expression): Seq[String] = ColumnPath.within(e).map(_.head).distinct
+
+  private def isDated(t: DataType): Boolean = t match {
+    case DateType | TimestampType | TimestampNTZType => true
+    case _ => false
+  }
+
+  private def holdsDates(t: DataType): Boolean = !isDated(t) && t.existsRecursively(isDated)
+}
