@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.delta.{DeltaLog, RowTracking, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.functions.col
-import org.apache.spark.sql.zorder.expr.layout.{FilePartitionNumbers, PartitionOfFile}
+import org.apache.spark.sql.zorder.expr.layout.{FileNumbers, NumberOfFile}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
@@ -32,7 +32,7 @@ private[delta] object DeltaRows {
     val located = tracked.select(names.map(n => tracked(quoted(n))) :+ path: _*).queryExecution.analyzed
     val route =
       if (partitions.length == 1) Literal(0)
-      else PartitionOfFile(located.output.last, FilePartitionNumbers(numbers(partitions)))
+      else NumberOfFile(located.output.last, FileNumbers(numbers(partitions)))
     val output = located.output.init
     val plan = Project(output :+ Alias(route, InputRelation.RouteColumn)(), located)
     // row tracking keeps its row ids in columns of its own

@@ -2,13 +2,14 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import scala.collection.JavaConverters._
 
+import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{FileScanTask, MetadataColumns, Table}
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{LongType, StringType}
-import org.apache.spark.sql.zorder.expr.layout.{FilePartitionNumbers, PartitionOfFile}
+import org.apache.spark.sql.zorder.expr.layout.{FileNumbers, NumberOfFile}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
@@ -19,11 +20,8 @@ private[iceberg] object IcebergRows {
   /** Spark 3.5 and 4.0 read staged files by this option; 4.1 by the name alone. */
   private val ReadOption = "scan-task-set-id"
 
-  private val File = "_zorder_file"
   private val Position = "_zorder_position"
-
-  /** Only the part number of the file's name, so that the same rows written again give the same sample. */
-  private val Place = Seq(s"left(substring_index($File, '/', -1), 5)", Position)
+  private val Place = Seq(InputRelation.SeedColumn, Position)
 
   def apply(
       session: ClassicSession,
@@ -41,9 +39,9 @@ private[iceberg] object IcebergRows {
     val located = relation.copy(output = relation.output ++ Seq(file, position))
     val route =
       if (partitions.length == 1) Literal(0)
-      else PartitionOfFile(file, FilePartitionNumbers(numbers(partitions)))
+      else NumberOfFile(file, FileNumbers(numbers(partitions)))
     val added = Seq(
-      Alias(file, File)(),
+      Alias(NumberOfFile(file, FileNumbers(seeds(partitions))), InputRelation.SeedColumn)(),
       Alias(position, Position)(),
       Alias(route, InputRelation.RouteColumn)())
     val plan = Shims.ofRows(session, Project(relation.output ++ added, located)).queryExecution.analyzed
@@ -51,6 +49,10 @@ private[iceberg] object IcebergRows {
     val own = relation.output.map(_.name).toSet -- table.schema.columns.asScala.map(_.name)
     new InputRelation(plan, relation.output, Place, own)
   }
+
+  /** Only the part number of the file's name, so that the same rows written again give the same sample. */
+  private def seeds(partitions: IndexedSeq[PinnedPartition]): Map[String, Int] =
+    partitions.flatMap(_.files).map(f => f.path -> new Path(f.path).getName.take(5).hashCode).toMap
 
   private def numbers(partitions: IndexedSeq[PinnedPartition]): Map[String, Int] =
     partitions.zipWithIndex.flatMap { case (p, i) => p.files.map(_.path -> i) }.toMap
