@@ -59,9 +59,9 @@ MUTANTS = [
     Mutant(
         "bounds are swapped",
         f"{SKIP}/index/WordRanges.scala",
-        "if (highs(i) < mins(r)) i = LongRanges.firstAt(highs, mins(r), i + 1)\n"
+        "if (highs(i) < mins(r)) i = ends.firstAtLeast(mins(r))\n"
         "        else if (lows(i) <= maxs(r)) met = true",
-        "if (highs(i) < maxs(r)) i = LongRanges.firstAt(highs, maxs(r), i + 1)\n"
+        "if (highs(i) < maxs(r)) i = ends.firstAtLeast(maxs(r))\n"
         "        else if (lows(i) <= mins(r)) met = true",
     ),
     Mutant(

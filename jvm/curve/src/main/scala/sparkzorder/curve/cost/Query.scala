@@ -43,8 +43,15 @@ object Condition {
   def equal(word: Word): Condition = Condition(IndexedSeq(Interval.point(word)), orNull = false)
 
   /** One of the words, in any order. */
-  def in(words: Seq[Word]): Condition =
-    Condition(words.distinct.sortWith(_ < _).map(Interval.point).toIndexedSeq, orNull = false)
+  def in(words: Seq[Word]): Condition = {
+    val ascending = words.toArray
+    java.util.Arrays.sort(ascending, (a: Word, b: Word) => a.compare(b))
+    val points = IndexedSeq.newBuilder[Interval]
+    ascending.indices.foreach { i =>
+      if (i == 0 || ascending(i).compare(ascending(i - 1)) != 0) points += Interval.point(ascending(i))
+    }
+    Condition(points.result(), orNull = false)
+  }
 
   /** From `min` to `max`, both included; nothing when `min` is above `max`. */
   def between(min: Word, max: Word): Condition =

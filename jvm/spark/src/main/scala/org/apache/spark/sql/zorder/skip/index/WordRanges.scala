@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.skip.index
 
+import scala.annotation.tailrec
+
 import sparkzorder.curve.{BytesWord, LongWord, Word}
 import sparkzorder.curve.cost.Condition
 
@@ -45,13 +47,14 @@ final case class LongRanges(mins: Array[Long], maxs: Array[Long]) extends WordRa
   override def test(condition: Condition): RangeTest = {
     val lows = condition.intervals.map(i => LongRanges.bound(i.min, Long.MinValue)).toArray
     val highs = condition.intervals.map(i => LongRanges.bound(i.max, Long.MaxValue)).toArray
+    val ends = new AscendingLongs(highs)
     (from, until) => {
       // both ascend: the first interval that does not end before a range begins is the only one to look at
       var r = from
       var i = 0
       var met = false
       while (!met && r < until && i < lows.length) {
-        if (highs(i) < mins(r)) i = LongRanges.firstAt(highs, mins(r), i + 1)
+        if (highs(i) < mins(r)) i = ends.firstAtLeast(mins(r))
         else if (lows(i) <= maxs(r)) met = true
         else r += 1
       }
@@ -67,12 +70,6 @@ object LongRanges {
     case Some(_: BytesWord) =>
       throw new IllegalArgumentException("a number is not compared with a byte string")
     case None => open
-  }
-
-  /** The first place from `from` on whose value is at least `value`, in an ascending array. */
-  private[index] def firstAt(ascending: Array[Long], value: Long, from: Int): Int = {
-    val at = java.util.Arrays.binarySearch(ascending, from, ascending.length, value)
-    if (at >= 0) at else -at - 1
   }
 }
 
@@ -92,7 +89,8 @@ final case class BytesRanges(mins: Array[Array[Byte]], maxs: Array[Array[Byte]])
       var i = 0
       var met = false
       while (!met && r < until && i < lows.length) {
-        if (highs(i) != null && BytesWord.compareBytes(highs(i), mins(r)) < 0) i += 1
+        if (BytesRanges.endsBelow(highs(i), mins(r)))
+          i = BytesRanges.firstAtLeast(highs, mins(r), i + 1, highs.length)
         else if (lows(i) == null || BytesWord.compareBytes(lows(i), maxs(r)) <= 0) met = true
         else r += 1
       }
@@ -110,4 +108,20 @@ object BytesRanges {
       throw new IllegalArgumentException("a byte string is not compared with a number")
     case None => null
   }
+
+  private[index] def endsBelow(high: Array[Byte], value: Array[Byte]): Boolean =
+    high != null && BytesWord.compareBytes(high, value) < 0
+
+  /** The first place from `from` until `until` of an end that is not below the value; ends ascend. */
+  @tailrec private[index] def firstAtLeast(
+      ends: Array[Array[Byte]],
+      value: Array[Byte],
+      from: Int,
+      until: Int): Int =
+    if (from >= until) from
+    else {
+      val middle = (from + until) >>> 1
+      if (endsBelow(ends(middle), value)) firstAtLeast(ends, value, middle + 1, until)
+      else firstAtLeast(ends, value, from, middle)
+    }
 }

@@ -9,18 +9,8 @@ private[workload] object Conditions {
   /** Every value and NULL. */
   val Anything: Condition = Condition(IndexedSeq(Interval.All), orNull = true)
 
-  def and(a: Condition, b: Condition): Condition = {
-    val both = for {
-      x <- a.intervals
-      y <- b.intervals
-      met <- overlap(x, y)
-    } yield met
-    Condition(both, a.orNull && b.orNull)
-  }
-
-  /** Whether `and` would take long. */
-  def manyTimes(a: Condition, b: Condition): Boolean =
-    a.intervals.length.toLong * b.intervals.length > 100000L
+  def and(a: Condition, b: Condition): Condition =
+    Condition(both(a.intervals, b.intervals), a.orNull && b.orNull)
 
   def or(a: Condition, b: Condition): Condition =
     Condition(merged((a.intervals ++ b.intervals).sortWith(startsBefore)), a.orNull || b.orNull)
@@ -29,6 +19,18 @@ private[workload] object Conditions {
   def hull(c: Condition): Condition =
     if (c.intervals.size < 2) c
     else Condition(IndexedSeq(Interval(c.intervals.head.min, c.intervals.last.max)), c.orNull)
+
+  /** In one pass: a list of values may have thousands. */
+  private def both(a: IndexedSeq[Interval], b: IndexedSeq[Interval]): IndexedSeq[Interval] = {
+    val met = IndexedSeq.newBuilder[Interval]
+    var i = 0
+    var j = 0
+    while (i < a.length && j < b.length) {
+      met ++= overlap(a(i), b(j))
+      if (endsBefore(a(i), b(j))) i += 1 else j += 1
+    }
+    met.result()
+  }
 
   private def overlap(x: Interval, y: Interval): Option[Interval] = {
     val met = Interval(end(x.min, y.min)(_ > _), end(x.max, y.max)(_ < _))
@@ -42,6 +44,9 @@ private[workload] object Conditions {
       case (Some(x), Some(y)) => Some(if (narrower(x, y)) x else y)
       case _ => a.orElse(b)
     }
+
+  private def endsBefore(a: Interval, b: Interval): Boolean =
+    a.max.exists(x => b.max.forall(x < _))
 
   private def startsBefore(a: Interval, b: Interval): Boolean = (a.min, b.min) match {
     case (Some(x), Some(y)) => x < y

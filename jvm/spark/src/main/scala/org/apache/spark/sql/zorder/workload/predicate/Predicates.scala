@@ -69,8 +69,7 @@ private[zorder] object Predicates {
     sameColumn.flatMap { same =>
       same.flatMap { case (e, truth) => tested(e, truth).flatMap(_.ofColumn) }.groupBy(_._1).toSeq.collect {
         case (column, conditions) if conditions.length > 1 =>
-          column -> conditions.map(_._2).reduce((a, b) =>
-            if (Conditions.manyTimes(a, b)) a else Conditions.and(a, b))
+          column -> conditions.map(_._2).reduce(Conditions.and)
       }
     }
   }
