@@ -84,9 +84,12 @@ object SortedWords {
   }
 
   /** The first index for which a condition holds that never turns false again; `size` if there is none. */
-  private[cost] def firstThat(size: Int)(holds: Int => Boolean): Int = {
-    var low = 0
-    var high = size
+  private[cost] def firstThat(size: Int)(holds: Int => Boolean): Int = firstThat(0, size)(holds)
+
+  /** The same from index `from` on; `until` if there is none. */
+  def firstThat(from: Int, until: Int)(holds: Int => Boolean): Int = {
+    var low = from
+    var high = until
     while (low < high) {
       val middle = (low + high) >>> 1
       if (holds(middle)) high = middle else low = middle + 1

@@ -33,13 +33,13 @@ class WordRangesSuite extends AnyFunSuite {
     Condition(intervals.toIndexedSeq, orNull = false)
   }
 
-  private def check(word: Int => Word, ranges: Seq[Seq[(Word, Word)]] => WordRanges): Unit = {
+  private def check(word: Int => Word, ranges: Seq[(Word, Word)] => WordRanges): Unit = {
     val random = new Random(23)
     (1 to 500).foreach { _ =>
       val files = Seq.fill(20)(ascending(random, 8).grouped(2).map(e => word(e.head) -> word(e.last)).toSeq)
       val offsets = files.scanLeft(0)(_ + _.length)
       val asked = condition(random, word)
-      val test = ranges(files).test(asked)
+      val test = ranges(files.flatten).test(asked)
       files.indices.foreach { f =>
         val expected = files(f).exists { case (min, max) => asked.intervals.exists(_.meets(min, max)) }
         assert(test.meetsAny(offsets(f), offsets(f + 1)) === expected, s"${files(f)} by $asked")
@@ -47,23 +47,17 @@ class WordRangesSuite extends AnyFunSuite {
     }
   }
 
-  test("numbers") {
-    check(
-      long,
-      files => {
-        val all = files.flatten.map { case (min, max) => value(min) -> value(max) }
-        LongRanges(all.map(_._1).toArray, all.map(_._2).toArray)
-      })
-  }
+  test("numbers")(check(
+    long,
+    _.map { case (min, max) => value(min) -> value(max) }.unzip match {
+      case (mins, maxs) => LongRanges(mins.toArray, maxs.toArray)
+    }))
 
-  test("byte strings") {
-    check(
-      bytes,
-      files => {
-        val all = files.flatten.map { case (min, max) => text(min) -> text(max) }
-        BytesRanges(all.map(_._1).toArray, all.map(_._2).toArray)
-      })
-  }
+  test("byte strings")(check(
+    bytes,
+    _.map { case (min, max) => text(min) -> text(max) }.unzip match {
+      case (mins, maxs) => BytesRanges(mins.toArray, maxs.toArray)
+    }))
 
   private def value(word: Word): Long = word match {
     case LongWord(v) => v

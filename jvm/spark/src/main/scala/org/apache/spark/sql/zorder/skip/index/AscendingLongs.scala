@@ -38,7 +38,10 @@ final class AscendingLongs(values: Array[Long]) {
       firstAtLeast(value, starts(c), starts(c + 1))
     }
 
-  /** By halving; not Java's binary search, which may find any of equal values. */
+  /**
+   * As `SortedWords.firstThat`, but without a function: among numbers the call of one takes as long as all the rest.
+   * Not Java's binary search, which may find any of equal values.
+   */
   @tailrec private def firstAtLeast(value: Long, from: Int, until: Int): Int =
     if (from >= until) from
     else {

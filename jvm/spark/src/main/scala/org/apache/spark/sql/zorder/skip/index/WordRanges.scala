@@ -1,9 +1,7 @@
 package org.apache.spark.sql.zorder.skip.index
 
-import scala.annotation.tailrec
-
 import sparkzorder.curve.{BytesWord, LongWord, Word}
-import sparkzorder.curve.cost.Condition
+import sparkzorder.curve.cost.{Condition, SortedWords}
 
 /** Ranges of words, those of all files one after the other. */
 sealed trait WordRanges {
@@ -90,7 +88,7 @@ final case class BytesRanges(mins: Array[Array[Byte]], maxs: Array[Array[Byte]])
       var met = false
       while (!met && r < until && i < lows.length) {
         if (BytesRanges.endsBelow(highs(i), mins(r)))
-          i = BytesRanges.firstAtLeast(highs, mins(r), i + 1, highs.length)
+          i = SortedWords.firstThat(i + 1, highs.length)(k => !BytesRanges.endsBelow(highs(k), mins(r)))
         else if (lows(i) == null || BytesWord.compareBytes(lows(i), maxs(r)) <= 0) met = true
         else r += 1
       }
@@ -111,17 +109,4 @@ object BytesRanges {
 
   private[index] def endsBelow(high: Array[Byte], value: Array[Byte]): Boolean =
     high != null && BytesWord.compareBytes(high, value) < 0
-
-  /** The first place from `from` until `until` of an end that is not below the value; ends ascend. */
-  @tailrec private[index] def firstAtLeast(
-      ends: Array[Array[Byte]],
-      value: Array[Byte],
-      from: Int,
-      until: Int): Int =
-    if (from >= until) from
-    else {
-      val middle = (from + until) >>> 1
-      if (endsBelow(ends(middle), value)) firstAtLeast(ends, value, middle + 1, until)
-      else firstAtLeast(ends, value, from, middle)
-    }
 }
