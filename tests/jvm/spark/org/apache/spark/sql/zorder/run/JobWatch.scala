@@ -11,6 +11,7 @@ final class JobWatch extends SparkListener {
   private val description = mutable.LinkedHashMap.empty[Int, String]
   private var shuffled = 0L
   private val reading = mutable.HashMap.empty[Int, Long]
+  private val readers = mutable.HashMap.empty[Int, Int]
 
   override def onJobStart(job: SparkListenerJobStart): Unit = synchronized {
     description(job.jobId) =
@@ -21,6 +22,7 @@ final class JobWatch extends SparkListener {
   override def onTaskEnd(task: SparkListenerTaskEnd): Unit = synchronized {
     val rows = Option(task.taskMetrics).map(_.inputMetrics.recordsRead).getOrElse(0L)
     shuffled += Option(task.taskMetrics).map(_.shuffleWriteMetrics.bytesWritten).getOrElse(0L)
+    if (rows > 0) readers(task.stageId) = readers.getOrElse(task.stageId, 0) + 1
     if (rows > 0) jobOfStage.get(task.stageId).foreach(j => reading(j) = reading.getOrElse(j, 0L) + rows)
   }
 
@@ -28,6 +30,9 @@ final class JobWatch extends SparkListener {
 
   /** Bytes of shuffle files. */
   def shuffleBytes: Long = synchronized(shuffled)
+
+  /** Tasks that read rows of a table, by stage. */
+  def readingTasks: Map[Int, Int] = synchronized(readers.toMap)
 
   /** Rows read by each job that reads column data, with the job's description. */
   def reads: Seq[(String, Long)] = synchronized {

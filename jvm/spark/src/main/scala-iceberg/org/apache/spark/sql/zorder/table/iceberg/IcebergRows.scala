@@ -4,6 +4,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{FileScanTask, MetadataColumns, Table}
+import org.apache.iceberg.spark.SparkReadOptions
 
 import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.Project
@@ -31,7 +32,12 @@ private[iceberg] object IcebergRows {
       tasks: Map[String, FileScanTask]): InputRelation = ActiveSession.during(session) {
     val chosen = partitions.flatMap(_.files).map(f => tasks(f.path))
     val name = staged.forRead(table, chosen.asJava)
-    val read = session.read.format("iceberg").option(ReadOption, name).load(name)
+    val splitBytes = ReadSplits.bytes(table, chosen, session.sparkContext.defaultParallelism)
+    val read = session.read
+      .format("iceberg")
+      .option(ReadOption, name)
+      .option(SparkReadOptions.SPLIT_SIZE, splitBytes)
+      .load(name)
     val relation = read.queryExecution.analyzed.collectFirst { case r: DataSourceV2Relation => r }.get
     // Spark does not find them by name beside the row ids of format version 3
     val file = AttributeReference(MetadataColumns.FILE_PATH.name, StringType, nullable = false)()
