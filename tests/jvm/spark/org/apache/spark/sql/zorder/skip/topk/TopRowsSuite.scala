@@ -38,7 +38,7 @@ class TopRowsSuite extends AnyFunSuite with SkippedScans {
     "SELECT * FROM t WHERE id >= 3000 AND r >= 0 ORDER BY ts LIMIT 10" -> 1,
     "SELECT * FROM t WHERE spark_partition_id() >= 0 ORDER BY ts LIMIT 10" -> 10,
     "SELECT * FROM t ORDER BY w DESC LIMIT 5" -> 1,
-    "SELECT * FROM t ORDER BY s DESC LIMIT 5" -> 10,
+    "SELECT * FROM t ORDER BY s DESC LIMIT 5" -> 1,
     "SELECT max(id) FROM (SELECT id FROM t ORDER BY ts LIMIT 5)" -> 1,
     "SELECT * FROM t a JOIN (SELECT id FROM t ORDER BY ts DESC LIMIT 5) b ON a.id = b.id WHERE a.r < 2" -> 2,
     "SELECT * FROM t WHERE id IN (SELECT id FROM t ORDER BY ts DESC LIMIT 5)" -> 2,
