@@ -7,7 +7,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.execution.FileSourceScanExec
+import org.apache.spark.sql.execution.{FileSourceScanExec, LocalTableScanExec}
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.zorder.run.RunFixture
 import sparkzorder.LongTest
@@ -32,13 +32,15 @@ class FilterAuditSuite extends AnyFunSuite with RunFixture {
       .option("parquet.page.row.count.limit", 300)
       .parquet(path.toString)
 
-  /** Rows that the scan hands on: those of the pages that it could not skip. */
+  /** Rows that the scan hands on: of pages that it could not skip. Spark 4.1 scans nothing for `a < 1 AND a > 2`. */
   private def rowsRead(path: Path, filter: String): Long = {
     val query = spark.read.parquet(path.toString).where(filter)
     query.collect()
-    query.queryExecution.executedPlan.collectFirst { case s: FileSourceScanExec =>
-      s.metrics("numOutputRows").value
-    }.get
+    val plan = query.queryExecution.executedPlan
+    plan.collectFirst {
+      case s: FileSourceScanExec => s.metrics("numOutputRows").value
+      case s: LocalTableScanExec if s.rows.isEmpty => 0L
+    }.getOrElse(fail(s"no scan of files:\n$plan"))
   }
 
   private def comparison(random: Random): String = {

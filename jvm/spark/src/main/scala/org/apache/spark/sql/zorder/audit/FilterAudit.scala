@@ -20,7 +20,8 @@ import sparkzorder.curve.{Block, Zone}
  */
 final private[audit] class FilterAudit(session: ClassicSession, table: ClusterTable, filter: String) {
   private val partitioning = table.partitionSchema.fieldNames.toSeq
-  private val where = WhereCondition.resolve(session, table.name, table.schema, partitioning, filter)
+  private val where =
+    WhereCondition.resolve(session, table.name, table.schema, partitioning, filter).inferred
   private val names: Map[String, Int] = where.paths.map(ColumnPath.sql).zipWithIndex.toMap
   private val columns = where.paths.map(StatColumn.in(table.schema, _)).toIndexedSeq
   private val all = columns.indices

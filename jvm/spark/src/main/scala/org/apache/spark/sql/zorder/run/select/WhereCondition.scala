@@ -24,6 +24,9 @@ final private[zorder] case class WhereCondition(condition: Expression, partition
   /** As the result row shows it. */
   def sql: String = condition.sql
 
+  /** The condition as scans ask files: true for the same rows. */
+  def inferred: WhereCondition = copy(condition = Folding.inferred(condition))
+
   /** The data columns and fields whose bounds the condition can use. */
   val paths: Seq[Seq[String]] = pathsIn(condition).distinct
 
