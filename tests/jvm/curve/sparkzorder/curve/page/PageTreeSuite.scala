@@ -30,13 +30,19 @@ class PageTreeSuite extends AnyFunSuite {
   }
 
   /** The same tree by sorting: rows by rank, equal ones as they come. */
-  private def reference(ranks: Array[Array[Int]], sides: PageSides, pageRows: Double): Seq[Int] = {
+  private def reference(
+      ranks: Array[Array[Int]],
+      sides: PageSides,
+      pageRows: Double,
+      groupPages: Int): Seq[Int] = {
     val n = ranks(0).length
     val choice = new CutChoice(ranks, sides)
     def cut(rows: Seq[Int], first: Int, end: Int): Seq[Int] =
       if (end - first <= 1) rows
       else {
-        val middle = (first + end) / 2
+        val half = (first + end) / 2
+        val borders = (first + 1 until end).filter(_ % groupPages == 0)
+        val middle = if (borders.isEmpty) half else borders.minBy(b => math.abs(b - half))
         def start(page: Int) = math.min(n.toLong, math.round(page * pageRows)).toInt
         val left = start(middle) - start(first)
         if (left == 0 || left == rows.length)
@@ -50,18 +56,23 @@ class PageTreeSuite extends AnyFunSuite {
     cut(0 until n, 0, PageTree.pages(n, pageRows))
   }
 
-  private def tree(ranks: Array[Array[Int]], sides: PageSides, pageRows: Double): Seq[Int] = {
+  private def tree(
+      ranks: Array[Array[Int]],
+      sides: PageSides,
+      pageRows: Double,
+      groupPages: Int = Int.MaxValue): Seq[Int] = {
     val order = Array.range(0, ranks(0).length)
-    PageTree.arrange(order, 0, order.length, ranks, sides, pageRows)
+    PageTree.arrange(order, 0, order.length, ranks, sides, pageRows, groupPages)
     order.toSeq
   }
 
-  test("selection makes the same tree as sorting, with ties, NULLs and fractions of rows") {
+  test("selection makes the same tree as sorting, with ties, NULLs, fractions of rows and row groups") {
     for (_ <- 1 to 200) {
       val n = 2 + random.nextInt(3000)
       val (ranks, sides) = columns(n)
       val pageRows = if (random.nextBoolean()) 1.0 + random.nextInt(n) else 1.5 + random.nextDouble() * n
-      assert(tree(ranks, sides, pageRows) === reference(ranks, sides, pageRows))
+      val groupPages = if (random.nextBoolean()) Int.MaxValue else 1 + random.nextInt(9)
+      assert(tree(ranks, sides, pageRows, groupPages) === reference(ranks, sides, pageRows, groupPages))
     }
   }
 
@@ -121,6 +132,30 @@ class PageTreeSuite extends AnyFunSuite {
     assert(PagePlan.rows(Seq(45006.0, 41000.0), 20000) === 15903)
     assert(PagePlan.rows(Seq(15000.0), 20000) === 20000)
     assert(PagePlan.rows(Seq(39900.0), 20000) === 20000)
+  }
+
+  test("row groups of even size, of whole pages, where all files have as many; else as large as surely fit") {
+    def counted(files: Seq[Double], rowGroupRows: Double) = PagePlan.counted(files, 20000, rowGroupRows)
+    // one row group a file: pages as without row groups, and a limit that no file reaches
+    assert(counted(Seq(45006.0), 1e6) === PageCut(15903, 47 * 15903, counted = true))
+    // files of a million rows, row groups that surely hold 450,000: three of 18 pages
+    assert(counted(Seq(1e6), 6e5) === PageCut(19630, 18 * 19630, counted = true))
+    assert(counted(Seq(1e6, 3e5), 6e5) === PageCut(19566, 23 * 19566, counted = true))
+    assert(counted(Nil, 6e5) === PageCut(19566, 23 * 19566, counted = true))
+    // no page without a row, nor a row group
+    assert(counted(Seq(1e6), 0.5) === PageCut(1, 1, counted = true))
+    assert(counted(Seq(100.0), Double.MaxValue).rowGroupRows <= Int.MaxValue)
+    assert(counted(Seq(1e6), 6e5).groupPages === 18 && PageCut(100, 1000).groupPages === Int.MaxValue)
+  }
+
+  test("a file of several row groups: those are boxes, and their pages are") {
+    val ranks = Array.fill(2)(Array.fill(16000)(1 + random.nextInt((1 << 30) - 1)))
+    val sides = PageSides.of(ranks.map(r => scale(r.map(_.toLong), 0): Scale), InFileOrder.Hilbert).get
+    val sorted = tree(ranks, sides, 250.0, groupPages = 16)
+    def read(rows: Int): Double = sorted.grouped(rows).map { block =>
+      ranks.map(r => (block.map(r(_)).max - block.map(r(_)).min).toDouble / Scale.One).sum / 2 * rows / 16000
+    }.sum
+    assert(read(4000) < 0.52 && read(250) < 0.14)
   }
 
   /** Pages that look-ups read, over the bound for as many pages. */

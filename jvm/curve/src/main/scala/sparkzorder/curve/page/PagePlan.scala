@@ -1,10 +1,7 @@
 package sparkzorder.curve.page
 
-/** How many rows a page should have, so that the pages of a file are alike. */
+/** How many rows pages and row groups should have, so that those of a file are alike. */
 object PagePlan {
-
-  /** A file with at most this part of the rows that a row group is expected to hold surely has one row group. */
-  val OneRowGroup = 0.75
 
   /**
    * By how much files may be larger than the mean, as their cuts come from a sample. A file that is larger than that
@@ -16,11 +13,36 @@ object PagePlan {
    * The rows of a page: `most`, or fewer where all files have the same number of pages anyhow.
    *
    * @param files
-   *   mean rows of the files of each partition
+   *   mean rows of the files of each partition; none where they are not known
    */
   def rows(files: Seq[Double], most: Int): Int = {
     val pages = files.map(rows => math.ceil(rows / most).toLong).distinct
     if (pages.length != 1 || pages.head < 2) most
     else math.min(most.toDouble, math.ceil(files.max * Spread / pages.head)).toInt
+  }
+
+  /**
+   * Pages and row groups of a writer that counts the rows of both: row groups of even size where all files have the
+   * same number of them, each of a whole number of pages.
+   *
+   * @param files
+   *   as above
+   * @param mostPage
+   *   rows of a page
+   * @param rowGroupRows
+   *   rows that a row group would have if the writer counted bytes; a part of that is surely reached before its bytes are
+   */
+  def counted(files: Seq[Double], mostPage: Int, rowGroupRows: Double): PageCut = {
+    val most = math.max(1.0, math.min(Int.MaxValue / 2.0, math.floor(PageCut.OneRowGroup * rowGroupRows)))
+    val groups = files.map(rows => math.ceil(rows * Spread / most)).distinct
+    if (groups == Seq(1.0)) {
+      val page = math.min(rows(files, mostPage).toDouble, most)
+      PageCut(page, math.floor(most / page) * page, counted = true)
+    } else {
+      val group = if (groups.length == 1) math.ceil(files.max * Spread / groups.head) else most
+      val pages = math.ceil(group / mostPage)
+      val page = math.ceil(group / pages)
+      PageCut(page, pages * page, counted = true)
+    }
   }
 }

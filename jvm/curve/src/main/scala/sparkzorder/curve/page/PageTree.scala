@@ -5,7 +5,7 @@ import sparkzorder.curve.layout.PageSides
 /**
  * The order of the rows of a file whose writer ends a page after a fixed number of rows: a k-d tree whose every cut
  * leaves a whole number of pages on its left. So each page is one box, where a curve, however good, ends its pages
- * anywhere.
+ * anywhere. Where a file has several row groups, these are boxes too.
  */
 object PageTree {
 
@@ -21,6 +21,8 @@ object PageTree {
    *   what the cuts shorten
    * @param pageRows
    *   rows of a page; a fraction where the rows are a sample. The last page has what is left.
+   * @param groupPages
+   *   pages of a row group: row groups are parted first
    */
   def arrange(
       order: Array[Int],
@@ -28,8 +30,10 @@ object PageTree {
       until: Int,
       ranks: Array[Array[Int]],
       sides: PageSides,
-      pageRows: Double): Unit =
-    if (until - from > pageRows) new PageTree(order, from, until, ranks, sides, pageRows).cutAll()
+      pageRows: Double,
+      groupPages: Int = Int.MaxValue): Unit =
+    if (until - from > pageRows)
+      new PageTree(order, from, until, ranks, sides, pageRows, groupPages).cutAll()
 
   /** The number of pages of a file. */
   def pages(rows: Int, pageRows: Double): Int = math.max(1, math.ceil(rows / pageRows - Rounding).toInt)
@@ -37,6 +41,16 @@ object PageTree {
   /** Row at which a page begins. */
   def start(page: Int, pageRows: Double, rows: Int): Int =
     math.min(rows.toLong, math.round(page * pageRows)).toInt
+
+  /** Where a node of pages is parted: between row groups, as near to its middle as that is; else in its middle. */
+  def middle(firstPage: Int, endPage: Int, groupPages: Int): Int = {
+    val half = (firstPage + endPage) >>> 1
+    val below = half / groupPages * groupPages
+    val above = below.toLong + groupPages
+    if (below > firstPage && (half - below <= above - half || above >= endPage)) below
+    else if (above < endPage) above.toInt
+    else half
+  }
 
   /** A remnant of less than this part of a page is an error of the arithmetic. */
   private val Rounding = 1e-9
@@ -48,7 +62,8 @@ final private class PageTree(
     end: Int,
     ranks: Array[Array[Int]],
     sides: PageSides,
-    pageRows: Double) {
+    pageRows: Double,
+    groupPages: Int) {
   private[this] val rows = end - first
   private[this] val choice = new CutChoice(ranks, sides)
   private[this] val selection = new RankSelection
@@ -58,7 +73,7 @@ final private class PageTree(
 
   /** Parts the rows of these pages, until each page has its own. */
   private def cut(firstPage: Int, endPage: Int): Unit = if (endPage - firstPage > 1) {
-    val middle = (firstPage + endPage) >>> 1
+    val middle = PageTree.middle(firstPage, endPage, groupPages)
     val from = start(firstPage)
     val until = start(endPage)
     val left = start(middle) - from

@@ -8,6 +8,7 @@ import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.curve.LongWord
 import sparkzorder.curve.build.Curves
 import sparkzorder.curve.cost.{Condition, Query}
+import sparkzorder.curve.page.PageCut
 
 /** No layout reads less than the least that is told; where there is no telling, nothing is told. */
 @SameOnAllLines
@@ -55,7 +56,11 @@ class LeastReadsSuite extends AnyFunSuite {
     def read(curve: String, log: Seq[Query]): (Seq[ReadShares], ReadShares) = {
       val levels = fitted.zip(held).map { case (learnt, seen) =>
         val layout = Fit.choose(learnt, columns, files, curve, log, 8.0).layout
-        LayoutForecast.blocks(seen, layout, seen.rows.toLong, Double.MaxValue, seen.rows / files / 8.0)
+        LayoutForecast.blocks(
+          seen,
+          layout,
+          seen.rows.toLong,
+          PageCut(seen.rows / files / 8.0, Double.MaxValue))
       }.reduce(_ ++ _)
       (gauge.columns(levels), gauge.queries(levels).head)
     }

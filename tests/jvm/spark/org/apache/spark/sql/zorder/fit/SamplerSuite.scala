@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.fit
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import sparkzorder.curve.build.Curves
+import sparkzorder.curve.page.PageCut
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -88,9 +89,9 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
       val (fitted, heldOut) = Sampler.collect(df, 1, Sampler.byPlace(0.25)).head.halves
       val layout = Fit.choose(fitted, columns.map(c => FitColumn(c, "")), files, curve, Nil, 3.2).layout
       val pageRows = Rows / files / 3.2
-      val forecast = LayoutForecast.blocks(heldOut, layout, Rows, pageRows * 2, pageRows)
+      val forecast = LayoutForecast.blocks(heldOut, layout, Rows, PageCut(pageRows, pageRows * 2))
       val whole = all(df)
-      val measured = LayoutForecast.blocks(whole, layout, Rows, pageRows * 2, pageRows)
+      val measured = LayoutForecast.blocks(whole, layout, Rows, PageCut(pageRows, pageRows * 2))
       val told = heldOut.columns.map(_.sorted)
       val actual = whole.columns.map(_.sorted)
       Seq(

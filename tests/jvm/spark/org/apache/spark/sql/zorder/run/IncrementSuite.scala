@@ -97,6 +97,23 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("files across the cells are cut by their pages, too") {
+    def pagesRead(byPages: Boolean): Double = withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path)
+      append(path, more(rows, 8000))
+      withConf("spark.zorder.pages.enabled" -> byPages.toString) {
+        val row = done(keepsRows(path)(zorder(path, s"$run WITH (pageRowLimit = 250)")))
+        assert(reason(row).contains("files of their own"), reason(row))
+        def read(what: String) = (0 to 1).map(share(row, _, "pages", what)).sum / 2
+        info(s"pages $byPages: forecast ${read("forecast")}, measured ${read("measured")}")
+        assert(math.abs(read("forecast") / read("measured") - 1) < 0.08)
+        read("measured")
+      }
+    }
+    assert(pagesRead(byPages = true) < 0.98 * pagesRead(byPages = false))
+  }
+
   test("rows across the cells are merged with those of the next append, and no row is lost") {
     withTempDir { dir =>
       val path = dir.resolve("t")

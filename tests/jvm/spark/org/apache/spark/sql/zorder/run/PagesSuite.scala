@@ -7,13 +7,14 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.zorder.sort.SortFixture
+import org.apache.spark.sql.zorder.table.file.RowGroupLimit
 
 /** The rows of a file are cut where its writer ends pages. */
 class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
   private val rows = 64000L
 
-  private def run(path: Path, more: String = ""): Row =
-    keepsRows(path)(done(zorder(path, s"FULL BY (b, id) WITH (fileCount = 16, pageRowLimit = 500$more)")))
+  private def run(path: Path, more: String = "", files: Int = 16): Row =
+    keepsRows(path)(done(zorder(path, s"FULL BY (b, id) WITH (fileCount = $files, pageRowLimit = 500$more)")))
 
   private def overBound(row: Row): Double = mean(row, "measured") / mean(row, "bound")
 
@@ -44,16 +45,46 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
     }
   }
 
-  test("without, and where a task spills or a file has several row groups, the rows follow the curve") {
+  test("without, the rows follow the curve") {
     withTable { path =>
       withConf("spark.zorder.pages.enabled" -> "false") {
         val row = run(path)
         assert(overBound(row) > 1.12)
         assert(math.abs(mean(row, "forecast") / mean(row, "measured") - 1) < 0.08)
       }
-      spillingEvery(1000)(assert(overBound(run(path, ", force = true")) > 1.12))
-      val small = run(path, ", force = true, rowGroupSize = '64k'")
-      assert(metric[Long](small, "rowGroups") > 16 && overBound(small) > 1.12)
+    }
+  }
+
+  test("a task that spills cuts the same pages") {
+    withTable { path =>
+      // 4,000 rows a file, in four parts; all rows in one file, which are spilled when the last one is there
+      for ((every, files) <- Seq((1000, 16), (rows.toInt, 1))) {
+        val row = spillingEvery(every)(run(path, ", force = true", files))
+        assert(overBound(row) < 1.12)
+        assert(math.abs(mean(row, "forecast") / mean(row, "measured") - 1) < 0.08)
+      }
+    }
+  }
+
+  test("a file of several row groups, where the writer counts their rows; else the rows follow the curve") {
+    withTable { path =>
+      val row = run(path, ", force = true, rowGroupSize = '64k'")
+      assert(metric[Long](row, "rowGroups") > 16)
+      if (RowGroupLimit.supported) {
+        assert(metric[Long](row, "rowGroups") % 16 == 0 && overBound(row) < 1.12)
+        for (level <- Seq("pages", "row_groups")) {
+          def both(what: String) = share(row, 0, level, what) + share(row, 1, level, what)
+          assert(math.abs(both("forecast") / both("measured") - 1) < 0.08, level)
+        }
+      } else {
+        assert(overBound(row) > 1.12)
+        // and the reason says how large row groups have to be
+        val advised = "rowGroupSize = '(\\d+)m'".r.findFirstMatchIn(reason(row)).get.group(1)
+        val one = run(path, s", force = true, rowGroupSize = '${advised}m'")
+        assert(metric[Long](
+          one,
+          "rowGroups") === 16 && overBound(one) < 1.12 && !reason(one).contains("row group"))
+      }
     }
   }
 

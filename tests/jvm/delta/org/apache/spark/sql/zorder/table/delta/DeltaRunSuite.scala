@@ -5,6 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.run.JobWatch
+import org.apache.spark.sql.zorder.table.file.RowGroupLimit
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 
@@ -33,6 +34,18 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
       assert(last.getAs[Map[String, String]]("operationParameters")("zOrderBy") === """["a","b"]""")
       val metrics = last.getAs[Map[String, String]]("operationMetrics")
       assert(metrics("numAddedFiles") === "16" && metrics("numRemovedFiles") === "6")
+    }
+  }
+
+  test("files of several row groups: their writer counts rows where that of plain Parquet does") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 40000)
+      val options = "WITH (fileCount = 8, pageRowLimit = 250, rowGroupSize = '64k', force = true)"
+      val row = done(keeps(path)(zorder(path, s"BY (b, id) $options")))
+      def both(what: String) = share(row, 0, "pages", what) + share(row, 1, "pages", what)
+      assert(metric[Long](row, "rowGroups") > 8)
+      assert((both("measured") < 1.12 * both("bound")) === RowGroupLimit.supported)
     }
   }
 

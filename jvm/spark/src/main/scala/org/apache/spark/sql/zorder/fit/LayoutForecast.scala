@@ -4,8 +4,8 @@ import scala.collection.mutable.ArrayBuffer
 
 import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{Bound, ShareRead, SortedWords}
-import sparkzorder.curve.layout.{CompiledLayout, Layout, PageSides}
-import sparkzorder.curve.page.{PagePlan, PageTree}
+import sparkzorder.curve.layout.{CompiledLayout, KeyOrder, Layout, PageSides}
+import sparkzorder.curve.page.{PageCut, PageTree}
 
 /** The blocks that a layout would make, forecast from sampled rows that it was not fitted on. */
 object LayoutForecast {
@@ -17,29 +17,26 @@ object LayoutForecast {
    *   the columns of the layout, and after them any others whose bounds are wanted
    * @param tableRows
    *   rows that the sample stands for
-   * @param rowGroupRows
-   *   rows of a full row group
-   * @param pageRows
-   *   rows of a full page
+   * @param cut
+   *   where the writer ends pages and row groups
    * @param fileOf
    *   the file of each file number, in the same order
    * @param byPages
-   *   whether files of one row group are cut at the borders of pages, or along the curve
+   *   whether files whose pages are known beforehand are cut at their borders; else along the curve
    */
   def blocks(
       sample: Sample,
       layout: Layout,
       tableRows: Long,
-      rowGroupRows: Double,
-      pageRows: Double,
+      cut: PageCut,
       fileOf: Int => Int = n => n,
       byPages: Boolean = true): Levels = {
     val placed = place(sample, layout, fileOf)
     val perSampled = tableRows.toDouble / math.max(1, sample.rows)
-    val inPages =
-      if (byPages) placed.byPages(pageRows / perSampled, rowGroupRows / perSampled) else placed
+    val inSample = cut.sampled(perSampled)
+    val inPages = if (byPages) placed.byPages(inSample) else placed
     val unsampled = new ZoneExtrapolation(sample.columns.map(_.sorted), 1.0 - 1.0 / perSampled)
-    cut(sample, inPages, rowGroupRows / perSampled, pageRows / perSampled, unsampled)
+    levels(sample, inPages, inSample, unsampled)
   }
 
   def shares(blocks: Seq[Block], values: IndexedSeq[SortedWords]): IndexedSeq[Double] =
@@ -72,14 +69,14 @@ object LayoutForecast {
       end
     }
 
-    /** The same files, those of one row group in the order of their pages. */
-    def byPages(pageRows: Double, rowGroupRows: Double): Placed = {
+    /** The same files, each in the order of its pages where these are known beforehand. */
+    def byPages(cut: PageCut): Placed = {
       val arranged = order.clone()
       var from = 0
       while (from < order.length) {
         val until = end(from)
-        if (until - from <= PagePlan.OneRowGroup * rowGroupRows)
-          sides.foreach(PageTree.arrange(arranged, from, until, ranks, _, pageRows))
+        if (cut.foresees((until - from).toDouble))
+          sides.foreach(PageTree.arrange(arranged, from, until, ranks, _, cut.pageRows, cut.groupPages))
         from = until
       }
       new Placed(arranged, file, ranks, sides)
@@ -117,11 +114,10 @@ object LayoutForecast {
   }
 
   /** Files, their row groups, and the pages of these: the writer counts rows anew in every row group. */
-  private def cut(
+  private def levels(
       sample: Sample,
       placed: Placed,
-      rowGroupRows: Double,
-      pageRows: Double,
+      cut: PageCut,
       unsampled: ZoneExtrapolation): Levels = {
     val (files, rowGroups, pages) =
       (ArrayBuffer.empty[Block], ArrayBuffer.empty[Block], ArrayBuffer.empty[Block])
@@ -132,10 +128,10 @@ object LayoutForecast {
       def sampled(from: Int, until: Int) =
         unsampled.widened(block(sample, placed.order, from, until), file.zones)
       files += TruncatedBounds.ofChunk(unsampled.widened(file, file.zones))
-      for ((groupFrom, groupEnd) <- pieces(from, end, rowGroupRows)) {
+      for ((groupFrom, groupEnd) <- pieces(from, end, cut.rowGroupRows)) {
         val rowGroup = sampled(groupFrom, groupEnd)
         rowGroups += TruncatedBounds.ofChunk(rowGroup)
-        for ((pageFrom, pageEnd) <- pieces(groupFrom, groupEnd, pageRows))
+        for ((pageFrom, pageEnd) <- pieces(groupFrom, groupEnd, cut.pageRows))
           pages += TruncatedBounds.ofPage(sampled(pageFrom, pageEnd), rowGroup)
       }
       from = end

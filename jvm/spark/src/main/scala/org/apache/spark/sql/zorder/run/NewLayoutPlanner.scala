@@ -108,6 +108,7 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
         s"${HumanReadable.files(s.moving)} are clustered in steps of at most " +
           s"${HumanReadable.bytes(sizes.stepBytes(s.placed, s.ref))}."
       }
+      val remarks = forecast.warning + rewrite.rowGroupNote(options) + notes
       Right(BatchPlan(
         rewrite,
         selected.considered,
@@ -115,8 +116,8 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
         steps,
         limit(rewrite.input, files),
         dryRunText =
-          forecast.summary + "." + files.count + sizes.summary(files) + forecast.warning + notes,
-        reason = begun + files.count + forecast.warning + notes))
+          forecast.summary + "." + files.count + sizes.summary(files) + remarks,
+        reason = begun + files.count + remarks))
     }
   }
 

@@ -4,19 +4,19 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter.PrefixComputer
-import org.apache.spark.sql.zorder.expr.layout.{PageCut, RankOf, ZOrderKey}
+import org.apache.spark.sql.zorder.expr.layout.{RankOf, ZOrderKey}
 import sparkzorder.curve.layout.{CompiledLayout, PageSides}
-import sparkzorder.curve.page.PageTree
+import sparkzorder.curve.page.PageCut
 
 /**
- * Sorts the rows of one task, which are those of one file, by pages (ADR 0043): first by their key, as any sort would;
- * then, if all are in memory, by a tree of cuts whose leaves are the pages. Rows that do not fit the memory, or whose
- * pages are not known beforehand, stay in the order of their keys.
+ * Sorts the rows of one task, which are those of one file, by pages (ADR 0043). Where a row belongs is known when all
+ * have come, so they are held as they come, with their ranks beside them. Then they are read from the memory in their
+ * order or, if some were spilled, sorted by their places.
  *
  * @param key
  *   bound to the rows
  * @param bySpark
- *   sorts rows that turn out to be of several partitions of the table, by all orders
+ *   sorts by all orders: rows that turn out to be of several partitions of the table, or more than can be ranked
  * @param spilled
  *   bytes that the task has spilled so far
  */
@@ -29,81 +29,94 @@ final private[sort] class PageSorter(
     bySpark: Iterator[UnsafeRow] => Iterator[UnsafeRow],
     spilled: () => Long) {
   private val spilledBefore = spilled()
-  private val computer = new CurrentPrefix
-  private val sorter: UnsafeExternalRowSorter = sorters.byPrefix(computer)
+  private val routeOf = UnsafeProjection.create(Seq(key.route.getOrElse(Literal(0))))
 
   /** Whether the rows came out by pages; known when `sort` has returned. */
   var byPages: Boolean = false
 
-  def sort(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
-    val placed = UnsafeProjection.create(Seq(key, key.route.getOrElse(Literal(0))))
-    var n = 0L
-    var route = 0
-    var least = Long.MaxValue
-    var greatest = 0L
-    while (rows.hasNext) {
-      val row = rows.next()
-      val place = placed(row)
-      val its = place.getInt(1)
-      if (n == 0) route = its
-      else if (its != route)
-        return bySpark(Iterator.single(row) ++ sorters.sorted(sorter) ++ rows)
-      computer.now.value = place.getLong(0)
-      least = math.min(least, computer.now.value)
-      greatest = math.max(greatest, computer.now.value)
-      sorter.insertRow(row)
-      n += 1
-    }
-    if (n <= cut.pageRows || n > math.min(cut.mostRows, PageSorter.MostRows)) sorters.sorted(sorter)
+  def sort(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] =
+    if (!rows.hasNext) Iterator.empty
     else {
+      val first = rows.next()
+      val route = routeOf(first).getInt(0)
       val layout = key.routes.compiled(route)
-      val oneFile = layout.fileOfKey(least) == layout.fileOfKey(greatest)
-      if (oneFile) paged(n.toInt, layout) else sorters.sorted(sorter)
+      val all = Iterator.single(first) ++ rows
+      // the rows of a layout without pages of its own are in the order of their keys
+      layout.pageSides.fold(bySpark(all))(new OfOneRoute(route, layout, _).sort(all))
+    }
+
+  /** Rows of one partition of the table. */
+  private class OfOneRoute(route: Int, layout: CompiledLayout, sides: PageSides) {
+    private val next = new NextPrefix
+    private val held: UnsafeExternalRowSorter = sorters.byPrefix(next)
+    private val ranked = new RankedRows(layout, key.columns.length, memory)
+
+    def sort(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
+      val ranks = UnsafeProjection.create(
+        key.route.getOrElse(Literal(0)) +: key.columns.zipWithIndex.map { case (c, i) =>
+          RankOf(c, layout, i)
+        })
+      while (rows.hasNext) {
+        val row = rows.next()
+        val its = ranks(row)
+        if (its.getInt(0) != route || !ranked.add(its, from = 1))
+          return byOrders(Iterator.single(row) ++ sorters.sorted(held) ++ rows)
+        next.set(ranked.count - 1L)
+        held.insertRow(row)
+      }
+      if (memory.acquired(ranked.count * (RankedRows.OrderBytes + HeldRows.BytesPerRow))) inOrder(order)
+      else byOrders(sorters.sorted(held))
+    }
+
+    private def byOrders(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
+      memory.release()
+      bySpark(rows)
+    }
+
+    private def order: Array[Int] = {
+      val n = ranked.count
+      byPages = n > cut.pageRows && cut.foresees(n.toDouble)
+      if (byPages) ranked.byPages(cut, sides) else ranked.byCurve
+    }
+
+    private def inOrder(order: Array[Int]): Iterator[UnsafeRow] =
+      if (!inMemory) byPlace(sorters.sorted(held), order)
+      else {
+        // the sorter frees its memory with its last row: this one is last, and is taken when all others are read
+        next.set(PageSorter.Last)
+        held.insertRow(PageSorter.emptyRow(fields))
+        val rows = sorters.sorted(held)
+        if (inMemory) new InOrder(where(rows, order.length), order, rows)
+        else byPlace(new FirstRows(rows, order.length), order)
+      }
+
+    /** Sorts the rows once more, which come in their first order. */
+    private def byPlace(rows: Iterator[UnsafeRow], order: Array[Int]): Iterator[UnsafeRow] = {
+      val places = new Array[Int](order.length)
+      for (place <- order.indices) places(order(place)) = place
+      val place = new NextPrefix
+      val sorter = sorters.byPrefix(place)
+      var i = 0
+      while (rows.hasNext) {
+        place.set(places(i).toLong)
+        sorter.insertRow(rows.next())
+        i += 1
+      }
+      memory.release()
+      sorters.sorted(sorter)
     }
   }
 
-  private def paged(n: Int, layout: CompiledLayout): Iterator[UnsafeRow] =
-    layout.pageSides match {
-      case Some(sides)
-          if inMemory && memory.acquired(n * (PageSorter.BytesPerRow + 4L * key.columns.length)) =>
-        // the sorter frees its memory with its last row: this one is last, and is taken when all others are read
-        computer.now.value = PageSorter.Last
-        sorter.insertRow(PageSorter.emptyRow(fields))
-        val sorted = sorters.sorted(sorter)
-        byPages = inMemory
-        if (byPages) byTree(sorted, n, layout, sides)
-        else {
-          memory.release()
-          new FirstRows(sorted, n)
-        }
-      case _ => sorters.sorted(sorter)
-    }
-
   private def inMemory: Boolean = spilled() == spilledBefore
 
-  private def byTree(
-      sorted: Iterator[UnsafeRow],
-      n: Int,
-      layout: CompiledLayout,
-      sides: PageSides): Iterator[UnsafeRow] = {
-    val ranked = UnsafeProjection.create(key.columns.zipWithIndex.map { case (c, i) => RankOf(c, layout, i) })
-    val ranks = Array.fill(key.columns.length)(new Array[Int](n))
+  private def where(rows: Iterator[UnsafeRow], n: Int): HeldRows = {
     val held = new HeldRows(n, fields)
     var i = 0
     while (i < n) {
-      val row = sorted.next()
-      held.put(i, row)
-      val each = ranked(row)
-      var c = 0
-      while (c < ranks.length) {
-        ranks(c)(i) = each.getInt(c)
-        c += 1
-      }
+      held.put(i, rows.next())
       i += 1
     }
-    val order = Array.range(0, n)
-    PageTree.arrange(order, 0, n, ranks, sides, cut.pageRows.toDouble)
-    new InOrder(held, order, sorted)
+    held
   }
 
   /** Reads held rows in an order; afterwards takes the last row of the sorter, which frees them. */
@@ -132,12 +145,13 @@ final private[sort] class PageSorter(
       memory.release()
     }
   }
+}
 
-  /** The prefix of the row that is being inserted, which was computed before. */
-  private class CurrentPrefix extends PrefixComputer {
-    val now = new PrefixComputer.Prefix
-    override def computePrefix(row: InternalRow): PrefixComputer.Prefix = now
-  }
+/** The prefix of the row that is inserted next, which was computed before. */
+final private class NextPrefix extends PrefixComputer {
+  private val prefix = new PrefixComputer.Prefix
+  def set(value: Long): Unit = prefix.value = value
+  override def computePrefix(row: InternalRow): PrefixComputer.Prefix = prefix
 }
 
 /** The first rows of an iterator, which is read to its end when they have been read. */
@@ -157,15 +171,9 @@ final private class FirstRows(rows: Iterator[UnsafeRow], n: Int) extends Iterato
 
 private object PageSorter {
 
-  /** Larger arrays are not made. */
-  private val MostRows = 1L << 30
-
-  /** Above every key, as unsigned numbers are compared. */
+  /** Above every place, as unsigned numbers are compared. */
   private val Last = -1L
 
   private def emptyRow(fields: Int): UnsafeRow =
     UnsafeRow.createFromByteArray(UnsafeRow.calculateBitSetWidthInBytes(fields) + 8 * fields, fields)
-
-  /** Address, order and the selection's own array; ranks come on top. */
-  private val BytesPerRow = HeldRows.BytesPerRow + 8L
 }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.LeafColumn
-import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition, RowGroupLimit}
 
 /** How a statement names its table. */
 sealed trait TableRef {
@@ -129,6 +129,9 @@ trait ClusterTable {
 
   /** Whether its writer keeps the order of the rows that it gets, and ends pages at the number of rows it is told. */
   def writesPagesInOrder: Boolean = true
+
+  /** Whether its writer can end a row group after a number of rows, too. */
+  def countsRowGroups: Boolean = RowGroupLimit.supported
 
   /** Before a run in place: refuses if a reader is active that would miss the change or read rows twice. */
   def checkReaders(): Unit = ()

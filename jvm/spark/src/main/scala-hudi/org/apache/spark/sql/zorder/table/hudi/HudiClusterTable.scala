@@ -108,6 +108,8 @@ final private[hudi] class HudiClusterTable(
   /** Hudi's writer always begins a page after 20,000 rows. */
   override def writesPagesInOrder: Boolean = false
 
+  override def countsRowGroups: Boolean = false
+
   override def begin(runId: String): TableWrite = new HudiWrite(this, slices, runId)
 
   override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =

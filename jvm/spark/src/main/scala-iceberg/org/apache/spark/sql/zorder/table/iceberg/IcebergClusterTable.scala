@@ -86,6 +86,9 @@ final private[iceberg] class IcebergClusterTable(
 
   override def commitsParts: Boolean = true
 
+  /** Iceberg's writer ends row groups by bytes alone. */
+  override def countsRowGroups: Boolean = false
+
   override def begin(runId: String): TableWrite = {
     val start = snapshot.getOrElse(refuse(s"$name has no files: write rows into it first."))
     new IcebergWrite(this, start, tasks, staged, runId)

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.expr.layout
 import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types.DataType
+import sparkzorder.curve.page.PageCut
 
 /**
  * A layout key that asks the sort which has it as its last order to cut the rows of a file at the borders of its pages.
@@ -22,13 +23,3 @@ final case class ZOrderPages(child: Expression, cut: PageCut) extends UnaryExpre
 
   override protected def withNewChildInternal(newChild: Expression): Expression = copy(child = newChild)
 }
-
-/**
- * Where the writer of a file ends pages and row groups.
- *
- * @param pageRows
- *   rows of every page but the last one
- * @param mostRows
- *   rows that surely fit one row group; the pages of a file with more are not known beforehand
- */
-final case class PageCut(pageRows: Int, mostRows: Long)

@@ -7,6 +7,7 @@ import org.apache.spark.sql.zorder.run.plan.{FileCount, FilePlan, SizedPartition
 import org.apache.spark.sql.zorder.run.report.HumanReadable
 import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{Query, ShareRead, SortedWords}
+import sparkzorder.curve.page.PageCut
 
 /**
  * How many files partitions become by default where that is fewer than they have (SPEC 2, ADR 0028): no fewer
@@ -73,7 +74,7 @@ final private[run] class EnoughFiles(
         asked,
         math.max(1.0, pages)).layout
       val rows = input.rows(sized.partition)
-      read(LayoutForecast.blocks(columns, layout, rows, Double.MaxValue, Double.MaxValue).files, values)
+      read(LayoutForecast.blocks(columns, layout, rows, PageCut.Whole).files, values)
     }
     val all = sized.partition.files.length
     val counts = Iterator.iterate(sized.files)(_ * 2).takeWhile(_ < all).toSeq :+ all

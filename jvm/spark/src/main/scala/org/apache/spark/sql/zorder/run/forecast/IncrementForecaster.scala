@@ -9,6 +9,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.Block
 import sparkzorder.curve.cost.{ShareRead, SortedWords}
+import sparkzorder.curve.page.PageCut
 
 /** Forecasts what look-ups read of partitions that grow, from footers and from a sample of the new rows. */
 final private[run] class IncrementForecaster(
@@ -17,6 +18,7 @@ final private[run] class IncrementForecaster(
     tracked: TrackedColumns,
     options: RunOptions) {
   private val present = new PresentLevels(session, input, tracked)
+  private val pages = PageCut(options.pageRowLimit.toDouble, Double.MaxValue)
 
   /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
   private def values(files: Seq[DataFile]): IndexedSeq[SortedWords] = {
@@ -60,8 +62,7 @@ final private[run] class IncrementForecaster(
         sample,
         ref.layout,
         rows,
-        Double.MaxValue,
-        options.pageRowLimit.toDouble,
+        pages,
         byPages = input.ordersPages)
     forecast(gauge, present.of(placed.all), ahead, sample, 1)
   }
@@ -104,15 +105,8 @@ final private[run] class IncrementForecaster(
     val rows = g.growth.rows.sum + present.rows(g.rewritten)
     if (sample.rows == 0) Levels(Nil, Nil, Nil)
     else {
-      val pageRows = options.pageRowLimit.toDouble
-      val cut = LayoutForecast.blocks(
-        sample,
-        g.ref.layout,
-        rows,
-        Double.MaxValue,
-        pageRows,
-        fileOf(_),
-        byPages = false)
+      val cut =
+        LayoutForecast.blocks(sample, g.ref.layout, rows, pages, fileOf(_), byPages = input.ordersPages)
       val scale = rows.toDouble / sample.rows
       def scaled(blocks: Seq[Block]) = blocks.map(b => b.copy(rows = math.round(b.rows * scale)))
       Levels(scaled(cut.files), scaled(cut.rowGroups), scaled(cut.pages))

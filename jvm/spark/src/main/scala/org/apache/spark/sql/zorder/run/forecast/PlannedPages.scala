@@ -1,26 +1,12 @@
 package org.apache.spark.sql.zorder.run.forecast
 
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.expr.layout.PageCut
 import org.apache.spark.sql.zorder.run.inspect.{Inspection, TrackedColumns}
 import org.apache.spark.sql.zorder.run.plan.FilePlan
 import sparkzorder.curve.{BytesWord, Zone}
-import sparkzorder.curve.page.PagePlan
+import sparkzorder.curve.page.{PageCut, PagePlan}
 
-/**
- * The pages and row groups that the writer of a rewrite will make.
- *
- * @param pageRows
- *   rows of a full page of the clustering columns
- * @param rowGroupRows
- *   rows of a full row group, by the bytes that the input has per row
- */
-final private[run] case class PlannedPages(pageRows: Int, rowGroupRows: Double) {
-
-  /** For the sort of the rewrite. */
-  def cut: PageCut = PageCut(pageRows, (PagePlan.OneRowGroup * rowGroupRows).toLong)
-}
-
+/** The pages and row groups that the writer of a rewrite will make. */
 private[run] object PlannedPages {
 
   /** Parquet's writer ends a page at so many bytes, encoded or not, whatever its rows are. */
@@ -33,6 +19,8 @@ private[run] object PlannedPages {
   private val LengthBytes = 4
 
   /**
+   * Rows of the pages of the clustering columns, and of row groups by the bytes that the input has per row.
+   *
    * @param whole
    *   whether every file of the planned partitions is written anew, so that the rows of a file are known
    */
@@ -41,15 +29,16 @@ private[run] object PlannedPages {
       tracked: TrackedColumns,
       plan: FilePlan,
       options: RunOptions,
-      whole: Boolean): PlannedPages = {
+      whole: Boolean): PageCut = {
     val most = math.min(options.pageRowLimit.toDouble, PageBytes * Filled / valueBytes(input, tracked, plan))
-    val files = plan.partitions.map(p => input.rows(p.partition).toDouble / p.files)
-    val pageRows =
-      if (!input.ordersPages) options.pageRowLimit
-      else if (whole) PagePlan.rows(files, math.max(1, most.toInt))
-      else math.max(1, most.toInt)
+    val mostPage = math.max(1, most.toInt)
+    val files = if (whole) plan.partitions.map(p => input.rows(p.partition).toDouble / p.files) else Nil
     val rowGroupBytes = options.rowGroupSize.getOrElse(input.rowGroupBytes)
-    PlannedPages(pageRows, RowGroupRows(input.footersOf(plan)).of(rowGroupBytes, pageRows))
+    val rowGroups = RowGroupRows(input.footersOf(plan))
+    def byBytes(pageRows: Int) = PageCut(pageRows.toDouble, rowGroups.of(rowGroupBytes, pageRows))
+    if (!input.ordersPages) byBytes(options.pageRowLimit)
+    else if (input.countsRowGroups) PagePlan.counted(files, mostPage, rowGroups.of(rowGroupBytes, mostPage))
+    else byBytes(PagePlan.rows(files, mostPage))
   }
 
   /** Bytes of a value of the widest clustering column, by the bounds of the files. */

@@ -18,6 +18,7 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
 import org.apache.spark.sql.zorder.workload.draw.{LogBoxes, QueryGroup}
 import sparkzorder.curve.build.{Candidate, Curves}
 import sparkzorder.curve.cost.ShareRead
+import sparkzorder.curve.page.PageCut
 
 /** Forecasts a rewrite from footers and from the sampled rows that its layouts were not fitted on. */
 final private[run] class RewriteForecaster(
@@ -65,8 +66,7 @@ final private[run] class RewriteForecaster(
         held,
         ref.layout,
         input.rows(sized.partition),
-        pages.rowGroupRows,
-        pages.pageRows.toDouble,
+        pages,
         byPages = input.ordersPages)
     }
   }
@@ -99,7 +99,7 @@ final private[run] class RewriteForecaster(
       val layout = Fit.choose(learnt, columns, sized.files, Curves.ZOrder.name, Nil, 1.0).layout
       val held = fitted.heldOut(p).select(places).thinned(rows)
       val share = input.rows(sized.partition).toDouble / math.max(1, held.rows)
-      LayoutForecast.blocks(held, layout, held.rows.toLong, Double.MaxValue, Double.MaxValue).files
+      LayoutForecast.blocks(held, layout, held.rows.toLong, PageCut.Whole).files
         .map(b => (math.round(b.rows * share), b.zones.last))
     }
     ShareRead.of(files, values(place))

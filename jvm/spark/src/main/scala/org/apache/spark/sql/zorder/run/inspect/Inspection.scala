@@ -49,6 +49,9 @@ final class Inspection private (
   def ordersPages: Boolean =
     table.writesPagesInOrder && SessionKeys.PagesEnabled.orDefault(session.sessionState.conf)
 
+  /** Whether the writer can end a row group after a number of rows. */
+  def countsRowGroups: Boolean = table.countsRowGroups
+
   /** Codec to write: as in the input, else the session's. */
   def codec: Option[String] = traits.codec
 

@@ -9,6 +9,7 @@ import org.apache.spark.sql.zorder.run.plan.{FilePlan, OutputFiles}
 import org.apache.spark.sql.zorder.run.report.RunCost
 import org.apache.spark.sql.zorder.run.request.ClusterColumn
 import org.apache.spark.sql.zorder.table.file.InputRelation
+import sparkzorder.curve.page.PageCut
 
 /**
  * One rewrite: which files are read, and which rows of them are written to which files.
@@ -40,9 +41,31 @@ final private[run] case class RewritePlan(
     kept: Option[Levels] = None) {
 
   /** The pages of its files. */
-  def pages(options: RunOptions): PlannedPages =
+  def pages(options: RunOptions): PageCut =
     PlannedPages.of(input, forecast.tracked, files, options, whole = outputs.spread)
+
+  /** Whether the rows of its files are cut at the borders of these pages: where the mean file's are foreseen. */
+  def cutsPages(pages: PageCut): Boolean = input.ordersPages && pages.foresees(rowsPerFile)
+
+  /** How to have pages cut where files have several row groups that the writer cannot count; ends the reason of a result. */
+  def rowGroupNote(options: RunOptions): String = {
+    val cut = pages(options)
+    val byPages = routes.refs.exists(_.layout.compiled.pageSides.isDefined)
+    val bytes = options.rowGroupSize.getOrElse(input.rowGroupBytes) * cut.rowGroupsAFile(rowsPerFile)
+    if (!input.ordersPages || !byPages || cut.foresees(rowsPerFile) || bytes > RewritePlan.LargeRowGroup) ""
+    else
+      " Rows of files with several row groups follow a curve, which pages cut anywhere; WITH (rowGroupSize = " +
+        s"'${math.ceil(bytes / (1 << 20)).toLong}m') makes one row group a file, and each page a box."
+  }
+
+  private def rowsPerFile: Double = input.rows(files).toDouble / outputs.count
 
   /** It gathers rows by region, for later steps to put in place. */
   def gathers: Boolean = outputs.each.exists(_.level == OutputFiles.Gathered)
+}
+
+private[run] object RewritePlan {
+
+  /** Bytes of a row group that no run proposes: every task that writes holds one. */
+  private val LargeRowGroup = (1L << 30).toDouble
 }

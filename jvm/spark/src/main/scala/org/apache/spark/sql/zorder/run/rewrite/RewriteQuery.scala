@@ -4,7 +4,6 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
 import org.apache.spark.sql.types.{DataType, MapType}
 import org.apache.spark.sql.zorder.expr.layout.{
-  PageCut,
   PartitionLayouts,
   ToPartition,
   ZOrderFile,
@@ -12,6 +11,7 @@ import org.apache.spark.sql.zorder.expr.layout.{
   ZOrderPages
 }
 import org.apache.spark.sql.zorder.run.plan.OutputFiles
+import sparkzorder.curve.page.PageCut
 
 /** The one full scan: every row goes straight to the task that writes its file, and is sorted there. */
 object RewriteQuery {

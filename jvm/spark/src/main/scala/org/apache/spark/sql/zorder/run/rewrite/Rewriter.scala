@@ -22,7 +22,7 @@ import org.apache.spark.sql.zorder.table.{
   TableWrite,
   WrittenFile
 }
-import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, RowGroupLimit}
 import org.apache.spark.sql.zorder.table.resolve.IntoTarget
 
 /**
@@ -108,13 +108,14 @@ final private[run] class Rewriter(context: RunContext) {
       route,
       plan.routes,
       plan.outputs,
-      if (plan.input.ordersPages) Some(pages.cut) else None)
+      Some(pages).filter(plan.cutsPages))
     val writeOptions = Map(
       "parquet.block.size" -> options.rowGroupSize.getOrElse(plan.input.rowGroupBytes).toString,
-      "parquet.page.row.count.limit" -> pages.pageRows.toString,
+      "parquet.page.row.count.limit" -> pages.pageRows.toInt.toString,
       // as many bytes of long values as the forecast assumes, whatever the session sets
       "parquet.columnindex.truncate.length" -> TruncatedBounds.PageBytes.toString,
       "parquet.statistics.truncate.length" -> Int.MaxValue.toString) ++
+      (if (pages.counted) Map(RowGroupLimit.Key -> pages.rowGroupRows.toInt.toString) else Nil) ++
       options.codec.orElse(plan.input.codec).map("compression" -> _) ++ bloom(plan)
     ActiveSession.during(session)(target.write(session, query, partitionNames, writeOptions))
   }

@@ -1,13 +1,10 @@
-package org.apache.spark.sql.zorder.fit
+package sparkzorder.curve.layout
 
 import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
-
 /** Against a stable sort of boxed keys. */
-@SameOnAllLines
 class KeyOrderSuite extends AnyFunSuite {
   private val random = new Random(7)
 
@@ -17,6 +14,11 @@ class KeyOrderSuite extends AnyFunSuite {
   test("rows by their keys; rows of one key keep their order") {
     for (values <- Seq(1, 2, 50, 1000000); n <- Seq(0, 1, 2, 3, 1000))
       check(Array.fill(n)(random.nextInt(values).toLong))
-    check(Array(Long.MaxValue, Long.MinValue, 0L, -1L, Long.MinValue, Long.MaxValue))
+    check(Array(Long.MaxValue, 256L, 0L, 255L, 256L, Long.MaxValue, 1L << 62))
+    for (n <- Seq(2, 5000)) check(Array.fill(n)(random.nextLong() & Long.MaxValue))
+  }
+
+  test("keys behind the rows do not count") {
+    assert(KeyOrder.of(Array(3L, 1L, 2L, 0L, 0L), 3).toSeq === Seq(1, 2, 0))
   }
 }
