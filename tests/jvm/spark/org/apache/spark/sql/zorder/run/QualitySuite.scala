@@ -44,9 +44,12 @@ class QualitySuite extends AnyFunSuite with RunFixture {
         info(said)
         found.foreach { case (by, f64, p64, f50, off) =>
           assert(off < 0.005, by)
-          assert(f64.max <= 1.15, said)
+          // with many NULLs, layouts read less than the bound of independent columns: that of the densest boxes takes its
+          // place, which is below what can be reached (ADR 0044)
+          val (each, mean) = if (by.contains("holes")) (1.35, 1.2) else (1.15, 1.12)
+          assert(f64.max <= each, said)
           assert(p64.max <= 1.35, said)
-          assert(f50.sum / f50.length <= 1.12 && f50.max <= 1.35, said)
+          assert(f50.sum / f50.length <= mean && f50.max <= 1.35, said)
         }
       }
     }
