@@ -32,6 +32,12 @@ object PageCut {
   /** A file with at most this part of the rows that a row group is expected to hold surely has one row group. */
   val OneRowGroup = 0.75
 
+  /**
+   * How many times the bytes of a usual row group the writer may take where it counts rows: these end row groups, as long
+   * as rows are not wider than was foreseen by more than that. In a new order, columns can compress worse.
+   */
+  val ByteSlack = 2.0
+
   /** Every file is one page. */
   val Whole: PageCut = PageCut(Double.MaxValue, Double.MaxValue)
 }

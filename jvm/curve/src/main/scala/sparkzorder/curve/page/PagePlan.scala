@@ -9,6 +9,12 @@ object PagePlan {
    */
   private val Spread = 1.06
 
+  /** Row groups are made larger by less than this part, rather than one more. */
+  private val Slack = 0.1
+
+  /** Files of more row groups have a small one more in any case. */
+  private val MostEven = 8.0
+
   /**
    * The rows of a page: `most`, or fewer where all files have the same number of pages anyhow.
    *
@@ -22,24 +28,25 @@ object PagePlan {
   }
 
   /**
-   * Pages and row groups of a writer that counts the rows of both: row groups of even size where all files have the
-   * same number of them, each of a whole number of pages.
+   * Pages and row groups of a writer that counts the rows of both: row groups of a whole number of pages, and of even
+   * size where all files have the same number of them. A file that is written again keeps the size of its row groups.
    *
    * @param files
    *   as above
    * @param mostPage
    *   rows of a page
    * @param rowGroupRows
-   *   rows that a row group would have if the writer counted bytes; a part of that is surely reached before its bytes are
+   *   rows that a row group would have if the writer counted bytes
    */
   def counted(files: Seq[Double], mostPage: Int, rowGroupRows: Double): PageCut = {
-    val most = math.max(1.0, math.min(Int.MaxValue / 2.0, math.floor(PageCut.OneRowGroup * rowGroupRows)))
-    val groups = files.map(rows => math.ceil(rows * Spread / most)).distinct
+    val usual = math.max(1.0, math.min(Int.MaxValue / 2.0, rowGroupRows))
+    val groups = files.map(rows => math.max(1.0, math.ceil(rows / usual - Slack))).distinct
     if (groups == Seq(1.0)) {
-      val page = math.min(rows(files, mostPage).toDouble, most)
-      PageCut(page, math.floor(most / page) * page, counted = true)
+      val page = rows(files, mostPage).toDouble
+      PageCut(page, math.ceil(math.max(usual, files.max * Spread) / page) * page, counted = true)
     } else {
-      val group = if (groups.length == 1) math.ceil(files.max * Spread / groups.head) else most
+      val even = groups.length == 1 && groups.head <= MostEven
+      val group = if (even) files.max * Spread / groups.head else usual
       val pages = math.ceil(group / mostPage)
       val page = math.ceil(group / pages)
       PageCut(page, pages * page, counted = true)

@@ -68,16 +68,19 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
 
   test("a file of several row groups, where the writer counts their rows; else the rows follow the curve") {
     withTable { path =>
-      val row = run(path, ", force = true, rowGroupSize = '64k'")
-      assert(metric[Long](row, "rowGroups") > 16)
+      val options = ", force = true, rowGroupSize = '64k'"
       if (RowGroupLimit.supported) {
-        assert(metric[Long](row, "rowGroups") % 16 == 0 && overBound(row) < 1.12)
+        val row = run(path, options, files = 4)
+        val curve = withConf("spark.zorder.pages.enabled" -> "false")(run(path, options, files = 4))
+        assert(metric[Long](row, "rowGroups") % 4 == 0 && metric[Long](row, "rowGroups") > 4)
+        assert(mean(row, "measured") < 0.95 * mean(curve, "measured"))
         for (level <- Seq("pages", "row_groups")) {
           def both(what: String) = share(row, 0, level, what) + share(row, 1, level, what)
           assert(math.abs(both("forecast") / both("measured") - 1) < 0.08, level)
         }
       } else {
-        assert(overBound(row) > 1.12)
+        val row = run(path, options)
+        assert(metric[Long](row, "rowGroups") > 16 && overBound(row) > 1.12)
         // and the reason says how large row groups have to be
         val advised = "rowGroupSize = '(\\d+)m'".r.findFirstMatchIn(reason(row)).get.group(1)
         val one = run(path, s", force = true, rowGroupSize = '${advised}m'")

@@ -24,6 +24,7 @@ import org.apache.spark.sql.zorder.table.{
 }
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, RowGroupLimit}
 import org.apache.spark.sql.zorder.table.resolve.IntoTarget
+import sparkzorder.curve.page.PageCut
 
 /**
  * What a rewrite has done.
@@ -100,6 +101,7 @@ final private[run] class Rewriter(context: RunContext) {
     val partitionColumns = partitionNames.map(n => output.find(_.name == n).get)
     val route = if (plan.files.partitions.length == 1) None else Some(plan.source.route)
     val pages = plan.pages(options)
+    val rowGroup = options.rowGroupSize.getOrElse(plan.input.rowGroupBytes)
     val query = RewriteQuery.plan(
       plan.source.plan,
       output,
@@ -110,7 +112,8 @@ final private[run] class Rewriter(context: RunContext) {
       plan.outputs,
       Some(pages).filter(plan.cutsPages))
     val writeOptions = Map(
-      "parquet.block.size" -> options.rowGroupSize.getOrElse(plan.input.rowGroupBytes).toString,
+      "parquet.block.size" -> (if (pages.counted) (PageCut.ByteSlack * rowGroup).toLong
+                               else rowGroup).toString,
       "parquet.page.row.count.limit" -> pages.pageRows.toInt.toString,
       // as many bytes of long values as the forecast assumes, whatever the session sets
       "parquet.columnindex.truncate.length" -> TruncatedBounds.PageBytes.toString,
