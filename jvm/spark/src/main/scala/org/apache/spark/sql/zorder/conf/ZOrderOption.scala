@@ -68,7 +68,8 @@ object ZOrderOption {
       "rowGroupSize",
       "bytes, or with k, m, g",
       "what the input files have",
-      "Size of a Parquet row group before compression. At least 64k.",
+      "Size of a Parquet row group before compression; on Spark 4.1 and later plain Parquet and Delta count the rows " +
+        "that it should hold, and it may take twice the bytes. At least 64k.",
       (o, v) => o.copy(rowGroupSize = Some(OptionValue.size("rowGroupSize", v)))
     ),
     ZOrderOption(
