@@ -66,7 +66,9 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     val root = temp.resolve("warehouse").resolve("mp").toString
     mountAt(s"$root/p=1")
     assert(refused(openName("mp")).contains("p=1 is a mount point"))
-    mountAt(root) // all of it stays on one volume
+    mountAt(root)
+    assert(refused(openName("mp")).contains("mount point"))
+    moves("mp") // all of it stays on one volume
     rewriteAll(openName("mp"))
     assert(tableIds("mp") == forty)
   }

@@ -9,6 +9,7 @@ import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.resolve.{CatalogResolver, Maintenance}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
@@ -31,8 +32,8 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
   private def location(table: String): File = new File(
     spark.sessionState.catalog.getTableMetadata(TableIdentifier(table, Some("default"))).location.getPath)
 
-  private def vacuum(table: String, keep: Double = 0.0): Seq[Row] =
-    Maintenance.vacuum(classic, TableRef.Name(Seq(table)), Some(keep), dryRun = false)
+  private def vacuum(table: String, keep: Double = 0.0, late: Option[LateChoice] = None): Seq[Row] =
+    Maintenance.vacuum(classic, TableRef.Name(Seq(table)), Some(keep), dryRun = false, late)
 
   private def rollback(table: String): Unit = {
     Maintenance.rollback(classic, TableRef.Name(Seq(table)))
@@ -167,12 +168,14 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     assert(tableIds("mp") == Seq(101L, 200L))
   }
 
-  test("rows that came late to where Spark makes partitions are moved into the table, once") {
+  test("rows that came late to where Spark makes partitions are moved into the table, once and if asked for") {
     parted()
+    moves("mp")
     rewriteAll(openName("mp"))
     val own = s"${location("mp")}/p=1"
     rows(40, 50).where("p = 1").drop("p").write.parquet(own)
-    assert(crashAt("late-copied")(openName("mp").prepare("r2")))
+    assert(refused(vacuum("mp")).contains("LATE FILES"))
+    assert(crashAt("late-copied")(vacuum("mp", late = Some(LateChoice.Append))))
     assert(vacuum("mp", keep = 1).exists(r => r.getLong(3) == 1 && r.getString(4) == "CARRIED_OVER"))
     val wanted = (forty ++ (41L until 50L by 2L)).sorted
     spark.catalog.refreshTable("mp")
@@ -226,6 +229,7 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     assert(openName("m").files().size == 4 && tableIds("m") == forty)
     parted()
     rewriteAll(open(location("mp").getPath))
+    moves("mp")
     rewriteAll(openName("mp"), "r2")
     assert(refused(open(location("mp").getPath)).contains("name the table"))
     vacuum("mp")

@@ -84,6 +84,12 @@ private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>
     path
   }
 
+  /** Agrees that the files of a table of the catalog move. */
+  def moves(table: String): Unit = {
+    spark.sql(s"ALTER TABLE $table SET TBLPROPERTIES ('zorder.location' = 'move')")
+    ()
+  }
+
   def ids(path: String): Seq[Long] =
     spark.read.parquet(path).select("id").collect().map(_.getLong(0)).toSeq.sorted
 

@@ -12,6 +12,7 @@ import org.apache.spark.sql.zorder.skip.topk.TopRowsRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser
 import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
+import org.apache.spark.sql.zorder.table.parquet.ExchangeGuard
 import org.apache.spark.sql.zorder.workload.log.QueryLogging
 
 /**
@@ -35,6 +36,8 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
     }
     part(SessionKeys.injectSort)(extensions.injectPlannerStrategy(_ => ZOrderSortStrategy))
     part(SessionKeys.injectQueryLog)(extensions.injectCheckRule(QueryLogging.check))
+    // before the rules that look at how a table is listed
+    part(SessionKeys.injectExchangeGuard)(extensions.injectPreCBORule(ExchangeGuard(_)))
     part(SessionKeys.injectSkipping) {
       // in this order: the later ones look at what the first one has done
       extensions.injectPreCBORule(SkippingRule(_))

@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
+import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.TableRef.{Location, Name}
 
@@ -134,15 +135,19 @@ class StatementParserSuite extends AnyFunSuite {
 
   test("maintenance") {
     val name = Name(Seq("db", "t"))
-    assert(parse("ZORDER VACUUM db.t") == Statement.Vacuum(name, None, dryRun = false))
+    assert(parse("ZORDER VACUUM db.t") == Statement.Vacuum(name, None, None, dryRun = false))
     assert(parse("zorder vacuum db.t retain 1.5 hours dry run;") == Statement.Vacuum(
       name,
       Some(1.5),
+      None,
       dryRun = true))
     assert(parse("ZORDER VACUUM '/p' RETAIN 0 HOURS") == Statement.Vacuum(
       Location("/p"),
       Some(0),
+      None,
       dryRun = false))
+    assert(parse("ZORDER VACUUM t RETAIN 0 HOURS LATE FILES replace") ==
+      Statement.Vacuum(Name(Seq("t")), Some(0), Some(LateChoice.Replace), dryRun = false))
     assert(parse("ZORDER ROLLBACK db.t") == Statement.Rollback(name))
     assert(parse("ZORDER REMOVE parquet.`/p`") == Statement.Remove(Location("/p")))
   }

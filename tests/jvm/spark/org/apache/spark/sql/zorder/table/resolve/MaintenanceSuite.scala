@@ -17,6 +17,7 @@ import org.apache.spark.sql.zorder.table.{
   ParquetNames
 }
 import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, LocalProcesses}
 import sparkzorder.LongTest
 
@@ -28,8 +29,12 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
 
   private type Cleaned = (String, Long, Long, String)
 
-  private def vacuum(path: String, hours: Double = 0.0, dryRun: Boolean = false): Seq[Cleaned] =
-    Maintenance.vacuum(classic, at(path), Some(hours), dryRun)
+  private def vacuum(
+      path: String,
+      hours: Double = 0.0,
+      dryRun: Boolean = false,
+      late: Option[LateChoice] = None): Seq[Cleaned] =
+    Maintenance.vacuum(classic, at(path), Some(hours), dryRun, late)
       .map(r => (r.getString(0), r.getLong(1), r.getLong(3), r.getString(4)))
 
   private def old(path: String): String =
@@ -73,7 +78,10 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
     val extra = plain("extra", 5, 1)
     val file = listed(extra).find(_.getName.endsWith(".parquet")).get
     copyFile(file.getPath, s"$dir/new.parquet")
-    assert(vacuum(path).map(r => (r._3, r._4)) == Seq((1L, "FILES_LEFT")))
+    assert(refused(vacuum(path)).contains("LATE FILES"))
+    assert(vacuum(path, dryRun = true).map(r => (r._3, r._4)).contains((1L, "OVERWRITTEN")))
+    assert(vacuum(path, late = Some(LateChoice.Append)).map(r => (r._3, r._4)) ==
+      Seq((1L, "APPENDED"), (0L, "FILES_LEFT")))
     assert(ids(path).size == 45)
     vacuum(path)
     assert(ids(path).size == 45)

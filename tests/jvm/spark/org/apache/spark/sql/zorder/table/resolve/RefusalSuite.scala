@@ -207,6 +207,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
   test("the old place of a table that has moved") {
     val path = dir("moved")
     rows(0, 5).write.option("path", path).format("parquet").saveAsTable("mover")
+    moves("mover")
     rewriteAll(openName("mover"))
     says("mover", "name the table")(open(path))
   }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 private[conf] object OptionMerge {
 
   /** Our table properties that are no options: what to cluster by, and what a commit records. */
-  private val ownProperties = Seq("by", "curve", "txn", "base", "layout")
+  private val ownProperties = Seq("by", "curve", "txn", "base", "layout", "exchanging")
 
   def merge(
       statement: Map[String, String],
@@ -31,11 +31,25 @@ private[conf] object OptionMerge {
   }
 
   /** How long a vacuum keeps old files. Ignores other options, which a vacuum does not use. */
-  def retention(tableProperties: Map[String, String], session: Map[String, String]): Long = {
-    val option = ZOrderOption.Retention
+  def retention(tableProperties: Map[String, String], session: Map[String, String]): Long =
+    only(ZOrderOption.Retention, Map.empty, tableProperties, session).retentionMs
+
+  def location(
+      statement: Map[String, String],
+      tableProperties: Map[String, String],
+      session: Map[String, String]): Option[String] =
+    only(ZOrderOption.Location, statement, tableProperties, session).location
+
+  /** The one option, from the first that says it. */
+  private def only(
+      option: ZOrderOption,
+      statement: Map[String, String],
+      tableProperties: Map[String, String],
+      session: Map[String, String]): RunOptions = {
     def under(key: String, pairs: Map[String, String]) = pairs.find(_._1.equalsIgnoreCase(key))
-    under(option.tableProperty, tableProperties).orElse(under(option.sessionKey, session))
-      .map { case (key, value) => (option, key, value) }.foldLeft(RunOptions())(put).retentionMs
+    under(option.name, statement).orElse(under(option.tableProperty, tableProperties))
+      .orElse(under(option.sessionKey, session))
+      .map { case (key, value) => (option, key, value) }.foldLeft(RunOptions())(put)
   }
 
   /** Refuses a bad value by the key it was written with, so that the user finds the place. */

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.conf
 
 /**
  * The options of one run, merged: statement over table property over session over default.
- * None means that the default depends on the table (its own codec, row-group size, number of files).
+ * None means that the default depends on the table (its own codec, row-group size, number of files, file system).
  */
 final case class RunOptions(
     targetFileSize: Option[Long] = None,
@@ -24,6 +24,7 @@ final case class RunOptions(
     maxBytesInFlight: Option[Long] = None,
     queryLog: Option[String] = None,
     bloom: Seq[String] = Nil,
+    location: Option[String] = None,
     retentionMs: Long = 7L * 24 * 3600 * 1000)
 
 object RunOptions {
@@ -46,6 +47,13 @@ object RunOptions {
       statement: Map[String, String],
       tableProperties: Map[String, String],
       session: Map[String, String]): RunOptions = OptionMerge.merge(statement, tableProperties, session)
+
+  /** Whether the files of a table may move: as in `merge`, but of all options this one alone. */
+  def location(
+      statement: Map[String, String],
+      tableProperties: Map[String, String],
+      session: Map[String, String]): Option[String] =
+    OptionMerge.location(statement, tableProperties, session)
 
   /** How long `ZORDER VACUUM` keeps old files: property of the table over session over default. */
   def retention(tableProperties: Map[String, String], session: Map[String, String]): Long =

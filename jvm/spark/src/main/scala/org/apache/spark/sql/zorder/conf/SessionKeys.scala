@@ -32,6 +32,11 @@ object SessionKeys {
       "then.")
     .doubleConf("seconds", 0, 86400).createWithDefault(10.0)
 
+  val AtomicRenames: Setting[String] = Setting.build("spark.zorder.atomicRenames")
+    .doc("Further schemes of file systems where a directory is renamed in one step, such as abfss: plain Parquet is " +
+      "then exchanged in place there. Untested; local disk, HDFS and viewfs need not be named.")
+    .stringConf("schemes").createWithDefault("")
+
   val QueryLogPath: Setting[String] = Setting.build("spark.zorder.queryLog.path")
     .doc("Where the filters of the session's queries are logged; nothing is logged without it. " +
       "ZORDER LOG START sets it.")
@@ -73,6 +78,10 @@ object SessionKeys {
   val injectSort: Setting[Boolean] = inject("sort", "sort operator")
   val injectQueryLog: Setting[Boolean] =
     inject("queryLog", "query log: without it, no setting starts one")
+  val injectExchangeGuard: Setting[Boolean] = inject(
+    "exchangeGuard",
+    "check that no run exchanges the directories of a plain Parquet table while a query lists it: without it, rows " +
+      "may be missing for a moment")
   val injectSkipping: Setting[Boolean] = inject("skipping", "skipping of files by a statistics index")
 
   /** Every setting, in the order of the documentation. */
@@ -80,6 +89,7 @@ object SessionKeys {
     TakeOverDelta,
     ShowProgress,
     CommitWait,
+    AtomicRenames,
     SortEnabled,
     PagesEnabled,
     SkippingEnabled,
@@ -93,6 +103,7 @@ object SessionKeys {
     injectTableFunctions,
     injectSort,
     injectQueryLog,
+    injectExchangeGuard,
     injectSkipping)
 
   /** Makes the keys known to Spark; once for the whole JVM, further calls do nothing. */

@@ -46,6 +46,16 @@ object ZOrderOption {
     (o, v) => o.copy(retentionMs = OptionValue.millis("retention", v))
   )
 
+  val Location: ZOrderOption = ZOrderOption(
+    "location",
+    "keep, move",
+    "keep",
+    "Where the new files of a plain Parquet table of the catalog go. keep: directories are exchanged in place, on a " +
+      "local disk and HDFS. move: into new directories, which the catalog then names; on an object store the only " +
+      "way, so it has to be said once. The table keeps it as a property.",
+    (o, v) => o.copy(location = Some(OptionValue.oneOf("location", v, Seq("keep", "move"))))
+  )
+
   /** Every option there is, in the order of the documentation. */
   val all: Seq[ZOrderOption] = Seq(
     ZOrderOption(
@@ -192,6 +202,7 @@ object ZOrderOption {
         "does not serve, such as unique identifiers: 'id, s.f'.",
       (o, v) => o.copy(bloom = OptionValue.names("bloom", v))
     ),
+    Location,
     Retention
   )
 

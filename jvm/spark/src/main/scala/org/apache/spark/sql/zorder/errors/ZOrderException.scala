@@ -18,11 +18,16 @@ class ZOrderException(sentence: String)
 /** The table changed during a run in a way that the run must not overwrite. The run has changed nothing. */
 class ZOrderConflictException(sentence: String) extends ZOrderException(sentence)
 
+/** The user has not agreed yet to what the statement would do to others. It has changed nothing. */
+final class ZOrderConsentException(sentence: String) extends ZOrderException(sentence)
+
 /** A table without any commit yet. A run treats it as a table without rows; other operations refuse it. */
 final class NoRowsYetException(sentence: String) extends ZOrderException(sentence)
 
 object ZOrderException {
   def refuse(sentence: String): Nothing = throw new ZOrderException(sentence)
+
+  def notAgreed(sentence: String): Nothing = throw new ZOrderConsentException(sentence)
 
   /** The sentence as an error, with the original error as suppressed. */
   def over(e: Throwable, sentence: String): ZOrderException = {

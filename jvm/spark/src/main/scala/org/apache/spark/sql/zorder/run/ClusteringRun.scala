@@ -7,7 +7,7 @@ import scala.annotation.tailrec
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.errors.NoRowsYetException
+import org.apache.spark.sql.zorder.errors.{NoRowsYetException, ZOrderException}
 import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.run.report.{RunMetrics, RunReport, RunSource, RunStatus}
 import org.apache.spark.sql.zorder.run.request.{ClusterRequest, Progress, RunContext, TableOptions}
@@ -45,12 +45,13 @@ object ClusteringRun {
 
   private def runBatches(user: Shims.ClassicSession, request: ClusterRequest): RunReport = {
     def open(): ClusterTable =
-      if (request.changes) TableResolver.open(user, request.target)
-      else TableResolver.locate(user, request.target)
+      if (request.changes) TableResolver.open(user, request.target, request.options)
+      else TableResolver.locate(user, request.target, request.options)
     val table = open()
+    if (request.changes) table.notAgreed.foreach(ZOrderException.notAgreed)
     val options = TableOptions.of(table, request.options, user)
     val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
-    if (request.into.isEmpty) table.checkReaders()
+    if (request.into.isEmpty) table.checkBeforeRun()
     withClaim(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
       val context = RunContext.of(user, request, table, options, progress)
       val index = if (request.changes) IndexUpkeep.before(user, table) else None
@@ -125,7 +126,8 @@ object ClusteringRun {
     report
   }
 
-  /** What a statement that changes nothing has found unfinished. */
+  /** What a statement that changes nothing has found unfinished, or not agreed to. */
   private def unfinished(context: RunContext): Option[String] =
-    if (context.request.changes) None else context.table.unfinished
+    if (context.request.changes) None
+    else context.table.unfinished.orElse(if (context.request.dryRun) context.table.notAgreed else None)
 }

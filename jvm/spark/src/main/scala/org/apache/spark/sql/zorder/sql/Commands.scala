@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.sql
 
+import java.util.Locale
+
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
@@ -11,6 +13,7 @@ import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.{IndexStatements, IndexUpkeep}
 import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
 /** A command with a fixed schema and a readable name in plans. */
@@ -49,14 +52,19 @@ final case class OptimizeCommand(request: ClusterRequest)
 }
 
 /** `ZORDER VACUUM`: one row for each directory it looked at. */
-final case class VacuumCommand(table: TableRef, retainHours: Option[Double], dryRun: Boolean)
+final case class VacuumCommand(
+    table: TableRef,
+    retainHours: Option[Double],
+    late: Option[LateChoice],
+    dryRun: Boolean)
     extends ZOrderCommand("ZOrderVacuum", Maintenance.vacuumSchema) {
   override protected def detail: String =
-    show(table) + retainHours.fold("")(h => s" retain $h hours") + (if (dryRun) " dry run" else "")
+    show(table) + retainHours.fold("")(h => s" retain $h hours") +
+      late.fold("")(c => s" late files ${c.word.toLowerCase(Locale.ROOT)}") + (if (dryRun) " dry run" else "")
 
   override def run(session: SparkSession): Seq[Row] =
     UnreadableFiles.explained(show(table))(
-      Maintenance.vacuum(Shims.classic(session), table, retainHours, dryRun))
+      Maintenance.vacuum(Shims.classic(session), table, retainHours, dryRun, late))
 }
 
 /** `ZORDER ROLLBACK`: brings back the state before the newest run. */

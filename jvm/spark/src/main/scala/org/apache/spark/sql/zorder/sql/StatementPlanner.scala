@@ -30,7 +30,7 @@ final class StatementPlanner(session: SparkSession, delegate: ParserInterface) e
   private def command(sql: String): LogicalPlan = new StatementParser(delegate).parse(sql) match {
     case Statement.Cluster(request, deltaSyntax) =>
       (if (deltaSyntax) deltasOwn(sql, request) else None).getOrElse(OptimizeCommand(request))
-    case Statement.Vacuum(table, retainHours, dryRun) => VacuumCommand(table, retainHours, dryRun)
+    case Statement.Vacuum(table, retainHours, late, dryRun) => VacuumCommand(table, retainHours, late, dryRun)
     case Statement.Rollback(table) => RollbackCommand(table)
     case Statement.Remove(table) => RemoveCommand(table)
     case Statement.CreateIndex(table, columns, options) => CreateIndexCommand(table, columns, options)

@@ -81,6 +81,12 @@ trait ClusterTable {
    */
   def unskippable(paths: Seq[Seq[String]]): Option[String] = None
 
+  /**
+   * One sentence, if the user has not agreed yet to what a run in place does to others. Such a run is refused, and a dry
+   * run says it in its reason.
+   */
+  def notAgreed: Option[String] = None
+
   /** What is appended to the reason of a run in place. */
   def afterword: Option[String] = None
 
@@ -133,8 +139,11 @@ trait ClusterTable {
   /** Whether its writer can end a row group after a number of rows, too. */
   def countsRowGroups: Boolean = RowGroupLimit.supported
 
-  /** Before a run in place: refuses if a reader is active that would miss the change or read rows twice. */
-  def checkReaders(): Unit = ()
+  /**
+   * Before a run in place: refuses if a reader is active that would miss the change or read rows twice, or if it is not
+   * known which files are the table's.
+   */
+  def checkBeforeRun(): Unit = ()
 
   /** Begins a rewrite of some of the files. */
   def begin(runId: String): TableWrite

@@ -16,5 +16,8 @@ object Operation {
   /** The last run was undone. */
   case object Rollback extends Operation("ROLLBACK")
 
-  def of(text: String): Option[Operation] = Seq(Optimize, Rollback).find(_.text == text)
+  /** Files that a job had written to an old place took the place of the rows that the table had there. */
+  case object Replace extends Operation("REPLACE")
+
+  def of(text: String): Option[Operation] = Seq(Optimize, Rollback, Replace).find(_.text == text)
 }

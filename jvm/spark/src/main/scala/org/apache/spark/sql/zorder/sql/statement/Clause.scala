@@ -21,6 +21,7 @@ object Clause {
   val Into: Clause = Clause("INTO")
   val DryRun: Clause = Clause("DRY", "RUN")
   val Retain: Clause = Clause("RETAIN")
+  val LateFiles: Clause = Clause("LATE", "FILES")
   val Columns: Clause = Clause("COLUMNS")
 
   /** The first word is enough to recognise these: no expression has it unquoted. */

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.sql.statement
 import org.apache.spark.sql.zorder.conf.IndexOptions
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.parquet.LateChoice
 
 /** A parsed statement. Its table has not been looked up yet. */
 sealed trait Statement
@@ -17,7 +18,12 @@ object Statement {
    */
   final case class Cluster(request: ClusterRequest, deltaSyntax: Boolean) extends Statement
 
-  final case class Vacuum(table: TableRef, retainHours: Option[Double], dryRun: Boolean) extends Statement
+  final case class Vacuum(
+      table: TableRef,
+      retainHours: Option[Double],
+      late: Option[LateChoice],
+      dryRun: Boolean)
+      extends Statement
 
   final case class Rollback(table: TableRef) extends Statement
 

@@ -37,8 +37,10 @@ object StatementKind {
         Seq(Full, Where, By, UsingCurve, With, Into, DryRun),
         s" [FULL] [WHERE predicate] [BY (a, b)] $tail")
 
-  case object Vacuum
-      extends StatementKind("ZORDER VACUUM", Seq(Retain, DryRun), " [RETAIN n HOURS] [DRY RUN]")
+  case object Vacuum extends StatementKind(
+        "ZORDER VACUUM",
+        Seq(Retain, LateFiles, DryRun),
+        " [RETAIN n HOURS] [LATE FILES APPEND | REPLACE | IGNORE] [DRY RUN]")
 
   case object Rollback extends StatementKind("ZORDER ROLLBACK", Nil, "")
 

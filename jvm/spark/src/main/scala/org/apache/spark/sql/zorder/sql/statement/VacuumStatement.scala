@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.sql.statement
 import scala.util.Try
 
 import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.parquet.LateChoice
 
 /** Parses the clauses of `ZORDER VACUUM`. */
 object VacuumStatement {
@@ -11,8 +12,15 @@ object VacuumStatement {
     val dryRun = clauses.find(_.clause == Clause.DryRun)
     dryRun.flatMap(_.body.headOption).foreach(text.found(_, "behind DRY RUN"))
     val retain = clauses.find(_.clause == Clause.Retain).map(hours(text, _))
-    Statement.Vacuum(target, retain, dryRun.isDefined)
+    val late = clauses.find(_.clause == Clause.LateFiles).map(choice(text, _))
+    Statement.Vacuum(target, retain, late, dryRun.isDefined)
   }
+
+  private def choice(text: StatementText, clause: ClauseBody): LateChoice =
+    LateChoice.all.find(c => clause.body.size == 1 && clause.body.head.is(c.word)).getOrElse(
+      text.fail(
+        clause.head.start,
+        s"LATE FILES takes one of the words ${LateChoice.all.map(_.word).mkString(", ")}"))
 
   private def hours(text: StatementText, clause: ClauseBody): Double = {
     val unit = clause.body.lastOption.filter(t => t.is("HOURS") || t.is("HOUR"))

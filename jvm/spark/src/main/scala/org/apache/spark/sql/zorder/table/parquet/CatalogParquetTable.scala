@@ -13,19 +13,37 @@ import org.apache.spark.sql.zorder.table.parquet.commit.{
   CatalogRecovery,
   CommitWait
 }
-import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FilePermissions, HiddenDirectories}
+import org.apache.spark.sql.zorder.table.parquet.files.FilePermissions
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, JournalStore, SwapUnit}
 import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
-/** A Parquet table of Spark's catalog; if it is partitioned, its partitions are in the catalog too. */
+/**
+ * A Parquet table of Spark's catalog whose files move: runs write into new directories, which the catalog then names. If
+ * it is partitioned, its partitions are in the catalog too.
+ *
+ * @param agreed
+ *   whether the user has said that the files may move
+ */
 private[zorder] final class CatalogParquetTable(
     override val session: ClassicSession,
     override val name: String,
     ident: TableIdentifier,
-    fs: FileSystem)
+    fs: FileSystem,
+    agreed: Boolean)
     extends ParquetTable {
 
   private[zorder] val entry: CatalogEntry = new CatalogEntry(session, name, ident, fs)
+
+  /** Elsewhere than on a store they never move unasked. */
+  override def notAgreed: Option[String] =
+    if (agreed) None
+    else {
+      val to = if (isManaged) s"hidden directories in $root" else s"new directories beside $root"
+      Some(
+        s"A directory cannot be exchanged in one step on ${fs.getUri.getScheme}, so a run would move the files of $name " +
+          s"to $to, and programs that read or write $root by path would miss them: say WITH (location = 'move') " +
+          "once if that is right, or write a copy with INTO 'path'.")
+    }
 
   override def root: Path = entry.root
   override def roots: Seq[Path] =
@@ -44,9 +62,10 @@ private[zorder] final class CatalogParquetTable(
   override def partitioned: Boolean = entry.partitioned
   private[table] def isManaged: Boolean = entry.isManaged
 
-  /** Whether a run finds partitions where Spark makes them. It leaves those places empty. */
-  private lazy val exchanges = isManaged && liveDirs().values.exists(HiddenDirectories.isVisible(root, _))
-  override def afterword: Option[String] = if (exchanges) Some(ParquetTable.Exchanged) else None
+  override def afterword: Option[String] = Some(ParquetTable.moved(home))
+
+  /** Where the table was before its first run. */
+  private def home: Path = if (isManaged) root else new Path(root.getParent, entry.base)
 
   /** A file keeps its name in the records wherever its partition moves. */
   override def recorded(file: DataFile): String = {
@@ -54,10 +73,7 @@ private[zorder] final class CatalogParquetTable(
     if (file.partition.isEmpty) name else s"${file.partition}/$name"
   }
 
-  override def files(): Seq[DataFile] =
-    liveDirs().toSeq.flatMap { case (partition, dir) =>
-      DirectoryListing.walk(fs, dir).dataFiles(_ => partition)
-    }.sortBy(_.path)
+  override def files(): Seq[DataFile] = entry.files()
 
   override def liveDirs(): Map[String, Path] = entry.liveDirs()
 

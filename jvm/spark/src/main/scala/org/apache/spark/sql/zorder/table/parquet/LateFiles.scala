@@ -1,86 +1,218 @@
 package org.apache.spark.sql.zorder.table.parquet
 
+import java.util.UUID
+
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.sql.zorder.table.parquet.commit.SwapPlan
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord}
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.parquet.commit.{NestedFiles, SwapPlan}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FileMoves, ListedFile}
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, SwapUnit}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, SwapUnit}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
+/** What the user says of files that a job has written to a place where the table's files lay before. */
+sealed abstract private[zorder] class LateChoice(val word: String, val status: String)
+
+private[zorder] object LateChoice {
+
+  /** They are rows beside those that the table has. */
+  case object Append extends LateChoice("APPEND", "APPENDED")
+
+  /** They take the place of the rows that the table has there. */
+  case object Replace extends LateChoice("REPLACE", "REPLACED")
+
+  /** They stay where they are and are no rows of the table. */
+  case object Ignore extends LateChoice("IGNORE", "IGNORED")
+
+  val all: Seq[LateChoice] = Seq(Append, Replace, Ignore)
+}
+
 /**
- * Files that arrived in a directory after its data had moved, from a writer that had opened them before or that knows
- * the table by its old path. Their rows belong to the table, so they are copied to where it is now.
+ * A file that arrived in a directory after its data had moved.
+ *
+ * @param journal
+ *   of the commit that moved the data
+ * @param partition
+ *   of the table, by its directories
+ * @param dir
+ *   where the file lies
+ * @param home
+ *   whether `dir` is the default directory of a managed table's partition, which a run has emptied
+ * @param sure
+ *   whether its rows are appended ones: the old files are all still there, or it was copied before a crash. A place
+ *   whose files are gone may have been overwritten by path, and then the file stands for rows that the table has.
+ */
+private[zorder] final case class LateFile(
+    journal: Journal,
+    partition: String,
+    dir: Path,
+    file: ListedFile,
+    home: Boolean,
+    sure: Boolean) {
+  def path: Path = new Path(dir, file.rel)
+
+  /** As journals name it: by its full path. */
+  def noted: ListedFile = file.copy(rel = path.toString)
+}
+
+/**
+ * Late files come from a writer that had opened them before the data moved, or that knows the table by its old path.
+ * Appended rows belong to the table, so they are copied to where it is now. Whether files are appended rows is known
+ * only where all old files are still there; elsewhere the user is asked.
  */
 private[zorder] object LateFiles {
 
-  /** Late files of all finished commits that are not copied yet: (journal, exchange, file). */
-  def find(table: ParquetTable): Seq[(Journal, SwapUnit, ListedFile)] = {
-    val live = table.liveDirs().values.map(_.toUri.getPath).toSet
-    for {
+  /** Late files of all finished commits that are neither copied nor ignored. */
+  def find(table: ParquetTable): Seq[LateFile] = {
+    val live = table.liveDirs()
+    val dirs = live.values.map(_.toUri.getPath).toSet
+    val old = for {
       j <- table.doneJournals()
-      u <- j.units if !live(u.old.toUri.getPath)
+      u <- j.units if !dirs(u.old.toUri.getPath)
       f <- inOld(table, j, u)
-    } yield (j, u, f)
+    } yield f
+    (old ++ atHome(table)).filterNot(f => f.journal.settled(f.path))
+      .map(f => f.copy(sure = f.sure || arrived(table, live, f)))
   }
 
-  private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[ListedFile] = {
+  private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[LateFile] = {
+    val tree = DirectoryListing.walk(table.store.fs, unit.old)
     val known = unit.named.map(_.rel).toSet
-    val carried = journal.carried.map(_.rel).toSet
-    DirectoryListing.walk(table.store.fs, unit.old).data
-      .filterNot(f => known(f.rel) || carried(new Path(unit.old, f.rel).toString))
+    val there = tree.files.map(f => (f.rel, f.length)).toSet
+    // a journal whose files were vacuumed names none any more
+    val whole = unit.inputs.nonEmpty && unit.named.filter(_.isData).forall(f => there((f.rel, f.length)))
+    tree.data.filterNot(f => known(f.rel)).map(LateFile(
+      journal,
+      unit.partition,
+      unit.old,
+      _,
+      home = false,
+      sure = whole))
   }
 
-  /**
-   * Files in the default directory of a managed table's partition that a run has put elsewhere, from a writer that had
-   * listed the table before: (default directory, where the data is now, file).
-   */
-  def atHome(table: ParquetTable): Seq[(Path, Path, ListedFile)] = table match {
+  /** In the default directory of a managed table's partition, which a run has emptied and put elsewhere. */
+  private def atHome(table: ParquetTable): Seq[LateFile] = table match {
     case t: CatalogParquetTable if t.isManaged && t.partitioned =>
-      val moved = t.doneJournals().flatMap(_.units).map(_.target.toUri.getPath).toSet
+      val moved = t.doneJournals().flatMap(j => j.units.map(u => u.target.toUri.getPath -> j)).toMap
       for {
-        (partition, dir) <- t.liveDirs().toSeq.sortBy(_._1) if moved(dir.toUri.getPath)
+        (partition, dir) <- t.liveDirs().toSeq.sortBy(_._1)
+        journal <- moved.get(dir.toUri.getPath).toSeq
         own = SwapPlan.below(t.root, partition) if own.toUri.getPath != dir.toUri.getPath
-        tree = DirectoryListing.walk(t.store.fs, own) if tree.writer.isEmpty
-        f <- tree.data
-      } yield (own, dir, f)
+        f <- DirectoryListing.walk(t.store.fs, own).data
+      } yield LateFile(journal, partition, own, f, home = true, sure = false)
     case _ => Nil
   }
 
-  /** Moves them: they must not be there any more when somebody drops the partition. */
-  private def carryHome(table: ParquetTable): Int = {
-    val fs = table.store.fs
-    val found = atHome(table)
-    found.foreach { case (own, dir, f) =>
-      copyTo(table, own, f, dir)
-      CrashPoint.hit("late-copied")
-      fs.delete(new Path(own, f.rel), false)
-    }
-    found.size
+  /** The table has a file of that name and length. */
+  private def arrived(table: ParquetTable, live: Map[String, Path], late: LateFile): Boolean =
+    live.get(late.partition).exists(dir =>
+      FileMoves.status(table.store.fs, new Path(dir, late.file.rel)).exists(_.getLen == late.file.length))
+
+  /** Refuses to go on before the user has said what files are that may be rows which the table has already. */
+  def ask(table: ParquetTable): Unit = find(table).filterNot(_.sure).groupBy(_.dir).toSeq.sortBy(
+    _._1.toString).headOption.foreach {
+    case (dir, found) =>
+      val (count, is) = if (found.size == 1) ("a file", "it is") else (s"${found.size} files", "they are")
+      val they = is.takeWhile(_ != ' ')
+      val takes = if (found.size == 1) "takes" else "take"
+      val stays = if (found.size == 1) "stays" else "stay"
+      refuse(
+        s"A job has written $count to $dir, where ${table.name} had files that are gone: nothing was changed. Run " +
+          s"ZORDER VACUUM ${table.name} LATE FILES REPLACE if $they $takes the place of the rows that the table " +
+          s"has there, LATE FILES APPEND if $is further rows, or LATE FILES IGNORE if $they $stays out.")
   }
 
-  /** Copies late files and notes them in their journals; returns how many there were. */
-  def carry(table: ParquetTable): Int = carryHome(table) + carryOld(table)
+  /** Copies appended files into the table; returns how many there were. */
+  def carry(table: ParquetTable): Int = {
+    ask(table)
+    // a directory that is exchanged is away for a moment, in which a committer may make it anew
+    val exchanged = if (table.kind == JournalKind.Path) table.liveDirs().toSeq.filter(_._1.nonEmpty) else Nil
+    exchanged.map(p => NestedFiles.lift(table.store.fs, p._2)).sum + carry(table, find(table))
+  }
 
-  private def carryOld(table: ParquetTable): Int = {
+  private def carry(table: ParquetTable, found: Seq[LateFile]): Int = {
     val live = table.liveDirs()
-    find(table).groupBy(_._1.txn).map { case (txn, found) =>
-      val carried = found.flatMap { case (_, unit, file) =>
-        live.get(unit.partition).filter(_ =>
-          DirectoryListing.walk(table.store.fs, unit.old).writer.isEmpty).map { dir =>
-          copyTo(table, unit.old, file, dir)
-          file.copy(rel = new Path(unit.old, file.rel).toString)
-        }
-      }
-      CrashPoint.hit("late-copied")
-      table.store.get(txn).foreach(j => table.store.write(j.copy(carried = j.carried ++ carried)))
-      carried.size
-    }.sum
+    val ready = found.filter(f => live.contains(f.partition) && writerIn(table, f.dir).isEmpty)
+    ready.foreach(f => copy(table, f, live(f.partition)))
+    copied(table, ready)
+    ready.size
   }
 
-  /** A file of the same name and length was copied before a crash. */
-  private def copyTo(table: ParquetTable, old: Path, file: ListedFile, dir: Path): Unit = {
-    val to = new Path(dir, file.rel)
-    if (!FileMoves.status(table.store.fs, to).exists(_.getLen == file.length))
-      FileMoves.copy(table.store.fs, new Path(old, file.rel), to, file.modified)
+  /**
+   * Their rows are the table's now. In the default directory of a partition they would become rows once more if
+   * somebody dropped the partition and added it again; elsewhere the vacuum deletes them.
+   */
+  private def copied(table: ParquetTable, files: Seq[LateFile]): Unit = if (files.nonEmpty) {
+    CrashPoint.hit("late-copied")
+    val (home, old) = files.partition(_.home)
+    home.foreach(f => table.store.fs.delete(f.path, false))
+    note(table, old)((j, noted) => j.copy(carried = j.carried ++ noted))
+  }
+
+  /**
+   * Carries out what the user has said of the files that may be rows which the table has already.
+   *
+   * @return
+   *   the files by their directories
+   */
+  def settle(table: ParquetTable, choice: LateChoice, statement: String): Map[Path, Seq[LateFile]] = {
+    val found = find(table).filterNot(_.sure)
+    found.map(_.dir).distinct.foreach(dir =>
+      writerIn(table, dir).foreach(scratch =>
+        refuse(s"A job is writing to $dir ($scratch is there); nothing was changed, run this when it is done.")))
+    choice match {
+      case LateChoice.Append => carry(table, found)
+      case LateChoice.Replace =>
+        if (found.nonEmpty) replace(table, found, statement)
+        copied(table, found)
+      case LateChoice.Ignore => note(table, found)((j, files) => j.copy(ignored = j.ignored ++ files))
+    }
+    found.groupBy(_.dir)
+  }
+
+  /** A commit of their partitions, which hold nothing but these files afterwards. */
+  private def replace(table: ParquetTable, found: Seq[LateFile], statement: String): Unit = {
+    val partitions = found.map(_.partition).toSet
+    val inputs = table.files().filter(f => partitions(f.partition))
+    val runId = UUID.randomUUID().toString.take(8)
+    val journal = table.stage(runId, Operation.Replace)
+    try {
+      found.foreach(f => copy(table, f, SwapPlan.below(journal.staging, f.partition)))
+      table.commit(journal, CommitRequest(inputs, record(runId, inputs, statement), Map.empty))
+    } catch { case e: Throwable => table.discard(journal); throw e }
+  }
+
+  private def record(runId: String, inputs: Seq[DataFile], statement: String): RunRecord = {
+    val now = System.currentTimeMillis
+    RunRecord(
+      number = 0,
+      runId,
+      startedMs = now,
+      finishedMs = now,
+      operation = Operation.Replace,
+      statement = statement,
+      columns = Nil,
+      curve = "",
+      layoutIds = Map.empty,
+      files = Nil,
+      rewritten = inputs,
+      report = "{}")
+  }
+
+  private def note(table: ParquetTable, files: Seq[LateFile])(
+      noted: (Journal, Seq[ListedFile]) => Journal): Unit =
+    files.groupBy(_.journal.txn).foreach { case (txn, found) =>
+      table.store.get(txn).foreach(j => table.store.write(noted(j, found.map(_.noted))))
+    }
+
+  private def writerIn(table: ParquetTable, dir: Path): Option[String] =
+    DirectoryListing.walk(table.store.fs, dir).writer
+
+  private def copy(table: ParquetTable, late: LateFile, dir: Path): Unit = {
+    val to = new Path(dir, late.file.rel)
+    if (!FileMoves.status(table.store.fs, to).exists(_.getLen == late.file.length))
+      FileMoves.copy(table.store.fs, late.path, to, late.file.modified)
   }
 }

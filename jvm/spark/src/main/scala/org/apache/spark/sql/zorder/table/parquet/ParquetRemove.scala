@@ -12,7 +12,8 @@ import org.apache.spark.sql.zorder.table.storage.CrashPoint
 private[zorder] object ParquetRemove {
 
   def run(session: ClassicSession, table: ParquetTable): Unit = {
-    val late = LateFiles.find(table).map(_._2.old) ++ LateFiles.atHome(table).map(_._1)
+    LateFiles.ask(table)
+    val late = LateFiles.find(table).map(_.dir)
     if (late.nonEmpty)
       refuse(s"${late.size} files came late into old directories of ${table.name} (${late.head}); " +
         "run ZORDER VACUUM first, which carries them over.")

@@ -80,8 +80,12 @@ private[zorder] trait ParquetTable extends ClusterTable {
   /** Begins a commit: writes its journal and makes its staging directory, which nobody lists. */
   def prepare(runId: String): Journal = {
     late += LateFiles.carry(this)
+    stage(runId, Operation.Optimize)
+  }
+
+  private[parquet] def stage(runId: String, operation: Operation): Journal = {
     val txn = Journal.newTxn(runId)
-    val journal = draft(txn, Operation.Optimize, runId)
+    val journal = draft(txn, operation, runId)
     Journal.begin(txn)
     try {
       store.write(journal)
@@ -136,12 +140,21 @@ private[zorder] trait ParquetTable extends ClusterTable {
       dataSchema: StructType): InputRelation =
     ParquetRows(session, root, partitions, dataSchema, partitionSchema)
 
-  override def checkReaders(): Unit = ActiveStreams.refuseReaders(session, root)
+  override def checkBeforeRun(): Unit = {
+    ActiveStreams.refuseReaders(session, root)
+    LateFiles.ask(this)
+  }
 
   override def begin(runId: String): TableWrite = {
     val journal = prepare(runId)
     new StagedWrite(root, journal.staging, partitionSchema, commit(journal, _), () => discard(journal))
   }
+
+  /** Carries out what the user has said of late files; for each of their directories, what was done. */
+  def settleLate(choice: LateChoice, statement: String): Seq[Vacuumed] =
+    LateFiles.settle(this, choice, statement).toSeq.sortBy(_._1.toString).map { case (dir, found) =>
+      Vacuumed(dir, 0, 0, if (choice == LateChoice.Ignore) 0 else found.size.toLong, choice.status)
+    }
 
   override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
     try new ParquetVacuum(this, keepMs, dryRun).run()
@@ -162,6 +175,12 @@ private[zorder] trait ParquetTable extends ClusterTable {
 private[zorder] object ParquetTable {
 
   /** For commits that exchange directories instead of leaving the old ones in place. */
-  val Exchanged: String =
-    "Directories were exchanged: a query or DataFrame from before may not find its files; start it again."
+  def exchanged(root: Path): String =
+    s"The files are in $root as before; directories were exchanged there, so a query or DataFrame from before may not " +
+      "find its files; start it again."
+
+  /** For commits that leave the old files in place. */
+  def moved(root: Path): String =
+    s"The table's files are not in $root any more: programs that read or write that path miss them, and see old " +
+      "files until ZORDER VACUUM; ZORDER REMOVE brings them home."
 }

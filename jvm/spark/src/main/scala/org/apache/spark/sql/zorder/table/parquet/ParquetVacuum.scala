@@ -23,8 +23,10 @@ import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 /**
  * `ZORDER VACUUM`: deletes files that a journal names as rewritten or copied, and nothing else.
  *
- * The status of a directory: DELETED, WATCHED (empty, the first place of an external table), KEPT (younger than the
- * retention), CARRIED_OVER (only late files), LINK (leads to a directory that is not ours), WRITER_IN_FLIGHT,
+ * Files that somebody has written to a place whose old files are gone stop it, since the user has to say what they are
+ * ([[LateChoice]]). The status of a directory: DELETED, WATCHED (empty, the first place of an external table), KEPT (younger than the
+ * retention), CARRIED_OVER (only late files), OVERWRITTEN (in a dry run:
+ * files that would stop it), LINK (leads to a directory that is not ours), WRITER_IN_FLIGHT,
  * FILES_LEFT (files that no journal names), ABANDONED (staging directory of a dead run), NO_JOURNAL (ours by name,
  * but no journal explains it).
  */
@@ -39,10 +41,9 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
 
   def run(): Seq[Vacuumed] = {
     val abandoned = unfinished()
-    val late = LateFiles.find(table).groupBy(_._2.old).map { case (old, found) => old -> found.size.toLong }
-    val home = LateFiles.atHome(table).groupBy(_._1).toSeq.map { case (own, found) =>
-      Vacuumed(own, 0, 0, found.size.toLong, "CARRIED_OVER")
-    }
+    val (sure, unsure) = LateFiles.find(table).partition(_.sure)
+    val late = sure.groupBy(_.dir).map { case (dir, found) => dir -> found.size.toLong }
+    val home = counted(sure.filter(_.home), "CARRIED_OVER") ++ counted(unsure, "OVERWRITTEN")
     if (!dryRun) LateFiles.carry(table)
     val inUse = table.files().map(_.path).toSet
     val purged = for {
@@ -52,6 +53,11 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
     if (!dryRun) forget()
     abandoned ++ home ++ purged ++ unexplained()
   }
+
+  private def counted(late: Seq[LateFile], status: String): Seq[Vacuumed] =
+    late.groupBy(_.dir).toSeq.sortBy(_._1.toString).map { case (dir, found) =>
+      Vacuumed(dir, 0, 0, found.size.toLong, status)
+    }
 
   /** Including those of a dropped table of the same name: they name their old files too. */
   private def done(): Seq[Journal] = {
@@ -103,7 +109,7 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
   private def forget(): Unit = done().foreach { j =>
     val left = j.units.filter(u => fs.exists(u.old) && !live(path(u.old)))
       .map(u => if (watched(u)) u.copy(inputs = Nil, kept = Nil, outputs = Nil) else u)
-    if (left.isEmpty) {
+    if (left.isEmpty && !j.ignored.exists(f => fs.exists(new Path(f.rel)))) {
       FileMoves.deleteEmptyDirs(fs, store.retired(j.txn))
       if (j.kind == JournalKind.Catalog) emptyParents(j)
       store.delete(j)

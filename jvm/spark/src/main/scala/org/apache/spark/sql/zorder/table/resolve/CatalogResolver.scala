@@ -6,12 +6,23 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
-import org.apache.spark.sql.zorder.conf.NearestName
+import org.apache.spark.sql.zorder.conf.{NearestName, RunOptions}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.FormatDescriptor
-import org.apache.spark.sql.zorder.table.parquet.{CatalogParquetTable, ParquetTable, PathParquetTable}
-import org.apache.spark.sql.zorder.table.parquet.commit.{CatalogRecovery, PathRecovery}
+import org.apache.spark.sql.zorder.table.parquet.{
+  CatalogParquetTable,
+  ParquetTable,
+  PartitionedParquetTable,
+  PathParquetTable
+}
+import org.apache.spark.sql.zorder.table.parquet.commit.{
+  CatalogCommit,
+  CatalogEntry,
+  CatalogRecovery,
+  ExchangeMark,
+  PathRecovery
+}
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalStore,
@@ -19,7 +30,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   TableIdentity,
   UnfinishedCommits
 }
-import org.apache.spark.sql.zorder.table.storage.ObjectStores
+import org.apache.spark.sql.zorder.table.storage.AtomicRenames
 
 /** Finds or opens a table of Spark's own catalog. */
 private[table] object CatalogResolver {
@@ -27,15 +38,27 @@ private[table] object CatalogResolver {
   private val pathFormats =
     FormatDescriptor.all.map(_.id).toSet ++ Seq("orc", "csv", "json", "text", "avro", "binaryfile")
 
-  def find(session: ClassicSession, parts: Seq[String], access: Access): ParquetTable = parts match {
+  /**
+   * @param options
+   *   of the statement, by their names; `location` decides which way a commit takes
+   */
+  def find(
+      session: ClassicSession,
+      parts: Seq[String],
+      access: Access,
+      options: Map[String, String]): ParquetTable = parts match {
     case Seq(format, path) if path.contains("/") && format.equalsIgnoreCase("parquet") =>
       TableResolver.byPath(session, path, access)
     case Seq(format, path) if path.contains("/") && pathFormats(format.toLowerCase(Locale.ROOT)) =>
       FormatRefusals.provider(s"$format.`$path`", format)
-    case _ => byName(session, parts, access)
+    case _ => byName(session, parts, access, options)
   }
 
-  private def byName(session: ClassicSession, parts: Seq[String], access: Access): ParquetTable = {
+  private def byName(
+      session: ClassicSession,
+      parts: Seq[String],
+      access: Access,
+      options: Map[String, String]): ParquetTable = {
     val name = parts.mkString(".")
     val catalog = session.sessionState.catalog
     if (catalog.isTempView(parts))
@@ -52,7 +75,7 @@ private[table] object CatalogResolver {
     val meta = catalog.getTableMetadata(ident)
     checkKind(session, name, meta)
     checkPlan(session, name, ident)
-    at(session, name, meta, access)
+    at(session, name, meta, access, options)
   }
 
   private def checkKind(session: ClassicSession, name: String, meta: CatalogTable): Unit = {
@@ -74,40 +97,41 @@ private[table] object CatalogResolver {
       session: ClassicSession,
       name: String,
       meta: CatalogTable,
-      access: Access): ParquetTable = {
+      access: Access,
+      options: Map[String, String]): ParquetTable = {
     val asked = new Path(meta.location)
     val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
     val root = fs.makeQualified(asked)
     PathRefusals.top(root)
     val managed = meta.tableType == CatalogTableType.MANAGED
     val identity = if (managed) TableIdentity.of(meta) else ""
-    val flat = meta.partitionColumnNames.isEmpty
-    val tracked = meta.tracksPartitionsInCatalog && session.sessionState.conf.manageFilesourcePartitions
-    val exchanges = if (flat) managed else !tracked
+    val way = CommitWay.of(session, meta, fs, options)
     if (access == Access.Change) {
       PathRefusals.named(root)
       LocalRefusals.link(root, Some(name))
-      val onStore = ObjectStores.isOne(fs.getUri.getScheme)
-      if (onStore && exchanges) refuse(onObjectStore(name, meta))
-      if (managed && !onStore) RenamedTable.adopt(fs, root, identity)
-      PathRecovery.recover(fs, root, identity = identity)
+      val renames = AtomicRenames.on(session, fs)
+      if (!renames && way == CommitWay.Exchange) refuse(onObjectStore(name, meta))
+      if (managed && renames) RenamedTable.adopt(fs, root, identity)
+      PathRecovery.recover(fs, root, ExchangeMark.of(session, Some(meta)), identity = identity)
     }
-    val table =
-      if (exchanges) exchanged(session, name, meta, fs, root, identity, access)
-      else relocated(session, name, meta, fs, identity, access)
+    val table = way match {
+      case CommitWay.Exchange => exchanged(session, name, meta, fs, root, identity, access)
+      case CommitWay.Move(agreed) => moved(session, name, meta, fs, identity, access, agreed)
+    }
     OverlapRefusals.refuse(session, table.root, Some(meta.identifier))
     table
   }
 
   /** New data gets a location of its own, and the catalog gets that location. */
-  private def relocated(
+  private def moved(
       session: ClassicSession,
       name: String,
       meta: CatalogTable,
       fs: FileSystem,
       identity: String,
-      access: Access): ParquetTable = {
-    val table = new CatalogParquetTable(session, name, meta.identifier, fs)
+      access: Access,
+      agreed: Boolean): ParquetTable = {
+    val table = new CatalogParquetTable(session, name, meta.identifier, fs, agreed)
     val changes = access == Access.Change
     if (changes) CatalogRecovery.recover(table.entry)
     else UnfinishedCommits.refuseDuringExchange(name, table.store, identity)
@@ -116,19 +140,19 @@ private[table] object CatalogResolver {
     PathRefusals.foreign(fs, table.root)
     if (flat) PathRefusals.shape(table.root, DirectoryListing.walk(fs, table.root))
     else FormatRefusals.partitions(name, table.liveDirs())
-    if (changes) exchangeable(fs, table)
+    if (changes) movable(fs, table)
     table
   }
 
-  /** What keeps directories from being exchanged. */
-  private def exchangeable(fs: FileSystem, table: CatalogParquetTable): Unit = {
+  /** What keeps directories from being moved. */
+  private def movable(fs: FileSystem, table: CatalogParquetTable): Unit = {
     if (!table.isManaged) LocalRefusals.mount(table.root)
     if (table.partitioned) {
       val dirs = table.liveDirs().values
       LocalRefusals.partitionLinks(dirs)
       LocalRefusals.mountBelow(fs, table.root, dirs)
     }
-    if (!ObjectStores.isOne(fs.getUri.getScheme)) {
+    if (AtomicRenames.on(table.session, fs)) {
       PathRefusals.writable(fs, table.root.getParent, table.root)
       if (table.isManaged && fs.exists(table.root)) PathRefusals.writable(fs, table.root, table.root)
     }
@@ -137,11 +161,7 @@ private[table] object CatalogResolver {
   private def gone(name: String, root: Path): Nothing =
     refuse(s"The directory of $name, $root, is gone; restore it, or drop the table.")
 
-  /**
-   * The location stays and directories are exchanged, as those of a path are. This is for a managed table without
-   * partitions, because DROP and CREATE take its location for their own, where old files must not stay; and for a
-   * table whose partitions Spark finds by listing.
-   */
+  /** The location stays and directories are exchanged, as those of a path are. */
   private def exchanged(
       session: ClassicSession,
       name: String,
@@ -152,9 +172,24 @@ private[table] object CatalogResolver {
       access: Access): ParquetTable = {
     if (access == Access.Read)
       UnfinishedCommits.refuseDuringExchange(name, JournalStore.beside(fs, root), identity)
-    if (!fs.exists(root)) gone(name, root)
-    val tree = TableResolver.checked(fs, root, access)
-    new PathParquetTable(session, name, fs, root, tree, meta.properties, Some(meta), named = true)
+    if (CommitWay.hasListedPartitions(session, meta) || meta.partitionColumnNames.isEmpty) {
+      if (!fs.exists(root)) gone(name, root)
+      val tree = TableResolver.checked(fs, root, access)
+      new PathParquetTable(session, name, fs, root, tree, meta.properties, Some(meta), named = true)
+    } else {
+      val entry = new CatalogEntry(session, name, meta.identifier, fs)
+      val dirs = entry.liveDirs()
+      FormatRefusals.partitions(name, dirs)
+      PathRefusals.foreign(fs, root)
+      if (access == Access.Change && fs.exists(root)) {
+        LocalRefusals.mount(root)
+        LocalRefusals.partitionLinks(dirs.values)
+        PathRefusals.exchangeable(fs, root, dirs.values.toSeq)
+        PathRefusals.writable(fs, root.getParent, root)
+        PathRefusals.writable(fs, root, root)
+      }
+      new PartitionedParquetTable(entry)
+    }
   }
 
   private[table] def onObjectStore(name: String, meta: CatalogTable): String =
@@ -164,4 +199,46 @@ private[table] object CatalogResolver {
     else
       s"The partitions of $name are not in the catalog and it is on an object store; " +
         s"run MSCK REPAIR TABLE $name first (with spark.sql.hive.manageFilesourcePartitions)."
+}
+
+/** How a commit puts new data in place of old data in a table of the catalog (docs/spec.md, section 5). */
+sealed private[table] trait CommitWay
+
+private[table] object CommitWay {
+
+  /** Directories are exchanged in place, so that the table's name and its path agree. */
+  case object Exchange extends CommitWay
+
+  /**
+   * The catalog gets new locations.
+   *
+   * @param agreed
+   *   whether the user has said so
+   */
+  final case class Move(agreed: Boolean) extends CommitWay
+
+  /**
+   * By the file system, not by the kind of table: files stay where directories can be renamed, unless the user wants
+   * them to move or an earlier version has moved them. A managed table without partitions keeps its place, which DROP
+   * and CREATE take for their own, and partitions that Spark finds by listing have no other.
+   */
+  def of(
+      session: ClassicSession,
+      meta: CatalogTable,
+      fs: FileSystem,
+      options: Map[String, String]): CommitWay = {
+    val moved = meta.properties.contains(CatalogCommit.BaseProperty)
+    if (moved && options.exists { case (k, v) => k.equalsIgnoreCase("location") && v.equalsIgnoreCase("keep") })
+      refuse(s"The files of ${meta.identifier.unquotedString} have moved before, so they cannot keep their place: " +
+        "ZORDER REMOVE brings them home, and later runs keep them there.")
+    val fixed = hasListedPartitions(session, meta) ||
+      meta.tableType == CatalogTableType.MANAGED && meta.partitionColumnNames.isEmpty
+    val agreed = moved ||
+      RunOptions.location(options, meta.properties, session.conf.getAll).contains("move")
+    if (fixed || !agreed && AtomicRenames.on(session, fs)) Exchange else Move(agreed)
+  }
+
+  def hasListedPartitions(session: ClassicSession, meta: CatalogTable): Boolean =
+    meta.partitionColumnNames.nonEmpty &&
+      !(meta.tracksPartitionsInCatalog && session.sessionState.conf.manageFilesourcePartitions)
 }

@@ -10,8 +10,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir, TableRef}
-import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir, TableRef, Vacuumed}
+import org.apache.spark.sql.zorder.table.parquet.{LateChoice, ParquetTable}
 import org.apache.spark.sql.zorder.table.storage.RunClaim
 
 /** `ZORDER VACUUM`, `ROLLBACK` and `REMOVE`, and the history of a table. */
@@ -37,6 +37,9 @@ object Maintenance {
    * Deletes files that runs have rewritten and that are older than the retention. Returns one row for each old
    * directory, or one row NOTHING_TO_DO.
    *
+   * @param late
+   *   what files are that a job has written to a place whose old files are gone; a dry run only lists them
+   *
    * @param retainHours
    *   takes precedence over the property `zorder.retention`, `spark.zorder.retention` and the default of 7 days
    */
@@ -44,7 +47,8 @@ object Maintenance {
       session: ClassicSession,
       ref: TableRef,
       retainHours: Option[Double],
-      dryRun: Boolean): Seq[Row] = {
+      dryRun: Boolean,
+      late: Option[LateChoice] = None): Seq[Row] = {
     retainHours.filterNot(h => h >= 0 && !h.isInfinite).foreach { h =>
       refuse(s"The retention of $h hours is not a length of time; give 0 or more hours.")
     }
@@ -54,7 +58,8 @@ object Maintenance {
     val keepMs = retainHours.map(h => (h * 3600000).toLong).getOrElse(RunOptions.retention(
       table.properties,
       session.conf.getAll))
-    val rows = table.vacuum(keepMs, dryRun).map { r =>
+    val settled = late.filterNot(_ => dryRun).toSeq.flatMap(settle(table, _, ref))
+    val rows = (settled ++ table.vacuum(keepMs, dryRun)).map { r =>
       val status = if (dryRun && r.status == "DELETED") "DRY_RUN" else r.status
       Row(r.path.toString, r.files, r.bytes, r.carried, status)
     }
@@ -63,6 +68,11 @@ object Maintenance {
       SessionRefresh(session, ref, Seq(before, table.root))
     }
     if (rows.isEmpty) Seq(Row(table.root.toString, 0L, 0L, 0L, "NOTHING_TO_DO")) else rows
+  }
+
+  private def settle(table: ClusterTable, late: LateChoice, ref: TableRef): Seq[Vacuumed] = table match {
+    case plain: ParquetTable => plain.settleLate(late, s"ZORDER VACUUM ${ref.sql} LATE FILES ${late.word}")
+    case _ => refuse(s"LATE FILES is for plain Parquet, and ${table.name} has a log of its files; leave it out.")
   }
 
   /** Returns to the files before the last run; what was appended since is kept. */

@@ -9,7 +9,6 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.FormatDescriptor
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
-import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
 /** Refuses directories that must not be rewritten as plain Parquet. */
 private[table] object PathRefusals {
@@ -51,11 +50,41 @@ private[table] object PathRefusals {
       refuse(s"The name of $root has a colon, and Hadoop cannot make the names beside it that a run needs; " +
         "rename the directory.")
 
-  def inPlace(root: Path, scheme: String): Unit =
-    if (ObjectStores.isOne(scheme))
-      refuse(s"$root is on an object store, where a directory cannot be exchanged in one step; " +
-        "write a copy with INTO 'path', or register it (CREATE TABLE t USING parquet LOCATION ...) " +
-        "and name the table.")
+  def notInPlace(root: Path): Nothing =
+    refuse(s"$root is on an object store, where a directory cannot be exchanged in one step; " +
+      "write a copy with INTO 'path', or register it (CREATE TABLE t USING parquet LOCATION ...) " +
+      "and name the table.")
+
+  /**
+   * Directories that can be renamed nowhere, or only within their own part of the file system.
+   *
+   * @param dirs
+   *   of the partitions; empty for a table whose own directory is exchanged
+   */
+  def exchangeable(fs: FileSystem, root: Path, dirs: Seq[Path]): Unit = {
+    if (fs.getUri.getScheme == "viewfs") oneMount(fs, root)
+    if (fs.getUri.getScheme != "file") {
+      val moving = if (dirs.isEmpty) Seq(root) else dirs
+      // what a directory is renamed to lies beside the table
+      val outside = fs.getFileStatus(root.getParent)
+      (root +: moving).distinct.map(fs.getFileStatus).foreach { s =>
+        if (s.isEncrypted && !outside.isEncrypted)
+          refuse(s"${s.getPath} is in an encryption zone that ends there, so its files cannot be exchanged for ones " +
+            "written beside it; keep the table in a directory below the zone's root, or write a copy with INTO 'path'.")
+        if (s.isSnapshotEnabled && moving.contains(s.getPath))
+          refuse(s"${s.getPath} is a snapshottable directory, which HDFS does not rename; keep the table in a " +
+            "directory below it, or write a copy with INTO 'path'.")
+      }
+    }
+  }
+
+  /** Within one mount of viewfs a rename is that of the file system behind it. */
+  private def oneMount(fs: FileSystem, root: Path): Unit = {
+    val (own, above) = (fs.resolvePath(root), fs.resolvePath(root.getParent))
+    if (own.getParent != above)
+      refuse(s"$root is a mount of viewfs, so its directory cannot be exchanged for one beside it; keep the table in " +
+        "a directory below the mount, or write a copy with INTO 'path'.")
+  }
 
   def top(root: Path): Unit =
     if (root.getParent == null)

@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableFormats, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.{ParquetTable, PathParquetTable}
-import org.apache.spark.sql.zorder.table.parquet.commit.PathRecovery
+import org.apache.spark.sql.zorder.table.parquet.commit.{ExchangeMark, PathRecovery}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalKind,
@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
   TableIdentity,
   UnfinishedCommits
 }
-import org.apache.spark.sql.zorder.table.storage.TextFiles
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, TextFiles}
 
 /** Finds the table that a statement names. A table that cannot be rewritten is refused here, before any work. */
 object TableResolver extends Logging {
@@ -27,12 +27,17 @@ object TableResolver extends Logging {
    * Finds the table for a statement that reads. Nothing is changed, not even what a crashed commit has left: this is
    * reported in the log and in `ClusterTable.unfinished`.
    *
+   * @param options
+   *   of the statement, if it is a run
    * @throws org.apache.spark.sql.zorder.errors.ZOrderException
    *   one sentence: what is wrong with the table and what to do
    */
-  def locate(session: ClassicSession, ref: TableRef): ClusterTable = {
+  def locate(
+      session: ClassicSession,
+      ref: TableRef,
+      options: Map[String, String] = Map.empty): ClusterTable = {
     known(session, ref)
-    val table = TableFormats.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read))
+    val table = TableFormats.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read, options))
     table.unfinished.foreach(logWarning(_))
     table
   }
@@ -43,9 +48,12 @@ object TableResolver extends Logging {
    * @throws org.apache.spark.sql.zorder.errors.ZOrderException
    *   one sentence: what is wrong with the table and what to do
    */
-  def open(session: ClassicSession, ref: TableRef): ClusterTable = {
+  def open(
+      session: ClassicSession,
+      ref: TableRef,
+      options: Map[String, String] = Map.empty): ClusterTable = {
     known(session, ref)
-    TableFormats.open(session, ref).getOrElse(openParquet(session, ref))
+    TableFormats.open(session, ref).getOrElse(openParquet(session, ref, options))
   }
 
   private def known(session: ClassicSession, ref: TableRef): Unit = ref match {
@@ -54,15 +62,19 @@ object TableResolver extends Logging {
     case _ =>
   }
 
-  private[zorder] def openParquet(session: ClassicSession, ref: TableRef): ParquetTable =
-    parquetTable(session, ref, Access.Change)
+  private[zorder] def openParquet(
+      session: ClassicSession,
+      ref: TableRef,
+      options: Map[String, String] = Map.empty): ParquetTable =
+    parquetTable(session, ref, Access.Change, options)
 
   private def parquetTable(
       session: ClassicSession,
       ref: TableRef,
-      access: Access): ParquetTable = ref match {
+      access: Access,
+      options: Map[String, String]): ParquetTable = ref match {
     case TableRef.Location(path) => byPath(session, path, access)
-    case TableRef.Name(parts) => CatalogResolver.find(session, parts, access)
+    case TableRef.Name(parts) => CatalogResolver.find(session, parts, access, options)
   }
 
   private[table] def byPath(session: ClassicSession, text: String, access: Access): ParquetTable = {
@@ -70,7 +82,7 @@ object TableResolver extends Logging {
     val asked = new Path(text)
     val hadoopConf = session.sessionState.newHadoopConf()
     val scheme = Option(asked.toUri.getScheme).getOrElse(FileSystem.getDefaultUri(hadoopConf).getScheme)
-    if (access == Access.Change) PathRefusals.inPlace(asked, scheme)
+    if (access == Access.Change && !AtomicRenames.onScheme(session, scheme)) PathRefusals.notInPlace(asked)
     val fs = asked.getFileSystem(hadoopConf)
     val root = fs.makeQualified(asked)
     PathRefusals.top(root)
@@ -83,7 +95,8 @@ object TableResolver extends Logging {
     }
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val identity = managed.map(TableIdentity.of).getOrElse("")
-    if (access == Access.Change) PathRecovery.recover(fs, root, identity = identity)
+    if (access == Access.Change)
+      PathRecovery.recover(fs, root, ExchangeMark.of(session, registered), identity = identity)
     else UnfinishedCommits.refuseDuringExchange(root.toString, JournalStore.beside(fs, root), identity)
     val tree = checked(fs, root, access)
     tree.dirs.find(HiddenDirectories.isOurs).foreach { dir =>
@@ -97,7 +110,7 @@ object TableResolver extends Logging {
       val name = TableIdentity.name(j.table)
       refuse(s"$root holds the files that the table $name had before its last run; name the table.")
     }
-    new PathParquetTable(session, text, fs, root, tree, registered = managed)
+    new PathParquetTable(session, text, fs, root, tree, registered = registered)
   }
 
   /** Refuses directories that cannot be rewritten or exchanged, after recovery; returns what lies there. */
@@ -110,6 +123,8 @@ object TableResolver extends Logging {
     val tree = DirectoryListing.walk(fs, root)
     PathRefusals.shape(root, tree)
     if (changes) {
+      val partitions = tree.data.flatMap(f => Option(new Path(f.rel).getParent)).map(_.toString).distinct
+      PathRefusals.exchangeable(fs, root, partitions.filter(_.nonEmpty).map(new Path(root, _)))
       LocalRefusals.partitionLinks(root, tree)
       if (tree.data.exists(_.rel.contains('/'))) PathRefusals.writable(fs, root, root)
     }

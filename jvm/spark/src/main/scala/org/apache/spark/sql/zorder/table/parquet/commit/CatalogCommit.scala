@@ -5,6 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.zorder.conf.ZOrderOption
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.{CommitRequest, RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.files.{
@@ -25,7 +26,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   private val store: JournalStore = table.store
   private val fs: FileSystem = store.fs
   private val catalog = table.catalog
-  private val atHome = !ObjectStores.isOne(fs.getUri.getScheme)
+  private val hasOwners = !ObjectStores.isOne(fs.getUri.getScheme)
 
   /** @throws ZOrderConflictException if somebody changed the table during the run; then nothing was changed */
   def commit(journal: Journal, request: CommitRequest): Unit = guarded(journal) {
@@ -33,13 +34,10 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     val live = table.liveDirs()
     val units = SwapPlan.byPartition(fs, journal.staging, request.inputs, actual).map {
       case (partition, staged, inputs) =>
-        val old = live.getOrElse(
-          partition,
-          throw new ZOrderConflictException(
-            s"The partition $partition of ${table.name} was dropped during the run; nothing was changed."))
+        val old = live.getOrElse(partition, throw SwapPlan.dropped(partition, table.name))
         SwapUnit(
           partition,
-          home(partition, staged, old),
+          target = staged,
           staged,
           old,
           SwapPlan.relative(fs, old, inputs),
@@ -56,7 +54,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
   /** Puts the directories of the draft's units in place. */
   private def swap(draft: Journal, record: RunRecord, layouts: Map[String, String]): Unit = {
-    draft.units.foreach(u => ActiveWriters.await(fs, u.old, waitMs))
+    awaitWriters(draft)
     checkBase()
     val synced = draft.units.map(refresh)
     CrashPoint.hit("synced")
@@ -64,13 +62,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     new StateDir(fs, stateHome).write(record.copy(number = table.state.nextNumber()), layouts)
     store.write(draft.copy(units = synced).at(JournalState.Prepared))
     CrashPoint.hit("prepared")
-    val placed = synced.map { u =>
-      if (u.target != u.staged) FileMoves.rename(fs, u.staged, u.target)
-      u.copy(staged = u.target)
-    }
-    CrashPoint.hit("placed")
-    draft.units.foreach(u => ActiveWriters.await(fs, u.old, waitMs))
-    val ready = store.write(draft.copy(units = placed.map(refresh)).at(JournalState.Prepared))
+    awaitWriters(draft)
+    val ready = store.write(draft.copy(units = synced.map(refresh)).at(JournalState.Prepared))
     val before = checkBase()
     alter(before, ready)
     CrashPoint.hit("altered")
@@ -79,20 +72,14 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     table.reload()
   }
 
-  /**
-   * A partition of an external table returns to its default directory once that is empty, for those who read by
-   * path. In a managed table this would be a second exchange under running readers.
-   */
-  private def home(partition: String, staged: Path, old: Path): Path = {
-    val own = SwapPlan.below(table.root, partition)
-    if (table.external && table.partitioned && atHome && own != old && !fs.exists(own)) own else staged
-  }
+  private def awaitWriters(draft: Journal): Unit =
+    ActiveWriters.await(fs, table.root, draft.units.map(_.old), waitMs)
 
   private def refresh(unit: SwapUnit): SwapUnit = {
     val now = DirectoryListing.walk(fs, unit.old)
     UntouchedFiles.checkInputs(unit, now)
     UntouchedFiles.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
-    if (atHome) {
+    if (hasOwners) {
       FilePermissions.copy(fs, unit.old, unit.staged)
       unit.inputs.headOption.foreach { model =>
         unit.outputs.foreach { o =>
@@ -117,7 +104,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
   private def alter(before: CatalogTable, journal: Journal): Unit = {
     val tagged = before.copy(properties = before.properties +
-      (CatalogCommit.TxnProperty -> journal.txn) + (CatalogCommit.BaseProperty -> table.base))
+      (CatalogCommit.TxnProperty -> journal.txn) + (CatalogCommit.BaseProperty -> table.base) +
+      (ZOrderOption.Location.tableProperty -> "move"))
     if (table.partitioned) {
       val now = table.partitions()
       journal.units.foreach { u =>
@@ -141,17 +129,18 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   /** Returns to the old locations if a job is still writing there. Files that arrived meanwhile are kept. */
-  private def lastLook(before: CatalogTable, journal: Journal): Journal =
-    journal.copy(units = journal.units.map { u =>
-      val now = DirectoryListing.walk(fs, u.old)
-      now.writer.foreach { dir =>
+  private def lastLook(before: CatalogTable, journal: Journal): Journal = {
+    ActiveWriters.find(fs, fs.makeQualified(new Path(before.location)), journal.units.map(_.old)).foreach {
+      case (dir, scratch) =>
         alterBack(before, journal)
-        ActiveWriters.stop(u.old, dir)
-      }
-      val late = UntouchedFiles.arrived(u, now)
+        ActiveWriters.stop(dir, scratch)
+    }
+    journal.copy(units = journal.units.map { u =>
+      val late = UntouchedFiles.arrived(u, DirectoryListing.walk(fs, u.old))
       late.foreach(f => FileMoves.copy(fs, new Path(u.old, f.rel), new Path(u.target, f.rel), f.modified))
       u.copy(kept = u.kept ++ late)
     })
+  }
 
   private def alterBack(before: CatalogTable, journal: Journal): Unit = {
     if (table.partitioned) {

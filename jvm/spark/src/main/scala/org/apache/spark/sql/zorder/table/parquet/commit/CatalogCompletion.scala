@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.table.{Operation, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore, TableIdentity}
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, CrashPoint}
 
 /** The last steps of a commit to the catalog, or of its withdrawal. Each step can be repeated after a crash. */
 private[parquet] final class CatalogCompletion(table: CatalogEntry) {
@@ -17,7 +17,12 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
   def finish(altered: Journal): Journal = {
     val journal =
       if (table.isManaged)
-        RetiredPartitions.moveAside(fs, table.root, altered, CatalogCompletion.inUse(table))
+        RetiredPartitions.moveAside(
+          fs,
+          AtomicRenames.on(table.session, fs),
+          table.root,
+          altered,
+          CatalogCompletion.inUse(table))
       else altered
     if (table.partitioned) {
       StateDir.copyRuns(new StateDir(fs, journal.staging), table.state)

@@ -12,7 +12,8 @@ import org.apache.spark.sql.catalyst.catalog.{
 import org.apache.spark.sql.execution.datasources.PartitioningUtils
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.StateDir
-import org.apache.spark.sql.zorder.table.parquet.files.HiddenDirectories
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories}
 import org.apache.spark.sql.zorder.table.parquet.journal.{JournalStore, TableIdentity}
 import org.apache.spark.sql.zorder.table.parquet.read.PathContent
 
@@ -61,6 +62,12 @@ private[zorder] final class CatalogEntry(
   def liveDirs(): Map[String, Path] =
     if (!partitioned) Map("" -> root)
     else partitions().map { case (fragment, p) => fragment -> fs.makeQualified(new Path(p.location)) }
+
+  /** The data files of all partitions: those that Spark reads, which lie directly in a partition's directory. */
+  def files(): Seq[DataFile] = liveDirs().toSeq.flatMap { case (partition, dir) =>
+    val tree = DirectoryListing.walk(fs, dir)
+    tree.copy(files = tree.files.filter(f => !partitioned || !f.rel.contains('/'))).dataFiles(_ => partition)
+  }.sortBy(_.path)
 
   /** The catalog's partition directories by the directories that a write of the typed values makes. */
   def actual(): Map[String, String] =

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, JournalState}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Heartbeat, Journal, JournalKind, JournalState}
 
 /** Finishes or withdraws a commit to the catalog that failed or died. The catalog says whether it took place. */
 private[zorder] object CatalogRecovery {
@@ -9,10 +9,10 @@ private[zorder] object CatalogRecovery {
   def recover(table: CatalogEntry, stagingMs: Long = PathRecovery.StagingMs): Unit =
     unfinished(table).foreach { j =>
       val live = table.liveDirs().values.map(_.toUri.getPath).toSet
-      val age = System.currentTimeMillis - j.changedMs
+      def aged = System.currentTimeMillis - j.changedMs >= stagingMs
       val happened = j.units.exists(u => live(u.target.toUri.getPath))
-      val lease = if (happened) PathRecovery.LeaseMs else stagingMs
-      if (j.owner == Journal.thisJvm || age >= lease) settle(table, j.txn)
+      if (j.owner == Journal.thisJvm || (if (happened) !Heartbeat.isAlive(table.store, j) else aged))
+        settle(table, j.txn)
     }
 
   private def unfinished(table: CatalogEntry): Seq[Journal] =

@@ -6,16 +6,24 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.files.{ActiveWriters, DirectoryListing, FilePermissions}
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore, SwapUnit}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Heartbeat,
+  Journal,
+  JournalState,
+  JournalStore,
+  SwapUnit
+}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
  * The commit of a table that is known by its path: directories are exchanged under one journal.
  *
+ * @param mark
+ *   what the catalog says of the exchange
  * @param waitMs
  *   how long to wait for a job that is writing to the table
  */
-private[zorder] final class PathCommit(store: JournalStore, waitMs: Long) {
+private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, waitMs: Long) {
 
   private val fs: FileSystem = store.fs
 
@@ -30,21 +38,21 @@ private[zorder] final class PathCommit(store: JournalStore, waitMs: Long) {
   def commit(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
     Journal.begin(draft.txn)
     try {
-      val done = swap(prepare(draft, record, layouts))
-      new PathCompletion(store).finish(done)
+      val prepared = prepare(draft, record, layouts)
+      Heartbeat.during(store, draft.txn)(new PathCompletion(store, mark).finish(swap(prepared)))
     } catch {
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) =>
         // the table must not stay half exchanged until the next run
         Journal.end(draft.txn)
-        try PathRecovery.settle(store, draft.txn, waitMs)
+        try PathRecovery.settle(store, mark, draft.txn, waitMs)
         catch { case NonFatal(again) => e.addSuppressed(again) }
         FailedCommit.outcome(store, draft, e)
     } finally Journal.end(draft.txn)
   }
 
   private def prepare(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
-    ActiveWriters.await(fs, draft.home, waitMs)
+    ActiveWriters.await(fs, draft.home, draft.units.map(_.target), waitMs)
     val units = draft.units.map(refresh)
     CrashPoint.hit("synced")
     units.foreach(copyAttributes)
@@ -57,17 +65,21 @@ private[zorder] final class PathCommit(store: JournalStore, waitMs: Long) {
   }
 
   private def swap(prepared: Journal): Journal = {
-    ActiveWriters.await(fs, prepared.home, waitMs)
+    ActiveWriters.await(fs, prepared.home, prepared.units.map(_.target), waitMs)
+    mark.begin(prepared.txn)
+    CrashPoint.hit("marked")
     val swapping = store.write(prepared.copy(units = prepared.units.map(refresh)).at(JournalState.Swapping))
     CrashPoint.hit("swapping")
     val swap = new DirectoryRenames(fs, waitMs)
     var done = Vector.empty[SwapUnit]
     swapping.units.zipWithIndex.foreach { case (unit, i) =>
       swap.forward(unit, PathCompletion.stray(store, swapping, i)) match {
-        case DirectoryRenames.Swapped(ready) => done :+= ready
+        case DirectoryRenames.Swapped(ready) =>
+          NestedFiles.lift(fs, ready)
+          done :+= ready
         case DirectoryRenames.Refused(why) =>
           val undoing = swapping.copy(units = done ++ swapping.units.drop(i)).at(JournalState.Undoing)
-          new PathCompletion(store).undo(store.write(undoing), waitMs)
+          new PathCompletion(store, mark).undo(store.write(undoing), waitMs)
           throw why
       }
     }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState,
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** The last steps of a commit of a path, or of its withdrawal. Each step can be repeated after a crash. */
-private[parquet] final class PathCompletion(store: JournalStore) {
+private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeMark) {
 
   private val fs: FileSystem = store.fs
 
@@ -27,6 +27,8 @@ private[parquet] final class PathCompletion(store: JournalStore) {
     }
     val done = store.write(journal.at(JournalState.Done))
     CrashPoint.hit("done")
+    mark.end(journal.txn, journal.units)
+    CrashPoint.hit("unmarked")
     done
   }
 
@@ -45,6 +47,7 @@ private[parquet] final class PathCompletion(store: JournalStore) {
       journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.staged, u.target))
     cleanUp(journal)
     CrashPoint.hit("abandoned")
+    mark.end(journal.txn, Nil)
     store.delete(journal)
   }
 

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.parquet.commit
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Heartbeat,
   Journal,
   JournalKind,
   JournalState,
@@ -13,17 +14,17 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{
 /** Finishes or undoes commits of a path that died, by their journals alone. */
 private[zorder] object PathRecovery {
 
-  /** How long the commit of another JVM may be silent during its renames before it counts as dead. */
-  val LeaseMs: Long = 10000L
-
   /** How long the staging directory of another JVM is left alone. */
   val StagingMs: Long = 24L * 3600 * 1000
+
+  /** How long a session waits before it looks whether another one has begun the same recovery. */
+  private val TakeOverMs = 300L
 
   /** Finishes or undoes every commit beside `root` that nobody is working on. */
   def recover(
       fs: FileSystem,
       root: Path,
-      leaseMs: Long = LeaseMs,
+      mark: ExchangeMark,
       stagingMs: Long = StagingMs,
       identity: String = ""): Unit =
     if (root.getParent != null) {
@@ -31,47 +32,65 @@ private[zorder] object PathRecovery {
       val (ours, dropped) =
         store.all().filter(_.kind == JournalKind.Path).partition(j =>
           !TableIdentity.differ(j.table, identity))
-      dropped.filter(_.state != JournalState.Done).foreach(new PathCompletion(store).closeDropped)
-      ours.foreach(recoverOne(store, _, leaseMs, stagingMs))
+      dropped.filter(_.state != JournalState.Done).foreach(new PathCompletion(store, mark).closeDropped)
+      ours.foreach(recoverOne(store, mark, _, stagingMs))
+      // of a commit that died right before it took its mark away
+      mark.marked.foreach(txn => if (store.get(txn).forall(_.state == JournalState.Done)) mark.end(txn, Nil))
     }
 
   /** The commit `txn` of this JVM, if it is not done. */
-  def settle(store: JournalStore, txn: String, waitMs: Long): Unit =
-    store.get(txn).foreach(j => act(store, j, waitMs))
+  def settle(store: JournalStore, mark: ExchangeMark, txn: String, waitMs: Long): Unit =
+    store.get(txn).foreach(j => act(store, mark, j, waitMs))
 
-  private def recoverOne(store: JournalStore, journal: Journal, leaseMs: Long, stagingMs: Long): Unit = {
-    val patience = journal.state match {
-      case JournalState.Swapping | JournalState.Undoing => leaseMs
-      case _ => stagingMs
+  private def recoverOne(store: JournalStore, mark: ExchangeMark, journal: Journal, stagingMs: Long): Unit =
+    if (!journal.active) journal.state match {
+      case JournalState.Done =>
+      case JournalState.Swapping | JournalState.Undoing =>
+        while (store.get(journal.txn).exists(j => isExchanging(j) && Heartbeat.isAlive(store, j)))
+          Thread.sleep(100L)
+        takeOver(store, mark, journal.txn)
+      case _ =>
+        if (journal.owner == Journal.thisJvm || System.currentTimeMillis - journal.changedMs >= stagingMs)
+          store.get(journal.txn).foreach(act(store, mark, _, Heartbeat.LeaseMs))
     }
-    def age = System.currentTimeMillis - journal.changedMs
-    if (!journal.active && journal.state != JournalState.Done) {
-      if (journal.owner != Journal.thisJvm && patience == leaseMs)
-        while (age < leaseMs) Thread.sleep(100L)
-      if (journal.owner == Journal.thisJvm || age >= patience)
-        store.get(journal.txn).foreach(act(store, _, LeaseMs))
-    }
-  }
 
-  private def act(store: JournalStore, journal: Journal, waitMs: Long): Unit = journal.state match {
-    case JournalState.Swapping => forward(store, journal, waitMs)
-    case JournalState.Undoing => new PathCompletion(store).undo(journal, waitMs)
-    case JournalState.Staging | JournalState.Prepared => new PathCompletion(store).abandon(journal)
-    case _ =>
-  }
+  def isExchanging(journal: Journal): Boolean =
+    journal.state == JournalState.Swapping || journal.state == JournalState.Undoing
+
+  /** Finishes or undoes an exchange whose owner is dead, unless another session has begun to do so. */
+  def takeOver(store: JournalStore, mark: ExchangeMark, txn: String): Unit =
+    store.get(txn).filter(j => isExchanging(j) && !Heartbeat.isAlive(store, j)).foreach { dead =>
+      Journal.begin(txn)
+      try {
+        val mine = store.write(dead.at(dead.state))
+        if (dead.owner != Journal.thisJvm) Thread.sleep(TakeOverMs)
+        if (store.get(txn).exists(_.owner == mine.owner)) act(store, mark, mine, Heartbeat.LeaseMs)
+      } finally Journal.end(txn)
+    }
+
+  private def act(store: JournalStore, mark: ExchangeMark, journal: Journal, waitMs: Long): Unit =
+    journal.state match {
+      case JournalState.Swapping => Heartbeat.during(store, journal.txn)(forward(store, mark, journal, waitMs))
+      case JournalState.Undoing =>
+        Heartbeat.during(store, journal.txn)(new PathCompletion(store, mark).undo(journal, waitMs))
+      case JournalState.Staging | JournalState.Prepared => new PathCompletion(store, mark).abandon(journal)
+      case _ =>
+    }
 
   /** Finishes all units but those whose data somebody has changed since: these stay as they are. */
-  private def forward(store: JournalStore, journal: Journal, waitMs: Long): Unit = {
+  private def forward(store: JournalStore, mark: ExchangeMark, journal: Journal, waitMs: Long): Unit = {
     val swap = new DirectoryRenames(store.fs, waitMs)
     val done = journal.units.zipWithIndex.flatMap { case (unit, i) =>
       swap.forward(unit, PathCompletion.stray(store, journal, i)) match {
-        case DirectoryRenames.Swapped(ready) => Some(ready)
+        case DirectoryRenames.Swapped(ready) =>
+          NestedFiles.lift(store.fs, ready)
+          Some(ready)
         case DirectoryRenames.Refused(_) => None
       }
     }
-    if (done.isEmpty) new PathCompletion(store).abandon(journal)
+    if (done.isEmpty) new PathCompletion(store, mark).abandon(journal)
     else {
-      new PathCompletion(store).finish(journal.copy(units = done))
+      new PathCompletion(store, mark).finish(journal.copy(units = done))
       ()
     }
   }

@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.table.parquet.files.{
   ListedFile
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, SwapUnit}
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
  * Empties the places where Spark makes the partitions of a managed table. Old files there would become rows again if
@@ -18,21 +18,27 @@ import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 private[parquet] object RetiredPartitions {
 
   /**
+   * @param atOnce
+   *   whether a directory is renamed in one step there
    * @param live
    *   current paths of the partitions; a place that is in use again stays
    * @return
    *   the journal with the new places of the old files
    */
-  def moveAside(fs: FileSystem, root: Path, journal: Journal, live: Set[String]): Journal = {
+  def moveAside(
+      fs: FileSystem,
+      atOnce: Boolean,
+      root: Path,
+      journal: Journal,
+      live: Set[String]): Journal = {
     val to = HiddenDirectories.retired(root, journal.txn)
     journal.copy(units = journal.units.map { u =>
       if (!HiddenDirectories.isVisible(root, u.old) || live(u.old.toUri.getPath)) u
-      else one(fs, u, SwapPlan.below(to, u.partition))
+      else one(fs, atOnce, u, SwapPlan.below(to, u.partition))
     })
   }
 
-  private def one(fs: FileSystem, unit: SwapUnit, to: Path): SwapUnit = {
-    val atOnce = !ObjectStores.isOne(fs.getUri.getScheme)
+  private def one(fs: FileSystem, atOnce: Boolean, unit: SwapUnit, to: Path): SwapUnit = {
     if (atOnce && !fs.exists(to)) { if (fs.exists(unit.old)) FileMoves.rename(fs, unit.old, to) }
     else singly(fs, unit.old, to)
     CrashPoint.hit("retired")

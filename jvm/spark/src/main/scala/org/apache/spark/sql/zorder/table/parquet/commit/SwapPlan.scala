@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet.commit
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.RunRecord
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, ListedFile}
@@ -15,15 +16,18 @@ private[zorder] object SwapPlan {
    *
    * @param actual
    *   partition directories of the table by their spelling in the staging directory
+   * @param live
+   *   where the data of each partition is
    */
   def forPath(
       store: JournalStore,
       journal: Journal,
       inputs: Seq[DataFile],
-      actual: Map[String, String]): Seq[SwapUnit] = {
+      actual: Map[String, String],
+      live: Map[String, Path]): Seq[SwapUnit] = {
     val fs = store.fs
     byPartition(fs, journal.staging, inputs, actual).map { case (partition, staged, rewritten) =>
-      val target = below(journal.home, partition)
+      val target = live.getOrElse(partition, throw dropped(partition, journal.home))
       SwapUnit(
         partition,
         target,
@@ -34,6 +38,9 @@ private[zorder] object SwapPlan {
         outputs(fs, staged))
     }
   }
+
+  def dropped(partition: String, table: Any): ZOrderConflictException = new ZOrderConflictException(
+    s"The partition $partition of $table was dropped during the run; nothing was changed.")
 
   /** (partition, its staged directory, its inputs), by partition. */
   def byPartition(

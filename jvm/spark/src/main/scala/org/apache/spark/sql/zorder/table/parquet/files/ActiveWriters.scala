@@ -3,27 +3,52 @@ package org.apache.spark.sql.zorder.table.parquet.files
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /** Jobs that write into a table while it is being rewritten, recognised by their scratch directories. */
 private[zorder] object ActiveWriters {
 
   /**
-   * Waits until there are none.
+   * Waits until there are none in `dir`.
    *
    * @return
-   *   what lies below `root` then
+   *   what lies below it then
    * @throws ZOrderConflictException
    *   if one is still there after `waitMs`
    */
-  def await(fs: FileSystem, root: Path, waitMs: Long): DirectoryListing = {
+  def await(fs: FileSystem, dir: Path, waitMs: Long): DirectoryListing =
+    awaited(waitMs, DirectoryListing.walk(fs, dir))(_.writer.map(dir -> _))
+
+  /**
+   * Waits until there are none in some directories of a table, nor in those above them up to the table's own: a job that
+   * writes several partitions has its scratch directory there.
+   */
+  def await(fs: FileSystem, root: Path, dirs: Seq[Path], waitMs: Long): Unit = {
+    awaited(waitMs, find(fs, root, dirs))(identity)
+    ()
+  }
+
+  /** (directory, its scratch directory) of such a job. */
+  def find(fs: FileSystem, root: Path, dirs: Seq[Path]): Option[(Path, String)] = {
+    val top = fs.makeQualified(root)
+    def within(dir: Path) = dir == top || dir.toString.startsWith(s"$top/")
+    val above = dirs.flatMap(d => Iterator.iterate(fs.makeQualified(d).getParent)(_.getParent)
+      .takeWhile(p => p != null && within(p)))
+    (top +: above).distinct.iterator.flatMap(dir =>
+      TextFiles.children(fs, dir).map(_.getPath.getName).find(DirectoryListing.isWriter).map(dir -> _))
+      .toSeq.headOption
+      .orElse(dirs.iterator.flatMap(d => DirectoryListing.walk(fs, d).writer.map(d -> _)).toSeq.headOption)
+  }
+
+  private def awaited[A](waitMs: Long, look: => A)(writer: A => Option[(Path, String)]): A = {
     val end = System.nanoTime + waitMs * 1000000L
-    var tree = DirectoryListing.walk(fs, root)
-    while (tree.writer.isDefined && System.nanoTime < end) {
+    var seen = look
+    while (writer(seen).isDefined && System.nanoTime < end) {
       Thread.sleep(math.min(200L, math.max(1L, waitMs)))
-      tree = DirectoryListing.walk(fs, root)
+      seen = look
     }
-    tree.writer.foreach(dir => stop(root, dir))
-    tree
+    writer(seen).foreach { case (dir, scratch) => stop(dir, scratch) }
+    seen
   }
 
   def stop(root: Path, dir: String): Nothing =

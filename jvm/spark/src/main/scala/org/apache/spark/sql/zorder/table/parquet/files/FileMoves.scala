@@ -4,7 +4,7 @@ import java.io.{FileNotFoundException, IOException}
 import java.nio.file.{Files, Paths, StandardCopyOption}
 import java.util.UUID
 
-import org.apache.hadoop.fs.{FileStatus, FileSystem, FileUtil, Path}
+import org.apache.hadoop.fs.{FileContext, FileStatus, FileSystem, FileUtil, Options, Path}
 
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
@@ -28,14 +28,9 @@ private[zorder] object FileMoves {
     ()
   }
 
-  private def renameOther(fs: FileSystem, from: Path, to: Path): Unit = {
-    if (!fs.rename(from, to)) throw new IOException(s"Cannot rename $from to $to")
-    val nested = new Path(to, from.getName)
-    if (!fs.exists(from) && fs.exists(nested) && nested.getName.contains(".zorder-")) {
-      fs.rename(nested, from)
-      throw new IOException(s"$to was created by somebody while $from was being renamed to it")
-    }
-  }
+  /** By FileContext, which refuses an existing target in the same step: FileSystem.rename would move into it. */
+  private def renameOther(fs: FileSystem, from: Path, to: Path): Unit =
+    FileContext.getFileContext(fs.getUri, fs.getConf).rename(from, to, Options.Rename.NONE)
 
   /**
    * A complete copy under its final name, or nothing. It keeps modification time, owner and mode if the file system

@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.zorder.table.Operation
 import org.apache.spark.sql.zorder.table.parquet.files.ListedFile
+import org.apache.spark.sql.zorder.table.storage.LocalProcesses
 
 /**
  * One directory that takes the place of another: the whole table or one partition.
@@ -51,6 +52,10 @@ private[zorder] final case class SwapUnit(
  *   the table's root, where `_zorder/` is
  * @param carried
  *   full paths of files that arrived late in an `old` directory and were copied into the table
+ * @param ignored
+ *   full paths of files in such a directory of which the user has said that they are no rows of the table
+ * @param process
+ *   of the owner (see [[LocalProcesses]]), by which its own machine knows at once that it is dead
  */
 private[zorder] final case class Journal(
     txn: String,
@@ -64,10 +69,18 @@ private[zorder] final case class Journal(
     home: Path,
     staging: Path,
     units: Seq[SwapUnit],
-    carried: Seq[ListedFile]) {
+    carried: Seq[ListedFile],
+    ignored: Seq[ListedFile] = Nil,
+    process: String = "") {
 
-  def at(newState: JournalState): Journal =
-    copy(state = newState, owner = Journal.thisJvm, changedMs = System.currentTimeMillis)
+  def at(newState: JournalState): Journal = copy(
+    state = newState,
+    owner = Journal.thisJvm,
+    changedMs = System.currentTimeMillis,
+    process = LocalProcesses.own)
+
+  /** Whether it is known what a late file is. */
+  def settled(late: Path): Boolean = (carried ++ ignored).exists(_.rel == late.toString)
 
   /** Whether a commit of this JVM is still working on it. */
   def active: Boolean = Journal.isActive(txn)
@@ -105,7 +118,8 @@ private[zorder] object Journal {
       home,
       staging,
       units = Nil,
-      carried = Nil)
+      carried = Nil,
+      process = LocalProcesses.own)
 
   /** An id that no earlier commit of the table has. */
   def newTxn(runId: String): String = {

@@ -18,6 +18,7 @@ private[parquet] object JournalJson {
     val node = mapper.createObjectNode()
     node.put("version", 1).put("txn", j.txn).put("kind", j.kind.text).put("operation", j.operation.text)
     node.put("state", j.state.text).put("owner", j.owner).put("table", j.table)
+    if (j.process.nonEmpty) node.put("process", j.process)
     node.put("runId", j.runId).put("changedMs", j.changedMs)
     node.put("home", j.home.toString).put("staging", j.staging.toString)
     val units = node.putArray("units")
@@ -30,6 +31,7 @@ private[parquet] object JournalJson {
       files(unit, "outputs", u.outputs)
     }
     files(node, "carried", j.carried)
+    if (j.ignored.nonEmpty) files(node, "ignored", j.ignored)
     mapper.writeValueAsString(node)
   }
 
@@ -73,7 +75,9 @@ private[parquet] object JournalJson {
         readFiles(u, "kept"),
         readFiles(u, "outputs"))
     },
-    carried = readFiles(node, "carried"))
+    carried = readFiles(node, "carried"),
+    ignored = readFiles(node, "ignored"),
+    process = node.path("process").asText)
 
   private def files(node: ObjectNode, name: String, list: Seq[ListedFile]): Unit = {
     val array = node.putArray(name)

@@ -36,6 +36,7 @@ private[zorder] final class JournalStore(val fs: FileSystem, val parent: Path, v
   def staging(txn: String): Path = new Path(parent, s"$prefix$txn.new")
   def retired(txn: String): Path = new Path(parent, s".$base.old-$txn")
   def stray(txn: String): Path = new Path(parent, s"$prefix$txn.stray")
+  def beat(txn: String): Path = new Path(parent, s"$prefix$txn.beat")
   def isOurs(name: String): Boolean = name.startsWith(prefix) || name.startsWith(s".$base.old-")
 
   private def file(txn: String): Path = new Path(parent, s"$prefix$txn.json")

@@ -37,6 +37,7 @@ private[zorder] object RenamedTable {
       staging = path(journal.staging),
       units =
         journal.units.map(u => u.copy(target = path(u.target), staged = path(u.staged), old = path(u.old))),
-      carried = journal.carried.map(f => f.copy(rel = text(f.rel))))
+      carried = journal.carried.map(f => f.copy(rel = text(f.rel))),
+      ignored = journal.ignored.map(f => f.copy(rel = text(f.rel))))
   }
 }

@@ -1,0 +1,148 @@
+package org.apache.spark.sql.zorder.table.parquet
+
+import scala.annotation.tailrec
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.datasources.{
+  CatalogFileIndex,
+  HadoopFsRelation,
+  InMemoryFileIndex,
+  LogicalRelation,
+  PruneFileSourcePartitions
+}
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.parquet.commit.{
+  CatalogCommit,
+  CommitWait,
+  ExchangeMark,
+  PathRecovery
+}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Heartbeat, Journal, JournalState, JournalStore}
+import org.apache.spark.sql.zorder.table.storage.AtomicRenames
+
+/**
+ * Keeps a query from listing a plain Parquet table of the catalog while a run exchanges its directories, when those that
+ * are away would be missing without a word. The listing is made here, and holds if no exchange is under way after it and
+ * the last commit is the one that was known before it. Else it waits and lists again. A dead run is finished or undone.
+ *
+ * A table without any property of ours is only looked up in the catalog: a run that comes gives it one before it begins.
+ */
+final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] {
+  import ExchangeGuard._
+
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.exists(watched(_).isDefined)) plan
+    else
+      // as in the rule that skips files: Spark prunes partitions only of relations that are not listed yet
+      PruneFileSourcePartitions(plan).transformUp { case l: LogicalRelation =>
+        watched(l).fold(l) { case (relation, table) => l.copy(relation = settled(relation, table)) }
+      }
+
+  private def classic = Shims.classic(session)
+
+  private def watched(plan: LogicalPlan): Option[(HadoopFsRelation, CatalogTable)] = plan match {
+    case l: LogicalRelation => (l.relation, l.catalogTable) match {
+        case (r: HadoopFsRelation, Some(table)) if isListed(r) && renames(table) => Some(r -> table)
+        case _ => None
+      }
+    case _ => None
+  }
+
+  private def isListed(r: HadoopFsRelation): Boolean =
+    r.fileFormat.getClass == classOf[ParquetFileFormat] &&
+      (r.location.isInstanceOf[CatalogFileIndex] || r.location.isInstanceOf[InMemoryFileIndex])
+
+  private def renames(table: CatalogTable): Boolean = table.storage.locationUri.exists { uri =>
+    Option(uri.getScheme).fold(AtomicRenames.on(classic, fileSystem(table)))(AtomicRenames.onScheme(classic, _))
+  }
+
+  private def fileSystem(table: CatalogTable) =
+    new Path(table.location).getFileSystem(classic.sessionState.newHadoopConf())
+
+  private def settled(relation: HadoopFsRelation, table: CatalogTable): HadoopFsRelation = {
+    @tailrec
+    def list(listed: HadoopFsRelation, before: Seen): HadoopFsRelation = {
+      val now = quiet(table)
+      if (before == now) listed
+      else {
+        // the session has the table as it was before some exchange
+        classic.sessionState.catalog.invalidateCachedTable(table.identifier)
+        listed.location.refresh()
+        list(atOnce(listed, now), now)
+      }
+    }
+    val before = Seen.of(table)
+    list(atOnce(relation, before), before)
+  }
+
+  /** Lists partitions now which Spark would list when it reads. */
+  private def atOnce(relation: HadoopFsRelation, seen: Seen): HadoopFsRelation = relation.location match {
+    case lazily: CatalogFileIndex if seen.known =>
+      relation.copy(location = lazily.filterPartitions(Nil))(relation.sparkSession)
+    case _ => relation
+  }
+
+  /** What the catalog says of the table when no exchange is under way. */
+  private def quiet(table: CatalogTable): Seen = {
+    val end = System.nanoTime + CommitWait.of(classic) * 1000000L
+    var now = fresh(table)
+    while (now.exchanging.exists(underWay(table, _))) {
+      if (System.nanoTime > end)
+        refuse(
+          s"The run that is exchanging the directories of ${table.identifier.unquotedString} is not done after " +
+            s"${CommitWait.of(classic) / 1000} s (${CommitWait.Key}), and rows would be missing: run the query again.")
+      Thread.sleep(PollMs)
+      now = fresh(table)
+    }
+    now.copy(exchanging = None)
+  }
+
+  private def fresh(table: CatalogTable): Seen =
+    try Seen.of(classic.sessionState.catalog.getTableRawMetadata(table.identifier))
+    catch { case NonFatal(_) => Seen.of(table).copy(exchanging = None) } // dropped meanwhile: Spark will say so
+
+  /** Whether the exchange is not over. One whose owner is dead is finished or undone. */
+  private def underWay(table: CatalogTable, txn: String): Boolean = {
+    val root = new Path(table.location)
+    val store = JournalStore.beside(fileSystem(table), root)
+    store.get(txn).exists { journal =>
+      if (Heartbeat.isAlive(store, journal)) journal.state != JournalState.Done
+      else if (PathRecovery.isExchanging(journal)) { finish(table, store, journal); false }
+      else false
+    }
+  }
+
+  private def finish(table: CatalogTable, store: JournalStore, journal: Journal): Unit =
+    try PathRecovery.takeOver(store, ExchangeMark.of(classic, Some(table)), journal.txn)
+    catch {
+      case NonFatal(e) =>
+        val name = table.identifier.unquotedString
+        refuse(
+          s"The run ${journal.runId} died while it exchanged the directories of $name, so rows would be missing, and " +
+            s"this session cannot finish the exchange (${ZOrderException.firstLine(e)}): run ZORDER VACUUM $name as a " +
+            "user who may write there.")
+    }
+}
+
+object ExchangeGuard {
+  private val PollMs = 50L
+
+  /** What the catalog has of the commits of a table. */
+  private case class Seen(txn: Option[String], exchanging: Option[String]) {
+    def known: Boolean = txn.isDefined || exchanging.isDefined
+  }
+
+  private object Seen {
+    def of(table: CatalogTable): Seen =
+      Seen(table.properties.get(CatalogCommit.TxnProperty), table.properties.get(ExchangeMark.Property))
+  }
+}

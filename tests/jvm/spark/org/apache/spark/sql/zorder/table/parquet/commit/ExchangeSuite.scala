@@ -1,0 +1,286 @@
+package org.apache.spark.sql.zorder.table.parquet.commit
+
+import java.io.File
+import java.util.concurrent.atomic.AtomicBoolean
+
+import scala.concurrent.{Await, Future}
+import scala.concurrent.ExecutionContext.Implicits.global
+import scala.concurrent.duration.DurationInt
+
+import org.scalatest.BeforeAndAfterEach
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.zorder.SameOnAllLines
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.table.{TableFixture, TableRef}
+import org.apache.spark.sql.zorder.table.parquet.LateChoice
+import org.apache.spark.sql.zorder.table.resolve.Maintenance
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
+
+/** docs/spec.md, section 5: where directories can be renamed, the name of a table and its path agree. */
+@SameOnAllLines
+class ExchangeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
+
+  private val kinds = Seq("external", "external partitioned", "managed", "managed partitioned")
+  private val forty = 0L until 40L
+
+  override def beforeEach(): Unit = {
+    CrashPoint.meanwhile = (_: String) => ()
+    spark.sql("DROP TABLE IF EXISTS t")
+    delete(temp.resolve("warehouse").toFile)
+  }
+
+  /** Makes a table `t` of forty rows in four files; returns its directory. */
+  private def make(kind: String): String = {
+    val writer = rows(0, 40, 2).write.format("parquet")
+    val parted = if (kind.endsWith("partitioned")) writer.partitionBy("p") else writer
+    (if (kind.startsWith("external")) parted.option("path", dir("e")) else parted).saveAsTable("t")
+    location.getPath
+  }
+
+  private def meta = spark.sessionState.catalog.getTableMetadata(TableIdentifier("t", Some("default")))
+  private def location: File = new File(meta.location.getPath)
+
+  private def statement(late: Option[LateChoice] = None): Seq[Row] =
+    Maintenance.vacuum(classic, TableRef.Name(Seq("t")), Some(0.0), dryRun = false, late)
+  private def vacuum(late: Option[LateChoice] = None): Seq[String] = statement(late).map(_.getString(4))
+
+  private def refreshed(): Seq[Long] = {
+    spark.sql("REFRESH TABLE t")
+    tableIds("t")
+  }
+
+  kinds.foreach { kind =>
+    val parted = kind.endsWith("partitioned")
+
+    test(s"$kind: by name and by path the same rows, whoever appends or overwrites where") {
+      val path = make(kind)
+      rewriteAll(openName("t"))
+      assert(tableIds("t") == forty && ids(path) == forty && location.getPath == path)
+      assert(!meta.properties.contains(ExchangeMark.Property))
+      def write(from: Int, until: Int, mode: String): Unit = {
+        val w = rows(from, until).write.mode(mode)
+        (if (parted) w.partitionBy("p") else w).parquet(path)
+      }
+      write(40, 45, "append")
+      assert(refreshed() == (0L until 45L) && ids(path) == (0L until 45L))
+      rewriteAll(openName("t"), "r2")
+      assert(tableIds("t") == (0L until 45L))
+      write(0, 30, "overwrite")
+      assert(refreshed() == (0L until 30L))
+      vacuum()
+      assert(tableIds("t") == (0L until 30L) && ids(path) == (0L until 30L))
+      rewriteAll(openName("t"), "r3")
+      if (parted) {
+        rows(100, 110).where("p = 1").drop("p").write.mode("overwrite").parquet(s"$path/p=1")
+        val wanted = ((0L until 30L by 2L) ++ (101L until 110L by 2L)).sorted
+        assert(refreshed() == wanted)
+        vacuum()
+        rewriteAll(openName("t"), "r4")
+        assert(tableIds("t") == wanted && ids(path) == wanted)
+      }
+      vacuum()
+      val rowsNow = tableIds("t")
+      Maintenance.remove(classic, TableRef.Name(Seq("t")))
+      assert(tableIds("t") == rowsNow && ids(path) == rowsNow && traces(path).isEmpty)
+      assert(!meta.properties.keys.exists(_.startsWith("zorder.")))
+    }
+
+    Seq("marked", "swapping", "moved-old", "checked-old", "moved-new", "state-moved", "done").foreach { point =>
+      test(
+        s"$kind: the first query after a crash at $point has every row",
+        LongTest.unless(point == "moved-old"): _*) {
+        val path = make(kind)
+        val table = openName("t")
+        val r = stage(table, table.files(), "r1")
+        assert(crashAt(point)(r.commit()), "the point was not reached")
+        assert(meta.properties.contains(ExchangeMark.Property))
+        // as in a session that has not read the table yet, and in one that has
+        if (point != "marked") assert(tableIds("t") == forty)
+        assert(refreshed() == forty && ids(path) == forty)
+        openName("t")
+        vacuum()
+        assert(refreshed() == forty && ids(path) == forty)
+        assert(!meta.properties.contains(ExchangeMark.Property))
+        rewriteAll(openName("t"), "again")
+        assert(tableIds("t") == forty)
+      }
+    }
+
+    test(s"$kind: a query waits while a directory is away, and says so when that takes too long") {
+      make(kind)
+      val table = openName("t")
+      val r = stage(table, table.files(), "r1")
+      var seen: Option[Future[Seq[Long]]] = None
+      var said = ""
+      CrashPoint.meanwhile = {
+        case "moved-old" if seen.isEmpty =>
+          said = refused(tableIds("t"))
+          spark.conf.set("spark.zorder.commit.waitSeconds", "30")
+          seen = Some(Future(tableIds("t")))
+          Thread.sleep(500)
+          assert(!seen.get.isCompleted)
+        case _ =>
+      }
+      try {
+        r.commit()
+        assert(Await.result(seen.get, 60.seconds) == forty)
+      } finally spark.conf.set("spark.zorder.commit.waitSeconds", "0.3")
+      assert(said.contains("is exchanging the directories") && said.contains("run the query again"), said)
+    }
+  }
+
+  test("a session that reads all the time never misses a row, nor reads one twice", LongTest) {
+    kinds.foreach { kind =>
+      make(kind)
+      val done = new AtomicBoolean(false)
+      spark.conf.set("spark.zorder.commit.waitSeconds", "30")
+      val reader = Future {
+        val other = spark.newSession()
+        var counts = Map.empty[String, Int]
+        while (!done.get) {
+          val got =
+            try other.sql("SELECT count(*), count(DISTINCT id) FROM t").collect().mkString
+            catch { case e: Exception => if (e.toString.contains("FileNotFound")) "gone" else e.toString }
+          counts = counts.updated(got, counts.getOrElse(got, 0) + 1)
+        }
+        counts
+      }
+      val runs = 1 to 15
+      try runs.foreach(i => rewriteAll(openName("t"), s"r$i"))
+      finally done.set(true)
+      val counts = Await.result(reader, 60.seconds)
+      spark.conf.set("spark.zorder.commit.waitSeconds", "0.3")
+      assert((counts.keySet - "gone") == Set("[40,40]"), s"$kind: $counts")
+      spark.sql("DROP TABLE t")
+      delete(temp.resolve("warehouse").toFile)
+    }
+  }
+
+  test("a partition with a location of its own is refused by name, unless its files may move") {
+    make("external partitioned")
+    val far = dir("far")
+    rows(100, 110).where("p = 1").drop("p").write.parquet(far)
+    spark.sql(s"ALTER TABLE t ADD PARTITION (p = 7) LOCATION '$far'")
+    val table = openName("t")
+    assert(refused(table.check(table.files())).contains("The partition p=7 of t has a location of its own"))
+    table.check(table.files().filter(_.partition != "p=7"))
+    val before = tableIds("t")
+    rewrite(openName("t"), table.files().filter(_.partition != "p=7"))
+    assert(tableIds("t") == before)
+    moves("t")
+    rewriteAll(openName("t"), "r2")
+    assert(tableIds("t") == before)
+  }
+
+  test("a directory that is not in the catalog is no part of the table and stays as it is") {
+    val path = make("external partitioned")
+    rows(100, 110).where("p = 1").drop("p").write.parquet(s"$path/p=5")
+    rewriteAll(openName("t"))
+    assert(tableIds("t") == forty && ids(s"$path/p=5").size == 5)
+  }
+
+  test("a job that writes several partitions has its scratch directory above them, and stops the exchange") {
+    Seq("external partitioned", "managed partitioned").foreach { kind =>
+      val path = make(kind)
+      val table = openName("t")
+      val r = stage(table, table.files().filter(_.partition == "p=1"), "r1")
+      new File(path, "_temporary").mkdir()
+      assert(intercept[ZOrderConflictException](r.commit()).getMessage.contains("_temporary"))
+      new File(path, "_temporary").delete()
+      assert(tableIds("t") == forty && !meta.properties.contains(ExchangeMark.Property))
+      beforeEach()
+    }
+  }
+
+  test("rows that a committer has nested into a new directory are lifted out of it") {
+    val path = make("external partitioned")
+    val table = openName("t")
+    val r = stage(table, table.files(), "r1")
+    val extra = listed(plain("extra", 45, 9)).filter(_.getName.endsWith(".parquet")).last
+    var nested = false
+    CrashPoint.meanwhile = at =>
+      if (at == "moved-new" && !nested) {
+        nested = true
+        copyFile(extra.getPath, s"$path/p=0/p=0/late.parquet")
+      }
+    r.commit()
+    assert(nested && refreshed().size == 45 && !new File(s"$path/p=0/p=0").exists)
+    // and where it happened after the run had looked
+    copyFile(extra.getPath, s"$path/p=1/p=1/later.parquet")
+    assert(refreshed().size == 45)
+    vacuum()
+    assert(refreshed().size == 50 && !new File(s"$path/p=1/p=1").exists)
+  }
+
+  test("sizes that the catalog knows are renewed, others are not made") {
+    make("external partitioned")
+    rewriteAll(openName("t"))
+    assert(meta.stats.isEmpty)
+    spark.sql("ANALYZE TABLE t COMPUTE STATISTICS")
+    spark.sql("ANALYZE TABLE t PARTITION (p) COMPUTE STATISTICS")
+    rewriteAll(openName("t"), "r2")
+    def size = openName("t").files().map(_.length).sum
+    assert(meta.stats.map(s => (s.sizeInBytes, s.rowCount)).contains((BigInt(size), Some(BigInt(40)))))
+    val partitions = spark.sessionState.catalog.listPartitions(meta.identifier)
+    assert(partitions.flatMap(_.stats).map(_.sizeInBytes).sum == size && partitions.size == 2)
+  }
+
+  Seq("whole", "one partition", "dynamic").foreach { how =>
+    test(s"a place that was overwritten by path after the files had moved: $how") {
+      Seq(LateChoice.Replace, LateChoice.Ignore, LateChoice.Append).foreach { choice =>
+        val path = make(if (how == "whole") "external" else "external partitioned")
+        moves("t")
+        rewriteAll(openName("t"))
+        val before = tableIds("t")
+        how match {
+          case "whole" => rows(0, 50).write.mode("overwrite").parquet(path)
+          case "one partition" => rows(0, 50).where("p = 1").drop("p").write.mode("overwrite").parquet(s"$path/p=1")
+          case _ => rows(0, 50).where("p = 1").write.mode("overwrite")
+              .option("partitionOverwriteMode", "dynamic").partitionBy("p").parquet(path)
+        }
+        assert(refused(vacuum()).contains("LATE FILES REPLACE"))
+        assert(refused(openName("t").checkBeforeRun()).contains("LATE FILES REPLACE"))
+        assert(refused(Maintenance.remove(classic, TableRef.Name(Seq("t")))).contains("LATE FILES"))
+        assert(refreshed() == before)
+        val replaced = if (how == "whole") 0L until 50L
+        else (before.filter(_ % 2 == 0) ++ (1L until 50L by 2L)).sorted
+        val came = if (how == "whole") 0L until 50L else 1L until 50L by 2L
+        val wanted = choice match {
+          case LateChoice.Replace => replaced
+          case LateChoice.Ignore => before
+          case LateChoice.Append => (before ++ came).sorted
+        }
+        if (choice == LateChoice.Replace) assert(crashAt("late-copied")(vacuum(Some(choice))))
+        else assert(vacuum(Some(choice)).contains(choice.status))
+        assert(refreshed() == wanted, choice)
+        vacuum()
+        vacuum()
+        assert(refreshed() == wanted, choice)
+        rewriteAll(openName("t"), "r2")
+        assert(tableIds("t") == wanted, choice)
+        beforeEach()
+      }
+    }
+  }
+
+  test("files appended by path beside old ones that are all there come along by themselves") {
+    val path = make("external")
+    moves("t")
+    rewriteAll(openName("t"))
+    rows(40, 45).write.mode("append").parquet(path)
+    assert(statement().map(_.getLong(3)).sum == 1)
+    assert(refreshed() == (0L until 45L))
+  }
+
+  test("LATE FILES has no meaning for a table with a log of its files, nor where there are none") {
+    make("managed")
+    rewriteAll(openName("t"))
+    assert(vacuum(Some(LateChoice.Ignore)) == Seq("DELETED"))
+    assert(intercept[ZOrderException](spark.sql("ZORDER VACUUM t LATE FILES").collect()).getMessage
+      .contains("APPEND, REPLACE, IGNORE"))
+  }
+}
