@@ -149,6 +149,6 @@ class StatementParserSuite extends AnyFunSuite {
     assert(parse("ZORDER VACUUM t RETAIN 0 HOURS LATE FILES replace") ==
       Statement.Vacuum(Name(Seq("t")), Some(0), Some(LateChoice.Replace), dryRun = false))
     assert(parse("ZORDER ROLLBACK db.t") == Statement.Rollback(name))
-    assert(parse("ZORDER REMOVE parquet.`/p`") == Statement.Remove(Location("/p")))
+    assert(parse("ZORDER REMOVE parquet.`/p`") == Statement.Remove(Location("/p"), None))
   }
 }

@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.{IndexStatements, IndexUpkeep}
 import org.apache.spark.sql.zorder.table.TableRef
-import org.apache.spark.sql.zorder.table.parquet.LateChoice
+import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 
 /** A command with a fixed schema and a readable name in plans. */
@@ -86,14 +86,15 @@ final case class RollbackCommand(table: TableRef)
 }
 
 /** `ZORDER REMOVE`: deletes our state and leaves the table as it is. */
-final case class RemoveCommand(table: TableRef)
+final case class RemoveCommand(table: TableRef, home: Option[HomeChoice])
     extends ZOrderCommand("ZOrderRemove", Maintenance.removeSchema) {
-  override protected def detail: String = show(table)
+  override protected def detail: String =
+    show(table) + home.fold("")(h => s" ${h.words.toLowerCase(Locale.ROOT)}")
 
   override def run(session: SparkSession): Seq[Row] =
     UnreadableFiles.explained(show(table)) {
       val classic = Shims.classic(session)
       IndexStatements.dropElsewhere(classic, table)
-      Seq(Maintenance.remove(classic, table))
+      Seq(Maintenance.remove(classic, table, home))
     }
 }

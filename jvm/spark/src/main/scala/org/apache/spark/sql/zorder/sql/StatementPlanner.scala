@@ -32,7 +32,7 @@ final class StatementPlanner(session: SparkSession, delegate: ParserInterface) e
       (if (deltaSyntax) deltasOwn(sql, request) else None).getOrElse(OptimizeCommand(request))
     case Statement.Vacuum(table, retainHours, late, dryRun) => VacuumCommand(table, retainHours, late, dryRun)
     case Statement.Rollback(table) => RollbackCommand(table)
-    case Statement.Remove(table) => RemoveCommand(table)
+    case Statement.Remove(table, home) => RemoveCommand(table, home)
     case Statement.CreateIndex(table, columns, options) => CreateIndexCommand(table, columns, options)
     case Statement.RefreshIndex(table, ifExists) => RefreshIndexCommand(table, ifExists)
     case Statement.DescribeIndex(table) => DescribeIndexCommand(table)

@@ -19,5 +19,8 @@ object Operation {
   /** Files that a job had written to an old place took the place of the rows that the table had there. */
   case object Replace extends Operation("REPLACE")
 
-  def of(text: String): Option[Operation] = Seq(Optimize, Rollback, Replace).find(_.text == text)
+  /** Files that had moved were brought back to where they were before the first run. */
+  case object MoveHome extends Operation("MOVE HOME")
+
+  def of(text: String): Option[Operation] = Seq(Optimize, Rollback, Replace, MoveHome).find(_.text == text)
 }

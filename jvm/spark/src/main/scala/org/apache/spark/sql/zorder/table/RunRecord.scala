@@ -34,6 +34,8 @@ final case class RecordedFile(path: String, length: Long, level: Int, fileNumber
  *   the ids of `columns` (see `ClusterTable.columnId`); empty if columns have only names
  * @param branch
  *   of the table, if the run was not on its main one
+ * @param location
+ *   of plain Parquet: where the run has put its files; set by the commit
  */
 final case class RunRecord(
     number: Int,
@@ -50,7 +52,8 @@ final case class RunRecord(
     report: String,
     version: Option[Long] = None,
     columnIds: Seq[String] = Nil,
-    branch: Option[String] = None)
+    branch: Option[String] = None,
+    location: Option[String] = None)
 
 object RunRecord {
 
@@ -62,22 +65,29 @@ object RunRecord {
    * @param statement
    *   that asked for it
    */
-  def rolledBack(runId: String, run: Option[RunRecord], number: Int, statement: String): RunRecord = {
+  def rolledBack(runId: String, run: Option[RunRecord], number: Int, statement: String): RunRecord =
+    of(Operation.Rollback, runId, statement).copy(
+      number = number,
+      columns = run.fold(Seq.empty[String])(_.columns),
+      curve = run.fold("")(_.curve),
+      branch = run.flatMap(_.branch))
+
+  /** The record of a commit that has no layout. */
+  def of(operation: Operation, runId: String, statement: String): RunRecord = {
     val now = System.currentTimeMillis
     RunRecord(
-      number,
+      number = 0,
       runId,
       startedMs = now,
       finishedMs = now,
-      operation = Operation.Rollback,
+      operation = operation,
       statement = statement,
-      columns = run.fold(Seq.empty[String])(_.columns),
-      curve = run.fold("")(_.curve),
+      columns = Nil,
+      curve = "",
       layoutIds = Map.empty,
       files = Nil,
       rewritten = Nil,
-      report = "{}",
-      branch = run.flatMap(_.branch))
+      report = "{}")
   }
 }
 

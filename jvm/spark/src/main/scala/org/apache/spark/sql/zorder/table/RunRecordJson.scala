@@ -32,6 +32,7 @@ object RunRecordJson {
       record.columnIds.foreach(id => ids.add(id))
     }
     record.branch.foreach(b => node.put("branch", b))
+    record.location.foreach(l => node.put("location", l))
     mapper.writeValueAsString(node)
   }
 
@@ -63,7 +64,8 @@ object RunRecordJson {
     report = node.path("report").asText,
     version = Some(node.path("version_committed")).filter(_.isNumber).map(_.asLong),
     columnIds = each(node, "columnIds").map(_.asText),
-    branch = Some(node.path("branch")).filter(_.isTextual).map(_.asText))
+    branch = Some(node.path("branch")).filter(_.isTextual).map(_.asText),
+    location = Some(node.path("location")).filter(_.isTextual).map(_.asText))
 
   private def file(node: ObjectNode, f: RecordedFile): Unit = {
     node.put("path", f.path).put("length", f.length).put("level", f.level).put("file", f.fileNumber)

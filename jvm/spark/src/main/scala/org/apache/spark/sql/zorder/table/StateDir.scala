@@ -1,5 +1,8 @@
 package org.apache.spark.sql.zorder.table
 
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
@@ -11,6 +14,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   val dir: Path = new Path(root, StateDir.Name)
   private val runsDir = new Path(dir, "runs")
   private val baseFile = new Path(dir, "base")
+  private val homesFile = new Path(dir, "homes.json")
   private val layoutsDir = new Path(dir, "layouts")
 
   override def runs(): Seq[RunRecord] =
@@ -39,6 +43,19 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
     TextFiles.replace(fs, baseFile, name)
   }
 
+  /** Where each partition ("" for a table without) was before its files moved for the first time, as URIs. */
+  def homes(): Map[String, String] =
+    TextFiles.read(fs, homesFile).fold(Map.empty[String, String])(StateDir.pairs)
+
+  /** Adds those that are not known yet. */
+  def addHomes(homes: Map[String, String]): Unit = {
+    val known = this.homes()
+    if ((homes.keySet -- known.keySet).nonEmpty) {
+      fs.delete(homesFile, false) // with the checksum that a copy of it may have
+      TextFiles.replace(fs, homesFile, StateDir.json(homes ++ known))
+    }
+  }
+
   /** Records that the format has undone the run whose last commit this is. */
   def writeRollback(run: RunRecord, statement: String): Unit = {
     CrashPoint.hit("rolled-back")
@@ -54,6 +71,19 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
 
 object StateDir {
   val Name = "_zorder"
+  private val mapper = new ObjectMapper()
+
+  private def json(pairs: Map[String, String]): String = {
+    val node = mapper.createObjectNode()
+    pairs.toSeq.sorted.foreach { case (k, v) => node.put(k, v) }
+    mapper.writeValueAsString(node)
+  }
+
+  private def pairs(text: String): Map[String, String] =
+    try {
+      val node = mapper.readTree(text)
+      node.fieldNames.asScala.map(k => k -> node.path(k).asText).toMap
+    } catch { case _: java.io.IOException => Map.empty }
 
   /** Gives `to` the runs of `from` that it has not got yet, with their layouts and with numbers of its own. */
   def copyRuns(from: StateDir, to: StateDir): Unit = from.runs().foreach { record =>

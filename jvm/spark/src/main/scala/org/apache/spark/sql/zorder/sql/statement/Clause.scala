@@ -21,6 +21,8 @@ object Clause {
   val Into: Clause = Clause("INTO")
   val DryRun: Clause = Clause("DRY", "RUN")
   val Retain: Clause = Clause("RETAIN")
+  val MoveHome: Clause = Clause("MOVE", "HOME")
+  val Stay: Clause = Clause("STAY")
   val LateFiles: Clause = Clause("LATE", "FILES")
   val Columns: Clause = Clause("COLUMNS")
 

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.sql.statement
 import org.apache.spark.sql.zorder.conf.IndexOptions
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
-import org.apache.spark.sql.zorder.table.parquet.LateChoice
+import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 
 /** A parsed statement. Its table has not been looked up yet. */
 sealed trait Statement
@@ -27,7 +27,7 @@ object Statement {
 
   final case class Rollback(table: TableRef) extends Statement
 
-  final case class Remove(table: TableRef) extends Statement
+  final case class Remove(table: TableRef, home: Option[HomeChoice]) extends Statement
 
   /**
    * `ZORDER INDEX`.

@@ -44,7 +44,8 @@ object StatementKind {
 
   case object Rollback extends StatementKind("ZORDER ROLLBACK", Nil, "")
 
-  case object Remove extends StatementKind("ZORDER REMOVE", Nil, "")
+  case object Remove
+      extends StatementKind("ZORDER REMOVE", Seq(MoveHome, Stay), " [MOVE HOME | STAY]")
 
   case object CreateIndex extends StatementKind(
         "ZORDER INDEX",

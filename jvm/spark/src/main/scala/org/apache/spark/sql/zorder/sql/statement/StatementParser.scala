@@ -40,7 +40,7 @@ final class StatementParser(delegate: ParserInterface) {
     kind match {
       case StatementKind.Vacuum => VacuumStatement.vacuum(text, target, clauses)
       case StatementKind.Rollback => Statement.Rollback(target)
-      case StatementKind.Remove => Statement.Remove(target)
+      case StatementKind.Remove => VacuumStatement.remove(text, target, clauses)
       case StatementKind.CreateIndex => IndexStatement.create(text, target, clauses)
       case StatementKind.RefreshIndex => Statement.RefreshIndex(target, ifExists)
       case StatementKind.DescribeIndex => Statement.DescribeIndex(target)

@@ -3,9 +3,9 @@ package org.apache.spark.sql.zorder.sql.statement
 import scala.util.Try
 
 import org.apache.spark.sql.zorder.table.TableRef
-import org.apache.spark.sql.zorder.table.parquet.LateChoice
+import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 
-/** Parses the clauses of `ZORDER VACUUM`. */
+/** Parses the clauses of `ZORDER VACUUM` and `ZORDER REMOVE`. */
 object VacuumStatement {
 
   def vacuum(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): Statement.Vacuum = {
@@ -14,6 +14,14 @@ object VacuumStatement {
     val retain = clauses.find(_.clause == Clause.Retain).map(hours(text, _))
     val late = clauses.find(_.clause == Clause.LateFiles).map(choice(text, _))
     Statement.Vacuum(target, retain, late, dryRun.isDefined)
+  }
+
+  def remove(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): Statement.Remove = {
+    clauses.foreach(c => c.body.headOption.foreach(text.found(_, s"behind ${c.clause.name}")))
+    clauses.drop(1).foreach(c => text.fail(c.head.start, "MOVE HOME and STAY exclude each other"))
+    Statement.Remove(
+      target,
+      clauses.headOption.map(c => if (c.clause == Clause.Stay) HomeChoice.Stay else HomeChoice.MoveHome))
   }
 
   private def choice(text: StatementText, clause: ClauseBody): LateChoice =

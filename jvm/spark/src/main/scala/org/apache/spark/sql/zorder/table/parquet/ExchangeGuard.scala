@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet
 
+import java.net.URI
+
 import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
@@ -22,11 +24,13 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.parquet.commit.{
   CatalogCommit,
+  CatalogEntry,
+  CatalogRecovery,
   CommitWait,
   ExchangeMark,
   PathRecovery
 }
-import org.apache.spark.sql.zorder.table.parquet.journal.{Heartbeat, Journal, JournalState, JournalStore}
+import org.apache.spark.sql.zorder.table.parquet.journal.{Heartbeat, Journal, JournalKind, JournalState}
 import org.apache.spark.sql.zorder.table.storage.AtomicRenames
 
 /**
@@ -39,13 +43,40 @@ import org.apache.spark.sql.zorder.table.storage.AtomicRenames
 final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] {
   import ExchangeGuard._
 
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!plan.exists(watched(_).isDefined)) plan
-    else
-      // as in the rule that skips files: Spark prunes partitions only of relations that are not listed yet
-      PruneFileSourcePartitions(plan).transformUp { case l: LogicalRelation =>
-        watched(l).fold(l) { case (relation, table) => l.copy(relation = settled(relation, table)) }
+  override def apply(plan: LogicalPlan): LogicalPlan = {
+    val tables = plan.collect { case l => watched(l) }.flatten
+    if (tables.isEmpty) plan else listed(plan, tables, tables.map(t => Seen.of(t._2)))
+  }
+
+  /** The plan with its tables listed, when nothing has happened to them since the catalog said `before`. */
+  @tailrec
+  private def listed(
+      plan: LogicalPlan,
+      tables: Seq[(HadoopFsRelation, CatalogTable)],
+      before: Seq[Seen]): LogicalPlan = {
+    val known = tables.map(_._2.identifier).zip(before).collect { case (t, seen) if seen.known => t }.toSet
+    // as in the rule that skips files: Spark prunes partitions only of relations that are not listed yet
+    val pruned = PruneFileSourcePartitions(plan).transformUp { case l: LogicalRelation =>
+      watched(l).filter(t => known(t._2.identifier)).fold(l) { case (r, _) => l.copy(relation = atOnce(r)) }
+    }
+    val now = tables.map { case (_, table) => quiet(table) }
+    if (now == before) pruned
+    else {
+      tables.zip(before.zip(now)).foreach { case ((relation, table), (was, seen)) =>
+        if (was != seen) relist(relation, table, seen)
       }
+      listed(plan, tables, now)
+    }
+  }
+
+  /** The session has the table as it was before some commit, or from the middle of one. */
+  private def relist(relation: HadoopFsRelation, table: CatalogTable, seen: Seen): Unit = {
+    classic.sessionState.catalog.invalidateCachedTable(table.identifier)
+    if (seen.location.forall(table.storage.locationUri.contains)) relation.location.refresh()
+    else if (relation.location.inputFiles.isEmpty)
+      refuse(s"The files of ${table.identifier.unquotedString} moved while this query looked for them: run it again.")
+    // else its old files are read, or Spark says that they are gone
+  }
 
   private def classic = Shims.classic(session)
 
@@ -68,25 +99,9 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   private def fileSystem(table: CatalogTable) =
     new Path(table.location).getFileSystem(classic.sessionState.newHadoopConf())
 
-  private def settled(relation: HadoopFsRelation, table: CatalogTable): HadoopFsRelation = {
-    @tailrec
-    def list(listed: HadoopFsRelation, before: Seen): HadoopFsRelation = {
-      val now = quiet(table)
-      if (before == now) listed
-      else {
-        // the session has the table as it was before some exchange
-        classic.sessionState.catalog.invalidateCachedTable(table.identifier)
-        listed.location.refresh()
-        list(atOnce(listed, now), now)
-      }
-    }
-    val before = Seen.of(table)
-    list(atOnce(relation, before), before)
-  }
-
   /** Lists partitions now which Spark would list when it reads. */
-  private def atOnce(relation: HadoopFsRelation, seen: Seen): HadoopFsRelation = relation.location match {
-    case lazily: CatalogFileIndex if seen.known =>
+  private def atOnce(relation: HadoopFsRelation): HadoopFsRelation = relation.location match {
+    case lazily: CatalogFileIndex =>
       relation.copy(location = lazily.filterPartitions(Nil))(relation.sparkSession)
     case _ => relation
   }
@@ -112,17 +127,22 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
 
   /** Whether the exchange is not over. One whose owner is dead is finished or undone. */
   private def underWay(table: CatalogTable, txn: String): Boolean = {
-    val root = new Path(table.location)
-    val store = JournalStore.beside(fileSystem(table), root)
-    store.get(txn).exists { journal =>
-      if (Heartbeat.isAlive(store, journal)) journal.state != JournalState.Done
-      else if (PathRecovery.isExchanging(journal)) { finish(table, store, journal); false }
-      else false
+    val entry = new CatalogEntry(classic, table.identifier.unquotedString, table.identifier, fileSystem(table))
+    entry.store.get(txn).exists { journal =>
+      if (Heartbeat.isAlive(entry.store, journal)) journal.state != JournalState.Done
+      else {
+        if (PathRecovery.isExchanging(journal)) finish(table, entry, journal)
+        false
+      }
     }
   }
 
-  private def finish(table: CatalogTable, store: JournalStore, journal: Journal): Unit =
-    try PathRecovery.takeOver(store, ExchangeMark.of(classic, Some(table)), journal.txn)
+  private def finish(table: CatalogTable, entry: CatalogEntry, journal: Journal): Unit =
+    try journal.kind match {
+        case JournalKind.Path =>
+          PathRecovery.takeOver(entry.store, ExchangeMark.of(classic, Some(table)), journal.txn)
+        case JournalKind.Catalog => CatalogRecovery.settle(entry, journal.txn)
+      }
     catch {
       case NonFatal(e) =>
         val name = table.identifier.unquotedString
@@ -137,12 +157,15 @@ object ExchangeGuard {
   private val PollMs = 50L
 
   /** What the catalog has of the commits of a table. */
-  private case class Seen(txn: Option[String], exchanging: Option[String]) {
+  private case class Seen(txn: Option[String], exchanging: Option[String], location: Option[URI]) {
     def known: Boolean = txn.isDefined || exchanging.isDefined
   }
 
   private object Seen {
     def of(table: CatalogTable): Seen =
-      Seen(table.properties.get(CatalogCommit.TxnProperty), table.properties.get(ExchangeMark.Property))
+      Seen(
+        table.properties.get(CatalogCommit.TxnProperty),
+        table.properties.get(ExchangeMark.Property),
+        table.storage.locationUri)
   }
 }

@@ -6,7 +6,6 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord}
-import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.commit.{NestedFiles, SwapPlan}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FileMoves, ListedFile}
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, SwapUnit}
@@ -180,25 +179,9 @@ private[zorder] object LateFiles {
     val journal = table.stage(runId, Operation.Replace)
     try {
       found.foreach(f => copy(table, f, SwapPlan.below(journal.staging, f.partition)))
-      table.commit(journal, CommitRequest(inputs, record(runId, inputs, statement), Map.empty))
+      val record = RunRecord.of(Operation.Replace, runId, statement).copy(rewritten = inputs)
+      table.commit(journal, CommitRequest(inputs, record, Map.empty))
     } catch { case e: Throwable => table.discard(journal); throw e }
-  }
-
-  private def record(runId: String, inputs: Seq[DataFile], statement: String): RunRecord = {
-    val now = System.currentTimeMillis
-    RunRecord(
-      number = 0,
-      runId,
-      startedMs = now,
-      finishedMs = now,
-      operation = Operation.Replace,
-      statement = statement,
-      columns = Nil,
-      curve = "",
-      layoutIds = Map.empty,
-      files = Nil,
-      rewritten = inputs,
-      report = "{}")
   }
 
   private def note(table: ParquetTable, files: Seq[LateFile])(

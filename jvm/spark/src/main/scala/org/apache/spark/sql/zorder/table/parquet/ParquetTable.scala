@@ -169,7 +169,10 @@ private[zorder] trait ParquetTable extends ClusterTable {
         refuse(s"The rollback of $name could not begin ($said); the table is as it was.")
     }
 
-  override def remove(): Unit = ParquetRemove.run(session, this)
+  override def remove(): Unit = remove(None, s"ZORDER REMOVE $name")
+
+  def remove(home: Option[HomeChoice], statement: String): Unit =
+    ParquetRemove.run(session, this, home, statement)
 }
 
 private[zorder] object ParquetTable {

@@ -123,8 +123,7 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
   /** The directories of an earlier run's partitions: `t.z<txn>`, or `.z<txn>` inside a managed table. */
   private def emptyParents(journal: Journal): Unit = journal.units.foreach { u =>
     HiddenDirectories.topOf(table.root, u.old)
-      .orElse(topOf(u.old)
-        .filter(p => p.getParent == store.parent && p.getName.startsWith(s"${store.base}.z")))
+      .orElse(topOf(u.old).filter(_.getName.startsWith(s"${store.base}.z")))
       .filterNot(p => live.exists(l => l == path(p) || l.startsWith(s"${path(p)}/")))
       .foreach(p => FileMoves.deleteEmptyDirs(fs, p))
   }

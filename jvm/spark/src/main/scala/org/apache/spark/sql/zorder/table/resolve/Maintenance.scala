@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir, TableRef, Vacuumed}
-import org.apache.spark.sql.zorder.table.parquet.{LateChoice, ParquetTable}
+import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice, ParquetTable}
 import org.apache.spark.sql.zorder.table.storage.RunClaim
 
 /** `ZORDER VACUUM`, `ROLLBACK` and `REMOVE`, and the history of a table. */
@@ -32,6 +32,7 @@ object Maintenance {
     .add("columns", ArrayType(StringType)).add("curve", StringType)
     .add("files_added", IntegerType).add("files_removed", IntegerType)
     .add("statement", StringType).add("report", StringType).add("branch", StringType)
+    .add("location", StringType)
 
   /**
    * Deletes files that runs have rewritten and that are older than the retention. Returns one row for each old
@@ -84,11 +85,22 @@ object Maintenance {
     Row(table.root.toString, "ROLLED_BACK", undone)
   }
 
-  /** Deletes `_zorder/`, journals, old directories and `zorder.*` properties; NOTHING_TO_DO if there are none. */
-  def remove(session: ClassicSession, ref: TableRef): Row = {
+  /**
+   * Deletes `_zorder/`, journals, old directories and `zorder.*` properties; NOTHING_TO_DO if there are none.
+   *
+   * @param home
+   *   what becomes of files that have moved; where directories are renamed they go home by default
+   */
+  def remove(session: ClassicSession, ref: TableRef, home: Option[HomeChoice] = None): Row = {
     val table = TableResolver.open(session, ref)
     val (before, roots, left) = (table.root, table.roots, hasTraces(session, table))
-    table.remove()
+    val statement = s"ZORDER REMOVE ${ref.sql}" + home.fold("")(h => s" ${h.words}")
+    (table, home) match {
+      case (plain: ParquetTable, _) => plain.remove(home, statement)
+      case (_, None) => table.remove()
+      case (_, Some(h)) =>
+        refuse(s"${h.words} is for plain Parquet; the files of ${table.name} have not moved, so leave it out.")
+    }
     unclaimed(session, roots)
     SessionRefresh(session, ref, Seq(before, table.root))
     Row(table.root.toString, if (left) "REMOVED" else "NOTHING_TO_DO")
@@ -119,7 +131,8 @@ object Maintenance {
         r.rewritten.size,
         r.statement,
         r.report,
-        r.branch.orNull)
+        r.branch.orNull,
+        r.location.orNull)
     }
 
   private def unclaimed(session: ClassicSession, roots: Seq[Path]): Unit =

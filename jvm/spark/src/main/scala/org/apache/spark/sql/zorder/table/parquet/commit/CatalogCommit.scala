@@ -47,6 +47,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     swap(journal.copy(units = units), SwapPlan.inPlace(request.record, actual), request.layouts)
   }
 
+  /** Gives the table the locations that its files were copied to. */
+  def moveHome(journal: Journal, record: RunRecord): Unit = rollback(journal, record)
+
   /** Puts the old locations of an earlier run back. */
   def rollback(journal: Journal, record: RunRecord): Unit = guarded(journal) {
     swap(store.write(journal), record, Map.empty)
@@ -59,7 +62,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     val synced = draft.units.map(refresh)
     CrashPoint.hit("synced")
     val stateHome = synced.find(_ => !table.partitioned).map(_.staged).getOrElse(draft.staging)
-    new StateDir(fs, stateHome).write(record.copy(number = table.state.nextNumber()), layouts)
+    new StateDir(fs, stateHome).write(record.copy(number = table.state.nextNumber(), location = Some(draft.staging.toString)), layouts)
     store.write(draft.copy(units = synced).at(JournalState.Prepared))
     CrashPoint.hit("prepared")
     awaitWriters(draft)

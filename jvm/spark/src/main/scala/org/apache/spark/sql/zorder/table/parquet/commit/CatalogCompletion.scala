@@ -32,10 +32,18 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
     }
     if (table.isManaged) table.state.writeBase(store.base)
     CrashPoint.hit("state-moved")
+    if (altered.operation == Operation.Optimize) recordHomes(altered)
     forgetTaken(journal)
     val done = store.write(journal.at(JournalState.Done))
     CrashPoint.hit("done")
     done
+  }
+
+  /** A flat table's state lies in the directory that has just become the table. */
+  private def recordHomes(altered: Journal): Unit = {
+    val root = altered.units.find(_ => !table.partitioned).fold(table.root)(_.target)
+    new StateDir(fs, root).addHomes(
+      altered.units.filterNot(u => table.topOf(u.old).isDefined).map(u => u.partition -> u.old.toUri.toString).toMap)
   }
 
   /** A rollback has taken the old directories of the run that it undid. */
@@ -56,10 +64,13 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
       val path = CatalogCompletion.path(dir)
       !live.exists(l => l == path || l.startsWith(s"$path/"))
     }
-    val prepared = if (journal.operation == Operation.Rollback) {
-      journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.target, u.old))
-      Nil // the old directories of an earlier run, not ours to delete
-    } else journal.units.flatMap(u => Seq(u.target, u.staged))
+    val prepared = journal.operation match {
+      case Operation.Rollback =>
+        journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.target, u.old))
+        Nil // the old directories of an earlier run, not ours to delete
+      case Operation.MoveHome => Nil // what was copied is taken by the next attempt
+      case _ => journal.units.flatMap(u => Seq(u.target, u.staged))
+    }
     (prepared :+ journal.staging).distinct.filter(free).foreach(dir => fs.delete(dir, true))
     CrashPoint.hit("abandoned")
     store.delete(journal)

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
+import java.net.URI
+
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.TableIdentifier
@@ -51,6 +53,21 @@ private[zorder] final class CatalogEntry(
   /** Where a commit puts new directories: beside an external table's, hidden inside a managed one's. */
   def newDirectory(txn: String): Path =
     if (isManaged) HiddenDirectories.fresh(root, txn) else new Path(store.parent, s"$base.z$txn")
+
+  /** The directory of a run that `dir` lies in, if it does. */
+  def topOf(dir: Path): Option[Path] = HiddenDirectories.topOf(root, dir).orElse(
+    Iterator.iterate(dir)(_.getParent).takeWhile(_ != null).find(d =>
+      d.getParent == store.parent && d.getName.startsWith(s"$base.z")))
+
+  /** Where the data of each partition was before the first run over it. */
+  def homes(): Map[String, Path] = {
+    val recorded = state.homes()
+    val top = if (isManaged || partitioned) root else new Path(root.getParent, base)
+    liveDirs().map { case (partition, dir) =>
+      val home = recorded.get(partition).map(uri => fs.makeQualified(new Path(new URI(uri))))
+      partition -> home.getOrElse(if (topOf(dir).isDefined) SwapPlan.below(top, partition) else dir)
+    }
+  }
 
   /** The partitions by their directories, with the catalog's values as Spark spells them. */
   def partitions(): Map[String, CatalogTablePartition] =

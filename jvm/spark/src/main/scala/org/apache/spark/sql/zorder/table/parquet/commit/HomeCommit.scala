@@ -1,0 +1,188 @@
+package org.apache.spark.sql.zorder.table.parquet.commit
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.{Operation, RunRecord}
+import org.apache.spark.sql.zorder.table.parquet.files.{
+  ActiveWriters,
+  DirectoryListing,
+  FileMoves,
+  ListedFile
+}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Heartbeat,
+  Journal,
+  JournalKind,
+  JournalState,
+  SwapUnit
+}
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, CrashPoint}
+import org.apache.spark.util.SerializableConfiguration
+
+/**
+ * Brings the files of a table that has moved back to where they were before its first run: by renames where directories
+ * are renamed in one step, elsewhere by copies. Each step can be repeated after a crash.
+ */
+private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
+
+  private val fs: FileSystem = table.fs
+  private val renames = AtomicRenames.on(table.session, fs)
+  private val mark = ExchangeMark.of(table.session, Some(table.meta))
+
+  /** What is not at home: `staged` is where it is, `target` its home. */
+  def away(): Seq[SwapUnit] = {
+    val homes = table.homes()
+    table.liveDirs().toSeq.sortBy(_._1).collect {
+      case (partition, dir) if text(homes(partition)) != text(dir) =>
+        val files = DirectoryListing.walk(fs, dir).data
+        SwapUnit(partition, homes(partition), dir, dir, Nil, Nil, files)
+    }
+  }
+
+  /** What it takes to copy them, where that has to be. */
+  def cost(units: Seq[SwapUnit]): Option[String] = if (renames || units.isEmpty) None
+  else {
+    val files = units.flatMap(_.outputs)
+    Some(s"reading and writing ${files.map(_.length).sum} bytes in ${files.size} files, about ${3 * files.size} requests")
+  }
+
+  /**
+   * Refuses a home that has files which are not the table's.
+   *
+   * @param goes
+   *   whether a file there is one that the vacuum deletes first
+   */
+  def check(units: Seq[SwapUnit], goes: Path => Boolean): Unit = units.foreach { u =>
+    val copied = u.outputs.map(f => (f.rel, f.length)).toSet
+    DirectoryListing.walk(fs, u.target).files
+      .filterNot(f => marker(f) || copied((f.rel, f.length)) || goes(new Path(u.target, f.rel)))
+      .headOption.foreach { f =>
+        refuse(s"${u.target}/${f.rel} lies where the files of ${table.name} were before they moved, and is not the " +
+          "table's: nothing was changed. Move it away, or say ZORDER REMOVE " + s"${table.name} STAY.")
+      }
+  }
+
+  private def marker(f: ListedFile): Boolean = f.rel.split('/').last == "_SUCCESS" || UntouchedFiles.stale(f.rel)
+
+  def bring(units: Seq[SwapUnit], statement: String): Unit = if (units.nonEmpty) {
+    if (renames) rename(units) else copy(units, statement)
+    table.reload()
+    table.session.catalog.refreshTable(table.ident.quotedString)
+  }
+
+  private def rename(units: Seq[SwapUnit]): Unit = {
+    val txn = Journal.newTxn("home")
+    ActiveWriters.await(fs, table.root, units.map(_.staged), waitMs)
+    Journal.begin(txn)
+    try {
+      val draft = Journal.draft(
+        txn,
+        JournalKind.Catalog,
+        Operation.MoveHome,
+        table.identity,
+        txn,
+        table.root,
+        table.store.staging(txn)).copy(units = units)
+      val prepared = table.store.write(draft.at(JournalState.Prepared))
+      try {
+        mark.begin(txn)
+        val moving = table.store.write(prepared.at(JournalState.Swapping))
+        CrashPoint.hit("home-moving")
+        Heartbeat.during(table.store, txn)(forward(moving))
+      } catch {
+        case crash: CrashPoint.Crash => throw crash
+        case NonFatal(e) => // as far as it goes: what is left is done by the next statement
+          try table.store.get(txn).foreach(settle)
+          catch { case NonFatal(again) => e.addSuppressed(again) }
+          if (table.store.get(txn).isDefined) throw e
+      }
+    } finally Journal.end(txn)
+  }
+
+  /** Finishes a way home by renames that died. */
+  def settle(journal: Journal): Unit =
+    if (journal.state == JournalState.Swapping) Heartbeat.during(table.store, journal.txn)(forward(journal))
+    else {
+      mark.end(journal.txn, Nil)
+      table.store.delete(journal)
+    }
+
+  private def forward(journal: Journal): Unit = {
+    journal.units.foreach { u =>
+      if (fs.exists(u.staged)) {
+        DirectoryListing.walk(fs, u.target).files.filter(marker)
+          .foreach(f => fs.delete(new Path(u.target, f.rel), false))
+        FileMoves.deleteEmptyDirs(fs, u.target)
+        FileMoves.rename(fs, u.staged, u.target)
+        CrashPoint.hit("home-moved")
+      }
+    }
+    alter(journal.units)
+    CrashPoint.hit("home-altered")
+    journal.units.flatMap(u => table.topOf(u.staged)).distinct.foreach(FileMoves.deleteEmptyDirs(fs, _))
+    mark.end(journal.txn, Nil)
+    table.store.delete(journal)
+  }
+
+  private def alter(units: Seq[SwapUnit]): Unit =
+    if (table.partitioned) {
+      val now = table.partitions()
+      val changed = for {
+        u <- units
+        p <- now.get(u.partition) if text(new Path(p.location)) == text(u.staged)
+      } yield p.copy(storage = p.storage.copy(locationUri = Some(u.target.toUri)))
+      if (changed.nonEmpty) table.catalog.alterPartitions(table.ident, changed)
+    } else {
+      val now = table.catalog.getTableRawMetadata(table.ident)
+      val to = units.head.target.toUri
+      if (text(new Path(now.location)) != text(units.head.target))
+        table.catalog.alterTable(now.copy(storage = now.storage.copy(locationUri = Some(to))))
+    }
+
+  /** A commit of its own, whose old files the vacuum deletes. Copies of an attempt that died are taken as they are. */
+  private def copy(units: Seq[SwapUnit], statement: String): Unit = {
+    val pairs = for (u <- units; f <- u.outputs)
+      yield (new Path(u.staged, f.rel).toString, new Path(u.target, f.rel).toString, f.length, f.modified)
+    val conf = new SerializableConfiguration(table.session.sessionState.newHadoopConf())
+    val context = table.session.sparkContext
+    context.setJobDescription(s"zorder ${table.name}: move home")
+    try context.parallelize(pairs, math.max(1, math.min(pairs.size, 10000))).foreach {
+        case (from, to, length, modified) => HomeCommit.copyOne(conf, from, to, length, modified)
+      }
+    finally context.setJobDescription(null)
+    CrashPoint.hit("home-copied")
+    val txn = Journal.newTxn("home")
+    val record = RunRecord.of(Operation.MoveHome, txn, statement)
+    val draft = Journal.draft(
+      txn,
+      JournalKind.Catalog,
+      Operation.MoveHome,
+      table.identity,
+      txn,
+      table.root,
+      table.newDirectory(txn))
+    new CatalogCommit(table, waitMs).moveHome(
+      draft.copy(units =
+        units.map(u => u.copy(staged = u.target, inputs = u.outputs, outputs = SwapPlan.outputs(fs, u.target)))),
+      record)
+  }
+
+  private def text(p: Path): String = p.toUri.getPath.stripSuffix("/")
+}
+
+private[parquet] object HomeCommit {
+
+  private def copyOne(
+      conf: SerializableConfiguration,
+      from: String,
+      to: String,
+      length: Long,
+      modified: Long): Unit = {
+    val (source, target) = (new Path(from), new Path(to))
+    val fs = source.getFileSystem(conf.value)
+    if (!FileMoves.status(fs, target).exists(_.getLen == length)) FileMoves.copy(fs, source, target, modified)
+  }
+}
