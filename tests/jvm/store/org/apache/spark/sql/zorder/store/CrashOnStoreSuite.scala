@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 /** A crash at every step of a commit: the rows are all there at once, and the next statement finishes or withdraws it. */
 class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
 
-  private val steps = Seq("synced", "prepared", "placed", "altered", "state-moved", "done")
+  private val steps = Seq("synced", "prepared", "altered", "state-moved", "done")
 
   for {
     partitioned <- Seq(false, true)
@@ -46,7 +46,7 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
         numbers(4000, 4100, files = 1).write.mode("append").parquet(at)
         def maintained(): Unit = {
           sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect()
-          sql(s"ZORDER REMOVE $name").collect()
+          sql(s"ZORDER REMOVE $name STAY").collect()
           ()
         }
         assert(crashAt(point)(maintained()), "the point was not reached")

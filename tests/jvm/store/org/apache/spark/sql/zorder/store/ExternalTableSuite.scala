@@ -24,11 +24,39 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture {
         assert(sql(s"SELECT * FROM zorder_history('$name')").count() === 3)
         sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect()
         assert(ids(name) === (0L until 5100))
-        one(s"ZORDER REMOVE $name")
+        val said = refused(s"ZORDER REMOVE $name")
+        assert(said.contains("MOVE HOME") && said.contains("STAY") && said.contains("requests"), said)
+        one(s"ZORDER REMOVE $name STAY")
         assert(ids(name) === (0L until 5100))
         val ours =
           beside(at).filter(o => o.contains("_zorder") || o.contains(".zorder-") || o.contains("__magic"))
         assert(ours === Nil)
+      }
+    }
+
+    test(s"a table $kind: its files move when the user has agreed, and come home when the user says so", InShort) {
+      withTable(partitioned) { (name, at) =>
+        val plain = s"ZORDER TABLE $name BY (a, b) WITH (fileCount = 4, force = true)"
+        val before = beside(at)
+        val said = refused(plain)
+        assert(said.contains(s"read or write $at") && said.contains("location = 'move'") && said.contains("INTO"), said)
+        val dry = one(s"$plain DRY RUN")
+        assert(dry.getAs[String]("status") === "DRY_RUN")
+        assert(dry.getAs[String]("reason").contains("location = 'move'"), dry.getAs[String]("reason"))
+        assert(beside(at) === before)
+        val reason = done(cluster(name)).getAs[String]("reason")
+        assert(reason.contains(s"not in $at any more"), reason)
+        append(name, 4000, 5000)
+        done(one(plain)) // said once
+        val places = sql(s"SELECT location FROM zorder_history('$name')").collect().map(_.getString(0))
+        assert(places.length === 2 && places.forall(_.contains(".z")), places.toSeq)
+        assert(crashAt("home-copied")(one(s"ZORDER REMOVE $name MOVE HOME")))
+        assert(ids(name) === (0L until 5000))
+        one(s"ZORDER REMOVE $name MOVE HOME")
+        assert(ids(name) === (0L until 5000))
+        assert(spark.read.parquet(at).count() === 5000)
+        assert(beside(at).filter(_.endsWith(".parquet")).forall(_.startsWith(s"$name/")), beside(at))
+        assert(refused(plain).contains("location = 'move'"), "what was said went with the properties")
       }
     }
 

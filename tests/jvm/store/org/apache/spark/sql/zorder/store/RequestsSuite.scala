@@ -19,7 +19,7 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
   private val rows = 200000L
   private val files = 16
   private val lines = ArrayBuffer.empty[String]
-  private val by = s"BY (a, b) WITH (fileCount = $files, force = true)"
+  private val by = s"BY (a, b) WITH (fileCount = $files, force = true, location = 'move')"
 
   private val kinds = Seq(
     "GET" -> Set("GetObject"),
@@ -77,7 +77,7 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
   test("requests and bytes of each statement") {
     external("flat") {
       life("flat", "")
-      line("`REMOVE`")(one("ZORDER REMOVE flat"))
+      line("`REMOVE`")(one("ZORDER REMOVE flat STAY"))
       line("`INTO` another place")(done(one(s"ZORDER TABLE flat $by INTO '${place("copy")}'")))
     }
     external("renamed") {

@@ -53,7 +53,7 @@ private[store] trait StoreFixture extends BeforeAndAfterAll { this: Suite =>
     numbers(from, until, files = 1).write.insertInto(table)
 
   protected def cluster(table: String): Row =
-    one(s"ZORDER TABLE $table BY (a, b) WITH (fileCount = 4, force = true)")
+    one(s"ZORDER TABLE $table BY (a, b) WITH (fileCount = 4, force = true, location = 'move')")
 
   protected def fs: FileSystem =
     new Path(s"s3a://${S3Server.Bucket}/").getFileSystem(Shims.classic(spark).sessionState.newHadoopConf())

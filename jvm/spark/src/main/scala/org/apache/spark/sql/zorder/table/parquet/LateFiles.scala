@@ -40,8 +40,10 @@ private[zorder] object LateChoice {
  * @param home
  *   whether `dir` is the default directory of a managed table's partition, which a run has emptied
  * @param sure
- *   whether its rows are appended ones: the old files are all still there, or it was copied before a crash. A place
- *   whose files are gone may have been overwritten by path, and then the file stands for rows that the table has.
+ *   whether its rows are appended ones: the old files are all still there, or it has arrived. A place whose files are
+ *   gone may have been overwritten by path, and then the file stands for rows that the table has.
+ * @param arrived
+ *   whether the table has a file of that name and length: it was copied before a crash
  */
 private[zorder] final case class LateFile(
     journal: Journal,
@@ -49,7 +51,8 @@ private[zorder] final case class LateFile(
     dir: Path,
     file: ListedFile,
     home: Boolean,
-    sure: Boolean) {
+    sure: Boolean,
+    arrived: Boolean = false) {
   def path: Path = new Path(dir, file.rel)
 
   /** As journals name it: by its full path. */
@@ -73,7 +76,10 @@ private[zorder] object LateFiles {
       f <- inOld(table, j, u)
     } yield f
     (old ++ atHome(table)).filterNot(f => f.journal.settled(f.path))
-      .map(f => f.copy(sure = f.sure || arrived(table, live, f)))
+      .map { f =>
+        val there = arrived(table, live, f)
+        f.copy(sure = f.sure || there, arrived = there)
+      }
   }
 
   private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[LateFile] = {
@@ -104,7 +110,6 @@ private[zorder] object LateFiles {
     case _ => Nil
   }
 
-  /** The table has a file of that name and length. */
   private def arrived(table: ParquetTable, live: Map[String, Path], late: LateFile): Boolean =
     live.get(late.partition).exists(dir =>
       FileMoves.status(table.store.fs, new Path(dir, late.file.rel)).exists(_.getLen == late.file.length))

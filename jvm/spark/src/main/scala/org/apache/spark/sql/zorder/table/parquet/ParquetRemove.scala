@@ -31,7 +31,7 @@ private[zorder] object ParquetRemove {
 
   def run(session: ClassicSession, table: ParquetTable, choice: Option[HomeChoice], statement: String): Unit = {
     LateFiles.ask(table)
-    val late = LateFiles.find(table).map(_.dir)
+    val late = LateFiles.find(table).filterNot(_.arrived).map(_.dir)
     if (late.nonEmpty)
       refuse(s"${late.size} files came late into old directories of ${table.name} (${late.head}); " +
         "run ZORDER VACUUM first, which carries them over.")
@@ -46,7 +46,9 @@ private[zorder] object ParquetRemove {
         "move them away first.")
     }
     val home = wayHome(table, choice)
-    new ParquetVacuum(table, 0L, dryRun = false).run()
+    // what an attempt that died has copied home already
+    val copies = LateFiles.find(table).map(_.path.toString).toSet
+    new ParquetVacuum(table, 0L, dryRun = false, spared = if (home.isDefined) copies else Set.empty).run()
     home.foreach { bring =>
       bring(statement)
       // where they were copied, what they were copied from

@@ -29,8 +29,15 @@ import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
  * files that would stop it), LINK (leads to a directory that is not ours), WRITER_IN_FLIGHT,
  * FILES_LEFT (files that no journal names), ABANDONED (staging directory of a dead run), NO_JOURNAL (ours by name,
  * but no journal explains it).
+ *
+ * @param spared
+ *   full paths of files that stay all the same
  */
-private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long, dryRun: Boolean) {
+private[zorder] final class ParquetVacuum(
+    table: ParquetTable,
+    retentionMs: Long,
+    dryRun: Boolean,
+    spared: Set[String] = Set.empty) {
 
   private val store: JournalStore = table.store
   private val fs: FileSystem = store.fs
@@ -70,7 +77,7 @@ private[zorder] final class ParquetVacuum(table: ParquetTable, retentionMs: Long
     val named = unit.named.toSet
     val copied = store.get(journal.txn).toSeq.flatMap(_.carried).toSet
     def mayGo(f: ListedFile): Boolean =
-      !inUse(s"${tree.root}/${f.rel}") && !SymbolicLinks.onTheWay(unit.old, f.rel) &&
+      !inUse(s"${tree.root}/${f.rel}") && !spared(new Path(unit.old, f.rel).toString) && !SymbolicLinks.onTheWay(unit.old, f.rel) &&
         (named(f) || UntouchedFiles.stale(f.rel) || marker(f) || copied(f.copy(rel =
           new Path(unit.old, f.rel).toString)))
     val (go, stay) = tree.files.partition(mayGo)
