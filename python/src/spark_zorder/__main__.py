@@ -85,8 +85,12 @@ def _parser() -> argparse.ArgumentParser:
     index.add_argument("--drop", action="store_true", help="delete the index")
     vacuum = _add(commands, "vacuum", _rows(_vacuum), "delete old files that runs have replaced")
     vacuum.add_argument("--retain-hours", type=float, metavar="N", help="keep what is younger")
+    vacuum.add_argument(
+        "--late-files", choices=_sql.LATE_FILES, help="what files are that came to a place which had been emptied"
+    )
     _add(commands, "rollback", _rows(lambda table, _: table.rollback()), "the state before the newest run")
-    _add(commands, "remove", _rows(lambda table, _: table.remove()), "delete our state beside a table")
+    remove = _add(commands, "remove", _rows(_remove), "delete our state beside a table")
+    remove.add_argument("--home", choices=_sql.HOME, help="on an object store: whether moved files are copied home")
     _add(commands, "doctor", _doctor, "what is installed, what is missing", table=False)
     path = commands.add_parser("jar", help="the path of our jar for this Spark, for --jars")
     path.set_defaults(command=_jar)
@@ -188,7 +192,11 @@ def _names(text: str | None) -> list[str]:
 
 
 def _vacuum(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
-    return table.vacuum(arguments.retain_hours)
+    return table.vacuum(arguments.retain_hours, arguments.late_files)
+
+
+def _remove(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
+    return table.remove(arguments.home)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:

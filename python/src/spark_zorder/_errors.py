@@ -9,9 +9,18 @@ class SetupError(RuntimeError):
 
 def is_conflict(error: BaseException) -> bool:
     """Whether the table changed under a run, so that the run gave up (exit code 4 of the shell)."""
+    return _is(error, "ZOrderConflictException")
+
+
+def needs_consent(error: BaseException) -> bool:
+    """Whether the user has not agreed yet to what the run would do to others."""
+    return _is(error, "ZOrderConsentException")
+
+
+def _is(error: BaseException, exception: str) -> bool:
     origin = getattr(error, "_origin", None) or getattr(error, "java_exception", None)
     name = str(origin.getClass().getName()) if origin is not None else ""
-    return name.endswith("ZOrderConflictException") or "ZOrderConflictException" in str(error)
+    return name.endswith(exception) or exception in str(error)
 
 
 def sentence(error: BaseException) -> str:

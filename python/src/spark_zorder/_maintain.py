@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
-from ._errors import is_conflict, sentence
+from ._errors import is_conflict, needs_consent, sentence
 from ._table import ZOrderTable
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def _run(spark: SparkSession, name: str, dry_run: bool) -> Outcome:
         row = chosen.execute().collect()[0]
         return Outcome(name, row["status"], row["reason"], _gain(row["columns"] or []))
     except Exception as error:
-        return Outcome(name, "CONFLICT" if is_conflict(error) else "FAILED", sentence(error))
+        status = "CONFLICT" if is_conflict(error) else "NEEDS_CONSENT" if needs_consent(error) else "FAILED"
+        return Outcome(name, status, sentence(error))
 
 
 def _gain(columns: Iterable[Row]) -> float | None:

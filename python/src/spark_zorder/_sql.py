@@ -192,14 +192,23 @@ def skipping_usage() -> str:
     return "SELECT * FROM zorder_skipping_usage()"
 
 
-def vacuum(target: Target, retention_hours: float | None) -> str:
+LATE_FILES = ("append", "replace", "ignore")
+HOME = ("move", "stay")
+
+
+def vacuum(target: Target, retention_hours: float | None, late_files: str | None) -> str:
     """Removes what runs have left behind."""
-    if retention_hours is None:
-        return f"ZORDER VACUUM {target.sql}"
-    if not 0 <= retention_hours < float("inf"):
-        raise ValueError("retention_hours is a number of hours, 0 or more.")
-    hours = f"{retention_hours:.6f}".rstrip("0").rstrip(".") or "0"
-    return f"ZORDER VACUUM {target.sql} RETAIN {hours} HOURS"
+    statement = f"ZORDER VACUUM {target.sql}"
+    if retention_hours is not None:
+        if not 0 <= retention_hours < float("inf"):
+            raise ValueError("retention_hours is a number of hours, 0 or more.")
+        hours = f"{retention_hours:.6f}".rstrip("0").rstrip(".") or "0"
+        statement += f" RETAIN {hours} HOURS"
+    if late_files is not None:
+        if late_files not in LATE_FILES:
+            raise ValueError(f"late_files is one of {', '.join(LATE_FILES)}, not {late_files!r}.")
+        statement += f" LATE FILES {late_files.upper()}"
+    return statement
 
 
 def log_start(path: str | None, literals: str) -> str:
@@ -234,6 +243,9 @@ def rollback(target: Target) -> str:
     return f"ZORDER ROLLBACK {target.sql}"
 
 
-def remove(target: Target) -> str:
-    """Our state goes, the table stays."""
-    return f"ZORDER REMOVE {target.sql}"
+def remove(target: Target, home: str | None) -> str:
+    """Removes our state beside a table."""
+    if home is not None and home not in HOME:
+        raise ValueError(f"home is one of {', '.join(HOME)}, not {home!r}.")
+    clause = {None: "", "move": " MOVE HOME", "stay": " STAY"}[home]
+    return f"ZORDER REMOVE {target.sql}{clause}"

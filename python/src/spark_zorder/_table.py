@@ -127,17 +127,27 @@ class ZOrderTable:
         """
         return shown(_skipping.explained(df, self._target))
 
-    def vacuum(self, retention_hours: float | None = None) -> DataFrame:
-        """Deletes old files that runs have replaced, once they are older than the retention time."""
-        return self._run(_sql.vacuum(self._target, retention_hours))
+    def vacuum(self, retention_hours: float | None = None, late_files: str | None = None) -> DataFrame:
+        """Deletes old files that runs have replaced, once they are older than the retention time.
+
+        ``late_files`` says what files of plain Parquet are that a job has written to a place whose files had
+        moved and are gone: ``"append"`` further rows, ``"replace"`` they take the place of the table's rows there,
+        ``"ignore"`` they stay out. Without it such files stop a vacuum, and nothing is changed.
+        """
+        return self._run(_sql.vacuum(self._target, retention_hours, late_files))
 
     def rollback(self) -> DataFrame:
         """Brings back the state before the newest run, as long as its files are kept."""
         return self._run(_sql.rollback(self._target))
 
-    def remove(self) -> DataFrame:
-        """Deletes everything that spark-zorder keeps beside the table. The table's data stay as they are."""
-        return self._run(_sql.remove(self._target))
+    def remove(self, home: str | None = None) -> DataFrame:
+        """Deletes everything that spark-zorder keeps beside the table. Its rows stay as they are.
+
+        Files of plain Parquet that have moved are brought back to where they were before the first run. On an
+        object store that is a copy of the table, so there ``home`` has to say it: ``"move"``, or ``"stay"`` to leave
+        them where they are.
+        """
+        return self._run(_sql.remove(self._target, home))
 
     def arrange(self, df: DataFrame) -> DataFrame:
         """The DataFrame in the order of the stored layout, neighbouring rows together: for any writer.
