@@ -51,8 +51,8 @@ object ClusteringRun {
     if (request.changes) table.notAgreed.foreach(ZOrderException.notAgreed)
     val options = TableOptions.of(table, request.options, user)
     val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
-    if (request.into.isEmpty) table.checkBeforeRun()
     withClaim(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
+      if (request.into.isEmpty) table.checkBeforeRun()
       val context = RunContext.of(user, request, table, options, progress)
       val index = if (request.changes) IndexUpkeep.before(user, table) else None
       // once for all batches, and for those that stand when one fails

@@ -68,8 +68,9 @@ private[zorder] object LateFiles {
 
   /** Late files of all finished commits that are neither copied nor ignored. */
   def find(table: ParquetTable): Seq[LateFile] = {
-    val live = table.liveDirs()
-    val dirs = live.values.map(_.toUri.getPath).toSet
+    // to know it, a path's files are read
+    lazy val live = table.liveDirs()
+    lazy val dirs = live.values.map(_.toUri.getPath).toSet
     val old = for {
       j <- table.doneJournals()
       u <- j.units if !dirs(u.old.toUri.getPath)
