@@ -141,6 +141,21 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture {
     }
   }
 
+  test("partitions by a timestamp stay when the session's zone is not the JVM's") {
+    withConf("spark.sql.session.timeZone" -> "America/Los_Angeles")(withTempDir { dir =>
+      val path = dir.resolve("t")
+      // hours of the night in which clocks go back there
+      val rows = numbers(1200).selectExpr("id", "a", "timestamp_seconds(1636271999 + (id % 3) * 3600) AS at")
+      write(
+        rows.repartition(3),
+        path,
+        "bulk_insert",
+        "hoodie.datasource.write.partitionpath.field" -> "at",
+        "hoodie.datasource.write.partitionpath.urlencode" -> "true")
+      done(keeps(path)(zorder(path, "BY (a, id) WITH (fileCount = 2, force = true, verify = 'checksum')")))
+    })
+  }
+
   test("Parquet options reach Hudi's writer") {
     withTempDir { dir =>
       val path = dir.resolve("t")

@@ -48,6 +48,20 @@ class IcebergPartitionsSuite extends AnyFunSuite with IcebergFixture {
     }
   }
 
+  for (partitioning <- Seq("at", "hours(at), local"))
+    test(s"timestamps by $partitioning stay when the session's zone is not the JVM's") {
+      withConf("spark.sql.session.timeZone" -> "America/Los_Angeles") {
+        val t = create("zones", "id BIGINT, at TIMESTAMP, local TIMESTAMP_NTZ", s"PARTITIONED BY ($partitioning)")
+        // hours of the night in which clocks go back there
+        sql(
+          s"INSERT INTO $t SELECT id, timestamp_seconds(1636271999 + (id % 3) * 3600), " +
+            "timestamp_ntz'2021-11-07 01:30:00' FROM range(600)")
+        val (before, partitions) = (content(t), tasks(t).map(values).toSet)
+        val row = cluster(t, "id", "WITH (fileCount = 2, force = true, verify = 'checksum')")
+        assert(status(row) == "DONE" && content(t) == before && tasks(t).map(values).toSet == partitions)
+      }
+    }
+
   test("WHERE on a partition's source column takes its files by their bounds") {
     val t = filled("daily", "days(at)")
     val before = content(t)

@@ -43,12 +43,15 @@ trait TableWrite {
    *   those of the plan's columns that become directories; each shuffle partition holds one value of them
    * @param options
    *   of Parquet's writer: row-group bytes, page rows, `compression`, Bloom filters
+   * @param partitionOf
+   *   the partition (`DataFile.partition`) that the rows of a shuffle partition were read from
    */
   def write(
       session: ClassicSession,
       plan: LogicalPlan,
       partitionColumns: Seq[String],
-      options: Map[String, String]): Seq[WrittenFile]
+      options: Map[String, String],
+      partitionOf: Int => String): Seq[WrittenFile]
 
   /** The rows written, with the columns that a copy of the input relation has. */
   def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame

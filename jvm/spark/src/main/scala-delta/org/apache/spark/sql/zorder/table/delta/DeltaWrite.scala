@@ -11,12 +11,12 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.delta._
 import org.apache.spark.sql.delta.actions.{AddFile, FileAction}
 import org.apache.spark.sql.delta.zorder.KeptRowIds
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{StructType, TimestampType}
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
-import org.apache.spark.sql.zorder.table.file.{DataFile, PartNumber, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, PartitionValues, PartNumber, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -43,12 +43,16 @@ final private[delta] class DeltaWrite(
       session: ClassicSession,
       plan: LogicalPlan,
       partitionColumns: Seq[String],
-      options: Map[String, String]): Seq[WrittenFile] = ActiveSession.during(session) {
+      options: Map[String, String],
+      partitionOf: Int => String): Seq[WrittenFile] = ActiveSession.during(session) {
     DeltaWrite.settings(options).foreach { case (key, value) => session.conf.set(key, value) }
     val actions: Seq[FileAction] =
       txn.writeFiles(Shims.ofRows(session, plan), None, isOptimize = true, additionalConstraints = Nil)
+    val zone = session.sessionState.conf.sessionLocalTimeZone
     written = actions.collect { case add: AddFile =>
-      table.fullPath(add) -> add.copy(dataChange = false)
+      val path = table.fullPath(add)
+      val values = storedValues(add, partitionOf(DeltaWrite.number(path)), zone)
+      path -> add.copy(partitionValues = values, dataChange = false)
     }.toMap
     CrashPoint.hit("delta-written")
     written.toSeq.sortBy(_._1).map { case (path, add) =>
@@ -56,6 +60,23 @@ final private[delta] class DeltaWrite(
       WrittenFile(file, DataFile.below(root, file), DeltaWrite.number(path))
     }
   }
+
+  /**
+   * The texts of the partition values as the inputs have them, since a rewrite changes no value for any reader.
+   * Delta writes timestamps anew, by the zones of the session and of the JVM, and every reader takes a text without
+   * a zone in its own. Other values that are not what the inputs have are left for the verification to find.
+   */
+  private def storedValues(add: AddFile, partition: String, zone: String): Map[String, String] = {
+    val schema = table.partitionSchema
+    val timestamps = schema.map(_.dataType == TimestampType)
+    def others(directory: String) =
+      PartitionValues.of(directory, schema, zone).zip(timestamps).collect { case (v, false) => v }
+    inputs.get(partition).filter(_ => others(partition) == others(table.directory(add)))
+      .fold(add.partitionValues)(_.partitionValues)
+  }
+
+  /** An input of each partition. */
+  private lazy val inputs: Map[String, AddFile] = adds.values.map(add => table.directory(add) -> add).toMap
 
   override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
     val partitions = PinnedPartition.of(files.map(_.file))

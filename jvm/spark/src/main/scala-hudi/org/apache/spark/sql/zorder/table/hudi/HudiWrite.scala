@@ -36,7 +36,8 @@ final private[hudi] class HudiWrite(
       session: ClassicSession,
       plan: LogicalPlan,
       partitionColumns: Seq[String],
-      options: Map[String, String]): Seq[WrittenFile] = ActiveSession.during(session) {
+      options: Map[String, String],
+      partitionOf: Int => String): Seq[WrittenFile] = ActiveSession.during(session) {
     val chosen = HudiRows.files(plan).map(slices)
     val settings = opened.hudiProperties ++ HudiWriteSettings.of(options, runId)
     val clustering = new PlannedClustering(session, opened, chosen, runId, settings)

@@ -44,7 +44,8 @@ final private[iceberg] class IcebergWrite(
       session: ClassicSession,
       plan: LogicalPlan,
       partitionColumns: Seq[String],
-      options: Map[String, String]): Seq[WrittenFile] = ActiveSession.during(session) {
+      options: Map[String, String],
+      partitionOf: Int => String): Seq[WrittenFile] = ActiveSession.during(session) {
     val target = IcebergWriteProperties.on(table, options)
     val name = staged.forWrite(target)
     session.conf.set("spark.sql.storeAssignmentPolicy", "ANSI")

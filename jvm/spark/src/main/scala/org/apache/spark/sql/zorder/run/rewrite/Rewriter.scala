@@ -22,7 +22,7 @@ import org.apache.spark.sql.zorder.table.{
   TableWrite,
   WrittenFile
 }
-import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, RowGroupLimit}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartitionValues, RowGroupLimit}
 import org.apache.spark.sql.zorder.table.resolve.IntoTarget
 import sparkzorder.curve.page.PageCut
 
@@ -120,7 +120,8 @@ final private[run] class Rewriter(context: RunContext) {
       "parquet.statistics.truncate.length" -> Int.MaxValue.toString) ++
       (if (pages.counted) Map(RowGroupLimit.Key -> pages.rowGroupRows.toInt.toString) else Nil) ++
       options.codec.orElse(plan.input.codec).map("compression" -> _) ++ bloom(plan)
-    ActiveSession.during(session)(target.write(session, query, partitionNames, writeOptions))
+    ActiveSession.during(session)(
+      target.write(session, query, partitionNames, writeOptions, plan.outputs.each(_).directory))
   }
 
   private def outputOf(source: InputRelation): Seq[Attribute] =
@@ -140,7 +141,7 @@ final private[run] class Rewriter(context: RunContext) {
       Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
     val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) => Some(leaf.column))
     val problems =
-      countProblem(plan, footers.map(_.rows).sum) ++
+      countProblem(plan, footers.map(_.rows).sum) ++ partitionProblem(plan, written) ++
         Verification.compare(plan.input.footersOf(plan.files), footers, plan.input.mayBecome, stored)
     if (problems.nonEmpty)
       throw new ZOrderException(
@@ -162,6 +163,22 @@ final private[run] class Rewriter(context: RunContext) {
     if (plan.files.files.forall(_.deleted.isDefined)) None
     else Some(Shims.ofRows(session, plan.source.plan).count()).filter(_ != written)
       .map(left => s"The files read hold $left rows that are not deleted and the files written $written.")
+
+  /**
+   * Partition values are not in the files of most formats, and a value that is written and read in other ways moves
+   * rows to another partition. A copy of a format that computes its partitions has none.
+   */
+  private def partitionProblem(plan: RewritePlan, written: Seq[WrittenFile]): Option[String] = {
+    val schema = table.partitionSchema
+    val zone = session.sessionState.conf.sessionLocalTimeZone
+    def differ(read: String, wrote: String): Boolean =
+      if (schema.isEmpty) request.into.isEmpty && read != wrote
+      else PartitionValues.of(read, schema, zone) != PartitionValues.of(wrote, schema, zone)
+    written.map(w => (w, plan.outputs.each(w.number).directory))
+      .collectFirst { case (w, read) if differ(read, w.file.partition) =>
+        s"Rows of the partition $read were written into the partition ${w.file.partition} (${w.path})."
+      }
+  }
 
   private def commitRequest(
       plan: RewritePlan,

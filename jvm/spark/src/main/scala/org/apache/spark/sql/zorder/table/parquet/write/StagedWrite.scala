@@ -24,7 +24,8 @@ final private[zorder] class StagedWrite(
       session: ClassicSession,
       plan: LogicalPlan,
       partitionColumns: Seq[String],
-      options: Map[String, String]): Seq[WrittenFile] = {
+      options: Map[String, String],
+      partitionOf: Int => String): Seq[WrittenFile] = {
     // a staging directory may already hold late files, which this run has not written
     val before = StagedFiles.list(session, staging).map(_.path).toSet
     val onStore = S3ACommit.options(session, staging)

@@ -1,0 +1,69 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import java.nio.file.{Files, Path}
+import java.util.TimeZone
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.delta.DeltaLog
+
+/** Partition values, which only Delta's log has: a run keeps them, whatever the zones of the session and the JVM. */
+class DeltaPartitionValuesSuite extends AnyFunSuite with DeltaFixture {
+  private val run = "BY (id) WITH (fileCount = 2, force = true, verify = 'checksum')"
+  private val zone = "spark.sql.session.timeZone"
+  private val UtcValues = "spark.databricks.delta.write.utcTimestampPartitionValues"
+
+  /** Three hours of the night in which clocks go back in Los Angeles, and NULL. */
+  private def filled(path: Path, withZone: Boolean): Unit =
+    withConf((UtcValues -> withZone.toString) +: (if (withZone) Seq(zone -> "UTC") else Nil): _*) {
+      spark.range(0, 400, 1, 4).selectExpr(
+        "id",
+        "if(id % 4 = 0, null, timestamp_seconds(1636271999 + (id % 4) * 3600)) AS at",
+        "concat('k=/', id % 2) AS kind")
+        .write.format("delta").partitionBy("at", "kind").save(path.toString)
+    }
+
+  /** The texts in Delta's log. */
+  private def texts(path: Path): Set[Map[String, String]] =
+    DeltaLog.forTable(spark, path.toString).update().allFiles.collect().map(_.partitionValues).toSet
+
+  private def inJvmZone[A](zone: String)(body: => A): A = {
+    val before = TimeZone.getDefault
+    TimeZone.setDefault(TimeZone.getTimeZone(zone))
+    try body
+    finally TimeZone.setDefault(before)
+  }
+
+  for {
+    (jvm, its) <- Seq("UTC" -> "America/Los_Angeles", "Europe/Stockholm" -> "UTC")
+    withZone <- Seq(true, false)
+  } test(s"timestamps stay, the JVM in $jvm, the session in $its, values with a zone: $withZone") {
+    inJvmZone(jvm)(withConf(zone -> its)(withTempDir { dir =>
+      val path = dir.resolve("t")
+      filled(path, withZone)
+      val stored = texts(path)
+      done(keeps(path)(zorder(path, run)))
+      assert(texts(path) === stored)
+      assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+      done(keeps(path)(zorder(path, s"FULL $run")))
+      assert(texts(path) === stored)
+    }))
+  }
+
+  test("a copy whose directories cannot say which of two equal hours is meant is given up, and nothing is left") {
+    withConf(zone -> "America/Los_Angeles")(withTempDir { dir =>
+      val path = dir.resolve("t")
+      filled(path, withZone = true)
+      val before = listing(path)
+      val failure = intercept[Exception](
+        zorder(path, s"BY (id) WITH (fileCount = 2, force = true) INTO '$dir/copy'")).getMessage
+      assert(failure.contains("were written into the partition") && failure.contains("Nothing was changed"))
+      assert(listing(path) === before && !Files.exists(dir.resolve("copy")))
+      withConf(zone -> "UTC") {
+        done(zorder(path, s"BY (id) WITH (fileCount = 2, force = true) INTO '$dir/copy'"))
+        val copy = spark.read.parquet(s"$dir/copy").select("id", "at", "kind")
+        assert(copy.exceptAll(read(path)).isEmpty && copy.count() === 400)
+      }
+    })
+  }
+}
