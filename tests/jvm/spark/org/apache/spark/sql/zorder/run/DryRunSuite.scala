@@ -47,8 +47,32 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
       ends(path, s"BY (a, b) $eight", "NOTHING_TO_DO")
       numbers(60).selectExpr("*", "1 one").coalesce(1).write.mode("append").parquet(path.toString)
       ends(path, s"BY (a, b) $eight", "DONE")
-      ends(path, s"FULL BY (a, b) $eight", "NO_GAIN")
-      ends(path, "FULL BY (a, b) WITH (fileCount = 8, pageRowLimit = 500, force = true)", "DONE")
+    }
+  }
+
+  test("FULL rewrites whatever is gained and however small the table is, and its dry run says so") {
+    withTempDir { dir =>
+      val (path, copy) = (dir.resolve("t"), dir.resolve("copy"))
+      numbers(6000).selectExpr("*", "1 one", "int(id % 2) p").repartition(3)
+        .write.partitionBy("p").parquet(path.toString)
+      ends(path, "BY (a, b)", "TOO_SMALL")
+      keepsRows(path)(ends(path, "FULL BY (a, b)", "DONE"))
+      ends(path, "BY (a, b)", "NOTHING_TO_DO")
+      for (again <- Seq("FULL BY (a, b)", "FULL", "FULL BY (one) WITH (fileCount = 4)")) {
+        val dry = zorder(path, s"$again DRY RUN")
+        assert(reason(dry).startsWith("The run would end as DONE: ") && list(dry, "columns").nonEmpty)
+        assert(share(dry, 0, "files", "forecast") > 0)
+        val before = dataFiles(path).keySet
+        val row = keepsRows(path)(done(zorder(path, again)))
+        assert(dataFiles(path).keySet.intersect(before).isEmpty)
+        assert(metric[Long](row, "partitionsOptimized") === 2)
+      }
+      assert(reason(zorder(path, "FULL BY (one) WITH (fileCount = 4) DRY RUN")).contains("holds a single value"))
+      ends(path, s"FULL WHERE p = 1 BY (a, b)", "DONE")
+      ends(path, s"FULL WHERE p = 7 BY (a, b)", "NOTHING_TO_DO")
+      ends(path, s"BY (one) WITH (fileCount = 4) INTO '$copy'", "NO_GAIN")
+      ends(path, s"FULL BY (one) WITH (fileCount = 4) INTO '$copy'", "DONE")
+      sameRows(read(path), read(copy))
     }
   }
 

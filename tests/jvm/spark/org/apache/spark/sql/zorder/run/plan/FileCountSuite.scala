@@ -32,18 +32,21 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
     assert(FileCount.of(0, 256L << 20, options.copy(fileCount = Some(8)), rows = 0) === 1)
   }
 
-  test("a copy has all partitions if it has any") {
+  test("a copy has all partitions if it has any, and FULL has all") {
     def partition(name: String, bytes: Long) = PinnedPartition(name, Seq(DataFile(name, bytes, 1, name)))
-    def plan(copy: Boolean, partitions: PinnedPartition*) =
+    def plan(copy: Boolean, partitions: PinnedPartition*) = planned(copy, full = false, partitions)
+    def planned(copy: Boolean, full: Boolean, partitions: Seq[PinnedPartition]) =
       FilePlan(
         partitions.toIndexedSeq,
         partitioned = true,
         RunOptions(),
         copy,
+        full,
         _ => 1000000L).partitions.length
     val (large, small) = (partition("p=1", 1L << 30), partition("p=2", 1L << 20))
     assert(plan(copy = false, large, small) === 1 && plan(copy = true, large, small) === 2)
     assert(plan(copy = false, small) === 0 && plan(copy = true, small) === 0)
+    assert(planned(copy = false, full = true, Seq(large, small)) === 2)
   }
 
   test("files in no order become as few as their size says") {

@@ -46,6 +46,7 @@ final class Advisor private (
       table.partitioned,
       options,
       copy = false,
+      full = false,
       considered.input.rows(_))
     val kept = candidates.partitions.filter(_._2 >= PartitionColumns.MostQueries).map { case (name, weight) =>
       Advice(Verdict.KeepPartitioning, Reasons.keepPartitioning(name, weight), Seq(name))

@@ -36,7 +36,13 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
     val input = progress.step("footers") {
       Inspection(pinned, table, selected, resolved.statistics, options)
     }(_.summary)
-    val files = FilePlan(input.partitions, table.partitioned, options, request.into.isDefined, input.rows(_))
+    val files = FilePlan(
+      input.partitions,
+      table.partitioned,
+      options,
+      copy = request.into.isDefined,
+      request.full,
+      input.rows(_))
     lazy val unplanned = BatchMetrics.unplanned(context, selected.considered, selected.kept.length)
     if (input.isEmpty) Left(BatchResult.empty(table.name, "rows", unplanned).copy(batch = batch))
     else if (files.partitions.isEmpty)
@@ -85,7 +91,7 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
     decide(rewrite, layouts, selected, batch)
   }
 
-  /** No plan if the layouts would gain too little. */
+  /** No plan if the layouts would gain too little, unless all files are to be rewritten whatever is gained. */
   private def decide(
       rewrite: RewritePlan,
       layouts: FittedLayouts,
@@ -93,10 +99,14 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
       batch: Batch): Either[BatchResult, BatchPlan] = {
     import rewrite.{files, forecast}
     val notes = emptyLogNote + selected.summary + rewrite.input.changesSummary
-    if (!options.force && forecast.gain < options.minGain)
+    val noGain =
+      if (forecast.gain < options.minGain) Some(new NoGain(forecast, files, layouts).sentence(options.minGain))
+      else None
+    if (noGain.isDefined && !options.force && !request.full)
       Left(BatchResult(
         RunStatus.NoGain,
-        new NoGain(forecast, files, layouts).reason(options.minGain) + notes,
+        s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
+          s"FULL or WITH (force = true) does it all the same.$notes",
         BatchMetrics.planned(context, selected.considered, rewrite),
         rewrite.layout,
         Some(forecast),
@@ -108,7 +118,8 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
         s"${HumanReadable.files(s.moving)} are clustered in steps of at most " +
           s"${HumanReadable.bytes(sizes.stepBytes(s.placed, s.ref))}."
       }
-      val remarks = forecast.warning + rewrite.rowGroupNote(options) + notes
+      val asked = if (request.full) noGain.fold("")(why => s" $why.") else ""
+      val remarks = asked + forecast.warning + rewrite.rowGroupNote(options) + notes
       Right(BatchPlan(
         rewrite,
         selected.considered,

@@ -8,20 +8,20 @@ import sparkzorder.curve.build.Lexical
 import sparkzorder.curve.cost.SortedWords
 import sparkzorder.curve.layout.{BytesScale, CutTree}
 
-/** Explains in one sentence why a rewrite would gain too little; it begins with the cause if that is known. */
+/** Explains in one sentence why a rewrite gains too little; it begins with the cause if that is known. */
 final private[run] class NoGain(forecast: Forecast, plan: FilePlan, fitted: FittedLayouts) {
   private val columns = forecast.tracked.clustering
   private val values: IndexedSeq[SortedWords] = forecast.gauge.values
 
-  def reason(least: Double): String = {
+  /** Without a full stop at its end. */
+  def sentence(least: Double): String = {
     val change =
       if (forecast.gain < 0) s"more would be read than now, by ${HumanReadable.percent(-forecast.gain)}"
       else
         s"the mean share read would fall by ${HumanReadable.percent(forecast.gain)} only, less than minGain = " +
           HumanReadable.percent(least)
     val sentence = cause.fold(change)(c => s"$c: $change")
-    s"${sentence.head.toUpper}${sentence.tail} (${forecast.summary}).${forecast.warning} " +
-      "WITH (force = true) does it all the same."
+    s"${sentence.head.toUpper}${sentence.tail}"
   }
 
   /** The first cause that applies, as the beginning of a sentence. */

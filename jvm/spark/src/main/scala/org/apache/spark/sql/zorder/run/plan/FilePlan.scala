@@ -40,7 +40,8 @@ object FilePlan {
 
   /**
    * Partitions of fewer than four target files are left alone, unless the statement gives a number or a size
-   * of files or says `force`: there is next to nothing to skip in them. A copy has all of them if it has any.
+   * of files or says `force` or `FULL`: there is next to nothing to skip in them. A copy has all of them if it has
+   * any.
    *
    * @param rows
    *   of a partition
@@ -50,18 +51,19 @@ object FilePlan {
       partitioned: Boolean,
       options: RunOptions,
       copy: Boolean,
+      full: Boolean,
       rows: PinnedPartition => Long): FilePlan = {
     val bytes = partitions.map(_.bytes).sum
     val target = FileCount.target(bytes, options.targetFileSize)
     val sized = partitions.map(p => SizedPartition(p, FileCount.of(p.bytes, target, options, rows(p))))
     val large = sized.filter(_.files >= FileCount.TooSmall)
-    val all = options.force || FileCount.isAsked(options) || copy && large.nonEmpty
+    val all = full || options.force || FileCount.isAsked(options) || copy && large.nonEmpty
     val kept = if (all) sized else large
     val what = if (partitioned) "Every partition" else s"The table (${HumanReadable.bytes(bytes)})"
     FilePlan(
       kept,
       target,
       s"$what is smaller than ${FileCount.TooSmall} files of ${HumanReadable.bytes(target)}: there is next to nothing to " +
-        "skip. WITH (fileCount = 16) or WITH (force = true) does it all the same.")
+        "skip. FULL, WITH (fileCount = 16) or WITH (force = true) does it all the same.")
   }
 }
