@@ -1,10 +1,12 @@
 package org.apache.spark.sql.zorder.sort
 
+import org.apache.spark.memory.SparkOutOfMemoryError
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter
 import org.apache.spark.sql.execution.UnsafeExternalRowSorter.PrefixComputer
 import org.apache.spark.sql.zorder.expr.layout.{RankOf, ZOrderKey}
+import org.apache.spark.unsafe.Platform
 import sparkzorder.curve.layout.{CompiledLayout, PageSides}
 import sparkzorder.curve.page.PageCut
 
@@ -16,7 +18,8 @@ import sparkzorder.curve.page.PageCut
  * @param key
  *   bound to the rows
  * @param bySpark
- *   sorts by all orders: rows that turn out to be of several partitions of the table, or more than can be ranked
+ *   sorts by all orders: rows that turn out to be of several partitions of the table, that cannot be ranked in the
+ *   memory that the task may have, or that Spark's sorter does not return as they came
  * @param spilled
  *   bytes that the task has spilled so far
  */
@@ -30,6 +33,7 @@ final private[sort] class PageSorter(
     spilled: () => Long) {
   private val spilledBefore = spilled()
   private val routeOf = UnsafeProjection.create(Seq(key.route.getOrElse(Literal(0))))
+  private val lastRow = new LastRow(fields)
 
   /** Whether the rows came out by pages; known when `sort` has returned. */
   var byPages: Boolean = false
@@ -49,9 +53,9 @@ final private[sort] class PageSorter(
   private class OfOneRoute(route: Int, layout: CompiledLayout, sides: PageSides) {
     private val next = new NextPrefix
     private val held: UnsafeExternalRowSorter = sorters.byPrefix(next)
-    private val ranked = new RankedRows(layout, key.columns.length, memory)
 
     def sort(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
+      val ranked = new RankedRows(layout, key.columns.length, memory)
       val ranks = UnsafeProjection.create(
         key.route.getOrElse(Literal(0)) +: key.columns.zipWithIndex.map { case (c, i) =>
           RankOf(c, layout, i)
@@ -59,41 +63,71 @@ final private[sort] class PageSorter(
       while (rows.hasNext) {
         val row = rows.next()
         val its = ranks(row)
-        if (its.getInt(0) != route || !ranked.add(its, from = 1))
+        if (its.getInt(0) != route || !ranked.add(its, from = 1) || !holds(row, ranked.count - 1L))
           return byOrders(Iterator.single(row) ++ sorters.sorted(held) ++ rows)
-        next.set(ranked.count - 1L)
-        held.insertRow(row)
       }
-      if (memory.acquired(ranked.count * (RankedRows.OrderBytes + HeldRows.BytesPerRow))) inOrder(order)
+      if (memory.acquired(ranked.count * (RankedRows.OrderBytes + HeldRows.BytesPerRow)))
+        inOrder(order(ranked))
       else byOrders(sorters.sorted(held))
     }
 
+    /** Holds a row after all earlier ones; false if the memory for it is taken by ranks. */
+    private def holds(row: UnsafeRow, number: Long): Boolean = {
+      next.set(number)
+      try {
+        held.insertRow(row)
+        true
+      } catch { case _: SparkOutOfMemoryError => false }
+    }
+
     private def byOrders(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
+      byPages = false
       memory.release()
       bySpark(rows)
     }
 
-    private def order: Array[Int] = {
+    private def order(ranked: RankedRows): Array[Int] = {
       val n = ranked.count
       byPages = n > cut.pageRows && cut.foresees(n.toDouble)
       if (byPages) ranked.byPages(cut, sides) else ranked.byCurve
     }
 
     private def inOrder(order: Array[Int]): Iterator[UnsafeRow] =
-      if (!inMemory) byPlace(sorters.sorted(held), order)
+      // the sorter frees its memory with its last row: this one is last, and is taken when all others are read
+      if (inMemory && !holds(lastRow.row, PageSorter.Last)) byOrders(sorters.sorted(held))
       else {
-        // the sorter frees its memory with its last row: this one is last, and is taken when all others are read
-        next.set(PageSorter.Last)
-        held.insertRow(PageSorter.emptyRow(fields))
         val rows = sorters.sorted(held)
-        if (inMemory) new InOrder(where(rows, order.length), order, rows)
-        else byPlace(new FirstRows(rows, order.length), order)
+        if (!inMemory) byPlace(lastRow.without(rows), order)
+        else {
+          val (where, isWhole) = located(rows, order.length)
+          // the same rows once more, to be spilled if somebody else in the task asks for their memory
+          val again = lastRow.without(sorters.sorted(held))
+          if (isWhole) {
+            memory.keep(order.length * (4L + HeldRows.BytesPerRow))
+            new InOrder(where, order, rows, byPlace(again, order))
+          } else byOrders(again)
+        }
       }
+
+    /** Where all rows but the last one lie, and whether they are those that were held, as they came. */
+    private def located(rows: Iterator[UnsafeRow], n: Int): (HeldRows, Boolean) = {
+      val where = new HeldRows(n, fields)
+      var whole = true
+      var i = 0
+      while (i < n) {
+        val row = rows.next()
+        where.put(i, row)
+        whole &= !lastRow.is(row)
+        i += 1
+      }
+      (where, whole && where.asTheyCame)
+    }
 
     /** Sorts the rows once more, which come in their first order. */
     private def byPlace(rows: Iterator[UnsafeRow], order: Array[Int]): Iterator[UnsafeRow] = {
       val places = new Array[Int](order.length)
       for (place <- order.indices) places(order(place)) = place
+      memory.keep(4L * order.length)
       val place = new NextPrefix
       val sorter = sorters.byPrefix(place)
       var i = 0
@@ -109,20 +143,18 @@ final private[sort] class PageSorter(
 
   private def inMemory: Boolean = spilled() == spilledBefore
 
-  private def where(rows: Iterator[UnsafeRow], n: Int): HeldRows = {
-    val held = new HeldRows(n, fields)
-    var i = 0
-    while (i < n) {
-      held.put(i, rows.next())
-      i += 1
-    }
-    held
-  }
-
-  /** Reads held rows in an order; afterwards takes the last row of the sorter, which frees them. */
-  private class InOrder(held: HeldRows, order: Array[Int], sorted: Iterator[UnsafeRow])
+  /**
+   * Reads held rows in an order; afterwards takes the last row of the sorter, which frees them. If somebody else in the
+   * task has asked for their memory, the rest of them comes from the disk.
+   */
+  private class InOrder(
+      held: HeldRows,
+      order: Array[Int],
+      sorted: Iterator[UnsafeRow],
+      byPlace: => Iterator[UnsafeRow])
       extends Iterator[UnsafeRow] {
     private var at = 0
+    private var fromDisk: Option[Iterator[UnsafeRow]] = None
 
     override def hasNext: Boolean = {
       val more = at < order.length
@@ -131,17 +163,14 @@ final private[sort] class PageSorter(
     }
 
     override def next(): UnsafeRow = {
-      // nobody else in the task should ask for memory; if it were taken from these rows, they would be lost
-      if (!inMemory)
-        throw new IllegalStateException(
-          "Rows were spilled while a file was written by pages; nothing was committed. " +
-            "Set spark.zorder.pages.enabled to false and run the statement again.")
+      if (fromDisk.isEmpty && !inMemory) fromDisk = Some(byPlace.drop(at))
       at += 1
-      held(order(at - 1))
+      fromDisk.fold(held(order(at - 1)))(_.next())
     }
 
-    private def end(): Unit = if (sorted.hasNext) {
-      sorted.next()
+    private def end(): Unit = {
+      if (fromDisk.isEmpty && inMemory && sorted.hasNext) sorted.next()
+      fromDisk.foreach(_.hasNext)
       memory.release()
     }
   }
@@ -154,26 +183,21 @@ final private class NextPrefix extends PrefixComputer {
   override def computePrefix(row: InternalRow): PrefixComputer.Prefix = prefix
 }
 
-/** The first rows of an iterator, which is read to its end when they have been read. */
-final private class FirstRows(rows: Iterator[UnsafeRow], n: Int) extends Iterator[UnsafeRow] {
-  private var at = 0
+/** One row more than there are, which is told apart by bytes after its fields. */
+final private class LastRow(fields: Int) {
+  private val size = UnsafeRow.calculateBitSetWidthInBytes(fields) + 8 * fields
+  val row: UnsafeRow = UnsafeRow.createFromByteArray(size + 8, fields)
+  (0 until fields).foreach(row.setNullAt)
+  Platform.putLong(row.getBaseObject, row.getBaseOffset + size, PageSorter.Last)
 
-  override def hasNext: Boolean = {
-    if (at == n) rows.foreach(_ => ())
-    at < n
-  }
+  /** No row of NULLs has so many bytes. */
+  def is(other: UnsafeRow): Boolean = other.getSizeInBytes == size + 8 && other == row
 
-  override def next(): UnsafeRow = {
-    at += 1
-    rows.next()
-  }
+  def without(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = rows.filterNot(is)
 }
 
 private object PageSorter {
 
   /** Above every place, as unsigned numbers are compared. */
-  private val Last = -1L
-
-  private def emptyRow(fields: Int): UnsafeRow =
-    UnsafeRow.createFromByteArray(UnsafeRow.calculateBitSetWidthInBytes(fields) + 8 * fields, fields)
+  val Last = -1L
 }

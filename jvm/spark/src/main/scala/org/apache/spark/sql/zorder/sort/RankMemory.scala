@@ -4,7 +4,7 @@ import org.apache.spark.TaskContext
 import org.apache.spark.memory.{MemoryConsumer, MemoryMode, TaskMemoryManager}
 
 /** The share of a task's memory that ordinary arrays take, so that Spark counts them. It cannot be spilled. */
-final private[sort] class RankMemory(manager: TaskMemoryManager)
+private[sort] class RankMemory(manager: TaskMemoryManager)
     extends MemoryConsumer(manager, manager.pageSizeBytes, MemoryMode.ON_HEAP) {
 
   override def spill(size: Long, trigger: MemoryConsumer): Long = 0L
@@ -16,8 +16,11 @@ final private[sort] class RankMemory(manager: TaskMemoryManager)
     got >= bytes
   }
 
+  /** Gives back all but so many bytes. */
+  def keep(bytes: Long): Unit = if (getUsed > bytes) freeMemory(getUsed - bytes)
+
   /** Gives everything back; further calls do nothing. */
-  def release(): Unit = if (getUsed > 0) freeMemory(getUsed)
+  def release(): Unit = keep(0L)
 }
 
 private[sort] object RankMemory {

@@ -17,16 +17,16 @@ import org.apache.spark.util.collection.unsafe.sort.{PrefixComparators, RecordCo
  * @param descending
  *   the direction of the curve
  */
-final private[sort] class Sorters(child: SparkPlan, schema: StructType, descending: Boolean, radix: Boolean) {
+private[sort] class Sorters(child: SparkPlan, schema: StructType, descending: Boolean, radix: Boolean) {
   private val pageSize = SparkEnv.get.memoryManager.pageSizeBytes
   private val comparator =
     if (descending) PrefixComparators.BINARY_DESC else PrefixComparators.BINARY
-  private var nanos = 0L
+  private var nanos = Map.empty[UnsafeExternalRowSorter, Long]
   private var alive = Set.empty[UnsafeExternalRowSorter]
   private var peak = 0L
 
   /** Time spent in sorting, in ms. */
-  def sortMillis: Long = nanos / 1000000
+  def sortMillis: Long = nanos.values.sum / 1000000
 
   /** The most memory that was held at one time, in bytes. */
   def peakBytes: Long = peak
@@ -50,10 +50,10 @@ final private[sort] class Sorters(child: SparkPlan, schema: StructType, descendi
     sorter
   }
 
-  /** The sorted rows; the sorter frees its memory after the last one. */
+  /** The sorted rows, also a second time; the sorter frees its memory after the last one. */
   def sorted(sorter: UnsafeExternalRowSorter): Iterator[UnsafeRow] = {
     val rows = sorter.sort().asInstanceOf[Iterator[UnsafeRow]]
-    nanos += sorter.getSortTimeNanos
+    nanos += sorter -> sorter.getSortTimeNanos
     peak = math.max(peak, alive.iterator.map(_.getPeakMemoryUsage).sum)
     new Iterator[UnsafeRow] {
       override def hasNext: Boolean = {
