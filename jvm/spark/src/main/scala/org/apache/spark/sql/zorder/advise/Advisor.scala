@@ -26,7 +26,7 @@ final class Advisor private (
     table: ClusterTable,
     log: Option[QueryLog],
     options: RunOptions) {
-  private val pinned = PinnedSession.of(user)
+  private val pinned = PinnedSession.of(user, table.settings)
   private val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
 
   /** One row a proposal, the best first. */

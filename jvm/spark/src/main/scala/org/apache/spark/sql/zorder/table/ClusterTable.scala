@@ -63,6 +63,9 @@ trait ClusterTable {
   /** The data columns that a catalog declares; None if only the files tell. */
   def declared: Option[StructType] = None
 
+  /** Whether columns of its files that differ by case only are different columns. */
+  def caseSensitive: Boolean = true
+
   /**
    * An id that the column keeps when it is renamed, and that no other column of the table ever had; None if columns
    * have only names.
@@ -95,6 +98,12 @@ trait ClusterTable {
 
   /** If the column is one that the format keeps for itself: the sentence that refuses it. */
   def ownColumn(name: String): Option[String] = None
+
+  /** Settings of the session that its files have to be read and written with, in place of a run's own. */
+  def settings: Map[String, String] = Map.empty
+
+  /** Whether the format keeps bounds of columns beside its files, and so of those that have none in a file. */
+  def boundsBesideFiles: Boolean = false
 
   /** Table properties; empty for a path. */
   def properties: Map[String, String]

@@ -7,7 +7,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.FileFooter
-import org.apache.spark.sql.zorder.stats.schema.{SchemaUnion, TruncatedTimestamps}
+import org.apache.spark.sql.zorder.stats.schema.{FileSpelling, SchemaUnion, TruncatedTimestamps}
 import org.apache.spark.sql.zorder.table.ClusterTable
 
 /**
@@ -28,9 +28,10 @@ private[run] object InputSchema {
       options: RunOptions): InputSchema = table.managed match {
     case Some(_) => InputSchema(managed(table, footers, options), Nil)
     case None =>
-      spelledTwice(footers).foreach(refuse)
+      if (table.caseSensitive)
+        spelledTwice(footers).orElse(table.declared.flatMap(FileSpelling.problem(_, footers))).foreach(refuse)
       val union =
-        accepted(SchemaUnion.of(footers, table.declared, caseSensitive = true, options.timestampType))
+        accepted(SchemaUnion.of(footers, table.declared, table.caseSensitive, options.timestampType))
       unwritable(session, union.schema).foreach(refuse)
       TrialRead.problem(session, table, union, footers).foreach(refuse)
       val losses = union.losses ++ TruncatedTimestamps.losses(session, footers)

@@ -71,13 +71,19 @@ final private[run] class Placement(
     curve: String,
     options: RunOptions,
     earlier: EarlierBatches) {
-  private val (names, ids) = (by.map(_.sql), ColumnIds.of(table, by))
+  private val ids = ColumnIds.of(table, by)
   private lazy val runs: Seq[RunRecord] =
     table.state.standing().filter(r => sameColumns(r) && r.curve == curve)
 
   /** Records of older versions have names alone. */
   private def sameColumns(r: RunRecord): Boolean =
-    if (r.columnIds.isEmpty || ids.isEmpty) r.columns == names else r.columnIds == ids
+    if (r.columnIds.nonEmpty && ids.nonEmpty) r.columnIds == ids
+    else r.columns.length == by.length && r.columns.zip(by).forall { case (name, c) => sameName(name, c) }
+
+  /** Files may have a column in another case than the catalog. The text of an expression may hold literals. */
+  private def sameName(recorded: String, column: ClusterColumn): Boolean =
+    recorded == column.sql ||
+      !table.caseSensitive && column.path.isDefined && recorded.equalsIgnoreCase(column.sql)
 
   /** A run on another branch counts if some of its files are also on this one. */
   private def counts(r: RunRecord, here: Seq[DataFile]): Boolean = r.branch == table.state.branch || {

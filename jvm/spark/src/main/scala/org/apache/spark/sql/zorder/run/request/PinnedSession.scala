@@ -23,7 +23,7 @@ object PinnedSession {
       "files without a writer's note hold proleptic dates"),
     ("spark.sql.files.ignoreCorruptFiles", "false", "a file that cannot be read must stop the run"),
     ("spark.sql.files.ignoreMissingFiles", "false", "a file that vanished must stop the run"),
-    ("spark.sql.caseSensitive", "true", "columns that differ in case only are different columns of a file"),
+    ("spark.sql.caseSensitive", "true", "columns that differ in case only are different columns of a path's files"),
     ("spark.sql.parquet.mergeSchema", "false", "the schema is the union of the footers, computed before"),
     ("spark.sql.parquet.recordLevelFilter.enabled", "false", "a rewrite filters nothing"),
     ("spark.sql.parquet.filterPushdown", "true", "default"),
@@ -47,9 +47,11 @@ object PinnedSession {
   /** The type of written timestamps is pinned later, when the footers have shown the type of the input. */
   val TimestampType = "spark.sql.parquet.outputTimestampType"
 
-  def of(session: ClassicSession): ClassicSession = {
+  /** @param own those of the table whose files are read and written (`ClusterTable.settings`) */
+  def of(session: ClassicSession, own: Map[String, String] = Map.empty): ClassicSession = {
     val pinned = Shims.cloneSession(session)
     settings.foreach { case (key, value, _) => pinned.conf.set(key, value) }
+    own.foreach { case (key, value) => pinned.conf.set(key, value) }
     pinned
   }
 }

@@ -35,7 +35,7 @@ final private[run] case class RunContext(
     log: Option[QueryLog],
     startedMs: Long) {
 
-  lazy val pinned: ClassicSession = PinnedSession.of(user)
+  lazy val pinned: ClassicSession = PinnedSession.of(user, table.settings)
 
   /** For the next batch, on the table as the last one left it. */
   def next(snapshot: ClusterTable): RunContext =

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.run.rewrite
 
+import java.util.Locale
+
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
@@ -139,7 +141,8 @@ final private[run] class Rewriter(context: RunContext) {
       target: TableWrite): (Seq[FileFooter], Seq[FilePages]) = {
     val (footers, pages) =
       Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
-    val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) => Some(leaf.column))
+    val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) =>
+      Some(if (table.caseSensitive) leaf.column else leaf.column.map(_.toLowerCase(Locale.ROOT))))
     val problems =
       countProblem(plan, footers.map(_.rows).sum) ++ partitionProblem(plan, written) ++
         Verification.compare(plan.input.footersOf(plan.files), footers, plan.input.mayBecome, stored)

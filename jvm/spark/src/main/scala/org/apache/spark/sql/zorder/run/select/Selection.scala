@@ -109,12 +109,8 @@ private[zorder] object Selection {
     val column = paths.indexWhere(ColumnPath.sql(_) == sql)
     if (column < 0 || footer.opaque) ColumnBounds.Unknown
     else {
-      val path = paths(column)
-      val nulls = footer.schema.leaves.indexWhere(l => l.column == path && l.maxRepetition == 0) match {
-        case -1 => -1L
-        case leaf => footer.nulls(leaf)
-      }
-      ColumnBounds(footer.zone(offset + column), mayBeNull = nulls != 0)
+      val number = offset + column
+      ColumnBounds(footer.zone(number), mayBeNull = !footer.rowGroups.forall(_.nullFree(number)))
     }
   }
 }

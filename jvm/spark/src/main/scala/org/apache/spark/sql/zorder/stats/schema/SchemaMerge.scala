@@ -8,8 +8,13 @@ import org.apache.spark.sql.catalyst.expressions.Cast
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.stats.SchemaReader
 
-/** Merges schemas by name and notes what does not fit; one instance per union. */
-private[stats] final class SchemaMerge(caseSensitive: Boolean) {
+/**
+ * Merges schemas by name and notes what does not fit; one instance per union.
+ *
+ * @param oneSpelling
+ *   whether all files have to spell a column alike, because no catalog does it for them
+ */
+private[stats] final class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = true) {
   private val conflictNotes = mutable.LinkedHashSet.empty[String]
   private val idNotes = mutable.LinkedHashSet.empty[String]
 
@@ -30,14 +35,14 @@ private[stats] final class SchemaMerge(caseSensitive: Boolean) {
     StructType(merged ++ b.fields.filterNot(f => known(key(f.name))))
   }
 
-  /** The catalog's columns in its order with the files' spelling, then the rest of the files' columns. */
+  /** The catalog's columns in its order and spelling, then the rest of the files' columns. */
   def withCatalog(catalog: StructType, files: StructType): StructType = {
     val byKey = files.fields.map(f => key(f.name) -> f).toMap
     val first = nullable(catalog).fields.map { c =>
       byKey.get(key(c.name)) match {
         case Some(f) =>
           val dataType = types(Seq(c.name), c.dataType, f.dataType, "the files", catalogFirst = true)
-          f.copy(dataType = dataType, metadata = both(f.metadata, c.metadata))
+          f.copy(name = c.name, dataType = dataType, metadata = both(f.metadata, c.metadata))
         case None => c
       }
     }
@@ -59,7 +64,7 @@ private[stats] final class SchemaMerge(caseSensitive: Boolean) {
 
   private def field(path: Seq[String], a: StructField, b: StructField, file: String): StructField = {
     val at = path :+ a.name
-    if (a.name != b.name)
+    if (oneSpelling && a.name != b.name)
       conflictNotes += s"Column ${(path :+ b.name).mkString(".")} of file $file is spelled ${a.name} in " +
         "other files: bring them to one spelling, or set spark.sql.caseSensitive to true for two columns."
     val idKey = SchemaReader.FieldIdKey
@@ -109,7 +114,7 @@ private[stats] final class SchemaMerge(caseSensitive: Boolean) {
     val first = catalog.fields.map(c =>
       byKey.get(key(c.name)) match {
         case Some(f) =>
-          f.copy(dataType = types(path :+ c.name, c.dataType, f.dataType, where, catalogFirst = true))
+          f.copy(name = c.name, types(path :+ c.name, c.dataType, f.dataType, where, catalogFirst = true))
         case None => c
       })
     val known = catalog.fields.map(f => key(f.name)).toSet

@@ -37,7 +37,7 @@ object SchemaUnion {
    * @param catalogSchema
    *   the table's data columns, without partition columns; None where only the files know
    * @param caseSensitive
-   *   whether `a` and `A` are two columns; if not, a file's spelling is kept
+   *   whether `a` and `A` are two columns; if not, the files' spelling is kept where they agree, and is else the catalog's
    * @param timestampType
    *   `keep` (as the files have it, while they agree), `micros` or `int96`
    */
@@ -47,11 +47,12 @@ object SchemaUnion {
       caseSensitive: Boolean,
       timestampType: String = "keep"): SchemaUnion = {
     val perSchema = distinctSchemas(footers)
-    val merge = new SchemaMerge(caseSensitive)
+    val merge = new SchemaMerge(caseSensitive, oneSpelling = caseSensitive || catalogSchema.isEmpty)
     val files = perSchema.foldLeft(new StructType()) { case (union, (footer, _)) =>
       merge.structs(Nil, union, footer.schema.spark, footer.file.path)
     }
-    val union = catalogSchema.map(catalog => merge.withCatalog(catalog, files)).getOrElse(files)
+    val spelled = catalogSchema.map(c => if (caseSensitive) c else FileSpelling.of(c, footers))
+    val union = spelled.map(catalog => merge.withCatalog(catalog, files)).getOrElse(files)
     val timestamps = SparkWriterSchema.timestamps(perSchema.map(_._1), timestampType)
     val (written, unwritable) = SparkWriterSchema.leaves(union, timestamps)
     val extra = catalogSchema.toSeq.flatMap { catalog =>

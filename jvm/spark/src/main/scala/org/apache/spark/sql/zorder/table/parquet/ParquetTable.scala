@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.parquet
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -35,6 +36,10 @@ import org.apache.spark.sql.zorder.table.storage.{ObjectStores, StorageFailure}
 private[zorder] trait ParquetTable extends ClusterTable {
 
   def session: ClassicSession
+
+  /** Spark looks for the columns of a catalog in the files as the session compares names. */
+  override def caseSensitive: Boolean = declared.isEmpty || session.sessionState.conf.caseSensitiveAnalysis
+  override def settings: Map[String, String] = Map(SQLConf.CASE_SENSITIVE.key -> caseSensitive.toString)
 
   def store: JournalStore
 
