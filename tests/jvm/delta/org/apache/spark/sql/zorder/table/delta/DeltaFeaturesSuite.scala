@@ -5,6 +5,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.stats.Footers
+import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.LongTest
 
 /** Features of Delta's protocol that change what a file holds. */
@@ -62,6 +65,45 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
       for (c <- 0 to 1)
         assert(share(row, c, "files", "now") > 0.9 && share(row, c, "files", "measured") < 0.6)
     }
+  }
+
+  test("column mapping by id: renamed, added and nested columns are found by their ids") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(20000).selectExpr("id", "a", "b", "named_struct('x', b, 'l', array(a)) st").repartition(6)
+        .write.format("delta").option("delta.columnMapping.mode", "id").save(path.toString)
+      spark.sql(s"ALTER TABLE delta.`$path` RENAME COLUMN a TO ` a b,c`")
+      spark.sql(s"ALTER TABLE delta.`$path` ADD COLUMN later INT")
+      val run = "BY (` a b,c`, st.x) WITH (fileCount = 8, verify = 'checksum')"
+      val dry = zorder(path, s"$run DRY RUN")
+      val row = done(keeps(path)(zorder(path, run)))
+      for (c <- 0 to 1) {
+        assert(share(dry, c, "files", "now") > 0.9 && share(dry, c, "files", "forecast") < 0.6)
+        assert(share(row, c, "files", "measured") < 0.6)
+      }
+      assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("INT96 timestamps, of which Delta's log has bounds, are clustered by, and stay INT96") {
+    withConf("spark.sql.parquet.outputTimestampType" -> "INT96")(withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(8000).selectExpr("id", "timestamp_micros(b * 1000003) at").repartition(6)
+        .write.format("delta").save(path.toString)
+      val row = done(keeps(path)(zorder(path, "BY (id, at) WITH (fileCount = 8)")))
+      assert(share(row, 1, "files", "now") > 0.9)
+      val measured = share(row, 1, "files", "measured")
+      assert(measured < 0.6 && math.abs(share(row, 1, "files", "forecast") / measured - 1) < 0.1)
+      assert(reason(row).contains("column at stays INT96"), reason(row))
+      val log = DeltaLog.forTable(spark, path.toString).update()
+      val spans = log.allFiles.selectExpr(
+        "get_json_object(stats, '$.minValues.at') lo",
+        "get_json_object(stats, '$.maxValues.at') hi")
+      assert(spans.where("lo < '1970-01-07' AND hi > '1970-01-07'").count() < 6)
+      val files = read(path).inputFiles.map(DataFile(_, 0L, 0L, "")).toSeq
+      val leaves = Footers.read(Shims.classic(spark), files).flatMap(_.schema.leaves)
+      assert(leaves.filter(_.name == "at").map(_.physical).distinct === Seq("INT96"))
+    })
   }
 
   test(

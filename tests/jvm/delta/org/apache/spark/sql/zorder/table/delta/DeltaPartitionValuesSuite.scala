@@ -6,6 +6,7 @@ import java.util.TimeZone
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
+import sparkzorder.LongTest
 
 /** Partition values, which only Delta's log has: a run keeps them, whatever the zones of the session and the JVM. */
 class DeltaPartitionValuesSuite extends AnyFunSuite with DeltaFixture {
@@ -37,7 +38,7 @@ class DeltaPartitionValuesSuite extends AnyFunSuite with DeltaFixture {
   for {
     (jvm, its) <- Seq("UTC" -> "America/Los_Angeles", "Europe/Stockholm" -> "UTC")
     withZone <- Seq(true, false)
-  } test(s"timestamps stay, the JVM in $jvm, the session in $its, values with a zone: $withZone") {
+  } test(s"timestamps stay, the JVM in $jvm, the session in $its, values with a zone: $withZone", LongTest.unless(jvm == "UTC"): _*) {
     inJvmZone(jvm)(withConf(zone -> its)(withTempDir { dir =>
       val path = dir.resolve("t")
       filled(path, withZone)

@@ -100,7 +100,7 @@ object ZOrderOption {
       "keep, micros",
       "keep",
       "How timestamps are written: as the input files have them, or in microseconds. INT96 has no " +
-        "statistics, so clustering by such a column needs micros.",
+        "statistics, so clustering by such a column needs micros, but for Delta, whose log has bounds.",
       (o, v) => o.copy(timestampType = OptionValue.oneOf("timestampType", v, Seq("keep", "micros")))
     ),
     ZOrderOption(

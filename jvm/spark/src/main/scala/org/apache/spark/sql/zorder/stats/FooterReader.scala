@@ -18,7 +18,7 @@ import org.apache.parquet.schema.{MessageType, PrimitiveType}
 import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.{Block, Word, Zone}
+import sparkzorder.curve.{Block, LongWord, Word, Zone}
 
 /** Reads footers one by one; schemas that recur are kept once. Lives inside one task. */
 private[stats] final class FooterReader(
@@ -94,7 +94,7 @@ private[stats] final class FooterReader(
       val recurring = (meta.getSchema, keyValues.get(ParquetReadSupport.SPARK_METADATA_KEY), untyped)
       val schema =
         schemas.getOrElseUpdate(recurring, SchemaReader.read(meta.getSchema, keyValues).withoutType(untyped))
-      val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive))
+      val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive).beside(file))
       val chunks = blocks.map(_.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap)
       val byLeaf = schema.leaves.map(leaf => chunks.map(_.get(leaf.path)))
       val groups = blocks.indices.map { i =>
@@ -132,14 +132,24 @@ private[stats] final class FooterReader(
 private[stats] final case class ChunkZone(
     path: Option[Seq[String]],
     decoder: Option[ZoneDecoder],
-    absent: Zone) {
+    absent: Zone,
+    unknown: Zone = Zone.Unknown) {
+
+  /** With what the format knows of a timestamp that the file says nothing of. */
+  def beside(file: DataFile): ChunkZone = path.flatMap(file.timestamps.get).fold(this) { case (min, max) =>
+    copy(unknown = Zone.Between(LongWord(min), LongWord(max)))
+  }
 
   def chunk(chunks: Map[Seq[String], ColumnChunkMetaData]): Option[ColumnChunkMetaData] =
     path.flatMap(chunks.get)
 
   def of(chunks: Map[Seq[String], ColumnChunkMetaData]): Zone =
     if (path.isEmpty) absent
-    else chunk(chunks).map(ParquetZones.ofChunk(_, decoder)).getOrElse(Zone.Unknown)
+    else
+      chunk(chunks).map(ParquetZones.ofChunk(_, decoder)).getOrElse(Zone.Unknown) match {
+        case Zone.Unknown => unknown
+        case known => known
+      }
 }
 
 private[stats] object ChunkZone {

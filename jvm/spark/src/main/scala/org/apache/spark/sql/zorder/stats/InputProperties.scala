@@ -5,6 +5,7 @@ import java.util.Locale
 import scala.util.Try
 
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.Decimal
 
 /**
  * Properties of the input files that a rewrite should keep.
@@ -18,6 +19,8 @@ import org.apache.spark.sql.internal.SQLConf
  *   footer entries that all files have in common, less those of the writers themselves
  * @param int96
  *   columns with INT96 timestamps, which have no statistics
+ * @param shortBinaryDecimals
+ *   whether decimals that fit a long are stored as byte strings
  * @param refusals
  *   one sentence about encrypted files, if there are any
  */
@@ -26,6 +29,7 @@ final case class InputProperties(
     rowGroupBytes: Option[Long],
     keyValues: Map[String, String],
     int96: Seq[String],
+    shortBinaryDecimals: Boolean,
     refusals: Seq[String])
 
 object InputProperties {
@@ -47,6 +51,8 @@ object InputProperties {
   /** Hudi's are filters and bounds of its record keys. */
   private val WritersPrefixes = Seq("org.apache.spark.", "org.apache.hudi.", "hoodie_")
 
+  private val Decimals = "^DECIMAL\\((\\d+),".r
+
   def of(footers: Seq[FileFooter]): InputProperties = {
     val codecBytes = footers.flatMap(_.codecBytes).groupBy(_._1).toSeq
       .map { case (name, all) => (-all.map(_._2).sum, name) }
@@ -58,8 +64,12 @@ object InputProperties {
     val leaves = footers.map(_.schema).distinct.flatMap(_.leaves)
     val int96 = leaves.filter(_.physical == "INT96").map(_.name).distinct
     val usual = if (full.isEmpty) None else Some(full(full.size / 2))
-    InputProperties(codec, usual, extra.toMap, int96, refusals(footers.filter(_.encrypted)))
+    InputProperties(codec, usual, extra.toMap, int96, leaves.exists(isShortBinaryDecimal), refusals(footers.filter(_.encrypted)))
   }
+
+  private def isShortBinaryDecimal(leaf: LeafColumn): Boolean =
+    leaf.physical == "BINARY" && Decimals.findFirstMatchIn(leaf.logical).exists(
+      _.group(1).toInt <= Decimal.MAX_LONG_DIGITS)
 
   private def refusals(encrypted: Seq[FileFooter]): Seq[String] = encrypted.headOption.toSeq.map { first =>
     val others = if (encrypted.size > 1) s" and so are ${encrypted.size - 1} more" else ""

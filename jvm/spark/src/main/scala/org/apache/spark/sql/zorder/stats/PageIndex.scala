@@ -108,7 +108,7 @@ object PageIndex {
       val keyValues = meta.getKeyValueMetaData.asScala.toMap
       val schema = SchemaReader.read(meta.getSchema, keyValues)
       val origin = FileOrigin(Option(meta.getCreatedBy).getOrElse(""), keyValues)
-      val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive))
+      val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive).beside(file))
       FilePages(file, wanted.map(w => blocks.flatMap(b => ofRowGroup(reader, b, w))).toIndexedSeq)
     }
   }

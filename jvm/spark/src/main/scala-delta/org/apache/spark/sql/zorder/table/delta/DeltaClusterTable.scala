@@ -4,9 +4,10 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
-import org.apache.spark.sql.delta.{DeltaColumnMapping, DeltaLog, NoMapping, Snapshot}
+import org.apache.spark.sql.delta.{DeltaColumnMapping, DeltaLog, IdMapping, NoMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.util.DeltaFileOperations
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -31,7 +32,8 @@ private[delta] final class DeltaClusterTable(
   def version: Long = snapshot.version
 
   override def root: Path = fs.makeQualified(log.dataPath)
-  override def schema: StructType = snapshot.metadata.schema
+  override lazy val schema: StructType =
+    if (byId) DeltaColumns.numbered(snapshot.metadata.schema) else snapshot.metadata.schema
   override def partitionSchema: StructType = snapshot.metadata.partitionSchema
   override def properties: Map[String, String] = snapshot.metadata.configuration
   override def state: StateDir = new StateDir(fs, root)
@@ -45,10 +47,26 @@ private[delta] final class DeltaClusterTable(
     Some(StructType(schema.filterNot(f => partitions(f.name))))
   }
 
+  /** Whether files name columns as they like: only ids tell which is which. */
+  private def byId: Boolean = snapshot.columnMappingMode == IdMapping
+
+  /** Delta reads such files only if Spark may find columns by their ids. */
+  override def settings: Map[String, String] =
+    if (byId) Map(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key -> "true") else Map.empty
+
+  /** Bounds of INT96 timestamps are in Delta's log, too. */
+  override def boundsBesideFiles: Boolean = true
+
   /** Row tracking keeps its own columns in the files. */
   override def managed: Option[ManagedColumns] = {
     val names = schema.map(physical).toSet
-    Some(ManagedColumns(leaf => if (names(leaf.column.head)) Some(leaf.column) else None))
+    val ids = if (byId) DeltaColumns.ids(schema) else Set.empty[Int]
+    Some(ManagedColumns(leaf =>
+      leaf.fieldId.filter(_ => byId) match {
+        case Some(id) => if (ids(id)) Some(Seq(id.toString)) else None
+        // elements of arrays and maps have no ids
+        case None => if (names(leaf.column.head)) Some(leaf.column) else None
+      }))
   }
 
   /** The name in files, which a rename does not change. */
@@ -71,8 +89,11 @@ private[delta] final class DeltaClusterTable(
       add.modificationTime,
       directory(add),
       Some(add.numDeletedRecords),
-      if (add.deletionVector == null) 0.0 else add.deletedToPhysicalRecordsRatio.getOrElse(0.0))
+      if (add.deletionVector == null) 0.0 else add.deletedToPhysicalRecordsRatio.getOrElse(0.0),
+      timestamps.boundsOf(add))
   }.sortBy(_.path)
+
+  private[delta] lazy val timestamps = new LoggedTimestamps(schema, physical)
 
   override def rows(
       session: ClassicSession,

@@ -1,6 +1,9 @@
 package org.apache.spark.sql.zorder.table.delta
 
-import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.sql.delta.DeltaColumnMapping
+import org.apache.spark.sql.delta.schema.SchemaMergingUtils
+import org.apache.spark.sql.types.{MetadataBuilder, StructField, StructType}
+import org.apache.spark.sql.zorder.stats.StoredAs
 
 /** Columns by their paths in a schema. */
 private[delta] object DeltaColumns {
@@ -17,4 +20,25 @@ private[delta] object DeltaColumns {
         case _ => None
       }
     }
+
+  /** The columns, and fields of structs, as those that files identify by Delta's ids. */
+  def numbered(schema: StructType): StructType = StructType(schema.map { f =>
+    val dataType = f.dataType match {
+      case s: StructType => numbered(s)
+      case other => other
+    }
+    val metadata = new MetadataBuilder().withMetadata(f.metadata)
+      .putLong(StoredAs.FieldId, DeltaColumnMapping.getColumnId(f).toLong).build()
+    f.copy(dataType = dataType, metadata = metadata)
+  })
+
+  /** The ids of all columns, at any depth. */
+  def ids(schema: StructType): Set[Int] = {
+    var found = Set.empty[Int]
+    SchemaMergingUtils.transformColumns(schema) { (_, field, _) =>
+      found += DeltaColumnMapping.getColumnId(field)
+      field
+    }
+    found
+  }
 }

@@ -16,8 +16,6 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 /** The rows of some files of a snapshot as Delta reads them: without deleted rows, with the table's column names. */
 private[delta] object DeltaRows {
 
-  private val Path = "_zorder_path"
-
   def apply(
       session: ClassicSession,
       log: DeltaLog,
@@ -28,7 +26,7 @@ private[delta] object DeltaRows {
     val read = log.createDataFrame(snapshot, chosen, actionTypeOpt = Some("Optimize"))
     val tracked = RowTracking.preserveRowTrackingColumns(read, snapshot)
     val names = tracked.columns.toSeq
-    val path: Column = col("_metadata.file_path").as(Path)
+    val path: Column = col("_metadata.file_path").as(InputRelation.PathColumn)
     val located = tracked.select(names.map(n => tracked(quoted(n))) :+ path: _*).queryExecution.analyzed
     val route =
       if (partitions.length == 1) Literal(0)

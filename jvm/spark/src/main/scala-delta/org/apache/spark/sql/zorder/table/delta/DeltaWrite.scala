@@ -56,7 +56,12 @@ final private[delta] class DeltaWrite(
     }.toMap
     CrashPoint.hit("delta-written")
     written.toSeq.sortBy(_._1).map { case (path, add) =>
-      val file = DataFile(path, add.size, add.modificationTime, table.directory(add))
+      val file = DataFile(
+        path,
+        add.size,
+        add.modificationTime,
+        table.directory(add),
+        timestamps = table.timestamps.boundsOf(add))
       WrittenFile(file, DataFile.below(root, file), DeltaWrite.number(path))
     }
   }

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.run.inspect
 
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.{RunOptions, SessionKeys}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -8,7 +9,7 @@ import org.apache.spark.sql.zorder.run.report.HumanReadable
 import org.apache.spark.sql.zorder.run.request.PinnedSession
 import org.apache.spark.sql.zorder.run.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputProperties}
+import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputProperties, StoredAs}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
@@ -39,7 +40,16 @@ final class Inspection private (
     val relaxed =
       if (union.relaxed.isEmpty) ""
       else s" A rewrite makes required columns optional: ${union.relaxed.mkString(", ")}."
-    accepted + relaxed
+    accepted + relaxed + int96
+  }
+
+  /** Bounds beside the files serve files alone. */
+  private def int96: String = {
+    val kept = if (union.timestamps == "INT96") Inspection.int96(statistics, traits) else Nil
+    if (kept.isEmpty) ""
+    else
+      s" Timestamp column ${kept.mkString(", ")} stays INT96, so that its pages have no bounds; " +
+        "WITH (timestampType = 'micros') gives them some."
   }
 
   /** Bytes of a row group to write: as in the input, else Parquet's default. */
@@ -103,15 +113,26 @@ object Inspection {
     val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statistics.columns))
     val traits = InputProperties.of(footers)
     traits.refusals.headOption.foreach(refuse)
+    // Spark's vectorized reader does not know decimals of few digits as byte strings, its other one does
+    if (traits.shortBinaryDecimals) session.conf.set(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key, "false")
     val schema = InputSchema.of(session, table, footers, options)
+    InputRelation.taken(schema.union.schema.fieldNames.toSeq ++ table.partitionSchema.fieldNames).foreach { own =>
+      refuse(s"Column $own of ${table.name} has a name that a run needs for a column of its own: rename it.")
+    }
     BloomFilters.paths(session, table.name, schema.union.schema, options.bloom)
     session.conf.set(PinnedSession.TimestampType, schema.union.timestamps)
-    val clustering = statistics.columns.take(statistics.clustering).map(_.path.mkString("."))
-    if (schema.union.timestamps == "INT96") clustering.find(traits.int96.contains).foreach { column =>
+    if (schema.union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, traits).foreach { column =>
       refuse(
         s"Timestamp column $column is stored as INT96, which has no statistics, so nothing " +
           "could skip by it: add WITH (timestampType = 'micros').")
     }
     new Inspection(session, table, footers, statistics, schema, traits)
   }
+
+  /** The clustering columns that files store as INT96. */
+  private def int96(statistics: RunStatistics, traits: InputProperties): Seq[String] =
+    statistics.columns.take(statistics.clustering).filter(_.stored match {
+      case StoredAs.Named(path) => traits.int96.contains(path.mkString("."))
+      case _ => false
+    }).map(_.path.mkString("."))
 }

@@ -13,6 +13,9 @@ import org.apache.hadoop.fs.Path
  *   how many of its rows a format marks as deleted without rewriting the file; None if it cannot tell
  * @param deletedShare
  *   which share of its rows that is, estimated from the format's metadata
+ * @param timestamps
+ *   min and max, in microseconds, of timestamps that have none in the file (INT96), by their names in the file, where
+ *   the format keeps them
  */
 final case class DataFile(
     path: String,
@@ -20,7 +23,8 @@ final case class DataFile(
     modified: Long,
     partition: String,
     deleted: Option[Long] = Some(0L),
-    deletedShare: Double = 0.0)
+    deletedShare: Double = 0.0,
+    timestamps: Map[Seq[String], (Long, Long)] = Map.empty)
 
 object DataFile {
 

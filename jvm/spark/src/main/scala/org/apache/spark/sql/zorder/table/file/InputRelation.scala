@@ -40,5 +40,15 @@ object InputRelation {
   /** An INT that is the same for all rows of a file, in relations that have one. */
   val SeedColumn = "_zorder_seed"
 
+  /** The place of a row in its file, in relations that show it. */
+  val PositionColumn = "_zorder_position"
+
+  /** The path of a row's file, in relations that show it. */
+  val PathColumn = "_zorder_path"
+
   val OwnColumns: Seq[String] = Seq(RouteColumn, SeedColumn)
+
+  /** The first of these names, of a table's columns, that a column of some relation has. */
+  def taken(names: Seq[String]): Option[String] =
+    names.find(n => (OwnColumns ++ Seq(PositionColumn, PathColumn)).exists(_.equalsIgnoreCase(n)))
 }
