@@ -2,7 +2,10 @@ package org.apache.spark.sql.zorder.run
 
 import java.nio.file.Path
 
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
+
+import sparkzorder.LongTest
 
 /**
  * Names of columns: in another case in the catalog than in the files, as in most tables of Hive; words of SQL; names
@@ -82,6 +85,37 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
         spark.sql(s"CREATE TABLE cased (CUSTID INT) USING parquet LOCATION '$path'")
         refused(path, s"ZORDER TABLE cased BY (CUSTID) WITH (fileCount = 8, force = true)", "custId and custID")
       }
+    }
+  }
+
+  private def long(name: String): Seq[Tag] = LongTest.unless(name == "NULL" || name == "interval")
+
+  for (name <- Seq("NULL", "true", "current_date", "interval", "case", "user", "date", "100", "`"))
+    test(s"a column named $name: later statements read back what the run stored", long(name): _*) {
+      withTempDir { dir =>
+        val (path, column) = (dir.resolve("t"), "`" + name.replace("`", "``") + "`")
+        numbers(2000).selectExpr("id", "a", s"b AS $column").repartition(4).write.parquet(path.toString)
+        val run = "WITH (fileCount = 4, force = true)"
+        keepsRows(path)(done(zorder(path, s"BY ($column, a) $run")))
+        for (strict <- Seq("true", "false"))
+          withConf("spark.sql.ansi.enabled" -> strict, "spark.sql.ansi.enforceReservedKeywords" -> strict) {
+            assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+            assert(spark.sql(s"SELECT * FROM clustering_information('$path')").count() > 0)
+          }
+        spark.sql(s"ZORDER INDEX '$path'").collect()
+        val file = s"SELECT count(DISTINCT zorder_file('path:$path', $column, a)) FROM parquet.`$path`"
+        assert(spark.sql(file).head().getLong(0) === 4)
+        assert(status(one(s"ZORDER ROLLBACK '$path'")) === "ROLLED_BACK")
+      }
+    }
+
+  test("names of a run's own columns are refused before any work") {
+    for (name <- Seq("_zorder_route", "_zorder_seed", "_ZORDER_position", "_zorder_path")) withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(2000).selectExpr("id", "a", s"b AS $name").repartition(2).write.parquet(path.toString)
+      val why = Seq(name, "a name that a run needs", "rename it")
+      refused(path, s"ZORDER TABLE '$path' BY (id, a) WITH (fileCount = 4, force = true)", why: _*)
+      refused(path, s"ZORDER TABLE '$path' FULL BY ($name, a) WITH (fileCount = 4)", why: _*)
     }
   }
 }

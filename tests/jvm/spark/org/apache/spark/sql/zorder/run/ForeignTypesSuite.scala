@@ -39,6 +39,31 @@ class ForeignTypesSuite extends AnyFunSuite with RunFixture {
       .flatMap(_.schema.leaves).map(l => l.name -> l.typeText).toMap
   }
 
+  test("decimals of few digits as byte strings, by which Spark's vectorized reader fails") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      val schema = "message m { required int32 a; optional binary n (DECIMAL(9,2)); " +
+        "optional group s { optional binary x (DECIMAL(18,0)); } optional binary w (DECIMAL(30,1)); }"
+      def number(v: Long) = Binary.fromConstantByteArray(java.math.BigInteger.valueOf(v).toByteArray)
+      ForeignFile.write(Files.createDirectories(path).resolve("f.parquet"), schema, 4000)(identity) { (g, i) =>
+        g.append("a", i * 7919 % 1000)
+        if (i % 7 > 0) g.append("n", number(i * 104729L % 200003 - 100000))
+        g.addGroup("s").append("x", number(i * 1000000007L))
+        g.append("w", number(-i.toLong))
+      }
+      val row = withConf("spark.sql.parquet.enableVectorizedReader" -> "false") {
+        val expected = read(path).collect().map(_.toString).sorted.toSeq
+        val done = withConf("spark.sql.parquet.enableVectorizedReader" -> "true") {
+          this.done(zorder(path, "BY (n, s.x) WITH (fileCount = 4, verify = 'checksum')"))
+        }
+        assert(read(path).collect().map(_.toString).sorted.toSeq === expected && expected.length === 4000)
+        done
+      }
+      for (c <- 0 to 1) assert(share(row, c, "files", "measured") < 0.7)
+      assert(types(path)("n") === "INT32 DECIMAL(9,2)" && read(path).where("n IS NULL").count() === 572)
+    }
+  }
+
   test("types that are kept") {
     withTempDir { dir =>
       val path = table(

@@ -1,6 +1,11 @@
 package org.apache.spark.sql.zorder.expr
 
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, GetStructField}
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
+import org.apache.spark.sql.internal.SQLConf
 
 /** The path of a column or of a field of a struct: the names down to it. */
 object ColumnPath {
@@ -28,5 +33,17 @@ object ColumnPath {
   def sql(path: Seq[String]): String = path.map(quoteIfNeeded).mkString(".")
 
   private def quoteIfNeeded(part: String): String =
-    if (part.matches("[A-Za-z_][A-Za-z0-9_]*")) part else "`" + part.replace("`", "``") + "`"
+    if (part.matches("[A-Za-z_][A-Za-z0-9_]*") && isNoWord(part)) part else "`" + part.replace("`", "``") + "`"
+
+  /** Whether it is neither a literal such as NULL nor a word that some session reserves. No such word has a digit. */
+  private def isNoWord(name: String): Boolean = name.exists(_.isDigit) ||
+    Try(SQLConf.withExistingConf(strict)(CatalystSqlParser.parseExpression(name))).toOption
+      .contains(UnresolvedAttribute(Seq(name)))
+
+  private val strict = {
+    val conf = new SQLConf
+    conf.setConf(SQLConf.ANSI_ENABLED, true)
+    conf.setConf(SQLConf.ENFORCE_RESERVED_KEYWORDS, true)
+    conf
+  }
 }

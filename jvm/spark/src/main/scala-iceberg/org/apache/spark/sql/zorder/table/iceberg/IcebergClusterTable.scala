@@ -50,6 +50,9 @@ final private[iceberg] class IcebergClusterTable(
     case (property, option) => Option(table.properties.get(property)).map(option -> _)
   }
 
+  /** Iceberg's writer has no INT96, and its manifests have bounds. */
+  override def boundsBesideFiles: Boolean = true
+
   override def state: StateDir = new StateDir(fs, root, branch)
 
   override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)

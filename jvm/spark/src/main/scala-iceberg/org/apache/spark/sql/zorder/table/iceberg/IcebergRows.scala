@@ -21,8 +21,7 @@ private[iceberg] object IcebergRows {
   /** Spark 3.5 and 4.0 read staged files by this option; 4.1 by the name alone. */
   private val ReadOption = "scan-task-set-id"
 
-  private val Position = "_zorder_position"
-  private val Place = Seq(InputRelation.SeedColumn, Position)
+  private val Place = Seq(InputRelation.SeedColumn, InputRelation.PositionColumn)
 
   def apply(
       session: ClassicSession,
@@ -48,7 +47,7 @@ private[iceberg] object IcebergRows {
       else NumberOfFile(file, FileNumbers(numbers(partitions)))
     val added = Seq(
       Alias(NumberOfFile(file, FileNumbers(seeds(partitions))), InputRelation.SeedColumn)(),
-      Alias(position, Position)(),
+      Alias(position, InputRelation.PositionColumn)(),
       Alias(route, InputRelation.RouteColumn)())
     val plan = Shims.ofRows(session, Project(relation.output ++ added, located)).queryExecution.analyzed
     // format version 3: the ids that rows keep when they are moved
