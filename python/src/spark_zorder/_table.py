@@ -229,7 +229,7 @@ class OptimizeBuilder:
         return self._with(replace(self._clustering, into=path))
 
     def full(self) -> OptimizeBuilder:
-        """Also the files that are in their place already."""
+        """All files: also those that are in their place already, and however little is gained."""
         return self._with(replace(self._clustering, full=True))
 
     def dryRun(self) -> OptimizeBuilder:

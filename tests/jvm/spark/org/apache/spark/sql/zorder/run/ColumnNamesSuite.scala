@@ -83,7 +83,10 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
           numbers(8000).selectExpr("a AS custId", "b AS custID").repartition(4).write.parquet(path.toString)
         }
         spark.sql(s"CREATE TABLE cased (CUSTID INT) USING parquet LOCATION '$path'")
-        refused(path, s"ZORDER TABLE cased BY (CUSTID) WITH (fileCount = 8, force = true)", "custId and custID")
+        refused(
+          path,
+          s"ZORDER TABLE cased BY (CUSTID) WITH (fileCount = 8, force = true)",
+          "custId and custID")
       }
     }
   }
@@ -110,12 +113,13 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
     }
 
   test("names of a run's own columns are refused before any work") {
-    for (name <- Seq("_zorder_route", "_zorder_seed", "_ZORDER_position", "_zorder_path")) withTempDir { dir =>
-      val path = dir.resolve("t")
-      numbers(2000).selectExpr("id", "a", s"b AS $name").repartition(2).write.parquet(path.toString)
-      val why = Seq(name, "a name that a run needs", "rename it")
-      refused(path, s"ZORDER TABLE '$path' BY (id, a) WITH (fileCount = 4, force = true)", why: _*)
-      refused(path, s"ZORDER TABLE '$path' FULL BY ($name, a) WITH (fileCount = 4)", why: _*)
-    }
+    for (name <- Seq("_zorder_route", "_zorder_seed", "_ZORDER_position", "_zorder_path"))
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        numbers(2000).selectExpr("id", "a", s"b AS $name").repartition(2).write.parquet(path.toString)
+        val why = Seq(name, "a name that a run needs", "rename it")
+        refused(path, s"ZORDER TABLE '$path' BY (id, a) WITH (fileCount = 4, force = true)", why: _*)
+        refused(path, s"ZORDER TABLE '$path' FULL BY ($name, a) WITH (fileCount = 4)", why: _*)
+      }
   }
 }

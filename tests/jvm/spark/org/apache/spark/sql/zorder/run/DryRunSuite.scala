@@ -67,7 +67,9 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
         assert(dataFiles(path).keySet.intersect(before).isEmpty)
         assert(metric[Long](row, "partitionsOptimized") === 2)
       }
-      assert(reason(zorder(path, "FULL BY (one) WITH (fileCount = 4) DRY RUN")).contains("holds a single value"))
+      assert(reason(zorder(
+        path,
+        "FULL BY (one) WITH (fileCount = 4) DRY RUN")).contains("holds a single value"))
       ends(path, s"FULL WHERE p = 1 BY (a, b)", "DONE")
       ends(path, s"FULL WHERE p = 7 BY (a, b)", "NOTHING_TO_DO")
       ends(path, s"BY (one) WITH (fileCount = 4) INTO '$copy'", "NO_GAIN")

@@ -45,11 +45,12 @@ class ForeignTypesSuite extends AnyFunSuite with RunFixture {
       val schema = "message m { required int32 a; optional binary n (DECIMAL(9,2)); " +
         "optional group s { optional binary x (DECIMAL(18,0)); } optional binary w (DECIMAL(30,1)); }"
       def number(v: Long) = Binary.fromConstantByteArray(java.math.BigInteger.valueOf(v).toByteArray)
-      ForeignFile.write(Files.createDirectories(path).resolve("f.parquet"), schema, 4000)(identity) { (g, i) =>
-        g.append("a", i * 7919 % 1000)
-        if (i % 7 > 0) g.append("n", number(i * 104729L % 200003 - 100000))
-        g.addGroup("s").append("x", number(i * 1000000007L))
-        g.append("w", number(-i.toLong))
+      ForeignFile.write(Files.createDirectories(path).resolve("f.parquet"), schema, 4000)(identity) {
+        (g, i) =>
+          g.append("a", i * 7919 % 1000)
+          if (i % 7 > 0) g.append("n", number(i * 104729L % 200003 - 100000))
+          g.addGroup("s").append("x", number(i * 1000000007L))
+          g.append("w", number(-i.toLong))
       }
       val row = withConf("spark.sql.parquet.enableVectorizedReader" -> "false") {
         val expected = read(path).collect().map(_.toString).sorted.toSeq

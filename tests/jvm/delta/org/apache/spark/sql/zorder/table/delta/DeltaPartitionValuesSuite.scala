@@ -38,7 +38,9 @@ class DeltaPartitionValuesSuite extends AnyFunSuite with DeltaFixture {
   for {
     (jvm, its) <- Seq("UTC" -> "America/Los_Angeles", "Europe/Stockholm" -> "UTC")
     withZone <- Seq(true, false)
-  } test(s"timestamps stay, the JVM in $jvm, the session in $its, values with a zone: $withZone", LongTest.unless(jvm == "UTC"): _*) {
+  } test(
+    s"timestamps stay, the JVM in $jvm, the session in $its, values with a zone: $withZone",
+    LongTest.unless(jvm == "UTC"): _*) {
     inJvmZone(jvm)(withConf(zone -> its)(withTempDir { dir =>
       val path = dir.resolve("t")
       filled(path, withZone)
@@ -51,7 +53,8 @@ class DeltaPartitionValuesSuite extends AnyFunSuite with DeltaFixture {
     }))
   }
 
-  test("a copy whose directories cannot say which of two equal hours is meant is given up, and nothing is left") {
+  test(
+    "a copy whose directories cannot say which of two equal hours is meant is given up, and nothing is left") {
     withConf(zone -> "America/Los_Angeles")(withTempDir { dir =>
       val path = dir.resolve("t")
       filled(path, withZone = true)

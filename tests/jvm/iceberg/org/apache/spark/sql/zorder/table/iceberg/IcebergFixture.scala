@@ -14,7 +14,8 @@ import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import org.apache.spark.util.Utils
 
 /** A session with Iceberg's extension, a Hadoop catalog `ice` and Iceberg's session catalog, in temp folders. */
-private[iceberg] trait IcebergFixture extends ZOrderSession with BeforeAndAfterAll with BeforeAndAfterEach { this: Suite =>
+private[iceberg] trait IcebergFixture extends ZOrderSession with BeforeAndAfterAll with BeforeAndAfterEach {
+  this: Suite =>
   protected val icebergExtension = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
   protected def extensions: Seq[String] = Seq(icebergExtension, ZOrderSession.extension)

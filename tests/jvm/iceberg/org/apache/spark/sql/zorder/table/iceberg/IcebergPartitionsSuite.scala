@@ -51,7 +51,8 @@ class IcebergPartitionsSuite extends AnyFunSuite with IcebergFixture {
   for (partitioning <- Seq("at", "hours(at), local"))
     test(s"timestamps by $partitioning stay when the session's zone is not the JVM's") {
       withConf("spark.sql.session.timeZone" -> "America/Los_Angeles") {
-        val t = create("zones", "id BIGINT, at TIMESTAMP, local TIMESTAMP_NTZ", s"PARTITIONED BY ($partitioning)")
+        val t =
+          create("zones", "id BIGINT, at TIMESTAMP, local TIMESTAMP_NTZ", s"PARTITIONED BY ($partitioning)")
         // hours of the night in which clocks go back there
         sql(
           s"INSERT INTO $t SELECT id, timestamp_seconds(1636271999 + (id % 3) * 3600), " +

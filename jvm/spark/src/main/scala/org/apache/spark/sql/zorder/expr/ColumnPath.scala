@@ -33,7 +33,8 @@ object ColumnPath {
   def sql(path: Seq[String]): String = path.map(quoteIfNeeded).mkString(".")
 
   private def quoteIfNeeded(part: String): String =
-    if (part.matches("[A-Za-z_][A-Za-z0-9_]*") && isNoWord(part)) part else "`" + part.replace("`", "``") + "`"
+    if (part.matches("[A-Za-z_][A-Za-z0-9_]*") && isNoWord(part)) part
+    else "`" + part.replace("`", "``") + "`"
 
   /** Whether it is neither a literal such as NULL nor a word that some session reserves. No such word has a digit. */
   private def isNoWord(name: String): Boolean = name.exists(_.isDigit) ||

@@ -100,7 +100,8 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
     import rewrite.{files, forecast}
     val notes = emptyLogNote + selected.summary + rewrite.input.changesSummary
     val noGain =
-      if (forecast.gain < options.minGain) Some(new NoGain(forecast, files, layouts).sentence(options.minGain))
+      if (forecast.gain < options.minGain)
+        Some(new NoGain(forecast, files, layouts).sentence(options.minGain))
       else None
     if (noGain.isDefined && !options.force && !request.full)
       Left(BatchResult(

@@ -35,7 +35,8 @@ final private[sort] class HeldRows(rows: Int, fields: Int) {
 
   private def isBehind(i: Int, at: UnsafeRow): Boolean = {
     val same = bases((addresses(i) >>> HeldRows.OffsetBits).toInt) eq at.getBaseObject
-    if (same) at.getBaseOffset > (addresses(i) & HeldRows.OffsetMask) else !numbers.containsKey(at.getBaseObject)
+    if (same) at.getBaseOffset > (addresses(i) & HeldRows.OffsetMask)
+    else !numbers.containsKey(at.getBaseObject)
   }
 
   private def numberOf(base: AnyRef): Int = {

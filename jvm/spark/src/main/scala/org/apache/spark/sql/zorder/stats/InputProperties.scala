@@ -64,7 +64,13 @@ object InputProperties {
     val leaves = footers.map(_.schema).distinct.flatMap(_.leaves)
     val int96 = leaves.filter(_.physical == "INT96").map(_.name).distinct
     val usual = if (full.isEmpty) None else Some(full(full.size / 2))
-    InputProperties(codec, usual, extra.toMap, int96, leaves.exists(isShortBinaryDecimal), refusals(footers.filter(_.encrypted)))
+    InputProperties(
+      codec,
+      usual,
+      extra.toMap,
+      int96,
+      leaves.exists(isShortBinaryDecimal),
+      refusals(footers.filter(_.encrypted)))
   }
 
   private def isShortBinaryDecimal(leaf: LeafColumn): Boolean =

@@ -116,15 +116,18 @@ object Inspection {
     // Spark's vectorized reader does not know decimals of few digits as byte strings, its other one does
     if (traits.shortBinaryDecimals) session.conf.set(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key, "false")
     val schema = InputSchema.of(session, table, footers, options)
-    InputRelation.taken(schema.union.schema.fieldNames.toSeq ++ table.partitionSchema.fieldNames).foreach { own =>
-      refuse(s"Column $own of ${table.name} has a name that a run needs for a column of its own: rename it.")
+    InputRelation.taken(schema.union.schema.fieldNames.toSeq ++ table.partitionSchema.fieldNames).foreach {
+      own =>
+        refuse(
+          s"Column $own of ${table.name} has a name that a run needs for a column of its own: rename it.")
     }
     BloomFilters.paths(session, table.name, schema.union.schema, options.bloom)
     session.conf.set(PinnedSession.TimestampType, schema.union.timestamps)
-    if (schema.union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, traits).foreach { column =>
-      refuse(
-        s"Timestamp column $column is stored as INT96, which has no statistics, so nothing " +
-          "could skip by it: add WITH (timestampType = 'micros').")
+    if (schema.union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, traits).foreach {
+      column =>
+        refuse(
+          s"Timestamp column $column is stored as INT96, which has no statistics, so nothing " +
+            "could skip by it: add WITH (timestampType = 'micros').")
     }
     new Inspection(session, table, footers, statistics, schema, traits)
   }

@@ -23,7 +23,10 @@ object PinnedSession {
       "files without a writer's note hold proleptic dates"),
     ("spark.sql.files.ignoreCorruptFiles", "false", "a file that cannot be read must stop the run"),
     ("spark.sql.files.ignoreMissingFiles", "false", "a file that vanished must stop the run"),
-    ("spark.sql.caseSensitive", "true", "columns that differ in case only are different columns of a path's files"),
+    (
+      "spark.sql.caseSensitive",
+      "true",
+      "columns that differ in case only are different columns of a path's files"),
     ("spark.sql.parquet.mergeSchema", "false", "the schema is the union of the footers, computed before"),
     ("spark.sql.parquet.recordLevelFilter.enabled", "false", "a rewrite filters nothing"),
     ("spark.sql.parquet.filterPushdown", "true", "default"),

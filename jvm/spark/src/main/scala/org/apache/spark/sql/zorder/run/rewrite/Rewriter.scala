@@ -178,8 +178,9 @@ final private[run] class Rewriter(context: RunContext) {
       if (schema.isEmpty) request.into.isEmpty && read != wrote
       else PartitionValues.of(read, schema, zone) != PartitionValues.of(wrote, schema, zone)
     written.map(w => (w, plan.outputs.each(w.number).directory))
-      .collectFirst { case (w, read) if differ(read, w.file.partition) =>
-        s"Rows of the partition $read were written into the partition ${w.file.partition} (${w.path})."
+      .collectFirst {
+        case (w, read) if differ(read, w.file.partition) =>
+          s"Rows of the partition $read were written into the partition ${w.file.partition} (${w.path})."
       }
   }
 
