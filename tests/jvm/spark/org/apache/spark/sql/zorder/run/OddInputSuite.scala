@@ -55,6 +55,18 @@ class OddInputSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("timestamps as names of partitions, in a session whose zone is not the JVM's") {
+    withConf("spark.sql.session.timeZone" -> "America/Los_Angeles")(withTempDir { dir =>
+      val path = dir.resolve("t")
+      // an hour before and after the clocks go back there, and NULL
+      val at = "if(id % 4 = 0, null, timestamp_seconds(1636266599 + (id % 4) * 7200)) AS at"
+      numbers(2000).selectExpr("id", "a", at).repartition(3).write.partitionBy("at").parquet(path.toString)
+      val row = keepsRows(path)(done(zorder(path, "BY (a, id) WITH (fileCount = 2, force = true)")))
+      assert(metric[Long](row, "partitionsOptimized") === 4)
+      assert(status(zorder(path, "BY (a, id) WITH (fileCount = 2)")) === "NOTHING_TO_DO")
+    })
+  }
+
   test("files that spell a column in two ways are refused: Spark could not read their union") {
     withTempDir { dir =>
       val path = dir.resolve("t")
