@@ -57,10 +57,13 @@ private[delta] final class DeltaClusterTable(
   /** Bounds of INT96 timestamps are in Delta's log, too. */
   override def boundsBesideFiles: Boolean = true
 
-  /** Row tracking keeps its own columns in the files. */
+  /**
+   * Row tracking keeps its own columns in the files. Delta 4 may keep partition columns there, too, but the log alone has
+   * their values.
+   */
   override def managed: Option[ManagedColumns] = {
-    val names = schema.map(physical).toSet
-    val ids = if (byId) DeltaColumns.ids(schema) else Set.empty[Int]
+    val names = declared.get.map(physical).toSet
+    val ids = if (byId) DeltaColumns.ids(declared.get) else Set.empty[Int]
     Some(ManagedColumns(leaf =>
       leaf.fieldId.filter(_ => byId) match {
         case Some(id) => if (ids(id)) Some(Seq(id.toString)) else None
