@@ -1,5 +1,9 @@
 package org.apache.spark.sql.zorder.skip.aggregate
 
+import java.nio.file.{Files, Path, StandardCopyOption}
+
+import scala.collection.JavaConverters._
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.functions.expr
@@ -105,4 +109,66 @@ class AggregateSuite extends AnyFunSuite with SkippedScans {
       }
     }
   }
+
+  test("a statement may spell names in another case: of partitions, of columns with a default, of keys and orders") {
+    withTempDir { dir =>
+      val path = dir.resolve("t").toString
+      table(path)
+      index(dir.resolve("t"))
+      spark.read.parquet(path).createOrReplaceTempView("t")
+      Seq(
+        "SELECT count(*), min(ID), max(Id) FROM t WHERE PART = 1",
+        "SELECT count(*) FROM t WHERE Part >= 1 AND PART < 7",
+        "SELECT count(*), max(X) FROM (SELECT ID AS x, PART AS p FROM t) WHERE P IN (0, 2)").foreach(q =>
+        assert(opens(spark.sql(q)) === 0, q))
+      assert(spark.read.parquet(path).where("PART = 2").count() === 200)
+    }
+    withTempDir { dir =>
+      val path = dir.resolve("d")
+      spark.range(0, 10, 1, 1).selectExpr("id").write.parquet(path.toString)
+      spark.range(100, 102, 1, 1).selectExpr("id", "id - 99 x").write.mode("append").parquet(path.toString)
+      withConf("spark.sql.parquet.mergeSchema" -> "true")(index(path))
+      withTable("defaulted", "keys") {
+        spark.sql(s"CREATE TABLE defaulted (id BIGINT) USING parquet LOCATION '$path'")
+        spark.sql("ALTER TABLE defaulted ADD COLUMN x BIGINT DEFAULT 5")
+        spark.sql("CREATE TABLE keys USING parquet AS SELECT 5L x")
+        for (x <- Seq("x", "X")) {
+          assert(spark.sql(s"SELECT max($x), count($x) FROM defaulted").head().toString === "[5,12]")
+          assert(spark.sql(s"SELECT id FROM defaulted WHERE $x = 5").count() === 10)
+          assert(spark.sql(s"SELECT $x FROM defaulted ORDER BY $x DESC LIMIT 1").head().getLong(0) === 5)
+          assert(spark.sql(s"SELECT * FROM defaulted JOIN keys ON defaulted.$x = keys.x").count() === 10)
+        }
+      }
+    }
+  }
+
+  test("what another program has written over since the session listed the files is counted as it is now") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      withTable("held", "parted") {
+        spark.range(0, 30, 1, 3).write.parquet(path.toString)
+        index(path)
+        spark.sql(s"CREATE TABLE held (id BIGINT) USING parquet LOCATION '$path'")
+        assert(opens(spark.table("held").where("id = 25")) === 1)
+        def file(n: Int): Path =
+          Files.list(path).iterator.asScala.filter(_.toString.endsWith(".parquet")).toSeq.sorted.apply(n)
+        val other = dir.resolve("other")
+        spark.range(5000, 5010, 1, 1).write.parquet(other.toString)
+        spark.range(7000, 7001, 1, 1).write.parquet(dir.resolve("late").toString)
+        Files.copy(only(other), file(0), StandardCopyOption.REPLACE_EXISTING)
+        Files.delete(path.resolve(s".${file(0).getFileName}.crc"))
+        // what a session has not listed is no part of its table, with an index and without
+        Files.copy(only(dir.resolve("late")), path.resolve("zlate.parquet"))
+        assert(opens(spark.sql("SELECT count(*), min(id), max(id) FROM held")) === 1)
+        assert(spark.sql("SELECT count(*), min(id), max(id) FROM held").head().toString === "[30,10,5009]")
+        Files.delete(file(1))
+        assert(intercept[Exception](spark.sql("SELECT max(id) FROM held").collect()).toString.contains("REFRESH TABLE"))
+        spark.sql("REFRESH TABLE held")
+        assert(opens(spark.sql("SELECT count(*), min(id), max(id) FROM held")) === 2)
+        assert(spark.sql("SELECT max(id) FROM held").head().getLong(0) === 7000)
+      }
+    }
+  }
+
+  private def only(dir: Path): Path = Files.list(dir).iterator.asScala.find(_.toString.endsWith(".parquet")).get
 }

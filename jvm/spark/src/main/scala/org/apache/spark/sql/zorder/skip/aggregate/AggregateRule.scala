@@ -5,17 +5,17 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.PartitionDirectory
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, StatisticsIndex}
-import org.apache.spark.sql.zorder.skip.scan.{FileCounts, IndexedScan, SkippingFileIndex, SkippingUsage}
+import org.apache.spark.sql.zorder.skip.scan.{FileCounts, IndexedScan, SkippingUsage}
 import org.apache.spark.sql.zorder.skip.scan.PlanParts._
 import org.apache.spark.sql.zorder.workload.predicate.BoxColumn
 
 /**
  * Answers `min(c)`, `max(c)`, `count(*)` and `count(c)` over a whole table, or over whole partitions of it, from the
- * index: of those files whose entries are of the very files that are listed now. The others are read, from the same
- * listing. The answer is that of the moment when the query is planned, as it is for a scan, which lists then.
+ * index: of those files whose entries are of the very files that are there now. The others are read. The answer is that
+ * of the moment when the query is planned, as it is for a scan, which lists then.
  */
 object AggregateRule extends Rule[LogicalPlan] {
 
@@ -28,27 +28,25 @@ object AggregateRule extends Rule[LogicalPlan] {
 
   private def answered(a: Aggregate): Option[LogicalPlan] =
     for {
-      found <- scan(a.child, Nil)
-      (l, r, index) = found._1
+      (scan, whole) <- scan(a.child, Nil)
       asked = distinctOf(a)
       if asked.nonEmpty
-      answers = asked.map(e => AskedAggregate.of(inside(e, a.child), index.index.files, ranges(_, l, index)))
+      answers = asked.map(e => AskedAggregate.of(inside(e, a.child, scan), scan.index.index.files, ranges(_, scan)))
       if answers.forall(_.isDefined)
-      result <- split(a, asked, answers.flatten, l, r, index, found._2)
+      listed <- FreshListing.of(scan, whole)
+      result <- split(a, asked, answers.flatten, scan, listed)
     } yield result
 
   private def split(
       a: Aggregate,
       asked: Seq[AggregateExpression],
       answers: Seq[AskedAggregate],
-      l: LogicalRelation,
-      r: HadoopFsRelation,
-      index: SkippingFileIndex,
-      partitionFilters: Seq[Expression]): Option[LogicalPlan] = {
+      scan: IndexedScan,
+      listed: Seq[PartitionDirectory]): Option[LogicalPlan] = {
+    val index = scan.index
     def known(number: Int): Boolean =
       number >= 0 && rowsKnown(index.index, number) && answers.forall(_.answers(number))
     val started = System.nanoTime()
-    val listed = index.wrapped.listFiles(partitionFilters, Nil)
     val entries = listed.flatMap(_.files.map(index.entryOf))
     val numbers = entries.filter(known)
     val rest = listed.map(d => d.copy(files = d.files.filterNot(f => known(index.entryOf(f))))).filter(
@@ -57,7 +55,7 @@ object AggregateRule extends Rule[LogicalPlan] {
     if (numbers.nonEmpty)
       SkippingUsage.scanned(
         index.root,
-        index.columns(asked.map(inside(_, a.child))),
+        index.columns(asked.map(inside(_, a.child, scan))),
         FileCounts(
           entries.length.toLong,
           numbers.length.toLong,
@@ -65,7 +63,7 @@ object AggregateRule extends Rule[LogicalPlan] {
           System.nanoTime() - started))
     if (rest.isEmpty) Some(answeredInFull(a, asked, values))
     else if (numbers.isEmpty) None
-    else Some(answeredInPart(a, asked, answers.zip(values), readOnly(a.child, l, r, index, rest)))
+    else Some(answeredInPart(a, asked, answers.zip(values), readOnly(a.child, scan, rest)))
   }
 
   private def answeredInFull(a: Aggregate, asked: Seq[AggregateExpression], values: Seq[Any]): LogicalPlan = {
@@ -99,46 +97,39 @@ object AggregateRule extends Rule[LogicalPlan] {
         if (done.exists(_.canonicalized == e.canonicalized)) done else done :+ e
       }
 
-  /** The scan below renamings and filters on partition columns alone, with these filters. */
-  private def scan(plan: LogicalPlan, filters: Seq[Expression])
-      : Option[((LogicalRelation, HadoopFsRelation, SkippingFileIndex), Seq[Expression])] = plan match {
-    case p: Project => scan(p.child, filters.map(translated(_, p)))
-    case Filter(condition, child) => scan(child, filters ++ conjuncts(condition))
-    case IndexedScan(l, r, index) if IndexedScan.readsAllListed(r) =>
-      val partitioning = IndexedScan.partitionColumns(l, r)
-      val applied = filters.forall(f =>
-        settled(f) && f.references.nonEmpty && f.references.subsetOf(partitioning))
-      if (applied) Some(((l, r, index), filters)) else None
-    case _ => None
-  }
+  /** The scan below renamings and filters, if a listing can apply every one of these filters. */
+  private def scan(plan: LogicalPlan, filters: Seq[Expression]): Option[(IndexedScan, WholePartitions)] =
+    plan match {
+      case p: Project => scan(p.child, filters.map(translated(_, p)))
+      case Filter(condition, child) => scan(child, filters ++ conjuncts(condition))
+      case IndexedScan(scan) if scan.readsAllListed => WholePartitions.of(scan, filters).map(scan -> _)
+      case _ => None
+    }
 
-  /** The aggregate in terms of the scan's columns. */
-  private def inside(e: AggregateExpression, plan: LogicalPlan): AggregateExpression = plan match {
-    case p: Project => inside(translated(e, p).asInstanceOf[AggregateExpression], p.child)
-    case Filter(_, child) => inside(e, child)
-    case _ => e
-  }
+  /** The aggregate in terms of the scan's columns, and by their names. */
+  private def inside(e: AggregateExpression, plan: LogicalPlan, scan: IndexedScan): AggregateExpression =
+    plan match {
+      case p: Project => inside(translated(e, p).asInstanceOf[AggregateExpression], p.child, scan)
+      case Filter(_, child) => inside(e, child, scan)
+      case _ => scan.named(e).asInstanceOf[AggregateExpression]
+    }
 
   private def translated(e: Expression, p: Project): Expression = {
     val meaning = meanings(p)
     e.transform { case a: AttributeReference => meaning.getOrElse(a, a) }
   }
 
-  private def ranges(
-      a: AttributeReference,
-      l: LogicalRelation,
-      index: SkippingFileIndex): Option[ColumnRanges] =
-    if (!l.outputSet.contains(a) || index.isUnanswered(a)) None
-    else BoxColumn.of(a).flatMap(c => index.index.rangesOf(c.sql, c.dataType))
+  private def ranges(a: AttributeReference, scan: IndexedScan): Option[ColumnRanges] =
+    if (!scan.relation.outputSet.contains(a) || scan.index.isUnanswered(a)) None
+    else BoxColumn.of(a).flatMap(c => scan.index.index.rangesOf(c.sql, c.dataType))
 
   private def readOnly(
       plan: LogicalPlan,
-      l: LogicalRelation,
-      r: HadoopFsRelation,
-      index: SkippingFileIndex,
+      scan: IndexedScan,
       files: Seq[PartitionDirectory]): LogicalPlan = plan.transformUp {
-    case s if s eq l =>
-      l.copy(relation = r.copy(location = new RemainingFiles(index.wrapped, files))(r.sparkSession))
+    case s if s eq scan.relation =>
+      val location = new RemainingFiles(scan.index.wrapped, files)
+      scan.relation.copy(relation = scan.files.copy(location = location)(scan.files.sparkSession))
   }
 
   /** A file whose types nobody could read has no rows in the index; one without rows has no values either. */

@@ -23,7 +23,7 @@ object JoinKeysRule extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SessionKeys.SkippingEnabled.orDefault(conf) || !IndexedScan.in(plan)) plan
     else {
-      val scans = plan.collect { case IndexedScan(_, _, index) => index }
+      val scans = plan.collect { case IndexedScan(scan) => scan.index }
       plan.transformUp { case j: Join => informed(j, scans) }
     }
 
@@ -62,12 +62,11 @@ object JoinKeysRule extends Rule[LogicalPlan] {
     step(plan, a) match {
       case Some((child, inside)) => scanned(child, inside, scans, direct && !plan.isInstanceOf[Join])
       case None => plan match {
-          case IndexedScan(l, r, index)
-              if l.outputSet.contains(a) && !IndexedScan.partitionColumns(l, r).contains(a) &&
-                index.mayAnswer(a) &&
+          case IndexedScan(scan)
+              if scan.relation.outputSet.contains(a) && !scan.partitionColumns.contains(a) &&
                 // another scan of that table may share an exchange with this one, above a join further down
-                (direct || scans.count(_ == index) == 1) =>
-            Some(ScannedColumn(a, index))
+                (direct || scans.count(_ == scan.index) == 1) =>
+            Some(scan.named(a)).collect { case c: Attribute if scan.index.mayAnswer(c) => ScannedColumn(c, scan.index) }
           case _ => None
         }
     }

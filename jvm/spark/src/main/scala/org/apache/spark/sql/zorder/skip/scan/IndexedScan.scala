@@ -1,17 +1,44 @@
 package org.apache.spark.sql.zorder.skip.scan
 
 import org.apache.spark.sql.catalyst.FileSourceOptions
-import org.apache.spark.sql.catalyst.expressions.AttributeSet
+import org.apache.spark.sql.catalyst.expressions.{AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.zorder.expr.ColumnPath
 
-/** A scan whose files may be left out, for rules that come after [[SkippingRule]]. */
+/**
+ * A scan whose files may be left out, for rules that come after [[SkippingRule]].
+ *
+ * The names of its columns are those of the relation. A statement may spell them in another case, and Spark puts that
+ * right only when it plans the scan: until then a rule asks with what [[named]] gives.
+ */
+final class IndexedScan private (
+    val relation: LogicalRelation,
+    val files: HadoopFsRelation,
+    val index: SkippingFileIndex) {
+
+  /** The same expression with the names that the scan gives its columns. */
+  def named(e: Expression): Expression = ColumnPath.asDeclared(e, relation.output)
+
+  /** Whether a file that is listed is also read, or the query fails: only then may rows be counted on. */
+  def readsAllListed: Boolean = {
+    val options = new FileSourceOptions(files.options)
+    files.bucketSpec.isEmpty && !options.ignoreMissingFiles && !options.ignoreCorruptFiles
+  }
+
+  /** The columns whose values are those of directories. */
+  def partitionColumns: AttributeSet = {
+    val same = relation.conf.resolver
+    AttributeSet(relation.output.filter(a => files.partitionSchema.fieldNames.exists(same(_, a.name))))
+  }
+}
+
 object IndexedScan {
-  def unapply(plan: LogicalPlan): Option[(LogicalRelation, HadoopFsRelation, SkippingFileIndex)] =
+  def unapply(plan: LogicalPlan): Option[IndexedScan] =
     plan match {
       case l: LogicalRelation => l.relation match {
           case r: HadoopFsRelation => r.location match {
-              case s: SkippingFileIndex => Some((l, r, s))
+              case s: SkippingFileIndex => Some(new IndexedScan(l, r, s))
               case _ => None
             }
           case _ => None
@@ -20,16 +47,4 @@ object IndexedScan {
     }
 
   def in(plan: LogicalPlan): Boolean = plan.exists(unapply(_).isDefined)
-
-  /** Whether a file that is listed is also read, or the query fails: only then may rows be counted on. */
-  def readsAllListed(r: HadoopFsRelation): Boolean = {
-    val options = new FileSourceOptions(r.options)
-    r.bucketSpec.isEmpty && !options.ignoreMissingFiles && !options.ignoreCorruptFiles
-  }
-
-  /** The columns of the scan whose values are those of directories. */
-  def partitionColumns(l: LogicalRelation, r: HadoopFsRelation): AttributeSet = {
-    val same = l.conf.resolver
-    AttributeSet(l.output.filter(a => r.partitionSchema.fieldNames.exists(same(_, a.name))))
-  }
 }

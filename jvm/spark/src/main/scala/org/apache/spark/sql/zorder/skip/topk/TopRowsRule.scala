@@ -62,13 +62,13 @@ object TopRowsRule extends Rule[LogicalPlan] {
       if (parts.exists(_.isInstanceOf[TopRows])) None
       else
         below(plan)(marked(_, order, column, rows, conditions ++ parts.filterNot(_.isInstanceOf[AlwaysTrue])))
-    case IndexedScan(l, r, _) if IndexedScan.readsAllListed(r) && conditions.forall(settled) =>
-      val partitioning = IndexedScan.partitionColumns(l, r)
+    case IndexedScan(scan) if scan.readsAllListed && conditions.forall(settled) =>
+      val partitioning = scan.partitionColumns
       // a condition on partition columns alone is applied to the listing, in full
       val onRows = conditions.filterNot(c => c.references.nonEmpty && c.references.subsetOf(partitioning))
-      val top = TopRows(order, column, rows, onRows)
+      val top = TopRows(order, scan.named(column), rows, onRows.map(scan.named))
       // Spark would not show the scan a predicate on a partition column
-      if (top.references.exists(partitioning.contains)) None else Some(Filter(top, l))
+      if (top.references.exists(partitioning.contains)) None else Some(Filter(top, plan))
     case _ => None
   }
 }
