@@ -116,7 +116,13 @@ def starts_with(prefix: bytes, exactly: bool) -> Test:
     """A string that begins with `prefix`; `exactly`: all such strings meet it."""
     if not prefix:
         return Test(IS_NOT_NULL, IMPOSSIBLE if exactly else IS_NOT_NULL)
-    # no byte of UTF-8 is this high, so that this is above every string with the prefix
-    end = prefix + b"\xff" * 16
-    outside = (ray(high=prefix, included=False), ray(low=end))
-    return Test(Condition((Interval(prefix, end),)), Condition(outside) if exactly else IS_NOT_NULL)
+    end = _after_prefix(prefix)
+    inside = Interval(prefix, end, high_included=False)
+    outside = [ray(high=prefix, included=False), *([] if end is None else [ray(low=end)])]
+    return Test(Condition((inside,)), Condition(tuple(outside)) if exactly else IS_NOT_NULL)
+
+
+def _after_prefix(prefix: bytes) -> bytes | None:
+    """The least string above all that begin with `prefix`; a file may hold strings that are no UTF-8."""
+    head = prefix.rstrip(b"\xff")
+    return head[:-1] + bytes([head[-1] + 1]) if head else None

@@ -10,13 +10,14 @@ sealed trait Word extends Ordered[Word] with Serializable
 final case class LongWord(value: Long) extends Word {
   override def compare(that: Word): Int = that match {
     case LongWord(other) => java.lang.Long.compare(value, other)
-    case _: BytesWord => throw new IllegalArgumentException("a number is not compared with a byte string")
+    case _ => throw new IllegalArgumentException("a number is not compared with a byte string")
   }
 }
 
 final case class BytesWord(bytes: Array[Byte]) extends Word {
   override def compare(that: Word): Int = that match {
     case BytesWord(other) => BytesWord.compareBytes(bytes, other)
+    case BelowBytes(end) => if (BytesWord.compareBytes(bytes, end) < 0) -1 else 1
     case _: LongWord => throw new IllegalArgumentException("a byte string is not compared with a number")
   }
 
@@ -28,6 +29,26 @@ final case class BytesWord(bytes: Array[Byte]) extends Word {
   override def hashCode(): Int = java.util.Arrays.hashCode(bytes)
 
   override def toString: String = bytes.map(b => f"${b & 0xff}%02x").mkString("BytesWord(", "", ")")
+}
+
+/**
+ * Where the byte strings below `bytes` end: above every one of them, and below `bytes`. There is no greatest string
+ * below another one, so this is the end of an interval that stops short of it; no value has this word.
+ */
+final case class BelowBytes(bytes: Array[Byte]) extends Word {
+  override def compare(that: Word): Int = that match {
+    case BelowBytes(other) => BytesWord.compareBytes(bytes, other)
+    case value => -value.compare(this)
+  }
+
+  override def equals(that: Any): Boolean = that match {
+    case BelowBytes(other) => java.util.Arrays.equals(bytes, other)
+    case _ => false
+  }
+
+  override def hashCode(): Int = ~java.util.Arrays.hashCode(bytes)
+
+  override def toString: String = s"below ${BytesWord(bytes)}"
 }
 
 object BytesWord {

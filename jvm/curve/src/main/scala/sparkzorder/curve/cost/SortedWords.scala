@@ -47,7 +47,10 @@ final class SortedBytes private[cost] (values: Array[Array[Byte]]) extends Sorte
       val from = SortedWords.firstThat(size)(i => BytesWord.compareBytes(values(i), low) >= 0)
       val until = SortedWords.firstThat(size)(i => BytesWord.compareBytes(values(i), high) > 0)
       math.max(0, until - from)
-    case _ => throw new IllegalArgumentException("a column of byte strings has no number zone")
+    case (_: LongWord, _) | (_, _: LongWord) =>
+      throw new IllegalArgumentException("a column of byte strings has no number zone")
+    case _ =>
+      math.max(0, SortedWords.firstThat(size)(apply(_) > max) - SortedWords.firstThat(size)(apply(_) >= min))
   }
 }
 
@@ -71,11 +74,11 @@ object SortedWords {
   def of(words: Seq[Word]): SortedWords = words.headOption match {
     case Some(_: BytesWord) => ofBytes(words.map {
         case BytesWord(bytes) => bytes
-        case _: LongWord => throw new IllegalArgumentException("the words of a column are of one kind")
+        case _ => throw new IllegalArgumentException("the words of a column are of one kind")
       }.toArray)
     case _ => ofLongs(words.map {
         case LongWord(value) => value
-        case _: BytesWord => throw new IllegalArgumentException("the words of a column are of one kind")
+        case _ => throw new IllegalArgumentException("the words of a column are of one kind")
       }.toArray)
   }
 

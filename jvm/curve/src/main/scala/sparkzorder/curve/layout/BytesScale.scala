@@ -1,6 +1,6 @@
 package sparkzorder.curve.layout
 
-import sparkzorder.curve.{BytesWord, LongWord, Word}
+import sparkzorder.curve.{BelowBytes, BytesWord, LongWord, Word}
 
 /**
  * A scale of byte strings: every value of a bin has the rank in the middle of the bin's rows, which is both
@@ -36,10 +36,16 @@ final class BytesScale(
 
   override def rank(word: Word): Int = word match {
     case BytesWord(bytes) => rank(bytes)
+    case BelowBytes(end) => rank(end, equal = 0)
     case _: LongWord => throw new IllegalArgumentException("this column's scale is one of byte strings")
   }
 
-  def rank(value: Array[Byte]): Int = {
+  def rank(value: Array[Byte]): Int = rank(value, equal = 1)
+
+  /** @param equal
+   *   1 where a start that is the value itself is not above it, 0 where it is
+   */
+  private[this] def rank(value: Array[Byte], equal: Int): Int = {
     val shared = BytesScale.commonPrefix(value, prefix)
     if (shared < prefix.length) {
       val isBelow = shared == value.length || (value(shared) & 0xff) < (prefix(shared) & 0xff)
@@ -51,7 +57,7 @@ final class BytesScale(
       while (from < until) {
         val mid = (from + until + 1) >>> 1
         val order = java.lang.Long.compare(heads(mid), head)
-        val atOrBelow = order < 0 || (order == 0 && BytesWord.compareBytes(starts(mid), value) <= 0)
+        val atOrBelow = order < 0 || (order == 0 && BytesWord.compareBytes(starts(mid), value) < equal)
         if (atOrBelow) from = mid else until = mid - 1
       }
       if (from < 0) below else middle(from)

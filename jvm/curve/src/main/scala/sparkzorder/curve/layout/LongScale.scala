@@ -1,6 +1,6 @@
 package sparkzorder.curve.layout
 
-import sparkzorder.curve.{BytesWord, LongWord, Word}
+import sparkzorder.curve.{LongWord, Word}
 
 /**
  * A scale of numbers, linear inside a bin.
@@ -39,7 +39,7 @@ final class LongScale(
 
   override def rank(word: Word): Int = word match {
     case LongWord(value) => rank(value)
-    case _: BytesWord => throw new IllegalArgumentException("this column's scale is one of numbers")
+    case _ => throw new IllegalArgumentException("this column's scale is one of numbers")
   }
 
   def rank(value: Long): Int =

@@ -57,7 +57,11 @@ final class RandomFilters(seed: Long) {
   private def text(): Expression = {
     val s = columns(2)
     random.nextInt(4) match {
-      case 0 => StartsWith(s, Literal(pick(RandomFilters.Prefixes)))
+      case 0 => StartsWith(
+          s,
+          Literal.create(
+            pick(RandomFilters.Prefixes.map(UTF8String.fromString) ++ RandomFilters.NoTexts),
+            StringType))
       case 1 => Like(s, Literal(pick(RandomFilters.Prefixes) + "%"), '\\')
       case 2 => Like(s, Literal(pick(RandomFilters.Prefixes) + pick(Seq("_", "%a", "_%", "\\%", ""))), '\\')
       case _ => EndsWith(s, Literal(pick(RandomFilters.Prefixes)))
@@ -89,7 +93,7 @@ final class RandomFilters(seed: Long) {
     case IntegerType => Seq(-3, -1, 0, 1, 2, 3, 7, Int.MinValue, Int.MaxValue)
     case DoubleType =>
       Seq(-0.0, 0.0, 1.5, -1.5, Double.NaN, Double.PositiveInfinity, Double.NegativeInfinity, 3.0, 4.0)
-    case StringType => RandomFilters.Texts.map(UTF8String.fromString)
+    case StringType => RandomFilters.Texts.map(UTF8String.fromString) ++ RandomFilters.NoTexts
     case TimestampType =>
       Seq(-1L, 0L, 1L, 86400000000L, -62135596800000000L, Long.MaxValue, 1700000000000000L)
     case BooleanType => Seq(true, false)
@@ -109,7 +113,12 @@ final class RandomFilters(seed: Long) {
 }
 
 object RandomFilters {
-  val Prefixes: Seq[String] = Seq("", "a", "ab", "b", "\u00e9", "a%")
+  val Prefixes: Seq[String] = Seq("", "a", "ab", "b", "\u00e9", "a%", "a\ufffd")
+
+  /** Bytes that are no UTF-8: a file may hold any. */
+  val NoTexts: Seq[UTF8String] =
+    Seq("61" + "ff" * 17, "ff" * 20, "61ff", "61c3", "ff").map(digits =>
+      UTF8String.fromBytes(digits.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray))
   val Texts: Seq[String] =
     Seq(
       "",

@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.{BytesWord, LongWord, Word}
+import sparkzorder.curve.{BelowBytes, BytesWord, LongWord, Word}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /** Whether a file's ranges meet a condition is the same as by every range with every interval. */
@@ -28,7 +28,9 @@ class WordRangesSuite extends AnyFunSuite {
     val intervals = closed.zipWithIndex.map { case (i, at) =>
       val low = if (!points && at == 0 && random.nextBoolean()) None else i.min
       val high = if (!points && at == closed.length - 1 && random.nextBoolean()) None else i.max
-      Interval(low, high)
+      // an end that stops short of a string
+      val short = high.collect { case BytesWord(b) if !points && random.nextBoolean() && !i.min.exists(high.contains(_)) => BelowBytes(b) }
+      Interval(low, short.orElse(high))
     }
     Condition(intervals.toIndexedSeq, orNull = false)
   }

@@ -79,7 +79,15 @@ class ValueTextSuite extends AnyFunSuite with ZOrderSession {
     val below = AdjacentWords.below(bytes("ab"), StringType).get
     assert(Seq("", "a", "aa", "aazz", "aa\u00ff").forall(s => bytes(s) < below) && below < bytes("ab"))
     assert(AdjacentWords.above(bytes("ab"), StringType).exists(w => bytes("ab") < w && w < bytes("ab\u0001")))
-    assert(AdjacentWords.below(bytes("ab"), BinaryType) === Some(bytes("ab")))
+    // files may hold strings that are no UTF-8: no number of bytes is enough to reach above them all
+    val high = BytesWord("aa".getBytes ++ Array.fill(2000)(-1.toByte))
+    assert(high < below && below < bytes("ab") && high.compare(below) === -below.compare(high))
+    assert(AdjacentWords.below(bytes("ab"), BinaryType) === Some(below))
+    assert(AdjacentWords.below(bytes("ab\u0000"), StringType) === Some(bytes("ab")))
+    def after(prefix: Int*) = AdjacentWords.afterPrefix(prefix.map(_.toByte).toArray).map(_.map(_ & 0xff).toSeq)
+    assert(after('a', 'b') === Some(Seq('a'.toInt, 'c'.toInt)))
+    assert(after('a', 0x7f) === Some(Seq('a'.toInt, 0x80)) && after('a', 0xff, 0xff) === Some(Seq('b'.toInt)))
+    assert(after(0xff, 0xff).isEmpty && after().isEmpty)
     val wide = DecimalType(38, 0)
     val one = WordTypes.of(wide).get.word(Decimal(1))
     val zero = WordTypes.of(wide).get.word(Decimal(0))

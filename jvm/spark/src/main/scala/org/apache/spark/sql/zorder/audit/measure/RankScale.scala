@@ -73,18 +73,18 @@ private[audit] object RankScale {
     if (!bounds.hasNext) new Numbers(Array.emptyLongArray, spacing)
     else bounds.next() match {
       case LongWord(first) => new Numbers(distinct(Iterator(first) ++ bounds.map(number)), spacing)
-      case BytesWord(first) => new Strings(distinctBytes(Iterator(first) ++ bounds.map(bytes)))
+      case first => new Strings(distinctBytes((Iterator(first) ++ bounds).map(bytes)))
     }
   }
 
   private def number(word: Word): Long = word match {
     case LongWord(v) => v
-    case _: BytesWord => throw new IllegalArgumentException("the words of a column are of one kind")
+    case _ => throw new IllegalArgumentException("the words of a column are of one kind")
   }
 
   private def bytes(word: Word): Array[Byte] = word match {
     case BytesWord(b) => b
-    case _: LongWord => throw new IllegalArgumentException("the words of a column are of one kind")
+    case _ => throw new IllegalArgumentException("the words of a column are of one kind")
   }
 
   private def distinct(values: Iterator[Long]): Array[Long] = {

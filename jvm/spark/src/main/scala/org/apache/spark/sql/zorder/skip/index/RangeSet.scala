@@ -42,7 +42,7 @@ object RangeSet {
 
   private def bytes(word: Word): Int = word match {
     case BytesWord(bytes) => bytes.length
-    case _: LongWord => java.lang.Long.BYTES
+    case _ => java.lang.Long.BYTES
   }
 
   val Unknown: RangeSet = RangeSet(ColumnRanges.Unknown, IndexedSeq.empty)

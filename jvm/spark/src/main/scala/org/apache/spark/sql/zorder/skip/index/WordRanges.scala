@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.skip.index
 
-import sparkzorder.curve.{BytesWord, LongWord, Word}
+import sparkzorder.curve.{BelowBytes, BytesWord, LongWord, Word}
 import sparkzorder.curve.cost.{Condition, SortedWords}
 
 /** Ranges of words, those of all files one after the other. */
@@ -65,7 +65,7 @@ object LongRanges {
 
   private[index] def bound(word: Option[Word], open: Long): Long = word match {
     case Some(LongWord(value)) => value
-    case Some(_: BytesWord) =>
+    case Some(_) =>
       throw new IllegalArgumentException("a number is not compared with a byte string")
     case None => open
   }
@@ -82,13 +82,17 @@ final case class BytesRanges(mins: Array[Array[Byte]], maxs: Array[Array[Byte]])
   override def test(condition: Condition): RangeTest = {
     val lows = condition.intervals.map(i => BytesRanges.bound(i.min)).toArray
     val highs = condition.intervals.map(i => BytesRanges.bound(i.max)).toArray
+    // 1 where the end itself is outside
+    val open = condition.intervals.map(i => if (i.max.exists(_.isInstanceOf[BelowBytes])) 1 else 0).toArray
+    def endsBelow(interval: Int, value: Array[Byte]): Boolean =
+      highs(interval) != null && BytesWord.compareBytes(highs(interval), value) < open(interval)
     (from, until) => {
       var r = from
       var i = 0
       var met = false
       while (!met && r < until && i < lows.length) {
-        if (BytesRanges.endsBelow(highs(i), mins(r)))
-          i = SortedWords.firstThat(i + 1, highs.length)(k => !BytesRanges.endsBelow(highs(k), mins(r)))
+        if (endsBelow(i, mins(r)))
+          i = SortedWords.firstThat(i + 1, highs.length)(k => !endsBelow(k, mins(r)))
         else if (lows(i) == null || BytesWord.compareBytes(lows(i), maxs(r)) <= 0) met = true
         else r += 1
       }
@@ -99,14 +103,12 @@ final case class BytesRanges(mins: Array[Array[Byte]], maxs: Array[Array[Byte]])
 
 object BytesRanges {
 
-  /** null where the interval is open. */
+  /** null where the interval goes on for ever. */
   private[index] def bound(word: Option[Word]): Array[Byte] = word match {
     case Some(BytesWord(bytes)) => bytes
+    case Some(BelowBytes(bytes)) => bytes
     case Some(_: LongWord) =>
       throw new IllegalArgumentException("a byte string is not compared with a number")
     case None => null
   }
-
-  private[index] def endsBelow(high: Array[Byte], value: Array[Byte]): Boolean =
-    high != null && BytesWord.compareBytes(high, value) < 0
 }

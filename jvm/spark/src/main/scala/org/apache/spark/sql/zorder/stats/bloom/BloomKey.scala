@@ -72,7 +72,7 @@ object BloomKey {
     override private[bloom] def hash(reader: ColumnReader): Long = hashed(reader.getBinary.getBytesUnsafe)
     override protected def of(word: Word): Option[Long] = word match {
       case BytesWord(bytes) => Some(hashed(bytes))
-      case _: LongWord => None
+      case _ => None
     }
   }
 

@@ -36,7 +36,7 @@ private[workload] object DrawnCondition {
     case ConditionKind.Range =>
       range(c.low.map(ValueText.word(_, dataType)), c.high.map(ValueText.word(_, dataType)))
     case ConditionKind.Prefix => c.low.flatMap(ValueText.word(_, dataType)).collect {
-        case low @ BytesWord(bytes) => Condition.between(low, AdjacentWords.endOfPrefix(bytes))
+        case BytesWord(bytes) => Condition(IndexedSeq(AdjacentWords.withPrefix(bytes)), orNull = false)
       }
     case _ => None
   }

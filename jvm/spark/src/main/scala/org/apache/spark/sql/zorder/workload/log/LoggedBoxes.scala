@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.workload.predicate.{
   ValueText
 }
 import org.apache.spark.sql.zorder.workload.scan.ColumnStatistics
-import sparkzorder.curve.{BytesWord, Word}
+import sparkzorder.curve.{BelowBytes, BytesWord, Word}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /** Converts boxes to the format of the log, where each condition is of one kind. */
@@ -94,17 +94,14 @@ private[workload] object LoggedBoxes {
   }
 
   private def prefix(column: BoxColumn, range: Interval): Option[String] = range match {
-    case Interval(Some(low @ BytesWord(bytes)), Some(BytesWord(high)))
-        if AdjacentWords.withoutEnd(high).exists(java.util.Arrays.equals(_, bytes)) =>
+    case Interval(Some(low @ BytesWord(bytes)), Some(_)) if range == AdjacentWords.withPrefix(bytes) =>
       ValueText.of(low, column.dataType)
     case _ => None
   }
 
-  /** An end as text; the word above all strings of a prefix is no string, the next one after them may be. */
+  /** An end as text; of an interval that stops short of a string, that string. */
   private def end(column: BoxColumn, word: Word): Option[String] = word match {
-    case BytesWord(bytes) if AdjacentWords.isPlainString(column.dataType) =>
-      val rounded = AdjacentWords.withoutEnd(bytes).fold(bytes)(b => b.init :+ (b.last + 1).toByte)
-      ValueText.of(BytesWord(rounded), column.dataType)
+    case BelowBytes(bytes) => ValueText.of(BytesWord(bytes), column.dataType)
     case _ => ValueText.of(word, column.dataType)
   }
 }

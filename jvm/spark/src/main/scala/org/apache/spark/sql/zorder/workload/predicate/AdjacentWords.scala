@@ -4,40 +4,42 @@ import java.math.BigInteger
 
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.shims.Shims
-import sparkzorder.curve.{BytesWord, LongWord, OrderedWord, Word}
+import sparkzorder.curve.{BelowBytes, BytesWord, LongWord, OrderedWord, Word}
+import sparkzorder.curve.cost.Interval
 
 /**
- * The next word above and below a word, which turn `<` and `>` into intervals with both ends included. If a type has
- * no next word, the result is wider; None if there is no word on that side.
+ * The next word above and below a word, which turn `<` and `>` into intervals with both ends included; None if there is
+ * no word on that side. Bytes are never guessed: files may hold strings that are no UTF-8, with any byte at any place.
  */
 private[workload] object AdjacentWords {
-
-  /** No byte of UTF-8 is this high, so a prefix followed by these bytes is above every string with the prefix. */
-  private val Above: Array[Byte] = Array.fill(16)(0xff.toByte)
 
   /** The least word above. */
   def above(word: Word, dataType: DataType): Option[Word] = word match {
     case LongWord(v) => if (v >= domain(dataType)._2) None else Some(LongWord(v + 1))
     case BytesWord(b) => if (isDecimal(dataType)) shifted(b, 1) else Some(BytesWord(b :+ 0.toByte))
+    case BelowBytes(b) => Some(BytesWord(b))
   }
 
-  /** The greatest word below; of strings one that is above every string below, of other bytes the word itself. */
+  /** The greatest word below; of byte strings the end of those below. */
   def below(word: Word, dataType: DataType): Option[Word] = word match {
     case LongWord(v) => if (v <= domain(dataType)._1) None else Some(LongWord(v - 1))
     case BytesWord(b) if isDecimal(dataType) => shifted(b, -1)
     case BytesWord(b) if b.isEmpty => None
     case BytesWord(b) if b.last == 0 => Some(BytesWord(b.init))
-    case BytesWord(b) if isPlainString(dataType) =>
-      Some(BytesWord((b.init :+ (b.last - 1).toByte) ++ Above))
-    case _ => Some(word)
+    case BytesWord(b) => Some(BelowBytes(b))
+    case _: BelowBytes => Some(word)
   }
 
-  /** Above every string that begins with these bytes. */
-  def endOfPrefix(prefix: Array[Byte]): BytesWord = BytesWord(prefix ++ Above)
+  /** The least string above all that begin with these bytes; None if there is none. */
+  def afterPrefix(prefix: Array[Byte]): Option[Array[Byte]] =
+    prefix.lastIndexWhere(_ != -1) match {
+      case -1 => None
+      case last => Some(prefix.take(last) :+ (prefix(last) + 1).toByte)
+    }
 
-  /** The string whose extensions end at this word, or whose successor does. */
-  def withoutEnd(bytes: Array[Byte]): Option[Array[Byte]] =
-    if (bytes.endsWith(Above)) Some(bytes.dropRight(Above.length)) else None
+  /** The strings that begin with these bytes. */
+  def withPrefix(prefix: Array[Byte]): Interval =
+    Interval(Some(BytesWord(prefix)), afterPrefix(prefix).map(BelowBytes(_)))
 
   /** Whether the words of the type are its UTF-8 bytes. */
   def isPlainString(dataType: DataType): Boolean = dataType match {

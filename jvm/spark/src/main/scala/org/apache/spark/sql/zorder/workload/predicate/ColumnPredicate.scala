@@ -123,15 +123,17 @@ private[workload] object ColumnPredicate {
     if (prefix.isEmpty)
       ColumnPredicate(c, Condition.IsNotNull, if (exactly) Condition.Impossible else Condition.IsNotNull)
     else {
-      val low = BytesWord(prefix)
-      val high = AdjacentWords.endOfPrefix(prefix)
-      val outside = if (exactly) Conditions.or(below(c, low), ray(Some(high), None)) else Condition.IsNotNull
-      ColumnPredicate(c, Condition.between(low, high), outside)
+      val inside = Condition(IndexedSeq(AdjacentWords.withPrefix(prefix)), orNull = false)
+      def after = AdjacentWords.afterPrefix(prefix)
+        .fold(Condition.Impossible)(end => ray(Some(BytesWord(end)), None))
+      val outside = if (exactly) Conditions.or(below(c, BytesWord(prefix)), after) else Condition.IsNotNull
+      ColumnPredicate(c, inside, outside)
     }
 
   /** None where the pattern begins with anything. */
   private def like(c: BoxColumn, pattern: String, escape: Char): Option[ColumnPredicate] = {
-    val plain = pattern.takeWhile(ch => ch != '%' && ch != '_' && ch != escape)
+    // Spark takes what is no UTF-8 for the character that stands for it, and finds that in a pattern
+    val plain = pattern.takeWhile(ch => ch != '%' && ch != '_' && ch != escape && ch != '\ufffd')
     val bytes = plain.getBytes(UTF_8)
     if (plain == pattern) Some(equal(c, BytesWord(bytes)))
     else if (plain.isEmpty) None

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.workload.predicate
 import java.math.BigInteger
 
 import org.apache.spark.sql.types.{DataType, DecimalType, DoubleType, FloatType}
-import sparkzorder.curve.{BytesWord, LongWord, Word}
+import sparkzorder.curve.{BelowBytes, BytesWord, LongWord, Word}
 
 /** The position of a value between the lowest and the highest one of its column, from 0 to 1. */
 final private[workload] class RangePosition(low: Word, high: Word, dataType: DataType) {
@@ -29,6 +29,7 @@ final private[workload] class RangePosition(low: Word, high: Word, dataType: Dat
         case _ => v.toDouble
       }
     case BytesWord(b) if dataType.isInstanceOf[DecimalType] => ValueText.bigInteger(b).doubleValue
+    case BelowBytes(b) => number(BytesWord(b))
     case BytesWord(b) =>
       new BigInteger(1, java.util.Arrays.copyOfRange(b, math.min(shared, b.length), shared + 8)).doubleValue
   }
