@@ -1,5 +1,11 @@
 package org.apache.spark.sql.zorder.stats
 
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
+import java.nio.ByteBuffer
+
+import scala.collection.JavaConverters._
+
+import org.apache.parquet.format.{ColumnIndex, Util}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
@@ -65,5 +71,77 @@ class PageIndexSuite extends AnyFunSuite with StatsFixture {
       assert(read.forall(_.columns(0).map(_.rows).sum == 1000))
       assert(read.forall(_.pages(1).forall(_._2 == Zone.Unknown)))
     }
+  }
+
+  test("pages that contradict their row group are not believed, and files are not left out by them") {
+    inTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(0, 4000, 1, 4).selectExpr(
+        "id",
+        "if(id % 1000 = 999, null, concat('prefix-of-many-', lpad(cast(id as string), 5, '0'))) as s")
+        .write.option("parquet.page.row.count.limit", 100).parquet(path.toString)
+      val columns = Seq(StatColumn(Seq("id"), LongType), StatColumn(Seq("s"), StringType))
+      def pages: Seq[FilePages] = PageIndex.read(session, parquetFiles(path), columns)
+      val before = pages
+      assert(before.forall(_.columns.forall(_.length == 10)))
+      def cut(values: java.util.List[ByteBuffer]): Unit =
+        values.asScala.indices.foreach { i =>
+          val first = new Array[Byte](18)
+          values.get(i).duplicate().get(first)
+          values.set(i, ByteBuffer.wrap(first))
+        }
+      // bounds cut short, the upper ones, too; minimum too high; a page of values that is called one of NULLs; another number of NULLs
+      val harms = Seq[(Int, ColumnIndex => Unit)](
+        1 -> { i =>
+          cut(i.min_values)
+          cut(i.max_values)
+        },
+        0 -> (i => i.min_values.set(0, i.max_values.get(0))),
+        0 -> { i =>
+          i.null_pages.set(4, true)
+          i.min_values.set(4, ByteBuffer.allocate(0))
+          i.max_values.set(4, ByteBuffer.allocate(0))
+        },
+        1 -> (i => i.null_counts.set(9, 0L)))
+      for ((file, (column, harm)) <- parquetFiles(path).zip(harms))
+        PatchedIndex(java.nio.file.Paths.get(file.path.stripPrefix("file:")), column)(harm)
+      for ((file, f) <- pages.zipWithIndex; c <- 0 to 1)
+        assert(if (harms(f)._1 == c) file.columns(c).length == 1 else file.columns(c) == before(f).columns(c), s"$f $c")
+      // the same with a page index that is written anew as it was
+      PatchedIndex(java.nio.file.Paths.get(parquetFiles(path).head.path.stripPrefix("file:")), 0)(_ => ())
+      assert(pages.head.columns(0) == before.head.columns(0))
+    }
+  }
+}
+
+/** Puts another page index of a column in the place of the one that a file has. */
+private object PatchedIndex {
+  def apply(path: java.nio.file.Path, column: Int)(change: ColumnIndex => Unit): Unit = {
+    val bytes = java.nio.file.Files.readAllBytes(path)
+    val length = ByteBuffer.wrap(bytes, bytes.length - 8, 4).order(java.nio.ByteOrder.LITTLE_ENDIAN).getInt
+    val start = bytes.length - 8 - length
+    val meta = Util.readFileMetaData(new ByteArrayInputStream(bytes, start, length))
+    val out = new ByteArrayOutputStream()
+    out.write(bytes, 0, start)
+    for (group <- meta.getRow_groups.asScala) {
+      val chunk = group.getColumns.get(column)
+      val index = Util.readColumnIndex(new ByteArrayInputStream(
+        bytes,
+        chunk.getColumn_index_offset.toInt,
+        chunk.getColumn_index_length))
+      change(index)
+      val at = out.size
+      Util.writeColumnIndex(index, out)
+      chunk.setColumn_index_offset(at.toLong)
+      chunk.setColumn_index_length(out.size - at)
+    }
+    val footer = out.size
+    Util.writeFileMetaData(meta, out)
+    val tail = ByteBuffer.allocate(8).order(java.nio.ByteOrder.LITTLE_ENDIAN).putInt(out.size - footer)
+    out.write(tail.put("PAR1".getBytes).array)
+    java.nio.file.Files.write(path, out.toByteArray)
+    val crc = path.resolveSibling(s".${path.getFileName}.crc")
+    java.nio.file.Files.deleteIfExists(crc)
+    ()
   }
 }

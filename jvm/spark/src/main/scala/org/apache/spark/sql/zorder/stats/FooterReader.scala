@@ -247,9 +247,12 @@ private[stats] object FooterReader {
     statistics == null || !statistics.isNumNullsSet || statistics.getNumNulls == chunk.getValueCount
   }
 
-  private def isNullFree(chunk: ColumnChunkMetaData): Boolean = {
+  private def isNullFree(chunk: ColumnChunkMetaData): Boolean = nullsOf(chunk).contains(0L)
+
+  /** How many NULLs a chunk has, if it says so. */
+  def nullsOf(chunk: ColumnChunkMetaData): Option[Long] = {
     val statistics: Statistics[_] = chunk.getStatistics
-    statistics != null && statistics.isNumNullsSet && statistics.getNumNulls == 0
+    if (statistics != null && statistics.isNumNullsSet) Some(statistics.getNumNulls) else None
   }
 
   /** The dictionary comes first in its chunk; not every writer says where it is. */
@@ -258,9 +261,7 @@ private[stats] object FooterReader {
     else math.max(0L, chunk.getFirstDataPageOffset - chunk.getDictionaryPageOffset)
 
   private def nulls(chunks: Seq[Option[ColumnChunkMetaData]]): Long = {
-    val counts = chunks.map { chunk =>
-      chunk.map(_.getStatistics).filter(s => s != null && s.isNumNullsSet).map(_.getNumNulls)
-    }
+    val counts = chunks.map(_.flatMap(nullsOf))
     if (counts.forall(_.isDefined)) counts.flatten.sum else -1L
   }
 }

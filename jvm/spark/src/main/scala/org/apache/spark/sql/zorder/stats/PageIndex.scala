@@ -14,8 +14,8 @@ import sparkzorder.curve.{Block, Zone}
  * The pages of one file. Pages of different columns do not begin at the same rows: each column has its own.
  *
  * @param columns
- *   per requested column its pages in order, each a block with one zone. A row group without page index is
- *   one page with the row group's zone.
+ *   per requested column its pages in order, each a block with one zone. A row group without page index, or
+ *   with one that contradicts it, is one page with the row group's zone.
  */
 final case class FilePages(file: DataFile, columns: IndexedSeq[IndexedSeq[Block]]) {
 
@@ -118,13 +118,14 @@ object PageIndex {
       block: BlockMetaData,
       wanted: ChunkZone): IndexedSeq[Block] = {
     val chunks = block.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap
+    val whole = wanted.of(chunks)
     val pages = for {
       chunk <- wanted.chunk(chunks)
       columnIndex <- Option(reader.readColumnIndex(chunk))
       offsets <- Option(reader.readOffsetIndex(chunk))
-      found <- ParquetZones.ofPages(columnIndex, offsets, block.getRowCount, wanted.decoder)
+      nulls = FooterReader.nullsOf(chunk)
+      found <- ParquetZones.ofPages(columnIndex, offsets, block.getRowCount, whole, nulls, wanted.decoder)
     } yield found
-    val whole = wanted.of(chunks)
     pages.fold(IndexedSeq(Block(block.getRowCount, IndexedSeq(whole)))) { found =>
       // a page index cuts long values short, and no reader comes to the page of a row group that it skips
       found.map(page => page.copy(zones = page.zones.map(Zone.within(_, whole))))

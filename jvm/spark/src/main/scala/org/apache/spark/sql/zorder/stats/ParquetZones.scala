@@ -40,24 +40,48 @@ object ParquetZones {
     } else decoder.map(_.zone(statistics.getMinBytes, statistics.getMaxBytes)).getOrElse(Zone.Unknown)
   }
 
-  /** Every page of a chunk, a block of one column; None where the indexes disagree. */
+  /**
+   * Every page of a chunk, a block of one column; None where the indexes contradict each other or the chunk's own
+   * statistics, as those of some writers do that cut a maximum short, or call a page one of NULLs that has values.
+   *
+   * @param whole
+   *   the zone of the chunk
+   * @param nulls
+   *   how many NULLs the chunk says it has
+   */
   def ofPages(
       columnIndex: ColumnIndex,
       offsets: OffsetIndex,
       rows: Long,
+      whole: Zone,
+      nulls: Option[Long],
       decoder: Option[ZoneDecoder]): Option[IndexedSeq[Block]] = {
-    val nullPages = columnIndex.getNullPages.asScala
-    val nullCounts = Option(columnIndex.getNullCounts)
+    val nullPages = columnIndex.getNullPages.asScala.map(_.booleanValue).toIndexedSeq
+    val nullCounts = Option(columnIndex.getNullCounts).map(_.asScala.map(_.longValue).toIndexedSeq)
     val mins = columnIndex.getMinValues
     val maxs = columnIndex.getMaxValues
-    if (nullPages.size != offsets.getPageCount) None
-    else Some(nullPages.indices.map { i =>
+    def pages: IndexedSeq[Block] = nullPages.indices.map { i =>
       val zone =
         if (nullPages(i)) Zone.OnlyNulls
         else decoder.map(_.zone(bytes(mins.get(i)), bytes(maxs.get(i)))).getOrElse(Zone.Unknown)
-      val nullFree: Set[Int] = if (nullCounts.exists(_.get(i) == 0L)) Set(0) else Set.empty
+      val nullFree: Set[Int] = if (nullCounts.exists(_(i) == 0L)) Set(0) else Set.empty
       Block(offsets.getLastRowIndex(i, rows) - offsets.getFirstRowIndex(i) + 1, IndexedSeq(zone), nullFree)
-    })
+    }
+    def agrees(pages: IndexedSeq[Block]): Boolean = {
+      val onlyNulls = pages.indices.filter(nullPages)
+      reaches(Zones.union(pages.map(_.zones.head)), whole) &&
+      nullCounts.forall(counts => onlyNulls.forall(i => counts(i) == pages(i).rows)) &&
+      nulls.forall(n => onlyNulls.map(pages(_).rows).sum <= n && nullCounts.forall(_.sum == n))
+    }
+    if (nullPages.length != offsets.getPageCount || nullCounts.exists(_.length != nullPages.length)) None
+    else Some(pages).filter(agrees)
+  }
+
+  /** Whether the pages of a chunk together go as far as the chunk does, both ways; bounds of pages may be wider. */
+  private def reaches(pages: Zone, whole: Zone): Boolean = (pages, whole) match {
+    case (Zone.Between(least, greatest), Zone.Between(min, max)) => least <= min && greatest >= max
+    case (Zone.OnlyNulls, _: Zone.Between) => false
+    case _ => true
   }
 
   /** Whether files that Spark writes have bounds of such a column that a look-up could use. */
