@@ -304,7 +304,8 @@ class BloomSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHe
       def wrong(options: String): String =
         intercept[ZOrderException](spark.sql(s"ZORDER INDEX '$path' WITH ($options)")).getMessage
       assert(wrong("blom = 'id'").contains("Did you mean bloom?"))
-      assert(wrong("bloom = 'id', bloomBudget = '0%'").contains("a share of the data such as 10%"))
+      for (budget <- Seq("0%", "-1%", "1001%", "100000%", "x%"))
+        assert(wrong(s"bloom = 'id', bloomBudget = '$budget'").contains("such as 10%, of at most 1000%"))
     }
   }
 

@@ -4,15 +4,18 @@ import java.nio.file.{Files, Path}
 
 import scala.collection.JavaConverters._
 
+import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.functions.{col, hash}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.skip.index.{IndexStore, StatisticsIndex}
 import sparkzorder.LongTest
 
 /** Ranges of expressions: files are left out by what a query computes from their rows. */
@@ -202,7 +205,12 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans {
           "nothing + 1" -> "cannot be resolved",
           "map(v, v)" -> "no order",
           "cast(a as string)" -> "name the field",
-          "sum(v)" -> "not an expression over one row"
+          "sum(v)" -> "not an expression over one row",
+          "to_json(named_struct('id', id))" -> "to_json",
+          "lower(date_format(ts, 'yyyy'))" -> "computed by date_format",
+          "size(a) + 1" -> "name the field",
+          "size(m) + 1" -> "computed by size",
+          "cast(named_struct('v', v) as string) = 'x'" -> "no index can hold it"
         )) {
         val e = intercept[ZOrderException](spark.sql(s"ZORDER INDEX '$path' COLUMNS (id, $column)"))
         assert(e.getMessage.contains(said) && e.getMessage.contains(column), e.getMessage)
@@ -214,6 +222,59 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans {
       assert(spark.sql(s"ZORDER REFRESH INDEX IF EXISTS '$path'").head().getString(1) === "NOTHING_TO_DO")
       index(path, "abs(v)")
       assert(opens(read(path).where("p = 1 AND abs(v) = 5000")) === 1)
+    }
+  }
+
+  test("a product of decimals has another scale under another setting") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      (0 until 4).foreach(n =>
+        spark.range(10).selectExpr(
+          s"cast(id + ${n * 10} as decimal(20, 10)) a",
+          "cast(10 as decimal(20, 10)) b").coalesce(1).write.mode("append").parquet(path.toString))
+      index(path, "a * b, b / a")
+      for ((lossy, all) <- Seq("true" -> false, "false" -> true))
+        withConf("spark.sql.decimalOperations.allowPrecisionLoss" -> lossy) {
+          assert(opens(read(path).where("a * b = 100")) === (if (all) 4 else 1))
+          assert(opens(read(path).where("a * b > 200").selectExpr("a")) === (if (all) 4 else 2))
+        }
+    }
+  }
+
+  test("what an older version computed is not used, and is said to be there") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      (0 until 3).foreach(n =>
+        spark.range(4).selectExpr("cast(null as int) a", s"'k$n' b").coalesce(1)
+          .write.mode("append").parquet(path.toString))
+      index(path, "b, upper(b)")
+      val json = "to_json(named_struct('a', a, 'b', b))"
+      val store = IndexStore.of(new org.apache.hadoop.fs.Path(s"file:$path"), SQLConf.get, new Configuration())
+      val made = store.newest().get._2
+      // as it was written then: without a sign of the version, and of a function that settings change
+      val older = made.columns.map { c =>
+        c.expression.fold(c)(e =>
+          c.copy(sql = json, expression = Some(e.copy(e.meaning.stripPrefix("2 "), Seq("a", "b")))))
+      }
+      store.write(new StatisticsIndex(made.files, older, made.caseSensitive, made.rangesAt(_)))
+      val filter = json + " = '{\"b\":\"k1\"}'"
+      for (ignored <- Seq("true", "false"))
+        withConf("spark.sql.jsonGenerator.ignoreNullFields" -> ignored)(assert(opens(read(path).where(filter)) === 3))
+      assert(opens(read(path).where("upper(b) = 'K1'")) === 3)
+      def notes: Seq[String] =
+        spark.sql(s"ZORDER DESCRIBE INDEX '$path'").collect().map(_.getAs[String]("note")).toSeq
+      assert(notes.head === null && notes(1).contains("computed by to_json"))
+      val reason = spark.sql(s"ZORDER EXPLAIN SELECT * FROM parquet.`$path` WHERE $filter").head()
+        .getAs[String]("reason")
+      assert(reason.contains("older version") && reason.contains("ZORDER REFRESH INDEX"))
+      spark.sql(s"ZORDER REFRESH INDEX '$path'")
+      assert(indexed(path) === Seq("b"))
+      // an expression that is current, in a session that computes it in another way
+      index(path, "hour(timestamp_seconds(a)), upper(b)")
+      assert(notes === Seq(null, null))
+      withConf("spark.sql.session.timeZone" -> "Asia/Kathmandu") {
+        assert(notes.head.contains("other settings") && notes(1) === null)
+      }
     }
   }
 

@@ -1,6 +1,8 @@
 package org.apache.spark.sql.zorder.skip
 
-import java.nio.file.Path
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -9,7 +11,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.skip.index.IndexPlace
 import org.apache.spark.sql.zorder.table.GuardedFileSystem
 
-/** Indexes that do not lie in their tables. */
+/** Where indexes lie, in their tables or not, and what else lies there. */
 class IndexPlaceSuite extends AnyFunSuite with SkippedScans {
   private val key = "spark.zorder.index.location"
 
@@ -82,5 +84,36 @@ class IndexPlaceSuite extends AnyFunSuite with SkippedScans {
     assert(folder("s3a://b/data/\u00fc = %20 t").matches("file:/indexes/[0-9a-f]{32}"))
     assert(IndexPlace("").of(new org.apache.hadoop.fs.Path("file:/data/t")).toString ===
       "file:/data/t/_zorder/index")
+  }
+
+  test("strange files where indexes lie: a high number, the last one, and a broken index") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(0, 40, 1, 4).write.parquet(path.toString)
+      index(path)
+      val indexes = path.resolve("_zorder/index")
+      def refused(sql: String): String = intercept[ZOrderException](spark.sql(sql)).getMessage
+      // a broken one of a high number: the next one comes after it, and queries read it
+      Files.write(indexes.resolve("index-999999999"), Array[Byte](1, 2, 3))
+      spark.range(40, 50, 1, 1).write.mode("append").parquet(path.toString)
+      aged(path)
+      spark.sql(s"ZORDER REFRESH INDEX '$path'")
+      assert(Files.exists(indexes.resolve("index-1000000000")))
+      assert(opens(spark.read.parquet(path.toString).where("id = 45")) === 1)
+      assert(spark.sql(s"ZORDER REFRESH INDEX '$path'").head().getAs[Long]("footers_read") === 0)
+      // after the last number none can come: a sentence before any work
+      val last = indexes.resolve("index-999999999999999999")
+      Files.write(last, Array[Byte](1))
+      for (statement <- Seq(s"ZORDER INDEX '$path'", s"ZORDER REFRESH INDEX '$path'"))
+        assert(refused(statement).contains("index-999999999999999999 takes the last number"))
+      Files.delete(last)
+      // nothing whole is left
+      Files.list(indexes).iterator.asScala.toSeq.filter(_.getFileName.toString.startsWith("index-"))
+        .foreach(f => Files.write(f, Array[Byte](4)))
+      for (statement <- Seq("REFRESH", "DESCRIBE"))
+        assert(refused(s"ZORDER $statement INDEX '$path'").contains("is damaged"))
+      assert(spark.sql(s"ZORDER INDEX '$path'").head().getString(1) === "INDEXED")
+      assert(opens(spark.read.parquet(path.toString).where("id = 45")) === 1)
+    }
   }
 }

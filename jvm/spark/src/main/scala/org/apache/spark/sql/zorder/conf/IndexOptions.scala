@@ -38,7 +38,7 @@ object BloomBudget {
       Try(BigDecimal(text.stripSuffix("%").trim).toDouble / 100).toOption.filter(s => s > 0 && s <= 10)
         .map(Share(_))
         .getOrElse(refuse(
-          s"The option $name takes a share of the data such as 10%, or a size, not '$value'."))
+          s"The option $name takes a share of the data such as 10%, of at most 1000%, or a size such as 2g, not '$value'."))
   }
 }
 

@@ -30,7 +30,7 @@ object IndexStatements {
     .add("column", StringType).add("data_type", StringType)
     .add("files", LongType).add("with_ranges", LongType).add("only_nulls", LongType).add("unknown", LongType)
     .add("ranges", LongType).add("bloom_files", LongType).add("bloom_bytes", LongType)
-    .add("value_files", LongType)
+    .add("value_files", LongType).add("note", StringType)
 
   val droppedSchema: StructType = new StructType().add("path", StringType).add("status", StringType)
 
@@ -96,10 +96,16 @@ object IndexStatements {
           // where an append refreshes, the rows are there already
           case Some((_, before)) => refreshed(session, table, store, before, strict = !ifExists)
           case None if ifExists => nothingToDo(table)
-          case None =>
-            refuse(s"${table.name} has no statistics index; make one with ZORDER INDEX ${ref.sql}.")
+          case None => refuseWithout(table, store, ref)
         }
     }
+
+  /** No whole index is there. */
+  private def refuseWithout(table: ParquetTable, store: IndexStore, ref: TableRef): Nothing =
+    if (store.newestFile().isDefined)
+      refuse(s"The statistics index of ${table.name} is damaged, or of another version of spark-zorder: make it anew " +
+        s"with ZORDER INDEX ${ref.sql}, and the COLUMNS and options that it had.")
+    else refuse(s"${table.name} has no statistics index; make one with ZORDER INDEX ${ref.sql}.")
 
   private def nothingToDo(table: ClusterTable): Row =
     Row(table.root.toString, "NOTHING_TO_DO", 0L, 0L, 0L, 0L, 0L, 0L)
@@ -145,9 +151,12 @@ object IndexStatements {
   /** One row a column. */
   def describe(session: ClassicSession, ref: TableRef): Seq[Row] = {
     val table = plain(session, ref)
-    storeOf(session, table).newest() match {
-      case None => refuse(s"${table.name} has no statistics index; make one with ZORDER INDEX ${ref.sql}.")
-      case Some((_, index)) => index.columns.indices.map { c =>
+    val store = storeOf(session, table)
+    store.newest() match {
+      case None => refuseWithout(table, store, ref)
+      case Some((_, index)) =>
+        val expressions = new IndexedExpressions(session, table)
+        index.columns.indices.map { c =>
           val column = index.columns(c)
           val ranges = index.rangesAt(c)
           val blooms = index.blooms.columns.get(c)
@@ -162,7 +171,8 @@ object IndexStatements {
             ranges.fold(0L)(_.words.length.toLong),
             blooms.fold(0L)(_.stored.filters.toLong),
             blooms.fold(0L)(_.stored.bytes),
-            if (column.values) ranges.fold(0L)(_.filesOfValues) else 0L)
+            if (column.values) ranges.fold(0L)(_.filesOfValues) else 0L,
+            expressions.unused(column).orNull)
         }
     }
   }
@@ -244,6 +254,8 @@ object IndexStatements {
     if (IndexPlace.in(session.sessionState.conf).isWithin(table.root))
       refuse(s"${SessionKeys.IndexLocation.key} is a directory of ${table.name}, whose readers would take indexes for " +
         "data: set it to another one.")
+    store.last().foreach(file =>
+      refuse(s"$file takes the last number that an index can have, so that no other can follow: delete this file."))
     try store.clock()
     catch {
       case StorageFailure(said) if !StorageFailure.isFull(said) =>

@@ -4,7 +4,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.errors.ZOrderException
@@ -16,6 +16,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.index.{
   ExpressionMeaning,
   ExpressionRanges,
+  IndexableFunctions,
   IndexedColumn,
   IndexedExpression
 }
@@ -43,6 +44,19 @@ final private[skip] class IndexedExpressions(user: ClassicSession, table: Parque
   def still(columns: Seq[IndexedColumn]): ExpressionRanges =
     ranges(columns.filter(_.expression.isDefined).flatMap(c => resolved(c.sql).toOption))
 
+  /** Why queries of this session do not use what an index has of an expression; None where they do. */
+  def unused(column: IndexedColumn): Option[String] = column.expression.flatMap { e =>
+    resolved(column.sql) match {
+      case Left(why) => Some(s"not used: $why")
+      case Right(now) if now.meaning == e.meaning => None
+      case _ if !ExpressionMeaning.isCurrent(e.meaning) =>
+        Some("not used: an older version of spark-zorder made it; ZORDER REFRESH INDEX computes it anew")
+      case _ =>
+        Some("not used: it was computed under other settings of the session, by another version of Spark, or from " +
+          "columns of other types; ZORDER REFRESH INDEX computes it as this session does")
+    }
+  }
+
   /** Those that the table is clustered by, as far as they can have ranges. */
   def clustering: Seq[String] =
     Try(ClusteredBy.of(table)).toOption.flatten.toSeq.flatten
@@ -63,11 +77,11 @@ final private[skip] class IndexedExpressions(user: ClassicSession, table: Parque
   private def resolved(sql: String): Either[String, Resolved] = {
     def no(why: String) = Left(s"$sql of ${table.name} $why.")
     try
-      optimized(sql) match {
+      planned(sql) match {
         case None => no("is not an expression over one row: index another one")
-        case Some(e) =>
-          refusal(e).map(no).getOrElse(
-            meaning(sql, e).map(m => Right(column(sql, e, m)))
+        case Some(p) =>
+          refusal(p).map(no).getOrElse(
+            meaning(sql, p.optimized).map(m => Right(column(sql, p.optimized, m)))
               .getOrElse(no(
                 "is too long, or computes something that cannot be told apart from other expressions")))
       }
@@ -79,18 +93,22 @@ final private[skip] class IndexedExpressions(user: ClassicSession, table: Parque
   }
 
   /** As a query over the table has it. */
-  private def optimized(sql: String): Option[Expression] = {
+  private def planned(sql: String): Option[Planned] = {
     val relation = rows(IndexedSeq.empty).plan
-    val found = Shims.ofRows(session, relation).select(expr(sql)).queryExecution.optimizedPlan match {
+    val query = Shims.ofRows(session, relation).select(expr(sql)).queryExecution
+    def only(plan: LogicalPlan): Option[Expression] = plan match {
       case Project(Seq(Alias(e, _)), _) => Some(e)
       case Project(Seq(e), _) => Some(e)
       case _ => None
     }
-    found.map(ColumnPath.asDeclared(_, relation.output))
+    only(query.optimizedPlan).map(e =>
+      Planned(ColumnPath.asDeclared(e, relation.output), only(query.analyzed).getOrElse(e)))
   }
 
-  private def refusal(e: Expression): Option[String] = {
+  private def refusal(planned: Planned): Option[String] = {
+    val e = planned.optimized
     val names = columnsOf(e)
+    def function = IndexableFunctions.refused(e, planned.analyzed)
     val partitioning = table.partitionSchema.fieldNames.toSet
     if (WordTypes.of(e.dataType).isEmpty)
       Some(s"is of type ${e.dataType.sql}, which has no order: index another expression")
@@ -103,13 +121,15 @@ final private[skip] class IndexedExpressions(user: ClassicSession, table: Parque
         "is computed from a column that was added with a default, which readers see differently: leave it out")
     else if (outermost(e).exists(x => holdsDates(x.dataType)))
       Some("is computed from dates or times within an array, a map or a struct: name the field")
-    else None
+    else function.map(name =>
+      s"is computed by $name, which is not among the functions whose result depends on their arguments alone, so no index " +
+        "can hold it: index its arguments, or an expression without it")
   }
 
   /** None if it is not the same when the text is resolved once more. */
   private def meaning(sql: String, e: Expression): Option[String] = {
     def of(e: Expression) = ExpressionMeaning.of(e, session.sessionState.conf)
-    of(e).filter(m => m.length <= MostCharacters && optimized(sql).flatMap(of).contains(m))
+    of(e).filter(m => m.length <= MostCharacters && planned(sql).map(_.optimized).flatMap(of).contains(m))
   }
 
   private def column(sql: String, e: Expression, meaning: String): Resolved = {
@@ -125,6 +145,9 @@ private object IndexedExpressions {
 
   /** A long list of literals is not worth its place in the index. */
   private val MostCharacters = 10000
+
+  /** One expression, as the analyzer and as the optimizer leave it. */
+  final private case class Planned(optimized: Expression, analyzed: Expression)
 
   final private case class Resolved(column: IndexedColumn, dated: Seq[StatColumn]) {
     def meaning: String = column.expression.get.meaning

@@ -9,6 +9,7 @@ import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
 import org.apache.spark.sql.zorder.skip.scan.{SkippingFileIndex, SkippingRule}
 import org.apache.spark.sql.zorder.table.file.DataFile
 
@@ -61,12 +62,20 @@ final private[explain] class FileScans(session: ClassicSession, only: Option[Pat
         val partitioning = scan.relation.partitionSchema.fieldNames.toSet
         val report = new FilterReport(skipping.index, files, skipping.isUnanswered, partitioning, why)
         val (filters, kept) = report.of(scan.dataFilters)
-        val reason = if (filters.isEmpty) "no filter on data columns reaches the scan" else files.stale
+        val reason =
+          if (filters.isEmpty) "no filter on data columns reaches the scan"
+          else Seq(files.stale, outdated(skipping.index)).filter(_.nonEmpty).mkString("; ")
         ExplainedScan(name(scan), Some(files.considered), files.pruned(kept), filters, reason)
       case other =>
         val listed = Try(other.listFiles(partitionFilters, scan.dataFilters).map(_.files.size.toLong).sum)
         ExplainedScan(name(scan), listed.toOption, 0, Nil, whyNot(scan))
     }
+  }
+
+  private def outdated(index: StatisticsIndex): String = {
+    val names = index.outdated.map(_.sql)
+    if (names.isEmpty) ""
+    else s"made by an older version of spark-zorder, and not used: ${names.mkString(", ")}: run ZORDER REFRESH INDEX"
   }
 
   private def whyNot(scan: FileSourceScanExec): String =

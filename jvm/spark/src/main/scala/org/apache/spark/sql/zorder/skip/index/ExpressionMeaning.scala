@@ -11,17 +11,23 @@ import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.expr.ColumnPath
 
 /**
- * What an expression computes, as a text: equal texts compute equal values from equal rows. The SQL text does not do,
- * since it says nothing of the time zone and the types of columns. The version of Spark and the settings that
- * functions obey are part of it, because what `lower` gives may change with them.
+ * What an expression computes, as a text: equal texts compute equal values from equal rows, for expressions of
+ * [[IndexableFunctions]]. The SQL text does not do, since it says nothing of the time zone and of the type of each part:
+ * a product of decimals has another scale under another setting. The version of Spark and the settings that name old
+ * ways of functions are part of it, because what `lower` gives may change with them.
  */
 private[skip] object ExpressionMeaning {
   private val Settings = Seq("spark.sql.legacy.", "spark.sql.icu.", "spark.sql.ansi.")
 
   /** Of an optimized expression over columns; None if it cannot be written down. */
   def of(e: Expression, conf: SQLConf): Option[String] =
-    try Some((Seq(s"Spark $line") ++ settings(conf) :+ tree(e, conf.caseSensitiveAnalysis)).mkString(" "))
+    try Some((Seq(Format, s"Spark $line") ++ settings(conf) :+ tree(e, conf.caseSensitiveAnalysis)).mkString(" "))
     catch { case NonFatal(_) => None }
+
+  /** Whether a meaning was written down by this version of ours: those before it left out what matters. */
+  def isCurrent(meaning: String): Boolean = meaning.startsWith(Format + " ")
+
+  private val Format = "2"
 
   private val line: String = SPARK_VERSION_SHORT.split('.').take(2).mkString(".")
 
@@ -38,7 +44,8 @@ private[skip] object ExpressionMeaning {
         case l: Literal => Seq(l.dataType.json, l.sql)
         case _ => e.productIterator.filterNot(isExpression).map(text).toSeq
       }
-      (own ++ e.children.map(tree(_, caseSensitive))).mkString(s"${e.getClass.getName}(", ", ", ")")
+      val parts = own ++ e.children.map(tree(_, caseSensitive))
+      parts.mkString(s"${e.getClass.getName}(", ", ", s"):${e.dataType.json}")
   }
 
   private def isExpression(argument: Any): Boolean = argument match {

@@ -25,7 +25,7 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
    * @param admit
    *   is asked before so many bytes of memory are taken; what it refuses is not loaded
    */
-  def newest(admit: Long => Boolean = _ => true): Option[(Int, StatisticsIndex)] = {
+  def newest(admit: Long => Boolean = _ => true): Option[(Long, StatisticsIndex)] = {
     val found = numbered()
     val read = found.iterator.flatMap { case (n, status) =>
       val index = IndexFile.read(fs, status, admit)(unreadable(status.getPath, _))
@@ -36,13 +36,16 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
   }
 
   /** The number and length of the newest index file, whole or not: what a cached index is compared with. */
-  def newestFile(): Option[(Int, Long)] = numbered().headOption.map { case (n, s) => (n, s.getLen) }
+  def newestFile(): Option[(Long, Long)] = numbered().headOption.map { case (n, s) => (n, s.getLen) }
+
+  /** The file that takes the last number there is, so that no index can come after it. */
+  def last(): Option[Path] = numbered().headOption.filter(_._1 >= IndexStore.LastNumber).map(_._2.getPath)
 
   /** Writes an index as the newest one, deletes those that no query can have begun with lately, and says its bytes. */
   def write(index: StatisticsIndex): Long = {
     val bytes = IndexFile.bytes(index)
     fs.mkdirs(dir)
-    val number = put(bytes, numbered().headOption.fold(1)(_._1 + 1))
+    val number = put(bytes, numbered().headOption.fold(1L)(_._1 + 1))
     numbered().map(_._1).filter(_ < number).drop(IndexStore.Kept).foreach(n => delete(file(n)))
     sweep(index)
     bytes.length.toLong
@@ -93,10 +96,10 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
   }
 
   /** Another writer may take a number at the same time: each writes a file of its own. */
-  private def put(bytes: Array[Byte], number: Int): Int =
-    if (created(file(number), bytes)) number
-    else if (number < Int.MaxValue) put(bytes, number + 1)
-    else throw new IOException(s"No number is left for an index in $dir.")
+  private def put(bytes: Array[Byte], number: Long): Long =
+    if (number > IndexStore.LastNumber) throw new IOException(s"No number is left for an index in $dir.")
+    else if (created(file(number), bytes)) number
+    else put(bytes, number + 1)
 
   private def created(path: Path, bytes: Array[Byte]): Boolean =
     if (fs.exists(path)) false
@@ -107,15 +110,15 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
       true
     }
 
-  private def numbered(): Seq[(Int, FileStatus)] =
+  private def numbered(): Seq[(Long, FileStatus)] =
     try {
       fs.listStatus(dir).toSeq.collect {
         case s if s.isFile && s.getPath.getName.matches(IndexStore.FileName) =>
-          s.getPath.getName.stripPrefix(IndexStore.Prefix).toInt -> s
+          s.getPath.getName.stripPrefix(IndexStore.Prefix).toLong -> s
       }.sortBy(-_._1)
     } catch { case _: FileNotFoundException => Nil }
 
-  private def file(number: Int): Path = new Path(dir, s"${IndexStore.Prefix}$number")
+  private def file(number: Long): Path = new Path(dir, s"${IndexStore.Prefix}$number")
 
   private def delete(path: Path): Unit =
     try {
@@ -138,7 +141,10 @@ object IndexStore {
   }
 
   private val Prefix = "index-"
-  private val FileName = "index-[0-9]{1,9}"
+  private val FileName = "index-[0-9]{1,18}"
+
+  /** A greater one has a name that no reader looks at. */
+  private val LastNumber = 999999999999999999L
 
   /** Older indexes that are kept for queries that load a column later. */
   private val Kept = 2

@@ -49,6 +49,10 @@ final class StatisticsIndex(
   def numberOf(e: Expression): Option[Int] =
     if (byMeaning.isEmpty) None else ExpressionMeaning.of(e, SQLConf.get).flatMap(byMeaning.get)
 
+  /** Expressions that an older version of ours has written down: no filter is asked of them. */
+  def outdated: Seq[IndexedColumn] =
+    columns.filter(_.expression.exists(e => !ExpressionMeaning.isCurrent(e.meaning)))
+
   /** The same index with these Bloom filters. */
   def withBlooms(filters: IndexBlooms): StatisticsIndex =
     new StatisticsIndex(files, columns, caseSensitive, ranges, filters)

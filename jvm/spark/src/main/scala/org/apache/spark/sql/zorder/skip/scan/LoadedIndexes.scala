@@ -29,7 +29,7 @@ object LoadedIndexes extends Logging {
 
   /** @param refused the limit that the index was too large for */
   final private class Loaded(
-      val file: Option[(Int, Long)],
+      val file: Option[(Long, Long)],
       val index: SoftReference[Option[StatisticsIndex]],
       val account: memory.Account,
       val refused: Option[Long],
@@ -83,7 +83,7 @@ object LoadedIndexes extends Logging {
   private def read(
       key: Key,
       store: IndexStore,
-      file: Option[(Int, Long)],
+      file: Option[(Long, Long)],
       account: memory.Account): Option[Option[StatisticsIndex]] = {
     def admit(bytes: Long): Boolean = {
       val fits = account.admit(bytes)
