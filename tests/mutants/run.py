@@ -206,6 +206,58 @@ MUTANTS = [
         "ExpressionIndexSuite",
         "damaged",
     ),
+    Mutant(
+        "names stay as the statement spells them",
+        f"{SKIP}/scan/IndexedScan.scala",
+        "= ColumnPath.asDeclared(e, relation.output)",
+        "= if (relation.output.isEmpty) ColumnPath.asDeclared(e, relation.output) else e",
+        "AggregateSuite",
+        "another case",
+    ),
+    Mutant(
+        "what the session listed is believed",
+        f"{SKIP}/aggregate/FreshListing.scala",
+        "if (same) f else",
+        "if (same || status != null) f else",
+        "AggregateSuite",
+        "written over",
+    ),
+    Mutant(
+        "the types of an expression's parts do not count",
+        f"{SKIP}/index/ExpressionMeaning.scala",
+        's"):${e.dataType.json}"',
+        '")"',
+        "ExpressionIndexSuite",
+        "another scale",
+    ),
+    Mutant(
+        "any function can be indexed",
+        f"{SKIP}/index/IndexableFunctions.scala",
+        "case _ if !isListed(e) => Some(e)",
+        "case _ if !isListed(e) && e.children.isEmpty => Some(e)",
+        "ExpressionIndexSuite",
+        "no index can hold",
+    ),
+    Mutant(
+        "sixteen bytes are above all strings of a prefix",
+        f"{PREDICATE}/AdjacentWords.scala",
+        "afterPrefix(prefix).map(BelowBytes(_))",
+        "afterPrefix(prefix).map(_ => BytesWord(prefix ++ Array.fill(16)(-1.toByte)))",
+    ),
+    Mutant(
+        "sixteen bytes are above all strings below another",
+        f"{PREDICATE}/AdjacentWords.scala",
+        "case BytesWord(b) => Some(BelowBytes(b))",
+        "case BytesWord(b) => Some(BytesWord((b.init :+ (b.last - 1).toByte) ++ Array.fill(16)(-1.toByte)))",
+    ),
+    Mutant(
+        "pages that contradict their row group are believed",
+        f"{STATS}/ParquetZones.scala",
+        "Some(pages).filter(agrees)",
+        "Some(pages).filter(p => agrees(p) || p.nonEmpty)",
+        "PageIndexSuite",
+        "contradict",
+    ),
 ]
 
 
