@@ -171,6 +171,6 @@ class IndexableFunctionsSuite extends AnyFunSuite with ZOrderSession {
     })
     info(s"$tried settings, ${samples.length} expressions each")
     assert(found.isEmpty)
-    assert(tried > 500)
+    assert(tried > 300)
   }
 }
