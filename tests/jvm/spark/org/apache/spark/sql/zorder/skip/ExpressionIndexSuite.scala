@@ -124,6 +124,9 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans {
         assert(opens(t.where("abs(v) = 3141")) === 8))
       withConf("spark.sql.legacy.timeParserPolicy" -> "CORRECTED")(
         assert(opens(t.where("abs(v) = 3141")) === 8))
+      // a default that is written out is the default
+      withConf("spark.sql.legacy.timeParserPolicy" -> SQLConf.LEGACY_TIME_PARSER_POLICY.defaultValueString)(
+        assert(opens(t.where("abs(v) = 3141")) === 1))
       // the same text over a column that this reader gives another type
       val bytes = spark.read.schema("id BIGINT, email BINARY").parquet(path.toString)
       index(path, "hex(email) = 'x'")

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.skip.index
 
 import java.util.Locale
 
+import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.spark.SPARK_VERSION_SHORT
@@ -17,6 +18,7 @@ import org.apache.spark.sql.zorder.expr.ColumnPath
  * ways of functions are part of it, because what `lower` gives may change with them.
  */
 private[skip] object ExpressionMeaning {
+  private val Defaults = new SQLConf
   private val Settings = Seq("spark.sql.legacy.", "spark.sql.icu.", "spark.sql.ansi.")
 
   /** Of an optimized expression over columns; None if it cannot be written down. */
@@ -31,9 +33,11 @@ private[skip] object ExpressionMeaning {
 
   private val line: String = SPARK_VERSION_SHORT.split('.').take(2).mkString(".")
 
+  /** Those that are not at their defaults. */
   private def settings(conf: SQLConf): Seq[String] =
-    conf.getAllConfs.filter { case (key, _) => Settings.exists(key.startsWith) }.toSeq.sorted
-      .map { case (key, value) => s"$key=$value" }
+    conf.getAllConfs.filter { case (key, value) =>
+      Settings.exists(key.startsWith) && !Try(Defaults.getConfString(key)).toOption.contains(value)
+    }.toSeq.sorted.map { case (key, value) => s"$key=$value" }
 
   private def tree(e: Expression, caseSensitive: Boolean): String = ColumnPath.of(e) match {
     case Some(path) =>
