@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from spark_zorder.audit.files import listing, places, table
 from spark_zorder.audit.problem import UsageError
-from spark_zorder.audit.query import opened, predicate, where
+from spark_zorder.audit.query import conditions, opened, predicate, where
 
 pytestmark = pytest.mark.same_on_all_lines
 
@@ -302,3 +302,13 @@ def test_a_column_without_statistics_says_so(tmp_path):
 def test_what_cannot_be_read_is_wrong_usage(numbers, text, what):
     with pytest.raises(UsageError, match=what):
         ask(numbers, text)
+
+
+def test_a_prefix_ends_where_no_string_with_it_comes_after():
+    """A file may hold strings that are no UTF-8, with any number of bytes 0xFF."""
+    test = conditions.starts_with(b"a", exactly=True)
+    high = b"a" + b"\xff" * 40
+    assert test.when_true.may_be_met((high, high), 0)
+    assert not test.when_false.may_be_met((high, high), 0)
+    assert not test.when_true.may_be_met((b"b", b"c"), 0)
+    assert conditions.starts_with(b"a\xff", exactly=True).when_false.may_be_met((b"b", b"b"), 0)
