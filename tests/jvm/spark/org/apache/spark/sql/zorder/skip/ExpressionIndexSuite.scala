@@ -252,7 +252,8 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans {
           .write.mode("append").parquet(path.toString))
       index(path, "b, upper(b)")
       val json = "to_json(named_struct('a', a, 'b', b))"
-      val store = IndexStore.of(new org.apache.hadoop.fs.Path(s"file:$path"), SQLConf.get, new Configuration())
+      val store =
+        IndexStore.of(new org.apache.hadoop.fs.Path(s"file:$path"), SQLConf.get, new Configuration())
       val made = store.newest().get._2
       // as it was written then: without a sign of the version, and of a function that settings change
       val older = made.columns.map { c =>
@@ -262,7 +263,8 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans {
       store.write(new StatisticsIndex(made.files, older, made.caseSensitive, made.rangesAt(_)))
       val filter = json + " = '{\"b\":\"k1\"}'"
       for (ignored <- Seq("true", "false"))
-        withConf("spark.sql.jsonGenerator.ignoreNullFields" -> ignored)(assert(opens(read(path).where(filter)) === 3))
+        withConf("spark.sql.jsonGenerator.ignoreNullFields" -> ignored)(
+          assert(opens(read(path).where(filter)) === 3))
       assert(opens(read(path).where("upper(b) = 'K1'")) === 3)
       def notes: Seq[String] =
         spark.sql(s"ZORDER DESCRIBE INDEX '$path'").collect().map(_.getAs[String]("note")).toSeq

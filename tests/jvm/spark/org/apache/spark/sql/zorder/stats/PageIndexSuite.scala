@@ -106,7 +106,9 @@ class PageIndexSuite extends AnyFunSuite with StatsFixture {
       for ((file, (column, harm)) <- parquetFiles(path).zip(harms))
         PatchedIndex(java.nio.file.Paths.get(file.path.stripPrefix("file:")), column)(harm)
       for ((file, f) <- pages.zipWithIndex; c <- 0 to 1)
-        assert(if (harms(f)._1 == c) file.columns(c).length == 1 else file.columns(c) == before(f).columns(c), s"$f $c")
+        assert(
+          if (harms(f)._1 == c) file.columns(c).length == 1 else file.columns(c) == before(f).columns(c),
+          s"$f $c")
       // the same with a page index that is written anew as it was
       PatchedIndex(java.nio.file.Paths.get(parquetFiles(path).head.path.stripPrefix("file:")), 0)(_ => ())
       assert(pages.head.columns(0) == before.head.columns(0))

@@ -162,7 +162,8 @@ class AggregateSuite extends AnyFunSuite with SkippedScans {
         assert(opens(spark.sql("SELECT count(*), min(id), max(id) FROM held")) === 1)
         assert(spark.sql("SELECT count(*), min(id), max(id) FROM held").head().toString === "[30,10,5009]")
         Files.delete(file(1))
-        assert(intercept[Exception](spark.sql("SELECT max(id) FROM held").collect()).toString.contains("REFRESH TABLE"))
+        assert(intercept[Exception](
+          spark.sql("SELECT max(id) FROM held").collect()).toString.contains("REFRESH TABLE"))
         spark.sql("REFRESH TABLE held")
         assert(opens(spark.sql("SELECT count(*), min(id), max(id) FROM held")) === 2)
         assert(spark.sql("SELECT max(id) FROM held").head().getLong(0) === 7000)
@@ -170,5 +171,6 @@ class AggregateSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  private def only(dir: Path): Path = Files.list(dir).iterator.asScala.find(_.toString.endsWith(".parquet")).get
+  private def only(dir: Path): Path =
+    Files.list(dir).iterator.asScala.find(_.toString.endsWith(".parquet")).get
 }

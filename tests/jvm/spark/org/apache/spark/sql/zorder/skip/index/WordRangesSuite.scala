@@ -29,7 +29,10 @@ class WordRangesSuite extends AnyFunSuite {
       val low = if (!points && at == 0 && random.nextBoolean()) None else i.min
       val high = if (!points && at == closed.length - 1 && random.nextBoolean()) None else i.max
       // an end that stops short of a string
-      val short = high.collect { case BytesWord(b) if !points && random.nextBoolean() && !i.min.exists(high.contains(_)) => BelowBytes(b) }
+      val short = high.collect {
+        case BytesWord(b) if !points && random.nextBoolean() && !i.min.exists(high.contains(_)) =>
+          BelowBytes(b)
+      }
       Interval(low, short.orElse(high))
     }
     Condition(intervals.toIndexedSeq, orNull = false)

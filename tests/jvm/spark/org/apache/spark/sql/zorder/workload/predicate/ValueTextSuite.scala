@@ -84,7 +84,8 @@ class ValueTextSuite extends AnyFunSuite with ZOrderSession {
     assert(high < below && below < bytes("ab") && high.compare(below) === -below.compare(high))
     assert(AdjacentWords.below(bytes("ab"), BinaryType) === Some(below))
     assert(AdjacentWords.below(bytes("ab\u0000"), StringType) === Some(bytes("ab")))
-    def after(prefix: Int*) = AdjacentWords.afterPrefix(prefix.map(_.toByte).toArray).map(_.map(_ & 0xff).toSeq)
+    def after(prefix: Int*) =
+      AdjacentWords.afterPrefix(prefix.map(_.toByte).toArray).map(_.map(_ & 0xff).toSeq)
     assert(after('a', 'b') === Some(Seq('a'.toInt, 'c'.toInt)))
     assert(after('a', 0x7f) === Some(Seq('a'.toInt, 0x80)) && after('a', 0xff, 0xff) === Some(Seq('b'.toInt)))
     assert(after(0xff, 0xff).isEmpty && after().isEmpty)

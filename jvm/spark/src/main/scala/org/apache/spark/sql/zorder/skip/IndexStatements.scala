@@ -255,7 +255,8 @@ object IndexStatements {
       refuse(s"${SessionKeys.IndexLocation.key} is a directory of ${table.name}, whose readers would take indexes for " +
         "data: set it to another one.")
     store.last().foreach(file =>
-      refuse(s"$file takes the last number that an index can have, so that no other can follow: delete this file."))
+      refuse(
+        s"$file takes the last number that an index can have, so that no other can follow: delete this file."))
     try store.clock()
     catch {
       case StorageFailure(said) if !StorageFailure.isFull(said) =>

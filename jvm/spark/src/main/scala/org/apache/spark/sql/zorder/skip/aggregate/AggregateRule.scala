@@ -31,7 +31,8 @@ object AggregateRule extends Rule[LogicalPlan] {
       (scan, whole) <- scan(a.child, Nil)
       asked = distinctOf(a)
       if asked.nonEmpty
-      answers = asked.map(e => AskedAggregate.of(inside(e, a.child, scan), scan.index.index.files, ranges(_, scan)))
+      answers =
+        asked.map(e => AskedAggregate.of(inside(e, a.child, scan), scan.index.index.files, ranges(_, scan)))
       if answers.forall(_.isDefined)
       listed <- FreshListing.of(scan, whole)
       result <- split(a, asked, answers.flatten, scan, listed)

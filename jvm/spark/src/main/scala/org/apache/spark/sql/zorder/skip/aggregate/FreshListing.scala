@@ -30,10 +30,12 @@ private[aggregate] object WholePartitions {
   def of(scan: IndexedScan, filters: Seq[Expression]): Option[WholePartitions] = {
     val same = scan.relation.conf.resolver
     val columns =
-      scan.files.partitionSchema.fieldNames.toSeq.flatMap(n => scan.relation.output.find(a => same(a.name, n)))
+      scan.files.partitionSchema.fieldNames.toSeq.flatMap(n =>
+        scan.relation.output.find(a => same(a.name, n)))
     val named = filters.map(scan.named)
     val all = named.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
-    val applied = named.forall(f => settled(f) && f.references.nonEmpty && f.references.subsetOf(scan.partitionColumns))
+    val applied =
+      named.forall(f => settled(f) && f.references.nonEmpty && f.references.subsetOf(scan.partitionColumns))
     if (!applied || columns.length != scan.files.partitionSchema.length) None
     else {
       val test = Predicate.createInterpreted(BindReferences.bindReference(all, columns))
@@ -57,7 +59,8 @@ private[aggregate] object FreshListing {
     try {
       val held = scan.index.wrapped.listFiles(whole.filters, Nil).filter(d => whole.holds(d.values))
       val directories = held.flatMap(_.files.map(_.getPath.getParent)).distinct
-      val conf = Shims.classic(scan.files.sparkSession).sessionState.newHadoopConfWithOptions(scan.files.options)
+      val conf =
+        Shims.classic(scan.files.sparkSession).sessionState.newHadoopConfWithOptions(scan.files.options)
       val now = inParallel(directories)(listed(conf, _)).flatten.toMap
       val there = held.forall(_.files.forall(f => now.contains(f.getPath)))
       if (!there) None

@@ -75,7 +75,8 @@ final private[explain] class FileScans(session: ClassicSession, only: Option[Pat
   private def outdated(index: StatisticsIndex): String = {
     val names = index.outdated.map(_.sql)
     if (names.isEmpty) ""
-    else s"made by an older version of spark-zorder, and not used: ${names.mkString(", ")}: run ZORDER REFRESH INDEX"
+    else
+      s"made by an older version of spark-zorder, and not used: ${names.mkString(", ")}: run ZORDER REFRESH INDEX"
   }
 
   private def whyNot(scan: FileSourceScanExec): String =

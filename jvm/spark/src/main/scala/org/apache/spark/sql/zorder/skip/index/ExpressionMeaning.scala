@@ -23,7 +23,9 @@ private[skip] object ExpressionMeaning {
 
   /** Of an optimized expression over columns; None if it cannot be written down. */
   def of(e: Expression, conf: SQLConf): Option[String] =
-    try Some((Seq(Format, s"Spark $line") ++ settings(conf) :+ tree(e, conf.caseSensitiveAnalysis)).mkString(" "))
+    try Some((Seq(Format, s"Spark $line") ++ settings(conf) :+ tree(
+        e,
+        conf.caseSensitiveAnalysis)).mkString(" "))
     catch { case NonFatal(_) => None }
 
   /** Whether a meaning was written down by this version of ours: those before it left out what matters. */

@@ -66,7 +66,9 @@ object JoinKeysRule extends Rule[LogicalPlan] {
               if scan.relation.outputSet.contains(a) && !scan.partitionColumns.contains(a) &&
                 // another scan of that table may share an exchange with this one, above a join further down
                 (direct || scans.count(_ == scan.index) == 1) =>
-            Some(scan.named(a)).collect { case c: Attribute if scan.index.mayAnswer(c) => ScannedColumn(c, scan.index) }
+            Some(scan.named(a)).collect {
+              case c: Attribute if scan.index.mayAnswer(c) => ScannedColumn(c, scan.index)
+            }
           case _ => None
         }
     }
