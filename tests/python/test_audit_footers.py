@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import math
 import struct
 from itertools import groupby
@@ -12,9 +13,12 @@ import pytest
 pytest.importorskip("pyarrow")
 
 import audit_tables
+import footer_cases
 import pyarrow as pa
 from pyarrow import parquet
-from spark_zorder.audit.files import listing, places, table
+from spark_zorder.audit import boxes, plain
+from spark_zorder.audit.files import footers, listing, places, table, words
+from spark_zorder.audit.files.sparktype import SparkType
 from spark_zorder.audit.problem import AuditError
 
 pytestmark = pytest.mark.same_on_all_lines
@@ -200,3 +204,69 @@ def test_tables_of_other_formats_are_noticed(tmp_path, name, format):
     (tmp_path / name).parent.mkdir()
     (tmp_path / name).write_text("{}")
     assert listing.list_files(places.place(str(tmp_path))).format == format
+
+
+VECTORS = json.loads(footer_cases.GOLDEN.read_text())
+
+
+def test_the_golden_footers_are_those_of_the_cases():
+    assert list(footer_cases.golden()) == VECTORS, "python tests/python/footer_cases.py writes them anew"
+
+
+@pytest.mark.parametrize("case", VECTORS, ids=lambda case: case["name"])
+def test_which_statistics_are_believed(tmp_path, case):
+    """The JVM's reader is asked the same in BelievedStatisticsSuite."""
+    (tmp_path / "a.parquet").write_bytes(footer_cases.file(bytes.fromhex(case["footer"])))
+    found = opened(tmp_path)
+    assert [c.type.sql.lower() for c in found.columns.all] == [case["type"]]
+    group = table.blocks(found, [0], overlook_nan=False)[0].groups[0]
+    zone = {"unknown": None, "only NULL": ()}.get(str(case["zone"]), case["zone"])
+    if zone:
+        zone = tuple(bytes.fromhex(w) if isinstance(w, str) else w for w in zone)
+    assert (group.rows, group.zones, group.nulls) == (10, (zone,), (case["nulls"],))
+
+
+@pytest.mark.parametrize("columns", [1, 14, 15, 200])
+def test_the_usual_end_of_a_footer_is_known(tmp_path, columns):
+    """Else every footer would be read field by field."""
+    parquet.write_table(pa.table({f"c{n}": [1] for n in range(columns)}), tmp_path / "a.parquet")
+    found = listing.list_files(places.place(str(tmp_path)))
+    assert footers.opened(found.place, found.files[0]).in_order
+
+
+def test_columns_that_are_encrypted_behind_a_plain_footer(tmp_path):
+    pe = pytest.importorskip("pyarrow.parquet.encryption")
+
+    class Keys(pe.KmsClient):
+        def wrap_key(self, key, _):
+            return key
+
+    how = pe.EncryptionConfiguration(
+        footer_key="f", column_keys={"k": ["a"]}, plaintext_footer=True, double_wrapping=False
+    )
+    properties = pe.CryptoFactory(lambda _: Keys()).file_encryption_properties(pe.KmsConnectionConfig(), how)
+    data = pa.table({"a": [1, 2, 3], "b": [4, 5, 6]})
+    with parquet.ParquetWriter(
+        tmp_path / "a.parquet", data.schema, encryption_properties=properties
+    ) as writer:
+        writer.write_table(data)
+    parquet.write_table(data, tmp_path / "b.parquet")
+    found = opened(tmp_path)
+    blocks = table.blocks(found, [0, 1], overlook_nan=True)
+    assert [(b.whole.rows, b.whole.zones) for b in blocks] == [(3, (None, None)), (3, ((1, 3), (4, 6)))]
+    notes = plain.audit(plain.listed(str(tmp_path)), "a").rows()[0]["notes"]
+    assert notes[0] == "Columns of 1 file are encrypted: nothing is known of them."
+
+
+@pytest.mark.parametrize(
+    ("number", "as_double", "as_float"),
+    [
+        (0.0, "0.0", "0.0"), (-0.0, "0.0", "0.0"), (5.0, "5.0", "5.0"), (0.1, "0.1", "0.1"),
+        (-123456.5, "-123456.5", "-123456.5"), (1e7, "1.0E7", "1.0E7"), (9999999.0, "9999999.0", "9999999.0"),
+        (1e-3, "0.001", "0.001"), (0.00025, "2.5E-4", "2.5E-4"), (1.5e300, "1.5E300", "Infinity"),
+        (-math.inf, "-Infinity", "-Infinity"), (math.nan, "NaN", "NaN"),
+    ],
+)  # fmt: skip
+def test_numbers_are_written_as_spark_writes_them(number, as_double, as_float):
+    assert boxes.text(words.of_double(number), SparkType("double")) == as_double
+    assert boxes.text(words.of_float(number), SparkType("float")) == as_float

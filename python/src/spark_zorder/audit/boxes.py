@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -89,8 +90,24 @@ def text(word: Any, kind: SparkType) -> str | None:
 
 
 def _floating(word: int, name: str) -> str:
+    """As Java writes numbers: 0.5, 1.0E7."""
     if name == "double":
-        return repr(double_of(word))
-    # as few digits as tell it from its neighbours
-    texts = (f"{float_of(word):.{n}g}" for n in range(1, 10))
-    return next(t for t in texts if of_float(float(t)) == word)
+        number, digits = double_of(word), repr(double_of(word))
+    else:
+        number = float_of(word)
+        # as few digits as tell it from its neighbours
+        texts = (f"{number:.{n}g}" for n in range(1, 10))
+        digits = next(t for t in texts if of_float(float(t)) == word)
+    if not math.isfinite(number):
+        return {"inf": "Infinity", "-inf": "-Infinity"}.get(str(number), "NaN")
+    exact = Decimal(digits)
+    if number and not 1e-3 <= abs(number) < 1e7:
+        power = exact.adjusted()
+        return f"{_with_point(exact.scaleb(-power))}E{power}"
+    return _with_point(exact)
+
+
+def _with_point(number: Decimal) -> str:
+    text = f"{number:f}"
+    whole, _, fraction = text.partition(".")
+    return f"{whole}.{fraction.rstrip('0') or '0'}"

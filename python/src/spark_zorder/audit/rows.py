@@ -43,7 +43,7 @@ class Audit:
         self.files = [f for f in found if f.whole.rows > 0 or None in f.whole.zones]
         self._left = left
         self._same = left is not None and left.columns == columns.names
-        self._notes = [*columns.notes, *notes]
+        self._notes = [*columns.notes, *_encrypted(self.files), *notes]
         own = [read.columns.all[n] for n in columns.numbers]
         kinds = [c.type for c in own]
         by_partition: dict[str, list[FileBlocks]] = {}
@@ -170,6 +170,12 @@ def _of_table(name: str, judged: Sequence[tuple[Scope, Judgement]]) -> tuple[Jud
     count = f"{len(same):,} partition{'' if len(same) == 1 else 's'}"
     reason = f"{count} of {len(judged)}: the worst is {scope.partition}. {judgement.reason}"
     return judgement._replace(reason=reason), () if several else [s.partition for s, _ in same]
+
+
+def _encrypted(files: Sequence[FileBlocks]) -> list[str]:
+    count = sum(1 for f in files if f.encrypted)
+    which = "1 file" if count == 1 else f"{count:,} files"
+    return [f"Columns of {which} are encrypted: nothing is known of them."] if count else []
 
 
 def _is_long(zone: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..problem import AuditError
 from . import origin, sparktype
+from .raw import RawFooter, in_order, tail
 from .words import decoder
 from .zones import ONLY_NULLS, UNKNOWN, Block, Zone, union
 
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
 # requests to a store wait most of the time
 _THREADS_OF_STORE = 32
+_MAGIC = b"PAR1"
 
 
 class Footer(NamedTuple):
     """One file: its rows and those of its row groups, with zones and numbers of NULLs per column.
 
-    ``readable`` is False where the file is encrypted and nothing is known of it.
+    ``readable`` is False where columns are encrypted and nothing is known of any.
     """
 
     file: Entry
@@ -48,28 +50,54 @@ class Footer(NamedTuple):
         return None if None in counts else sum(c for c in counts if c is not None)
 
 
-def metadata(place: Place, file: Entry) -> Any:
-    """The FileMetaData of one file, in one request where it lies in a store; None where it is encrypted."""
+class Opened:
+    """A footer that can be read; `meta` is pyarrow's view of it."""
+
+    def __init__(self, meta: Any, footer: bytes) -> None:
+        """`footer` holds the bytes that `meta` was made from."""
+        self.meta = meta
+        self.leaves = sparktype.leaves(meta.schema)
+        self.origin = origin.of(meta.created_by, meta.metadata)
+        self._footer = footer
+        self._raw: RawFooter | None = None
+        self.in_order = in_order(footer, meta.created_by or "", len(self.leaves))
+
+    @property
+    def raw(self) -> RawFooter:
+        """The same field by field."""
+        if self._raw is None:
+            self._raw = RawFooter(self._footer, self.leaves, self.origin)
+        return self._raw
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether columns may be encrypted: pyarrow must not be asked for them."""
+        return not self.in_order and self.raw.encrypted
+
+    @property
+    def rows(self) -> int:
+        """The rows of all row groups, whatever the file says of them in all."""
+        return sum(self.meta.row_group(i).num_rows for i in range(self.meta.num_row_groups))
+
+
+def opened(place: Place, file: Entry) -> Opened | None:
+    """The footer of one file, in one request where it lies in a store; None where it is encrypted."""
+    import pyarrow
     from pyarrow import parquet
 
-    path = place.path(file.rel)
     try:
-        if place.filesystem is None:
-            with parquet.ParquetFile(path) as opened:
-                return opened.metadata
-        return _of_store(place.filesystem, path, file.length)
-    except Exception as error:
-        if "ncrypt" in str(error):
+        last = tail(place, file)
+        if last.encrypted:
             return None
+        # bytes that are no footer are left to pyarrow, which says what is wrong
+        end = _MAGIC + last.footer + last.end if last.footer else last.end
+        found = Opened(parquet.read_metadata(pyarrow.BufferReader(end)), last.footer)
+        found.encrypted  # noqa: B018 (fails where the bytes are no footer)
+    except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
+        path = place.path(file.rel)
         raise AuditError(f"{path} cannot be read without Spark: {reason}; try --spark.") from error
-
-
-def _of_store(filesystem: Any, path: str, length: int) -> Any:
-    """The length is known, so that nobody has to ask for it."""
-    from pyarrow import dataset
-
-    return dataset.ParquetFileFormat().make_fragment(path, filesystem, file_size=length).metadata
+    return found
 
 
 def read(
@@ -111,22 +139,20 @@ class _Reader:
         self._known: list[tuple[Any, Origin, list[_Plan]]] = []
 
     def read(self, file: Entry) -> Footer:
-        meta = metadata(self._listing.place, file)
-        if meta is None:
-            return Footer(file, 0, (), readable=False)
-        plans = self._plans(meta)
-        groups = tuple(_group(meta.row_group(i), plans) for i in range(meta.num_row_groups))
-        return Footer(file, meta.num_rows, groups, readable=True)
+        found = opened(self._listing.place, file)
+        if found is None or found.encrypted:
+            return Footer(file, 0 if found is None else found.rows, (), readable=False)
+        plans = self._plans(found)
+        groups = tuple(_group(found, i, plans) for i in range(found.meta.num_row_groups))
+        return Footer(file, found.rows, groups, readable=True)
 
-    def _plans(self, meta: Any) -> list[_Plan]:
-        writer = origin.of(meta.created_by, meta.metadata)
-        schema = meta.schema
+    def _plans(self, found: Opened) -> list[_Plan]:
+        schema = found.meta.schema
         for known, by, plans in self._known:
-            if by == writer and known.equals(schema):
+            if by == found.origin and known.equals(schema):
                 return plans
-        leaves = sparktype.leaves(schema)
-        made = [_plan(leaves, column, writer, self._overlook_nan) for column in self._columns]
-        self._known.append((schema, writer, made))
+        made = [_plan(found.leaves, column, found.origin, self._overlook_nan) for column in self._columns]
+        self._known.append((schema, found.origin, made))
         return made
 
 
@@ -148,7 +174,8 @@ def _folded(path: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name.lower() for name in path)
 
 
-def _group(group: Any, plans: list[_Plan]) -> Block:
+def _group(found: Opened, number: int, plans: list[_Plan]) -> Block:
+    group = found.meta.row_group(number)
     zones: list[Zone] = []
     nulls: list[int | None] = []
     for plan in plans:
@@ -156,17 +183,28 @@ def _group(group: Any, plans: list[_Plan]) -> Block:
             zones.append(plan.absent)
             nulls.append(None)
         else:
-            zone, count = _of_chunk(group.column(plan.place), plan.decoder)
+            zone, count = _of_chunk(found, number, group, plan.place, plan.decoder)
             zones.append(zone)
             nulls.append(count)
     return Block(group.num_rows, tuple(zones), tuple(nulls))
 
 
-def _of_chunk(chunk: Any, read: Decoder | None) -> tuple[Zone, int | None]:
+def _of_chunk(
+    found: Opened, number: int, group: Any, place: int, read: Decoder | None
+) -> tuple[Zone, int | None]:
+    chunk = group.column(place)
     statistics = chunk.statistics
-    if statistics is None:
+    if found.in_order and statistics is not None and statistics.has_min_max:
+        low, high = statistics.min_raw, statistics.max_raw
+        nulls: int | None = statistics.null_count if statistics.has_null_count else None
+    else:
+        low, high, nulls = found.raw.statistics(number, place)
+    rows = group.num_rows
+    if nulls is not None and nulls < 0:
+        nulls = None
+    # a column without lists has as many values as the row group has rows, and no more NULLs
+    if chunk.num_values != rows or (nulls is not None and nulls > rows):
         return UNKNOWN, None
-    nulls: int | None = statistics.null_count if statistics.has_null_count else None
-    if not statistics.has_min_max:
-        return (ONLY_NULLS if nulls == chunk.num_values else UNKNOWN), nulls
-    return (read(statistics.min_raw, statistics.max_raw) if read else UNKNOWN), nulls
+    if low is None or high is None:
+        return (ONLY_NULLS if nulls == rows else UNKNOWN), nulls
+    return (read(low, high) if read else UNKNOWN), nulls

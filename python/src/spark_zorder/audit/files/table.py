@@ -32,10 +32,10 @@ def of(found: Listing) -> Table:
     if not found.files:
         raise AuditError(f"{text} holds no Parquet files: give the directory of a table.")
     first = found.summary or found.files[0]
-    meta = footers.metadata(found.place, first)
-    if meta is None:
+    footer = footers.opened(found.place, first)
+    if footer is None:
         raise AuditError(f"{first.rel} in {text} is encrypted, so nothing is known of the columns.")
-    data = _data_columns(sparktype.leaves(meta.schema), sparktype.declared(meta.metadata))
+    data = _data_columns(footer.leaves, sparktype.declared(footer.meta.metadata))
     rows = tuple(partitions.values(listing.partition_of(f.rel)) for f in found.files)
     directories = [Column((n,), kind, partition=True) for n, kind in partitions.types(rows).items()]
     own = {c.path[0].lower() for c in data}
@@ -59,11 +59,15 @@ def _data_columns(
 
 
 class FileBlocks(NamedTuple):
-    """One file and its row groups; zones are those of the columns that were asked for, in that order."""
+    """One file and its row groups; zones are those of the columns that were asked for, in that order.
+
+    ``encrypted`` tells that nothing can be known of them.
+    """
 
     file: Entry
     whole: Block
     groups: tuple[Block, ...]
+    encrypted: bool
 
 
 def blocks(
@@ -84,6 +88,7 @@ def blocks(
                 footer.file,
                 _with(footer.block(len(data)), columns, zones),
                 tuple(_with(group, columns, zones) for group in groups),
+                not footer.readable,
             )
         )
     return found

@@ -69,7 +69,8 @@ object Dictionaries {
   /** With whether it holds nothing but NULL. */
   private def chunkOf(column: ChunkZone, block: BlockMetaData): Option[(ColumnChunkMetaData, Boolean)] = {
     val chunks = block.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap
-    column.chunk(chunks).map(c => (c, column.of(chunks) == Zone.OnlyNulls))
+    val rows = block.getRowCount
+    column.chunk(chunks, rows).map(c => (c, column.of(chunks, rows) == Zone.OnlyNulls))
   }
 
   /** Whether every page is encoded by the dictionary, so that it has all values. */

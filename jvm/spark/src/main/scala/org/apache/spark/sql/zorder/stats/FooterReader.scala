@@ -8,7 +8,6 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.HadoopReadOptions
 import org.apache.parquet.column.ColumnDescriptor
-import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, FileMetaData}
@@ -97,11 +96,18 @@ private[stats] final class FooterReader(
       val wanted = columns.map(c => ChunkZone(c, schema, meta.getSchema, origin, caseSensitive).beside(file))
       val chunks = blocks.map(_.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap)
       val byLeaf = schema.leaves.map(leaf => chunks.map(_.get(leaf.path)))
+      val leafNulls = schema.leaves.zip(byLeaf).map { case (leaf, found) =>
+        FooterReader.nulls(found.zip(blocks.map(_.getRowCount)).map { case (chunk, n) =>
+          chunk.filter(leaf.maxRepetition > 0 || ParquetZones.countsAgree(_, n))
+        })
+      }
       val groups = blocks.indices.map { i =>
-        val zones = wanted.map(_.of(chunks(i))).toIndexedSeq
-        val nullFree = wanted.indices.filter(wanted(_).chunk(chunks(i)).exists(FooterReader.isNullFree)).toSet
+        val rows = blocks(i).getRowCount
+        val zones = wanted.map(_.of(chunks(i), rows)).toIndexedSeq
+        val nullFree = wanted.indices
+          .filter(wanted(_).chunk(chunks(i), rows).flatMap(ParquetZones.nulls).contains(0L)).toSet
         RowGroup(
-          blocks(i).getRowCount,
+          rows,
           blocks(i).getCompressedSize,
           blocks(i).getColumns.asScala.map(FooterReader.dictionaryBytes).sum,
           blocks(i).getColumns.asScala.map(RawBytes.of).sum,
@@ -117,7 +123,7 @@ private[stats] final class FooterReader(
         createdBy,
         keyValues - ParquetReadSupport.SPARK_METADATA_KEY,
         schema,
-        nulls = byLeaf.map(FooterReader.nulls),
+        nulls = leafNulls,
         values = byLeaf.map(_.flatten.map(_.getValueCount).sum),
         bytes = byLeaf.map(_.flatten.map(_.getTotalSize).sum),
         codecs,
@@ -140,13 +146,14 @@ private[stats] final case class ChunkZone(
     copy(unknown = Zone.Between(LongWord(min), LongWord(max)))
   }
 
-  def chunk(chunks: Map[Seq[String], ColumnChunkMetaData]): Option[ColumnChunkMetaData] =
-    path.flatMap(chunks.get)
+  /** None also where the counts of a chunk contradict the rows of its row group: then nothing of it is believed. */
+  def chunk(chunks: Map[Seq[String], ColumnChunkMetaData], rows: Long): Option[ColumnChunkMetaData] =
+    path.flatMap(chunks.get).filter(ParquetZones.countsAgree(_, rows))
 
-  def of(chunks: Map[Seq[String], ColumnChunkMetaData]): Zone =
+  def of(chunks: Map[Seq[String], ColumnChunkMetaData], rows: Long): Zone =
     if (path.isEmpty) absent
     else
-      chunk(chunks).map(ParquetZones.ofChunk(_, decoder)).getOrElse(Zone.Unknown) match {
+      chunk(chunks, rows).map(ParquetZones.ofChunk(_, decoder)).getOrElse(Zone.Unknown) match {
         case Zone.Unknown => unknown
         case known => known
       }
@@ -242,18 +249,8 @@ private[stats] object FooterReader {
   private def hasStatistics(column: ColumnDescriptor): Boolean =
     column.getPrimitiveType.getPrimitiveTypeName != PrimitiveType.PrimitiveTypeName.INT96
 
-  private def isAllNull(chunk: ColumnChunkMetaData): Boolean = {
-    val statistics: Statistics[_] = chunk.getStatistics
-    statistics == null || !statistics.isNumNullsSet || statistics.getNumNulls == chunk.getValueCount
-  }
-
-  private def isNullFree(chunk: ColumnChunkMetaData): Boolean = nullsOf(chunk).contains(0L)
-
-  /** How many NULLs a chunk has, if it says so. */
-  def nullsOf(chunk: ColumnChunkMetaData): Option[Long] = {
-    val statistics: Statistics[_] = chunk.getStatistics
-    if (statistics != null && statistics.isNumNullsSet) Some(statistics.getNumNulls) else None
-  }
+  private def isAllNull(chunk: ColumnChunkMetaData): Boolean =
+    ParquetZones.nulls(chunk).forall(_ == chunk.getValueCount)
 
   /** The dictionary comes first in its chunk; not every writer says where it is. */
   private def dictionaryBytes(chunk: ColumnChunkMetaData): Long =
@@ -261,7 +258,7 @@ private[stats] object FooterReader {
     else math.max(0L, chunk.getFirstDataPageOffset - chunk.getDictionaryPageOffset)
 
   private def nulls(chunks: Seq[Option[ColumnChunkMetaData]]): Long = {
-    val counts = chunks.map(_.flatMap(nullsOf))
+    val counts = chunks.map(_.flatMap(ParquetZones.nulls))
     if (counts.forall(_.isDefined)) counts.flatten.sum else -1L
   }
 }

@@ -118,12 +118,12 @@ object PageIndex {
       block: BlockMetaData,
       wanted: ChunkZone): IndexedSeq[Block] = {
     val chunks = block.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap
-    val whole = wanted.of(chunks)
+    val whole = wanted.of(chunks, block.getRowCount)
     val pages = for {
-      chunk <- wanted.chunk(chunks)
+      chunk <- wanted.chunk(chunks, block.getRowCount)
       columnIndex <- Option(reader.readColumnIndex(chunk))
       offsets <- Option(reader.readOffsetIndex(chunk))
-      nulls = FooterReader.nullsOf(chunk)
+      nulls = ParquetZones.nulls(chunk)
       found <- ParquetZones.ofPages(columnIndex, offsets, block.getRowCount, whole, nulls, wanted.decoder)
     } yield found
     pages.fold(IndexedSeq(Block(block.getRowCount, IndexedSeq(whole)))) { found =>

@@ -34,11 +34,20 @@ object ParquetZones {
   def ofChunk(chunk: ColumnChunkMetaData, decoder: Option[ZoneDecoder]): Zone = {
     val statistics: Statistics[_] = chunk.getStatistics
     if (statistics == null || statistics.isEmpty) Zone.Unknown
-    else if (!statistics.hasNonNullValue) {
-      val onlyNulls = statistics.isNumNullsSet && statistics.getNumNulls == chunk.getValueCount
-      if (onlyNulls) Zone.OnlyNulls else Zone.Unknown
-    } else decoder.map(_.zone(statistics.getMinBytes, statistics.getMaxBytes)).getOrElse(Zone.Unknown)
+    else if (!statistics.hasNonNullValue)
+      if (nulls(chunk).contains(chunk.getValueCount)) Zone.OnlyNulls else Zone.Unknown
+    else decoder.map(_.zone(statistics.getMinBytes, statistics.getMaxBytes)).getOrElse(Zone.Unknown)
   }
+
+  /** None where the file does not say. */
+  def nulls(chunk: ColumnChunkMetaData): Option[Long] = {
+    val statistics: Statistics[_] = chunk.getStatistics
+    if (statistics == null || !statistics.isNumNullsSet) None else Some(statistics.getNumNulls)
+  }
+
+  /** Whether a column that is in no list has a value for each row of its row group, and no more NULLs than that. */
+  def countsAgree(chunk: ColumnChunkMetaData, rows: Long): Boolean =
+    chunk.getValueCount == rows && nulls(chunk).forall(_ <= rows)
 
   /**
    * Every page of a chunk, a block of one column; None where the indexes contradict each other or the chunk's own

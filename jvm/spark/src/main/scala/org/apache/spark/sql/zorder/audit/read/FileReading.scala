@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.audit.read
 
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.zorder.run.report.HumanReadable
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, FileKeys, IndexStore, StatisticsIndex}
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex}
@@ -37,7 +38,8 @@ private[audit] object FileReading {
     val pages = PageIndex.read(session, paged, columns.stats).map(p => p.file.path -> p).toMap
     val found = files.map(f => audited(f, known.get(f.path), read.get(f.path), pages.get(f.path), columns))
       .filter(f => f.whole.rows > 0 || f.lacksStatistics)
-    Read(found, index.isDefined, notes(files.length, known.size, sample.length))
+    val encrypted = read.values.count(_.encrypted)
+    Read(found, index.isDefined, notes(files.length, known.size, sample.length, encrypted))
   }
 
   /** The same without row groups and pages. */
@@ -110,7 +112,10 @@ private[audit] object FileReading {
     case _ => Zone.Unknown
   }
 
-  private def notes(files: Int, known: Int, sampled: Int): Seq[String] = {
+  private def notes(files: Int, known: Int, sampled: Int, encrypted: Int): Seq[String] = {
+    val hidden =
+      if (encrypted == 0) None
+      else Some(s"Columns of ${HumanReadable.count(encrypted.toLong, "file")} are encrypted: nothing is known of them.")
     val index =
       if (known == 0) None else Some(s"Ranges of $known of $files files come from the statistics index.")
     val pages =
@@ -119,6 +124,6 @@ private[audit] object FileReading {
         val levels = if (known == 0) "Pages" else "Row groups and pages"
         Some(s"$levels are those of $sampled files, evenly taken from $files.")
       }
-    (index ++ pages).toSeq
+    (hidden ++ index ++ pages).toSeq
   }
 }

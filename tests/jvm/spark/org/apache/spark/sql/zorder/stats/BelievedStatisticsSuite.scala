@@ -1,0 +1,58 @@
+package org.apache.spark.sql.zorder.stats
+
+import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.file.{Files, Path, Paths}
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.types.DataType
+import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
+
+/** Footers of odd writers; test_audit_footers.py asks the reader in Python the same. */
+class BelievedStatisticsSuite extends AnyFunSuite with StatsFixture {
+  private val cases =
+    new ObjectMapper().readTree(Files.readAllBytes(Paths.get("tests/shared/golden/statistics.json"))).elements()
+      .asScala.toSeq
+
+  private def hex(digits: String): Array[Byte] =
+    digits.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray
+
+  private def write(path: Path, footer: Array[Byte]): Unit = {
+    val length = ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(footer.length).array
+    val magic = "PAR1".getBytes
+    Files.write(path, magic ++ footer ++ length ++ magic)
+  }
+
+  private def word(node: JsonNode): Word =
+    if (node.isTextual) BytesWord(hex(node.asText)) else LongWord(node.asLong)
+
+  private def zone(node: JsonNode): Zone = node.asText match {
+    case "unknown" => Zone.Unknown
+    case "only NULL" => Zone.OnlyNulls
+    case _ => Zone.Between(word(node.get(0)), word(node.get(1)))
+  }
+
+  test("which statistics are believed") {
+    assert(cases.length > 50)
+    inTempDir { dir =>
+      cases.zipWithIndex.foreach { case (c, i) =>
+        val name = c.get("name").asText
+        val path = dir.resolve(s"$i.parquet")
+        write(path, hex(c.get("footer").asText))
+        val column = StatColumn(Seq("c"), DataType.fromDDL(c.get("type").asText), Zone.OnlyNulls)
+        val file = parquetFiles(dir).find(_.path.endsWith(s"/$i.parquet")).get
+        val footer = Footers.read(session, Seq(file), Seq(column)).head
+        val group = footer.rowGroups.head
+        assert(group.zones == IndexedSeq(zone(c.get("zone"))), name)
+        assert(footer.zone(0) == group.zones.head, name)
+        val nulls = if (c.get("nulls").isNull) -1L else c.get("nulls").asLong
+        assert(footer.nulls == IndexedSeq(nulls), name)
+        assert(group.nullFree == (if (nulls == 0) Set(0) else Set.empty[Int]), name)
+        assert(PageIndex.read(session, Seq(file), Seq(column)).head.pages(0) == Seq(10L -> group.zones.head), name)
+      }
+    }
+  }
+}
