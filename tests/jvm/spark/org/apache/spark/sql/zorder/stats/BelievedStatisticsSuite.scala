@@ -6,9 +6,12 @@ import java.nio.file.{Files, Path, Paths}
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import org.apache.parquet.internal.column.columnindex.{BoundaryOrder, ColumnIndexBuilder, OffsetIndexBuilder}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT32
+import org.apache.parquet.schema.Types
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.{DataType, IntegerType}
 import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
 
 /** Footers of odd writers; test_audit_footers.py asks the reader in Python the same. */
@@ -54,5 +57,35 @@ class BelievedStatisticsSuite extends AnyFunSuite with StatsFixture {
         assert(PageIndex.read(session, Seq(file), Seq(column)).head.pages(0) == Seq(10L -> group.zones.head), name)
       }
     }
+  }
+
+  test("page indexes that contradict themselves or the rows of the row group are none") {
+    val stored = Types.optional(INT32).named("c")
+    val decoder = ParquetZones.decoder(stored, StatColumn(Seq("c"), IntegerType), FileOrigin("", Map.empty))
+    def int(v: Int) = ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(v).flip().asInstanceOf[ByteBuffer]
+    def pages(starts: Seq[Long], nulls: Seq[Long], nullPages: Seq[Boolean], rows: Long = 10L) = {
+      val offsets = OffsetIndexBuilder.getBuilder
+      starts.zipWithIndex.foreach { case (start, i) => offsets.add(4L + 9 * i, 9, start) }
+      def bound(v: Int) = nullPages.map(n => if (n) ByteBuffer.allocate(0) else int(v)).asJava
+      val index = ColumnIndexBuilder.build(
+        stored,
+        BoundaryOrder.UNORDERED,
+        nullPages.map(Boolean.box).asJava,
+        nulls.map(Long.box).asJava,
+        bound(3),
+        bound(5))
+      ParquetZones.ofPages(index, offsets.build(), rows, decoder)
+    }
+    val zone = Zone.Between(LongWord(3), LongWord(5))
+    val usual = pages(Seq(0, 4), Seq(0, 6), Seq(false, true)).get
+    assert(usual.map(p => (p.rows, p.zones.head, p.nullFree)) ==
+      Seq((4L, zone, Set(0)), (6L, Zone.OnlyNulls, Set.empty[Int])))
+    Seq(
+      pages(Seq(0, 4), Seq(0, 5), Seq(false, true)),
+      pages(Seq(0, 4), Seq(5, 6), Seq(false, true)),
+      pages(Seq(0, 4), Seq(0, 0), Seq(false, false), rows = 3),
+      pages(Seq(1, 4), Seq(0, 0), Seq(false, false)),
+      pages(Seq(0, 7, 4), Seq(0, 0, 0), Seq(false, false, false)),
+      pages(Seq(0), Seq(0, 0), Seq(false, false))).foreach(p => assert(p.isEmpty))
   }
 }

@@ -79,7 +79,7 @@ object ParquetZones {
     def agrees(pages: IndexedSeq[Block]): Boolean = {
       val onlyNulls = pages.indices.filter(nullPages)
       reaches(Zones.union(pages.map(_.zones.head)), whole) &&
-      nullCounts.forall(counts => onlyNulls.forall(i => counts(i) == pages(i).rows)) &&
+      countsAgree(pages.map(_.rows), rows, nullPages, nullCounts) &&
       nulls.forall(n => onlyNulls.map(pages(_).rows).sum <= n && nullCounts.forall(_.sum == n))
     }
     if (nullPages.length != offsets.getPageCount || nullCounts.exists(_.length != nullPages.length)) None
@@ -92,6 +92,17 @@ object ParquetZones {
     case (Zone.OnlyNulls, _: Zone.Between) => false
     case _ => true
   }
+
+  /** Whether pages have all rows of their row group, and no page has more NULLs than rows or fewer where it is all NULL. */
+  private def countsAgree(
+      pages: IndexedSeq[Long],
+      rows: Long,
+      nullPages: IndexedSeq[Boolean],
+      nullCounts: Option[IndexedSeq[Long]]): Boolean =
+    pages.forall(_ >= 0) && pages.sum == rows && nullCounts.forall { counts =>
+      counts.length == pages.length && pages.indices.forall(i =>
+        if (nullPages(i)) counts(i) == pages(i) else counts(i) <= pages(i))
+    }
 
   /** Whether files that Spark writes have bounds of such a column that a look-up could use. */
   def bounds(dataType: DataType): Boolean = dataType match {
