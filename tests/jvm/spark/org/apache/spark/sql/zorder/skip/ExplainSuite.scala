@@ -220,7 +220,9 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
           "id",
           "cast(id as int) i",
           "timestamp'2018-01-01 00:00:00' + make_dt_interval(0, cast(id as int)) ts",
-          "date_add(date'2018-01-01', cast(id div 24 as int)) d").write.parquet(path.toString)
+          "date_add(date'2018-01-01', cast(id div 24 as int)) d",
+          "timestamp_ntz'2018-01-01 00:00:00' + make_dt_interval(0, cast(id as int)) n",
+          "cast(id as decimal(20, 2)) w").write.parquet(path.toString)
         index(path)
         val cases = Seq(
           "to_date(ts) = date'2018-11-04'" -> 1,
@@ -238,6 +240,15 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
           "i > 1e9" -> 0,
           "cast(d as timestamp) < timestamp'2018-01-02 00:00:00'" -> 1,
           "d = timestamp'2018-11-04 01:00:00'" -> 1,
+          // a moment after an hour that was left out
+          "n = timestamp'2018-11-04 01:30:00'" -> 1,
+          "n >= timestamp'2020-01-01 00:00:00'" -> 3,
+          "date_trunc('MONTH', n) = timestamp'2019-03-01 00:00:00'" -> 1,
+          "d IN ('2018-01-05', '2020-09-20')" -> 2,
+          "d LIKE '2018-01-1%'" -> 1,
+          "i IN ('4711', '17')" -> 2,
+          "w = 4711.5D" -> 1,
+          "w < 2400.0D" -> 1,
           "month(ts) = 3" -> 10)
         val all = cases.zipWithIndex.map { case ((where, _), i) => s"count_if($where) c$i" }.mkString(", ")
         val counts = spark.sql(s"SELECT $all FROM parquet.`$path`").head()

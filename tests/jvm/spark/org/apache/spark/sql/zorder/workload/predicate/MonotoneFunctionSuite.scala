@@ -10,7 +10,9 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.LongTest
+import sparkzorder.curve.LongWord
 import sparkzorder.curve.cost.Condition
 
 /** A condition on a function of a column as one on the column, beside the function itself at the borders. */
@@ -147,6 +149,113 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     }
   }
 
+  /** Local times around those that clocks leave out, and those that come twice. */
+  private def localMoments(zone: ZoneId): Seq[Long] = {
+    val rules = zone.getRules
+    val near = moments(zone).map(m => m + rules.getOffset(Instant.ofEpochSecond(m / 1000000)).getTotalSeconds * 1000000L)
+    val changes = Iterator.iterate(rules.nextTransition(Instant.parse("1800-01-01T00:00:00Z")))(t =>
+      rules.nextTransition(t.getInstant)).takeWhile(t =>
+      t != null && t.getInstant.isBefore(Instant.parse("2030-01-01T00:00:00Z"))).toSeq
+    val gaps = changes.filter(_.isGap)
+    val some = random.shuffle(gaps).take(4) ++ gaps.filter(_.getDuration.getSeconds > 7200)
+    val ends = some.flatMap(t => Seq(t.getDateTimeBefore, t.getDateTimeAfter))
+      .map(l => micros(l.toInstant(java.time.ZoneOffset.UTC)))
+    (near ++ ends.flatMap(b => Seq(-3600000000L, -1L, 0L, 1L, 1800000000L).map(b + _))).distinct
+  }
+
+  test("functions of local times, where clocks go forward") {
+    ofLocalTimes(Seq("+05:30", "Pacific/Apia", "Europe/Berlin"))
+  }
+
+  test("functions of local times in more zones", LongTest)(ofLocalTimes(zones))
+
+  private def ofLocalTimes(zones: Seq[String]): Unit = {
+    val leaf = BoundReference(0, TimestampNTZType, nullable = true)
+    zones.foreach { name =>
+      val zone = ZoneId.of(name)
+      val moment = Cast(leaf, TimestampType, Some(name))
+      val functions = Seq(
+        moment,
+        Cast(moment, LongType, Some(name)),
+        Cast(moment, DateType, Some(name)),
+        Cast(leaf, DateType, Some(name))) ++
+        Seq("YEAR", "MONTH", "DAY", "HOUR", "SECOND").map(f => TruncTimestamp(Literal(f), moment, Some(name)))
+      functions.foreach { f =>
+        val left = check(f, leaf, localMoments(zone), _ => zone.getRules.isFixedOffset)
+        assert(left > 0, s"$name ${f.sql}")
+      }
+    }
+    val summer = (0 until 60).map(i => micros(Instant.parse("2024-05-01T00:00:00Z")) + i * 3600000000L)
+    check(Cast(leaf, TimestampType, Some("Europe/Berlin")), leaf, summer, _ => true)
+  }
+
+  test("texts of days and moments") {
+    def text(leaf: Expression, zone: String) = Cast(leaf, StringType, Some(zone))
+    val day = BoundReference(0, DateType, nullable = true)
+    val dates = days.flatMap(d => Seq(-400L, -31L, -1L, 0L, 1L, 31L).map(n => (d.toEpochDay + n).toInt)) ++
+      Seq(LocalDate.of(-44, 3, 15), LocalDate.of(10000, 1, 1), LocalDate.of(0, 1, 1)).map(_.toEpochDay.toInt)
+    def usual(d: Any) = d.asInstanceOf[Int] >= LocalDate.of(1, 1, 1).toEpochDay && d.asInstanceOf[Int] <= 2932896
+    assert(check(text(day, "UTC"), day, dates, usual) > 0)
+    assert(check(text(TruncDate(day, Literal("MM")), "UTC"), day, dates, _ => false) > 0)
+    Seq("UTC", "America/St_Johns", "Pacific/Apia", "Europe/Berlin").foreach { zone =>
+      val odd = Seq(0L, 100000L, 120000L, 10L, 999999L)
+      val moment = BoundReference(0, TimestampType, nullable = true)
+      val at = moments(ZoneId.of(zone)).flatMap(m => odd.map(m + _)) ++
+        Seq("-0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "+10000-01-01T00:00:00Z").map(i =>
+          micros(Instant.parse(i)))
+      assert(check(text(moment, zone), moment, at, _ => false) > 0)
+      val local = BoundReference(0, TimestampNTZType, nullable = true)
+      assert(check(text(local, zone), local, at, _ => false) > 0)
+      val prefix = StartsWith(text(AttributeReference("c", TimestampNTZType)(), zone), Literal("2024-02"))
+      val found = Predicates.whereTrue(prefix, OfColumn)
+      assert(holds(found, micros(Instant.parse("2024-02-29T23:59:59Z")), TimestampNTZType))
+      assert(!holds(found, micros(Instant.parse("2024-03-01T00:00:00Z")), TimestampNTZType))
+    }
+  }
+
+  test("texts of numbers are asked one by one, as IN of strings does") {
+    def of(dataType: DataType, values: Any*): Unit = {
+      val leaf = BoundReference(0, dataType, nullable = true)
+      assert(check(Cast(leaf, StringType, Some("UTC")), leaf, values, _ => false) > 0, dataType)
+    }
+    of(ByteType, -128.toByte, -1.toByte, 0.toByte, 5.toByte, 127.toByte)
+    of(IntegerType, Int.MinValue, -1, 0, 5, 10, 105, Int.MaxValue)
+    of(LongType, Long.MinValue, -1L, 0L, 5L, 9007199254740993L, Long.MaxValue)
+    of(DoubleType, Double.NegativeInfinity, -1.5, -0.0, 0.0, 1e300, 5e-324, 0.1, 1e7, Double.NaN)
+    of(FloatType, Float.NegativeInfinity, -1.5f, -0.0f, 0.0f, 3.4e38f, 1.4e-45f, 0.1f, 1e7f, Float.NaN)
+    Seq(DecimalType(8, 2), DecimalType(38, 10)).foreach { d =>
+      of(d, Seq("-999999.99", "-0.01", "0.00", "0.10", "123.45").map(v => Decimal(BigDecimal(v), d.precision, d.scale)): _*)
+    }
+    val text = Cast(AttributeReference("i", IntegerType)(), StringType, Some("UTC"))
+    def asked(texts: String*) = Predicates.whereTrue(In(text, texts.map(Literal(_))), OfColumn)
+    // no number has the others' texts
+    assert(asked("5", "05", " 7", "7.0", "x", "99999999999") == Condition.equal(LongWord(5)))
+    assert(asked("x").impossible)
+    assert(Predicates.whereTrue(LessThan(text, Literal("5")), OfColumn) == Conditions.Anything)
+    assert(Predicates.whereTrue(Not(EqualTo(text, Literal("5"))), OfColumn) == Conditions.Anything)
+  }
+
+  test("strings as bytes") {
+    val leaf = BoundReference(0, StringType, nullable = true)
+    val values = Seq("", "a", "ab", "b", "zz", "\u00e9", "\uffff").map(UTF8String.fromString)
+    assert(check(Cast(leaf, BinaryType, Some("UTC")), leaf, values, _ => false) > 0)
+  }
+
+  test("wide decimals and intervals, cast to wider ones") {
+    val wide = Seq("-99999999999999999999.1234", "-0.0001", "0.0000", "5.5000", "12345678901234567.5000")
+    def cast(from: DataType, to: DataType, values: Seq[Any]): Unit = {
+      val leaf = BoundReference(0, from, nullable = true)
+      assert(check(Cast(leaf, to, Some("UTC")), leaf, values, _ => true) > 0, s"$from $to")
+    }
+    val twenty = wide.map(v => Decimal(BigDecimal(v), 24, 4))
+    Seq(DecimalType(25, 4), DecimalType(30, 10), DecimalType(24, 2), DoubleType)
+      .foreach(cast(DecimalType(24, 4), _, twenty))
+    cast(DecimalType(18, 2), DecimalType(20, 4), Seq("-5.00", "0.01", "7.25").map(v => Decimal(BigDecimal(v), 18, 2)))
+    cast(DecimalType(38, 10), DoubleType, wide.map(v => Decimal(BigDecimal(v), 38, 10)))
+    cast(DayTimeIntervalType(0, 0), DayTimeIntervalType(0, 3), Seq(-86400000000L, 0L, 86400000000L * 400))
+    cast(YearMonthIntervalType(0, 0), YearMonthIntervalType(0, 1), Seq(-12, 0, 24, 1200))
+  }
+
   test("far from hours that come twice nothing is given away") {
     val zone = "Europe/Berlin"
     val leaf = BoundReference(0, TimestampType, nullable = true)
@@ -214,7 +323,6 @@ class MonotoneFunctionSuite extends AnyFunSuite {
       Cast(s, IntegerType, Some("UTC")),
       Cast(i, IntegerType, Some("UTC")),
       Cast(i, DecimalType(18, 0), Some("UTC")),
-      Cast(i, StringType, Some("UTC")),
       Month(Cast(t, DateType, Some("UTC"))),
       UnaryMinus(i),
       date,

@@ -42,7 +42,10 @@ final private[explain] class ExplainedFilter(
     Explained(
       sets.onFunction(e, function, condition),
       Vector(index.numberOf(e).map(Gap.Column(_))
-        .getOrElse(MonotoneFunction.of(e).fold(ofFunction(e))(f => ofColumn(f.column)))))
+        .getOrElse(answered(e, condition).fold(ofFunction(e))(f => ofColumn(f.column)))))
+
+  private def answered(e: Expression, condition: Condition): Option[MonotoneFunction] =
+    MonotoneFunction.of(e).filter(_.where(condition).isDefined)
 
   override def asColumn(test: Expression, truth: Boolean): Option[Explained] =
     sets.asColumn(test, truth).map(Explained(_, index.numberOf(test).map(Gap.Column(_)).toVector))

@@ -3,17 +3,21 @@ package org.apache.spark.sql.zorder.workload.predicate
 import java.time.{Instant, ZoneId}
 
 /**
- * When the clocks of a zone go back, and local times come a second time.
+ * When the clocks of a zone go back, and local times come a second time, or forward, and local times are left out.
  *
  * @param exact
  *   whether equal local times have equal results; otherwise a result depends on which of two equal times is meant
+ * @param ofLocal
+ *   whether moments are made of local times, of which those that are left out count from before the change; otherwise
+ *   local times are made of moments
  */
-final private[predicate] case class ClockChanges(zone: ZoneId, exact: Boolean) {
+final private[predicate] case class ClockChanges(zone: ZoneId, exact: Boolean, ofLocal: Boolean = false) {
   private val rules = zone.getRules
 
   /**
    * How far, in microseconds, the order of local times near a moment may differ from that of time itself: by no more
-   * than clocks go back in all within some days, beyond which no two offsets can make up for the distance.
+   * than clocks go back (or forward) in all within some days, beyond which no two offsets can make up for the distance.
+   * A local time stands for a moment less than a day away.
    */
   def disorder(micros: Long): Long =
     if (rules.isFixedOffset) 0L
@@ -21,8 +25,8 @@ final private[predicate] case class ClockChanges(zone: ZoneId, exact: Boolean) {
       val until = at(micros + ClockChanges.Near)
       val changes = Iterator.iterate(rules.nextTransition(at(micros - ClockChanges.Near)))(t =>
         rules.nextTransition(t.getInstant)).takeWhile(t => t != null && !t.getInstant.isAfter(until))
-      val back = changes.filter(_.isOverlap).map(-_.getDuration.getSeconds).sum
-      if (back == 0) 0L else if (exact) back * 1000000L else ClockChanges.Near
+      val seconds = changes.filter(_.isGap == ofLocal).map(_.getDuration.getSeconds.abs).sum
+      if (seconds == 0) 0L else if (exact) seconds * 1000000L else ClockChanges.Near
     }
 
   private def at(micros: Long): Instant =
