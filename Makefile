@@ -46,6 +46,7 @@ suite: prerequisites ## one suite of the JVM: make suite SUITE=LexerSuite [LINE=
 	  '') echo "There is no suite $(SUITE) in tests/jvm." >&2; exit 1;; \
 	  tests/jvm/curve/*) project=$${project:-curve_212};; \
 	  tests/jvm/store/*) project=$${project:-store_212};; \
+	  tests/jvm/hdfs/*) project=$${project:-hdfs_212};; \
 	  *) project=$${project:-spark35_212};; \
 	esac; \
 	tools/sbt.sh "$$project/testOnly *.$(SUITE)"
@@ -119,9 +120,11 @@ cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two work
 	target/venv/4.3/bin/python tests/cluster/run.py --wheel $(WHEEL) \
 	  --jar target/jars/spark-zorder-spark4.3_2.13-$(VERSION).jar
 
-fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 500 kills of drivers, on Parquet, Delta, Iceberg and Hudi: hours
+fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 500 kills of drivers on every format, and 200 during exchanges, on the local disk and on HDFS: hours
 	target/venv/3.5/bin/python tests/fault/crowd.py --runs 20 --result benchmarks/results/$$(date +%F)-crowd.md
 	target/venv/3.5/bin/python tests/fault/run.py --kills 500 --result benchmarks/results/$$(date +%F)-faults.md
+	target/venv/3.5/bin/python tests/fault/exchange.py --kills 100 --storage local --result benchmarks/results/$$(date +%F)-exchange.md
+	target/venv/3.5/bin/python tests/fault/exchange.py --kills 100 --storage hdfs --result benchmarks/results/$$(date +%F)-exchange.md
 
 hostile-test: venv-3.5 target/jars/.built-3.5 ## odd tables, names, values and settings, each checked by an oracle: 3 minutes
 	target/venv/3.5/bin/python -m pytest tests/hostile

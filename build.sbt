@@ -282,6 +282,29 @@ lazy val store_212 = Project("store_212", file("target/sbt/store_212"))
       "com.amazonaws" % "aws-java-sdk-bundle" % "1.12.262").map(m => (m % Test).intransitive()))
   .settings(selected("store_212", Nil, Seq(inShort)))
 
+/** Tests on an HDFS of one node, in the JVM of the tests: those of Spark 3.5, and Hadoop's small cluster of its version. */
+lazy val hdfs_212 = Project("hdfs_212", file("target/sbt/hdfs_212"))
+  .dependsOn(LocalProject("spark35_212") % "test->test", curve_212)
+  .settings(
+    scalaVersion := firstFull.scala,
+    scalacOptions ++= compilerFlags("2.12", 8),
+    publish / skip := true,
+    bspEnabled := inIde("spark35_212"),
+    Compile / unmanagedSourceDirectories := Nil,
+    Test / unmanagedSourceDirectories := Seq(repo("tests/jvm/hdfs")),
+    Test / unmanagedResourceDirectories := Nil,
+    Test / fork := true,
+    Test / baseDirectory := repo("."),
+    Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions,
+    scalafixChecked,
+    libraryDependencies ++= (LocalProject("spark35_212") / libraryDependencies).value,
+    libraryDependencies ++= Seq(
+      "org.apache.hadoop" % "hadoop-client-minicluster" % "3.3.4",
+      // its helpers ask this for assertions
+      "junit" % "junit" % "4.13.2",
+      "org.hamcrest" % "hamcrest-core" % "1.3").map(m => (m % Test).intransitive()))
+  .settings(selected("hdfs_212", Seq(longRunning)))
+
 /** Benchmarks of the operators; `make bench-sort` runs them. */
 lazy val bench_operators = (project in file("target/sbt/bench_operators"))
   .dependsOn(LocalProject("spark35_212"), curve_212)
@@ -300,12 +323,20 @@ lazy val bench_operators = (project in file("target/sbt/bench_operators"))
 
 /** Projects whose sources together are all sources once: shared, Spark 3 and Spark 4 shims, tests, benchmarks. */
 val linted =
-  Seq("curve_213", "spark35_212", "spark43_213", "store_212", "bench_jmh", "bench_layout", "bench_operators")
+  Seq(
+    "curve_213",
+    "spark35_212",
+    "spark43_213",
+    "store_212",
+    "hdfs_212",
+    "bench_jmh",
+    "bench_layout",
+    "bench_operators")
 
 def inAll(ids: Seq[String], task: String): Seq[String] = ids.map(id => s"$id/$task")
 
 val jarTasks = inAll(sparkLines.map(_.id), "package")
-val testTasks = inAll(Seq("curve_212", "curve_213") ++ sparkLines.map(_.id), "test")
+val testTasks = inAll(Seq("curve_212", "curve_213", "hdfs_212") ++ sparkLines.map(_.id), "test")
 val lintTasks = "scalafmtSbtCheck" +: linted.flatMap { id =>
   Seq(s"$id/Compile/scalafmtCheck", s"$id/Test/scalafmtCheck", s"$id/scalafixCheck")
 }

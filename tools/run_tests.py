@@ -76,7 +76,9 @@ def jvm(every: bool) -> list[Stage]:
     """All that sbt tests and lints: one run of sbt."""
     store = ("store_212",) if STORE else ()
     task = "verify" + ("All" if every else "") + ("WithStore" if STORE else "")
-    return [Stage("jvm", ["tools/sbt.sh", task], ("curve_212", "spark35_212", "spark41_213", *store))]
+    return [
+        Stage("jvm", ["tools/sbt.sh", task], ("curve_212", "spark35_212", "spark41_213", "hdfs_212", *store))
+    ]
 
 
 def python(every: bool) -> list[Stage]:

@@ -23,6 +23,7 @@ BUDGET = {
     "index": 450,
     "other Spark lines": 230,
     "S3": 60,
+    "HDFS": 10,
     "browser": 30,
     "python": 600,
     "connect": 60,
@@ -81,6 +82,8 @@ def area(report: str, suite: str) -> str:
         return "curve"
     if report.startswith("store"):
         return "S3"
+    if report.startswith("hdfs"):
+        return "HDFS"
     if report not in ("spark35_212", "spark41_213"):
         return "other Spark lines"
     rooms = {"delta": "delta", "iceberg": "iceberg", "hudi": "hudi", "skip": "index"}

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,13 +27,13 @@ START_SECONDS = 90.0
 
 
 class Driver:
-    """A victim.py in a process group of its own, with its JVM."""
+    """A program of this folder in a process group of its own, with its JVM."""
 
-    def __init__(self, folder: Path, log: Path) -> None:
+    def __init__(self, program: tuple[str, ...], log: Path) -> None:
         self.log = log
         with log.open("w") as errors:
             self.process = subprocess.Popen(
-                [sys.executable, str(HERE / "victim.py"), str(folder)],
+                [sys.executable, str(HERE / program[0]), *program[1:]],
                 cwd=HERE,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -42,12 +43,18 @@ class Driver:
             )
 
     def go(self, kind: str) -> None:
-        """Lets the runs begin."""
-        assert self.process.stdin is not None
+        """Tells it what it waits for, and its runs begin."""
+        self.await_ready()
+        self.tell(kind)
+
+    def await_ready(self) -> None:
         assert self.process.stdout is not None
         if self.process.stdout.readline() != "ready\n":
-            raise SystemExit(f"The victim did not start: {self.log.read_text()[-2000:]}")
-        self.process.stdin.write(kind + "\n")
+            raise SystemExit(f"{self.log.stem} did not start: {self.log.read_text()[-2000:]}")
+
+    def tell(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
     def ended(self) -> list[tuple[str, float]]:
@@ -59,9 +66,17 @@ class Driver:
         before = run * len(STEPS) + STEPS.index(step)
         self._await(lambda: len(self.ended()) >= before, f"come to {step}")
 
-    def await_commits(self, count: int) -> None:
-        """Returns when so many batches are committed."""
-        self._await(lambda: sum(name == "commit" for name, _ in self.ended()) >= count, "commit")
+    def await_ended(self, step: str, count: int) -> None:
+        """Returns when a step, such as the commit of a batch, has ended so often."""
+        self._await(lambda: sum(name == step for name, _ in self.ended()) >= count, f"end its {step}")
+
+    def has_halted(self, seconds: float) -> bool:
+        """Whether its JVM stops by itself within so many seconds."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def _await(self, reached: Callable[[], bool], what: str) -> None:
         end = time.monotonic() + START_SECONDS
@@ -72,7 +87,8 @@ class Driver:
 
     def kill(self) -> int:
         """kill -9 of Python and its JVM, which are one process group; the number of runs begun."""
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         rest, _ = self.process.communicate()
         return int(rest.count("run "))
 
@@ -88,13 +104,13 @@ def under_way(ended: list[tuple[str, float]]) -> str:
 class Drivers:
     """Some drivers that are started ahead of their use."""
 
-    def __init__(self, folder: Path, ahead: int = 2) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *program: str, ahead: int = 2) -> None:
+        self.folder, self.program = folder, program or ("victim.py", str(folder))
         self.numbers = itertools.count()
         self.waiting = deque(self.start() for _ in range(ahead))
 
     def start(self) -> Driver:
-        return Driver(self.folder, self.folder / f"driver-{next(self.numbers)}.log")
+        return Driver(self.program, self.folder / f"driver-{next(self.numbers)}.log")
 
     def next(self, kind: str) -> Driver:
         """One that begins its runs, and another one in its place."""

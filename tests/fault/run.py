@@ -36,7 +36,7 @@ def killed(drivers: Drivers, kind: str, chance: random.Random) -> tuple[int, str
     """Kills a driver in a step of one of its first runs; the runs that it had begun, and the step."""
     driver = drivers.next(kind)
     if kind == "steps":
-        driver.await_commits(chance.randrange(STEP_COMMITS))
+        driver.await_ended("commit", chance.randrange(STEP_COMMITS))
         seconds = driver.ended()[-LAST_STEPS:]
         time.sleep(chance.uniform(0.0, sum(s for _, s in seconds) + 0.1))
         runs = driver.kill()

@@ -4,7 +4,8 @@ import org.apache.hadoop.fs.Path
 
 /**
  * Places where a test makes a commit die. Nothing happens unless the system property `spark.zorder.test.crash` names
- * the place (`name`, or `name:halt` to stop the JVM).
+ * the place (`name`, or `name:halt` to stop the JVM, or `name:halt:3` to stop it when it comes there for the third
+ * time).
  */
 private[zorder] object CrashPoint {
 
@@ -21,10 +22,11 @@ private[zorder] object CrashPoint {
 
   def hit(name: String): Unit = {
     meanwhile(name)
-    val wanted = System.getProperty(Property)
-    if (wanted != null) {
-      if (wanted == name) throw new Crash(name)
-      if (wanted == s"$name:halt") Runtime.getRuntime.halt(99)
+    Option(System.getProperty(Property)).map(_.split(':')).foreach {
+      case Array(`name`) => throw new Crash(name)
+      case Array(`name`, "halt") | Array(`name`, "halt", "1") => Runtime.getRuntime.halt(99)
+      case Array(`name`, "halt", times) => System.setProperty(Property, s"$name:halt:${times.toInt - 1}")
+      case _ =>
     }
   }
 }

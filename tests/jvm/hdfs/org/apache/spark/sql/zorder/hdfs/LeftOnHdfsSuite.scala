@@ -1,0 +1,5 @@
+package org.apache.spark.sql.zorder.hdfs
+
+import sparkzorder.LeftForTestAll
+
+class LeftOnHdfsSuite extends LeftForTestAll
