@@ -7,6 +7,7 @@ import scala.concurrent.{Await, Future}
 import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.duration.DurationInt
 
+import org.apache.hadoop.fs.Path
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -17,7 +18,7 @@ import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderExcept
 import org.apache.spark.sql.zorder.table.{TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
-import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 import sparkzorder.LongTest
 
 /** docs/spec.md, section 5: where directories can be renamed, the name of a table and its path agree. */
@@ -214,6 +215,19 @@ class ExchangeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEac
     assert(refreshed().size == 45)
     vacuum()
     assert(refreshed().size == 50 && !new File(s"$path/p=1/p=1").exists)
+  }
+
+  test("what a run was writing beside the table when its JVM died goes with the vacuum") {
+    make("external")
+    rewriteAll(openName("t"))
+    val store = openName("t").store
+    val live = store.all().map(_.txn)
+    val left = Seq(store.beat("dead"), new Path(store.parent, s".${store.base}.zorder-dead.json.a-b.tmp"))
+    (live.map(store.beat) ++ left).foreach(TextFiles.replace(fs, _, "1"))
+    Maintenance.vacuum(classic, TableRef.Name(Seq("t")), Some(1.0), dryRun = false, None)
+    assert(left.forall(fs.exists(_)), "the retention has not passed")
+    vacuum()
+    assert(store.leftovers().isEmpty && !(live.map(store.beat) ++ left).exists(fs.exists(_)))
   }
 
   test("sizes that the catalog knows are renewed, others are not made") {

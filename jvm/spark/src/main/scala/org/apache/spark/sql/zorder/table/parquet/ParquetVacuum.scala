@@ -43,6 +43,9 @@ private[zorder] final class ParquetVacuum(
   private val fs: FileSystem = store.fs
   private val live: Set[String] = table.liveDirs().values.map(path).toSet
 
+  /** How long what another JVM may be writing is left alone. */
+  private val patience = math.min(retentionMs, PathRecovery.StagingMs)
+
   /** Asked again each time: a commit that this vacuum has finished itself changed its journal only just now. */
   private def now: Long = System.currentTimeMillis
 
@@ -57,7 +60,11 @@ private[zorder] final class ParquetVacuum(
       j <- done()
       u <- j.units if !live(path(u.old)) && fs.exists(u.old)
     } yield purge(j, u, late.getOrElse(u.old, 0L), inUse)
-    if (!dryRun) forget()
+    if (!dryRun) {
+      forget()
+      store.leftovers().filter(s => now - s.getModificationTime >= patience)
+        .foreach(s => fs.delete(s.getPath, false))
+    }
     abandoned ++ home ++ purged ++ unexplained()
   }
 
@@ -105,7 +112,6 @@ private[zorder] final class ParquetVacuum(
 
   /** Finishes or withdraws dead commits that are old enough. */
   private def unfinished(): Seq[Vacuumed] = {
-    val patience = math.min(retentionMs, PathRecovery.StagingMs)
     val before = store.all().filter(j => j.state != JournalState.Done && !j.active)
       .filter(j => j.owner == Journal.thisJvm || now - j.changedMs >= patience)
     if (!dryRun) table.recoverCommits(patience)

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.table.parquet.journal
 
-import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 
@@ -31,6 +31,13 @@ private[zorder] final class JournalStore(val fs: FileSystem, val parent: Path, v
   def delete(journal: Journal): Unit = {
     fs.delete(file(journal.txn), false)
     ()
+  }
+
+  /** Files of commits that have no journal: a JVM died while it wrote them. */
+  def leftovers(): Seq[FileStatus] = TextFiles.children(fs, parent).filter { s =>
+    val name = s.getPath.getName
+    s.isFile && name.startsWith(prefix) && !isJournal(name) &&
+    get(name.stripPrefix(prefix).takeWhile(_ != '.')).isEmpty
   }
 
   def staging(txn: String): Path = new Path(parent, s"$prefix$txn.new")
