@@ -183,6 +183,7 @@ private[table] object CatalogResolver {
       PathRefusals.foreign(fs, root)
       if (access == Access.Change && fs.exists(root)) {
         LocalRefusals.mount(root)
+        PathRefusals.mount(fs, root)
         LocalRefusals.partitionLinks(dirs.values)
         PathRefusals.exchangeable(fs, root, dirs.values.toSeq)
         PathRefusals.writable(fs, root.getParent, root)

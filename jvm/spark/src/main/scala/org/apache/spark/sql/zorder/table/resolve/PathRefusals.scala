@@ -61,8 +61,7 @@ private[table] object PathRefusals {
    * @param dirs
    *   of the partitions; empty for a table whose own directory is exchanged
    */
-  def exchangeable(fs: FileSystem, root: Path, dirs: Seq[Path]): Unit = {
-    if (fs.getUri.getScheme == "viewfs") oneMount(fs, root)
+  def exchangeable(fs: FileSystem, root: Path, dirs: Seq[Path]): Unit =
     if (fs.getUri.getScheme != "file") {
       val moving = if (dirs.isEmpty) Seq(root) else dirs
       // what a directory is renamed to lies beside the table
@@ -76,10 +75,9 @@ private[table] object PathRefusals {
             "directory below it, or write a copy with INTO 'path'.")
       }
     }
-  }
 
   /** Within one mount of viewfs a rename is that of the file system behind it. */
-  private def oneMount(fs: FileSystem, root: Path): Unit = {
+  def mount(fs: FileSystem, root: Path): Unit = if (fs.getUri.getScheme == "viewfs") {
     val (own, above) = (fs.resolvePath(root), fs.resolvePath(root.getParent))
     if (own.getParent != above)
       refuse(s"$root is a mount of viewfs, so its directory cannot be exchanged for one beside it; keep the table in " +

@@ -117,7 +117,10 @@ object TableResolver extends Logging {
   private[table] def checked(fs: FileSystem, root: Path, access: Access): DirectoryListing = {
     val changes = access == Access.Change
     directory(fs, root)
-    if (changes) LocalRefusals.mount(root)
+    if (changes) {
+      LocalRefusals.mount(root)
+      PathRefusals.mount(fs, root)
+    }
     PathRefusals.foreign(fs, root)
     if (changes) PathRefusals.writable(fs, root.getParent, root)
     val tree = DirectoryListing.walk(fs, root)
