@@ -266,7 +266,7 @@ def listed(counter: Counter[str]) -> str:
 
 HEAD = f"""# Runs that die while directories are exchanged
 
-`python tests/fault/exchange.py` with the storage, seed and number of kills below, Spark {pyspark.__version__}
+`python tests/fault/exchange.py`, storage, kills and seed as below, with Spark {pyspark.__version__}
 and its Hadoop client, HDFS {shared.HADOOP}, a Hive metastore: runs of {shared.ROWS} rows die at a crash point, or
 by kill -9 in their commit. An application without our jar appends {shared.BATCH} rows at a time and counts; a
 session with our jar counts. A gap is the time from the begin of the first count that had too few rows, or

@@ -21,7 +21,7 @@ for i in range(1000 if table else 0):
     columns = "a, b" if i % 2 else "b, a"
     print(f"run {i}", flush=True)
     try:
-        spark.sql(f"ZORDER TABLE db.{table} FULL BY ({columns}) WITH (fileCount = 8, force = true)").collect()
+        spark.sql(f"ZORDER TABLE db.{table} FULL BY ({columns}) WITH (fileCount = 2, force = true)").collect()
     except (PySparkException, Py4JJavaError) as error:
         # such as CONFLICT, when the writer was always at work; an error of the connection ends this process
         print(f"failed {str(error).splitlines()[0]}", flush=True)

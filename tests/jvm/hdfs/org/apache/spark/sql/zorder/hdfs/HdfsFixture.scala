@@ -118,8 +118,9 @@ private[hdfs] object HdfsFixture {
     val conf = new Configuration()
     conf.set("hadoop.security.key.provider.path", s"jceks://file$dir/keys.jceks")
     conf.set("dfs.replication", "1")
+    // Hadoop keeps one instance for all that ask for this cluster
+    conf.set("fs.hdfs.impl", classOf[HookedFileSystem].getName)
     val started = new MiniDFSCluster.Builder(conf, dir).numDataNodes(1).build()
-    sys.addShutdownHook(started.shutdown())
     started.waitActive()
     started.getFileSystem.mkdirs(new Path("/data"))
     started.getFileSystem.setPermission(new Path("/data"), new FsPermission("777"))
@@ -128,9 +129,9 @@ private[hdfs] object HdfsFixture {
 
   /** Of a session that reads and writes there: with hooks, and with a mount of viewfs. */
   def settings: Map[String, String] = Map(
-    "spark.hadoop.hadoop.security.key.provider.path" -> cluster.getConfiguration(0).get("hadoop.security.key.provider.path"),
+    "spark.hadoop.hadoop.security.key.provider.path" ->
+      cluster.getConfiguration(0).get("hadoop.security.key.provider.path"),
     "spark.hadoop.dfs.replication" -> "1",
-    "spark.hadoop.fs.hdfs.impl" -> classOf[HookedFileSystem].getName,
     "spark.hadoop.fs.viewfs.mounttable.zorder.link./data" -> s"${cluster.getURI}/data",
     "spark.hadoop.fs.viewfs.mounttable.zorder.link./mounted" -> s"${cluster.getURI}/data/mounted")
 }
