@@ -130,6 +130,12 @@ def kind(error: str) -> str:
     return "gone" if any(text in error for text in GONE) else error
 
 
+def reason(error: str) -> str:
+    """The first line that names an exception, else the first one."""
+    lines = error.splitlines()
+    return next((line for line in lines if "Exception" in line), lines[0])[:150].replace("|", "/")
+
+
 def gaps(counts: list[Any], wanted: list[int]) -> tuple[list[tuple[float, float]], Counter[str]]:
     """Spans in which the reader without our jar had too few rows or an error, and what it saw."""
     said: Counter[str] = Counter()
@@ -137,7 +143,7 @@ def gaps(counts: list[Any], wanted: list[int]) -> tuple[list[tuple[float, float]
     began: float | None = None
     for begin, end, seen in counts:
         if isinstance(seen, str):
-            what = "gone" if kind(seen) == "gone" else f"error: {seen.splitlines()[0][:150]}"
+            what = "gone" if kind(seen) == "gone" else f"error ({reason(seen)})"
         elif seen[0] != seen[1] or seen[2] > wanted[0]:
             what = "rows twice"
         else:
@@ -239,7 +245,7 @@ def campaign(
     seen = plain.end()
     faults, late = judged(spark, table, where, seen["appends"])
     spans, said = gaps(seen["counts"], list(reader.wanted))
-    failed = Counter(bad.splitlines()[0][:200] for _, bad in seen["appends"] if bad)
+    failed = Counter(reason(bad) for _, bad in seen["appends"] if bad)
 
     # a JVM that halts is noticed a little later
     def is_of_kill(span: tuple[float, float]) -> bool:
@@ -266,11 +272,11 @@ def listed(counter: Counter[str]) -> str:
 
 HEAD = f"""# Runs that die while directories are exchanged
 
-`python tests/fault/exchange.py`, storage, kills and seed as below, with Spark {pyspark.__version__}
-and its Hadoop client, HDFS {shared.HADOOP}, a Hive metastore: runs of {shared.ROWS} rows die at a crash point, or
-by kill -9 in their commit. An application without our jar appends {shared.BATCH} rows at a time and counts; a
-session with our jar counts. A gap is the time from the begin of the first count that had too few rows, or
-an error, to the begin of the first one that was right again.
+`python tests/fault/exchange.py`, storage, kills and seed as below; Spark {pyspark.__version__}, HDFS
+{shared.HADOOP}, a Hive metastore. Runs of {shared.ROWS} rows die at a crash point, or by kill -9 in their
+commit. An application without our jar appends {shared.BATCH} rows at a time and counts; a session with our
+jar counts. A gap is the time from the begin of the first count that had too few rows, or an error, to the
+begin of the first one that was right again. `gone` is a query that says that a file is not there.
 
 | {" | ".join(COLUMNS)} |
 |{" --- |" * len(COLUMNS)}
