@@ -14,6 +14,7 @@ import argparse
 import json
 import random
 import shutil
+import signal
 import statistics
 import sys
 import tempfile
@@ -293,6 +294,8 @@ def main() -> int:
         "--result", type=Path, help="a file for the table of results; its rows are added to those there"
     )
     arguments = parser.parse_args()
+    # whoever ends this program ends all that it has started
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
     folder = Path(tempfile.mkdtemp(prefix="spark-zorder-exchange-"))
     rows, faults = [], []
     with shared.storage(arguments.storage, folder) as base, thrift_metastore.running(folder) as metastore:

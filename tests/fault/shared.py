@@ -44,6 +44,8 @@ def session(folder: Path, metastore: str, ours: bool) -> SparkSession:
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.hive.metastore.uris": metastore,
         "spark.hadoop.dfs.replication": "1",
+        # how long a file that is closed waits for the one node: 400 ms if nobody says so
+        "spark.hadoop.dfs.client.block.write.locateFollowingBlock.initial.delay.ms": "20",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",

@@ -98,7 +98,8 @@ class ExchangeOnHdfsSuite extends AnyFunSuite with HdfsFixture {
           HookedFileSystem.beforeMkdirs =
             dir => if (moment == "rename" && checked && dir == target.getParent) bring()
           try {
-            val status = sql("ZORDER TABLE t FULL BY (a, b) WITH (fileCount = 3, force = true)").collect().head
+            val status =
+              sql("ZORDER TABLE t FULL BY (a, b) WITH (fileCount = 3, force = true)").collect().head
             assert(done, s"$moment $status")
           } finally {
             CrashPoint.meanwhile = (_: String) => ()
@@ -148,7 +149,10 @@ class ExchangeOnHdfsSuite extends AnyFunSuite with HdfsFixture {
         run("t")
         dirs.foreach { d =>
           val s = hdfs.getFileStatus(d)
-          assert((s.getOwner, s.getGroup, s.getPermission.toShort) == (("alice", "staff", Integer.parseInt("750", 8).toShort)))
+          assert((
+            s.getOwner,
+            s.getGroup,
+            s.getPermission.toShort) == (("alice", "staff", Integer.parseInt("750", 8).toShort)))
           assert(hdfs.getAclStatus(d).getEntries.asScala.exists(_.getName == "carol"), d)
         }
         spark.table("t").inputFiles.foreach { f =>

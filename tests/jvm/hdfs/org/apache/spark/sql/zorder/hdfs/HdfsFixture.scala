@@ -48,7 +48,8 @@ private[hdfs] trait HdfsFixture extends BeforeAndAfterAll { this: Suite =>
 
   /** A directory that nobody has used, with its file system. */
   protected def place(name: String): Path = {
-    val dir = new Path(HdfsFixture.cluster.getURI.toString, s"/data/${UUID.randomUUID.toString.take(8)}/$name")
+    val dir =
+      new Path(HdfsFixture.cluster.getURI.toString, s"/data/${UUID.randomUUID.toString.take(8)}/$name")
     hdfs.mkdirs(dir.getParent)
     dir
   }
@@ -118,6 +119,8 @@ private[hdfs] object HdfsFixture {
     val conf = new Configuration()
     conf.set("hadoop.security.key.provider.path", s"jceks://file$dir/keys.jceks")
     conf.set("dfs.replication", "1")
+    // how long a file that is closed waits for the one node: 400 ms if nobody says so
+    conf.set("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", "20")
     // Hadoop keeps one instance for all that ask for this cluster
     conf.set("fs.hdfs.impl", classOf[HookedFileSystem].getName)
     val started = new MiniDFSCluster.Builder(conf, dir).numDataNodes(1).build()
@@ -131,7 +134,6 @@ private[hdfs] object HdfsFixture {
   def settings: Map[String, String] = Map(
     "spark.hadoop.hadoop.security.key.provider.path" ->
       cluster.getConfiguration(0).get("hadoop.security.key.provider.path"),
-    "spark.hadoop.dfs.replication" -> "1",
     "spark.hadoop.fs.viewfs.mounttable.zorder.link./data" -> s"${cluster.getURI}/data",
     "spark.hadoop.fs.viewfs.mounttable.zorder.link./mounted" -> s"${cluster.getURI}/data/mounted")
 }

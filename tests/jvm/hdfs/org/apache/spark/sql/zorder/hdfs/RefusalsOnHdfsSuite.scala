@@ -39,7 +39,9 @@ class RefusalsOnHdfsSuite extends AnyFunSuite with HdfsFixture {
 
   test("the root of an encryption zone; a directory below it works") {
     val provider = HdfsFixture.cluster.getNameNode.getNamesystem.getProvider
-    provider.createKey("key", new KeyProvider.Options(HdfsFixture.cluster.getConfiguration(0)).setBitLength(128))
+    provider.createKey(
+      "key",
+      new KeyProvider.Options(HdfsFixture.cluster.getConfiguration(0)).setBitLength(128))
     provider.flush()
     val zone = place("zone")
     hdfs.mkdirs(zone)
@@ -105,7 +107,9 @@ class RefusalsOnHdfsSuite extends AnyFunSuite with HdfsFixture {
   }
 
   private def asBob(body: => Any): Unit =
-    UserGroupInformation.createUserForTesting("bob", Array("staff")).doAs(new PrivilegedExceptionAction[Unit] {
+    UserGroupInformation.createUserForTesting(
+      "bob",
+      Array("staff")).doAs(new PrivilegedExceptionAction[Unit] {
       override def run(): Unit = { body; () }
     })
 

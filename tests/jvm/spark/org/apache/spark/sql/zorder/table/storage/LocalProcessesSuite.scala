@@ -10,7 +10,8 @@ class LocalProcessesSuite extends AnyFunSuite {
 
   private def owner(pid: String) = LocalProcesses.own.replaceFirst("^\\d+", pid)
 
-  test("a process that runs is not dead, and one that has ended is, also while nobody has asked how it ended") {
+  test(
+    "a process that runs is not dead, and one that has ended is, also while nobody has asked how it ended") {
     assume(Files.exists(Paths.get("/proc/self/ns/pid")))
     assert(!LocalProcesses.isDead(LocalProcesses.own))
     // the second sleep takes the place of the shell and never asks for its child
