@@ -27,13 +27,18 @@ START_SECONDS = 90.0
 
 
 class Driver:
-    """A program of this folder in a process group of its own, with its JVM."""
+    """A program of this folder in a process group of its own, with its JVM.
 
-    def __init__(self, program: tuple[str, ...], log: Path) -> None:
+    One that is `apart` has numbers of processes of its own, so that nobody outside can tell whether it runs,
+    as if it were on another machine.
+    """
+
+    def __init__(self, program: tuple[str, ...], log: Path, apart: bool = False) -> None:
         self.log = log
+        alone = ("unshare", "--pid", "--fork") if apart else ()
         with log.open("w") as errors:
             self.process = subprocess.Popen(
-                [sys.executable, str(HERE / program[0]), *program[1:]],
+                [*alone, sys.executable, str(HERE / program[0]), *program[1:]],
                 cwd=HERE,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -104,13 +109,13 @@ def under_way(ended: list[tuple[str, float]]) -> str:
 class Drivers:
     """Some drivers that are started ahead of their use."""
 
-    def __init__(self, folder: Path, *program: str, ahead: int = 2) -> None:
-        self.folder, self.program = folder, program or ("victim.py", str(folder))
+    def __init__(self, folder: Path, *program: str, ahead: int = 2, apart: bool = False) -> None:
+        self.folder, self.program, self.apart = folder, program or ("victim.py", str(folder)), apart
         self.numbers = itertools.count()
         self.waiting = deque(self.start() for _ in range(ahead))
 
     def start(self) -> Driver:
-        return Driver(self.program, self.folder / f"driver-{next(self.numbers)}.log")
+        return Driver(self.program, self.folder / f"driver-{next(self.numbers)}.log", self.apart)
 
     def next(self, kind: str) -> Driver:
         """One that begins its runs, and another one in its place."""

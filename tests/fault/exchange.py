@@ -275,9 +275,10 @@ HEAD = f"""# Runs that die while directories are exchanged
 
 `python tests/fault/exchange.py`, storage, kills and seed as below; Spark {pyspark.__version__}, HDFS
 {shared.HADOOP}, a Hive metastore. Runs of {shared.ROWS} rows die at a crash point, or by kill -9 in their
-commit. An application without our jar appends {shared.BATCH} rows at a time and counts; a session with our
-jar counts. A gap is the time from the begin of the first count that had too few rows, or an error, to the
-begin of the first one that was right again. `gone` is a query that says that a file is not there.
+commit; those that are `apart` as on another machine (`--apart`), where they count as dead when they have been
+silent for ten seconds. An application without our jar appends {shared.BATCH} rows at a time and counts; a
+session with our jar counts. A gap is the time from the begin of the first count that had too few rows, or an
+error, to the begin of the first one that was right again. `gone` is a query that did not find a file.
 
 | {" | ".join(COLUMNS)} |
 |{" --- |" * len(COLUMNS)}
@@ -288,6 +289,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=100, help="over all tables together")
     parser.add_argument("--storage", choices=("local", "hdfs"), default="local")
+    parser.add_argument("--apart", action="store_true", help="runs as if on another machine; needs unshare")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tables", nargs="+", default=list(shared.TABLES), choices=shared.TABLES)
     parser.add_argument(
@@ -299,7 +301,7 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="spark-zorder-exchange-"))
     rows, faults = [], []
     with shared.storage(arguments.storage, folder) as base, thrift_metastore.running(folder) as metastore:
-        drivers = Drivers(folder, "exchange_victim.py", str(folder), metastore)
+        drivers = Drivers(folder, "exchange_victim.py", str(folder), metastore, apart=arguments.apart)
         plain = Plain(("exchange_plain.py", str(folder), metastore), folder / "plain.log")
         try:
             spark = shared.session(folder, metastore, ours=True)
@@ -307,7 +309,8 @@ def main() -> int:
             each = -(-arguments.kills // len(arguments.tables))
             for n, table in enumerate(arguments.tables):
                 cells, found = campaign(spark, drivers, plain, base, table, each, arguments.seed + n)
-                rows.append(f"| {arguments.storage} | {arguments.seed + n} | {' | '.join(cells)} |\n")
+                where = f"{arguments.storage}{', apart' if arguments.apart else ''}"
+                rows.append(f"| {where} | {arguments.seed + n} | {' | '.join(cells)} |\n")
                 faults += found
                 print(rows[-1] + "".join(f"FAULT {fault}\n" for fault in found), flush=True)
             spark.stop()
