@@ -74,7 +74,7 @@ class BelievedStatisticsSuite extends AnyFunSuite with StatsFixture {
         nulls.map(Long.box).asJava,
         bound(3),
         bound(5))
-      ParquetZones.ofPages(index, offsets.build(), rows, decoder)
+      ParquetZones.ofPages(index, offsets.build(), rows, Zone.Unknown, None, decoder)
     }
     val zone = Zone.Between(LongWord(3), LongWord(5))
     val usual = pages(Seq(0, 4), Seq(0, 6), Seq(false, true)).get
