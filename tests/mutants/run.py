@@ -46,7 +46,7 @@ MUTANTS = [
         "no range means all NULL",
         f"{STATS}/ParquetZones.scala",
         "if (nulls(chunk).contains(chunk.getValueCount)) Zone.OnlyNulls else Zone.Unknown",
-        "if (nulls(chunk).contains(chunk.getValueCount) || statistics != null) Zone.OnlyNulls else Zone.Unknown",
+        "if (nulls(chunk).contains(chunk.getValueCount) || chunk != null) Zone.OnlyNulls else Zone.Unknown",
         "SkippingSuite",
         "the rule",
     ),

@@ -86,11 +86,15 @@ def _parser() -> argparse.ArgumentParser:
     vacuum = _add(commands, "vacuum", _rows(_vacuum), "delete old files that runs have replaced")
     vacuum.add_argument("--retain-hours", type=float, metavar="N", help="keep what is younger")
     vacuum.add_argument(
-        "--late-files", choices=_sql.LATE_FILES, help="what files are that came to a place which had been emptied"
+        "--late-files",
+        choices=_sql.LATE_FILES,
+        help="what files are that came to a place which had been emptied",
     )
     _add(commands, "rollback", _rows(lambda table, _: table.rollback()), "the state before the newest run")
     remove = _add(commands, "remove", _rows(_remove), "delete our state beside a table")
-    remove.add_argument("--home", choices=_sql.HOME, help="on an object store: whether moved files are copied home")
+    remove.add_argument(
+        "--home", choices=_sql.HOME, help="on an object store: whether moved files are copied home"
+    )
     _add(commands, "doctor", _doctor, "what is installed, what is missing", table=False)
     path = commands.add_parser("jar", help="the path of our jar for this Spark, for --jars")
     path.set_defaults(command=_jar)

@@ -131,8 +131,8 @@ class ZOrderTable:
         """Deletes old files that runs have replaced, once they are older than the retention time.
 
         ``late_files`` says what files of plain Parquet are that a job has written to a place whose files had
-        moved and are gone: ``"append"`` further rows, ``"replace"`` they take the place of the table's rows there,
-        ``"ignore"`` they stay out. Without it such files stop a vacuum, and nothing is changed.
+        moved and are gone: ``"append"`` further rows, ``"replace"`` they take the place of the table's rows
+        there, ``"ignore"`` they stay out. Without it such files stop a vacuum, and nothing is changed.
         """
         return self._run(_sql.vacuum(self._target, retention_hours, late_files))
 
@@ -144,8 +144,8 @@ class ZOrderTable:
         """Deletes everything that spark-zorder keeps beside the table. Its rows stay as they are.
 
         Files of plain Parquet that have moved are brought back to where they were before the first run. On an
-        object store that is a copy of the table, so there ``home`` has to say it: ``"move"``, or ``"stay"`` to leave
-        them where they are.
+        object store that is a copy of the table, so there ``home`` has to say it: ``"move"``, or ``"stay"`` to
+        leave them where they are.
         """
         return self._run(_sql.remove(self._target, home))
 
