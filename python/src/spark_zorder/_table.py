@@ -144,8 +144,8 @@ class ZOrderTable:
         """Deletes everything that spark-zorder keeps beside the table. Its rows stay as they are.
 
         Files of plain Parquet that have moved are brought back to where they were before the first run. On an
-        object store that is a copy of the table, so there ``home`` has to say it: ``"move"``, or ``"stay"`` to
-        leave them where they are.
+        object store that is a copy of the table, so there ``home`` has to say it: ``"move"``, or ``"stay"``
+        to leave them where they are.
         """
         return self._run(_sql.remove(self._target, home))
 
