@@ -17,7 +17,8 @@ import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
 /** Footers of odd writers; test_audit_footers.py asks the reader in Python the same. */
 class BelievedStatisticsSuite extends AnyFunSuite with StatsFixture {
   private val cases =
-    new ObjectMapper().readTree(Files.readAllBytes(Paths.get("tests/shared/golden/statistics.json"))).elements()
+    new ObjectMapper().readTree(
+      Files.readAllBytes(Paths.get("tests/shared/golden/statistics.json"))).elements()
       .asScala.toSeq
 
   private def hex(digits: String): Array[Byte] =
@@ -54,7 +55,9 @@ class BelievedStatisticsSuite extends AnyFunSuite with StatsFixture {
         val nulls = if (c.get("nulls").isNull) -1L else c.get("nulls").asLong
         assert(footer.nulls == IndexedSeq(nulls), name)
         assert(group.nullFree == (if (nulls == 0) Set(0) else Set.empty[Int]), name)
-        assert(PageIndex.read(session, Seq(file), Seq(column)).head.pages(0) == Seq(10L -> group.zones.head), name)
+        assert(
+          PageIndex.read(session, Seq(file), Seq(column)).head.pages(0) == Seq(10L -> group.zones.head),
+          name)
       }
     }
   }
@@ -62,7 +65,8 @@ class BelievedStatisticsSuite extends AnyFunSuite with StatsFixture {
   test("page indexes that contradict themselves or the rows of the row group are none") {
     val stored = Types.optional(INT32).named("c")
     val decoder = ParquetZones.decoder(stored, StatColumn(Seq("c"), IntegerType), FileOrigin("", Map.empty))
-    def int(v: Int) = ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(v).flip().asInstanceOf[ByteBuffer]
+    def int(v: Int) =
+      ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(v).flip().asInstanceOf[ByteBuffer]
     def pages(starts: Seq[Long], nulls: Seq[Long], nullPages: Seq[Boolean], rows: Long = 10L) = {
       val offsets = OffsetIndexBuilder.getBuilder
       starts.zipWithIndex.foreach { case (start, i) => offsets.add(4L + 9 * i, 9, start) }

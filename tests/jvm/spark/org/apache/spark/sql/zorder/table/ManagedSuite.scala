@@ -168,7 +168,8 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     assert(tableIds("mp") == Seq(101L, 200L))
   }
 
-  test("rows that came late to where Spark makes partitions are moved into the table, once and if asked for") {
+  test(
+    "rows that came late to where Spark makes partitions are moved into the table, once and if asked for") {
     parted()
     moves("mp")
     rewriteAll(openName("mp"))

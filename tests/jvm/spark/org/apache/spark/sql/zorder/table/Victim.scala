@@ -40,7 +40,10 @@ object PathVictim {
     val store = JournalStore.beside(root.getFileSystem(new Configuration), root)
     val draft = store.get(args(1)).get
     val units = SwapPlan.forPath(store, draft, request.inputs, Map.empty, Map("" -> draft.home))
-    new PathCommit(store, ExchangeMark.None, 300L).commit(draft.copy(units = units), request.record, request.layouts)
+    new PathCommit(
+      store,
+      ExchangeMark.None,
+      300L).commit(draft.copy(units = units), request.record, request.layouts)
     ()
   }
 }

@@ -34,12 +34,16 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture {
       }
     }
 
-    test(s"a table $kind: its files move when the user has agreed, and come home when the user says so", InShort) {
+    test(
+      s"a table $kind: its files move when the user has agreed, and come home when the user says so",
+      InShort) {
       withTable(partitioned) { (name, at) =>
         val plain = s"ZORDER TABLE $name BY (a, b) WITH (fileCount = 4, force = true)"
         val before = beside(at)
         val said = refused(plain)
-        assert(said.contains(s"read or write $at") && said.contains("location = 'move'") && said.contains("INTO"), said)
+        assert(
+          said.contains(s"read or write $at") && said.contains("location = 'move'") && said.contains("INTO"),
+          said)
         val dry = one(s"$plain DRY RUN")
         assert(dry.getAs[String]("status") === "DRY_RUN")
         assert(dry.getAs[String]("reason").contains("location = 'move'"), dry.getAs[String]("reason"))

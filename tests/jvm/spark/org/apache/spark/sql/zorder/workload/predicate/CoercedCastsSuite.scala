@@ -117,7 +117,9 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
       case Seq((_: StringType, BooleanType)) => "string to boolean"
       case Seq((_: NumericType, _: StringType)) => "number to string"
       case Seq((_: YearMonthIntervalType | _: DayTimeIntervalType, _: StringType)) => "interval to string"
-      case casts @ (first, _) +: _ if casts.exists { case (_, to) => digits(to).exists(_ < digits(first).get) } =>
+      case casts @ (first, _) +: _ if casts.exists { case (_, to) =>
+            digits(to).exists(_ < digits(first).get)
+          } =>
         "number to fewer digits before the point"
       case casts => casts.map { case (a, b) => s"${a.sql} to ${b.sql}" }.mkString(", ")
     }
@@ -195,9 +197,11 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
   }
 
   private def ranges(column: String, constant: String): Seq[String] = Seq(s"$column < $constant")
-  private def lists(column: String, constant: String): Seq[String] = Seq(s"$column IN ($constant, $constant, NULL)")
+  private def lists(column: String, constant: String): Seq[String] =
+    Seq(s"$column IN ($constant, $constant, NULL)")
   private def others(column: String, constant: String): Seq[String] =
-    Seq("=", ">=", "<=>", "<>").map(test => s"$column $test $constant") :+ s"$column NOT IN ($constant, $constant)"
+    Seq("=", ">=", "<=>", "<>").map(test =>
+      s"$column $test $constant") :+ s"$column NOT IN ($constant, $constant)"
 
   test("all that Spark writes is answered, or there is a reason") {
     inTable(assert(!check(ansi = false, lists)("number to string")))

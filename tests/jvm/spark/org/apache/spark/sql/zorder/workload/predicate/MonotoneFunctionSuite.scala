@@ -152,7 +152,8 @@ class MonotoneFunctionSuite extends AnyFunSuite {
   /** Local times around those that clocks leave out, and those that come twice. */
   private def localMoments(zone: ZoneId): Seq[Long] = {
     val rules = zone.getRules
-    val near = moments(zone).map(m => m + rules.getOffset(Instant.ofEpochSecond(m / 1000000)).getTotalSeconds * 1000000L)
+    val near = moments(zone).map(m =>
+      m + rules.getOffset(Instant.ofEpochSecond(m / 1000000)).getTotalSeconds * 1000000L)
     val changes = Iterator.iterate(rules.nextTransition(Instant.parse("1800-01-01T00:00:00Z")))(t =>
       rules.nextTransition(t.getInstant)).takeWhile(t =>
       t != null && t.getInstant.isBefore(Instant.parse("2030-01-01T00:00:00Z"))).toSeq
@@ -194,7 +195,8 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     val day = BoundReference(0, DateType, nullable = true)
     val dates = days.flatMap(d => Seq(-400L, -31L, -1L, 0L, 1L, 31L).map(n => (d.toEpochDay + n).toInt)) ++
       Seq(LocalDate.of(-44, 3, 15), LocalDate.of(10000, 1, 1), LocalDate.of(0, 1, 1)).map(_.toEpochDay.toInt)
-    def usual(d: Any) = d.asInstanceOf[Int] >= LocalDate.of(1, 1, 1).toEpochDay && d.asInstanceOf[Int] <= 2932896
+    def usual(d: Any) =
+      d.asInstanceOf[Int] >= LocalDate.of(1, 1, 1).toEpochDay && d.asInstanceOf[Int] <= 2932896
     assert(check(text(day, "UTC"), day, dates, usual) > 0)
     assert(check(text(TruncDate(day, Literal("MM")), "UTC"), day, dates, _ => false) > 0)
     Seq("UTC", "America/St_Johns", "Pacific/Apia", "Europe/Berlin").foreach { zone =>
@@ -224,7 +226,10 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     of(DoubleType, Double.NegativeInfinity, -1.5, -0.0, 0.0, 1e300, 5e-324, 0.1, 1e7, Double.NaN)
     of(FloatType, Float.NegativeInfinity, -1.5f, -0.0f, 0.0f, 3.4e38f, 1.4e-45f, 0.1f, 1e7f, Float.NaN)
     Seq(DecimalType(8, 2), DecimalType(38, 10)).foreach { d =>
-      of(d, Seq("-999999.99", "-0.01", "0.00", "0.10", "123.45").map(v => Decimal(BigDecimal(v), d.precision, d.scale)): _*)
+      of(
+        d,
+        Seq("-999999.99", "-0.01", "0.00", "0.10", "123.45").map(v =>
+          Decimal(BigDecimal(v), d.precision, d.scale)): _*)
     }
     val text = Cast(AttributeReference("i", IntegerType)(), StringType, Some("UTC"))
     def asked(texts: String*) = Predicates.whereTrue(In(text, texts.map(Literal(_))), OfColumn)
@@ -250,7 +255,10 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     val twenty = wide.map(v => Decimal(BigDecimal(v), 24, 4))
     Seq(DecimalType(25, 4), DecimalType(30, 10), DecimalType(24, 2), DoubleType)
       .foreach(cast(DecimalType(24, 4), _, twenty))
-    cast(DecimalType(18, 2), DecimalType(20, 4), Seq("-5.00", "0.01", "7.25").map(v => Decimal(BigDecimal(v), 18, 2)))
+    cast(
+      DecimalType(18, 2),
+      DecimalType(20, 4),
+      Seq("-5.00", "0.01", "7.25").map(v => Decimal(BigDecimal(v), 18, 2)))
     cast(DecimalType(38, 10), DoubleType, wide.map(v => Decimal(BigDecimal(v), 38, 10)))
     cast(DayTimeIntervalType(0, 0), DayTimeIntervalType(0, 3), Seq(-86400000000L, 0L, 86400000000L * 400))
     cast(YearMonthIntervalType(0, 0), YearMonthIntervalType(0, 1), Seq(-12, 0, 24, 1200))

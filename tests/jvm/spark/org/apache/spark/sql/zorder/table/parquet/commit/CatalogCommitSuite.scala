@@ -42,7 +42,12 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     spark.sessionState.catalog.getTableMetadata(TableIdentifier(table, Some("default"))).location.getPath)
 
   private def vacuum(table: String, late: Option[LateChoice] = None): Seq[String] =
-    Maintenance.vacuum(classic, TableRef.Name(Seq(table)), Some(0.0), dryRun = false, late).map(_.getString(4))
+    Maintenance.vacuum(
+      classic,
+      TableRef.Name(Seq(table)),
+      Some(0.0),
+      dryRun = false,
+      late).map(_.getString(4))
 
   private def warehouse: Seq[String] = listed(temp.resolve("warehouse").toString).map(_.getName)
     .filterNot(_.endsWith(".crc"))

@@ -90,25 +90,26 @@ class ExchangeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEac
       assert(!meta.properties.keys.exists(_.startsWith("zorder.")))
     }
 
-    Seq("marked", "swapping", "moved-old", "checked-old", "moved-new", "state-moved", "done").foreach { point =>
-      test(
-        s"$kind: the first query after a crash at $point has every row",
-        LongTest.unless(point == "moved-old"): _*) {
-        val path = make(kind)
-        val table = openName("t")
-        val r = stage(table, table.files(), "r1")
-        assert(crashAt(point)(r.commit()), "the point was not reached")
-        assert(meta.properties.contains(ExchangeMark.Property))
-        // as in a session that has not read the table yet, and in one that has
-        if (point != "marked") assert(tableIds("t") == forty)
-        assert(refreshed() == forty && ids(path) == forty)
-        openName("t")
-        vacuum()
-        assert(refreshed() == forty && ids(path) == forty)
-        assert(!meta.properties.contains(ExchangeMark.Property))
-        rewriteAll(openName("t"), "again")
-        assert(tableIds("t") == forty)
-      }
+    Seq("marked", "swapping", "moved-old", "checked-old", "moved-new", "state-moved", "done").foreach {
+      point =>
+        test(
+          s"$kind: the first query after a crash at $point has every row",
+          LongTest.unless(point == "moved-old"): _*) {
+          val path = make(kind)
+          val table = openName("t")
+          val r = stage(table, table.files(), "r1")
+          assert(crashAt(point)(r.commit()), "the point was not reached")
+          assert(meta.properties.contains(ExchangeMark.Property))
+          // as in a session that has not read the table yet, and in one that has
+          if (point != "marked") assert(tableIds("t") == forty)
+          assert(refreshed() == forty && ids(path) == forty)
+          openName("t")
+          vacuum()
+          assert(refreshed() == forty && ids(path) == forty)
+          assert(!meta.properties.contains(ExchangeMark.Property))
+          rewriteAll(openName("t"), "again")
+          assert(tableIds("t") == forty)
+        }
     }
 
     test(s"$kind: a query waits while a directory is away, and says so when that takes too long") {
@@ -252,7 +253,8 @@ class ExchangeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEac
         val before = tableIds("t")
         how match {
           case "whole" => rows(0, 50).write.mode("overwrite").parquet(path)
-          case "one partition" => rows(0, 50).where("p = 1").drop("p").write.mode("overwrite").parquet(s"$path/p=1")
+          case "one partition" =>
+            rows(0, 50).where("p = 1").drop("p").write.mode("overwrite").parquet(s"$path/p=1")
           case _ => rows(0, 50).where("p = 1").write.mode("overwrite")
               .option("partitionOverwriteMode", "dynamic").partitionBy("p").parquet(path)
         }

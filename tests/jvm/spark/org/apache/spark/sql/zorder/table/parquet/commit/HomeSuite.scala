@@ -47,7 +47,8 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     assert(tableIds("t") == fifty && ids(path) == fifty && meta.location.getPath == path)
     assert(!meta.properties.keys.exists(_.startsWith("zorder.")), meta.properties)
     val name = new File(path).getName
-    val beside = listed(new File(path).getParent).filter(f => f.getName.contains(name) && !f.getName.endsWith(".crc"))
+    val beside =
+      listed(new File(path).getParent).filter(f => f.getName.contains(name) && !f.getName.endsWith(".crc"))
     assert(beside.map(_.getName) == Seq(name), beside.map(d => d -> d.list.toSeq))
     assert(ParquetNames.below(path).size == spark.table("t").inputFiles.length)
   }
@@ -70,7 +71,8 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
         assert(crashAt(point)(remove()), "the point was not reached")
         spark.sql("REFRESH TABLE t")
         // a query that has found the old directory away cannot look into the new one
-        if (kind == "external" && point != "home-altered") assert(refused(tableIds("t")).contains("run it again"))
+        if (kind == "external" && point != "home-altered")
+          assert(refused(tableIds("t")).contains("run it again"))
         assert(tableIds("t") == fifty)
         remove()
         assertHome(path)

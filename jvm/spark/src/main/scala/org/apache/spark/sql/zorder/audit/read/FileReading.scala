@@ -115,7 +115,8 @@ private[audit] object FileReading {
   private def notes(files: Int, known: Int, sampled: Int, encrypted: Int): Seq[String] = {
     val hidden =
       if (encrypted == 0) None
-      else Some(s"Columns of ${HumanReadable.count(encrypted.toLong, "file")} are encrypted: nothing is known of them.")
+      else Some(
+        s"Columns of ${HumanReadable.count(encrypted.toLong, "file")} are encrypted: nothing is known of them.")
     val index =
       if (known == 0) None else Some(s"Ranges of $known of $files files come from the statistics index.")
     val pages =

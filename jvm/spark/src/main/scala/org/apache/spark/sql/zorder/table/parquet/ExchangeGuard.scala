@@ -93,7 +93,9 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
       (r.location.isInstanceOf[CatalogFileIndex] || r.location.isInstanceOf[InMemoryFileIndex])
 
   private def renames(table: CatalogTable): Boolean = table.storage.locationUri.exists { uri =>
-    Option(uri.getScheme).fold(AtomicRenames.on(classic, fileSystem(table)))(AtomicRenames.onScheme(classic, _))
+    Option(uri.getScheme).fold(AtomicRenames.on(classic, fileSystem(table)))(AtomicRenames.onScheme(
+      classic,
+      _))
   }
 
   private def fileSystem(table: CatalogTable) =
@@ -123,11 +125,14 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
 
   private def fresh(table: CatalogTable): Seen =
     try Seen.of(classic.sessionState.catalog.getTableRawMetadata(table.identifier))
-    catch { case NonFatal(_) => Seen.of(table).copy(exchanging = None) } // dropped meanwhile: Spark will say so
+    catch {
+      case NonFatal(_) => Seen.of(table).copy(exchanging = None)
+    } // dropped meanwhile: Spark will say so
 
   /** Whether the exchange is not over. One whose owner is dead is finished or undone. */
   private def underWay(table: CatalogTable, txn: String): Boolean = {
-    val entry = new CatalogEntry(classic, table.identifier.unquotedString, table.identifier, fileSystem(table))
+    val entry =
+      new CatalogEntry(classic, table.identifier.unquotedString, table.identifier, fileSystem(table))
     entry.store.get(txn).exists { journal =>
       if (Heartbeat.isAlive(entry.store, journal)) journal.state != JournalState.Done
       else {

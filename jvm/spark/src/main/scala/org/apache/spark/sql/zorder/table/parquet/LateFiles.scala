@@ -166,7 +166,8 @@ private[zorder] object LateFiles {
     val found = find(table).filterNot(_.sure)
     found.map(_.dir).distinct.foreach(dir =>
       writerIn(table, dir).foreach(scratch =>
-        refuse(s"A job is writing to $dir ($scratch is there); nothing was changed, run this when it is done.")))
+        refuse(
+          s"A job is writing to $dir ($scratch is there); nothing was changed, run this when it is done.")))
     choice match {
       case LateChoice.Append => carry(table, found)
       case LateChoice.Replace =>

@@ -29,7 +29,11 @@ private[zorder] object HomeChoice {
  */
 private[zorder] object ParquetRemove {
 
-  def run(session: ClassicSession, table: ParquetTable, choice: Option[HomeChoice], statement: String): Unit = {
+  def run(
+      session: ClassicSession,
+      table: ParquetTable,
+      choice: Option[HomeChoice],
+      statement: String): Unit = {
     LateFiles.ask(table)
     val late = LateFiles.find(table).filterNot(_.arrived).map(_.dir)
     if (late.nonEmpty)

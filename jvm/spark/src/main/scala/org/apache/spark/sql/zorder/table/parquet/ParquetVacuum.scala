@@ -84,7 +84,9 @@ private[zorder] final class ParquetVacuum(
     val named = unit.named.toSet
     val copied = store.get(journal.txn).toSeq.flatMap(_.carried).toSet
     def mayGo(f: ListedFile): Boolean =
-      !inUse(s"${tree.root}/${f.rel}") && !spared(new Path(unit.old, f.rel).toString) && !SymbolicLinks.onTheWay(unit.old, f.rel) &&
+      !inUse(s"${tree.root}/${f.rel}") && !spared(new Path(
+        unit.old,
+        f.rel).toString) && !SymbolicLinks.onTheWay(unit.old, f.rel) &&
         (named(f) || UntouchedFiles.stale(f.rel) || marker(f) || copied(f.copy(rel =
           new Path(unit.old, f.rel).toString)))
     val (go, stay) = tree.files.partition(mayGo)

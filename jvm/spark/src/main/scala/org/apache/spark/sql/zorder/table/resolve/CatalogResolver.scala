@@ -229,9 +229,12 @@ private[table] object CommitWay {
       fs: FileSystem,
       options: Map[String, String]): CommitWay = {
     val moved = meta.properties.contains(CatalogCommit.BaseProperty)
-    if (moved && options.exists { case (k, v) => k.equalsIgnoreCase("location") && v.equalsIgnoreCase("keep") })
-      refuse(s"The files of ${meta.identifier.unquotedString} have moved before, so they cannot keep their place: " +
-        "ZORDER REMOVE brings them home, and later runs keep them there.")
+    if (moved && options.exists { case (k, v) =>
+        k.equalsIgnoreCase("location") && v.equalsIgnoreCase("keep")
+      })
+      refuse(
+        s"The files of ${meta.identifier.unquotedString} have moved before, so they cannot keep their place: " +
+          "ZORDER REMOVE brings them home, and later runs keep them there.")
     val fixed = hasListedPartitions(session, meta) ||
       meta.tableType == CatalogTableType.MANAGED && meta.partitionColumnNames.isEmpty
     val agreed = moved ||

@@ -73,7 +73,8 @@ object Maintenance {
 
   private def settle(table: ClusterTable, late: LateChoice, ref: TableRef): Seq[Vacuumed] = table match {
     case plain: ParquetTable => plain.settleLate(late, s"ZORDER VACUUM ${ref.sql} LATE FILES ${late.word}")
-    case _ => refuse(s"LATE FILES is for plain Parquet, and ${table.name} has a log of its files; leave it out.")
+    case _ =>
+      refuse(s"LATE FILES is for plain Parquet, and ${table.name} has a log of its files; leave it out.")
   }
 
   /** Returns to the files before the last run; what was appended since is kept. */
@@ -99,7 +100,8 @@ object Maintenance {
       case (plain: ParquetTable, _) => plain.remove(home, statement)
       case (_, None) => table.remove()
       case (_, Some(h)) =>
-        refuse(s"${h.words} is for plain Parquet; the files of ${table.name} have not moved, so leave it out.")
+        refuse(
+          s"${h.words} is for plain Parquet; the files of ${table.name} have not moved, so leave it out.")
     }
     unclaimed(session, roots)
     SessionRefresh(session, ref, Seq(before, table.root))

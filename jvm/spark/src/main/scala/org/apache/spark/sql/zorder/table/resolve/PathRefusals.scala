@@ -71,8 +71,9 @@ private[table] object PathRefusals {
           refuse(s"${s.getPath} is in an encryption zone that ends there, so its files cannot be exchanged for ones " +
             "written beside it; keep the table in a directory below the zone's root, or write a copy with INTO 'path'.")
         if (s.isSnapshotEnabled && moving.contains(s.getPath))
-          refuse(s"${s.getPath} is a snapshottable directory, which HDFS does not rename; keep the table in a " +
-            "directory below it, or write a copy with INTO 'path'.")
+          refuse(
+            s"${s.getPath} is a snapshottable directory, which HDFS does not rename; keep the table in a " +
+              "directory below it, or write a copy with INTO 'path'.")
       }
     }
 

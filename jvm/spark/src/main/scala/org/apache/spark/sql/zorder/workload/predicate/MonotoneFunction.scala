@@ -90,7 +90,8 @@ private[zorder] object MonotoneFunction {
       case (DateType, TimestampNTZType) | (TimestampNTZType, DateType) | (TimestampType, LongType) => below
       case (DateType | TimestampNTZType, s: StringType) if AdjacentWords.isPlainString(s) =>
         below.map(_.copy(asText = true))
-      case (TimestampType, s: StringType) if AdjacentWords.isPlainString(s) => local.map(_.copy(asText = true))
+      case (TimestampType, s: StringType) if AdjacentWords.isPlainString(s) =>
+        local.map(_.copy(asText = true))
       case (from, to) if widens(from, to) => below
       case _ => None
     }
@@ -137,7 +138,12 @@ private[zorder] object MonotoneFunction {
     def all(first: BigInt, last: BigInt, word: BigInt => Word = long) =
       Some(Domain(first, last, 0, whole = true, word))
     def moments(margin: BigInt) =
-      Some(Domain(firstDay * MicrosOfDay + margin, (lastDay + 1) * MicrosOfDay - 1 - margin, 1, whole = false, long))
+      Some(Domain(
+        firstDay * MicrosOfDay + margin,
+        (lastDay + 1) * MicrosOfDay - 1 - margin,
+        1,
+        whole = false,
+        long))
     dataType match {
       case ByteType => all(Byte.MinValue.toInt, Byte.MaxValue.toInt)
       case ShortType => all(Short.MinValue.toInt, Short.MaxValue.toInt)

@@ -62,7 +62,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     val synced = draft.units.map(refresh)
     CrashPoint.hit("synced")
     val stateHome = synced.find(_ => !table.partitioned).map(_.staged).getOrElse(draft.staging)
-    new StateDir(fs, stateHome).write(record.copy(number = table.state.nextNumber(), location = Some(draft.staging.toString)), layouts)
+    new StateDir(fs, stateHome).write(
+      record.copy(number = table.state.nextNumber(), location = Some(draft.staging.toString)),
+      layouts)
     store.write(draft.copy(units = synced).at(JournalState.Prepared))
     CrashPoint.hit("prepared")
     awaitWriters(draft)

@@ -43,7 +43,8 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
   private def recordHomes(altered: Journal): Unit = {
     val root = altered.units.find(_ => !table.partitioned).fold(table.root)(_.target)
     new StateDir(fs, root).addHomes(
-      altered.units.filterNot(u => table.topOf(u.old).isDefined).map(u => u.partition -> u.old.toUri.toString).toMap)
+      altered.units.filterNot(u => table.topOf(u.old).isDefined).map(u =>
+        u.partition -> u.old.toUri.toString).toMap)
   }
 
   /** A rollback has taken the old directories of the run that it undid. */

@@ -12,7 +12,9 @@ private[zorder] object CatalogRecovery {
       val live = table.liveDirs().values.map(_.toUri.getPath).toSet
       def aged = System.currentTimeMillis - j.changedMs >= stagingMs
       val happened = j.units.exists(u => live(u.target.toUri.getPath))
-      if (j.owner == Journal.thisJvm || (if (happened || PathRecovery.isExchanging(j)) !Heartbeat.isAlive(table.store, j) else aged))
+      if (j.owner == Journal.thisJvm || (if (happened || PathRecovery.isExchanging(j))
+                                           !Heartbeat.isAlive(table.store, j)
+                                         else aged))
         settle(table, j.txn)
     }
 

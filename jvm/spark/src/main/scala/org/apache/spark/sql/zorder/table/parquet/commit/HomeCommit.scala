@@ -46,7 +46,8 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   def cost(units: Seq[SwapUnit]): Option[String] = if (renames || units.isEmpty) None
   else {
     val files = units.flatMap(_.outputs)
-    Some(s"reading and writing ${files.map(_.length).sum} bytes in ${files.size} files, about ${3 * files.size} requests")
+    Some(
+      s"reading and writing ${files.map(_.length).sum} bytes in ${files.size} files, about ${3 * files.size} requests")
   }
 
   /**
@@ -60,12 +61,14 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
     DirectoryListing.walk(fs, u.target).files
       .filterNot(f => marker(f) || copied((f.rel, f.length)) || goes(new Path(u.target, f.rel)))
       .headOption.foreach { f =>
-        refuse(s"${u.target}/${f.rel} lies where the files of ${table.name} were before they moved, and is not the " +
-          "table's: nothing was changed. Move it away, or say ZORDER REMOVE " + s"${table.name} STAY.")
+        refuse(
+          s"${u.target}/${f.rel} lies where the files of ${table.name} were before they moved, and is not the " +
+            "table's: nothing was changed. Move it away, or say ZORDER REMOVE " + s"${table.name} STAY.")
       }
   }
 
-  private def marker(f: ListedFile): Boolean = f.rel.split('/').last == "_SUCCESS" || UntouchedFiles.stale(f.rel)
+  private def marker(f: ListedFile): Boolean =
+    f.rel.split('/').last == "_SUCCESS" || UntouchedFiles.stale(f.rel)
 
   def bring(units: Seq[SwapUnit], statement: String): Unit = if (units.nonEmpty) {
     if (renames) rename(units) else copy(units, statement)
@@ -166,7 +169,8 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
       table.newDirectory(txn))
     new CatalogCommit(table, waitMs).moveHome(
       draft.copy(units =
-        units.map(u => u.copy(staged = u.target, inputs = u.outputs, outputs = SwapPlan.outputs(fs, u.target)))),
+        units.map(u =>
+          u.copy(staged = u.target, inputs = u.outputs, outputs = SwapPlan.outputs(fs, u.target)))),
       record)
   }
 

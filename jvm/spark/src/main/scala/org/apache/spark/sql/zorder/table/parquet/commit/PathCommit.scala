@@ -58,7 +58,9 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     units.foreach(copyAttributes)
     val stateHome = units.find(_.target == draft.home).map(_.staged).getOrElse(draft.staging)
     val number = new StateDir(fs, draft.home).nextNumber()
-    new StateDir(fs, stateHome).write(record.copy(number = number, location = Some(draft.home.toString)), layouts)
+    new StateDir(
+      fs,
+      stateHome).write(record.copy(number = number, location = Some(draft.home.toString)), layouts)
     val prepared = store.write(draft.copy(units = units).at(JournalState.Prepared))
     CrashPoint.hit("prepared")
     prepared

@@ -70,7 +70,8 @@ private[zorder] object PathRecovery {
 
   private def act(store: JournalStore, mark: ExchangeMark, journal: Journal, waitMs: Long): Unit =
     journal.state match {
-      case JournalState.Swapping => Heartbeat.during(store, journal.txn)(forward(store, mark, journal, waitMs))
+      case JournalState.Swapping =>
+        Heartbeat.during(store, journal.txn)(forward(store, mark, journal, waitMs))
       case JournalState.Undoing =>
         Heartbeat.during(store, journal.txn)(new PathCompletion(store, mark).undo(journal, waitMs))
       case JournalState.Staging | JournalState.Prepared => new PathCompletion(store, mark).abandon(journal)

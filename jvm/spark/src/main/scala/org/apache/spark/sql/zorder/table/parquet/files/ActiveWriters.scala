@@ -32,8 +32,9 @@ private[zorder] object ActiveWriters {
   def find(fs: FileSystem, root: Path, dirs: Seq[Path]): Option[(Path, String)] = {
     val top = fs.makeQualified(root)
     def within(dir: Path) = dir == top || dir.toString.startsWith(s"$top/")
-    val above = dirs.flatMap(d => Iterator.iterate(fs.makeQualified(d).getParent)(_.getParent)
-      .takeWhile(p => p != null && within(p)))
+    val above = dirs.flatMap(d =>
+      Iterator.iterate(fs.makeQualified(d).getParent)(_.getParent)
+        .takeWhile(p => p != null && within(p)))
     (top +: above).distinct.iterator.flatMap(dir =>
       TextFiles.children(fs, dir).map(_.getPath.getName).find(DirectoryListing.isWriter).map(dir -> _))
       .toSeq.headOption

@@ -19,7 +19,9 @@ private[zorder] object Heartbeat {
 
   def during[A](store: JournalStore, txn: String)(body: => A): A = {
     val thread = ThreadUtils.newDaemonSingleThreadScheduledExecutor("zorder-exchange")
-    def write(): Unit = { Try(TextFiles.replace(store.fs, store.beat(txn), System.currentTimeMillis.toString)); () }
+    def write(): Unit = {
+      Try(TextFiles.replace(store.fs, store.beat(txn), System.currentTimeMillis.toString)); ()
+    }
     thread.scheduleWithFixedDelay(() => write(), EveryMs, EveryMs, MILLISECONDS)
     try body
     finally {
