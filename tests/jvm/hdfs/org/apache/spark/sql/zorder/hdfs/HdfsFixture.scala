@@ -66,7 +66,7 @@ private[hdfs] trait HdfsFixture extends BeforeAndAfterAll { this: Suite =>
     try body(location)
     finally {
       CrashPoint.meanwhile = (_: String) => ()
-      sql(s"DROP TABLE IF EXISTS t")
+      sql("DROP TABLE IF EXISTS t")
       sql("USE default")
       if (managed) sql("DROP DATABASE d CASCADE")
     }

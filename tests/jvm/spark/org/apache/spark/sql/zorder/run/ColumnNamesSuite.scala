@@ -53,7 +53,7 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
       val found = spark.sql("SELECT count(*) FROM cased WHERE CustId = 7 OR Name IS NULL").head().getLong(0)
       assert(found === numbers(8000).where("a = 7").count())
       assert(spark.sql("SELECT * FROM clustering_information('cased')").count() > 0)
-      run(s"ZORDER TABLE cased FULL WHERE custID >= 0 BY (NAME) WITH (fileCount = 8, bloom = 'CUSTID')")
+      run("ZORDER TABLE cased FULL WHERE custID >= 0 BY (NAME) WITH (fileCount = 8, bloom = 'CUSTID')")
     }
   }
 
@@ -72,7 +72,7 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
     cased() { path =>
       withConf("spark.sql.caseSensitive" -> "true") {
         val why = "Column CUSTID of the table is spelt custId in file"
-        refused(path, s"ZORDER TABLE cased BY (CUSTID) WITH (fileCount = 8, force = true)", why)
+        refused(path, "ZORDER TABLE cased BY (CUSTID) WITH (fileCount = 8, force = true)", why)
       }
       run(s"ZORDER TABLE cased BY (CUSTID) $eight")
     }
@@ -85,7 +85,7 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
         spark.sql(s"CREATE TABLE cased (CUSTID INT) USING parquet LOCATION '$path'")
         refused(
           path,
-          s"ZORDER TABLE cased BY (CUSTID) WITH (fileCount = 8, force = true)",
+          "ZORDER TABLE cased BY (CUSTID) WITH (fileCount = 8, force = true)",
           "custId and custID")
       }
     }

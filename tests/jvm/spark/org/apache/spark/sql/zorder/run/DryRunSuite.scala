@@ -70,8 +70,8 @@ class DryRunSuite extends AnyFunSuite with RunFixture {
       assert(reason(zorder(
         path,
         "FULL BY (one) WITH (fileCount = 4) DRY RUN")).contains("holds a single value"))
-      ends(path, s"FULL WHERE p = 1 BY (a, b)", "DONE")
-      ends(path, s"FULL WHERE p = 7 BY (a, b)", "NOTHING_TO_DO")
+      ends(path, "FULL WHERE p = 1 BY (a, b)", "DONE")
+      ends(path, "FULL WHERE p = 7 BY (a, b)", "NOTHING_TO_DO")
       ends(path, s"BY (one) WITH (fileCount = 4) INTO '$copy'", "NO_GAIN")
       ends(path, s"FULL BY (one) WITH (fileCount = 4) INTO '$copy'", "DONE")
       sameRows(read(path), read(copy))

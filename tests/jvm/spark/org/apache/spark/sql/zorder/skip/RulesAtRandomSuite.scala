@@ -87,8 +87,8 @@ class RulesAtRandomSuite extends AnyFunSuite with SkippedScans {
     spark.range(0, files * 6L, 1, files).selectExpr(
       s"id + $start id",
       s"if(hash(id, $start) % 7 = 0, null, cast(id div 4 + $start as int)) i",
-      s"cast(id div 6 * 10 as decimal(20, 10)) n",
-      s"cast(hash(id) % 3 + 5 as decimal(20, 10)) m",
+      "cast(id div 6 * 10 as decimal(20, 10)) n",
+      "cast(hash(id) % 3 + 5 as decimal(20, 10)) m",
       s"timestamp_seconds(1700000000 + (id div 6) * 40000 + hash(id, $start) % 2000) t",
       // some are no UTF-8
       "case when id % 11 = 3 then cast(concat(X'61', unhex(repeat('FF', 17))) as string) " +
