@@ -37,7 +37,7 @@ private[conf] object OptionMerge {
   def location(
       statement: Map[String, String],
       tableProperties: Map[String, String],
-      session: Map[String, String]): Option[String] =
+      session: Map[String, String]): String =
     only(ZOrderOption.Location, statement, tableProperties, session).location
 
   /** The one option, from the first that says it. */

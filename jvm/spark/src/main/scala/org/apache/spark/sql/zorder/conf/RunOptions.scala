@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.conf
 
 /**
  * The options of one run, merged: statement over table property over session over default.
- * None means that the default depends on the table (its own codec, row-group size, number of files, file system).
+ * None means that the default depends on the table (its own codec, row-group size, number of files).
  */
 final case class RunOptions(
     targetFileSize: Option[Long] = None,
@@ -24,7 +24,7 @@ final case class RunOptions(
     maxBytesInFlight: Option[Long] = None,
     queryLog: Option[String] = None,
     bloom: Seq[String] = Nil,
-    location: Option[String] = None,
+    location: String = "keep",
     retentionMs: Long = 7L * 24 * 3600 * 1000)
 
 object RunOptions {
@@ -52,7 +52,7 @@ object RunOptions {
   def location(
       statement: Map[String, String],
       tableProperties: Map[String, String],
-      session: Map[String, String]): Option[String] =
+      session: Map[String, String]): String =
     OptionMerge.location(statement, tableProperties, session)
 
   /** How long `ZORDER VACUUM` keeps old files: property of the table over session over default. */

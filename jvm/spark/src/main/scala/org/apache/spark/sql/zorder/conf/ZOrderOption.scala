@@ -53,7 +53,7 @@ object ZOrderOption {
     "Where the new files of a plain Parquet table of the catalog go. keep: directories are exchanged in place, on a " +
       "local disk and HDFS. move: into new directories, which the catalog then names; on an object store the only " +
       "way, so it has to be said once. The table keeps it as a property.",
-    (o, v) => o.copy(location = Some(OptionValue.oneOf("location", v, Seq("keep", "move"))))
+    (o, v) => o.copy(location = OptionValue.oneOf("location", v, Seq("keep", "move")))
   )
 
   /** Every option there is, in the order of the documentation. */

@@ -238,7 +238,7 @@ private[table] object CommitWay {
     val fixed = hasListedPartitions(session, meta) ||
       meta.tableType == CatalogTableType.MANAGED && meta.partitionColumnNames.isEmpty
     val agreed = moved ||
-      RunOptions.location(options, meta.properties, session.conf.getAll).contains("move")
+      RunOptions.location(options, meta.properties, session.conf.getAll) == "move"
     if (fixed || !agreed && AtomicRenames.on(session, fs)) Exchange else Move(agreed)
   }
 
