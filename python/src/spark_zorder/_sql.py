@@ -196,7 +196,7 @@ LATE_FILES = ("append", "replace", "ignore")
 HOME = ("move", "stay")
 
 
-def vacuum(target: Target, retention_hours: float | None, late_files: str | None) -> str:
+def vacuum(target: Target, retention_hours: float | None, late_files: str | None = None) -> str:
     """Removes what runs have left behind."""
     statement = f"ZORDER VACUUM {target.sql}"
     if retention_hours is not None:
@@ -243,7 +243,7 @@ def rollback(target: Target) -> str:
     return f"ZORDER ROLLBACK {target.sql}"
 
 
-def remove(target: Target, home: str | None) -> str:
+def remove(target: Target, home: str | None = None) -> str:
     """Removes our state beside a table."""
     if home is not None and home not in HOME:
         raise ValueError(f"home is one of {', '.join(HOME)}, not {home!r}.")
