@@ -28,6 +28,18 @@ def quoted(part: str) -> str:
     return "`" + part.replace("`", "``") + "`"
 
 
+# that some Spark reserves in its strictest mode, or takes for a literal or a function; as `ColumnPath` of the JVM
+_WORDS = frozenset(
+    ["all", "and", "any", "as", "authorization", "both", "call", "case", "cast", "check", "collate", "collation", "collations", "column", "constraint", "create", "cross", "current_date", "current_path", "current_schema", "current_time", "current_timestamp", "current_user", "distinct", "else", "end", "escape", "except", "execute", "false", "fetch", "filter", "for", "foreign", "from", "full", "grant", "group", "having", "in", "inner", "intersect", "into", "is", "join", "lateral", "leading", "left", "localtime", "natural", "not", "null", "offset", "on", "only", "or", "order", "outer", "overlaps", "percentile_cont", "percentile_disc", "primary", "recursive", "references", "right", "select", "session_user", "some", "sql", "table", "then", "time", "to", "trailing", "true", "union", "unique", "unknown", "user", "using", "when", "where", "with", "within"]
+)
+
+
+def name(part: str) -> str:
+    """One part of a name, in backquotes only where it must be."""
+    plain = part.isascii() and part.isidentifier() and part.lower() not in _WORDS
+    return part if plain else quoted(part)
+
+
 def is_path(text: str) -> bool:
     """Whether a text for a table is a path: it has a slash, and no backquote as quoted names have.
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from .files.columns import Column, Columns
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
-
 
 class Audited(NamedTuple):
     """Numbers and names (as SQL) of the columns, and sentences on what was left out."""
@@ -70,4 +68,4 @@ def _number(columns: Columns, item: str) -> int:
 
 def _name(column: Column) -> str:
     """The path in SQL, quoted only where necessary."""
-    return ".".join(part if _PLAIN.match(part) else _sql.quoted(part) for part in column.path)
+    return ".".join(_sql.name(part) for part in column.path)

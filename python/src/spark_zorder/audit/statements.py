@@ -37,7 +37,7 @@ def _condition(table: Table, directory: str) -> str:
     tests = []
     for name, text in partitions.values(directory).items():
         kind = types.get(name)
-        column = name if name.isidentifier() and name.isascii() else _sql.quoted(name)
+        column = _sql.name(name)
         if text is None:
             tests.append(f"{column} IS NULL")
         elif kind is not None and kind.name in _NUMBERS:

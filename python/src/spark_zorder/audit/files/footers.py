@@ -81,7 +81,7 @@ class Opened:
 
 
 def opened(place: Place, file: Entry) -> Opened | None:
-    """The footer of one file, in one request where it lies in a store; None where it is encrypted."""
+    """The footer of one file; None where it is encrypted."""
     import pyarrow
     from pyarrow import parquet
 

@@ -50,14 +50,13 @@ class Tail(NamedTuple):
 
 
 def tail(place: Place, file: Entry) -> Tail:
-    """Reads the footer, in one request to a store unless it is long."""
+    """Reads the footer: of a store by a HEAD and one GET, or two where it is long."""
     path = place.path(file.rel)
     if place.filesystem is None:
         with Path(path).open("rb", buffering=0) as opened:
             return _tail(lambda at, n: _local(opened, at, n), opened.seek(0, 2))
     from pyarrow import dataset
 
-    # the length is known, so that nobody has to ask for it
     fragment = dataset.ParquetFileFormat().make_fragment(path, place.filesystem, file_size=file.length)
     with fragment.open() as opened:
         return _tail(lambda at, n: opened.read_at(n, at), file.length)
