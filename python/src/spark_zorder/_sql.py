@@ -28,15 +28,24 @@ def quoted(part: str) -> str:
     return "`" + part.replace("`", "``") + "`"
 
 
-# that some Spark reserves in its strictest mode, or takes for a literal or a function; as `ColumnPath` of the JVM
-_WORDS = frozenset(
-    ["all", "and", "any", "as", "authorization", "both", "call", "case", "cast", "check", "collate", "collation", "collations", "column", "constraint", "create", "cross", "current_date", "current_path", "current_schema", "current_time", "current_timestamp", "current_user", "distinct", "else", "end", "escape", "except", "execute", "false", "fetch", "filter", "for", "foreign", "from", "full", "grant", "group", "having", "in", "inner", "intersect", "into", "is", "join", "lateral", "leading", "left", "localtime", "natural", "not", "null", "offset", "on", "only", "or", "order", "outer", "overlaps", "percentile_cont", "percentile_disc", "primary", "recursive", "references", "right", "select", "session_user", "some", "sql", "table", "then", "time", "to", "trailing", "true", "union", "unique", "unknown", "user", "using", "when", "where", "with", "within"]
+# words that some Spark reserves in its strictest mode, or takes for a value (see `ColumnPath` in the JVM)
+_WORDS = re.compile(
+    r"all|and|any|as|authorization|both|call|case|cast|check|collate|collation|"
+    r"collations|column|constraint|create|cross|current_date|current_path|"
+    r"current_schema|current_time|current_timestamp|current_user|distinct|else|end|"
+    r"escape|except|execute|false|fetch|filter|for|foreign|from|full|grant|group|"
+    r"having|in|inner|intersect|into|is|join|lateral|leading|left|localtime|"
+    r"natural|not|null|offset|on|only|or|order|outer|overlaps|percentile_cont|"
+    r"percentile_disc|primary|recursive|references|right|select|session_user|some|sql|"
+    r"table|then|time|to|trailing|true|union|unique|unknown|user|using|when|where|"
+    r"with|within",
+    re.IGNORECASE,
 )
 
 
 def name(part: str) -> str:
     """One part of a name, in backquotes only where it must be."""
-    plain = part.isascii() and part.isidentifier() and part.lower() not in _WORDS
+    plain = part.isascii() and part.isidentifier() and _WORDS.fullmatch(part) is None
     return part if plain else quoted(part)
 
 
