@@ -79,6 +79,6 @@ def test_two_requests_a_file(store, capsys):
     assert cli.main(["audit", str(bucket / "t"), "--where", "a = 17 AND day = 1", "--json"]) == 0
     assert capsys.readouterr().out == out
     made = Counter(re.findall(r" s3_(\w+) ", log.read_text()))
-    # one more for the file that has the schema, and a HEAD before each: pyarrow reads bytes only where it has asked
-    # for the length; the first two requests, and one HEAD, find out that the path is a directory
+    # one more for the file that has the schema, and a HEAD before each: pyarrow reads bytes only after it has
+    # asked for the length; the first two requests, and one HEAD, find out that the path is a directory
     assert made == {"GetObject": FILES + 1, "ListObjectsV2": 2, "HeadObject": FILES + 2}
