@@ -3,9 +3,9 @@ package org.apache.spark.sql.zorder.store
 import java.io.File
 import java.net.{InetAddress, ServerSocket, Socket}
 import java.nio.file.{Files, Path, Paths}
-import java.util.concurrent.TimeUnit.SECONDS
+import java.util.concurrent.TimeUnit.{MILLISECONDS, SECONDS}
 
-import scala.io.Source
+import scala.annotation.tailrec
 
 import org.apache.spark.util.Utils
 
@@ -22,11 +22,10 @@ private[store] object S3Server {
   private lazy val log: Path = folder.resolve("access.log")
   lazy val endpoint: String = start()
 
-  /** All requests so far. */
+  /** All requests so far; a line without its end is still being written. */
   def requests(): Seq[Request] = {
-    val source = Source.fromFile(log.toFile, "UTF-8")
-    try source.getLines().flatMap(Request.parse).toList
-    finally source.close()
+    val all = text(log)
+    all.take(all.lastIndexOf('\n') + 1).linesIterator.flatMap(Request.parse).toList
   }
 
   /** The server's module and version. */
@@ -40,9 +39,28 @@ private[store] object S3Server {
     file.getAbsoluteFile
   }
 
-  private def start(): String = {
+  /** A port that was free a moment ago may be taken by then: such a server ends at once, and another is tried. */
+  @tailrec
+  private def start(tries: Int = 5): String = {
     Seq("data/" + Bucket, "meta").foreach(d => Files.createDirectories(folder.resolve(d)))
     val port = free()
+    val process = launch(port)
+    while (process.isAlive && !answers(port)) Thread.sleep(50)
+    // one that answers in the place of an ended server is another program
+    if (process.isAlive && !process.waitFor(200, MILLISECONDS)) {
+      sys.addShutdownHook {
+        process.destroy()
+        if (!process.waitFor(5, SECONDS)) process.destroyForcibly()
+        Utils.deleteRecursively(folder.toFile)
+      }
+      s"http://127.0.0.1:$port"
+    } else {
+      require(tries > 1, "The S3 server ended: " + text(folder.resolve("server.log")))
+      start(tries - 1)
+    }
+  }
+
+  private def launch(port: Int): Process = {
     val builder = new ProcessBuilder(
       binary.getPath,
       "--port",
@@ -58,17 +76,7 @@ private[store] object S3Server {
     builder.environment.put("ROOT_ACCESS_KEY", AccessKey)
     builder.environment.put("ROOT_SECRET_KEY", SecretKey)
     builder.redirectErrorStream(true).redirectOutput(folder.resolve("server.log").toFile)
-    val process = builder.start()
-    sys.addShutdownHook {
-      process.destroy()
-      if (!process.waitFor(5, SECONDS)) process.destroyForcibly()
-      Utils.deleteRecursively(folder.toFile)
-    }
-    while (!answers(port)) {
-      require(process.isAlive, "The S3 server ended: " + text(folder.resolve("server.log")))
-      Thread.sleep(50)
-    }
-    s"http://127.0.0.1:$port"
+    builder.start()
   }
 
   private def free(): Int = {
