@@ -16,14 +16,19 @@ class ReadersSuite extends AnyFunSuite with RunFixture {
       def reason(target: String, more: String = "") =
         spark.sql(s"ZORDER TABLE $target $run $more").head().getAs[String]("reason")
       assert(!reason(s"'$path'", s"INTO '$path-copy'").contains("exchanged"))
-      assert(reason(s"'$path'").contains("Directories were exchanged:"))
+      assert(reason(s"'$path'").contains("as before; directories were exchanged"))
       spark.sql(s"CREATE TABLE readers_ext USING parquet LOCATION '$path-copy'")
-      assert(!reason("readers_ext").contains("exchanged"))
+      assert(reason("readers_ext FULL").contains(s"$path-copy as before; directories were exchanged"))
       numbers(2000).withColumn("p", org.apache.spark.sql.functions.lit(1)).write.partitionBy("p")
         .format("parquet").saveAsTable("readers_parts")
       assert(reason("readers_parts").contains("exchanged"))
-      // its old files stay where they are from now on
-      assert(!reason("readers_parts FULL").contains("exchanged"))
+      // their old files stay where they are from now on
+      Seq("readers_ext", "readers_parts").foreach { t =>
+        spark.sql(s"ALTER TABLE $t SET TBLPROPERTIES ('zorder.location' = 'move')")
+        val said = reason(s"$t FULL")
+        assert(
+          said.contains("any more: programs that read or write that path") && !said.contains("exchanged"))
+      }
       assert(status(spark.sql(s"ZORDER TABLE readers_parts $run").head()) === "NOTHING_TO_DO")
       Seq("readers_ext", "readers_parts").foreach(t => spark.sql(s"DROP TABLE $t"))
     }

@@ -89,7 +89,7 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
     "string to boolean" -> "t, yes and 1 are true",
     "number to fewer digits before the point" -> "numbers that do not fit are NULL or an error",
     "number to string" -> "texts are in another order than numbers: only = and IN are answered",
-    "STRING to STRING" -> "Spark 4.1 casts a VARCHAR in a list of numbers once more: a later Spark may not",
+    "STRING to STRING" -> "Spark 4.1 casts a VARCHAR once more in a list of numbers, and nobody asks for such lists",
     "interval to string" -> "nobody asks for lists of such texts",
     "char" -> "a file may hold values that are padded only when they are read: it has no bounds for CHAR")
 
