@@ -98,7 +98,7 @@ class Reader(threading.Thread):
     """Counts in a session with our jar, now with REFRESH TABLE and now without."""
 
     def __init__(self, spark: SparkSession, table: str) -> None:
-        super().__init__()
+        super().__init__(daemon=True)
         self.spark, self.table = spark, table
         self.stopped = threading.Event()
         self.wanted = shared.counted(spark, table)[2:]

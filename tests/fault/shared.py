@@ -40,7 +40,7 @@ def session(folder: Path, metastore: str, ours: bool) -> SparkSession:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     settings = {
         "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.hive.metastore.uris": metastore,
         "spark.hadoop.dfs.replication": "1",
