@@ -13,10 +13,12 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.table.{TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
+import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 import sparkzorder.LongTest
@@ -110,6 +112,49 @@ class ExchangeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEac
           rewriteAll(openName("t"), "again")
           assert(tableIds("t") == forty)
         }
+    }
+
+    test(s"$kind: a listing made while a directory was away is made again by a query that looks right at the end") {
+      make(kind)
+      rewriteAll(openName("t"))
+      val table = openName("t")
+      val r = stage(table, table.files(), "r2")
+      val other = spark.newSession()
+      other.conf.set("spark.zorder.commit.waitSeconds", "30")
+      lazy val query = other.table("t")
+      var seen: Option[Future[Seq[Long]]] = None
+      CrashPoint.meanwhile = {
+        case "prepared" => query.queryExecution.analyzed
+        case "moved-old" if seen.isEmpty =>
+          query.queryExecution.analyzed.collect { case l: LogicalRelation => l.relation }
+            .collect { case relation: HadoopFsRelation => relation.location.refresh() }
+          seen = Some(Future(query.select("id").collect().map(_.getLong(0)).toSeq.sorted))
+          Thread.sleep(700)
+        case "done" => Thread.sleep(700) // the journal says that all is done, and the catalog does not yet
+        case _ =>
+      }
+      r.commit()
+      assert(Await.result(seen.get, 60.seconds) == forty)
+    }
+
+    test(s"$kind: a query waits for another session that has begun to finish a dead run") {
+      make(kind)
+      val table = openName("t")
+      val r = stage(table, table.files(), "r1")
+      assert(crashAt("moved-old")(r.commit()), "the point was not reached")
+      val root = new Path(location.getPath)
+      val store = JournalStore.beside(fs, root)
+      val dead = store.all().find(_.state == JournalState.Swapping).get
+      store.write(dead.copy(owner = "another", process = "", changedMs = System.currentTimeMillis - 60000))
+      // when this session has written its name, another one writes its own
+      val helper = Future {
+        while (!store.get(dead.txn).exists(_.owner == Journal.thisJvm)) Thread.sleep(1)
+        store.write(dead.copy(owner = "helper", process = "", changedMs = System.currentTimeMillis))
+      }
+      assert(refused(refreshed()).contains("is exchanging the directories"))
+      Await.result(helper, 60.seconds)
+      store.write(dead.copy(owner = "helper", process = "", changedMs = System.currentTimeMillis - 60000))
+      assert(refreshed() == forty)
     }
 
     test(s"$kind: a query waits while a directory is away, and says so when that takes too long") {

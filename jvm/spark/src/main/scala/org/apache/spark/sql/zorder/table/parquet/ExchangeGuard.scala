@@ -73,10 +73,13 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   private def relist(relation: HadoopFsRelation, table: CatalogTable, seen: Seen): Unit = {
     classic.sessionState.catalog.invalidateCachedTable(table.identifier)
     if (seen.location.forall(table.storage.locationUri.contains)) relation.location.refresh()
-    else if (relation.location.inputFiles.isEmpty)
+    else if (!relation.location.inputFiles.headOption.exists(isThere(table, _)))
       refuse(s"The files of ${table.identifier.unquotedString} moved while this query looked for them: run it again.")
-    // else its old files are read, or Spark says that they are gone
+    // else its old files are still there until the vacuum, and are read
   }
+
+  private def isThere(table: CatalogTable, file: String): Boolean =
+    fileSystem(table).exists(new Path(new URI(file)))
 
   private def classic = Shims.classic(session)
 
@@ -120,7 +123,7 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
       Thread.sleep(PollMs)
       now = fresh(table)
     }
-    now.copy(exchanging = None)
+    now.over
   }
 
   private def fresh(table: CatalogTable): Seen =
@@ -129,15 +132,19 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
       case NonFatal(_) => Seen.of(table).copy(exchanging = None)
     } // dropped meanwhile: Spark will say so
 
-  /** Whether the exchange is not over. One whose owner is dead is finished or undone. */
+  /**
+   * Whether the exchange is not over. One whose owner is dead is finished or undone, and looked at again then: another
+   * session may have begun that.
+   */
   private def underWay(table: CatalogTable, txn: String): Boolean = {
     val entry =
       new CatalogEntry(classic, table.identifier.unquotedString, table.identifier, fileSystem(table))
     entry.store.get(txn).exists { journal =>
       if (Heartbeat.isAlive(entry.store, journal)) journal.state != JournalState.Done
       else {
-        if (PathRecovery.isExchanging(journal)) finish(table, entry, journal)
-        false
+        val exchanging = PathRecovery.isExchanging(journal)
+        if (exchanging) finish(table, entry, journal)
+        exchanging
       }
     }
   }
@@ -164,6 +171,9 @@ object ExchangeGuard {
   /** What the catalog has of the commits of a table. */
   private case class Seen(txn: Option[String], exchanging: Option[String], location: Option[URI]) {
     def known: Boolean = txn.isDefined || exchanging.isDefined
+
+    /** As the catalog will have it: that the exchange is over may be said there only later. */
+    def over: Seen = Seen(exchanging.orElse(txn), None, location)
   }
 
   private object Seen {
