@@ -263,6 +263,65 @@ class ExchangeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEac
     assert(refreshed().size == 50 && !new File(s"$path/p=1/p=1").exists)
   }
 
+  Seq("external", "external partitioned").foreach { kind =>
+    def extra(n: Int) = listed(plain(s"extra$n", 5, 1)).filter(_.getName.endsWith(".parquet")).head.getPath
+
+    test(s"$kind: a job that begins right before a directory goes, and whose tasks make it again, loses no row") {
+      val path = make(kind)
+      val place = if (kind == "external") path else s"$path/p=1"
+      val table = openName("t")
+      val r = stage(table, table.files(), "r1")
+      val (file, scratch) = (extra(1), new File(s"$place/_temporary/0"))
+      var job: Option[Future[Boolean]] = None
+      // the job is set up between the last look and the rename, which no crash point marks
+      CrashPoint.renames = (from, _) => {
+        if (from.toUri.getPath == place && job.isEmpty) scratch.mkdirs()
+        true
+      }
+      CrashPoint.meanwhile = at =>
+        if (at == "moved-old" && job.isEmpty && !new File(place).exists) {
+          copyFile(file, s"$scratch/task_1/one.parquet")
+          job = Some(Future {
+            Thread.sleep(700)
+            val done = new File(s"$scratch/task_1/one.parquet").renameTo(new File(s"$place/one.parquet"))
+            delete(scratch.getParentFile)
+            done
+          })
+        }
+      spark.conf.set("spark.zorder.commit.waitSeconds", "30")
+      try intercept[ZOrderConflictException](r.commit())
+      finally {
+        spark.conf.set("spark.zorder.commit.waitSeconds", "0.3")
+        CrashPoint.renames = (_, _) => true
+      }
+      assert(Await.result(job.get, 60.seconds), "the commit of the job did not find what its task wrote")
+      assert(refreshed().size == 45 && !new File(s"$place/_temporary").exists)
+      rewriteAll(openName("t"), "r2")
+      assert(tableIds("t").size == 45)
+    }
+
+    test(s"$kind: a file that comes while another one's directory is moved out of the way is not lost") {
+      val path = make(kind)
+      val place = if (kind == "external") path else s"$path/p=1"
+      val table = openName("t")
+      val r = stage(table, table.files(), "r1")
+      val files = Seq(extra(2), extra(3))
+      CrashPoint.meanwhile = at =>
+        if (at == "checked-old" && !new File(place).exists) copyFile(files.head, s"$place/two.parquet")
+      var came = false
+      CrashPoint.renames = (from, to) => {
+        if (to.getName.endsWith(".stray") && !came) {
+          came = true
+          copyFile(files(1), s"${from.toUri.getPath}/three.parquet")
+        }
+        true
+      }
+      try r.commit()
+      finally CrashPoint.renames = (_, _) => true
+      assert(came && refreshed().size == 50)
+    }
+  }
+
   test("what a run was writing beside the table when its JVM died goes with the vacuum") {
     make("external")
     rewriteAll(openName("t"))

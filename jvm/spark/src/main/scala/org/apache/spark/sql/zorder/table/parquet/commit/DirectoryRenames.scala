@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
+import scala.annotation.tailrec
+
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
@@ -32,23 +34,32 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
         gone(unit, unit.staged)
       }
     } else if (!fs.exists(unit.old) && !fs.exists(unit.target)) gone(unit, unit.target)
-    else {
-      if (!fs.exists(unit.old)) {
-        FileMoves.rename(fs, unit.target, unit.old)
-        CrashPoint.hit("moved-old")
-      }
-      checkedAndSynced(unit) match {
+    else
+      moved(unit).flatMap(_ => checkedAndSynced(unit)) match {
         case Left(why) =>
           backward(unit, stray)
           Refused(why)
         case Right(ready) =>
           CrashPoint.hit("checked-old")
-          if (fs.exists(ready.target)) adoptStray(ready, stray)
+          // somebody created it again while it was away: what they wrote becomes part of the new data
+          if (fs.exists(ready.target)) {
+            putAside(ready, stray, ready.staged, Set.empty)
+            CrashPoint.hit("moved-stray")
+          } else carry(stray, ready.staged, Set.empty)
           FileMoves.rename(fs, ready.staged, ready.target)
           CrashPoint.hit("moved-new")
           Swapped(ready)
       }
-    }
+
+  /** target -> old, unless a job has begun there while other units were exchanged. */
+  private def moved(unit: SwapUnit): Either[ZOrderConflictException, Unit] =
+    if (fs.exists(unit.old)) Right(())
+    else try {
+      ActiveWriters.await(fs, unit.target, waitMs)
+      FileMoves.rename(fs, unit.target, unit.old)
+      CrashPoint.hit("moved-old")
+      Right(())
+    } catch { case e: ZOrderConflictException => Left(e) }
 
   private def gone(unit: SwapUnit, dir: Path): Outcome =
     Refused(new ZOrderConflictException(s"$dir was deleted by somebody else during the run; run it again."))
@@ -67,15 +78,12 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
     }
 
   private def moveBack(unit: SwapUnit, stray: Path): Unit = {
+    val ours = (unit.outputs ++ unit.kept).map(_.rel).toSet
     if (fs.exists(unit.target)) {
-      val ours = (unit.outputs ++ unit.kept).map(_.rel).toSet
-      DirectoryListing.walk(fs, unit.target).data.filterNot(f => ours(f.rel)).foreach { f =>
-        FileMoves.copy(fs, new Path(unit.target, f.rel), new Path(unit.old, f.rel), f.modified)
-      }
-      CrashPoint.hit("undo-carried")
-      if (fs.exists(unit.staged)) moveStray(unit, stray) else FileMoves.rename(fs, unit.target, unit.staged)
+      putAside(unit, if (fs.exists(unit.staged)) stray else unit.staged, unit.old, ours)
+      deleteEmptyScratch(unit.old)
       CrashPoint.hit("undo-moved-new")
-    }
+    } else Seq(stray, unit.staged).foreach(carry(_, unit.old, ours))
     FileMoves.rename(fs, unit.old, unit.target)
   }
 
@@ -101,21 +109,36 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
       Right(UntouchedFiles.sync(fs, unit, now))
     } catch { case e: ZOrderConflictException => Left(e) }
 
-  /** Somebody created the target again while it was away: what they wrote becomes part of the new data. */
-  private def adoptStray(unit: SwapUnit, stray: Path): Unit = {
-    val tree = ActiveWriters.await(fs, unit.target, waitMs)
-    tree.data.foreach { f =>
-      FileMoves.copy(fs, new Path(unit.target, f.rel), new Path(unit.staged, f.rel), f.modified)
+  /**
+   * Moves the target away when all that is not ours in it was copied into `to`. A job at work there is waited for, as
+   * its commit looks in that place for what its tasks wrote; one that begins just then gets the directory back.
+   */
+  @tailrec
+  private def putAside(unit: SwapUnit, aside: Path, to: Path, ours: Set[String]): Unit = {
+    ActiveWriters.await(fs, unit.target, waitMs)
+    carry(unit.target, to, ours)
+    CrashPoint.hit("undo-carried")
+    carry(aside, to, ours) // of an attempt that died
+    fs.delete(aside, true)
+    FileMoves.rename(fs, unit.target, aside)
+    carry(aside, to, ours)
+    if (DirectoryListing.walk(fs, aside).writer.isDefined && !fs.exists(unit.target)) {
+      FileMoves.rename(fs, aside, unit.target)
+      putAside(unit, aside, to, ours)
     }
-    moveStray(unit, stray)
-    CrashPoint.hit("moved-stray")
   }
 
-  /** When all data of the target has been copied. */
-  private def moveStray(unit: SwapUnit, stray: Path): Unit = {
-    if (fs.exists(stray)) fs.delete(stray, true)
-    FileMoves.rename(fs, unit.target, stray)
-  }
+  /** Copies data files, as far as they are not there yet. */
+  private def carry(from: Path, to: Path, ours: Set[String]): Unit =
+    DirectoryListing.walk(fs, from).data.filterNot(f => ours(f.rel)).foreach { f =>
+      val copy = new Path(to, f.rel)
+      if (!FileMoves.status(fs, copy).exists(_.getLen == f.length))
+        FileMoves.copy(fs, new Path(from, f.rel), copy, f.modified)
+    }
+
+  /** Of a job that has begun here and was done in the directory that its tasks made again. */
+  private def deleteEmptyScratch(dir: Path): Unit =
+    DirectoryListing.walk(fs, dir).writers.foreach(w => FileMoves.deleteEmptyDirs(fs, new Path(dir, w)))
 }
 
 private[parquet] object DirectoryRenames {

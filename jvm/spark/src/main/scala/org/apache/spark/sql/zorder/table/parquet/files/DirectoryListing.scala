@@ -41,7 +41,9 @@ private[zorder] final case class DirectoryListing(
   lazy val data: Seq[ListedFile] = files.filter(_.isData)
 
   /** The scratch directory of an unfinished job, if there is one. */
-  def writer: Option[String] = dirs.find(d => DirectoryListing.isWriter(d.substring(d.lastIndexOf('/') + 1)))
+  def writer: Option[String] = writers.headOption
+
+  def writers: Seq[String] = dirs.filter(d => DirectoryListing.isWriter(d.substring(d.lastIndexOf('/') + 1)))
 
   def dataFiles(partitionOf: ListedFile => String): Seq[DataFile] =
     data.map(f => DataFile(s"$root/${f.rel}", f.length, f.modified, partitionOf(f))).sortBy(_.path)
