@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
-import java.io.File
 import java.util.concurrent.atomic.AtomicBoolean
 
 import scala.concurrent.{Await, Future}
@@ -8,15 +7,12 @@ import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.duration.DurationInt
 
 import org.apache.hadoop.fs.Path
-import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.Row
-import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.SameOnAllLines
-import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
-import org.apache.spark.sql.zorder.table.{TableFixture, TableRef}
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
@@ -25,36 +21,9 @@ import sparkzorder.LongTest
 
 /** docs/spec.md, section 5: where directories can be renamed, the name of a table and its path agree. */
 @SameOnAllLines
-class ExchangeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
+class ExchangeSuite extends AnyFunSuite with ExchangeFixture {
 
   private val kinds = Seq("external", "external partitioned", "managed", "managed partitioned")
-  private val forty = 0L until 40L
-
-  override def beforeEach(): Unit = {
-    CrashPoint.meanwhile = (_: String) => ()
-    spark.sql("DROP TABLE IF EXISTS t")
-    delete(temp.resolve("warehouse").toFile)
-  }
-
-  /** Makes a table `t` of forty rows in four files; returns its directory. */
-  private def make(kind: String): String = {
-    val writer = rows(0, 40, 2).write.format("parquet")
-    val parted = if (kind.endsWith("partitioned")) writer.partitionBy("p") else writer
-    (if (kind.startsWith("external")) parted.option("path", dir("e")) else parted).saveAsTable("t")
-    location.getPath
-  }
-
-  private def meta = spark.sessionState.catalog.getTableMetadata(TableIdentifier("t", Some("default")))
-  private def location: File = new File(meta.location.getPath)
-
-  private def statement(late: Option[LateChoice] = None): Seq[Row] =
-    Maintenance.vacuum(classic, TableRef.Name(Seq("t")), Some(0.0), dryRun = false, late)
-  private def vacuum(late: Option[LateChoice] = None): Seq[String] = statement(late).map(_.getString(4))
-
-  private def refreshed(): Seq[Long] = {
-    spark.sql("REFRESH TABLE t")
-    tableIds("t")
-  }
 
   kinds.foreach { kind =>
     val parted = kind.endsWith("partitioned")
@@ -228,98 +197,6 @@ class ExchangeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEac
     rows(100, 110).where("p = 1").drop("p").write.parquet(s"$path/p=5")
     rewriteAll(openName("t"))
     assert(tableIds("t") == forty && ids(s"$path/p=5").size == 5)
-  }
-
-  test("a job that writes several partitions has its scratch directory above them, and stops the exchange") {
-    Seq("external partitioned", "managed partitioned").foreach { kind =>
-      val path = make(kind)
-      val table = openName("t")
-      val r = stage(table, table.files().filter(_.partition == "p=1"), "r1")
-      new File(path, "_temporary").mkdir()
-      assert(intercept[ZOrderConflictException](r.commit()).getMessage.contains("_temporary"))
-      new File(path, "_temporary").delete()
-      assert(tableIds("t") == forty && !meta.properties.contains(ExchangeMark.Property))
-      beforeEach()
-    }
-  }
-
-  test("rows that a committer has nested into a new directory are lifted out of it") {
-    val path = make("external partitioned")
-    val table = openName("t")
-    val r = stage(table, table.files(), "r1")
-    val extra = listed(plain("extra", 45, 9)).filter(_.getName.endsWith(".parquet")).last
-    var nested = false
-    CrashPoint.meanwhile = at =>
-      if (at == "moved-new" && !nested) {
-        nested = true
-        copyFile(extra.getPath, s"$path/p=0/p=0/late.parquet")
-      }
-    r.commit()
-    assert(nested && refreshed().size == 45 && !new File(s"$path/p=0/p=0").exists)
-    // and where it happened after the run had looked
-    copyFile(extra.getPath, s"$path/p=1/p=1/later.parquet")
-    assert(refreshed().size == 45)
-    vacuum()
-    assert(refreshed().size == 50 && !new File(s"$path/p=1/p=1").exists)
-  }
-
-  Seq("external", "external partitioned").foreach { kind =>
-    def extra(n: Int) = listed(plain(s"extra$n", 5, 1)).filter(_.getName.endsWith(".parquet")).head.getPath
-
-    test(s"$kind: a job that begins right before a directory goes, and whose tasks make it again, loses no row") {
-      val path = make(kind)
-      val place = if (kind == "external") path else s"$path/p=1"
-      val table = openName("t")
-      val r = stage(table, table.files(), "r1")
-      val (file, scratch) = (extra(1), new File(s"$place/_temporary/0"))
-      var job: Option[Future[Boolean]] = None
-      // the job is set up between the last look and the rename, which no crash point marks
-      CrashPoint.renames = (from, _) => {
-        if (from.toUri.getPath == place && job.isEmpty) scratch.mkdirs()
-        true
-      }
-      CrashPoint.meanwhile = at =>
-        if (at == "moved-old" && job.isEmpty && !new File(place).exists) {
-          copyFile(file, s"$scratch/task_1/one.parquet")
-          job = Some(Future {
-            Thread.sleep(700)
-            val done = new File(s"$scratch/task_1/one.parquet").renameTo(new File(s"$place/one.parquet"))
-            delete(scratch.getParentFile)
-            done
-          })
-        }
-      spark.conf.set("spark.zorder.commit.waitSeconds", "30")
-      try intercept[ZOrderConflictException](r.commit())
-      finally {
-        spark.conf.set("spark.zorder.commit.waitSeconds", "0.3")
-        CrashPoint.renames = (_, _) => true
-      }
-      assert(Await.result(job.get, 60.seconds), "the commit of the job did not find what its task wrote")
-      assert(refreshed().size == 45 && !new File(s"$place/_temporary").exists)
-      rewriteAll(openName("t"), "r2")
-      assert(tableIds("t").size == 45)
-    }
-
-    test(s"$kind: a file that comes while another one's directory is moved out of the way is not lost") {
-      val path = make(kind)
-      val place = if (kind == "external") path else s"$path/p=1"
-      val table = openName("t")
-      val r = stage(table, table.files(), "r1")
-      val files = Seq(extra(2), extra(3))
-      CrashPoint.meanwhile = at =>
-        if (at == "checked-old" && !new File(place).exists) copyFile(files.head, s"$place/two.parquet")
-      var came = false
-      CrashPoint.renames = (from, to) => {
-        if (to.getName.endsWith(".stray") && !came) {
-          came = true
-          copyFile(files(1), s"${from.toUri.getPath}/three.parquet")
-        }
-        true
-      }
-      try r.commit()
-      finally CrashPoint.renames = (_, _) => true
-      assert(came && refreshed().size == 50)
-    }
   }
 
   test("what a run was writing beside the table when its JVM died goes with the vacuum") {

@@ -1,0 +1,46 @@
+package org.apache.spark.sql.zorder.table.parquet.commit
+
+import java.io.File
+
+import org.scalatest.{BeforeAndAfterEach, Suite}
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.zorder.table.{TableFixture, TableRef}
+import org.apache.spark.sql.zorder.table.parquet.LateChoice
+import org.apache.spark.sql.zorder.table.resolve.Maintenance
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
+
+/** A table `t` whose directories are exchanged, and whatever a test lets happen beside it. */
+private[commit] trait ExchangeFixture extends TableFixture with BeforeAndAfterEach { this: Suite =>
+
+  protected val forty: Seq[Long] = 0L until 40L
+
+  override def beforeEach(): Unit = {
+    CrashPoint.meanwhile = (_: String) => ()
+    spark.sql("DROP TABLE IF EXISTS t")
+    delete(temp.resolve("warehouse").toFile)
+  }
+
+  /** Makes a table `t` of forty rows in four files; returns its directory. */
+  protected def make(kind: String): String = {
+    val writer = rows(0, 40, 2).write.format("parquet")
+    val parted = if (kind.endsWith("partitioned")) writer.partitionBy("p") else writer
+    (if (kind.startsWith("external")) parted.option("path", dir("e")) else parted).saveAsTable("t")
+    location.getPath
+  }
+
+  protected def meta: CatalogTable =
+    spark.sessionState.catalog.getTableMetadata(TableIdentifier("t", Some("default")))
+  protected def location: File = new File(meta.location.getPath)
+
+  protected def refreshed(): Seq[Long] = {
+    spark.sql("REFRESH TABLE t")
+    tableIds("t")
+  }
+
+  protected def statement(late: Option[LateChoice] = None): Seq[Row] =
+    Maintenance.vacuum(classic, TableRef.Name(Seq("t")), Some(0.0), dryRun = false, late)
+  protected def vacuum(late: Option[LateChoice] = None): Seq[String] = statement(late).map(_.getString(4))
+}
