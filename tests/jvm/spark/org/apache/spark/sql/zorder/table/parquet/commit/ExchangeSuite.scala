@@ -83,7 +83,8 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture {
         }
     }
 
-    test(s"$kind: a listing made while a directory was away is made again by a query that looks right at the end") {
+    test(
+      s"$kind: a listing made while a directory was away is made again by a query that looks right at the end") {
       make(kind)
       rewriteAll(openName("t"))
       val table = openName("t")

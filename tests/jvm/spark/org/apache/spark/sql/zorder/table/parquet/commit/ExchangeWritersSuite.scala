@@ -52,7 +52,8 @@ class ExchangeWritersSuite extends AnyFunSuite with ExchangeFixture {
   Seq("external", "external partitioned").foreach { kind =>
     def extra(n: Int) = listed(plain(s"extra$n", 5, 1)).filter(_.getName.endsWith(".parquet")).head.getPath
 
-    test(s"$kind: a job that begins right before a directory goes, and whose tasks make it again, loses no row") {
+    test(
+      s"$kind: a job that begins right before a directory goes, and whose tasks make it again, loses no row") {
       val path = make(kind)
       val place = if (kind == "external") path else s"$path/p=1"
       val table = openName("t")

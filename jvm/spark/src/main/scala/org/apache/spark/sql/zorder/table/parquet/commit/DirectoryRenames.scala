@@ -54,12 +54,13 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
   /** target -> old, unless a job has begun there while other units were exchanged. */
   private def moved(unit: SwapUnit): Either[ZOrderConflictException, Unit] =
     if (fs.exists(unit.old)) Right(())
-    else try {
-      ActiveWriters.await(fs, unit.target, waitMs)
-      FileMoves.rename(fs, unit.target, unit.old)
-      CrashPoint.hit("moved-old")
-      Right(())
-    } catch { case e: ZOrderConflictException => Left(e) }
+    else
+      try {
+        ActiveWriters.await(fs, unit.target, waitMs)
+        FileMoves.rename(fs, unit.target, unit.old)
+        CrashPoint.hit("moved-old")
+        Right(())
+      } catch { case e: ZOrderConflictException => Left(e) }
 
   private def gone(unit: SwapUnit, dir: Path): Outcome =
     Refused(new ZOrderConflictException(s"$dir was deleted by somebody else during the run; run it again."))
