@@ -75,6 +75,7 @@ def main():
         "understood": _session.understands(spark),
         "functions": _session.version_of(spark),
         "advice_after": [f.name for f in after.facts if f.advice],
+        "guarded": "ExchangeGuard" in spark._jsparkSession.experimental().extraOptimizations().toString(),
         "ordered": "ZOrderSort" in plan_of(spark.range(4).orderBy(spark_zorder.zorder("id"))),
         "dry": dry["status"],
         "status": row["status"],

@@ -32,7 +32,7 @@ def test_the_jar_is_the_one_for_the_session(facts):
 
 def test_functions_are_registered_in_the_version_of_the_package(facts):
     assert facts["functions"] == spark_zorder.__version__
-    assert facts["ordered"] is True
+    assert facts["ordered"] is True and facts["guarded"] is True
 
 
 def test_the_parser_stays_sparks_own_and_the_doctor_names_only_that(facts):

@@ -17,6 +17,7 @@ import org.apache.spark.sql.zorder.skip.topk.TopRowsRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
 import org.apache.spark.sql.zorder.sql.statement.TableRefParser
+import org.apache.spark.sql.zorder.table.parquet.ExchangeGuard
 
 /**
  * What Python calls in the JVM: static methods with types that py4j can pass. A session that was started without
@@ -41,7 +42,8 @@ object PythonBridge {
       experimental.extraStrategies = experimental.extraStrategies :+ ZOrderSortStrategy
     if (!experimental.extraOptimizations.exists(_.isInstanceOf[SkippingRule]))
       experimental.extraOptimizations =
-        experimental.extraOptimizations ++ Seq(SkippingRule(session), AggregateRule, TopRowsRule)
+        experimental.extraOptimizations ++
+          Seq(ExchangeGuard(session), SkippingRule(session), AggregateRule, TopRowsRule)
   }
 
   /** Runs an `OPTIMIZE` or `ZORDER` statement for a session whose parser does not know it. */

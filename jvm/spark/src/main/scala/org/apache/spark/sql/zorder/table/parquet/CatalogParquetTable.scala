@@ -103,7 +103,7 @@ private[zorder] final class CatalogParquetTable(
     unit.copy(target = unit.old, staged = unit.old, old = unit.target)
 
   override private[parquet] def commitRollback(journal: Journal, record: RunRecord): Unit =
-    catalogCommit.rollback(journal, record)
+    catalogCommit.switch(journal, record)
 
   override private[parquet] def recoverCommits(stagingMs: Long): Unit =
     CatalogRecovery.recover(entry, stagingMs)

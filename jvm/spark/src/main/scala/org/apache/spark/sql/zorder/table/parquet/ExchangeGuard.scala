@@ -72,14 +72,17 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   /** The session has the table as it was before some commit, or from the middle of one. */
   private def relist(relation: HadoopFsRelation, table: CatalogTable, seen: Seen): Unit = {
     classic.sessionState.catalog.invalidateCachedTable(table.identifier)
-    if (seen.location.forall(table.storage.locationUri.contains)) relation.location.refresh()
-    else if (!relation.location.inputFiles.headOption.exists(isThere(table, _)))
+    val places = relation.location match {
+      case _: CatalogFileIndex => Nil // asks the catalog anew where its partitions are
+      case found if seen.location.forall(table.storage.locationUri.contains) =>
+        found.refresh()
+        found.rootPaths
+      // its old files are still there until the vacuum, and are read
+      case found => found.inputFiles.headOption.fold(found.rootPaths)(file => Seq(new Path(new URI(file))))
+    }
+    if (!places.forall(fileSystem(table).exists))
       refuse(s"The files of ${table.identifier.unquotedString} moved while this query looked for them: run it again.")
-    // else its old files are still there until the vacuum, and are read
   }
-
-  private def isThere(table: CatalogTable, file: String): Boolean =
-    fileSystem(table).exists(new Path(new URI(file)))
 
   private def classic = Shims.classic(session)
 

@@ -115,26 +115,30 @@ private[zorder] object LateFiles {
     live.get(late.partition).exists(dir =>
       FileMoves.status(table.store.fs, new Path(dir, late.file.rel)).exists(_.getLen == late.file.length))
 
-  /** Refuses to go on before the user has said what files are that may be rows which the table has already. */
-  def ask(table: ParquetTable): Unit = find(table).filterNot(_.sure).groupBy(_.dir).toSeq.sortBy(
-    _._1.toString).headOption.foreach {
-    case (dir, found) =>
-      val (count, is) = if (found.size == 1) ("a file", "it is") else (s"${found.size} files", "they are")
-      val they = is.takeWhile(_ != ' ')
-      val takes = if (found.size == 1) "takes" else "take"
-      val stays = if (found.size == 1) "stays" else "stay"
+  /**
+   * Refuses to go on before the user has said what files are that may be rows which the table has already.
+   *
+   * @param found
+   *   by `find`
+   */
+  def ask(table: ParquetTable, found: Seq[LateFile]): Unit =
+    found.filterNot(_.sure).sortBy(_.path.toString).headOption.foreach { first =>
       refuse(
-        s"A job has written $count to $dir, where ${table.name} had files that are gone: nothing was changed. Run " +
-          s"ZORDER VACUUM ${table.name} LATE FILES REPLACE if $they $takes the place of the rows that the table " +
-          s"has there, LATE FILES APPEND if $is further rows, or LATE FILES IGNORE if $they $stays out.")
-  }
+        s"A job has written to ${first.dir}, where ${table.name} had files that are gone (${first.file.rel} came): " +
+          s"nothing was changed. Run ZORDER VACUUM ${table.name} LATE FILES REPLACE if such files take the place of the " +
+          "rows that the table has there, LATE FILES APPEND if they are further rows, or LATE FILES IGNORE if they " +
+          "stay out.")
+    }
 
   /** Copies appended files into the table; returns how many there were. */
-  def carry(table: ParquetTable): Int = {
-    ask(table)
+  def carry(table: ParquetTable): Int = carryAll(table, find(table))
+
+  /** The same, of what `find` has just found. */
+  def carryAll(table: ParquetTable, found: Seq[LateFile]): Int = {
+    ask(table, found)
     // a directory that is exchanged is away for a moment, in which a committer may make it anew
     val exchanged = if (table.kind == JournalKind.Path) table.liveDirs().toSeq.filter(_._1.nonEmpty) else Nil
-    exchanged.map(p => NestedFiles.lift(table.store.fs, p._2)).sum + carry(table, find(table))
+    exchanged.map(p => NestedFiles.lift(table.store.fs, p._2)).sum + carry(table, found)
   }
 
   private def carry(table: ParquetTable, found: Seq[LateFile]): Int = {

@@ -34,8 +34,9 @@ private[zorder] object ParquetRemove {
       table: ParquetTable,
       choice: Option[HomeChoice],
       statement: String): Unit = {
-    LateFiles.ask(table)
-    val late = LateFiles.find(table).filterNot(_.arrived).map(_.dir)
+    val (copies, others) = LateFiles.find(table).partition(_.arrived)
+    LateFiles.ask(table, others)
+    val late = others.map(_.dir)
     if (late.nonEmpty)
       refuse(s"${late.size} files came late into old directories of ${table.name} (${late.head}); " +
         "run ZORDER VACUUM first, which carries them over.")
@@ -51,8 +52,8 @@ private[zorder] object ParquetRemove {
     }
     val home = wayHome(table, choice)
     // what an attempt that died has copied home already
-    val copies = LateFiles.find(table).map(_.path.toString).toSet
-    new ParquetVacuum(table, 0L, dryRun = false, spared = if (home.isDefined) copies else Set.empty).run()
+    val spared = if (home.isDefined) copies.map(_.path.toString).toSet else Set.empty[String]
+    new ParquetVacuum(table, 0L, dryRun = false, spared).run()
     home.foreach { bring =>
       bring(statement)
       // where they were copied, what they were copied from

@@ -147,7 +147,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   override def checkBeforeRun(): Unit = {
     ActiveStreams.refuseReaders(session, root)
-    LateFiles.ask(this)
+    LateFiles.ask(this, LateFiles.find(this))
   }
 
   override def begin(runId: String): TableWrite = {

@@ -51,10 +51,11 @@ private[zorder] final class ParquetVacuum(
 
   def run(): Seq[Vacuumed] = {
     val abandoned = unfinished()
-    val (sure, unsure) = LateFiles.find(table).partition(_.sure)
+    val found = LateFiles.find(table)
+    val (sure, unsure) = found.partition(_.sure)
     val late = sure.groupBy(_.dir).map { case (dir, found) => dir -> found.size.toLong }
     val home = counted(sure.filter(_.home), "CARRIED_OVER") ++ counted(unsure, "OVERWRITTEN")
-    if (!dryRun) LateFiles.carry(table)
+    if (!dryRun) LateFiles.carryAll(table, found)
     val inUse = table.files().map(_.path).toSet
     val purged = for {
       j <- done()

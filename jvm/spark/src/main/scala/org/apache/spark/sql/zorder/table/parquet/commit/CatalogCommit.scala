@@ -47,11 +47,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     swap(journal.copy(units = units), SwapPlan.inPlace(request.record, actual), request.layouts)
   }
 
-  /** Gives the table the locations that its files were copied to. */
-  def moveHome(journal: Journal, record: RunRecord): Unit = rollback(journal, record)
-
-  /** Puts the old locations of an earlier run back. */
-  def rollback(journal: Journal, record: RunRecord): Unit = guarded(journal) {
+  /** Gives the table other locations, whose files are there: those of before a run, or those that it had at first. */
+  def switch(journal: Journal, record: RunRecord): Unit = guarded(journal) {
     swap(store.write(journal), record, Map.empty)
   }
 

@@ -47,7 +47,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   else {
     val files = units.flatMap(_.outputs)
     Some(
-      s"reading and writing ${files.map(_.length).sum} bytes in ${files.size} files, about ${3 * files.size} requests")
+      s"reading and writing ${files.map(_.length).sum} bytes in ${files.size} files, by at least ${3 * files.size} requests")
   }
 
   /**
@@ -63,7 +63,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
       .headOption.foreach { f =>
         refuse(
           s"${u.target}/${f.rel} lies where the files of ${table.name} were before they moved, and is not the " +
-            "table's: nothing was changed. Move it away, or say ZORDER REMOVE " + s"${table.name} STAY.")
+            s"table's: nothing was changed. Move it away, or say ZORDER REMOVE ${table.name} STAY.")
       }
   }
 
@@ -81,15 +81,8 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
     ActiveWriters.await(fs, table.root, units.map(_.staged), waitMs)
     Journal.begin(txn)
     try {
-      val draft = Journal.draft(
-        txn,
-        JournalKind.Catalog,
-        Operation.MoveHome,
-        table.identity,
-        txn,
-        table.root,
-        table.store.staging(txn)).copy(units = units)
-      val prepared = table.store.write(draft.at(JournalState.Prepared))
+      val prepared = table.store.write(
+        draft(txn, table.store.staging(txn), units).at(JournalState.Prepared))
       try {
         mark.begin(txn)
         val moving = table.store.write(prepared.at(JournalState.Swapping))
@@ -159,20 +152,20 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
     CrashPoint.hit("home-copied")
     val txn = Journal.newTxn("home")
     val record = RunRecord.of(Operation.MoveHome, txn, statement)
-    val draft = Journal.draft(
+    val copied = units.map(u =>
+      u.copy(staged = u.target, inputs = u.outputs, outputs = SwapPlan.outputs(fs, u.target)))
+    new CatalogCommit(table, waitMs).switch(draft(txn, table.newDirectory(txn), copied), record)
+  }
+
+  private def draft(txn: String, staging: Path, units: Seq[SwapUnit]): Journal =
+    Journal.draft(
       txn,
       JournalKind.Catalog,
       Operation.MoveHome,
       table.identity,
       txn,
       table.root,
-      table.newDirectory(txn))
-    new CatalogCommit(table, waitMs).moveHome(
-      draft.copy(units =
-        units.map(u =>
-          u.copy(staged = u.target, inputs = u.outputs, outputs = SwapPlan.outputs(fs, u.target)))),
-      record)
-  }
+      staging).copy(units = units)
 
   private def text(p: Path): String = p.toUri.getPath.stripSuffix("/")
 }
