@@ -16,16 +16,14 @@ PACKAGE := LICENSE python/pyproject.toml $(shell find python/src -type f -not -n
 WHEEL := python/dist/spark_zorder-$(VERSION)-py3-none-any.whl
 DEV_WHEEL := target/dev-wheel/spark_zorder-$(VERSION)-py3-none-any.whl
 TOOLS := target/venv/tools/bin
-# average time, three JVMs of five rounds to warm up and ten that count
-JMH ?= -bm avgt -tu ns -f 3 -wi 5 -w 500ms -i 10 -r 500ms
 LINTED := python tests tools $(wildcard benchmarks)
 
-.PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt readme-table bench bench-keys bench-audit bench-shares bench-peers \
-  bench-queries bench-runs bench-planning bench-tpch bench-sort bench-layout cluster-test fault-test store-test hostile-test mutants \
-  clean venv-3.5 venv-4.3 venv-tools
+.PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt cluster-test fault-test \
+  store-test hostile-test mutants clean venv-3.5 venv-4.3 venv-tools
 
 help: ## shows this list
-	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 18
+	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
+	@echo '  bench-help      the measurements, each a target of its own'
 
 prerequisites:
 	@tools/prerequisites.sh $(PYTHON)
@@ -71,49 +69,7 @@ fmt: venv-4.3 venv-tools ## formats Scala and Python sources
 	$(TOOLS)/ruff format --config python/pyproject.toml $(LINTED)
 	tools/sbt.sh fmt
 
-readme-table: $(DEV_WHEEL) ## the demo's figures into benchmarks/results, README.md and its picture
-	tools/install_wheel.sh 4.3 target/dev-wheel
-	target/venv/4.3/bin/python benchmarks/spark/layout_store_sales.py
-
-bench: $(DEV_WHEEL) ## end-to-end measurements, results under benchmarks/results
-	tools/install_wheel.sh 4.3 target/dev-wheel
-	@for script in benchmarks/growth/simulate.py benchmarks/spark/*.py; do \
-	  [ -f "$$script" ] || { echo "There is nothing in benchmarks/spark to run." >&2; exit 1; }; \
-	  echo "=== $$script"; target/venv/4.3/bin/python "$$script"; \
-	done
-
-bench-keys: prerequisites ## JMH: nanoseconds of curves, ranks, trees and keys
-	tools/sbt.sh 'bench_jmh/Jmh/run $(JMH) -rf json -rff $(CURDIR)/target/jmh.json'
-	$(PYTHON) benchmarks/jmh/report.py target/jmh.json
-
-bench-audit: venv-4.3 ## the audit without Spark: 1,000 files from a cold shell
-	PYTHONPATH=python/src target/venv/4.3/bin/python benchmarks/audit/cold_shell.py
-
-bench-shares: venv-3.5 venv-4.3 target/jars/.built-3.5 ## what the audit says that look-ups read, beside what DuckDB counts: minutes
-	target/venv/3.5/bin/python benchmarks/audit/shares.py
-
-bench-peers: venv-3.5 target/jars/.built-3.5 ## keys (CPU time) and layouts (counts) beside those of Iceberg, Delta and Hudi
-	target/venv/3.5/bin/python benchmarks/peers/keys.py
-	target/venv/3.5/bin/python benchmarks/peers/layouts.py
-
-bench-queries: venv-3.5 target/jars/.built-3.5 ## queries in every layout and format, on a quick store and a slow one: an hour
-	target/venv/3.5/bin/python benchmarks/peers/queries.py
-
-bench-runs: venv-3.5 target/jars/.built-3.5 ## runs beside plain rewrites of the same format, wide and narrow rows: half an hour
-	target/venv/3.5/bin/python benchmarks/peers/run_times.py
-
-bench-planning: venv-3.5 target/jars/.built-3.5 ## planning over 100,000 files: plain Spark, our index, Delta, Iceberg
-	target/venv/3.5/bin/python benchmarks/peers/planning.py
-
-bench-tpch: $(DEV_WHEEL) ## the queries of TPC-H with and without the index: a quarter of an hour
-	tools/install_wheel.sh 4.3 target/dev-wheel
-	target/venv/4.3/bin/python benchmarks/tpch/run.py
-
-bench-sort: prerequisites ## CPU time of ORDER BY zorder(...) beside other sorts
-	tools/sbt.sh bench_operators/run
-
-bench-layout: ## layouts against the bound and other formats' ways, a quarter of an hour; under benchmarks/results
-	tools/sbt.sh "bench_layout/run benchmarks/results/$$(date +%F)-layout.md"
+include benchmarks/Makefile
 
 cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two workers, spark-submit
 	tools/install_wheel.sh 4.3 python/dist

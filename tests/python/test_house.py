@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import statistics
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -37,10 +36,7 @@ LAYERS = [
     {"(top)"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-FILES_IN_A_FOLDER = 20
-LINES_IN_A_FILE = 400
-MAIN = ("jvm/**/*.scala", "jvm/**/*.java", "python/src/**/*.py")
-JVM = MAIN[:2]
+JVM = ("jvm/**/*.scala", "jvm/**/*.java")
 
 
 def sources(*patterns, root=TOP):
@@ -159,17 +155,6 @@ def upward(found):
     return lines
 
 
-def crowded(root):
-    """Folders with too many files."""
-    folders = Counter(str(p.parent.relative_to(root)) for p in sources(*MAIN, root=root))
-    return {folder: n for folder, n in folders.items() if n > FILES_IN_A_FOLDER}
-
-
-def lengths(root):
-    patterns = (*MAIN, "tests/**/*.scala", "tests/**/*.java", "tests/**/*.py", "tools/*.py")
-    return {str(p.relative_to(root)): len(p.read_text().splitlines()) for p in sources(*patterns, root=root)}
-
-
 def test_the_curve_knows_nothing_of_spark():
     named = [p for p in sources("jvm/curve/src/main/**/*.scala") if "org.apache" in code(p)]
     assert named == []
@@ -225,16 +210,6 @@ def test_letters_change_their_case_alike_everywhere():
 
 def test_expressions_generate_code():
     assert [p for p in sources("jvm/**/*.scala") if "CodegenFallback" in code(p)] == []
-
-
-def test_files_and_folders_are_small(record_testsuite_property):
-    """One thought a file: there is no lower limit, and the median is told, not asked for."""
-    assert crowded(TOP) == {}
-    found = lengths(TOP)
-    assert {name: n for name, n in found.items() if n > LINES_IN_A_FILE} == {}
-    main = [n for name, n in found.items() if name.startswith("jvm")]
-    record_testsuite_property("files of the JVM", len(main))
-    record_testsuite_property("median of their lines", statistics.median(main))
 
 
 def test_every_folder_of_tests_is_one_that_the_build_runs():
