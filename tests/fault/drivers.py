@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 STEPS = ("schema", "select", "footers", "sample", "fit", "forecast", "rewrite", "verify", "measure", "commit")
 STEP = re.compile(r"^zorder \S+  (\w+) .*\((\d+\.\d) s\)$", re.MULTILINE)
 AFTER = "after the commit"
-START_SECONDS = 90.0
+START_SECONDS = 300.0
 
 
 class Driver:

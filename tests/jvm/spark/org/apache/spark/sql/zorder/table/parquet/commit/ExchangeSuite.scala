@@ -1,8 +1,9 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
-import java.util.concurrent.atomic.AtomicBoolean
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 
-import scala.concurrent.{Await, Future}
+import scala.concurrent.{blocking, Await, Future}
 import scala.concurrent.ExecutionContext.Implicits.global
 import scala.concurrent.duration.DurationInt
 
@@ -13,8 +14,9 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.TableRef
-import org.apache.spark.sql.zorder.table.parquet.LateChoice
-import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore}
+import org.apache.spark.sql.zorder.table.parquet.{ExchangeGuard, LateChoice}
+import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
+import org.apache.spark.sql.zorder.table.parquet.journal.{JournalState, JournalStore}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 import sparkzorder.LongTest
@@ -22,6 +24,9 @@ import sparkzorder.LongTest
 /** docs/spec.md, section 5: where directories can be renamed, the name of a table and its path agree. */
 @SameOnAllLines
 class ExchangeSuite extends AnyFunSuite with ExchangeFixture {
+
+  private def filesOf(path: String): Set[String] =
+    DirectoryListing.walk(fs, new Path(path)).data.map(f => new Path(f.rel).getName).toSet
 
   private val kinds = Seq("external", "external partitioned", "managed", "managed partitioned")
 
@@ -83,6 +88,19 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture {
         }
     }
 
+    test(s"$kind: one pass of the guard finds all files after a crash") {
+      val path = make(kind)
+      rewriteAll(openName("t"))
+      val table = openName("t")
+      val r = stage(table, table.files(), "r2")
+      assert(crashAt("moved-old")(r.commit()), "the point was not reached")
+      val session = spark.newSession()
+      val plan = ExchangeGuard(session)(session.table("t").queryExecution.analyzed)
+      val found = plan.collect { case l: LogicalRelation => l.relation }
+        .collect { case relation: HadoopFsRelation => relation.location.inputFiles.toSeq }
+      assert(found.flatten.map(new Path(_).getName).toSet == filesOf(path))
+    }
+
     test(
       s"$kind: a listing made while a directory was away is made again by a query that looks right at the end") {
       make(kind)
@@ -116,15 +134,34 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture {
       val store = JournalStore.beside(fs, root)
       val dead = store.all().find(_.state == JournalState.Swapping).get
       store.write(dead.copy(owner = "another", process = "", changedMs = System.currentTimeMillis - 60000))
-      // when this session has written its name, another one writes its own
-      val helper = Future {
-        while (!store.get(dead.txn).exists(_.owner == Journal.thisJvm)) Thread.sleep(1)
-        store.write(dead.copy(owner = "helper", process = "", changedMs = System.currentTimeMillis))
-      }
+      val claim = store.heir(dead.txn, "another")
+      assert(TextFiles.claim(fs, claim, ""))
       assert(refused(refreshed()).contains("is exchanging the directories"))
-      Await.result(helper, 60.seconds)
-      store.write(dead.copy(owner = "helper", process = "", changedMs = System.currentTimeMillis - 60000))
-      assert(refreshed() == forty)
+      fs.setTimes(claim, System.currentTimeMillis - 60000, -1)
+      assert(refreshed() == forty && !fs.exists(claim))
+    }
+
+    test(s"$kind: of sessions that meet a dead run at the same time, one finishes it") {
+      val path = make(kind)
+      val table = openName("t")
+      val r = stage(table, table.files(), "r1")
+      assert(crashAt("swapping")(r.commit()), "the point was not reached")
+      val store = JournalStore.beside(fs, new Path(location.getPath))
+      val dead = store.all().find(_.state == JournalState.Swapping).get
+      store.write(dead.copy(owner = "another", process = "", changedMs = System.currentTimeMillis - 60000))
+      val renamed = new AtomicInteger
+      CrashPoint.meanwhile = {
+        case "moved-new" => renamed.incrementAndGet(); Thread.sleep(50)
+        case _ =>
+      }
+      val together = new CountDownLatch(8)
+      val all = Seq.fill(8)(Future(blocking {
+        together.countDown()
+        together.await()
+        PathRecovery.takeOver(store, ExchangeMark.of(classic, Some(meta)), dead.txn)
+      }))
+      all.foreach(Await.result(_, 60.seconds))
+      assert(renamed.get == dead.units.length && ids(path) == forty && refreshed() == forty)
     }
 
     test(s"$kind: a query waits while a directory is away, and says so when that takes too long") {

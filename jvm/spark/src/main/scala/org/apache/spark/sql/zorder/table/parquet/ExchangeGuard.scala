@@ -73,7 +73,11 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   private def relist(relation: HadoopFsRelation, table: CatalogTable, seen: Seen): Unit = {
     classic.sessionState.catalog.invalidateCachedTable(table.identifier)
     val places = relation.location match {
-      case _: CatalogFileIndex => Nil // asks the catalog anew where its partitions are
+      // it keeps what it has listed by directory, so that a partition that was away stays away; it asks the catalog
+      // anew where its partitions are
+      case partitioned: CatalogFileIndex =>
+        partitioned.refresh()
+        Nil
       case found if seen.location.forall(table.storage.locationUri.contains) =>
         found.refresh()
         found.rootPaths

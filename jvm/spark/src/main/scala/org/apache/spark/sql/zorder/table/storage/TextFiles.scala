@@ -2,9 +2,11 @@ package org.apache.spark.sql.zorder.table.storage
 
 import java.io.{FileNotFoundException, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Paths, StandardOpenOption}
 import java.util.UUID
 
-import org.apache.hadoop.fs.{FileContext, FileStatus, FileSystem, LocalFileSystem, Options, Path}
+import org.apache.hadoop.fs.{FileAlreadyExistsException, FileContext, FileStatus, FileSystem, LocalFileSystem}
+import org.apache.hadoop.fs.{Options, Path}
 import org.apache.hadoop.fs.UnsupportedFileSystemException
 import org.apache.hadoop.io.IOUtils
 
@@ -31,6 +33,19 @@ private[zorder] object TextFiles {
       replace(fs, path, text)
       true
     }
+
+  /** Writes a file unless it exists. Of several that try at the same time, one succeeds; not on an object store. */
+  def claim(fs: FileSystem, path: Path, text: String): Boolean =
+    try {
+      if (fs.getUri.getScheme == "file") {
+        Files.write(Paths.get(path.toUri.getPath), text.getBytes(UTF_8), StandardOpenOption.CREATE_NEW)
+      } else {
+        val out = fs.create(path, false)
+        try out.write(text.getBytes(UTF_8))
+        finally out.close()
+      }
+      true
+    } catch { case _: java.nio.file.FileAlreadyExistsException | _: FileAlreadyExistsException => false }
 
   /** None if it does not exist or cannot be read. */
   def read(fs: FileSystem, path: Path): Option[String] =

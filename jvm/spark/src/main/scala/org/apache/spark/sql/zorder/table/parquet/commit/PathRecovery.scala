@@ -17,9 +17,6 @@ private[zorder] object PathRecovery {
   /** How long the staging directory of another JVM is left alone. */
   val StagingMs: Long = 24L * 3600 * 1000
 
-  /** How long a session waits before it looks whether another one has begun the same recovery. */
-  private val TakeOverMs = 300L
-
   /** Finishes or undoes every commit beside `root` that nobody is working on. */
   def recover(
       fs: FileSystem,
@@ -46,9 +43,10 @@ private[zorder] object PathRecovery {
     if (!journal.active) journal.state match {
       case JournalState.Done =>
       case JournalState.Swapping | JournalState.Undoing =>
-        while (store.get(journal.txn).exists(j => isExchanging(j) && Heartbeat.isAlive(store, j)))
-          Thread.sleep(100L)
-        takeOver(store, mark, journal.txn)
+        while (store.get(journal.txn).exists(isExchanging)) {
+          takeOver(store, mark, journal.txn)
+          if (store.get(journal.txn).exists(isExchanging)) Thread.sleep(100L)
+        }
       case _ =>
         if (journal.owner == Journal.thisJvm || System.currentTimeMillis - journal.changedMs >= stagingMs)
           store.get(journal.txn).foreach(act(store, mark, _, Heartbeat.LeaseMs))
@@ -60,12 +58,7 @@ private[zorder] object PathRecovery {
   /** Finishes or undoes an exchange whose owner is dead, unless another session has begun to do so. */
   def takeOver(store: JournalStore, mark: ExchangeMark, txn: String): Unit =
     store.get(txn).filter(j => isExchanging(j) && !Heartbeat.isAlive(store, j)).foreach { dead =>
-      Journal.begin(txn)
-      try {
-        val mine = store.write(dead.at(dead.state))
-        if (dead.owner != Journal.thisJvm) Thread.sleep(TakeOverMs)
-        if (store.get(txn).exists(_.owner == mine.owner)) act(store, mark, mine, Heartbeat.LeaseMs)
-      } finally Journal.end(txn)
+      Heartbeat.inherit(store, dead)(act(store, mark, _, Heartbeat.LeaseMs))
     }
 
   private def act(store: JournalStore, mark: ExchangeMark, journal: Journal, waitMs: Long): Unit =

@@ -4,6 +4,8 @@ import java.util.concurrent.TimeUnit.MILLISECONDS
 
 import scala.util.Try
 
+import org.apache.hadoop.fs.Path
+
 import org.apache.spark.sql.zorder.table.storage.{LocalProcesses, TextFiles}
 import org.apache.spark.util.ThreadUtils
 
@@ -36,6 +38,29 @@ private[zorder] object Heartbeat {
   def isAlive(store: JournalStore, journal: Journal): Boolean =
     if (journal.owner == Journal.thisJvm) journal.active
     else !LocalProcesses.isDead(journal.process) && silentMs(store, journal) < LeaseMs
+
+  /**
+   * Makes this JVM the owner of a journal whose owner is dead, while `body` works on it. Of several sessions that try at
+   * the same time one succeeds, by a file that only one can create. The others find an owner that is alive.
+   */
+  def inherit(store: JournalStore, dead: Journal)(body: Journal => Unit): Unit = {
+    val claim = store.heir(dead.txn, dead.owner)
+    if (TextFiles.claim(store.fs, claim, LocalProcesses.own)) {
+      Journal.begin(dead.txn)
+      // whoever held the claim until now may have been done
+      try store.get(dead.txn).filter(_.owner == dead.owner).foreach(j => body(store.write(j.at(j.state))))
+      finally {
+        store.fs.delete(claim, false)
+        Journal.end(dead.txn)
+      }
+    } else if (isAbandoned(store, claim)) store.fs.delete(claim, false)
+    ()
+  }
+
+  /** A session died between its claim and its name in the journal. */
+  private def isAbandoned(store: JournalStore, claim: Path): Boolean =
+    TextFiles.read(store.fs, claim).exists(LocalProcesses.isDead) ||
+      Try(store.fs.getFileStatus(claim)).toOption.exists(System.currentTimeMillis - _.getModificationTime > LeaseMs)
 
   private def silentMs(store: JournalStore, journal: Journal): Long = {
     val beat = TextFiles.read(store.fs, store.beat(journal.txn)).flatMap(t => Try(t.trim.toLong).toOption)

@@ -44,6 +44,10 @@ private[zorder] final class JournalStore(val fs: FileSystem, val parent: Path, v
   def retired(txn: String): Path = new Path(parent, s".$base.old-$txn")
   def stray(txn: String): Path = new Path(parent, s"$prefix$txn.stray")
   def beat(txn: String): Path = new Path(parent, s"$prefix$txn.beat")
+
+  /** Of the session that takes the place of a dead owner. */
+  def heir(txn: String, owner: String): Path = new Path(parent, s"$prefix$txn.heir-$owner")
+
   def isOurs(name: String): Boolean = name.startsWith(prefix) || name.startsWith(s".$base.old-")
 
   private def file(txn: String): Path = new Path(parent, s"$prefix$txn.json")
