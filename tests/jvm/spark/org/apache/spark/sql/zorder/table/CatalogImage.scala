@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.catalog._
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * What a metastore would still know of a managed Parquet table after a crash, in a file: the catalog of these
+ * What a metastore would still know of a Parquet table after a crash, in a file: the catalog of these
  * tests dies with its JVM.
  */
 object CatalogImage {
@@ -25,9 +25,12 @@ object CatalogImage {
     image.setProperty("created", meta.createTime.toString)
     image.setProperty("location", meta.location.toString)
     image.setProperty("schema", meta.schema.json)
-    image.setProperty("partitioned", meta.partitionColumnNames.head)
+    image.setProperty("type", meta.tableType.name)
+    image.setProperty("partitioned", meta.partitionColumnNames.mkString)
     meta.properties.foreach { case (key, value) => image.setProperty(s"property.$key", value) }
-    catalog(spark).listPartitions("default", table).foreach { p =>
+    val partitions =
+      if (meta.partitionColumnNames.isEmpty) Nil else catalog(spark).listPartitions("default", table)
+    partitions.foreach { p =>
       image.setProperty(s"partition.${p.spec.head._2}", p.location.toString)
     }
     val half = new File(s"${file.getPath}.half").toPath
@@ -42,7 +45,8 @@ object CatalogImage {
   def create(spark: SparkSession, file: File): Unit = {
     val image = read(file)
     catalog(spark).createTable(tableOf(image), ignoreIfExists = false)
-    catalog(spark).createPartitions("default", image("table"), partitionsOf(image), ignoreIfExists = false)
+    if (image("partitioned").nonEmpty)
+      catalog(spark).createPartitions("default", image("table"), partitionsOf(image), ignoreIfExists = false)
   }
 
   /** Brings a table that is in the catalog to where the other JVM left it. */
@@ -55,14 +59,14 @@ object CatalogImage {
 
   private def tableOf(image: Map[String, String]): CatalogTable = CatalogTable(
     TableIdentifier(image("table"), Some("default")),
-    CatalogTableType.MANAGED,
+    if (image("type") == CatalogTableType.MANAGED.name) CatalogTableType.MANAGED else CatalogTableType.EXTERNAL,
     storageAt(image("location")),
     DataType.fromJson(image("schema")).asInstanceOf[StructType],
     provider = Some("parquet"),
-    partitionColumnNames = Seq(image("partitioned")),
+    partitionColumnNames = Seq(image("partitioned")).filter(_.nonEmpty),
     createTime = image("created").toLong,
     properties = below(image, "property."),
-    tracksPartitionsInCatalog = true)
+    tracksPartitionsInCatalog = image("partitioned").nonEmpty)
 
   private def partitionsOf(image: Map[String, String]): Seq[CatalogTablePartition] =
     below(image, "partition.").toSeq.map { case (value, location) =>
