@@ -72,7 +72,8 @@ object StateFixture {
           Files.createDirectories(to.getParent)
           Files.copy(path, to)
         }
-        Some(s"${Files.getLastModifiedTime(path).toMillis} $rel")
+        val modified = Files.getLastModifiedTime(path).toMillis
+        Some(s"${if (rel.endsWith("claim-zorder")) modified - Month else modified} $rel")
       }
     }
     write(of(name).resolve(Times), times.mkString("", "\n", "\n"))

@@ -15,7 +15,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.fit.LayoutJson
 import org.apache.spark.sql.zorder.table.{CatalogImage, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
@@ -144,7 +144,8 @@ class StateOnDiskSuite extends AnyFunSuite with ZOrderSession {
 
   for ((point, runsAfter) <- Seq("prepared" -> 0, "altered" -> 1))
     test(s"a run of a table of the catalog that died: $point") {
-      inCatalog(point) { (table, _) =>
+      inCatalog(point) { (table, dir) =>
+        assert(names(dir).exists(_.matches("\\.t\\.zorder-.*\\.json")), names(dir))
         assert(ids(table) === forty)
         spark.sql(s"ZORDER VACUUM $table RETAIN 0 HOURS")
         assert(ids(table) === forty && runs(table) === runsAfter)
@@ -166,6 +167,9 @@ class StateOnDiskSuite extends AnyFunSuite with ZOrderSession {
 
   test("a way home that died") {
     inCatalog("home") { (table, dir) =>
+      // the first query finishes it, and a query that has found the old directory away cannot look into the new one
+      assert(intercept[ZOrderException](ids(table)).getMessage.contains("run it again"))
+      assert(ids(table) === forty)
       spark.sql(s"ZORDER REMOVE $table")
       assert(ids(table) === forty && ids(s"parquet.`${dir.resolve("t")}`") === forty)
       assert(metadata(table).location.getPath === dir.resolve("t").toString)

@@ -16,7 +16,7 @@ class DeltaStateOnDiskSuite extends AnyFunSuite with DeltaFixture {
     val path = dir.resolve("t")
     body(path)
     assert(read(path).selectExpr("count(*)", "count(distinct id)", "sum(id)").head().toSeq ===
-      Seq(4000L, 4000L, 7998000L))
+      Seq(1200L, 1200L, 719400L))
   }
 
   private def runs(path: Path): Long = spark.sql(s"SELECT * FROM zorder_history('$path')").count()
@@ -26,13 +26,13 @@ class DeltaStateOnDiskSuite extends AnyFunSuite with DeltaFixture {
       val before = runs(path)
       assert(before >= 1)
       val bytes = spark.sql(s"DESCRIBE DETAIL delta.`$path`").head().getAs[Long]("sizeInBytes")
-      val limits = s"WITH (fileCount = 16, pageRowLimit = 140, maxBytesInFlight = ${bytes / 2})"
+      val limits = s"WITH (fileCount = 8, pageRowLimit = 60, maxBytesInFlight = ${4 * bytes})"
       val dry = zorder(path, s"BY (a, b) $limits DRY RUN")
       assert(reason(dry).contains("of an earlier run are left"), reason(dry))
       val row = done(zorder(path, s"BY (a, b) $limits"))
       assert(reason(row).contains("This continues the steps of an earlier run."), reason(row))
       assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO" && runs(path) > before)
-      assert(spark.sql(s"DESCRIBE DETAIL delta.`$path`").head().getAs[Long]("numFiles") === 16)
+      assert(spark.sql(s"DESCRIBE DETAIL delta.`$path`").head().getAs[Long]("numFiles") === 8)
     }
   }
 
