@@ -38,7 +38,7 @@ class HilbertSuite extends AnyFunSuite {
     val before = new Array[Int](d)
     var i = 0L
     while (i < n) {
-      Hilbert.point(i, d, bits, point)
+      HilbertPoint.of(i, d, bits, point)
       assert(point.forall(c => c >= 0 && c < (1 << bits)))
       assert(Hilbert.index(point, d, bits) === i)
       if (i > 0) assert((0 until d).map(j => math.abs(point(j) - before(j))).sum === 1)
@@ -75,7 +75,7 @@ class HilbertSuite extends AnyFunSuite {
     for (d <- 3 to 5) {
       val points = (0L until (1L << (2 * d))).map { i =>
         val p = new Array[Int](d)
-        Hilbert.point(i, d, 2, p)
+        HilbertPoint.of(i, d, 2, p)
         p
       }
       assert(points.exists(p => Hilbert.index(p, d, 2) != Skilling.index(p, 2).longValueExact))
@@ -103,7 +103,7 @@ class HilbertSuite extends AnyFunSuite {
       val back = new Array[Int](d)
       val i = Hilbert.index(p, d, bits)
       assert(i >= 0)
-      Hilbert.point(i, d, bits, back)
+      HilbertPoint.of(i, d, bits, back)
       assert(back.toSeq === p.toSeq)
     }
   }
@@ -115,7 +115,7 @@ class HilbertSuite extends AnyFunSuite {
       val p = Array.fill(d)(random.nextInt() >>> (32 - bits))
       val back = new Array[Int](d)
       val i = Hilbert.index(p, d, bits)
-      Hilbert.point(i, d, bits, back)
+      HilbertPoint.of(i, d, bits, back)
       assert(back.toSeq === p.toSeq)
       if (d == 2) assert(i === Skilling.index(p, bits).longValue)
     }

@@ -54,6 +54,6 @@ class BinIndexSuite extends AnyFunSuite {
 
   test("one bin, and as many as there may be") {
     assert(check(Array(7L, 8L)).steps === 0)
-    check(Array.tabulate(ScaleBuilder.MaxBins + 1)(_.toLong))
+    check(Array.tabulate(ScaleSuite.MostBins + 1)(_.toLong))
   }
 }

@@ -1,7 +1,7 @@
 package sparkzorder.curve
 
 /**
- * The Hilbert curve in any number of dimensions, both ways. Indexes that fit one long are here
+ * The Hilbert curve in any number of dimensions. Indexes that fit one long are here
  * (ranks inside a layout), the key over raw values in [[HilbertKey]]. Nothing is allocated.
  *
  * The curve is refined level by level from a fixed start: the first `d * k` bits of an index depend on the
@@ -27,21 +27,12 @@ object Hilbert {
     } else {
       val cells = Morton.interleave(coords, d, bits)
       if (d == 1) cells
-      else if (d <= HilbertTables.MaxD) byTable(HilbertTables(d), cells, bits, forward = true)
+      else if (d <= HilbertTables.MaxD) byTable(HilbertTables(d), cells, bits)
       else indexByRule(cells, d, bits)
     }
 
-  /** The way back: fills `out(0)` .. `out(d - 1)` with the coordinates of the point at `index`. */
-  def point(index: Long, d: Int, bits: Int, out: Array[Int]): Unit = {
-    val cells =
-      if (d == 1) index
-      else if (d <= HilbertTables.MaxD) byTable(HilbertTables(d), index, bits, forward = false)
-      else pointByRule(index, d, bits)
-    Morton.deinterleave(cells, d, bits, out)
-  }
-
-  private def byTable(tables: HilbertTables, in: Long, bits: Int, forward: Boolean): Long = {
-    val table = if (forward) tables.toIndex else tables.toPoint
+  private def byTable(tables: HilbertTables, in: Long, bits: Int): Long = {
+    val table = tables.toIndex
     val step = tables.step
     val mask = tables.mask
     var state = tables.startOf(bits)
@@ -67,22 +58,6 @@ object Hilbert {
       entry = HilbertRule.nextEntry(digit, entry, axis, d)
       axis = HilbertRule.nextAxis(digit, axis, d)
       out = (out << d) | digit
-      level -= 1
-    }
-    out
-  }
-
-  private def pointByRule(index: Long, d: Int, bits: Int): Long = {
-    val mask = -1L >>> (64 - d)
-    var entry = 0L
-    var axis = HilbertRule.startAxis(d)
-    var out = 0L
-    var level = bits - 1
-    while (level >= 0) {
-      val digit = (index >>> (level * d)) & mask
-      out = (out << d) | HilbertRule.cell(digit, entry, axis, d)
-      entry = HilbertRule.nextEntry(digit, entry, axis, d)
-      axis = HilbertRule.nextAxis(digit, axis, d)
       level -= 1
     }
     out

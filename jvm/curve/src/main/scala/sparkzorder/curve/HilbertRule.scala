@@ -19,10 +19,6 @@ private[curve] object HilbertRule {
   def digit(cell: Long, entry: Long, axis: Int, d: Int): Long =
     grayIndex(rotateRight(cell ^ entry, shift(axis, d), d))
 
-  /** The cell at position `digit`: the inverse of [[digit]]. */
-  def cell(digit: Long, entry: Long, axis: Int, d: Int): Long =
-    rotateLeft(gray(digit), shift(axis, d), d) ^ entry
-
   def nextEntry(digit: Long, entry: Long, axis: Int, d: Int): Long =
     if (digit == 0) entry
     else entry ^ rotateLeft(gray((digit - 1) & ~1L), shift(axis, d), d)

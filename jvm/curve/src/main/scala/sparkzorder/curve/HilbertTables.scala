@@ -19,10 +19,7 @@ private[curve] final class HilbertTables(val d: Int, val levels: Int) {
   private val states: IndexedSeq[(Int, Int)] = reachable()
 
   /** `toIndex(state << step | cells)` = next state `<< step | digits`. */
-  val toIndex: Array[Char] = build(forward = true)
-
-  /** `toPoint(state << step | digits)` = next state `<< step | cells`. */
-  val toPoint: Array[Char] = build(forward = false)
+  val toIndex: Array[Char] = build()
 
   // for curves of so many levels that fit one long: a division is as slow as two look-ups
   private val begin: Array[Int] =
@@ -53,19 +50,18 @@ private[curve] final class HilbertTables(val d: Int, val levels: Int) {
     found
   }
 
-  private def build(forward: Boolean): Array[Char] = {
+  private def build(): Array[Char] = {
     val number = states.zipWithIndex.toMap
     val out = new Array[Char](states.length << step)
     for (s <- states.indices; in <- 0 to mask) {
       var (entry, axis) = states(s)
       var digits = 0
       for (level <- levels - 1 to 0 by -1) {
-        val part = ((in >>> (level * d)) & ((1 << d) - 1)).toLong
-        val w = if (forward) HilbertRule.digit(part, entry.toLong, axis, d) else part
-        val emitted = if (forward) w else HilbertRule.cell(w, entry.toLong, axis, d)
-        digits = (digits << d) | emitted.toInt
-        val nextEntry = HilbertRule.nextEntry(w, entry.toLong, axis, d).toInt
-        axis = HilbertRule.nextAxis(w, axis, d)
+        val cell = ((in >>> (level * d)) & ((1 << d) - 1)).toLong
+        val digit = HilbertRule.digit(cell, entry.toLong, axis, d)
+        digits = (digits << d) | digit.toInt
+        val nextEntry = HilbertRule.nextEntry(digit, entry.toLong, axis, d).toInt
+        axis = HilbertRule.nextAxis(digit, axis, d)
         entry = nextEntry
       }
       out((s << step) | in) = ((number((entry, axis)) << step) | digits).toChar

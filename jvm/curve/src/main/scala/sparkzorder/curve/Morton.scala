@@ -44,15 +44,6 @@ object Morton {
     } else byLoop(coords, d, bits)
   }
 
-  /** The way back: fills `out(0)` .. `out(d - 1)`. */
-  def deinterleave(code: Long, d: Int, bits: Int, out: Array[Int]): Unit = {
-    var i = 0
-    while (i < d) {
-      out(i) = Spread.gather(d, code >>> (d - 1 - i), bits)
-      i += 1
-    }
-  }
-
   private def byLoop(coords: Array[Int], d: Int, bits: Int): Long = {
     var out = 0L
     var level = bits - 1

@@ -51,17 +51,6 @@ private[curve] object Spread {
       table(x & 0xff) | (table((x >>> 8) & 0xff) << (8 * k))
   }
 
-  /** The way back: bits 0, k, 2k, ... of `x`, `count` of them, side by side. */
-  def gather(k: Int, x: Long, count: Int): Int = {
-    var out = 0
-    var i = count - 1
-    while (i >= 0) {
-      out = (out << 1) | ((x >>> (i * k)).toInt & 1)
-      i -= 1
-    }
-    out
-  }
-
   private def byteTable(k: Int): Array[Long] = Array.tabulate(256) { byte =>
     var out = 0L
     var i = 0

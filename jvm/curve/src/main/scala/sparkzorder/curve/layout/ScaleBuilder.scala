@@ -4,12 +4,11 @@ import sparkzorder.curve.BytesWord
 
 /**
  * Fits a scale on a sample: values with many rows become points, the rest is cut into bins of about equal
- * mass. At most `MaxBins` bins whatever the sample (mid-rank normalisation: Conover's "average ranks" of
+ * mass. At most 4,096 bins whatever the sample (mid-rank normalisation: Conover's "average ranks" of
  * ties; duplicates are kept, so a heavy value keeps its mass). A column of NULLs has one empty bin, which
  * tells a value that turns up later from NULL.
  */
 object ScaleBuilder {
-  val MaxBins = 4096
 
   /** A value with more than this share of the non-NULL sample is a point of its own. */
   private val PointShare = 1.0 / 1024

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.fit
 import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import sparkzorder.curve.build.Curves
+import sparkzorder.curve.cost.ShareRead
 import sparkzorder.curve.page.PageCut
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
@@ -98,7 +99,7 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
         ("files", forecast.files, measured.files),
         ("row groups", forecast.rowGroups, measured.rowGroups),
         ("pages", forecast.pages, measured.pages)).foreach { case (level, f, m) =>
-        val (x, y) = (LayoutForecast.shares(f, told), LayoutForecast.shares(m, actual))
+        val (x, y) = (ShareRead.ofColumns(f, told), ShareRead.ofColumns(m, actual))
         info(
           s"$level: forecast ${x.map(v => f"$v%.4f").mkString(" ")} measured ${y.map(v => f"$v%.4f").mkString(" ")}")
         x.zip(y).foreach { case (a, b) => assert(math.abs(a - b) <= 0.05 * b + 0.002, level) }

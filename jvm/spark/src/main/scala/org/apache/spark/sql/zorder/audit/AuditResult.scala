@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.audit
 
-import org.apache.spark.sql.zorder.audit.measure.{LevelNumbers, Rounded}
+import org.apache.spark.sql.zorder.audit.measure.LevelNumbers
 import org.apache.spark.sql.zorder.audit.read.AuditedFile
 
 /**
@@ -28,7 +28,4 @@ private[audit] object AuditResult {
     val all = scopes.flatMap(_.levels)
     all.map(_.level).distinct.map(level => all.filter(_.level == level).reduce(_ ++ _))
   }
-
-  /** Whether a share of all rows is high: for sentences. */
-  def share(levels: IndexedSeq[LevelNumbers]): Double = Rounded(levels.head.joint.reads.lookUp)
 }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.fit
 import scala.collection.mutable.ArrayBuffer
 
 import sparkzorder.curve.Block
-import sparkzorder.curve.cost.{Bound, ShareRead, SortedWords}
+import sparkzorder.curve.cost.Bound
 import sparkzorder.curve.layout.{CompiledLayout, KeyOrder, Layout, PageSides}
 import sparkzorder.curve.page.{PageCut, PageTree}
 
@@ -38,9 +38,6 @@ object LayoutForecast {
     val unsampled = new ZoneExtrapolation(sample.columns.map(_.sorted), 1.0 - 1.0 / perSampled)
     levels(sample, inPages, inSample, unsampled)
   }
-
-  def shares(blocks: Seq[Block], values: IndexedSeq[SortedWords]): IndexedSeq[Double] =
-    ShareRead.ofColumns(blocks, values)
 
   /**
    * The bound per column, for each of these numbers of blocks; rows beyond `BoundRows` would not change its

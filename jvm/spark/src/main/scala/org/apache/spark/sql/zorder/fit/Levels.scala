@@ -10,12 +10,12 @@ final case class Levels(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Blo
   def masked(known: IndexedSeq[Boolean]): Levels =
     if (known.forall(k => k)) this
     else {
-      def masked(blocks: Seq[Block]): Seq[Block] = blocks.map { b =>
+      def ofKnown(blocks: Seq[Block]): Seq[Block] = blocks.map { b =>
         Block(
           b.rows,
           b.zones.zip(known).map { case (zone, k) => if (k) zone else Zone.Unknown },
           b.nullFree.filter(known(_)))
       }
-      Levels(masked(files), masked(rowGroups), masked(pages))
+      Levels(ofKnown(files), ofKnown(rowGroups), ofKnown(pages))
     }
 }

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.zorder.stats
 
-import org.apache.spark.sql.DataFrame
-
 /** Compares what a run wrote with what it read, by footers alone. */
 object Verification {
 
@@ -40,9 +38,6 @@ object Verification {
     }
     rows ++ columns
   }
-
-  /** Order-independent sum over all columns of all rows, by one job. */
-  def checksum(df: DataFrame): Checksum = Checksum.of(df)
 
   private def types(in: Leaves, out: Leaves, accepted: (String, String) => Boolean): Seq[String] =
     if (in.types.toSet == out.types.toSet || out.types.forall(accepted(in.name, _))) Nil

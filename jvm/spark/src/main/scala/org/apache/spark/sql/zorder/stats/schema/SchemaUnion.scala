@@ -39,7 +39,7 @@ object SchemaUnion {
    * @param caseSensitive
    *   whether `a` and `A` are two columns; if not, the files' spelling is kept where they agree, and is else the catalog's
    * @param timestampType
-   *   `keep` (as the files have it, while they agree), `micros` or `int96`
+   *   `keep` (as the files have it, while they agree) or `micros`
    */
   def of(
       footers: Seq[FileFooter],

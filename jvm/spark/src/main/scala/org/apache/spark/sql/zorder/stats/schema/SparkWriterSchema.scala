@@ -17,7 +17,6 @@ private[stats] object SparkWriterSchema {
 
   /** The timestamp type to write: that of the files, if it is to be kept and they agree. */
   def timestamps(footers: Seq[FileFooter], timestampType: String): String = timestampType match {
-    case "int96" => Int96
     case "keep" =>
       footers.flatMap(_.schema.leaves).flatMap(timestampKind).distinct match {
         case Seq(one) => one

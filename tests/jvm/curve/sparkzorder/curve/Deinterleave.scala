@@ -1,6 +1,6 @@
 package sparkzorder.curve
 
-/** The way back from a raw key to the words of its columns; for tests and diagnostics, one bit at a time. */
+/** The way back from a raw key to the words of its columns, one bit at a time. */
 object Deinterleave {
 
   /** The words that [[Interleave.key]] made `key` from. */
