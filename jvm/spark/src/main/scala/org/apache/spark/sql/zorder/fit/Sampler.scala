@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.fit
 
+import scala.collection.mutable.ArrayBuffer
 import scala.reflect.ClassTag
 
 import org.apache.spark.sql.DataFrame
@@ -29,9 +30,7 @@ object Sampler {
   def collect(rows: DataFrame, routes: Int, keep: (Int, Long) => Boolean): IndexedSeq[Sample] = {
     val types = rows.schema.fields.init.map(_.dataType)
     val chunks = perTask(rows)((task, in) => chunk(in, types, task, keep))
-    val none = chunk(Iterator.empty, types, 0, keep) // a plan without partitions has no chunk
-    val whole =
-      Sample(types.indices.map(c => SampleColumn.concat(none.columns(c) +: chunks.map(_.columns(c)).toSeq)))
+    val whole = joined(types, chunks.map(_.columns))
     val route = chunks.flatMap(_.routes)
     if (routes == 1) IndexedSeq(whole)
     else {
@@ -58,10 +57,9 @@ object Sampler {
       }
       (chunk(seen, types, task, keep), counts)
     }
-    val none = chunk(Iterator.empty, types, 0, keep)
-    val columns =
-      types.indices.map(c => SampleColumn.concat(none.columns(c) +: chunks.map(_._1.columns(c)).toSeq))
-    Counted(Array.tabulate(numbers)(n => chunks.iterator.map(_._2(n)).sum), Sample(columns))
+    Counted(
+      Array.tabulate(numbers)(n => chunks.iterator.map(_._2(n)).sum),
+      joined(types, chunks.map(_._1.columns)))
   }
 
   /** A share of the rows, chosen by a hash of their place, so that a repeated task chooses the same rows. */
@@ -77,12 +75,13 @@ object Sampler {
   def collectBounded(rows: DataFrame, most: Int): Sample = {
     val types = rows.schema.fields.map(_.dataType)
     val chunks = perTask(rows)((task, in) => bounded(in, types, task, most))
-    val none = bounded(Iterator.empty, types, 0, most) // a plan without partitions has no chunk
-    val limit = (none +: chunks.toSeq).map(_.limit).min
-    Sample(types.indices.map { c =>
-      SampleColumn.concat((none +: chunks.toSeq).map(k =>
-        k.columns(c).take(k.hashes.indices.filter(k.hashes(_) <= limit).toArray)))
-    })
+    val limit = (Long.MaxValue +: chunks.map(_.limit)).min
+    joined(
+      types,
+      chunks.map { k =>
+        val below = k.hashes.indices.filter(k.hashes(_) <= limit).toArray
+        k.columns.map(_.take(below))
+      })
   }
 
   /** Runs one job. Results are sent as bytes: if our jar was added later, executors load our classes separately. */
@@ -94,6 +93,12 @@ object Sampler {
       .collect()
       .map(bytes => Utils.deserialize[A](bytes, getClass.getClassLoader))
 
+  /** The chunks of all tasks, end to end; a plan without partitions has none. */
+  private def joined(types: Array[DataType], chunks: Array[IndexedSeq[SampleColumn]]): Sample = {
+    val none = words(Iterator.empty, types)
+    Sample(types.indices.map(c => SampleColumn.concat(none(c) +: chunks.map(_(c)).toSeq)))
+  }
+
   final private case class BoundedChunk(columns: IndexedSeq[SampleColumn], hashes: Array[Long], limit: Long)
 
   private def bounded(
@@ -101,25 +106,21 @@ object Sampler {
       types: Array[DataType],
       task: Int,
       most: Int): BoundedChunk = {
-    var held = Vector.empty[(Long, InternalRow)]
+    var held = ArrayBuffer.empty[(Long, InternalRow)]
     var limit = Long.MaxValue
     var place = 0L
     in.foreach { row =>
       val hash = mix(place + (task.toLong << 40)) >>> 1
       place += 1
       if (hash <= limit) {
-        held = held :+ ((hash, row.copy()))
+        held += ((hash, row.copy()))
         if (held.length > 2 * most) {
           limit = held.map(_._1).sorted.apply(most - 1)
           held = held.filter(_._1 <= limit)
         }
       }
     }
-    val writers = types.map(t => new ColumnWriter(WordTypes.of(t).get))
-    held.foreach { case (_, row) =>
-      types.indices.foreach(c => writers(c).add(if (row.isNullAt(c)) null else row.get(c, types(c))))
-    }
-    BoundedChunk(writers.map(_.result()).toIndexedSeq, held.map(_._1).toArray, limit)
+    BoundedChunk(words(held.iterator.map(_._2), types), held.map(_._1).toArray, limit)
   }
 
   /** The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
@@ -137,21 +138,32 @@ object Sampler {
       types: Array[DataType],
       task: Int,
       keep: (Int, Long) => Boolean): Chunk = {
-    val writers = types.map(t => new ColumnWriter(WordTypes.of(t).get))
     val routes = Array.newBuilder[Int]
-    var place = 0L
-    in.foreach { row =>
-      if (keep(task, place)) {
-        var c = 0
-        while (c < types.length) {
-          writers(c).add(if (row.isNullAt(c)) null else row.get(c, types(c)))
-          c += 1
-        }
-        routes += row.getInt(types.length)
-      }
+    var place = -1L
+    val kept = in.filter { _ =>
       place += 1
+      keep(task, place)
     }
-    Chunk(writers.map(_.result()).toIndexedSeq, routes.result())
+    val columns = words(
+      kept.map { row =>
+        routes += row.getInt(types.length)
+        row
+      },
+      types)
+    Chunk(columns, routes.result())
+  }
+
+  /** The first columns of the rows, of these types, as words. A row is read before the next one is asked for. */
+  private def words(rows: Iterator[InternalRow], types: Array[DataType]): IndexedSeq[SampleColumn] = {
+    val writers = types.map(t => new ColumnWriter(WordTypes.of(t).get))
+    rows.foreach { row =>
+      var c = 0
+      while (c < types.length) {
+        writers(c).add(if (row.isNullAt(c)) null else row.get(c, types(c)))
+        c += 1
+      }
+    }
+    writers.map(_.result()).toIndexedSeq
   }
 
   final private class ColumnWriter(wordType: WordType) {
