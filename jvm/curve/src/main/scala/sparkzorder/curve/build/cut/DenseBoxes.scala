@@ -2,6 +2,7 @@ package sparkzorder.curve.build.cut
 
 import scala.collection.mutable.ArrayBuffer
 
+import sparkzorder.curve.Evenly
 import sparkzorder.curve.cost.RankQueries
 
 /**
@@ -22,10 +23,7 @@ final class DenseBoxes(sample: RankedSample, blocks: Double, tried: Int) {
 
   private[this] val size =
     math.max(1, math.min(sample.rows, math.round(sample.rows / math.max(1.0, blocks)).toInt))
-  private[this] val centres = {
-    val n = math.min(tried, sample.rows)
-    Array.tabulate(n)(i => (i.toLong * sample.rows / n).toInt)
-  }
+  private[this] val centres = Evenly.places(math.min(tried, sample.rows), sample.rows)
 
   /** By column, the share of the rows that look-ups of its values read; their mean is the bound. */
   def lookUps: IndexedSeq[Double] = {

@@ -1,5 +1,6 @@
 package sparkzorder.curve.build.cut
 
+import sparkzorder.curve.Evenly
 import sparkzorder.curve.layout.{RankSpan, Scale}
 
 /**
@@ -21,7 +22,7 @@ final class RankedSample(val scales: IndexedSeq[Scale], val ranks: Array[Array[I
 
   /** Every k-th row, so that about `n` are left. */
   def thinned(n: Int): RankedSample =
-    if (n >= rows) this else take(Array.tabulate(n)(i => (i.toLong * rows / n).toInt))
+    if (n >= rows) this else take(Evenly.places(n, rows))
 
   def take(chosen: Array[Int]): RankedSample =
     new RankedSample(scales, ranks.map(all => chosen.map(all(_))))

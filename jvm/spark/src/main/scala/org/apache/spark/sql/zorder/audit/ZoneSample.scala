@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.audit
 
 import org.apache.spark.sql.zorder.fit.{BytesSample, LongSample, Sample, SampleColumn}
 import org.apache.spark.sql.zorder.run.inspect.Probes
-import sparkzorder.curve.{Block, BytesWord, LongWord, Word}
+import sparkzorder.curve.{Block, BytesWord, Evenly, LongWord, Word}
 
 /** Rows as files of these bounds might hold them, where no data is read: some of each of at most 2,500 files. */
 private[audit] object ZoneSample {
@@ -11,9 +11,7 @@ private[audit] object ZoneSample {
 
   /** @param columns number of zones of each block */
   def of(files: IndexedSeq[Block], columns: Int): Sample = {
-    val some =
-      if (files.length <= MostFiles) files
-      else (0 until MostFiles).map(i => files((i.toLong * files.length / MostFiles).toInt))
+    val some = Evenly.some(files, MostFiles)
     Sample((0 until columns).map(c => column(some.flatMap(values(_, c)))))
   }
 

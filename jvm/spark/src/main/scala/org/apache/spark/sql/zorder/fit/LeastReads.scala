@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.fit
 
-import sparkzorder.curve.{Block, Zone}
+import sparkzorder.curve.{Block, Evenly, Zone}
 import sparkzorder.curve.build.cut.{DenseBoxes, RankedSample}
 import sparkzorder.curve.cost.{Query, QueryCost, RankQueries}
 
@@ -15,7 +15,7 @@ import sparkzorder.curve.cost.{Query, QueryCost, RankQueries}
 final class LeastReads(all: IndexedSeq[LeastReads.Part]) {
   import LeastReads._
 
-  private val parts = some(all)
+  private val parts = Evenly.some(all, MostParts)
   private val rows = math.max(1.0, parts.map(_.rows).sum)
   private val tried = math.max(LeastTried, math.min(MostTried, Tried / math.max(1, parts.length)))
   private lazy val values = Sample.concat(parts.map(_.sample)).columns.map(_.sorted)
@@ -150,8 +150,4 @@ object LeastReads {
     }
 
   private val Useful = 0.75
-
-  private def some(parts: IndexedSeq[Part]): IndexedSeq[Part] =
-    if (parts.length <= MostParts) parts
-    else (0 until MostParts).map(i => parts((i.toLong * parts.length / MostParts).toInt))
 }

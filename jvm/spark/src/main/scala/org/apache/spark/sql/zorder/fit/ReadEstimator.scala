@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.fit
 
-import sparkzorder.curve.Block
+import sparkzorder.curve.Evenly
 import sparkzorder.curve.cost.{Query, QueryCost, ReadCost, ShareRead, SortedWords}
 
 /** A share of the rows at each level, 0 to 1. */
@@ -27,7 +27,7 @@ final class ReadEstimator(val values: IndexedSeq[SortedWords], val questions: In
 
   /** Mean share that the queries read, per group. */
   def queries(levels: Levels): IndexedSeq[ReadShares] = {
-    val few = Seq(levels.files, levels.rowGroups, levels.pages).map(ReadEstimator.some)
+    val few = Seq(levels.files, levels.rowGroups, levels.pages).map(Evenly.some(_, ReadEstimator.MostBlocks))
     questions.map { group =>
       val each = few.map(QueryCost.mean(_, group))
       ReadShares(each(0), each(1), each(2))
@@ -39,11 +39,4 @@ object ReadEstimator {
 
   /** This many blocks give the share of a query to three digits; a large table has a million pages. */
   private val MostBlocks = 20000
-
-  private def some(blocks: Seq[Block]): Seq[Block] =
-    if (blocks.length <= MostBlocks) blocks
-    else {
-      val indexed = blocks.toIndexedSeq
-      (0 until MostBlocks).map(i => indexed((i.toLong * indexed.length / MostBlocks).toInt))
-    }
 }

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.fit
 
-import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
+import sparkzorder.curve.{BytesWord, Evenly, LongWord, Word, Zone}
 import sparkzorder.curve.cost.SortedWords
 import sparkzorder.curve.layout.{BytesScale, LongScale, Scale, ScaleBuilder}
 
@@ -149,8 +149,7 @@ final case class Sample(columns: IndexedSeq[SampleColumn]) {
   def select(places: Seq[Int]): Sample = Sample(places.map(columns(_)).toIndexedSeq)
 
   /** About `n` of the rows, evenly spaced. */
-  def thinned(n: Int): Sample =
-    if (n >= rows) this else take(Array.tabulate(n)(i => (i.toLong * rows / n).toInt))
+  def thinned(n: Int): Sample = if (n >= rows) this else take(Evenly.places(n, rows))
 
   /** Every second row and the others: one half to fit on, one to forecast with. */
   def halves: (Sample, Sample) = {

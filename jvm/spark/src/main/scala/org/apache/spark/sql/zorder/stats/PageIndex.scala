@@ -8,7 +8,7 @@ import org.apache.parquet.hadoop.metadata.{BlockMetaData, FileMetaData}
 
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.{Block, Zone}
+import sparkzorder.curve.{Block, Evenly, Zone}
 
 /**
  * The pages of one file. Pages of different columns do not begin at the same rows: each column has its own.
@@ -61,19 +61,12 @@ object PageIndex {
   /** Page indexes of this many files represent the pages of a table. */
   private val MostFiles = 1000
 
-  /** The pages of at most `most` files, evenly spaced: the first files may be the oldest and differ from the rest. */
+  /** The pages of at most `most` files, evenly taken. */
   def ofSome(
       session: ClassicSession,
       files: Seq[DataFile],
       columns: Seq[StatColumn],
-      most: Int = MostFiles): Seq[FilePages] = read(session, evenly(files, most), columns)
-
-  private[stats] def evenly[A](all: Seq[A], most: Int): Seq[A] =
-    if (all.length <= most) all
-    else {
-      val indexed = all.toIndexedSeq
-      (0 until most).map(i => indexed((i.toLong * indexed.length / most).toInt))
-    }
+      most: Int = MostFiles): Seq[FilePages] = read(session, Evenly.some(files, most), columns)
 
   /**
    * Reads the indexes of the wanted columns only, in one Spark job (none for a handful of files); results in

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.audit.measure
 
+import sparkzorder.curve.Evenly
+
 /**
  * Depth in several dimensions at the middles of some boxes, evenly taken: the greatest depth inside a box would take
  * time that grows with the power of the number of columns.
@@ -16,10 +18,10 @@ final private[audit] class MeasuredBoxes(columns: IndexedSeq[RankedColumn]) {
   /** How many blocks are measured. */
   val size: Int = math.min(n, MeasuredBoxes.Most)
 
-  def block(i: Int): Int = (i.toLong * n / size).toInt
+  def block(i: Int): Int = Evenly.place(i, size, n)
 
   /** Number of blocks that a measured one stands for. */
-  def weight(i: Int): Long = (i + 1L) * n / size - i.toLong * n / size
+  def weight(i: Int): Long = (block(i + 1) - block(i)).toLong
 
   /** The middle of a measured box, as a position of the column. */
   def middle(i: Int, column: Int): Int = columns(column).middle(block(i))

@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIn
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
-import sparkzorder.curve.{Block, Zone}
+import sparkzorder.curve.{Block, Evenly, Zone}
 
 /**
  * The files of a table with what is known of them: from the statistics index where it has an entry of the very file, and
@@ -27,7 +27,7 @@ private[audit] object FileReading {
     val files = table.files().toIndexedSeq
     val index = indexOf(session, table)
     val known = index.fold(Map.empty[String, Block])(entries(_, table, columns, files))
-    val sample = evenly(files)
+    val sample = Evenly.some(files, SampledFiles)
     val sampled = sample.map(_.path).toSet
     // the footers of the sample are read along with the others': they have the row groups
     val read =
@@ -69,10 +69,6 @@ private[audit] object FileReading {
       if (f.opaque) IndexedSeq(whole) else f.rowGroupBlocks((0 until n).map(Some(_))).toIndexedSeq)
     AuditedFile(file, whole, groups, pages)
   }
-
-  private def evenly(files: IndexedSeq[DataFile]): IndexedSeq[DataFile] =
-    if (files.length <= SampledFiles) files
-    else (0 until SampledFiles).map(i => files((i.toLong * files.length / SampledFiles).toInt))
 
   private def indexOf(session: ClassicSession, table: ClusterTable): Option[StatisticsIndex] = table match {
     case plain: ParquetTable =>
