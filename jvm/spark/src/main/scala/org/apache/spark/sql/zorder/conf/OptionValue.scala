@@ -12,9 +12,6 @@ object OptionValue {
   private val Time = """(\d+(?:\.\d+)?)\s*(ms|min|s|m|h|d)\s*""".r
   private val Times = s"(?:$Time)+".r
 
-  /** A comma that is not inside backquotes. */
-  private val Comma = java.util.regex.Pattern.compile(",(?=[^`]*(?:`[^`]*`[^`]*)*$)")
-
   private val sizeUnits =
     Map("" -> 1L, "k" -> (1L << 10), "m" -> (1L << 20), "g" -> (1L << 30), "t" -> (1L << 40))
   private val timeUnits =
@@ -93,10 +90,29 @@ object OptionValue {
   def names(name: String, value: String): Seq[String] =
     if (value.trim.isEmpty || tidy(value) == "none") Nil
     else {
-      val list = Comma.split(value, -1).toSeq.map(_.trim)
+      val list = items(value)
       if (list.exists(_.isEmpty)) bad(name, value, "names with commas between them, such as 'id, s.f'")
       list
     }
+
+  /** What stands between the commas of a list, but for commas in brackets and quotes. */
+  def items(list: String): Seq[String] = {
+    val out = Seq.newBuilder[String]
+    val item = new StringBuilder
+    var depth = 0
+    var quote = '\u0000'
+    list.foreach { c =>
+      if (quote != '\u0000') { if (c == quote) quote = '\u0000' }
+      else if (c == '\'' || c == '"' || c == '`') quote = c
+      else if (c == '(' || c == '[') depth += 1
+      else if (c == ')' || c == ']') depth -= 1
+      if (c == ',' && depth == 0 && quote == '\u0000') {
+        out += item.toString.trim
+        item.clear()
+      } else item += c
+    }
+    (out += item.toString.trim).result()
+  }
 
   private def tidy(value: String): String = value.trim.toLowerCase(Locale.ROOT)
 

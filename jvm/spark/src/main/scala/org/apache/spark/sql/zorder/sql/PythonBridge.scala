@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
 import org.apache.spark.sql.zorder.run.plan.DataFrameFiles
-import org.apache.spark.sql.zorder.run.request.ColumnNames
+import org.apache.spark.sql.zorder.run.request.ClusterColumns
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.aggregate.AggregateRule
 import org.apache.spark.sql.zorder.skip.explain.ExplainQuery
@@ -74,7 +74,7 @@ object PythonBridge {
   private def wanted(df: DataFrame, files: Int): Int = if (files == 0) DataFrameFiles.of(df) else files
 
   private def names(df: DataFrame, by: Array[Object]): Seq[String] = by.toSeq.map {
-    case column: Column => ColumnNames.of(df, column)
+    case column: Column => ClusterColumns.nameOf(df, column)
     case name => name.toString
   }
 

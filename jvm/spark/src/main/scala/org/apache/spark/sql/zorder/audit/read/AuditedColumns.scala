@@ -30,7 +30,7 @@ private[audit] object AuditedColumns {
    *   as in `BY (...)`, or None for the columns that the table names itself or was clustered by
    */
   def of(session: ClassicSession, table: ClusterTable, list: Option[String]): AuditedColumns = {
-    val named = list.map(ClusteredBy.splitTopLevel).orElse(ClusteredBy.of(table)).getOrElse(refuse(
+    val named = list.map(ClusteredBy.inList).orElse(ClusteredBy.of(table)).getOrElse(refuse(
       s"${table.name} was never clustered, so the audit does not know which columns to look at: name them, as in " +
         s"clustering_information('${table.name}', 'a, b')."))
     if (named.isEmpty)

@@ -1,9 +1,10 @@
 package org.apache.spark.sql.zorder.run.request
 
-import org.apache.spark.sql.{AnalysisException, Column}
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.util.QuotingUtils
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructField, StructType}
 import org.apache.spark.sql.zorder.conf.NearestName
@@ -71,6 +72,32 @@ object ClusterColumns {
   }
 
   /**
+   * The name of a column as it stands in `BY (...)`, since a layout lists its columns by name: that of a column of
+   * the DataFrame, or of a field below one.
+   */
+  def nameOf(df: DataFrame, column: Column): String =
+    resolved(df, column, s"The DataFrame has no column $column").flatMap(ColumnPath.of)
+      .map(path => QuotingUtils.quoteNameParts(path)).getOrElse(refuse(
+        s"$column is no column but an expression: add it by withColumn, and cluster by the name that it has there."))
+
+  /**
+   * The expression of a column over these rows; None for one over several rows, such as a window.
+   *
+   * @param unknown
+   *   how the refusal of a column begins that is not found
+   */
+  private def resolved(rows: DataFrame, column: Column, unknown: String): Option[Expression] = {
+    val plan =
+      try rows.select(column).queryExecution.analyzed
+      catch { case e: AnalysisException => refuse(s"$unknown: ${ZOrderException.firstLine(e)}.") }
+    plan match {
+      case Project(Seq(Alias(child, _)), _) => Some(child)
+      case Project(Seq(only), _) => Some(only)
+      case _ => None
+    }
+  }
+
+  /**
    * A sentence about the first column that is computed from an array or a map, such as `l[0]`: it has an order,
    * but no look-up can skip files by it.
    */
@@ -130,18 +157,10 @@ object ClusterColumns {
       table: String,
       relation: LogicalPlan,
       sql: String): ClusterColumn = {
-    val column: Column = expr(sql)
-    val resolved =
-      try Shims.ofRows(session, relation).select(column).queryExecution.analyzed
-      catch {
-        case e: AnalysisException =>
-          refuse(s"Clustering column $sql of $table cannot be resolved: ${ZOrderException.firstLine(e)}.")
-      }
-    val expression = resolved match {
-      case Project(Seq(Alias(child, _)), _) => child
-      case Project(Seq(only), _) => only
-      case _ => refuse(s"Clustering column $sql of $table is not an expression over one row: name a column.")
-    }
+    val rows = Shims.ofRows(session, relation)
+    val expression =
+      resolved(rows, expr(sql), s"Clustering column $sql of $table cannot be resolved").getOrElse(
+        refuse(s"Clustering column $sql of $table is not an expression over one row: name a column."))
     val declared = ColumnPath.asDeclared(expression, relation.output)
     if (!expression.deterministic)
       refuse(

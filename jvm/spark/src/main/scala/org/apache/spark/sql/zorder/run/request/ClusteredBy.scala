@@ -4,6 +4,8 @@ import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
+import org.apache.spark.sql.catalyst.util.QuotingUtils
+import org.apache.spark.sql.zorder.conf.OptionValue
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.ClusterTable
 
@@ -30,34 +32,15 @@ private[zorder] object ClusteredBy {
   def lastRun(table: ClusterTable): Option[Seq[String]] = table.state.latest().map(ColumnIds.named(table, _))
 
   private def fromProperty(table: ClusterTable): Option[Seq[String]] =
-    table.properties.get(Property).map(splitTopLevel)
+    table.properties.get(Property).map(inList)
 
   /** The columns of Spark 4's `CREATE TABLE ... CLUSTER BY`: JSON lists of name parts. */
   private def fromClusterBy(table: ClusterTable): Option[Seq[String]] =
     table.properties.get("clusteringColumns").map { json =>
       val lists = new ObjectMapper().readTree(json).elements().asScala
-      lists.map(_.elements().asScala.map(part => quoted(part.asText)).mkString(".")).toSeq
+      lists.map(parts => QuotingUtils.quoteNameParts(parts.elements().asScala.map(_.asText).toSeq)).toSeq
     }
 
-  private def quoted(part: String): String = "`" + part.replace("`", "``") + "`"
-
-  /** Splits at commas outside brackets and quotes. */
-  def splitTopLevel(list: String): Seq[String] = {
-    val out = Seq.newBuilder[String]
-    val item = new StringBuilder
-    var depth = 0
-    var quote = '\u0000'
-    list.foreach { c =>
-      if (quote != '\u0000') { if (c == quote) quote = '\u0000' }
-      else if (c == '\'' || c == '"' || c == '`') quote = c
-      else if (c == '(' || c == '[') depth += 1
-      else if (c == ')' || c == ']') depth -= 1
-      if (c == ',' && depth == 0 && quote == '\u0000') {
-        out += item.toString.trim
-        item.clear()
-      } else item += c
-    }
-    out += item.toString.trim
-    out.result().filter(_.nonEmpty)
-  }
+  /** The items of a list as in `BY (...)`, without its empty places. */
+  def inList(list: String): Seq[String] = OptionValue.items(list).filter(_.nonEmpty)
 }
