@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.run.inspect
 
 import scala.util.control.NonFatal
 
+import org.apache.commons.lang3.exception.ExceptionUtils
+
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.ZOrderException.firstLine
@@ -75,11 +77,10 @@ private[run] object TrialRead {
       union: SchemaUnion,
       e: Throwable,
       vectorized: Boolean): String = {
-    val root = Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).toSeq.last
     val file = footer.file.path
     if (doubt.packing.nonEmpty)
       s"Column ${doubt.column} of file $file is packed with ${doubt.packing}, which this Spark cannot read " +
-        s"(${firstLine(root)}): ${UnreadableColumnHints.otherPacking(doubt.packing, vectorized)}."
+        s"(${firstLine(ExceptionUtils.getThrowables(e).last)}): ${UnreadableColumnHints.otherPacking(doubt.packing, vectorized)}."
     else {
       val here = footer.schema.spark(doubt.column).dataType.catalogString
       val elsewhere = union.schema(doubt.column).dataType.catalogString

@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.run.inspect
 
 import scala.util.control.NonFatal
 
+import org.apache.commons.lang3.exception.ExceptionUtils
+
 import org.apache.spark.SparkException
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -47,6 +49,7 @@ private[zorder] object UnreadableFiles {
         s"The run on $table was stopped by a storage failure ($message): what it had not committed was removed; $remedy.")
     }
 
+  /** The first cause first. */
   private def causes(e: Throwable): Seq[Throwable] =
-    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(20).toSeq.reverse
+    ExceptionUtils.getThrowables(e).toSeq.reverse
 }
