@@ -130,23 +130,23 @@ private[zorder] object LateFiles {
           "stay out.")
     }
 
-  /** Copies appended files into the table; returns how many there were. */
-  def carry(table: ParquetTable): Int = carryAll(table, find(table))
+  /** Copies appended files into the table. */
+  def carry(table: ParquetTable): Unit = carryAll(table, find(table))
 
   /** The same, of what `find` has just found. */
-  def carryAll(table: ParquetTable, found: Seq[LateFile]): Int = {
+  def carryAll(table: ParquetTable, found: Seq[LateFile]): Unit = {
     ask(table, found)
     // a directory that is exchanged is away for a moment, in which a committer may make it anew
     val exchanged = if (table.kind == JournalKind.Path) table.liveDirs().toSeq.filter(_._1.nonEmpty) else Nil
-    exchanged.map(p => NestedFiles.lift(table.store.fs, p._2)).sum + carry(table, found)
+    exchanged.foreach(p => NestedFiles.lift(table.store.fs, p._2))
+    carry(table, found)
   }
 
-  private def carry(table: ParquetTable, found: Seq[LateFile]): Int = {
+  private def carry(table: ParquetTable, found: Seq[LateFile]): Unit = {
     val live = table.liveDirs()
     val ready = found.filter(f => live.contains(f.partition) && writerIn(table, f.dir).isEmpty)
     ready.foreach(f => copy(table, f, live(f.partition)))
     copied(table, ready)
-    ready.size
   }
 
   /**

@@ -77,14 +77,9 @@ private[zorder] trait ParquetTable extends ClusterTable {
   /** Here rather than in the commit, to find out before the work what cannot be set. */
   protected def copyPermissions(staging: Path): Unit
 
-  private var late = 0
-
-  /** How many files `prepare` found in an old directory of the table and copied into it. */
-  def carriedOver: Int = late
-
   /** Begins a commit: writes its journal and makes its staging directory, which nobody lists. */
   def prepare(runId: String): Journal = {
-    late += LateFiles.carry(this)
+    LateFiles.carry(this)
     stage(runId, Operation.Optimize)
   }
 

@@ -11,22 +11,23 @@ import org.apache.spark.sql.zorder.table.parquet.journal.SwapUnit
  */
 private[parquet] object NestedFiles {
 
-  def lift(fs: FileSystem, unit: SwapUnit): Int = if (unit.partition.isEmpty) 0 else lift(fs, unit.target)
+  def lift(fs: FileSystem, unit: SwapUnit): Unit =
+    if (unit.partition.nonEmpty) lift(fs, unit.target)
 
   /**
    * Moves them up.
    *
    * @param dir
    *   of a partition
-   * @return
-   *   how many there were
    */
-  def lift(fs: FileSystem, dir: Path): Int = {
+  def lift(fs: FileSystem, dir: Path): Unit = {
     val nested = new Path(dir, dir.getName)
     val tree = DirectoryListing.walk(fs, nested)
     val found = if (tree.writer.isDefined) Nil else tree.data
     found.foreach(f => FileMoves.rename(fs, new Path(nested, f.rel), new Path(dir, f.rel)))
-    if (found.nonEmpty) FileMoves.deleteEmptyDirs(fs, nested)
-    found.size
+    if (found.nonEmpty) {
+      FileMoves.deleteEmptyDirs(fs, nested)
+      ()
+    }
   }
 }
