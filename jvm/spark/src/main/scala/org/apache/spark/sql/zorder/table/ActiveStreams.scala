@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.file.PathText
 
 /** Streaming queries of this session that read a directory. Those of other sessions cannot be seen. */
 private[table] object ActiveStreams {
@@ -29,9 +30,7 @@ private[table] object ActiveStreams {
   }
 
   private def touches(source: Path, root: Path): Boolean = {
-    val (a, b) = (text(source), text(root))
+    val (a, b) = (PathText.of(source), PathText.of(root))
     a == b || a.startsWith(s"$b/") || b.startsWith(s"$a/")
   }
-
-  private def text(path: Path): String = path.toUri.getPath.stripSuffix("/")
 }

@@ -30,7 +30,7 @@ object DataFile {
 
   /** A file's path below `root`, as in run records; the full path of a file that lies elsewhere. */
   def below(root: Path, file: DataFile): String = {
-    val base = root.toUri.getPath.stripSuffix("/") + "/"
+    val base = PathText.of(root) + "/"
     val path = new Path(file.path).toUri.getPath
     if (path.startsWith(base)) path.substring(base.length) else file.path
   }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.parquet
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.table.Vacuumed
+import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.commit.{PathCompletion, PathRecovery, UntouchedFiles}
 import org.apache.spark.sql.zorder.table.parquet.files.{
   DirectoryListing,
@@ -41,7 +42,7 @@ private[zorder] final class ParquetVacuum(
 
   private val store: JournalStore = table.store
   private val fs: FileSystem = store.fs
-  private val live: Set[String] = table.liveDirs().values.map(path).toSet
+  private val live: Set[String] = table.liveDirs().values.map(PathText.of).toSet
 
   /** How long what another JVM may be writing is left alone. */
   private val patience = math.min(retentionMs, PathRecovery.StagingMs)
@@ -59,7 +60,7 @@ private[zorder] final class ParquetVacuum(
     val inUse = table.files().map(_.path).toSet
     val purged = for {
       j <- done()
-      u <- j.units if !live(path(u.old)) && fs.exists(u.old)
+      u <- j.units if !live(PathText.of(u.old)) && fs.exists(u.old)
     } yield purge(j, u, late.getOrElse(u.old, 0L), inUse)
     if (!dryRun) {
       forget()
@@ -123,7 +124,7 @@ private[zorder] final class ParquetVacuum(
 
   /** Deletes journals whose old directories are gone. */
   private def forget(): Unit = done().foreach { j =>
-    val left = j.units.filter(u => fs.exists(u.old) && !live(path(u.old)))
+    val left = j.units.filter(u => fs.exists(u.old) && !live(PathText.of(u.old)))
       .map(u => if (watched(u)) u.copy(inputs = Nil, kept = Nil, outputs = Nil) else u)
     if (left.isEmpty && !j.ignored.exists(f => fs.exists(new Path(f.rel)))) {
       FileMoves.deleteEmptyDirs(fs, store.retired(j.txn))
@@ -140,7 +141,7 @@ private[zorder] final class ParquetVacuum(
   private def emptyParents(journal: Journal): Unit = journal.units.foreach { u =>
     HiddenDirectories.topOf(table.root, u.old)
       .orElse(topOf(u.old).filter(_.getName.startsWith(s"${store.base}.z")))
-      .filterNot(p => live.exists(l => l == path(p) || l.startsWith(s"${path(p)}/")))
+      .filterNot(p => live.exists(l => l == PathText.of(p) || l.startsWith(s"${PathText.of(p)}/")))
       .foreach(p => FileMoves.deleteEmptyDirs(fs, p))
   }
 
@@ -158,13 +159,11 @@ private[zorder] final class ParquetVacuum(
 
   private def unexplainedInside(): Seq[Vacuumed] = {
     val used =
-      live ++ store.all().flatMap(j => j.staging +: j.units.flatMap(u => Seq(u.old, u.target))).map(path)
+      live ++ store.all().flatMap(j => j.staging +: j.units.flatMap(u => Seq(u.old, u.target))).map(PathText.of)
     val (empty, full) = HiddenDirectories.all(fs, table.root)
-      .filterNot(dir => used.exists(u => u == path(dir) || u.startsWith(s"${path(dir)}/")))
+      .filterNot(dir => used.exists(u => u == PathText.of(dir) || u.startsWith(s"${PathText.of(dir)}/")))
       .partition(dir => DirectoryListing.walk(fs, dir).files.isEmpty)
     if (!dryRun) empty.foreach(FileMoves.deleteEmptyDirs(fs, _))
     full.map(Vacuumed(_, 0, 0, 0, "NO_JOURNAL"))
   }
-
-  private def path(p: Path): String = p.toUri.getPath.stripSuffix("/")
 }

@@ -11,6 +11,7 @@ import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.FormatDescriptor
+import org.apache.spark.sql.zorder.table.file.PathText
 
 /** Refuses tables of the catalog that must not be rewritten as plain Parquet. */
 private[table] object FormatRefusals {
@@ -54,7 +55,7 @@ private[table] object FormatRefusals {
 
   /** If one partition lay inside the directory of another, its files would be rewritten twice. */
   def partitions(name: String, locations: Map[String, Path]): Unit = {
-    val sorted = locations.toSeq.map { case (p, dir) => (dir.toUri.getPath.stripSuffix("/") + "/", p) }.sorted
+    val sorted = locations.toSeq.map { case (p, dir) => (PathText.of(dir) + "/", p) }.sorted
     sorted.zip(sorted.drop(1)).find { case ((a, _), (b, _)) => b.startsWith(a) }.foreach {
       case ((a, p), (_, q)) =>
         refuse(s"The partitions $p and $q of $name lie in one another ($a); " +

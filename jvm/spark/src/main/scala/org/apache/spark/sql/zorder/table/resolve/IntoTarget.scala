@@ -5,6 +5,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, RunRecord, StateDir, TableWrite}
+import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FileMoves}
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalStore}
 import org.apache.spark.sql.zorder.table.parquet.write.StagedWrite
@@ -26,7 +27,7 @@ object IntoTarget {
     val target = fs.makeQualified(asked)
     if (target.getParent == null) refuse(s"$target is the root of its file system; give a new directory.")
     PathRefusals.named(target)
-    val (mine, theirs) = (text(target), text(source.root))
+    val (mine, theirs) = (PathText.of(target), PathText.of(source.root))
     if (mine == theirs || mine.startsWith(s"$theirs/"))
       refuse(s"$target lies inside the table ${source.name}, which would then read its own copy; " +
         "give a directory outside of it.")
@@ -89,6 +90,4 @@ object IntoTarget {
       FileMoves.rename(fs, staging, target)
     }
   }
-
-  private def text(path: Path): String = path.toUri.getPath.stripSuffix("/")
 }

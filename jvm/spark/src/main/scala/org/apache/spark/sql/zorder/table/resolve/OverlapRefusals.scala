@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.file.PathText
 
 /** Tables whose directories overlap: a rewrite of one would take the files of the other along. */
 private[table] object OverlapRefusals {
@@ -32,11 +33,11 @@ private[table] object OverlapRefusals {
           catalog.getTablesByName(catalog.listTables(db).filter(_.database.isDefined))
         }
       } catch { case NonFatal(_) => Nil } // a catalog that cannot tell forbids nothing
-    val mine = path(root)
+    val mine = PathText.of(root)
     val places = for {
       t <- others
       if t.tableType != CatalogTableType.VIEW && !self.exists(same(_, t.identifier))
-      at <- t.storage.locationUri.map(uri => path(new Path(uri)))
+      at <- t.storage.locationUri.map(uri => PathText.of(new Path(uri)))
     } yield t -> at
     places.foreach { case (t, at) =>
       val name = t.identifier.unquotedString
@@ -56,6 +57,4 @@ private[table] object OverlapRefusals {
   private def same(a: TableIdentifier, b: TableIdentifier): Boolean =
     a.table.equalsIgnoreCase(
       b.table) && a.database.map(_.toLowerCase(Locale.ROOT)) == b.database.map(_.toLowerCase(Locale.ROOT))
-
-  private def path(p: Path): String = p.toUri.getPath.stripSuffix("/")
 }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.parquet.commit
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.table.{Operation, StateDir}
+import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalState, JournalStore, TableIdentity}
 import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, CrashPoint}
@@ -62,7 +63,7 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
   def abandon(journal: Journal): Unit = {
     val live = CatalogCompletion.inUse(table)
     def free(dir: Path): Boolean = {
-      val path = CatalogCompletion.path(dir)
+      val path = PathText.of(dir)
       !live.exists(l => l == path || l.startsWith(s"$path/"))
     }
     val prepared = journal.operation match {
@@ -83,8 +84,6 @@ private[parquet] object CatalogCompletion {
   /** The paths of the table and of its partitions, as the catalog has them now. */
   def inUse(table: CatalogEntry): Set[String] = {
     table.reload()
-    table.liveDirs().values.map(path).toSet + path(table.root)
+    table.liveDirs().values.map(PathText.of).toSet + PathText.of(table.root)
   }
-
-  def path(p: Path): String = p.toUri.getPath.stripSuffix("/")
 }

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
 import org.apache.spark.sql.zorder.table.Operation
+import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.journal.{Heartbeat, Journal, JournalKind, JournalState}
 
 /** Finishes or withdraws a commit to the catalog that failed or died. The catalog says whether it took place. */
@@ -29,7 +30,7 @@ private[zorder] object CatalogRecovery {
       case j =>
         val completion = new CatalogCompletion(table)
         val live = CatalogCompletion.inUse(table)
-        if (j.units.exists(u => live(CatalogCompletion.path(u.target)))) {
+        if (j.units.exists(u => live(PathText.of(u.target)))) {
           completion.finish(j)
           ()
         } else completion.abandon(j)

@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.{Operation, RunRecord}
+import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.{
   ActiveWriters,
   DirectoryListing,
@@ -36,7 +37,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   def away(): Seq[SwapUnit] = {
     val homes = table.homes()
     table.liveDirs().toSeq.sortBy(_._1).collect {
-      case (partition, dir) if text(homes(partition)) != text(dir) =>
+      case (partition, dir) if PathText.of(homes(partition)) != PathText.of(dir) =>
         val files = DirectoryListing.walk(fs, dir).data
         SwapUnit(partition, homes(partition), dir, dir, Nil, Nil, files)
     }
@@ -128,13 +129,13 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
       val now = table.partitions()
       val changed = for {
         u <- units
-        p <- now.get(u.partition) if text(new Path(p.location)) == text(u.staged)
+        p <- now.get(u.partition) if PathText.of(new Path(p.location)) == PathText.of(u.staged)
       } yield p.copy(storage = p.storage.copy(locationUri = Some(u.target.toUri)))
       if (changed.nonEmpty) table.catalog.alterPartitions(table.ident, changed)
     } else {
       val now = table.catalog.getTableRawMetadata(table.ident)
       val to = units.head.target.toUri
-      if (text(new Path(now.location)) != text(units.head.target))
+      if (PathText.of(new Path(now.location)) != PathText.of(units.head.target))
         table.catalog.alterTable(now.copy(storage = now.storage.copy(locationUri = Some(to))))
     }
 
@@ -166,8 +167,6 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
       txn,
       table.root,
       staging).copy(units = units)
-
-  private def text(p: Path): String = p.toUri.getPath.stripSuffix("/")
 }
 
 private[parquet] object HomeCommit {

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.table.parquet.files
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
+import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /**
@@ -29,7 +30,7 @@ private[zorder] object HiddenDirectories {
     below(root, dir).map(_.takeWhile(_ != '/')).filter(isOurs).map(new Path(root, _))
 
   private def below(root: Path, dir: Path): Option[String] = {
-    val base = s"${root.toUri.getPath.stripSuffix("/")}/"
+    val base = s"${PathText.of(root)}/"
     Some(dir.toUri.getPath).filter(_.startsWith(base)).map(_.stripPrefix(base))
   }
 }

@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
-import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.file.{DataFile, PathText}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, ListedFile}
 import org.apache.spark.unsafe.types.UTF8String
 import org.apache.spark.util.HadoopFSUtils
@@ -48,7 +48,7 @@ private[zorder] object PathContent {
       refuse(s"The partition column $p is also stored in the files of $root; " +
         "write the table once by Spark (partitionBy), which leaves it out of the files.")
     }
-    val base = s"${root.toUri.getPath.stripSuffix("/")}/"
+    val base = s"${PathText.of(root)}/"
     val actual = spec.partitions.map { p =>
       canonical(session, spec.partitionColumns, p.values) -> p.path.toUri.getPath.stripPrefix(base)
     }
