@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.LeafColumn
@@ -167,6 +168,9 @@ trait ClusterTable {
    *   that asked for it, for the history
    */
   def rollback(statement: String): String
+
+  /** When a format that keeps its own list of files knows of no run that could be undone. */
+  final private[table] def refuseNoRun(): Nothing = refuse(s"There is no run of $name to roll back.")
 
   /** Removes all our traces. */
   def remove(): Unit

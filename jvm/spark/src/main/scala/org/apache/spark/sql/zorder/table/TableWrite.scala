@@ -3,10 +3,11 @@ package org.apache.spark.sql.zorder.table
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
  * A file that a run wrote and nobody reads yet.
@@ -54,7 +55,16 @@ trait TableWrite {
       partitionOf: Int => String): Seq[WrittenFile]
 
   /** The rows written, with the columns that a copy of the input relation has. */
-  def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame
+  final def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
+    val written = read(session, PinnedPartition.of(files.map(_.file)), dataSchema)
+    Shims.ofRows(session, Project(written.copied, written.plan))
+  }
+
+  /** The relation of what was written, as `ClusterTable.rows` gives that of a table's files. */
+  protected def read(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      dataSchema: StructType): InputRelation
 
   /** Puts the files in place, or throws and changes nothing. */
   def commit(request: CommitRequest): Unit

@@ -22,7 +22,7 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
   def apply(statement: String): String = ActiveSession.during(session) {
     val commits = table.state.lastRun()
     val versions = commits.flatMap(_.version)
-    if (versions.isEmpty) refuse(s"There is no run of $name to roll back.")
+    if (versions.isEmpty) table.refuseNoRun()
     val run = commits.last.runId
     val before = at(versions.head - 1, run)
     val since = changes(versions.head, run)

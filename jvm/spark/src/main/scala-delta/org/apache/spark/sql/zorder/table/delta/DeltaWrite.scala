@@ -5,9 +5,8 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta._
 import org.apache.spark.sql.delta.actions.{AddFile, FileAction}
 import org.apache.spark.sql.delta.zorder.KeptRowIds
@@ -16,7 +15,7 @@ import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderExcept
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
-import org.apache.spark.sql.zorder.table.file.{DataFile, PartitionValues, PartNumber, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartitionValues, PartNumber, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -83,11 +82,11 @@ final private[delta] class DeltaWrite(
   /** An input of each partition. */
   private lazy val inputs: Map[String, AddFile] = adds.values.map(add => table.directory(add) -> add).toMap
 
-  override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
-    val partitions = PinnedPartition.of(files.map(_.file))
-    val relation = DeltaRows(session, log, snapshot, partitions, written)
-    Shims.ofRows(session, Project(relation.copied, relation.plan))
-  }
+  override protected def read(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      dataSchema: StructType): InputRelation =
+    DeltaRows(session, log, snapshot, partitions, written)
 
   override def commit(request: CommitRequest): Unit = {
     val now = System.currentTimeMillis
@@ -145,14 +144,12 @@ final private[delta] class DeltaWrite(
 }
 
 private[delta] object DeltaWrite {
-  private val partNumber = new PartNumber("Delta", ".*part-(\\d+)-.*".r)
+  /** The task that wrote a file. */
+  val number: PartNumber = new PartNumber("Delta", ".*part-(\\d+)-.*".r)
 
   /** Delta takes no options of the Parquet writer, but reads them from the session's settings. */
   def settings(options: Map[String, String]): Map[String, String] = options.map {
     case ("compression", codec) => "spark.sql.parquet.compression.codec" -> codec
     case other => other
   }
-
-  /** The task that wrote a file. */
-  def number(path: String): Int = partNumber.of(path)
 }

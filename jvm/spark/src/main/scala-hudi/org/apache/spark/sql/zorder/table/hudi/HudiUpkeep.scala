@@ -26,7 +26,7 @@ private[hudi] object HudiUpkeep {
     import opened.name
     val fs = opened.root.getFileSystem(session.sessionState.newHadoopConf())
     val recorded = opened.state.lastRun()
-    val run = recorded.lastOption.getOrElse(refuse(s"There is no run of $name to roll back."))
+    val run = recorded.lastOption.getOrElse(opened.refuseNoRun())
     val timeline =
       opened.meta.getActiveTimeline.getCommitsTimeline.filterCompletedInstants().getInstants.asScala.toSeq
     val commits = present(recorded, timeline)

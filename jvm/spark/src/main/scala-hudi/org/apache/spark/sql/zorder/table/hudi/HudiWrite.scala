@@ -6,14 +6,13 @@ import org.apache.hudi.common.model.FileSlice
 import org.apache.hudi.exception.HoodieException
 
 import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
-import org.apache.spark.sql.zorder.table.file.{DataFile, PartNumber, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartNumber, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -57,11 +56,11 @@ final private[hudi] class HudiWrite(
     }
   }
 
-  override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
-    val partitions = PinnedPartition.of(files.map(_.file))
-    val relation = HudiRows(session, root, partitions, dataSchema)
-    Shims.ofRows(session, Project(relation.copied, relation.plan))
-  }
+  override protected def read(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      dataSchema: StructType): InputRelation =
+    HudiRows(session, root, partitions, dataSchema)
 
   override def commit(request: CommitRequest): Unit = {
     val clustering = planned.get
@@ -98,8 +97,6 @@ final private[hudi] class HudiWrite(
 }
 
 private[hudi] object HudiWrite {
-  private val partNumber = new PartNumber("Hudi", ".*_(\\d+)-\\d+-\\d+_\\d+\\.parquet".r)
-
   /** The task that wrote a file. */
-  def number(path: String): Int = partNumber.of(path)
+  val number: PartNumber = new PartNumber("Hudi", ".*_(\\d+)-\\d+-\\d+_\\d+\\.parquet".r)
 }

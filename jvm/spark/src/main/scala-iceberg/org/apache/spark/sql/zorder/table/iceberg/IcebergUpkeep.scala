@@ -14,7 +14,7 @@ private[iceberg] object IcebergUpkeep {
     import opened.{name, table}
     val commits = opened.state.lastRun()
     val snapshots = commits.flatMap(_.version)
-    if (snapshots.isEmpty) refuse(s"There is no run of $name to roll back.")
+    if (snapshots.isEmpty) opened.refuseNoRun()
     val run = commits.last
     def parentOf(id: Long): Option[Long] =
       Option(table.snapshot(id)).flatMap(s => Option(s.parentId)).map(id => id: Long)

@@ -11,14 +11,13 @@ import org.apache.iceberg.spark.FileRewriteCoordinator
 import org.apache.iceberg.util.{ContentFileUtil, SnapshotUtil}
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, RunRecord, TableWrite, WrittenFile}
-import org.apache.spark.sql.zorder.table.file.{DataFile, PartNumber, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartNumber, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -61,11 +60,12 @@ final private[iceberg] class IcebergWrite(
     }
   }
 
-  override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
-    val partitions = PinnedPartition.of(files.map(_.file))
+  override protected def read(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      dataSchema: StructType): InputRelation = {
     val unseen = written.map { case (path, file) => path -> UncommittedFile.task(table, file) }
-    val relation = IcebergRows(session, table, staged, partitions, unseen)
-    Shims.ofRows(session, Project(relation.copied, relation.plan))
+    IcebergRows(session, table, staged, partitions, unseen)
   }
 
   override def commit(request: CommitRequest): Unit = {
@@ -146,7 +146,8 @@ final private[iceberg] class IcebergWrite(
 private[iceberg] object IcebergWrite {
   val RunId = "zorder.run-id"
 
-  private val partNumber = new PartNumber(
+  /** The task that wrote a file. */
+  val number: PartNumber = new PartNumber(
     "Iceberg",
     ".*?(\\d+)-\\d+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}-[-0-9]+\\.parquet".r)
 
@@ -156,9 +157,6 @@ private[iceberg] object IcebergWrite {
     "target-file-size-bytes" -> Long.MaxValue.toString,
     "use-table-distribution-and-ordering" -> "false") ++
     options.get("compression").map("compression-codec" -> IcebergWriteProperties.codec(_))
-
-  /** The task that wrote a file. */
-  def number(path: String): Int = partNumber.of(path)
 
   /** What the summary of the snapshot says about the run. */
   def summary(record: RunRecord): Map[String, String] = Map(

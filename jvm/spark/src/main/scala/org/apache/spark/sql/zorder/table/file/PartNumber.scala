@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path
  *   of a name, with the number as its only group
  */
 private[table] final class PartNumber(writer: String, pattern: Regex) {
-  def of(path: String): Int = new Path(path).getName match {
+  def apply(path: String): Int = new Path(path).getName match {
     case pattern(number) => number.toInt
     case other => throw new IllegalStateException(s"$other is not a file that $writer wrote")
   }

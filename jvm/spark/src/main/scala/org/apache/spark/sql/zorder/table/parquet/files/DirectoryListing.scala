@@ -71,7 +71,10 @@ private[zorder] object DirectoryListing {
     DirectoryListing(fs.makeQualified(root), files.toVector, dirs.toVector, statuses.toVector)
   }
 
-  /** Whether Spark skips the name in listings. */
+  /**
+   * Whether Spark skips the file in listings. Not `HadoopFSUtils.shouldFilterOutPathName`, which lets the Parquet
+   * summaries `_metadata` and `_common_metadata` through.
+   */
   def isHidden(name: String): Boolean =
     (name.startsWith("_") && !name.contains("=")) || name.startsWith(".") || name.endsWith("._COPYING_")
 

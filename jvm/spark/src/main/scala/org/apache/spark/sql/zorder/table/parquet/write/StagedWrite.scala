@@ -2,13 +2,14 @@ package org.apache.spark.sql.zorder.table.parquet.write
 
 import org.apache.hadoop.fs.Path
 
-import org.apache.spark.sql.{DataFrame, SaveMode}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.SaveMode
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
-import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartNumber, PinnedPartition}
+import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 import org.apache.spark.sql.zorder.table.parquet.read.ParquetRows
 
 /** Parquet files written into a staging directory. `place` puts them in place, `drop` deletes them. */
@@ -27,23 +28,33 @@ final private[zorder] class StagedWrite(
       options: Map[String, String],
       partitionOf: Int => String): Seq[WrittenFile] = {
     // a staging directory may already hold late files, which this run has not written
-    val before = StagedFiles.list(session, staging).map(_.path).toSet
+    val before = files(session).map(_.path).toSet
     val onStore = S3ACommit.options(session, staging)
     S3ACommit.during(session, onStore) {
       Shims.ofRows(session, plan).write.mode(SaveMode.Append).options(options ++ onStore)
         .partitionBy(partitionColumns: _*).parquet(staging.toString)
     }
-    StagedFiles.list(session, staging).filterNot(f => before(f.path))
-      .map(f => WrittenFile(f, DataFile.below(staging, f), StagedFiles.number(f)))
+    files(session).filterNot(f => before(f.path))
+      .map(f => WrittenFile(f, DataFile.below(staging, f), StagedWrite.number(f.path)))
   }
 
-  override def rows(session: ClassicSession, dataSchema: StructType, files: Seq[WrittenFile]): DataFrame = {
-    val partitions = PinnedPartition.of(files.map(_.file))
-    val written = ParquetRows(session, staging, partitions, dataSchema, partitionSchema)
-    Shims.ofRows(session, Project(written.copied, written.plan))
-  }
+  override protected def read(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      dataSchema: StructType): InputRelation =
+    ParquetRows(session, staging, partitions, dataSchema, partitionSchema)
+
+  private def files(session: ClassicSession): Seq[DataFile] =
+    DirectoryListing.walk(staging.getFileSystem(session.sessionState.newHadoopConf()), staging)
+      .dataFiles(DirectoryListing.partitionOf)
 
   override def commit(request: CommitRequest): Unit = place(request)
 
   override def discard(): Unit = drop()
+}
+
+private object StagedWrite {
+
+  /** The shuffle partition that wrote a file. */
+  val number: PartNumber = new PartNumber("Spark", "part-(\\d+)-.*".r)
 }
