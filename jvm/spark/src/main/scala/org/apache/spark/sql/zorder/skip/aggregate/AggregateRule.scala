@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.workload.predicate.BoxColumn
  * index: of those files whose entries are of the very files that are there now. The others are read. The answer is that
  * of the moment when the query is planned, as it is for a scan, which lists then.
  */
-object AggregateRule extends Rule[LogicalPlan] {
+object AggregateRule extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SessionKeys.SkippingEnabled.orDefault(conf) || !IndexedScan.in(plan)) plan
@@ -102,7 +102,7 @@ object AggregateRule extends Rule[LogicalPlan] {
   private def scan(plan: LogicalPlan, filters: Seq[Expression]): Option[(IndexedScan, WholePartitions)] =
     plan match {
       case p: Project => scan(p.child, filters.map(translated(_, p)))
-      case Filter(condition, child) => scan(child, filters ++ conjuncts(condition))
+      case Filter(condition, child) => scan(child, filters ++ splitConjunctivePredicates(condition))
       case IndexedScan(scan) if scan.readsAllListed => WholePartitions.of(scan, filters).map(scan -> _)
       case _ => None
     }

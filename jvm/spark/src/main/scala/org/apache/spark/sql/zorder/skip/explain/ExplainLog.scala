@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.skip.IndexStatements
 import org.apache.spark.sql.zorder.skip.scan.SkippingRule
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.workload.draw.LoggedFilter
-import org.apache.spark.sql.zorder.workload.log.{LoggedQuery, QueryLog}
+import org.apache.spark.sql.zorder.workload.log.{LoggedQuery, QueryLog, QueryText}
 
 /** What the logged queries would skip today, table by table. No query is run. */
 object ExplainLog {
@@ -62,7 +62,7 @@ object ExplainLog {
             val found = filter.whereTrue(q, full)
             val gaps = filter.unknown(q).map(Gap.Said(_)).toVector
             val counts = report.counted(
-              LoggedFilter.text(q),
+              QueryText.of(q),
               found.copy(gaps = gaps ++ found.gaps),
               0)(filter.whereTrue(q, _))
             val reason = Seq(counts.reason, files.stale).filter(_.nonEmpty).mkString("; ")
@@ -88,7 +88,7 @@ object ExplainLog {
     Row(
       q.table.orNull,
       q.query,
-      LoggedFilter.text(q),
+      QueryText.of(q),
       q.weight,
       considered.map(Long.box).orNull,
       pruned,

@@ -16,7 +16,4 @@ object PruneCause {
 
   /** Rows that come first in the order of the query are in other files. */
   case object Top extends PruneCause("top-k")
-
-  /** In the order in which they are asked. */
-  val all: Seq[PruneCause] = Seq(Range, RangeSet, Bloom, Top)
 }

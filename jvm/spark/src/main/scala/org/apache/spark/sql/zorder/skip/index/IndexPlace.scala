@@ -1,9 +1,9 @@
 package org.apache.spark.sql.zorder.skip.index
 
-import java.nio.charset.StandardCharsets.UTF_8
-import java.security.MessageDigest
 import java.util.Locale
 
+import org.apache.commons.codec.binary.Hex
+import org.apache.commons.codec.digest.DigestUtils
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.internal.SQLConf
@@ -46,7 +46,6 @@ object IndexPlace {
     val uri = root.toUri
     val scheme = Option(uri.getScheme).fold("")(_.toLowerCase(Locale.ROOT))
     val qualified = s"$scheme://${Option(uri.getAuthority).getOrElse("")}${uri.getPath.stripSuffix("/")}"
-    val sum = MessageDigest.getInstance("SHA-256").digest(qualified.getBytes(UTF_8))
-    sum.take(16).map(b => f"${b & 0xff}%02x").mkString
+    Hex.encodeHexString(DigestUtils.sha256(qualified).take(16))
   }
 }

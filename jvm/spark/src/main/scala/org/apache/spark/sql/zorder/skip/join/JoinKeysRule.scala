@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.skip.join
 
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference, Expression, PredicateHelper}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical._
@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.skip.scan.PlanParts._
  * must stay rows of that side: a filter, a projection that keeps the column, and joins that would let a filter on
  * the column through. A scan below an exchange that runs already is behind a query stage, where this stops.
  */
-object JoinKeysRule extends Rule[LogicalPlan] {
+object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SessionKeys.SkippingEnabled.orDefault(conf) || !IndexedScan.in(plan)) plan
@@ -84,7 +84,7 @@ object JoinKeysRule extends Rule[LogicalPlan] {
     }
 
   private def isTold(plan: LogicalPlan, a: Attribute, keys: KeySet): Boolean = plan match {
-    case Filter(condition, _) => conjuncts(condition).exists {
+    case Filter(condition, _) => splitConjunctivePredicates(condition).exists {
         case k: JoinKeys => k.column.semanticEquals(a) && k.keys == keys
         case _ => false
       }

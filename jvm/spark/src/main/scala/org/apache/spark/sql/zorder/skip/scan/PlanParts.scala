@@ -10,11 +10,6 @@ object PlanParts {
   def meanings(p: Project): AttributeMap[Expression] =
     AttributeMap(p.projectList.collect { case a: Alias => a.toAttribute -> a.child })
 
-  def conjuncts(condition: Expression): Seq[Expression] = condition match {
-    case And(l, r) => conjuncts(l) ++ conjuncts(r)
-    case other => Seq(other)
-  }
-
   /** Whether a scan applies the condition as it stands. */
   def settled(condition: Expression): Boolean = condition.deterministic && !condition.exists {
     case _: SubqueryExpression | _: DynamicPruning => true

@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.skip.scan.PlanParts._
  * scan there may be filters and projections only, for these keep the rows and their number known; the first sort key
  * must be a column of the scan.
  */
-object TopRowsRule extends Rule[LogicalPlan] {
+object TopRowsRule extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SessionKeys.SkippingEnabled.orDefault(conf) || !IndexedScan.in(plan)) plan
@@ -58,7 +58,7 @@ object TopRowsRule extends Rule[LogicalPlan] {
         case _ => None
       }
     case Filter(condition, _) =>
-      val parts = conjuncts(condition)
+      val parts = splitConjunctivePredicates(condition)
       if (parts.exists(_.isInstanceOf[TopRows])) None
       else
         below(plan)(marked(_, order, column, rows, conditions ++ parts.filterNot(_.isInstanceOf[AlwaysTrue])))

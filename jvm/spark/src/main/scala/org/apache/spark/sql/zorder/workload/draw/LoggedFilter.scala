@@ -5,7 +5,7 @@ import scala.collection.mutable
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.workload.log.{LoggedCondition, LoggedQuery, QueryText}
+import org.apache.spark.sql.zorder.workload.log.{LoggedCondition, LoggedQuery}
 import org.apache.spark.sql.zorder.workload.predicate.FilterSets
 
 /** The filters of a log over the columns of one table, for the queries whose values the log has. */
@@ -36,10 +36,4 @@ final private[zorder] class LoggedFilter(session: ClassicSession, schema: Struct
     if (!DrawnCondition.isExact(c)) None
     else asked.getOrElseUpdate(c.column, AskedColumn.of(session, schema, c.column))
       .filter(a => DrawnCondition.exact(c, a.column.dataType).isDefined)
-}
-
-private[zorder] object LoggedFilter {
-
-  /** A filter as people read it, without values. */
-  def text(q: LoggedQuery): String = QueryText.of(q)
 }

@@ -1,10 +1,9 @@
 package org.apache.spark.sql.zorder.workload.log
 
-import java.nio.charset.StandardCharsets.UTF_8
-import java.security.MessageDigest
 import java.sql.Timestamp
 
-import org.apache.spark.sql.zorder.workload.predicate.Hex
+import org.apache.commons.codec.binary.Hex
+import org.apache.commons.codec.digest.DigestUtils
 
 /** Makes rows of the log: what looks alike gets the same hash, so that it can be counted. */
 private[workload] object QueryShape {
@@ -13,10 +12,8 @@ private[workload] object QueryShape {
     LoggedQuery(Some(table), Some(time), hash(table, boxes), 1.0, boxes)
 
   /** Sixteen hexadecimal digits. */
-  def hash(table: String, boxes: Seq[Seq[LoggedCondition]]): String = {
-    val digest = MessageDigest.getInstance("SHA-256").digest(s"$table\n$boxes".getBytes(UTF_8))
-    Hex.write(digest.take(8)).toLowerCase(java.util.Locale.ROOT)
-  }
+  def hash(table: String, boxes: Seq[Seq[LoggedCondition]]): String =
+    Hex.encodeHexString(DigestUtils.sha256(s"$table\n$boxes").take(8))
 
   /** Equal queries once, their weights together; the earliest of each is kept, in order of appearance. */
   def counted(queries: Seq[LoggedQuery]): Seq[LoggedQuery] = {

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.workload.log
 
 /** Logged queries as people read them, without values: `a = ? AND b BETWEEN ? AND ?`. */
-private[workload] object QueryText {
+private[zorder] object QueryText {
   private val MostCharacters = 300
 
   /** Equal for queries that ask the same columns in the same way. */

@@ -5,12 +5,12 @@ import org.apache.spark.sql.zorder.expr.{AlwaysTrue, ColumnPath}
 import sparkzorder.curve.cost.Condition
 
 /** Where a filter is NULL: what [[Predicates]] does not say, and who must know that a filter holds for all rows needs. */
-private[zorder] object NullPredicates {
+private[zorder] object NullPredicates extends PredicateHelper {
 
   /** The set for which the filter is NULL, or more. */
   def whereNull[R](filter: Expression, sets: FilterSets[R]): R = filter match {
-    case a: And => ofParts(conjuncts(a), sets)(Predicates.whereTrue(_, sets))
-    case o: Or => ofParts(disjuncts(o), sets)(d => Predicates.whereTrue(Not(d), sets))
+    case a: And => ofParts(splitConjunctivePredicates(a), sets)(Predicates.whereTrue(_, sets))
+    case o: Or => ofParts(splitDisjunctivePredicates(o), sets)(d => Predicates.whereTrue(Not(d), sets))
     case Not(child) => whereNull(child, sets)
     case _: IsNull | _: IsNotNull | _: EqualNullSafe | _: AlwaysTrue => sets.none
     case Literal(value, _) => if (value == null) sets.all else sets.none
@@ -40,14 +40,4 @@ private[zorder] object NullPredicates {
       }
       sets.or(found, here)
     }
-
-  private def conjuncts(e: Expression): Seq[Expression] = e match {
-    case And(l, r) => conjuncts(l) ++ conjuncts(r)
-    case _ => Seq(e)
-  }
-
-  private def disjuncts(e: Expression): Seq[Expression] = e match {
-    case Or(l, r) => disjuncts(l) ++ disjuncts(r)
-    case _ => Seq(e)
-  }
 }

@@ -5,6 +5,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import scala.util.Try
 
+import org.apache.commons.codec.binary.Hex
+
 import org.apache.spark.sql.catalyst.expressions.{Cast, EvalMode, Literal}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.WordTypes
@@ -26,7 +28,7 @@ private[zorder] object ValueText {
   def word(text: String, dataType: DataType): Option[Word] = WordTypes.of(dataType).flatMap { words =>
     val read = dataType match {
       case _ if text == null => None
-      case BinaryType => Try(Hex.read(text)).toOption
+      case BinaryType => Try(Hex.decodeHex(text)).toOption
       case _: StringType => Some(UTF8String.fromString(text))
       case _ => Try(Option(Cast(Literal(text), dataType, Utc, EvalMode.TRY).eval())).toOption.flatten
     }
@@ -59,18 +61,8 @@ private[zorder] object ValueText {
   }
 
   private def text(value: Any, dataType: DataType): String = (value, dataType) match {
-    case (bytes: Array[Byte], _) => Hex.write(bytes)
+    case (bytes: Array[Byte], _) => Hex.encodeHexString(bytes, false)
     case (string: UTF8String, _) => new String(string.getBytes, UTF_8)
     case _ => Cast(Literal.create(value, dataType), StringType, Utc, EvalMode.ANSI).eval().toString
-  }
-}
-
-/** Bytes as hexadecimal digits. */
-private[workload] object Hex {
-  def write(bytes: Array[Byte]): String = bytes.map(b => f"${b & 0xff}%02X").mkString
-
-  def read(digits: String): Array[Byte] = {
-    require(digits.length % 2 == 0, "an odd number of digits")
-    digits.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray
   }
 }
