@@ -40,7 +40,6 @@ def main() -> int:
         commands = {
             "audit PATH --columns n1,s1": [folder, "--columns", "n1,s1"],
             "audit PATH --columns n1,n2,n3,s1 --json": [folder, "--columns", "n1,n2,n3,s1", "--json"],
-            "audit PATH --where \"n1 = 17 AND s1 > 'v5'\"": [folder, "--where", "n1 = 17 AND s1 > 'v5'"],
         }
         times = {name: [seconds(words) for _ in range(runs)] for name, words in commands.items()}
     result_file.show(text(times), "audit-shell", keep=runs > 1)

@@ -164,19 +164,6 @@ def test_shares_are_those_that_duckdb_counts_from_the_rows(sales, of, size):
             assert found[column]["look_up_share"] == pytest.approx(counted, abs=1e-9)
 
 
-def test_what_a_filter_keeps_holds_all_rows_that_duckdb_finds(sales):
-    duckdb = pytest.importorskip("duckdb")
-    pytest.importorskip("sqlglot")
-    found = plain.listed(str(sales))
-    rng = random.Random(8)
-    with duckdb.connect() as connection:
-        for _ in range(40):
-            item, sold = rng.randint(1, 500), rng.randint(0, 2400)
-            text = f"item = {item} AND sold BETWEEN {sold} AND {sold + 100}"
-            query = f"SELECT count(DISTINCT filename) FROM read_parquet('{sales}/*.parquet') WHERE {text}"
-            assert connection.execute(query).fetchall()[0][0] <= plain.would_open(found, text)[0].kept
-
-
 @pytest.mark.parametrize(
     ("columns", "what"),
     [

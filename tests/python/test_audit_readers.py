@@ -6,20 +6,16 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-import datetime
 import json
 import random
-import time
 
 import audit_tables
 import pyarrow as pa
 import spark_zorder
 from pyarrow import parquet
 from spark_zorder import __main__ as cli
-from spark_zorder.audit import plain, with_spark
+from spark_zorder.audit import plain
 from spark_zorder.audit.files import listing, places, table, words
-from spark_zorder.audit.query import opened, where
-from test_audit_where import columns, tree
 
 pytestmark = pytest.mark.same_on_all_lines
 
@@ -95,55 +91,6 @@ def test_old_calendars_end_where_spark_says(spark):
     rebase = spark._jvm.org.apache.spark.sql.catalyst.util.RebaseDateTime
     assert rebase.lastSwitchJulianDay() == words.FIRST_SURE_DAY
     assert rebase.lastSwitchJulianTs() == words.FIRST_SURE_MICROS
-
-
-# what Spark takes in a way of its own, or this reader might
-ODD = (
-    """
-i = '017' | i IN ('017', '5') | NOT (i IN ('017')) | d IN ('2024-10-01') | d NOT IN ('2024-1-1')
-d = '2024-10-01 ' | s > 'k0' | f = 0.1 | f > 0.1 | f < 0.1 | f IN (0.1, 0.25) | f = 16777217 | x > -0.0
-x = 0 | l > 1e3 | NOT (l <= 1e3) | dec = 0.125 | NOT (dec = 0.125) | dec > 1e0 | wide < 3 | b | NOT b
-b > false | s LIKE 'k%' | s NOT LIKE 'k%' | s LIKE 'k00_%' | s LIKE '' | startswith(s, '') | raw = X'05FF'
-ts >= DATE'2024-10-01' | local >= '2024-10-01' | day > '2026-01-01' | part = '1' | part IN ('1') | i <=> NULL
-NOT (i <=> 5) | NOT (i IN (5, NULL)) | i = NULL OR b | NOT (x IN (NULL, 1.5)) | NOT (i = NULL) | (b) IS NULL
-i = 5 IS NULL | s IS NOT NULL AND NOT (s = 'x') | st IS NULL | list IS NULL | none IS NULL
-""".strip()
-    .replace("\n", " | ")
-    .split(" | ")
-)
-
-
-@pytest.fixture
-def utc(monkeypatch):
-    """The machine's zone as that of the session."""
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
-
-
-def test_no_file_is_left_out_in_which_spark_finds_rows(spark, tmp_path, utc):
-    audit_tables.write(tmp_path, seed=3, files=18)
-    found = read(tmp_path)
-    rng = random.Random(11)
-    filters = ODD + [tree(rng, columns(datetime.timezone.utc))[0] for _ in range(33)]
-    spark.read.parquet(str(tmp_path)).createOrReplaceTempView("audit_rows")
-    left_out = 0
-    for at in range(0, len(filters), 40):
-        some = filters[at : at + 40]
-        hits = ", ".join(f"max(coalesce({f}, false)) AS q{i}" for i, f in enumerate(some))
-        rows = spark.sql(f"SELECT input_file_name() AS file, {hits} FROM audit_rows GROUP BY 1").collect()
-        assert len(rows) == 18
-        for i, text in enumerate(some):
-            conjuncts = where.read(text, found.columns)
-            view = opened._View(opened.Predicate(conjuncts, found.columns), "file")
-            blocks = table.blocks(found, opened.columns_of(conjuncts), overlook_nan=False)
-            kept = {b.file.rel for b in blocks if all(view.may_match(c.node, b.whole) for c in conjuncts)}
-            wanted = {r["file"].partition(tmp_path.name + "/")[2] for r in rows if r[f"q{i}"]}
-            assert wanted <= kept, text
-            left_out += len(blocks) - len(kept)
-    assert left_out > 200
 
 
 def by_spark(spark, path, columns=None):
@@ -242,28 +189,6 @@ def test_boxes_are_the_same(spark, tmp_path):
     assert list(differences(audit.result(pictures=True).boxes, expected, "boxes")) == []
 
 
-def test_what_a_filter_opens_is_the_same_through_a_session(spark, tmp_path, utc):
-    """From clustering_boxes, which has less: files of only NULL look like those without bounds."""
-    audit_tables.write(tmp_path, seed=12, files=12)
-    rng = random.Random(13)
-    known = [c for c in columns(datetime.timezone.utc) if c.name not in ("x", "f", "none")]
-    for _ in range(4):
-        text, _ = tree(rng, known)
-        assert with_spark.explained(spark, str(tmp_path), text) == []
-        by_boxes, bytes_in_all = with_spark.would_open(spark, str(tmp_path), text)
-        expected = plain.would_open(plain.listed(str(tmp_path)), text)
-        assert bytes_in_all == sum(f.length for f in plain.listed(str(tmp_path)).files)
-        assert [(o.filter, o.level, o.considered) for o in by_boxes] == [
-            (o.filter, o.level, o.considered) for o in expected
-        ]
-        assert all(b.kept >= e.kept for b, e in zip(by_boxes, expected))
-        assert by_boxes[0].kept == expected[0].kept or " NULL" in text or "none" in text
-    spark.sql(f"ZORDER INDEX '{tmp_path}'").collect()
-    assert next(r["filter"] for r in with_spark.explained(spark, str(tmp_path), "i = 5")) is None
-    page = with_spark.pages(spark, str(tmp_path), "i >= 0")
-    assert (page.level, page.kept + page.pruned) == ("page", page.considered) and page.rows > 0
-
-
 def test_the_shell_with_a_session(spark, table, monkeypatch, capsys):
     pytest.importorskip("spark_zorder.view")
     monkeypatch.setattr(cli, "_session", lambda arguments: spark)
@@ -279,6 +204,3 @@ def test_the_shell_with_a_session(spark, table, monkeypatch, capsys):
     assert all(row["share"] == 1.0 and row["alert"] and row["price"] > 0 for row in rows[1:])
     assert cli.main(["audit", table, "--columns", "a,b", "--spark"]) == 3
     assert capsys.readouterr().out.startswith("RECLUSTER")
-    assert cli.main(["audit", table, "--where", "id = 5", "--spark"]) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("The query opens 1 of 4 files") and " pages in these files (" in out, out

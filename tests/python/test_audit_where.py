@@ -1,314 +1,159 @@
-"""``audit --where`` without Spark: what it leaves out, against every row."""
+"""``python -m spark_zorder audit --where``: what a query would open, as the session says it."""
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import math
-import random
+import json
 
 import pytest
 
 pytest.importorskip("pyarrow")
-pytest.importorskip("sqlglot")
 
 import audit_tables
 import pyarrow as pa
 from pyarrow import parquet
-from spark_zorder.audit.files import listing, places, table
-from spark_zorder.audit.problem import UsageError
-from spark_zorder.audit.query import conditions, opened, predicate, where
+from spark_zorder import __main__ as cli
 
 pytestmark = pytest.mark.same_on_all_lines
 
-OPERATORS = {
-    "=": lambda a, b: a == b,
-    "==": lambda a, b: a == b,
-    "<>": lambda a, b: a != b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
 
+@pytest.fixture
+def ask(spark, monkeypatch, capsys):
+    """Runs the shell in the session of the tests; the exit code, and what it prints."""
+    monkeypatch.setattr(cli, "_session", lambda arguments: spark)
+    zone = spark.conf.get("spark.sql.session.timeZone")
 
-def key(value):
-    """In Spark's order: NaN is equal to itself and greatest."""
-    if isinstance(value, float):
-        return (1, 0.0) if math.isnan(value) else (0, value + 0.0)
-    if isinstance(value, datetime.datetime):
-        return value.replace(tzinfo=None)
-    return value
+    def run(*words):
+        code = cli.main(["audit", *words])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
 
-
-class Column:
-    """How values of a column are written in SQL, and near which rows have some."""
-
-    def __init__(self, name, make, text, same=None):
-        self.name, self.make, self.text, self.same = name, make, text, same or (lambda v: v)
-
-
-def columns(zone):
-    day, second = datetime.timedelta(days=1), datetime.timedelta(seconds=1)
-    start = audit_tables.EPOCH + 20000 * day
-
-    def local(value):
-        return value.replace(tzinfo=datetime.timezone.utc).astimezone(zone).strftime("%Y-%m-%d %H:%M:%S")
-
-    two = decimal.Decimal(2)
-    return [
-        Column("i", lambda n: n, str),
-        Column("I", lambda n: n + decimal.Decimal("0.5"), str),
-        Column("i", lambda n: n, lambda v: f"'{v}'"),
-        Column("i", float, lambda v: f"{v}E0", int),
-        Column("l", lambda n: n * 10**12, lambda v: f"{v}L"),
-        Column("t", lambda n: n % 100 - 50, str),
-        Column("s", lambda n: f"k{n:05d}é", lambda v: f"'{v}'"),
-        Column("d", lambda n: (start + n * day).date(), lambda v: f"DATE '{v}'"),
-        Column("d", lambda n: (start + n * day).date(), lambda v: f"'{v}'"),
-        Column("ts", lambda n: start + n * day + n * second, lambda v: f"TIMESTAMP '{local(v)}'"),
-        Column("ts", lambda n: start + n * day + n * second, lambda v: f"'{v.isoformat()}Z'"),
-        Column("local", lambda n: start + n * day, lambda v: f"'{v}'"),
-        Column("x", lambda n: n / 4, str),
-        Column("x", lambda n: n, str, float),
-        Column("f", lambda n: n / 4, str),
-        Column("dec", lambda n: decimal.Decimal(n).scaleb(-2), str),
-        Column("dec", lambda n: decimal.Decimal(n).scaleb(-3), str),
-        Column("wide", lambda n: decimal.Decimal(n * 10**18).scaleb(-4) / two, str),
-        Column("b", lambda n: n % 2 == 0, lambda v: str(v).lower()),
-        Column("part", lambda n: n % 4, str),
-        Column("day", lambda n: datetime.date(2026, 1, n % 3 + 1), lambda v: f"'{v}'"),
-        Column("st.inner", lambda n: n, str),
-        Column("none", lambda n: n, str),
-    ]
-
-
-def value_of(name, row):
-    return (row["st"] or {}).get("inner") if name == "st.inner" else row[name.lower()]
-
-
-def leaf(rng, known):
-    """One condition as SQL, and its truth for a row (None is NULL)."""
-    column = rng.choice(known)
-    name = column.name
-
-    def constant():
-        value = column.make(rng.randint(-330, 330))
-        return column.text(value), key(column.same(value))
-
-    def over(test):
-        def truth(row):
-            value = value_of(name, row)
-            return None if value is None else test(key(value))
-
-        return truth
-
-    kind = rng.choice(["op", "op", "op", "safe", "in", "between", "null", "mirror", "like"])
-    (a, x), (b, y) = constant(), constant()
-    if kind == "null":
-        negated = rng.random() < 0.5
-        return f"{name} IS {'NOT ' if negated else ''}NULL", lambda r: (value_of(name, r) is None) != negated
-    if kind == "like" and name == "s":
-        prefix = f"k{rng.randint(-3, 3):04d}"[:4]
-        negated = rng.random() < 0.5
-        text = f"s {'NOT ' if negated else ''}LIKE '{prefix}%'"
-        return text, over(lambda v: v.startswith(prefix) != negated)
-    if kind == "safe":
-        if rng.random() < 0.3:
-            return f"{name} <=> NULL", lambda r: value_of(name, r) is None
-        return f"{name} <=> {a}", lambda r: value_of(name, r) is not None and key(value_of(name, r)) == x
-    if kind == "in":
-        with_null = rng.random() < 0.2
-        text = f"{name} IN ({a}, {b}{', NULL' if with_null else ''})"
-        return text, over(lambda v: True if v in (x, y) else None if with_null else False)
-    if kind == "between":
-        return f"{name} BETWEEN {a} AND {b}", over(lambda v: x <= v <= y)
-    operator = rng.choice(list(OPERATORS))
-    test = OPERATORS[operator]
-    if kind == "mirror":
-        return f"{a} {operator} {name}", over(lambda v: test(x, v))
-    return f"{name} {operator} {a}", over(lambda v: test(v, x))
-
-
-def tree(rng, known, depth=0):
-    roll = rng.random()
-    if depth > 2 or roll < 0.4:
-        return leaf(rng, known)
-    if roll < 0.55:
-        text, truth = tree(rng, known, depth + 1)
-
-        def negated(row):
-            found = truth(row)
-            return None if found is None else not found
-
-        return f"NOT ({text})", negated
-    (a, x), (b, y) = tree(rng, known, depth + 1), tree(rng, known, depth + 1)
-    if roll < 0.8:
-
-        def both(row):
-            found = (x(row), y(row))
-            return False if False in found else None if None in found else True
-
-        return f"({a}) AND ({b})", both
-
-    def either(row):
-        found = (x(row), y(row))
-        return True if True in found else None if None in found else False
-
-    return f"({a}) OR ({b})", either
-
-
-def read_table(root):
-    return table.of(listing.list_files(places.place(str(root))))
-
-
-def test_no_row_that_a_filter_wants_is_left_out(tmp_path):
-    zone = datetime.datetime.now().astimezone().tzinfo
-    known = columns(zone)
-    rng = random.Random(7)
-    pruned = 0
-    for seed in range(3):
-        root = tmp_path / str(seed)
-        groups = audit_tables.write(root, seed, files=9)
-        found = read_table(root)
-        for _ in range(60):
-            text, truth = tree(rng, known)
-            conjuncts = where.read(text, found.columns)
-            parts = [p for c in conjuncts for p in predicate.parts(c.node)]
-            assert not any(isinstance(p, predicate.Unknown) for p in parts), text
-            asked = opened.Predicate(conjuncts, found.columns)
-            blocks = table.blocks(found, opened.columns_of(conjuncts), overlook_nan=False)
-            view = opened._View(asked, "file")
-            files = iter(sorted(groups, key=lambda g: g.file))
-            for block in blocks:
-                wanted = []
-                for group in block.groups:
-                    rows = next(files).rows
-                    kept = all(view.may_match(c.node, group) for c in conjuncts)
-                    wanted.append(any(truth(row) is True for row in rows))
-                    assert kept or not wanted[-1], text
-                    pruned += not kept
-                assert any(wanted) <= all(view.may_match(c.node, block.whole) for c in conjuncts), text
-    assert pruned > 1000
+    yield run
+    spark.conf.set("spark.sql.session.timeZone", zone)
 
 
 @pytest.fixture
-def numbers(tmp_path):
-    """Ten files of one row group each: `a` is 10 n .. 10 n + 9."""
+def folder(tmp_path):
+    """Ten files of two row groups each: `a` ascends, `b` does not."""
+    root = tmp_path / "t"
+    root.mkdir()
     for n in range(10):
-        rows = {"a": list(range(10 * n, 10 * n + 10)), "s": [f"{n}x"] * 10, "x": [float(n)] * 10}
-        parquet.write_table(pa.table(rows), tmp_path / f"{n}.parquet")
-    return read_table(tmp_path)
+        rows = {"a": range(100 * n, 100 * n + 100), "b": [(i * 37) % 100 for i in range(100)]}
+        table = pa.table({name: list(values) for name, values in rows.items()})
+        options = {"row_group_size": 50, "write_page_index": True}
+        parquet.write_table(table, root / f"part-{n}.parquet", **options)
+    return str(root)
 
 
-def ask(found, text, level="file"):
-    conjuncts = where.read(text, found.columns)
-    blocks = table.blocks(found, opened.columns_of(conjuncts), overlook_nan=False)
-    return opened.opened(level, [b.whole for b in blocks], opened.Predicate(conjuncts, found.columns))
+def rows_of(out):
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_as_text(ask, folder):
+    code, out, err = ask(folder, "--where", "a = 17 AND abs(b) = 3", "--price-per-tib", "5")
+    assert code == 0 and "A filter needs Spark" in err
+    assert out.startswith(
+        "The query opens 1 of 10 files (10.0 % of the rows), 1 of 20 row groups (5.0 % of the rows) and "
+        "2 of 4 pages in these files (5.0 % of the rows)."
+    )
+    assert "Reading every column of that costs" in out and "of the whole table" in out
+    assert "no statistics index" in out
+
+
+def test_as_json_it_is_what_the_table_function_says(spark, ask, folder):
+    code, out, _ = ask(folder, "--where", "a < 150", "--json", "--spark")
+    rows = rows_of(out)
+    assert code == 0
+    assert [(r["filter"], r["level"], r["considered"], r["pruned"], r["kept"]) for r in rows] == [
+        (None, "file", 10, 8, 2),
+        (None, "row group", 20, 17, 3),
+        (None, "page", 4, 1, 3),
+    ]
+    expected = spark.sql(f"SELECT * FROM clustering_where('{folder}', 'a < 150')").collect()
+    for row, e in zip(rows, expected):
+        found = (row["level"], row["considered"], row["kept"], row["rows"], row["share"])
+        assert found == (e.level, e.total_count, e.read_count, e.read_rows, e.share)
+
+
+def test_with_an_index_each_part_of_the_filter_is_explained(spark, ask, folder):
+    spark.sql(f"ZORDER INDEX '{folder}'").collect()
+    words = (folder, "--where", "a < 150 AND b >= 0")
+    code, out, _ = ask(*words, "--json")
+    rows = rows_of(out)
+    assert code == 0 and rows[0]["filter"] is None and rows[0]["kept"] == 2
+    assert sum(r["filter"] is not None and "scan" in r for r in rows) >= 2
+    assert rows[-1]["level"] == "page" and rows[-1]["rows"] == 150
+    code, out, _ = ask(*words)
+    assert code == 0 and "pages in these files are read (15.0 % of the rows)." in out
+
+
+@pytest.mark.parametrize("text", ["false", "a = NULL"])
+def test_a_filter_that_no_row_can_meet(ask, folder, text):
+    code, out, _ = ask(folder, "--where", text)
+    assert code == 0 and out.startswith("The query opens 0 of 10 files")
+
+
+@pytest.mark.parametrize(("text", "what"), [("a = ", "PARSE_SYNTAX_ERROR"), ("nope = 1", "`nope`")])
+def test_a_filter_that_cannot_be_read_is_a_failure(ask, folder, text, what):
+    code, out, err = ask(folder, "--where", text)
+    assert code == 1 and out == "" and what in err
+
+
+# ways of writing a filter in which a reader may err
+ODD = (
+    """
+i = '017' | i IN ('017', '5') | NOT (i IN ('017')) | d IN ('2024-10-01') | d NOT IN ('2024-1-1')
+d = '2024-10-01 ' | s > 'k0' | f = 0.1 | f > 0.1 | f < 0.1 | f IN (0.1, 0.25) | f = 16777217 | x > -0.0
+x = 0 | l > 1e3 | NOT (l <= 1e3) | dec = 0.125 | NOT (dec = 0.125) | dec > 1e0 | wide < 3 | b | NOT b
+b > false | s LIKE 'k%' | s NOT LIKE 'k%' | s LIKE 'k00_%' | s LIKE '' | startswith(s, '') | raw = X'05FF'
+ts >= DATE'2024-10-01' | local >= '2024-10-01' | day > '2026-01-01' | part = '1' | part IN ('1') | i <=> NULL
+NOT (i <=> 5) | NOT (i IN (5, NULL)) | i = NULL OR b | NOT (x IN (NULL, 1.5)) | NOT (i = NULL) | (b) IS NULL
+i = 5 IS NULL | s IS NOT NULL AND NOT (s = 'x') | st IS NULL | list IS NULL | none IS NULL
+""".strip()
+    .replace("\n", " | ")
+    .split(" | ")
+)
+
+
+@pytest.mark.long
+def test_no_fewer_files_than_those_in_which_spark_finds_rows(spark, ask, tmp_path):
+    """The suites of the JVM check the same, file by file."""
+    audit_tables.write(tmp_path, seed=3, files=18)
+    spark.read.parquet(str(tmp_path)).createOrReplaceTempView("audit_rows")
+    left_out = 0
+    hits = ", ".join(f"max(coalesce({f}, false)) AS q{i}" for i, f in enumerate(ODD))
+    rows = spark.sql(f"SELECT input_file_name() AS file, {hits} FROM audit_rows GROUP BY 1").collect()
+    assert len(rows) == 18
+    for i, text in enumerate(ODD):
+        code, out, err = ask(f"{tmp_path}/", "--where", text, "--json")
+        assert code == 0, err
+        kept = rows_of(out)[0]["kept"]
+        assert sum(bool(r[f"q{i}"]) for r in rows) <= kept, text
+        left_out += 18 - kept
+    assert left_out > 100
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("a = 17", 1),
-        ("a == 17 AND a > 3", 1),
-        ("a <> 17", 10),
-        ("a BETWEEN 10 AND 29", 2),
-        ("NOT (a BETWEEN 10 AND 29)", 8),
-        ("a < 9.5", 1),
-        ("a >= 9.5", 9),
-        ("a = 9.5", 0),
-        ("a IN (1, 2, 95)", 2),
-        ("NOT a IN (1, 2, 95)", 10),
-        ("a <=> 17", 1),
-        ("a <=> NULL", 0),
-        ("a = NULL", 0),
-        ("a IS NULL", 0),
-        ("a IS NOT NULL", 10),
-        ("17 > a", 2),
-        ("a = 17 OR a = 18 OR a = 55", 2),
-        ("a = '17'", 1),
-        ("a > -1", 10),
-        ("a > 1e1", 10),
-        ("s LIKE '3%'", 1),
-        ("s NOT LIKE '3%'", 9),
-        ("s = '3x'", 1),
-        ("startswith(s, '3')", 1),
-        ("s LIKE '%3'", 10),
-        ("s IN ('3x', '4x')", 2),
-        ("s NOT IN ('3x', '4x')", 8),
-        # the writer leaves NaN, the greatest value, out of bounds
-        ("x < 5", 5),
-        ("x > 5", 10),
-        ("abs(a) = 3", 10),
-        ("a + 1 = 3", 10),
-        ("a = a", 10),
-        ("false", 0),
-        ("TRUE AND a = 3", 1),
-        ("a = 3 OR upper(s) = 'X'", 10),
-        (r"s = 'a\'b'", 10),
-        ("s = 'a''b'", 10),
-        ("s > 3", 10),
-        ("a BETWEEN SYMMETRIC 29 AND 10", 10),
-        ("a IN (SELECT 1)", 10),
-        ("s LIKE ANY ('1%', '2%')", 10),
-        ("s LIKE '1!%' ESCAPE '!'", 10),
-        ("a IS NOT DISTINCT FROM 17", 1),
-        ("!(a < 50)", 5),
-        ("a = 1 IS NULL", 10),
-    ],
+    ("zone", "kept"),
+    [("UTC", 1), ("+02:00", 0), ("America/New_York", 0), ("-18:00", 0)],
 )
-def test_how_many_files_are_left(numbers, text, kept):
-    assert ask(numbers, text)[0].kept == kept
+def test_the_time_zone_of_timestamps(ask, tmp_path, zone, kept):
+    hour = 3_600_000_000
+    start = 1_767_268_800_000_000  # 2026-01-01 12:00 UTC
+    times = pa.array([start, start + hour // 2], pa.timestamp("us", tz="UTC"))
+    parquet.write_table(pa.table({"ts": times}), tmp_path / "part-0.parquet")
+
+    def opened(text):
+        code, out, err = ask(f"{tmp_path}/", "--json", "--where", text, f"--time-zone={zone}")
+        assert code == 0, err
+        return rows_of(out)[0]["kept"]
+
+    assert opened("ts = '2026-01-01 12:10:00'") == kept
+    # a constant with a zone of its own, and the hours that the zone is apart
+    assert opened("ts = '2026-01-01 14:10:00+02:00'") == 1
+    local = {"+02:00": "14:10", "America/New_York": "07:10"}.get(zone)
+    assert local is None or opened(f"ts = '2026-01-01 {local}:00'") == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("a = 17", "the range of 1 file meets it"),
-        ("a < 25", "the ranges of 3 files meet it"),
-        ("a >= 0", "the range of every file meets it"),
-        ("a = 1000", ""),
-        ("abs(a) = 3", "not a comparison of one column with constants: ABS(a) = 3"),
-        ("x > 100", "a NaN may be there, which the writer leaves out of bounds (x in 10 files)"),
-        ("s > 3", "type differs: the column is STRING, the constant INT: s > 3"),
-    ],
-)
-def test_why_not_fewer(numbers, text, reason):
-    assert ask(numbers, text)[1].reason == reason
-
-
-def test_each_part_counts_by_itself_and_behind_the_others(numbers):
-    whole, first, second = ask(numbers, "a < 50 AND s >= '3' AND TRUE")[:3]
-    assert whole[:8] == (None, "file", 10, 8, 8, 2, 20, 0.2)
-    assert first[:8] == ("a < 50", "file", 10, 5, 5, 5, 50, 0.5)
-    assert second[:8] == ("s >= '3'", "file", 10, 3, 3, 2, 20, 0.2)
-
-
-def test_a_column_without_statistics_says_so(tmp_path):
-    data = pa.table({"t": pa.array([1, 2], pa.timestamp("us")), "a": [1, 2]})
-    options = {"use_deprecated_int96_timestamps": True, "write_statistics": ["t"]}
-    parquet.write_table(data, tmp_path / "a.parquet", **options)
-    found = read_table(tmp_path)
-    assert ask(found, "t > '2026-01-01'")[1].reason == "no statistics: INT96 (t in 1 file)"
-    assert ask(found, "a = 1")[1].reason.startswith("no statistics: INT64, and a row group without bounds")
-
-
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [("nope = 1", "no column nope: name one of a, s, x"), ("a = ", "read"), ("a = 1 b = 2", "read")],
-)
-def test_what_cannot_be_read_is_wrong_usage(numbers, text, what):
-    with pytest.raises(UsageError, match=what):
-        ask(numbers, text)
-
-
-def test_a_prefix_ends_where_no_string_with_it_comes_after():
-    """A file may hold strings that are no UTF-8, with any number of bytes 0xFF."""
-    test = conditions.starts_with(b"a", exactly=True)
-    high = b"a" + b"\xff" * 40
-    assert test.when_true.may_be_met((high, high), 0)
-    assert not test.when_false.may_be_met((high, high), 0)
-    assert not test.when_true.may_be_met((b"b", b"c"), 0)
-    assert conditions.starts_with(b"a\xff", exactly=True).when_false.may_be_met((b"b", b"b"), 0)
+def test_a_time_zone_that_is_none(ask, folder):
+    code, _, err = ask(folder, "--where", "a = 1", "--time-zone", "Mars/Olympus")
+    assert code == 2 and "no time zone Mars/Olympus" in err

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _sql
-from .problem import Unanswered, UsageError
+from .problem import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,18 +46,13 @@ def of_run(columns: Columns, named: Sequence[str]) -> Audited | None:
 
 
 def _of(columns: Columns, numbers: Sequence[int]) -> Audited:
-    return Audited(tuple(numbers), names_of(columns, numbers))
-
-
-def names_of(columns: Columns, numbers: Sequence[int]) -> tuple[str, ...]:
-    """The columns of these numbers as SQL."""
-    return tuple(_name(columns.all[n]) for n in numbers)
+    return Audited(tuple(numbers), tuple(_name(columns.all[n]) for n in numbers))
 
 
 def _number(columns: Columns, item: str) -> int:
     try:
         number = columns.number(_sql.parts(item))
-    except (ValueError, Unanswered):
+    except ValueError:
         raise UsageError(f"Files keep no bounds of {item}: name columns, as in --columns a,s.b.") from None
     if columns.all[number].partition:
         raise UsageError(

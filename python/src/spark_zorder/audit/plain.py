@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from . import audited
 from .files import listing, places, state, table
 from .problem import UsageError
-from .query import opened, where
 from .rows import Audit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .files.listing import Listing
-    from .query.opened import Opened
 
 # there is nothing better to say without a page index
 PAGES = "Pages are not counted: their bounds need Spark (--spark)."
@@ -49,18 +47,3 @@ def audit(found: Listing, columns: str | None, report: Callable[[int], None] | N
             )
         chosen = of_run
     return Audit(read, chosen, left, (PAGES,), report)
-
-
-def would_open(found: Listing, predicate: str, report: Callable[[int], None] | None = None) -> list[Opened]:
-    """What a query with this filter would open, files first, then row groups.
-
-    A NaN that a writer left out of the bounds is not overlooked: such a file would be opened. Raises
-    UsageError where the predicate cannot be read or names a column that is not there.
-    """
-    read = table.of(found)
-    conjuncts = where.read(predicate, read.columns)
-    asked = opened.Predicate(conjuncts, read.columns)
-    files = table.blocks(read, opened.columns_of(conjuncts), overlook_nan=False, report=report)
-    groups = [group for file in files for group in file.groups]
-    by_file = opened.opened("file", [file.whole for file in files], asked)
-    return [*by_file, *opened.opened("row group", groups, asked)]

@@ -7,9 +7,5 @@ class AuditError(Exception):
     """The audit cannot be made as asked: one sentence that says why, and what to do."""
 
 
-class Unanswered(Exception):  # noqa: N818 (no error: a reason)
-    """Why a part of a predicate leaves nothing out."""
-
-
 class UsageError(AuditError):
     """What was asked for cannot be meant, such as a column that is not there (exit code 2 of the shell)."""

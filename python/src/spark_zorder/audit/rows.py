@@ -37,7 +37,7 @@ class Audit:
         report: Callable[[int], None] | None = None,
     ) -> None:
         """Reads all footers; files without rows are left out."""
-        found = table.blocks(read, columns.numbers, overlook_nan=True, report=report)
+        found = table.blocks(read, columns.numbers, report)
         self.table = read
         self.columns = columns
         self.files = [f for f in found if f.whole.rows > 0 or None in f.whole.zones]

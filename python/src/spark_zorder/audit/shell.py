@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import sys
 from contextlib import contextmanager
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from .files.listing import Listing
-    from .query.opened import Opened
     from .result import Result
 
 DONE, USAGE, ALERT = 0, 2, 3
@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--columns", metavar="a,b", help="these columns; default: those it is clustered by")
     parser.add_argument("--where", metavar="PREDICATE", help="what a query with this filter would open")
     parser.add_argument(
-        "--time-zone", metavar="ZONE", help="of timestamps in PREDICATE; default: this machine's"
+        "--time-zone", metavar="ZONE", help="of timestamps in PREDICATE; default: the session's"
     )
     parser.add_argument("--queries", metavar="LOG", help="a query log: a table, or a path with a slash")
     parser.add_argument("--report", metavar="FILE.html", help="write the report there, one file")
@@ -42,10 +42,10 @@ def run(arguments: argparse.Namespace, session: Callable[[], SparkSession]) -> i
     """Runs the command; ``session`` is asked only where Spark is needed. Returns the exit code."""
     try:
         _check(arguments)
-        found = _without_spark(arguments)
         if arguments.where is not None:
-            return _where(arguments, found, session)
-        return _audit(arguments, found, session)
+            _needs_spark("A filter needs Spark", said=not arguments.spark)
+            return _where(arguments, session())
+        return _audit(arguments, _without_spark(arguments), session)
     except UsageError as error:
         print(error, file=sys.stderr)
         return USAGE
@@ -56,12 +56,8 @@ def _check(arguments: argparse.Namespace) -> None:
     named = [f"--{name}" for name in others if getattr(arguments, name) is not None]
     if arguments.where is not None and named:
         raise UsageError(f"--where answers for one query; leave out {', '.join(named)}.")
-    if arguments.time_zone is not None:
-        from .query import time_zone
-
-        if arguments.where is None:
-            raise UsageError("--time-zone is for the timestamps of --where.")
-        time_zone.named(arguments.time_zone)
+    if arguments.time_zone is not None and arguments.where is None:
+        raise UsageError("--time-zone is for the timestamps of --where.")
     price = arguments.price_per_tib
     if price is not None and not 0 <= price < float("inf"):
         raise UsageError("--price-per-tib takes a number, 0 or more, such as 5.0.")
@@ -70,65 +66,79 @@ def _check(arguments: argparse.Namespace) -> None:
 def _without_spark(arguments: argparse.Namespace) -> Listing | None:
     """What lies at the path, if it can be answered without Spark; else None, and why on stderr."""
     if arguments.spark or not _sql.is_path(arguments.table):
+        _needs_spark("A name of the catalog needs Spark" if not arguments.spark else "--spark was given")
         return None
     from . import plain
 
     if not plain.available():
-        _say("pyarrow is not there (pip install 'spark-zorder[audit]'), so a Spark session is started.")
+        _needs_spark("pyarrow is not there (pip install 'spark-zorder[audit]')", said=True)
         return None
     if arguments.queries is not None:
-        _say("A query log needs Spark, so a session is started.")
+        _needs_spark("A query log needs Spark", said=True)
         return None
     found = plain.listed(arguments.table)
     if found.format is not None:
-        _say(f"This is a table of another format ({found.format}), so a Spark session is started.")
+        _needs_spark(f"This is a table of another format ({found.format})", said=True)
         return None
     return found
+
+
+def _needs_spark(why: str, said: bool = False) -> None:
+    """Raises UsageError, with the command to type, if Spark is not installed. `said` tells why on stderr."""
+    if importlib.util.find_spec("pyspark") is None:
+        raise UsageError(
+            f"{why}, and pyspark is not installed: type pip install 'spark-zorder[spark]', then the same "
+            "again."
+        )
+    if said:
+        _say(f"{why}, so a Spark session is started.")
 
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _where(arguments: argparse.Namespace, found: Listing | None, session: Callable[[], SparkSession]) -> int:
-    from .query import opened_text, time_zone
+def _where(arguments: argparse.Namespace, spark: SparkSession) -> int:
+    from . import opened, with_spark
 
-    if found is None:
-        from . import with_spark
-
-        spark = session()
-        if arguments.time_zone is not None:
-            spark.conf.set("spark.sql.session.timeZone", arguments.time_zone)
-        explained = with_spark.explained(spark, arguments.table, arguments.where)
+    if arguments.time_zone is not None:
+        _set_time_zone(spark, arguments.time_zone)
+    explained = with_spark.explained(spark, arguments.table, arguments.where)
+    if any(row["filter"] is not None for row in explained):
         pages, note = _pages(spark, arguments)
-        if explained:
-            more = note or f"\n\n{opened_text.of_pages(pages[0])}"
-            rows = [*explained, *(row._asdict() for row in pages)]
-            _print(arguments, rows, _text.grid(explained) + more)
-            return DONE
-        opened, bytes_in_all = with_spark.would_open(spark, arguments.table, arguments.where)
-        opened = [*opened, *pages]
-    else:
-        from . import plain
-
-        zone = None if arguments.time_zone is None else time_zone.named(arguments.time_zone)
-        with _progress(len(found.files)) as report, time_zone.of_session(zone):
-            opened = plain.would_open(found, arguments.where, report)
-        bytes_in_all = sum(file.length for file in found.files)
-        note = f"\n\n{plain.PAGES}"
-    text = opened_text.text(opened, bytes_in_all, arguments.price_per_tib)
-    _print(arguments, [row._asdict() for row in opened], text + note)
+        _print(arguments, [*explained, *pages], f"{_text.grid(explained)}\n\n{note}")
+        return DONE
+    levels = with_spark.would_open(spark, arguments.table, arguments.where)
+    lines = [opened.text(levels)]
+    if arguments.price_per_tib is not None:
+        bytes_in_all = with_spark.total_bytes(spark, arguments.table)
+        lines.append(opened.price_text(levels, bytes_in_all, arguments.price_per_tib))
+    why = explained[0]["reason"] if explained else "Spark finds that no row can meet it"
+    lines += ["", f"The parts of the filter are not told apart: {why}."]
+    _print(arguments, [level._replace(reason=why)._asdict() for level in levels], "\n".join(lines))
     return DONE
 
 
-def _pages(spark: SparkSession, arguments: argparse.Namespace) -> tuple[list[Opened], str]:
-    """The row about pages, or why there is none."""
-    from . import with_spark
+def _set_time_zone(spark: SparkSession, name: str) -> None:
+    from pyspark.errors import PySparkException
 
     try:
-        return [with_spark.pages(spark, arguments.table, arguments.where)], ""
+        spark.conf.set("spark.sql.session.timeZone", name)
+    except PySparkException:
+        raise UsageError(
+            f"There is no time zone {name}: write one such as Europe/Berlin or +02:00."
+        ) from None
+
+
+def _pages(spark: SparkSession, arguments: argparse.Namespace) -> tuple[list[dict[str, Any]], str]:
+    """The row about pages and a sentence about it, or why there is none."""
+    from . import opened, with_spark
+
+    try:
+        page = with_spark.would_open(spark, arguments.table, arguments.where)[-1]
     except AuditError as error:
-        return [], f"\n\nPages are not counted: {error}"
+        return [], f"Pages are not counted: {error}"
+    return [page._asdict()], opened.pages_text(page)
 
 
 def _print(arguments: argparse.Namespace, rows: Iterable[dict[str, Any]], text: str) -> None:

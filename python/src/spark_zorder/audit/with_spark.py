@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _errors, _session, _sql
-from . import boxed, plain
+from . import plain
 from .files import partitions, sparktype
+from .opened import Opened
 from .problem import AuditError
-from .query import time_zone
-from .query.opened import Opened
 from .result import Result, Rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 
 def audit(spark: SparkSession, table: str, columns: str | None, log: str | None, pictures: bool) -> Result:
@@ -36,17 +35,17 @@ def audit(spark: SparkSession, table: str, columns: str | None, log: str | None,
 
 
 def explained(spark: SparkSession, table: str, predicate: str) -> list[dict[str, Any]]:
-    """What the statistics index of a table leaves out of a query: ``ZORDER EXPLAIN``. The query is not run.
+    """The rows of ``ZORDER EXPLAIN`` for a query with this filter. The query is not run.
 
-    Empty where the table has no index, and where its format has statistics of its own.
+    The first row is about the whole scan. If the table has a statistics index, a row of each filter follows.
+    There is no row if Spark finds that no row of the table can meet the filter.
     """
-    query = f"SELECT * FROM {_relation(table)} WHERE (\n{predicate}\n)"
-    rows = [row.asDict(recursive=True) for row in _session.run(spark, _sql.explain(query)).collect()]
-    return rows if any(row["filter"] is not None for row in rows) else []
+    query = f"SELECT * FROM {_relation(table)} WHERE ((\n{predicate}\n))"
+    return [row.asDict(recursive=True) for row in _session.run(spark, _sql.explain(query)).collect()]
 
 
-def pages(spark: SparkSession, table: str, predicate: str) -> Opened:
-    """The pages that a query with this filter would read, of the files that it opens: ``clustering_where``.
+def would_open(spark: SparkSession, table: str, predicate: str) -> list[Opened]:
+    """Files, row groups and pages that a query with this filter would read: ``clustering_where``.
 
     Raises AuditError where the filter is none that the function takes.
     """
@@ -57,35 +56,36 @@ def pages(spark: SparkSession, table: str, predicate: str) -> Opened:
         rows = spark.sql(f"SELECT * FROM clustering_where({argument}, {_sql.literal(predicate)})").collect()
     except PySparkException as error:
         raise AuditError(_errors.sentence(error)) from error
-    found = next(row for row in rows if row["level"] == "page")
-    left_out = found["total_count"] - found["read_count"]
+    return [_opened(row) for row in rows]
+
+
+def _opened(row: Row) -> Opened:
+    left_out = row["total_count"] - row["read_count"]
     return Opened(
         None,
-        "page",
-        found["total_count"],
+        row["level"],
+        row["total_count"],
         left_out,
         left_out,
-        found["read_count"],
-        found["read_rows"],
-        found["share"] or 0.0,
+        row["read_count"],
+        row["read_rows"],
+        row["share"] or 0.0,
         "",
     )
 
 
-def would_open(spark: SparkSession, table: str, predicate: str) -> tuple[list[Opened], int]:
-    """What a query with this filter would open, by the bounds that ``clustering_boxes`` has; bytes in all."""
+def total_bytes(spark: SparkSession, table: str) -> int:
+    """The bytes of all files. The rows of ``clustering_boxes`` have them, for whichever column."""
     relation = spark.table(_relation(table))
+    folders = _partitioned_by(relation)
     types = sparktype.of_schema(relation.schema.json())
-    target = _sql.Target(table, _sql.is_path(table))
-
-    def boxes(names: str) -> Rows:
-        rows = spark.sql(
-            f"SELECT * FROM clustering_boxes({target.argument}, {_sql.literal(names)})"
-        ).collect()
-        return [row.asDict(recursive=True) for row in rows]
-
-    with time_zone.of_session(time_zone.named(spark.conf.get("spark.sql.session.timeZone") or "UTC")):
-        return boxed.would_open(types, _partitioned_by(relation), predicate, boxes)
+    columns = [path for path, kind in types.items() if kind is not None and path[0] not in folders]
+    if not columns:
+        raise AuditError(f"The price is not known: {table} has no column of which files keep bounds.")
+    name = ".".join(_sql.name(part) for part in columns[0])
+    argument = _sql.Target(table, _sql.is_path(table)).argument
+    rows = spark.sql(f"SELECT sum(bytes) FROM clustering_boxes({argument}, {_sql.literal(name)})").collect()
+    return rows[0][0] or 0
 
 
 def _partitioned_by(relation: DataFrame) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..problem import Unanswered, UsageError
+from ..problem import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,22 +43,18 @@ class Columns:
             self._numbers.setdefault(_folded(column.path), i)
 
     def number(self, path: Sequence[str]) -> int:
-        """The place of a column in `all`; raises UsageError where it is not there."""
+        """The place of a column in `all`; raises UsageError where it is not there.
+
+        A struct or a list has no place, since it has no bounds of its own: ValueError.
+        """
         wanted = _folded(path)
         found = self._numbers.get(wanted)
         if found is None:
             if any(known[: len(wanted)] == wanted for known in self._numbers):
-                raise Unanswered(f"{'.'.join(path)} is no column of plain values")
+                raise ValueError(f"{'.'.join(path)} is a struct or a list: it has no bounds of its own")
             tops = ", ".join(dict.fromkeys(c.path[0] for c in self.all))
             raise UsageError(f"The table has no column {'.'.join(path)}: name one of {tops}.")
         return found
-
-    def type_of(self, number: int) -> SparkType:
-        """Raises Unanswered where the column has none."""
-        column = self.all[number]
-        if column.type is None:
-            raise Unanswered(f"{column.name} has no order that statistics keep")
-        return column.type
 
 
 def _folded(path: Sequence[str]) -> tuple[str, ...]:

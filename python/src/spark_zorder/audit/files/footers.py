@@ -103,7 +103,6 @@ def opened(place: Place, file: Entry) -> Opened | None:
 def read(
     listing: Listing,
     columns: Sequence[Column],
-    overlook_nan: bool,
     report: Callable[[int], None] | None = None,
 ) -> list[Footer]:
     """The footers of all files, in their order.
@@ -111,7 +110,7 @@ def read(
     ``columns`` are those that zones are read of. ``report`` is told how many files are done. Raises
     AuditError at a file that cannot be read.
     """
-    reader = _Reader(listing, columns, overlook_nan)
+    reader = _Reader(listing, columns)
     threads = min(32, 2 * (os.cpu_count() or 1)) if listing.place.filesystem is None else _THREADS_OF_STORE
     found = []
     with ThreadPoolExecutor(threads) as pool:
@@ -131,10 +130,9 @@ class _Plan(NamedTuple):
 
 
 class _Reader:
-    def __init__(self, listing: Listing, columns: Sequence[Column], overlook_nan: bool) -> None:
+    def __init__(self, listing: Listing, columns: Sequence[Column]) -> None:
         self._listing = listing
         self._columns = columns
-        self._overlook_nan = overlook_nan
         # files of a table have few schemas: each is looked at once
         self._known: list[tuple[Any, Origin, list[_Plan]]] = []
 
@@ -151,12 +149,12 @@ class _Reader:
         for known, by, plans in self._known:
             if by == found.origin and known.equals(schema):
                 return plans
-        made = [_plan(found.leaves, column, found.origin, self._overlook_nan) for column in self._columns]
+        made = [_plan(found.leaves, column, found.origin) for column in self._columns]
         self._known.append((schema, found.origin, made))
         return made
 
 
-def _plan(leaves: list[Leaf], column: Column, writer: Origin, overlook_nan: bool) -> _Plan:
+def _plan(leaves: list[Leaf], column: Column, writer: Origin) -> _Plan:
     wanted = _folded(column.path)
     folded = [_folded(leaf.path) for leaf in leaves]
     found = [i for i, path in enumerate(folded) if path == wanted]
@@ -166,7 +164,7 @@ def _plan(leaves: list[Leaf], column: Column, writer: Origin, overlook_nan: bool
     if len(found) > 1 or leaves[found[0]].repeated:
         return _Plan(None, None, UNKNOWN)
     kind = column.type
-    of_leaf = None if kind is None else decoder(leaves[found[0]], kind, writer, overlook_nan)
+    of_leaf = None if kind is None else decoder(leaves[found[0]], kind, writer)
     return _Plan(found[0], of_leaf, UNKNOWN)
 
 

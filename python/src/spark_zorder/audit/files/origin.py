@@ -18,13 +18,11 @@ class Origin(NamedTuple):
 
     ``proleptic``: dates and times before the calendar changes are surely stored as Spark 3 reads them. Spark
     2, legacy mode and unknown writers may mean the Julian calendar, and then reading shifts the values.
-    ``shows_nan``: a NaN among the values would show. parquet-mr takes back bounds that it spoils, since 1.10.
     ``whole_bytes``: old bounds of byte strings are those of whole values. parquet-mr before 1.8 wrote others
     (PARQUET-251), at times without its name.
     """
 
     proleptic: bool
-    shows_nan: bool
     whole_bytes: bool
 
 
@@ -33,18 +31,8 @@ def of(created_by: str | None, metadata: dict[bytes, bytes] | None) -> Origin:
     notes = metadata or {}
     version = _MAJOR.match(notes.get(b"org.apache.spark.version", b""))
     new = version is not None and int(version[1]) >= 3
-    writer = created_by or ""
     proleptic = new and b"org.apache.spark.legacyDateTime" not in notes
-    return Origin(proleptic, _shows_nan(writer), _whole_bytes(writer))
-
-
-def _shows_nan(created_by: str) -> bool:
-    found = _PARQUET_MR.match(created_by)
-    if found is None:
-        return False
-    version = tuple(int(found[i]) for i in (1, 2, 3))
-    # 1.10.0-SNAPSHOT comes before 1.10.0
-    return version > (1, 10, 0) or (version == (1, 10, 0) and not found[4].startswith("-"))
+    return Origin(proleptic, _whole_bytes(created_by or ""))
 
 
 def _whole_bytes(created_by: str) -> bool:

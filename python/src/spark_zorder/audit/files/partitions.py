@@ -60,11 +60,6 @@ def _kind(text: str) -> str:
     return "other" if _OTHER.match(text) else "string"
 
 
-def simple(kind: SparkType | None) -> SparkType | None:
-    """The type, if values of it in names of directories have words here."""
-    return kind if kind is not None and kind.name in ("int", "bigint", "date", "string") else None
-
-
 def zone(text: str | None, kind: SparkType | None) -> Zone:
     """One value as the zone of a file."""
     if text is None:

@@ -71,16 +71,16 @@ class FileBlocks(NamedTuple):
 
 
 def blocks(
-    table: Table, wanted: Sequence[int], overlook_nan: bool, report: Callable[[int], None] | None = None
+    table: Table, wanted: Sequence[int], report: Callable[[int], None] | None = None
 ) -> list[FileBlocks]:
     """Reads the footers of all files, for the columns of these numbers.
 
-    ``overlook_nan`` as in ``words.decoder``; ``report`` is told how many files are done.
+    ``report`` is told how many files are done.
     """
     columns = [table.columns.all[i] for i in wanted]
     data = [c for c in columns if not c.partition]
     found = []
-    for footer, values in zip(footers.read(table.listing, data, overlook_nan, report), table.partitions):
+    for footer, values in zip(footers.read(table.listing, data, report), table.partitions):
         zones = {c.path[0]: partitions.zone(values[c.path[0]], c.type) for c in columns if c.partition}
         groups = footer.groups if footer.readable else (footer.block(len(data)),)
         found.append(

@@ -29,11 +29,11 @@ _BYTEWISE = frozenset({"None", "Undefined", "String", "Enum", "JSON", "BSON"})
 _LONG = 2**63
 
 
-def decoder(leaf: Leaf, kind: SparkType, origin: Origin, overlook_nan: bool) -> Decoder | None:
+def decoder(leaf: Leaf, kind: SparkType, origin: Origin) -> Decoder | None:
     """How to read the bounds of a file's column as the table's type; None if they say nothing of its values.
 
-    Writers other than parquet-mr leave NaN out of the bounds, so that any upper bound may hide one.
-    ``overlook_nan`` believes the bound all the same.
+    Writers other than parquet-mr leave NaN out of the bounds, so that any upper bound may hide one. The
+    audit believes the bound all the same.
     """
     name, physical, annotation = kind.name, leaf.physical, leaf.annotation
     if name in INTEGERS:
@@ -48,7 +48,7 @@ def decoder(leaf: Leaf, kind: SparkType, origin: Origin, overlook_nan: bool) -> 
         same = annotation == "Decimal" and int(leaf.logical["scale"]) == kind.scale
         return _plain(_unscaled) if same and int(leaf.logical["precision"]) <= kind.precision else None
     if name in ("float", "double"):
-        return _floats(leaf, name, origin, overlook_nan)
+        return _floats(leaf, name)
     if name == "string" and physical == "BYTE_ARRAY" and annotation in _BYTEWISE:
         return _plain(bytes)
     if name == "binary" and physical in ("BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY") and annotation in _BYTEWISE:
@@ -142,21 +142,12 @@ def _unscaled(value: Any) -> Word | None:
     return number if value and -(2**127) <= number < 2**127 else None
 
 
-def _floats(leaf: Leaf, name: str, origin: Origin, overlook_nan: bool) -> Decoder | None:
+def _floats(leaf: Leaf, name: str) -> Decoder | None:
     wanted = ("FLOAT",) if name == "float" else ("FLOAT", "DOUBLE")
     if leaf.physical not in wanted or leaf.annotation not in ("None", "Undefined"):
         return None
     word = of_float if name == "float" else of_double
-    nan = word(math.nan)
-    hides_nan = not origin.shows_nan and not overlook_nan
-
-    def zone(low: float, high: float) -> Zone:
-        if math.isnan(low) or math.isnan(high):
-            return UNKNOWN
-        found = between(word(low), word(high))
-        return (found[0], nan) if found and hides_nan else found
-
-    return zone
+    return _plain(lambda value: None if math.isnan(value) else word(value))
 
 
 def _others(leaf: Leaf, name: str) -> Decoder | None:

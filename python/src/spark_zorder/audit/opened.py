@@ -1,0 +1,53 @@
+"""What a query would open: ``audit --where``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_TIB = 2**40
+_LEVELS = {"file": "files", "row group": "row groups", "page": "pages in these files"}
+
+
+class Opened(NamedTuple):
+    """What a filter leaves out at one level.
+
+    ``pruned`` blocks of ``considered`` are left out. ``kept`` are read, ``rows`` are the rows in these, and
+    ``share`` is their part of all rows. ``filter`` is None, since this is about the whole filter, and
+    ``pruned_further`` is then the same as ``pruned``: these are the fields of ``ZORDER EXPLAIN``. ``reason``
+    says why its parts are not told apart.
+    """
+
+    filter: str | None
+    level: str
+    considered: int
+    pruned: int
+    pruned_further: int
+    kept: int
+    rows: int
+    share: float
+    reason: str
+
+
+def text(levels: Sequence[Opened]) -> str:
+    """A sentence about these levels."""
+    counts = [f"{row.kept:,} of {row.considered:,} {_LEVELS[row.level]}{_share(row)}" for row in levels]
+    return f"The query opens {', '.join(counts[:-1])} and {counts[-1]}."
+
+
+def price_text(levels: Sequence[Opened], bytes_in_all: int, price_per_tib: float) -> str:
+    """What reading costs, if a TiB costs so much."""
+    everything = bytes_in_all / _TIB * price_per_tib
+    read = levels[-1].share * everything
+    return f"Reading every column of that costs {read:.4g}; of the whole table, {everything:.4g}."
+
+
+def pages_text(row: Opened) -> str:
+    """A sentence about the pages alone."""
+    return f"{row.kept:,} of {row.considered:,} {_LEVELS[row.level]} are read{_share(row)}."
+
+
+def _share(row: Opened) -> str:
+    return f" ({100 * row.share:.1f} % of the rows)"

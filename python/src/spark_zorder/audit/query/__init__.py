@@ -1,1 +1,0 @@
-"""Predicates in SQL, and what a query with one would open."""
