@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +17,6 @@ class Layout:
     """Boundaries and cuts for some columns, as JSON. It holds values of the data: treat it as data."""
 
     json: str
-
-    @property
-    def id(self) -> str | None:
-        """The layout's own name, a hash of its content; None where the JSON has none."""
-        body: dict[str, Any] = json.loads(self.json)
-        return body.get("id")
 
     def file(self, *cols: functions.ColumnOrName) -> Column:
         """The number of the file that a row belongs to (INT); columns in the layout's order."""
