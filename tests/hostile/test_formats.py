@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
 import tables
 from oracle import multiset
 
@@ -83,7 +82,6 @@ def test_two_statements_at_once(walk):
     assert "DONE" in said and read(walk, "delta", t) == rows, said
 
 
-@pytest.mark.short
 def test_iceberg_with_a_tag_a_new_partitioning_and_a_delete(walk):
     walk.spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.hostile")
     walk.spark.sql("DROP TABLE IF EXISTS ice.hostile.t")
