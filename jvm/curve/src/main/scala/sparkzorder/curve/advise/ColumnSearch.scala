@@ -2,7 +2,7 @@ package sparkzorder.curve.advise
 
 import sparkzorder.curve.build.{AutoChoice, Curves, HeldOut, Lexical, SliceTree, WorkloadShapes}
 import sparkzorder.curve.build.cut.RankedSample
-import sparkzorder.curve.cost.{RankQueries, WorkloadBound}
+import sparkzorder.curve.cost.RankQueries
 
 /**
  * Finds the columns to cluster by: starts with none and adds the one that lets queries read least, as told by
@@ -30,8 +30,7 @@ final class ColumnSearch(
 
   /** Columns to which the best layout gives no bit, at the level of pages, where it has the most to give. */
   lazy val unused: IndexedSeq[Int] = {
-    val bound =
-      WorkloadBound.of(WorkloadShapes.of(queries, rows), WorkloadShapes.caps(rows), files * pagesPerFile)
+    val bound = WorkloadShapes.bound(queries, rows)(files * pagesPerFile)
     if (bound.unused.length < rows.columns) bound.unused else IndexedSeq.empty
   }
 

@@ -1,7 +1,7 @@
 package sparkzorder.curve.build
 
 import sparkzorder.curve.build.cut.{RankedSample, SliceCuts}
-import sparkzorder.curve.cost.{RankQueries, WorkloadBound}
+import sparkzorder.curve.cost.RankQueries
 import sparkzorder.curve.layout.CutTree
 
 /** Slices of the columns as many as the bound of the workload gives each; the best order of the columns. */
@@ -10,8 +10,7 @@ object SliceTree extends QueryBuilder("slices") {
   private val Clearly = 0.995
 
   override protected def learn(sample: RankedSample, queries: RankQueries, files: Int): CutTree = {
-    val bits =
-      WorkloadBound.of(WorkloadShapes.of(queries, sample), WorkloadShapes.caps(sample), files).bits
+    val bits = WorkloadShapes.bound(queries, sample)(files.toDouble).bits
     val columns = bits.indices
     val orders = (0 until math.min(MostOrders, columns.length)).map(k => columns.drop(k) ++ columns.take(k))
     val grown = orders.map(new SliceCuts(_, bits, files).grow(sample, files)).map(g =>

@@ -1,17 +1,24 @@
 package sparkzorder.curve.build
 
 import sparkzorder.curve.build.cut.RankedSample
-import sparkzorder.curve.cost.{Factor, RankBox, RankQueries, Shape}
+import sparkzorder.curve.cost.{Factor, RankBox, RankQueries, Shape, WorkloadBound}
 import sparkzorder.curve.layout.{RankSpan, Scale}
 
 /** What the bound needs to know of queries: how wide they are, in shares of the sampled rows. */
 object WorkloadShapes {
 
+  /** The bound of these queries for any number of files, row groups or pages; the shapes are found once. */
+  def bound(queries: RankQueries, sample: RankedSample): Double => WorkloadBound = {
+    val shapes = of(queries, sample)
+    val most = caps(sample)
+    blocks => WorkloadBound.of(shapes, most, blocks)
+  }
+
   /**
    * One shape a query. Of an OR of boxes it is that of the box which costs most by itself: the whole query
    * costs no less, so the bound stays true.
    */
-  def of(queries: RankQueries, sample: RankedSample): Seq[Shape] =
+  private[build] def of(queries: RankQueries, sample: RankedSample): Seq[Shape] =
     (0 until queries.size).flatMap { q =>
       val shapes = queries.boxes(q).map(box => factors(box, sample))
       if (shapes.isEmpty) None
@@ -19,7 +26,7 @@ object WorkloadShapes {
     }
 
   /** Per column, the bits that its distinct values need; `Scale.Bits` if nearly every row has its own value. */
-  def caps(sample: RankedSample): IndexedSeq[Double] = (0 until sample.columns).map { c =>
+  private[build] def caps(sample: RankedSample): IndexedSeq[Double] = (0 until sample.columns).map { c =>
     val distinct = sample.distinct(c)
     if (distinct > sample.rows / 4) Scale.Bits.toDouble
     else math.log(math.max(1, distinct).toDouble) / math.log(2)

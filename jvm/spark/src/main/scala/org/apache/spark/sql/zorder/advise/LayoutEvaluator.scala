@@ -4,8 +4,7 @@ import org.apache.spark.sql.zorder.fit.Sample
 import sparkzorder.curve.Block
 import sparkzorder.curve.advise.ColumnSearch
 import sparkzorder.curve.build.{DefaultWorkload, HeldOut, QueryHalves, QueryShares, WorkloadShapes}
-import sparkzorder.curve.build.cut.RankedSample
-import sparkzorder.curve.cost.{Query, RankBlocks, RankQueries, ReadCost, WorkloadBound}
+import sparkzorder.curve.cost.{Query, RankBlocks, RankQueries, ReadCost}
 import sparkzorder.curve.layout.Scale
 
 /**
@@ -24,32 +23,28 @@ final private[advise] class LayoutEvaluator(
     val files: Int,
     pagesPerFile: Double) {
   private val (toFit, toJudge) = sample.halves
-  private val scales: IndexedSeq[Scale] = toFit.columns.map(_.scale)
-  private val rows = ranked(toFit)
+  private val scales: IndexedSeq[Scale] = toFit.scales
+  private val rows = toFit.ranked(scales)
   private val (known, unseen) =
     QueryHalves.of(if (queries.isEmpty) DefaultWorkload.of(rows) else RankQueries.of(queries, scales))
-  private val heldOut = new HeldOut(ranked(toJudge), unseen, files, pagesPerFile)
+  private val heldOut = new HeldOut(toJudge.ranked(scales), unseen, files, pagesPerFile)
 
   val search: ColumnSearch =
     new ColumnSearch(rows, known, queries.nonEmpty, heldOut, files, pagesPerFile)
 
+  private val boundOf = WorkloadShapes.bound(unseen, rows)
+
   /** The least that the queries could read of this many files if the columns were independent. */
-  val bound: Double = boundOf(files.toDouble)
+  val bound: Double = boundOf(files.toDouble).share
 
   /** The same for files and pages. */
-  val boundCost: Double = ReadCost.of(bound, boundOf(files * pagesPerFile))
+  val boundCost: Double = ReadCost.of(bound, boundOf(files * pagesPerFile).share)
 
   /** What the queries read of the files and pages that are there. */
   def now(files: Seq[Block], pages: Seq[Block]): QueryShares =
     heldOut.read(
       RankBlocks.ofZones(files.toIndexedSeq, scales),
       RankBlocks.ofZones(pages.toIndexedSeq, scales))
-
-  private def boundOf(blocks: Double): Double =
-    WorkloadBound.of(WorkloadShapes.of(unseen, rows), WorkloadShapes.caps(rows), blocks).share
-
-  private def ranked(rows: Sample): RankedSample =
-    new RankedSample(scales, rows.columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
 }
 
 private[advise] object LayoutEvaluator {

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.fit
 import sparkzorder.curve.Block
 import sparkzorder.curve.build.{Candidate, DefaultWorkload, WorkloadShapes}
 import sparkzorder.curve.build.cut.RankedSample
-import sparkzorder.curve.cost.{RankBlocks, RankQueries, WorkloadBound}
+import sparkzorder.curve.cost.{RankBlocks, RankQueries}
 
 /**
  * Scores blocks by the queries that the candidate layouts of one table or partition were compared by, so that the
@@ -20,15 +20,12 @@ final class CandidateScorer(sample: RankedSample, logged: RankQueries, files: Do
   def of(name: String, levels: Levels): Candidate = Candidate(name, share(levels.files), share(levels.pages))
 
   /** The least that any layout could read if the columns were independent. */
-  def bound: Candidate = Candidate("bound", least(files), least(pages))
+  def bound: Candidate = Candidate("bound", least(files).share, least(pages).share)
 
   private def share(blocks: Seq[Block]): Double =
     RankBlocks.ofZones(blocks.toIndexedSeq, sample.scales).share(asked)
 
-  private lazy val shapes = WorkloadShapes.of(asked, few)
-
-  private def least(blocks: Double): Double =
-    WorkloadBound.of(shapes, WorkloadShapes.caps(few), blocks).share
+  private lazy val least = WorkloadShapes.bound(asked, few)
 }
 
 object CandidateScorer {

@@ -2,7 +2,6 @@ package org.apache.spark.sql.zorder.fit
 
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import sparkzorder.curve.build.{AutoChoice, Candidate, Curves}
-import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Query, RankQueries}
 import sparkzorder.curve.layout.{Layout, LayoutColumn}
 
@@ -37,9 +36,8 @@ object Fit {
       curve: String,
       queries: Seq[Query],
       pagesPerFile: Double): Choice = {
-    val scales = sample.columns.map(_.scale)
-    val ranked =
-      new RankedSample(scales, sample.columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
+    val scales = sample.scales
+    val ranked = sample.ranked(scales)
     val asked = RankQueries.of(queries, scales)
     val chosen = AutoChoice.fit(ranked, asked, files, pagesPerFile, Curves.builders(curve, columns.length))
     val named = columns.zip(scales).map { case (c, s) => LayoutColumn(c.sql, c.dataType, s) }

@@ -117,8 +117,7 @@ object LeastReads {
     private def ranked(places: Seq[Int], level: Level): RankedSample = {
       val wanted = math.max(LeastRows, math.min(MostRows, RowsOfBlock * level(blocks)))
       val few = sample.select(places).thinned(wanted.toInt)
-      val scales = few.columns.map(_.scale)
-      new RankedSample(scales, few.columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
+      few.ranked(few.scales)
     }
   }
 

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.zorder.fit
 
 import sparkzorder.curve.build.WorkloadShapes
-import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Query, RankQueries, WorkloadBound}
 
 /**
@@ -10,19 +9,17 @@ import sparkzorder.curve.cost.{Query, RankQueries, WorkloadBound}
  */
 final class QueryBound(sample: Sample) {
   private val few = sample.thinned(QueryBound.Rows)
-  private val scales = few.columns.map(_.scale)
-  private val ranks = few.columns.zip(scales).map { case (c, s) => c.ranks(s) }
+  private val ranks = few.ranked(few.scales)
 
   /** @param blocks number of files, row groups or pages that the table will have */
   def of(queries: Seq[Query], blocks: ReadShares): ReadShares = {
     val asked = queries.flatMap(_.columns).distinct.sorted
-    val ranked = new RankedSample(asked.map(scales(_)).toIndexedSeq, asked.map(ranks(_)).toArray)
+    val ranked = ranks.only(asked.toIndexedSeq)
     val boxes = RankQueries.of(queries.map(_.over(asked)), ranked.scales)
-    val shapes = WorkloadShapes.of(boxes, ranked)
-    val caps = WorkloadShapes.caps(ranked)
+    val bound = WorkloadShapes.bound(boxes, ranked)
     val matching = boxes.selectivities(ranked.ranks)
     def least(n: Double): Double =
-      math.max(WorkloadBound.of(shapes, caps, n).share, WorkloadBound.floor(matching, boxes.weights, n))
+      math.max(bound(n).share, WorkloadBound.floor(matching, boxes.weights, n))
     ReadShares(least(blocks.files), least(blocks.rowGroups), least(blocks.pages))
   }
 }

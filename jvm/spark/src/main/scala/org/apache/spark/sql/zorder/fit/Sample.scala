@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.fit
 
 import sparkzorder.curve.{BytesWord, Evenly, LongWord, Word, Zone}
+import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.SortedWords
 import sparkzorder.curve.layout.{BytesScale, LongScale, Scale, ScaleBuilder}
 
@@ -144,6 +145,13 @@ final case class Sample(columns: IndexedSeq[SampleColumn]) {
   def rows: Int = columns.head.isNull.length
 
   def take(indices: Array[Int]): Sample = Sample(columns.map(_.take(indices)))
+
+  /** A scale for each column, fitted on all rows. */
+  def scales: IndexedSeq[Scale] = columns.map(_.scale)
+
+  /** The rows as ranks on such scales, which may have been fitted on other rows. */
+  def ranked(scales: IndexedSeq[Scale]): RankedSample =
+    new RankedSample(scales, columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
 
   /** The same rows with these columns only, in this order. */
   def select(places: Seq[Int]): Sample = Sample(places.map(columns(_)).toIndexedSeq)
