@@ -6,13 +6,15 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.sql.statement.StatementParser
+import org.apache.spark.sql.zorder.sql.statement.{StatementFilter, StatementParser, ZOrderCommand}
 
 /** Bad input gets one sentence: what stands where, and what would parse. */
 class StatementErrorsSuite extends AnyFunSuite {
 
-  private def refused(sql: String): String =
-    intercept[ZOrderException](new StatementParser(CatalystSqlParser).parse(sql)).getMessage
+  private def parse(sql: String): ZOrderCommand =
+    new StatementParser(CatalystSqlParser).parse(StatementFilter(sql).get)
+
+  private def refused(sql: String): String = intercept[ZOrderException](parse(sql)).getMessage
 
   private val notUnderstood = Seq(
     "OPTIMIZE" -> "it names no table",
@@ -96,10 +98,10 @@ class StatementErrorsSuite extends AnyFunSuite {
     assert(refused("OPTIMIZE t WHERE a = ?").contains("take no parameter markers, and this statement has ?"))
     assert(refused("OPTIMIZE t WHERE a BETWEEN :lo AND 3").contains("this statement has :lo"))
     assert(refused("ZORDER VACUUM :t").contains("this statement has :t"))
-    new StatementParser(CatalystSqlParser).parse("OPTIMIZE t WHERE a = ':x ?' -- :y ?")
+    parse("OPTIMIZE t WHERE a = ':x ?' -- :y ?")
     // Spark 4 reads a::int; Spark 3.5 says what it does not read, and that is no marker
     Seq("a::int = 1", "a:b = 1").foreach { where =>
-      val outcome = Try(new StatementParser(CatalystSqlParser).parse(s"OPTIMIZE t WHERE $where"))
+      val outcome = Try(parse(s"OPTIMIZE t WHERE $where"))
       assert(outcome.failed.toOption.forall(!_.getMessage.contains("parameter markers")), where)
     }
   }

@@ -12,7 +12,9 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
 import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
-import org.apache.spark.sql.zorder.sql.statement.TableRefParser
+import org.apache.spark.sql.zorder.sql.statement.{
+  OptimizeCommand, RemoveCommand, RollbackCommand, TableRefParser, VacuumCommand
+}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.Provider
 

@@ -3,9 +3,17 @@ package org.apache.spark.sql.zorder.sql.statement
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** docs/spec.md, section 6: the first words decide; everything else goes untouched to the parser below. */
 class StatementFilterSuite extends AnyFunSuite with ZOrderSession {
+
+  /** The statement that is ours, and the mode of EXPLAIN. */
+  private def ours(sql: String): Option[(String, String)] =
+    StatementFilter(sql).map { own =>
+      assert(own.tokens === new Lexer(own.sql).tokens())
+      (own.sql, own.explain.fold("none")(_.name))
+    }
 
   test("statements of others are left alone") {
     Seq(
@@ -29,30 +37,27 @@ class StatementFilterSuite extends AnyFunSuite with ZOrderSession {
       "EXPLAIN EXTENDED",
       "ALTER TABLE t ZORDER BY (a)"
     ).foreach { sql =>
-      assert(StatementFilter(sql) == StatementFilter.NotOurs, sql)
+      assert(ours(sql) === None, sql)
     }
   }
 
   test("ours in any case, behind comments, blanks and EXPLAIN") {
-    assert(StatementFilter("OPTIMIZE t") == StatementFilter.Ours("OPTIMIZE t"))
-    assert(
-      StatementFilter("  -- why\n/* and how */ zOrDeR table t") == StatementFilter.Ours(
-        "  -- why\n/* and how */ zOrDeR table t"))
-    assert(StatementFilter("explain optimize t") == StatementFilter.Explain("", "optimize t"))
-    assert(StatementFilter("EXPLAIN formatted ZORDER TABLE t") == StatementFilter.Explain(
-      "FORMATTED",
-      "ZORDER TABLE t"))
-    // not well-formed, but begins like ours: so it is ours to say what is wrong
-    assert(StatementFilter("OPTIMIZE t WHERE 'x") == StatementFilter.Ours("OPTIMIZE t WHERE 'x"))
+    assert(ours("OPTIMIZE t") === Some(("OPTIMIZE t", "none")))
+    val commented = "  -- why\n/* and how */ zOrDeR table t"
+    assert(ours(commented) === Some((commented, "none")))
+    assert(ours("explain /* it */ optimize t;") === Some(("optimize t;", "simple")))
+    assert(ours("EXPLAIN formatted ZORDER TABLE t") === Some(("ZORDER TABLE t", "formatted")))
+    // not well-formed, but begins like ours: so it is ours to say what is wrong, and where in the statement itself
+    Seq("OPTIMIZE t WHERE 'x", "EXPLAIN COST OPTIMIZE t WHERE 'x").foreach { sql =>
+      assert(intercept[ZOrderException](ours(sql)).getMessage.contains("line 1, column 18: the quote '"), sql)
+    }
   }
 
   test("variables are substituted before anything is recognised") {
     withConf("spark.zordertest.verb" -> "OPTIMIZE", "spark.zordertest.t" -> "db.t") {
-      assert(StatementFilter(
-        "${spark.zordertest.verb} ${spark.zordertest.t}") == StatementFilter.Ours("OPTIMIZE db.t"))
-      assert(
-        StatementFilter("ZORDER TABLE ${spark.zordertest.t}") == StatementFilter.Ours("ZORDER TABLE db.t"))
-      assert(StatementFilter("${spark.zordertest.t}") == StatementFilter.NotOurs)
+      assert(ours("${spark.zordertest.verb} ${spark.zordertest.t}") === Some(("OPTIMIZE db.t", "none")))
+      assert(ours("ZORDER TABLE ${spark.zordertest.t}") === Some(("ZORDER TABLE db.t", "none")))
+      assert(ours("${spark.zordertest.t}") === None)
     }
   }
 

@@ -13,9 +13,10 @@ import org.apache.spark.sql.zorder.table.TableRef.{Location, Name}
 
 /** docs/spec.md, section 6: what parses, and into what. */
 class StatementParserSuite extends AnyFunSuite {
-  private def parse(sql: String): Statement = new StatementParser(CatalystSqlParser).parse(sql)
+  private def parse(sql: String): ZOrderCommand =
+    new StatementParser(CatalystSqlParser).parse(StatementFilter(sql).get)
 
-  private def request(sql: String): ClusterRequest = parse(sql).asInstanceOf[Statement.Cluster].request
+  private def request(sql: String): ClusterRequest = parse(sql).asInstanceOf[OptimizeCommand].request
 
   private def bare(sql: String): ClusterRequest = request(sql).copy(statement = "")
 
@@ -40,18 +41,18 @@ class StatementParserSuite extends AnyFunSuite {
   }
 
   test("the query log") {
-    assert(parse("ZORDER LOG START") == Statement.LogStart(None, None))
-    assert(parse("zorder log start '/q' keep literals;") == Statement.LogStart(Some("/q"), Some(true)))
-    assert(parse("ZORDER LOG START DROP LITERALS") == Statement.LogStart(None, Some(false)))
-    assert(parse("ZORDER LOG STOP") == Statement.LogStop)
+    assert(parse("ZORDER LOG START") == LogStartCommand(None, None))
+    assert(parse("zorder log start '/q' keep literals;") == LogStartCommand(Some("/q"), Some(true)))
+    assert(parse("ZORDER LOG START DROP LITERALS") == LogStartCommand(None, Some(false)))
+    assert(parse("ZORDER LOG STOP") == LogStopCommand())
   }
 
   test("explanations of a query and of a log") {
-    assert(parse("ZORDER EXPLAIN SELECT 1;") == Statement.ExplainQuery("SELECT 1"))
+    assert(parse("ZORDER EXPLAIN SELECT 1;") == ExplainQueryCommand("SELECT 1"))
     val query = "SELECT 'a;b', m['x'] /* c */ FROM t -- d\n WHERE a::int > 1"
-    assert(parse(s"zorder explain $query") == Statement.ExplainQuery(query))
-    assert(parse("ZORDER EXPLAIN LOG '/q'") == Statement.ExplainLog("/q"))
-    assert(parse("ZORDER EXPLAIN LOG db.`a b`") == Statement.ExplainLog("db.`a b`"))
+    assert(parse(s"zorder explain $query") == ExplainQueryCommand(query))
+    assert(parse("ZORDER EXPLAIN LOG '/q'") == ExplainLogCommand("/q"))
+    assert(parse("ZORDER EXPLAIN LOG db.`a b`") == ExplainLogCommand("db.`a b`"))
   }
 
   test("every clause alone") {
@@ -123,7 +124,7 @@ class StatementParserSuite extends AnyFunSuite {
   }
 
   test("only a plain OPTIMIZE is Delta's syntax too") {
-    def delta(sql: String): Boolean = parse(sql).asInstanceOf[Statement.Cluster].deltaSyntax
+    def delta(sql: String): Boolean = request(sql).deltaSyntax
     assert(delta("OPTIMIZE t FULL WHERE a = 1 ZORDER BY (a)") && delta("OPTIMIZE t"))
     Seq(
       "OPTIMIZE t DRY RUN",
@@ -135,20 +136,20 @@ class StatementParserSuite extends AnyFunSuite {
 
   test("maintenance") {
     val name = Name(Seq("db", "t"))
-    assert(parse("ZORDER VACUUM db.t") == Statement.Vacuum(name, None, None, dryRun = false))
-    assert(parse("zorder vacuum db.t retain 1.5 hours dry run;") == Statement.Vacuum(
+    assert(parse("ZORDER VACUUM db.t") == VacuumCommand(name, None, None, dryRun = false))
+    assert(parse("zorder vacuum db.t retain 1.5 hours dry run;") == VacuumCommand(
       name,
       Some(1.5),
       None,
       dryRun = true))
-    assert(parse("ZORDER VACUUM '/p' RETAIN 0 HOURS") == Statement.Vacuum(
+    assert(parse("ZORDER VACUUM '/p' RETAIN 0 HOURS") == VacuumCommand(
       Location("/p"),
       Some(0),
       None,
       dryRun = false))
     assert(parse("ZORDER VACUUM t RETAIN 0 HOURS LATE FILES replace") ==
-      Statement.Vacuum(Name(Seq("t")), Some(0), Some(LateChoice.Replace), dryRun = false))
-    assert(parse("ZORDER ROLLBACK db.t") == Statement.Rollback(name))
-    assert(parse("ZORDER REMOVE parquet.`/p`") == Statement.Remove(Location("/p"), None))
+      VacuumCommand(Name(Seq("t")), Some(0), Some(LateChoice.Replace), dryRun = false))
+    assert(parse("ZORDER ROLLBACK db.t") == RollbackCommand(name))
+    assert(parse("ZORDER REMOVE parquet.`/p`") == RemoveCommand(Location("/p"), None))
   }
 }

@@ -6,41 +6,27 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.execution.ExplainMode
 import org.apache.spark.sql.execution.command.ExplainCommand
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.sql.statement.{Statement, StatementFilter, StatementParser}
+import org.apache.spark.sql.zorder.sql.statement.{
+  OptimizeCommand, StatementFilter, StatementParser, ZOrderCommand
+}
 import org.apache.spark.sql.zorder.table.resolve.Provider
 
 /** Decides which statements are ours and turns them into commands. */
 final class StatementPlanner(session: SparkSession, delegate: ParserInterface) extends Logging {
 
   /** The plan of our statements, and of those that we leave to Delta; None for all others. */
-  def plan(sql: String): Option[LogicalPlan] = StatementFilter(sql) match {
-    case StatementFilter.NotOurs => None
-    case StatementFilter.Ours(statement) => Some(command(statement))
-    case StatementFilter.Explain(mode, statement) =>
-      val explain =
-        ExplainMode.fromString(if (mode.isEmpty) "simple" else mode.toLowerCase(java.util.Locale.ROOT))
-      Some(ExplainCommand(command(statement), explain))
-  }
-
-  private def command(sql: String): LogicalPlan = new StatementParser(delegate).parse(sql) match {
-    case Statement.Cluster(request, deltaSyntax) =>
-      (if (deltaSyntax) deltasOwn(sql, request) else None).getOrElse(OptimizeCommand(request))
-    case Statement.Vacuum(table, retainHours, late, dryRun) => VacuumCommand(table, retainHours, late, dryRun)
-    case Statement.Rollback(table) => RollbackCommand(table)
-    case Statement.Remove(table, home) => RemoveCommand(table, home)
-    case Statement.CreateIndex(table, columns, options) => CreateIndexCommand(table, columns, options)
-    case Statement.RefreshIndex(table, ifExists) => RefreshIndexCommand(table, ifExists)
-    case Statement.DescribeIndex(table) => DescribeIndexCommand(table)
-    case Statement.DropIndex(table) => DropIndexCommand(table)
-    case Statement.ExplainQuery(query) => ExplainQueryCommand(query)
-    case Statement.ExplainLog(log) => ExplainLogCommand(log)
-    case Statement.LogStart(path, keepLiterals) => LogStartCommand(path, keepLiterals)
-    case Statement.LogStop => LogStopCommand()
+  def plan(sql: String): Option[LogicalPlan] = StatementFilter(sql).map { statement =>
+    val command = new StatementParser(delegate).parse(statement)
+    val plan = command match {
+      case OptimizeCommand(request) if request.deltaSyntax =>
+        deltasOwn(statement.sql, request).getOrElse(command)
+      case _ => command
+    }
+    statement.explain.fold(plan)(ExplainCommand(plan, _))
   }
 
   /** Delta's plan, if its parser is below ours, the table is a Delta table and we do not take over its OPTIMIZE. */

@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.table.TableRef
  * @param by
  *   clustering columns as SQL expressions; empty = take them from the table
  * @param curve
- *   `auto`, `zorder`, `hilbert`, `lexical` or `tree`, if the statement names one
+ *   one of `Curves.names`, if the statement names one
  * @param options
  *   the statement's own `WITH (...)`, names checked, values not yet merged with table and session
  * @param into
@@ -24,6 +24,10 @@ final case class ClusterRequest(
     into: Option[String],
     dryRun: Boolean,
     statement: String) {
+
+  /** Whether it is an `OPTIMIZE` with only clauses that Delta's own statement has, too. */
+  def deltaSyntax: Boolean = statement.regionMatches(true, 0, "OPTIMIZE", 0, "OPTIMIZE".length) &&
+    curve.isEmpty && options.isEmpty && into.isEmpty && !dryRun
 
   /** Whether it changes the table: a dry run and a copy only read it. */
   def changes: Boolean = !dryRun && into.isEmpty

@@ -37,15 +37,15 @@ object Clause {
    */
   def split(
       text: StatementText,
-      tokens: IndexedSeq[Token],
       from: Int,
       grammar: Seq[Clause]): Seq[ClauseBody] = {
+    import text.tokens
     val heads = (from until tokens.size).flatMap { i =>
       grammar.find(c => opens(c, tokens, i) && (c != Full || i == from)).map(c => (i, c))
     }
-    heads.foreach { case (i, clause) => checkWords(text, tokens, i, clause) }
+    heads.foreach { case (i, clause) => checkWords(text, i, clause) }
     if (heads.headOption.map(_._1) != tokens.indices.lift(from)) notAClause(text, tokens(from), grammar)
-    checkOrder(text, tokens, heads, grammar)
+    checkOrder(text, heads, grammar)
     val ends = heads.drop(1).map(_._1) :+ tokens.size
     heads.zip(ends).map { case ((i, clause), end) =>
       ClauseBody(clause, tokens(i), tokens.slice(i + clause.words.size, end))
@@ -59,11 +59,11 @@ object Clause {
     words.zipWithIndex.forall { case (word, k) => tokens.lift(i + k).exists(_.is(word)) }
   }
 
-  private def checkWords(text: StatementText, tokens: IndexedSeq[Token], i: Int, clause: Clause): Unit =
+  private def checkWords(text: StatementText, i: Int, clause: Clause): Unit =
     clause.words.zipWithIndex.drop(1).foreach { case (word, k) =>
-      if (!tokens.lift(i + k).exists(_.is(word)))
+      if (!text.tokens.lift(i + k).exists(_.is(word)))
         text.fail(
-          tokens(i).start,
+          text.tokens(i).start,
           s"${clause.words.head} must be followed by $word, as in ${clause.name} hilbert")
     }
 
@@ -75,11 +75,10 @@ object Clause {
 
   private def checkOrder(
       text: StatementText,
-      tokens: IndexedSeq[Token],
       heads: Seq[(Int, Clause)],
       grammar: Seq[Clause]): Unit =
     heads.zip(heads.drop(1)).foreach { case ((_, earlier), (i, later)) =>
-      val position = tokens(i).start
+      val position = text.tokens(i).start
       if (heads.exists { case (j, clause) => j < i && clause == later })
         text.fail(position, s"${later.name} stands there a second time")
       if (grammar.indexOf(later) < grammar.indexOf(earlier))

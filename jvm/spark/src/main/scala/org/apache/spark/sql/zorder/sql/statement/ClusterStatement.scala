@@ -11,13 +11,11 @@ object ClusterStatement {
   def build(
       text: StatementText,
       target: TableRef,
-      clauses: Seq[ClauseBody],
-      statement: String,
-      isOptimize: Boolean): Statement.Cluster = {
+      clauses: Seq[ClauseBody]): OptimizeCommand = {
     def clause(wanted: Clause*): Option[ClauseBody] = clauses.find(c => wanted.contains(c.clause))
     clause(Clause.Full).foreach(isEmpty(text, _))
     clause(Clause.DryRun).foreach(isEmpty(text, _))
-    val request = ClusterRequest(
+    OptimizeCommand(ClusterRequest(
       target = target,
       by = clause(Clause.ZOrderBy, Clause.By).fold(Seq.empty[String])(list(text, _)),
       full = clause(Clause.Full).isDefined,
@@ -26,10 +24,8 @@ object ClusterStatement {
       options = clause(Clause.With).fold(Map.empty[String, String])(options(text, _)(known)),
       into = clause(Clause.Into).map(into(text, _)),
       dryRun = clause(Clause.DryRun).isDefined,
-      statement = statement
-    )
-    val more = Seq(Clause.UsingCurve, Clause.With, Clause.Into, Clause.DryRun)
-    Statement.Cluster(request, deltaSyntax = isOptimize && clause(more: _*).isEmpty)
+      statement = text.slice(text.tokens)
+    ))
   }
 
   private def isEmpty(text: StatementText, clause: ClauseBody): Unit =

@@ -5,15 +5,15 @@ import org.apache.spark.sql.zorder.table.TableRef
 /** Parses `ZORDER EXPLAIN query` and `ZORDER EXPLAIN LOG table`. No query begins with LOG. */
 object ExplainStatement {
 
-  def build(text: StatementText, tokens: IndexedSeq[Token], from: Int): Statement = {
-    val word = tokens.lift(from).getOrElse(text.fail(text.sql.length, "it ends after ZORDER EXPLAIN"))
+  def build(text: StatementText, from: Int): ZOrderCommand = {
+    val word = text.tokens.lift(from).getOrElse(text.ended("it ends after ZORDER EXPLAIN"))
     if (word.is("LOG")) {
-      val (log, next) = TableRefParser.read(text, tokens, from + 1)
-      tokens.lift(next).foreach(text.found(_, "behind the query log"))
-      Statement.ExplainLog(log match {
+      val (log, next) = TableRefParser.read(text, from + 1)
+      text.tokens.lift(next).foreach(text.found(_, "behind the query log"))
+      ExplainLogCommand(log match {
         case TableRef.Location(path) => path
         case name: TableRef.Name => name.sql
       })
-    } else Statement.ExplainQuery(text.slice(tokens.drop(from)))
+    } else ExplainQueryCommand(text.slice(text.tokens.drop(from)))
   }
 }

@@ -1,27 +1,36 @@
 package org.apache.spark.sql.zorder.sql.statement
 
+import scala.collection.mutable
+
 /**
  * Splits a statement into tokens by the rules of Spark's own lexer, as far as finding clauses needs them:
  * comments (`--` to the end of the line, nested `/* */`), strings with either quote, `r'raw'` strings,
  * backquoted names and brackets. It reads no further than the tokens asked for.
  */
-final class Lexer(sql: String) {
+final class Lexer(val sql: String) {
+  private val read = mutable.ArrayBuffer.empty[Token]
   private var at = 0
   private var open: List[Char] = Nil
   private var openAt: List[Int] = Nil
 
   /** All tokens, or an [[UnreadableStatement]] where a quote, comment or bracket does not match. */
   def tokens(): IndexedSeq[Token] = {
-    val all = Iterator.continually(next()).takeWhile(_.isDefined).flatten.toIndexedSeq
+    while (readOne()) {}
     openAt.headOption.foreach(i => fail(s"the bracket '${sql(i)}' is never closed", i))
-    all
+    read.toIndexedSeq
   }
 
-  /** The next token, or None at the end. */
-  def next(): Option[Token] = {
+  /** The token of this number, from 0; None behind the last one. */
+  def token(number: Int): Option[Token] = {
+    while (read.size <= number && readOne()) {}
+    read.lift(number)
+  }
+
+  /** False at the end. */
+  private def readOne(): Boolean = {
     skipBlanksAndComments()
-    if (at >= sql.length) None
-    else {
+    val more = at < sql.length
+    if (more) {
       val start = at
       val kind = sql(start) match {
         case '`' => quoted('`', backslash = false); TokenKind.Quoted
@@ -32,10 +41,10 @@ final class Lexer(sql: String) {
       val text = sql.substring(start, at)
       val symbol = if (kind == TokenKind.Symbol) text.head else ' '
       if (isClosing(symbol)) close(symbol, start)
-      val token = Token(kind, text, start, open.size)
+      read += Token(kind, text, start, open.size)
       if (isOpening(symbol)) { open = symbol :: open; openAt = start :: openAt }
-      Some(token)
     }
+    more
   }
 
   private def isWordPart(c: Char): Boolean = Character.isLetterOrDigit(c) || c == '_'

@@ -20,6 +20,10 @@ sealed abstract class StatementKind(val opening: String, val grammar: Seq[Clause
 
   /** The word after ZORDER. */
   def second: String = words(1)
+
+  /** The first of its words that does not stand where it belongs. */
+  def missing(tokens: IndexedSeq[Token]): Option[String] =
+    words.indices.find(i => !tokens.lift(i).exists(_.is(words(i)))).map(words)
 }
 
 object StatementKind {
@@ -81,4 +85,8 @@ object StatementKind {
     DropIndex,
     Log,
     Explain)
+
+  /** The kind of a statement; None if its first words are not all there. */
+  def of(tokens: IndexedSeq[Token]): Option[StatementKind] =
+    (Optimize +: zorderKinds).find(_.missing(tokens).isEmpty)
 }

@@ -5,84 +5,70 @@ import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /**
- * Parses text that begins with `OPTIMIZE` or `ZORDER`, after variable substitution. Refuses, with one sentence,
- * everything that is not one of the statements in docs/spec.md.
+ * Makes the command of a statement that begins with `OPTIMIZE` or `ZORDER`; its table has not been looked up then.
+ * Refuses, with one sentence, everything that is not one of the statements in docs/spec.md.
  *
  * @param delegate
  *   Spark's parser, or another extension's on top of it: it parses names and expressions
  */
 final class StatementParser(delegate: ParserInterface) {
 
-  def parse(sql: String): Statement = {
-    val tokens = withoutSemicolons(new StatementText(sql, StatementKind.Optimize.usage, delegate).tokens())
-    val (kind, from) = kindOf(sql, tokens)
-    val text = new StatementText(sql, kind.usage, delegate)
-    refuseMarkers(text, tokens)
+  def parse(statement: OwnStatement): ZOrderCommand = {
+    val tokens = withoutSemicolons(statement.tokens)
+    val found = StatementKind.of(tokens)
+    val usage = found.fold(StatementKind.zorderKinds.map(_.opening).mkString(" or "))(_.usage)
+    val text = new StatementText(statement.sql, tokens, usage, delegate)
+    val kind = found.getOrElse(noKind(text))
+    refuseMarkers(text)
     tokens.find(_.isSymbol(";")).foreach(text.found(_, "inside a statement, one statement at a time"))
     kind match {
-      case StatementKind.Log => LogStatement.build(text, tokens, from)
-      case StatementKind.Explain => ExplainStatement.build(text, tokens, from)
-      case _ => onTable(kind, text, tokens, from)
+      case StatementKind.Log => LogStatement.build(text, kind.words.size)
+      case StatementKind.Explain => ExplainStatement.build(text, kind.words.size)
+      case _ => onTable(kind, text, kind.words.size)
     }
   }
 
-  private def onTable(
-      kind: StatementKind,
-      text: StatementText,
-      tokens: IndexedSeq[Token],
-      from: Int): Statement = {
-    val ifExists =
-      kind == StatementKind.RefreshIndex && Seq("IF", "EXISTS").zipWithIndex.forall { case (word, i) =>
-        tokens.lift(from + i).exists(_.is(word))
+  private def onTable(kind: StatementKind, text: StatementText, from: Int): ZOrderCommand = {
+    val ifExists = kind == StatementKind.RefreshIndex &&
+      Seq("IF", "EXISTS").zipWithIndex.forall { case (word, i) =>
+        text.tokens.lift(from + i).exists(_.is(word))
       }
-    val (target, next) = TableRefParser.read(text, tokens, if (ifExists) from + 2 else from)
-    val clauses = Clause.split(text, tokens, next, kind.grammar)
+    val (table, next) = TableRefParser.read(text, if (ifExists) from + 2 else from)
+    val clauses = Clause.split(text, next, kind.grammar)
     kind match {
-      case StatementKind.Vacuum => VacuumStatement.vacuum(text, target, clauses)
-      case StatementKind.Rollback => Statement.Rollback(target)
-      case StatementKind.Remove => VacuumStatement.remove(text, target, clauses)
-      case StatementKind.CreateIndex => IndexStatement.create(text, target, clauses)
-      case StatementKind.RefreshIndex => Statement.RefreshIndex(target, ifExists)
-      case StatementKind.DescribeIndex => Statement.DescribeIndex(target)
-      case StatementKind.DropIndex => Statement.DropIndex(target)
-      case _ =>
-        ClusterStatement.build(
-          text,
-          target,
-          clauses,
-          text.slice(tokens),
-          isOptimize = kind == StatementKind.Optimize)
+      case StatementKind.Vacuum => VacuumStatement.vacuum(text, table, clauses)
+      case StatementKind.Rollback => RollbackCommand(table)
+      case StatementKind.Remove => VacuumStatement.remove(text, table, clauses)
+      case StatementKind.CreateIndex => IndexStatement.create(text, table, clauses)
+      case StatementKind.RefreshIndex => RefreshIndexCommand(table, ifExists)
+      case StatementKind.DescribeIndex => DescribeIndexCommand(table)
+      case StatementKind.DropIndex => DropIndexCommand(table)
+      case _ => ClusterStatement.build(text, table, clauses)
     }
   }
 
   private def withoutSemicolons(tokens: IndexedSeq[Token]): IndexedSeq[Token] =
     tokens.take(tokens.lastIndexWhere(!_.isSymbol(";")) + 1)
 
-  private def kindOf(sql: String, tokens: IndexedSeq[Token]): (StatementKind, Int) =
-    if (tokens.headOption.exists(_.is("OPTIMIZE"))) (StatementKind.Optimize, 1)
-    else {
-      val text = new StatementText(sql, StatementKind.zorderKinds.map(_.opening).mkString(" or "), delegate)
-      val second = tokens.lift(1).getOrElse(text.fail(sql.length, "it ends after ZORDER"))
-      val kind = StatementKind.zorderKinds.find(k => second.is(k.second)).getOrElse {
-        val hint =
-          NearestName.to(second.text, StatementKind.zorderKinds.map(_.second)).fold("")(w =>
-            s" (did you mean $w?)")
-        text.found(second, s"behind ZORDER$hint")
-      }
-      kind.words.drop(2).zipWithIndex.foreach { case (word, i) =>
-        if (!tokens.lift(2 + i).exists(_.is(word)))
-          text.fail(second.start, s"${second.text} must be followed by $word")
-      }
-      (kind, kind.words.size)
+  private def noKind(text: StatementText): Nothing = {
+    val second = text.tokens.lift(1).getOrElse(text.ended("it ends after ZORDER"))
+    val kinds = StatementKind.zorderKinds
+    kinds.find(k => second.is(k.second)).flatMap(_.missing(text.tokens)).foreach { word =>
+      text.fail(second.start, s"${second.text} must be followed by $word")
     }
+    val hint = NearestName.to(second.text, kinds.map(_.second)).fold("")(w => s" (did you mean $w?)")
+    text.found(second, s"behind ZORDER$hint")
+  }
 
-  private def refuseMarkers(text: StatementText, tokens: IndexedSeq[Token]): Unit =
+  private def refuseMarkers(text: StatementText): Unit = {
+    import text.tokens
     tokens.indices.find(i => isMarker(tokens, i)).foreach { i =>
       val marker = if (tokens(i).isSymbol("?")) "?" else ":" + tokens(i + 1).text
       ZOrderException.refuse(
         s"OPTIMIZE and ZORDER take no parameter markers, and this statement has $marker: " +
           "write the value into the text.")
     }
+  }
 
   /** `?` or `:name`, but neither `a::int` nor `a:field`. */
   private def isMarker(tokens: IndexedSeq[Token], i: Int): Boolean = {

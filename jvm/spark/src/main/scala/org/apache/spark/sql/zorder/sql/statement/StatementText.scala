@@ -8,26 +8,28 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The text of one statement: its tokens, slices and expressions, and errors that point into it.
+ * The text of one statement: slices and expressions of it, and errors that point into it.
  *
  * @param usage
  *   what the statement should look like, for the end of an error
  * @param delegate
  *   parses names, literals and expressions
  */
-final class StatementText(val sql: String, val usage: String, delegate: ParserInterface) {
-
-  /** The tokens of the whole text. */
-  def tokens(): IndexedSeq[Token] =
-    try new Lexer(sql).tokens()
-    catch { case e: UnreadableStatement => fail(e.position, e.what) }
+final class StatementText(
+    sql: String,
+    val tokens: IndexedSeq[Token],
+    usage: String,
+    delegate: ParserInterface) {
+  import StatementText.shorten
 
   /** The text from the first of these tokens to the last, comments between them included. */
   def slice(tokens: Seq[Token]): String = sql.substring(tokens.head.start, tokens.last.end)
 
   /** Refuses the statement: the error says where it failed, what was there, and what would parse. */
-  def fail(position: Int, what: String): Nothing =
-    ZOrderException.refuse(s"This statement is not understood at ${place(position)}: $what; expected $usage.")
+  def fail(position: Int, what: String): Nothing = StatementText.refuse(sql, position, what, usage)
+
+  /** Refuses a statement that ends too early. */
+  def ended(what: String): Nothing = fail(sql.length, what)
 
   def found(token: Token, where: String): Nothing =
     fail(token.start, s"found '${shorten(token.text)}' $where")
@@ -66,10 +68,22 @@ final class StatementText(val sql: String, val usage: String, delegate: ParserIn
     e.getMessage.split('\n').map(_.trim).find(_.nonEmpty).getOrElse("it does not parse")
       .replaceAll("""\s*\(line \d+, pos \d+\)""", "").replaceAll("""^\[[A-Z_.]+\]\s*""", "")
       .replaceAll("""\s*SQLSTATE: \w+""", "").stripSuffix(".")
+}
 
-  private def place(position: Int): String = {
+object StatementText {
+
+  /** A text that is only a part of a statement. */
+  def of(text: String, usage: String, delegate: ParserInterface): StatementText = {
+    val tokens =
+      try new Lexer(text).tokens()
+      catch { case e: UnreadableStatement => refuse(text, e.position, e.what, usage) }
+    new StatementText(text, tokens, usage, delegate)
+  }
+
+  def refuse(sql: String, position: Int, what: String, usage: String): Nothing = {
     val before = sql.substring(0, math.min(position, sql.length))
-    s"line ${before.count(_ == '\n') + 1}, column ${position - before.lastIndexOf('\n')}"
+    val place = s"line ${before.count(_ == '\n') + 1}, column ${position - before.lastIndexOf('\n')}"
+    ZOrderException.refuse(s"This statement is not understood at $place: $what; expected $usage.")
   }
 
   private def shorten(text: String): String = if (text.length <= 60) text else text.take(57) + "..."

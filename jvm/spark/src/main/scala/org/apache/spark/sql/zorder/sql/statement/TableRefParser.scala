@@ -14,14 +14,14 @@ object TableRefParser {
    * @return
    *   the table and the index of the token behind it
    */
-  def read(text: StatementText, tokens: IndexedSeq[Token], from: Int): (TableRef, Int) = {
-    val token = tokens.lift(from).getOrElse(text.fail(text.sql.length, "it names no table"))
+  def read(text: StatementText, from: Int): (TableRef, Int) = {
+    val token = text.tokens.lift(from).getOrElse(text.ended("it names no table"))
     token.kind match {
       case TokenKind.Text =>
         val path = text.string(token, "a path")
         if (path.trim.isEmpty) text.found(token, "where a path belongs")
         (TableRef.Location(path), from + 1)
-      case TokenKind.Word | TokenKind.Quoted => named(text, tokens, from)
+      case TokenKind.Word | TokenKind.Quoted => named(text, from)
       case TokenKind.Symbol => text.found(token, "where a table name or a path in quotes belongs")
     }
   }
@@ -31,14 +31,14 @@ object TableRefParser {
     if (TableRef.isPath(text) && !text.startsWith("'")) TableRef.Location(text)
     else {
       val whole =
-        new StatementText(text, "a table name or a path", Shims.classic(session).sessionState.sqlParser)
-      val tokens = whole.tokens()
-      val (table, next) = read(whole, tokens, 0)
-      tokens.lift(next).foreach(whole.found(_, "behind the table name"))
+        StatementText.of(text, "a table name or a path", Shims.classic(session).sessionState.sqlParser)
+      val (table, next) = read(whole, 0)
+      whole.tokens.lift(next).foreach(whole.found(_, "behind the table name"))
       table
     }
 
-  private def named(text: StatementText, tokens: IndexedSeq[Token], from: Int): (TableRef, Int) = {
+  private def named(text: StatementText, from: Int): (TableRef, Int) = {
+    import text.tokens
     var end = from + 1
     while (tokens.lift(end).exists(_.isSymbol(".")) && tokens.lift(end + 1).exists(isPart)) end += 2
     val parts = tokens.slice(from, end)

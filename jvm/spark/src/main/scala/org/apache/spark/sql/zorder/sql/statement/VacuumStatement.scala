@@ -8,18 +8,18 @@ import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 /** Parses the clauses of `ZORDER VACUUM` and `ZORDER REMOVE`. */
 object VacuumStatement {
 
-  def vacuum(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): Statement.Vacuum = {
+  def vacuum(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): VacuumCommand = {
     val dryRun = clauses.find(_.clause == Clause.DryRun)
     dryRun.flatMap(_.body.headOption).foreach(text.found(_, "behind DRY RUN"))
     val retain = clauses.find(_.clause == Clause.Retain).map(hours(text, _))
     val late = clauses.find(_.clause == Clause.LateFiles).map(choice(text, _))
-    Statement.Vacuum(target, retain, late, dryRun.isDefined)
+    VacuumCommand(target, retain, late, dryRun.isDefined)
   }
 
-  def remove(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): Statement.Remove = {
+  def remove(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): RemoveCommand = {
     clauses.foreach(c => c.body.headOption.foreach(text.found(_, s"behind ${c.clause.name}")))
     clauses.drop(1).foreach(c => text.fail(c.head.start, "MOVE HOME and STAY exclude each other"))
-    Statement.Remove(
+    RemoveCommand(
       target,
       clauses.headOption.map(c => if (c.clause == Clause.Stay) HomeChoice.Stay else HomeChoice.MoveHome))
   }

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.zorder.sql
+package org.apache.spark.sql.zorder.sql.statement
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.zorder.shims.Shims

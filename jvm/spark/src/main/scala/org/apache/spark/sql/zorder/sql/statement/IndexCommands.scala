@@ -1,4 +1,4 @@
-package org.apache.spark.sql.zorder.sql
+package org.apache.spark.sql.zorder.sql.statement
 
 import scala.util.Try
 
