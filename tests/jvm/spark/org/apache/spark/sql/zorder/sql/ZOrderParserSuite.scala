@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.{ZOrderExtensions, ZOrderSession}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
-import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
+import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
 import org.apache.spark.sql.zorder.sql.statement.{
   OptimizeCommand, RemoveCommand, RollbackCommand, TableRefParser, VacuumCommand
 }
@@ -94,9 +94,8 @@ class ZOrderParserSuite extends AnyFunSuite with ZOrderSession {
     assert(!spark0.isInstanceOf[ZOrderParser])
     val built = extensions.buildParser(spark, spark0).asInstanceOf[ZOrderParser]
     assert(built.delegate eq spark0)
-    RegisteredFunctions.functions.foreach(f => assert(spark.catalog.functionExists(f.name), f.name))
-    val described =
-      RegisteredFunctions.functions.map(_.info) ++ RegisteredFunctions.tableFunctions.map(_.info)
+    ScalarFunctions.all.foreach(f => assert(spark.catalog.functionExists(f.name), f.name))
+    val described = ScalarFunctions.all.map(_.info) ++ TableFunctions.all.map(_.info)
     described.foreach { info =>
       assert(info.getSince == "0.1.0", info.getName)
       assert(Class.forName(info.getClassName).getName == info.getClassName)

@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.skip.scan.SkippingRule
 import org.apache.spark.sql.zorder.skip.topk.TopRowsRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser
-import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
+import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
 import org.apache.spark.sql.zorder.table.parquet.ExchangeGuard
 import org.apache.spark.sql.zorder.workload.log.QueryLogging
 
@@ -25,13 +25,13 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
     Option(StartCheck.problem()).foreach(problem => throw new IllegalStateException(problem))
     guarded("session keys")(SessionKeys.register())
     part(SessionKeys.injectFunctions) {
-      RegisteredFunctions.functions.foreach { f =>
+      ScalarFunctions.all.foreach { f =>
         extensions.injectFunction((FunctionIdentifier(f.name), f.info, f.builder))
       }
     }
     part(SessionKeys.injectTableFunctions) {
-      RegisteredFunctions.tableFunctions.foreach { f =>
-        extensions.injectTableFunction((FunctionIdentifier(f.name), f.info, f.builder))
+      TableFunctions.all.foreach { f =>
+        extensions.injectTableFunction((FunctionIdentifier(f.name), f.info, f.build(_)))
       }
     }
     part(SessionKeys.injectSort)(extensions.injectPlannerStrategy(_ => ZOrderSortStrategy))

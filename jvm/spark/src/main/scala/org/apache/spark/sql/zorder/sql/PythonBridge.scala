@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.skip.explain.ExplainQuery
 import org.apache.spark.sql.zorder.skip.scan.SkippingRule
 import org.apache.spark.sql.zorder.skip.topk.TopRowsRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
-import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
+import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
 import org.apache.spark.sql.zorder.sql.statement.TableRefParser
 import org.apache.spark.sql.zorder.table.parquet.ExchangeGuard
 
@@ -31,11 +31,11 @@ object PythonBridge {
     SessionKeys.register()
     val state = Shims.classic(session).sessionState
     // the one spelling that means the same on every Spark line
-    RegisteredFunctions.functions.foreach { f =>
+    ScalarFunctions.all.foreach { f =>
       state.functionRegistry.createOrReplaceTempFunction(f.name, f.builder, "scala_udf")
     }
-    RegisteredFunctions.tableFunctions.foreach { f =>
-      state.tableFunctionRegistry.createOrReplaceTempFunction(f.name, f.builder, "scala_udf")
+    TableFunctions.all.foreach { f =>
+      state.tableFunctionRegistry.createOrReplaceTempFunction(f.name, f.build(_), "scala_udf")
     }
     val experimental = session.experimental
     if (!experimental.extraStrategies.contains(ZOrderSortStrategy))

@@ -93,8 +93,18 @@ object ScalarFunctions {
       > SELECT * FROM t ORDER BY _FUNC_('path:/data/t', a, b);
     """)(layouts.key)
 
-  /** Every function, each to be injected once into a session. */
-  val all: Seq[FunctionEntry] = Seq(zorder, hilbert, compare, file, key)
+  private val version = entry(
+    classOf[ZOrderVersion],
+    "zorder_version",
+    "_FUNC_() - The version of spark-zorder.",
+    "",
+    "\n    Examples:\n      > SELECT _FUNC_();\n") {
+    case Seq() => ZOrderVersion()
+    case _ => ZOrderException.refuse("zorder_version takes no argument, as in SELECT zorder_version().")
+  }
+
+  /** Every function that a session gets. */
+  val all: Seq[FunctionEntry] = Seq(zorder, hilbert, compare, file, key, version)
 
   private def entry(function: Class[_], name: String, usage: String, arguments: String, examples: String)(
       builder: Seq[Expression] => Expression): FunctionEntry =

@@ -1,11 +1,10 @@
 package org.apache.spark.sql.zorder.sql.function
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, LeafExpression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{LeafExpression, Literal}
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.sql.zorder.build.BuildInfo
-import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.unsafe.types.UTF8String
 
 /** `zorder_version()`: the version of this package, e.g. `0.1.0`. STRING, never NULL. */
@@ -17,19 +16,4 @@ final case class ZOrderVersion() extends LeafExpression {
   override def eval(input: InternalRow): Any = UTF8String.fromString(BuildInfo.version)
   override def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
     Literal(BuildInfo.version).genCode(ctx)
-}
-
-object ZOrderVersion {
-  val name = "zorder_version"
-
-  val info: ExpressionInfo = FunctionDescription.scalar(
-    classOf[ZOrderVersion],
-    name,
-    "_FUNC_() - The version of spark-zorder.",
-    "",
-    "\n    Examples:\n      > SELECT _FUNC_();\n")
-
-  def build(arguments: Seq[Expression]): Expression =
-    if (arguments.isEmpty) ZOrderVersion()
-    else ZOrderException.refuse(s"$name takes no argument, as in SELECT $name().")
 }
