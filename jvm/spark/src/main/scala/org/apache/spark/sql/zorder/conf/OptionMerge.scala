@@ -71,10 +71,6 @@ private[conf] object OptionMerge {
     pairs.toSeq.sorted.filter(_._1.toLowerCase(Locale.ROOT).startsWith(prefix)).flatMap { case (key, value) =>
       val name = key.substring(prefix.length)
       if (passedOver(name.toLowerCase(Locale.ROOT))) None
-      else Some((
-        ZOrderOption.find(name).getOrElse(
-          ZOrderOption.unknown(key, name, ZOrderOption.all.map(_.name))),
-        key,
-        value))
+      else Some((ZOrderOption.named(key, prefix), key, value))
     }
 }

@@ -213,19 +213,18 @@ object ZOrderOption {
 
   private val Sizes = Set("targetFileSize", "rowGroupSize")
 
-  /** The option of that name, case ignored; an unknown name is refused, naming the nearest one. */
-  def named(name: String): ZOrderOption = find(name).getOrElse(unknown(name, name, all.map(_.name)))
-
-  def find(name: String): Option[ZOrderOption] = {
-    val wanted = name.toLowerCase(Locale.ROOT)
-    all.find(_.name.toLowerCase(Locale.ROOT) == wanted)
-  }
-
-  /** Refuses a key as it was written, proposing the nearest of `known`. */
-  def unknown(written: String, name: String, known: Seq[String]): Nothing = {
-    val prefix = written.dropRight(name.length)
-    val meant = NearestName.to(name, known).fold("")(n => s"; did you mean $prefix$n?")
-    val end = if (meant.isEmpty) s"; the options are ${known.mkString(", ")}." else meant
-    ZOrderException.refuse(s"There is no option $written$end")
+  /**
+   * The option that a key names behind its prefix, case ignored; an unknown one is refused as it was written, naming
+   * the nearest one.
+   */
+  def named(key: String, prefix: String = ""): ZOrderOption = {
+    val name = key.substring(prefix.length)
+    all.find(_.name.toLowerCase(Locale.ROOT) == name.toLowerCase(Locale.ROOT)).getOrElse {
+      val names = all.map(_.name)
+      val end = NearestName.to(name, names).fold(s"; the options are ${names.mkString(", ")}.") { n =>
+        s"; did you mean ${key.take(prefix.length)}$n?"
+      }
+      ZOrderException.refuse(s"There is no option $key$end")
+    }
   }
 }

@@ -1,10 +1,7 @@
 package org.apache.spark.sql.zorder.run.request
 
-import java.util.Locale
-
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.zorder.conf.{NearestName, RunOptions}
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.conf.RunOptions
 import sparkzorder.curve.build.Curves
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.ClusterTable
@@ -17,8 +14,6 @@ import org.apache.spark.sql.zorder.workload.log.QueryLog
  *   the session of the statement; reading and writing is done in `pinned`
  * @param by
  *   the clustering columns as the statement or the table names them
- * @param curve
- *   the checked name of `USING CURVE`, or `auto`
  * @param log
  *   the queries of the query log on this table, read once in a statement
  * @param startedMs
@@ -31,7 +26,6 @@ final private[run] case class RunContext(
     options: RunOptions,
     progress: Progress,
     by: Seq[String],
-    curve: String,
     log: Option[QueryLog],
     startedMs: Long) {
 
@@ -47,6 +41,9 @@ final private[run] case class RunContext(
   /** The clustering columns, bound to rows. */
   def columnsOf(rows: LogicalPlan): Seq[ClusterColumn] =
     ClusterColumns.on(user, table.name, rows, table.constantColumns, by)
+
+  /** The name of the curve that the layout is made by. */
+  def curve: String = request.curve.getOrElse(Curves.Auto.name)
 
   /** Whether WHERE also takes files that only overlap the condition. */
   def overlap: Boolean = options.overlap == "include"
@@ -66,15 +63,6 @@ private[run] object RunContext {
     options,
     progress,
     ClusteredBy.of(request, table),
-    checkedCurve(request.curve),
     QueryLog.of(user, options).map(_.on(user, table)),
     System.currentTimeMillis())
-
-  private def checkedCurve(named: Option[String]): String = {
-    val name = named.getOrElse(Curves.Auto.name).toLowerCase(Locale.ROOT)
-    if (!Curves.names.contains(name))
-      refuse(
-        s"USING CURVE $name is not known: use ${Curves.names.mkString(", ")}.${NearestName.hint(name, Curves.names)}")
-    name
-  }
 }
