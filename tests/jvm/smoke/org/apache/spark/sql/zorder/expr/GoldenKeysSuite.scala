@@ -71,7 +71,8 @@ class GoldenKeysSuite extends AnyFunSuite with ZOrderSession {
   test("the functions are described, and named as they are called") {
     for (f <- ScalarFunctions.all) {
       assert(f.info.getName === f.name && f.info.getUsage.nonEmpty && f.info.getSince.nonEmpty)
-      assert(f.info.getExamples.contains("SELECT") && f.info.getArguments.contains("*"))
+      assert(f.info.getExamples.contains("SELECT"))
+      assert(f.info.getArguments.contains("*") || f.name == "zorder_version")
       assert(spark.sql(s"DESCRIBE FUNCTION ${f.name}").collect().nonEmpty)
     }
   }
