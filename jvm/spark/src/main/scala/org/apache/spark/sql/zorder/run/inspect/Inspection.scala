@@ -13,14 +13,20 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputProperties, 
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
-/** What the footers of the selected files contain: schema, sizes, statistics. Read once, in one job. */
+/**
+ * What the footers of the selected files contain: schema, sizes, statistics. Read once, in one job.
+ *
+ * @param blooms
+ *   paths in the files of the columns that get Bloom filters
+ */
 final class Inspection private (
     session: ClassicSession,
     table: ClusterTable,
     val footers: Seq[FileFooter],
     val statistics: RunStatistics,
     schema: InputSchema,
-    val traits: InputProperties) {
+    val traits: InputProperties,
+    val blooms: Seq[Seq[String]]) {
 
   import schema.{losses, union}
 
@@ -121,7 +127,7 @@ object Inspection {
         refuse(
           s"Column $own of ${table.name} has a name that a run needs for a column of its own: rename it.")
     }
-    BloomFilters.paths(session, table.name, schema.union.schema, options.bloom)
+    val blooms = BloomFilters.paths(session, table.name, schema.union.schema, options.bloom)
     session.conf.set(PinnedSession.TimestampType, schema.union.timestamps)
     if (schema.union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, traits).foreach {
       column =>
@@ -129,7 +135,7 @@ object Inspection {
           s"Timestamp column $column is stored as INT96, which has no statistics, so nothing " +
             "could skip by it: add WITH (timestampType = 'micros').")
     }
-    new Inspection(session, table, footers, statistics, schema, traits)
+    new Inspection(session, table, footers, statistics, schema, traits, blooms)
   }
 
   /** The clustering columns that files store as INT96. */

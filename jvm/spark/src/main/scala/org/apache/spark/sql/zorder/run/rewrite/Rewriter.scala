@@ -130,10 +130,8 @@ final private[run] class Rewriter(context: RunContext) {
     if (request.into.isDefined) source.copied else source.output
 
   /** No row group has more values than its file has rows. */
-  private def bloom(plan: RewritePlan): Map[String, String] = {
-    val paths = BloomFilters.paths(session, table.name, plan.input.dataSchema, options.bloom)
-    BloomFilters.writeOptions(paths, plan.input.rows(plan.files) / plan.outputs.count)
-  }
+  private def bloom(plan: RewritePlan): Map[String, String] =
+    BloomFilters.writeOptions(plan.input.blooms, plan.input.rows(plan.files) / plan.outputs.count)
 
   private def verify(
       plan: RewritePlan,
