@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts, ZOrderFile}
 import org.apache.spark.sql.zorder.fit.{Counted, Sampler}
-import org.apache.spark.sql.zorder.run.forecast.IncrementForecaster
+import org.apache.spark.sql.zorder.run.forecast.{IncrementForecaster, PlannedPages}
 import org.apache.spark.sql.zorder.run.inspect.{Inspection, RunStatistics, TrackedColumns}
 import org.apache.spark.sql.zorder.run.plan.{
   FilePlan,
@@ -124,15 +124,18 @@ final private[run] class IncrementPlanner(context: RunContext, batches: Batches)
       PinnedPartition(g.placed.directory, g.placed.fresh ++ g.rewritten) -> g.ref.layout.files
     })
     val source = input.relation(files)
+    val outputs = GrowingPartition.outputs(growing)
+    val forecast = forecaster.forecast(growing, files, counted.sample)
     val rewrite = RewritePlan(
       input,
       files,
       source,
       context.columnsOf(source.plan),
       PartitionLayouts(growing.map(_.ref).toIndexedSeq),
-      GrowingPartition.outputs(growing),
+      outputs,
       s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}",
-      forecaster.forecast(growing, files, counted.sample),
+      forecast,
+      PlannedPages.of(input, forecast.tracked, files, options, whole = outputs.spread),
       curve,
       partitionsFinished = growing.length,
       sampledRows = counted.rows.sum,

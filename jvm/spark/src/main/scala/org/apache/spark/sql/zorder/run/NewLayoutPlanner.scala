@@ -6,6 +6,7 @@ import org.apache.spark.sql.zorder.run.forecast.{
   EnoughFiles,
   FittedLayouts,
   NoGain,
+  PlannedPages,
   RewriteForecaster,
   Sampling
 }
@@ -71,8 +72,9 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
       val files = enough.of(bySize, sampled, queries)
       files -> FittedLayouts(sampled, columns, files, input.rows(_), curve, options.pageRowLimit, queries)
     }(_._2.summary)
+    val pages = PlannedPages.of(input, tracked, files, options, whole = true)
     val forecast = progress.step("forecast") {
-      new RewriteForecaster(input, files, tracked, layouts, options).forecast(pinned, boxes)
+      new RewriteForecaster(input, files, tracked, layouts, pages).forecast(pinned, boxes)
     }(_.summary)
     val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options)
     val rewrite = RewritePlan(
@@ -84,6 +86,7 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
       OutputFiles.of(files.partitions.map(_.partition.directory), layouts.routes),
       layouts.summary,
       forecast,
+      pages,
       curve,
       partitionsFinished = files.partitions.length,
       sampledRows = sampled.rows.toLong,

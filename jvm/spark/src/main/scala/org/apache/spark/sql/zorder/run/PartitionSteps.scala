@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.run
 
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
 import org.apache.spark.sql.zorder.fit.LayoutLookUp
-import org.apache.spark.sql.zorder.run.forecast.{Forecast, IncrementForecaster, Sampling}
+import org.apache.spark.sql.zorder.run.forecast.{Forecast, IncrementForecaster, PlannedPages, Sampling}
 import org.apache.spark.sql.zorder.run.inspect.{Inspection, PresentLevels, ResolvedRequest, TrackedColumns}
 import org.apache.spark.sql.zorder.run.plan.{
   FilePlan,
@@ -188,6 +188,7 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       step.outputs,
       layout,
       forecast,
+      PlannedPages.of(input, forecast.tracked, files, options, whole = step.outputs.spread),
       curve,
       partitionsFinished = if (stepsLeft == 0) 1 else 0,
       sampledRows = whole.fold(0L)(_.sampledRows),

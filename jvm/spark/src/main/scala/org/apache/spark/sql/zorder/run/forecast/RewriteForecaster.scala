@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.run.forecast
 
-import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.fit.{
   Fit,
   LayoutForecast,
@@ -20,13 +19,18 @@ import sparkzorder.curve.build.{Candidate, Curves}
 import sparkzorder.curve.cost.ShareRead
 import sparkzorder.curve.page.PageCut
 
-/** Forecasts a rewrite from footers and from the sampled rows that its layouts were not fitted on. */
+/**
+ * Forecasts a rewrite from footers and from the sampled rows that its layouts were not fitted on.
+ *
+ * @param planned
+ *   the pages of the files to write
+ */
 final private[run] class RewriteForecaster(
     input: Inspection,
     plan: FilePlan,
     tracked: TrackedColumns,
     fitted: FittedLayouts,
-    options: RunOptions) {
+    planned: PageCut) {
   private val clustering = tracked.clustering.indices
   private val sample = Sample.concat(fitted.heldOut)
   private val values = sample.columns.map(_.sorted)
@@ -59,17 +63,15 @@ final private[run] class RewriteForecaster(
     tracked.levels(footers, input.statistics.columns, pages)
 
   /** The blocks of each partition after the run. */
-  private def ahead: IndexedSeq[Levels] = {
-    val pages = PlannedPages.of(input, tracked, plan, options, whole = true)
+  private def ahead: IndexedSeq[Levels] =
     fitted.heldOut.zip(fitted.layouts).zip(plan.partitions).map { case ((held, ref), sized) =>
       LayoutForecast.blocks(
         held,
         ref.layout,
         input.rows(sized.partition),
-        pages,
+        planned,
         byPages = input.ordersPages)
     }
-  }
 
   private def bound(ahead: IndexedSeq[Levels], groups: Seq[QueryGroup], expected: Readings): Readings = {
     val least = new LeastReads(ahead.indices.map { p =>

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.run.rewrite
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.layout.PartitionLayouts
 import org.apache.spark.sql.zorder.fit.Levels
-import org.apache.spark.sql.zorder.run.forecast.{Forecast, PlannedPages}
+import org.apache.spark.sql.zorder.run.forecast.Forecast
 import org.apache.spark.sql.zorder.run.inspect.Inspection
 import org.apache.spark.sql.zorder.run.plan.{FilePlan, OutputFiles}
 import org.apache.spark.sql.zorder.run.report.RunCost
@@ -20,6 +20,8 @@ import sparkzorder.curve.page.PageCut
  *   what the result says about the layout
  * @param curve
  *   as the statement names it
+ * @param pages
+ *   the pages of the files to write
  * @param partitionsFinished
  *   partitions that are clustered when this is committed
  * @param kept
@@ -34,25 +36,21 @@ final private[run] case class RewritePlan(
     outputs: OutputFiles,
     layout: String,
     forecast: Forecast,
+    pages: PageCut,
     curve: String,
     partitionsFinished: Int,
     sampledRows: Long = 0,
     cost: RunCost = RunCost(),
     kept: Option[Levels] = None) {
 
-  /** The pages of its files. */
-  def pages(options: RunOptions): PageCut =
-    PlannedPages.of(input, forecast.tracked, files, options, whole = outputs.spread)
-
   /** Whether the rows of its files are cut at the borders of these pages: where the mean file's are foreseen. */
-  def cutsPages(pages: PageCut): Boolean = input.ordersPages && pages.foresees(rowsPerFile)
+  def cutsPages: Boolean = input.ordersPages && pages.foresees(rowsPerFile)
 
   /** How to have pages cut where files have several row groups that the writer cannot count; ends the reason of a result. */
   def rowGroupNote(options: RunOptions): String = {
-    val cut = pages(options)
     val byPages = routes.refs.exists(_.layout.compiled.pageSides.isDefined)
-    val bytes = options.rowGroupSize.getOrElse(input.rowGroupBytes) * cut.rowGroupsAFile(rowsPerFile)
-    if (!input.ordersPages || !byPages || cut.foresees(rowsPerFile) || bytes > RewritePlan.LargeRowGroup) ""
+    val bytes = options.rowGroupSize.getOrElse(input.rowGroupBytes) * pages.rowGroupsAFile(rowsPerFile)
+    if (!input.ordersPages || !byPages || pages.foresees(rowsPerFile) || bytes > RewritePlan.LargeRowGroup) ""
     else
       " Rows of files with several row groups follow a curve, which pages cut anywhere; WITH (rowGroupSize = " +
         s"'${math.ceil(bytes / (1 << 20)).toLong}m') makes one row group a file, and each page a box."

@@ -102,7 +102,7 @@ final private[run] class Rewriter(context: RunContext) {
     val output = outputOf(plan.source)
     val partitionColumns = partitionNames.map(n => output.find(_.name == n).get)
     val route = if (plan.files.partitions.length == 1) None else Some(plan.source.route)
-    val pages = plan.pages(options)
+    val pages = plan.pages
     val rowGroup = options.rowGroupSize.getOrElse(plan.input.rowGroupBytes)
     val query = RewriteQuery.plan(
       plan.source.plan,
@@ -112,7 +112,7 @@ final private[run] class Rewriter(context: RunContext) {
       route,
       plan.routes,
       plan.outputs,
-      Some(pages).filter(plan.cutsPages))
+      if (plan.cutsPages) Some(pages) else None)
     val writeOptions = Map(
       "parquet.block.size" -> (if (pages.counted) (PageCut.ByteSlack * rowGroup).toLong
                                else rowGroup).toString,
