@@ -1,31 +1,51 @@
 package org.apache.spark.sql.zorder.run
 
-import org.apache.hadoop.fs.Path
-
 import org.apache.spark.sql.zorder.run.forecast.Forecast
-import org.apache.spark.sql.zorder.run.report.{RunMetrics, RunStatus}
-import org.apache.spark.sql.zorder.run.rewrite.{RewritePlan, RewriteResult}
+import org.apache.spark.sql.zorder.run.report.{RunMetrics, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.run.request.RunContext
 
 /**
- * How a batch ended, before it is reported.
+ * How a batch ended.
  *
- * @param root
- *   where the rows are, if not where the table was
+ * @param report
+ *   what the statement returns if this was its only batch; the times are entered at the very end
+ * @param batch
+ *   where the statement goes on
  */
-final private[run] case class BatchResult(
-    status: RunStatus,
-    reason: String,
-    metrics: RunMetrics,
-    layout: String = "",
-    forecast: Option[Forecast] = None,
-    root: Option[Path] = None,
-    batch: Batch = Batch())
+final private[run] case class BatchResult(report: RunReport, batch: Batch) {
+  def status: RunStatus = report.status
+}
 
 private[run] object BatchResult {
 
+  /** Of a batch that has written nothing. */
+  def of(
+      context: RunContext,
+      status: RunStatus,
+      reason: String,
+      metrics: RunMetrics,
+      layout: String = "",
+      forecast: Option[Forecast] = None,
+      batch: Batch = Batch()): BatchResult =
+    BatchResult(
+      RunReport(
+        context.table.root.toString,
+        status,
+        reason,
+        context.progress.runId,
+        layout,
+        metrics,
+        forecast.map(_.report)),
+      batch)
+
   /** A table without rows is no failure: a nightly job on it ends without an error. */
-  def empty(table: String, lacks: String, metrics: RunMetrics): BatchResult =
-    BatchResult(RunStatus.TooSmall, s"$table has no $lacks: there is nothing to cluster yet.", metrics)
+  def empty(context: RunContext, lacks: String, metrics: RunMetrics, batch: Batch = Batch()): BatchResult =
+    of(
+      context,
+      RunStatus.TooSmall,
+      s"${context.table.name} has no $lacks: there is nothing to cluster yet.",
+      metrics,
+      batch = batch)
 
   /**
    * The result of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the
@@ -37,6 +57,7 @@ private[run] object BatchResult {
    *   what the run would do
    */
   def dryRun(
+      context: RunContext,
       limit: Option[String],
       text: String,
       metrics: RunMetrics,
@@ -48,16 +69,6 @@ private[run] object BatchResult {
       case Some(why) => s"${RunStatus.Partial.name}, since $why"
     }
     val reason = s"The run would end as $status: $text"
-    BatchResult(RunStatus.DryRun, reason, metrics, layout, Some(forecast), batch = batch)
+    of(context, RunStatus.DryRun, reason, metrics, layout, Some(forecast), batch)
   }
-
-  def done(plan: RewritePlan, written: RewriteResult, reason: String, batch: Batch): BatchResult =
-    BatchResult(
-      RunStatus.Done,
-      reason,
-      written.metrics,
-      plan.layout,
-      Some(written.forecast),
-      Some(written.root),
-      batch)
 }

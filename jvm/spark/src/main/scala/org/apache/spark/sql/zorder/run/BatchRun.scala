@@ -23,7 +23,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
     if (request.changes) table.recover()
     val resolved = progress.step("schema")(ResolvedRequest.in(context, files))(r =>
       HumanReadable.count(r.schema.length.toLong, "column"))
-    if (files.isEmpty) BatchResult.empty(table.name, "files", RunMetrics(startTimeMs = startedMs))
+    if (files.isEmpty) BatchResult.empty(context, "files", RunMetrics(startTimeMs = startedMs))
     else {
       val selected = progress.step("select")(select(files, resolved)) { s =>
         s"${HumanReadable.files(s.files)} to cluster, ${s.kept.length} left alone"
@@ -145,6 +145,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
       val result =
         if (request.dryRun)
           BatchResult.dryRun(
+            context,
             plan.limit,
             plan.dryRunText,
             BatchMetrics.planned(context, filesConsidered, rewrite),
@@ -154,7 +155,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
         else if (plan.steps.isDefined) new PartitionSteps(context, batches).first(plan, plan.steps.get)
         else {
           val written = new Rewriter(context)(rewrite, filesConsidered)
-          BatchResult.done(rewrite, written, written.summary + plan.reason, batch)
+          BatchResult(written.copy(reason = written.reason + plan.reason), batch)
         }
       result.copy(batch = result.batch.copy(finished = result.batch.finished ++ plan.idle))
   }
@@ -175,5 +176,9 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
     else ""
 
   private def nothingToDo(reason: String, considered: Int, skipped: Int): BatchResult =
-    BatchResult(RunStatus.NothingToDo, reason, BatchMetrics.unplanned(context, considered, skipped))
+    BatchResult.of(
+      context,
+      RunStatus.NothingToDo,
+      reason,
+      BatchMetrics.unplanned(context, considered, skipped))
 }

@@ -112,16 +112,10 @@ object ClusteringRun {
 
   private def reportOf(context: RunContext, result: BatchResult): RunReport = {
     import context.progress
-    val reason = result.reason + unfinished(context).fold("")(" " + _)
+    val reason = result.report.reason + unfinished(context).fold("")(" " + _)
     progress.announce(s"${result.status.name.toLowerCase(Locale.ROOT)}: $reason")
-    val report = RunReport(
-      result.root.getOrElse(context.table.root).toString,
-      result.status,
-      reason,
-      progress.runId,
-      result.layout,
-      BatchMetrics.ended(result.metrics, progress),
-      result.forecast.map(_.report))
+    val report =
+      result.report.copy(reason = reason, metrics = BatchMetrics.ended(result.report.metrics, progress))
     RunSource.wrote(report)
     report
   }

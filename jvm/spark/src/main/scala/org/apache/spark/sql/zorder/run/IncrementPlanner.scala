@@ -52,7 +52,8 @@ final private[run] class IncrementPlanner(context: RunContext, batches: Batches)
 
   /** New files without rows are rewritten only together with others. */
   private def noRows(idle: Seq[PlacedPartition], selected: Selection): BatchResult =
-    BatchResult(
+    BatchResult.of(
+      context,
       RunStatus.NothingToDo,
       s"${HumanReadable.files(idle.flatMap(_.fresh))} have come that hold no rows.${selected.summary}",
       BatchMetrics.unplanned(context, selected.considered, selected.considered),

@@ -45,9 +45,14 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
       request.full,
       input.rows(_))
     lazy val unplanned = BatchMetrics.unplanned(context, selected.considered, selected.kept.length)
-    if (input.isEmpty) Left(BatchResult.empty(table.name, "rows", unplanned).copy(batch = batch))
+    if (input.isEmpty) Left(BatchResult.empty(context, "rows", unplanned, batch))
     else if (files.partitions.isEmpty)
-      Left(BatchResult(RunStatus.TooSmall, files.tooSmall + selected.summary, unplanned, batch = batch))
+      Left(BatchResult.of(
+        context,
+        RunStatus.TooSmall,
+        files.tooSmall + selected.summary,
+        unplanned,
+        batch = batch))
     else fitted(input, files, selected, batch)
   }
 
@@ -107,7 +112,8 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
         Some(new NoGain(forecast, files, layouts).sentence(options.minGain))
       else None
     if (noGain.isDefined && !options.force && !request.full)
-      Left(BatchResult(
+      Left(BatchResult.of(
+        context,
         RunStatus.NoGain,
         s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
           s"FULL or WITH (force = true) does it all the same.$notes",

@@ -67,6 +67,7 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       val steps = stepsAhead(placed, ref, underway)
       val reads = steps.map(_.files.map(_.length).sum) ++ others.map(_ => 0L)
       BatchResult.dryRun(
+        context,
         batches.limitAhead(reads),
         s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}",
         BatchMetrics.unplanned(context, selected.considered, selected.kept.length),
@@ -156,9 +157,10 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
             Batch(
               left = others,
               underway = Some(underway.copy(waiting = underway.waiting -- replaced, steps = stepsLeft)))
-        BatchResult.done(rewrite, written, reason, batch)
+        BatchResult(written.copy(reason = reason), batch)
       case _ =>
-        BatchResult(
+        BatchResult.of(
+          context,
           RunStatus.NothingToDo,
           s"Another writer has replaced the files of ${underway.partitionName} that were left to do.",
           BatchMetrics.unplanned(context, considered, considered),

@@ -42,7 +42,7 @@ private[run] object BatchMetrics {
     rowGroups = footers.map(_.rowGroups.length.toLong).sum,
     pages = pages.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum)
 
-  /** With the times, when the batch ends. */
+  /** With the times so far: for the record before the commit, for the answer when the batch ends. */
   def ended(metrics: RunMetrics, progress: Progress): RunMetrics =
     metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs)
 }

@@ -4,15 +4,12 @@ import java.util.Locale
 
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.Path
-
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.fit.{TruncatedBounds, LayoutJson}
-import org.apache.spark.sql.zorder.run.forecast.Forecast
 import org.apache.spark.sql.zorder.run.inspect.BloomFilters
-import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunMetrics, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunReport, RunStatus}
 import org.apache.spark.sql.zorder.run.request.{ColumnIds, RunContext}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, LeafColumn, Verification}
@@ -28,27 +25,18 @@ import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, Partitio
 import org.apache.spark.sql.zorder.table.resolve.IntoTarget
 import sparkzorder.curve.page.PageCut
 
-/**
- * What a rewrite has done.
- *
- * @param root
- *   where the rows are after the commit
- * @param forecast
- *   with what was measured of the new files
- */
-final private[run] case class RewriteResult(
-    root: Path,
-    summary: String,
-    metrics: RunMetrics,
-    forecast: Forecast)
-
 /** Carries a plan out: rewrite, verify, measure, commit. After a failure before the commit nothing is left behind. */
 final private[run] class Rewriter(context: RunContext) {
   import context.{options, progress, request, table}
   private val session = context.pinned
 
-  /** @param considered all files that the statement looked at */
-  def apply(plan: RewritePlan, considered: Int): RewriteResult = {
+  /**
+   * @param considered
+   *   all files that the statement looked at
+   * @return
+   *   the report that the run's record has, but with the place where the rows are after the commit
+   */
+  def apply(plan: RewritePlan, considered: Int): RunReport = {
     val write = begin()
     try {
       val written =
@@ -66,12 +54,19 @@ final private[run] class Rewriter(context: RunContext) {
         ", ",
         ""))
       val metrics = BatchMetrics.written(context, considered, plan, files, footers, pages)
-      val result = RewriteResult(write.root, summary(plan, files), metrics, measured)
-      progress.step("commit")(write.commit(commitRequest(plan, written, result))) { _ =>
+      val report = RunReport(
+        table.root.toString,
+        RunStatus.Done,
+        summary(plan, files),
+        progress.runId,
+        plan.layout,
+        BatchMetrics.ended(metrics, progress),
+        Some(measured.report))
+      progress.step("commit")(write.commit(commitRequest(plan, written, report))) { _ =>
         "the new files are the table's"
       }
       // a commit may move the table
-      result.copy(root = write.root)
+      report.copy(path = write.root.toString)
     } catch {
       case e: Throwable =>
         try write.discard()
@@ -185,22 +180,13 @@ final private[run] class Rewriter(context: RunContext) {
   private def commitRequest(
       plan: RewritePlan,
       written: Seq[WrittenFile],
-      result: RewriteResult): CommitRequest = {
+      report: RunReport): CommitRequest = {
     val layouts = plan.files.partitions.map(_.partition.directory).zip(plan.routes.refs)
-    val metrics = BatchMetrics.ended(result.metrics, progress)
-    val report = RunReport(
-      table.root.toString,
-      RunStatus.Done,
-      result.summary,
-      progress.runId,
-      plan.layout,
-      metrics,
-      Some(result.forecast.report))
     val record = RunRecord(
       number = 0,
       runId = progress.runId,
       startedMs = context.startedMs,
-      finishedMs = metrics.endTimeMs,
+      finishedMs = report.metrics.endTimeMs,
       operation = Operation.Optimize,
       statement = request.statement,
       columns = plan.columns.map(_.sql),
