@@ -10,23 +10,16 @@ import org.apache.spark.sql.zorder.stats.FileFooter
 import org.apache.spark.sql.zorder.stats.schema.{FileSpelling, SchemaUnion, TruncatedTimestamps}
 import org.apache.spark.sql.zorder.table.ClusterTable
 
-/**
- * The schema of all files together.
- *
- * @param losses
- *   sentences about what a rewrite loses and `force` has accepted
- */
-final private[run] case class InputSchema(union: SchemaUnion, losses: Seq[String])
-
 /** Unites the schemas of the files and refuses what this Spark cannot rewrite; every refusal is one sentence. */
 private[run] object InputSchema {
 
+  /** The schema of all files together; its `losses` are those that `force` has accepted. */
   def of(
       session: ClassicSession,
       table: ClusterTable,
       footers: Seq[FileFooter],
-      options: RunOptions): InputSchema = table.managed match {
-    case Some(_) => InputSchema(managed(table, footers, options), Nil)
+      options: RunOptions): SchemaUnion = table.managed match {
+    case Some(_) => managed(table, footers, options).copy(losses = Nil)
     case None =>
       if (table.caseSensitive)
         spelledTwice(footers).orElse(table.declared.flatMap(FileSpelling.problem(_, footers))).foreach(refuse)
@@ -38,7 +31,7 @@ private[run] object InputSchema {
       if (!options.force && losses.nonEmpty)
         refuse(
           s"${losses.mkString(" ")} WITH (force = true) accepts ${if (losses.length == 1) "it" else "all this"}.")
-      InputSchema(union, losses)
+      union.copy(losses = losses)
   }
 
   /** A format that keeps its own schema knows how to read its older files. */

@@ -10,6 +10,7 @@ import org.apache.spark.sql.zorder.run.request.PinnedSession
 import org.apache.spark.sql.zorder.run.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, InputProperties, StoredAs}
+import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
@@ -24,11 +25,9 @@ final class Inspection private (
     table: ClusterTable,
     val footers: Seq[FileFooter],
     val statistics: RunStatistics,
-    schema: InputSchema,
+    union: SchemaUnion,
     val traits: InputProperties,
     val blooms: Seq[Seq[String]]) {
-
-  import schema.{losses, union}
 
   /** The columns of all files together. */
   val dataSchema: StructType = union.schema
@@ -42,7 +41,7 @@ final class Inspection private (
 
   /** What a rewrite changes in files of other writers; ends the reason of a result. */
   def changesSummary: String = {
-    val accepted = if (losses.isEmpty) "" else s" Accepted by force: ${losses.mkString(" ")}"
+    val accepted = if (union.losses.isEmpty) "" else s" Accepted by force: ${union.losses.mkString(" ")}"
     val relaxed =
       if (union.relaxed.isEmpty) ""
       else s" A rewrite makes required columns optional: ${union.relaxed.mkString(", ")}."
@@ -121,21 +120,21 @@ object Inspection {
     traits.refusals.headOption.foreach(refuse)
     // Spark's vectorized reader does not know decimals of few digits as byte strings, its other one does
     if (traits.shortBinaryDecimals) session.conf.set(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key, "false")
-    val schema = InputSchema.of(session, table, footers, options)
-    InputRelation.taken(schema.union.schema.fieldNames.toSeq ++ table.partitionSchema.fieldNames).foreach {
+    val union = InputSchema.of(session, table, footers, options)
+    InputRelation.taken(union.schema.fieldNames.toSeq ++ table.partitionSchema.fieldNames).foreach {
       own =>
         refuse(
           s"Column $own of ${table.name} has a name that a run needs for a column of its own: rename it.")
     }
-    val blooms = BloomFilters.paths(session, table.name, schema.union.schema, options.bloom)
-    session.conf.set(PinnedSession.TimestampType, schema.union.timestamps)
-    if (schema.union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, traits).foreach {
+    val blooms = BloomFilters.paths(session, table.name, union.schema, options.bloom)
+    session.conf.set(PinnedSession.TimestampType, union.timestamps)
+    if (union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, traits).foreach {
       column =>
         refuse(
           s"Timestamp column $column is stored as INT96, which has no statistics, so nothing " +
             "could skip by it: add WITH (timestampType = 'micros').")
     }
-    new Inspection(session, table, footers, statistics, schema, traits, blooms)
+    new Inspection(session, table, footers, statistics, union, traits, blooms)
   }
 
   /** The clustering columns that files store as INT96. */
