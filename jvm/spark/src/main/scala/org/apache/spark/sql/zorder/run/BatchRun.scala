@@ -92,7 +92,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
     underway match {
       case Some(p) =>
         val others = waiting.map(_._1).filterNot(_ == p.directory)
-        new PartitionSteps(context, batches).next(p, resolved, selected, others)
+        new PartitionSteps(context, batches, resolved).next(p, selected, others)
       case None if moving.isEmpty => allInPlace(selected)
       case None => incrementOrNewLayout(resolved, selected, moving, settled, batch)
     }
@@ -131,14 +131,16 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
     val thinned = known.collect { case (p, ref) if p.thinned.nonEmpty => p.thinnedFirst -> ref }
     val growing = if (thinned.isEmpty) known else thinned
     if (growing.isEmpty) None
-    else new IncrementPlanner(context, batches)(growing, resolved.statistics, selected).map(carryOut)
+    else new IncrementPlanner(context, batches)(growing, resolved, selected).map(carryOut(resolved, _))
   }
 
   private def newLayout(resolved: ResolvedRequest, selected: Selection, batch: Batch): BatchResult =
-    carryOut(new NewLayoutPlanner(context, batches)(resolved, selected, batch))
+    carryOut(resolved, new NewLayoutPlanner(context, batches)(resolved, selected, batch))
 
   /** A dry run only reports the plan; otherwise its first step or all of it is rewritten and committed. */
-  private def carryOut(planned: Either[BatchResult, BatchPlan]): BatchResult = planned match {
+  private def carryOut(
+      resolved: ResolvedRequest,
+      planned: Either[BatchResult, BatchPlan]): BatchResult = planned match {
     case Left(result) => result
     case Right(plan) =>
       import plan.{batch, filesConsidered, rewrite}
@@ -152,7 +154,7 @@ final private[run] class BatchRun(context: RunContext, batches: Batches) {
             rewrite.layout,
             rewrite.forecast,
             batch)
-        else if (plan.steps.isDefined) new PartitionSteps(context, batches).first(plan, plan.steps.get)
+        else if (plan.steps.isDefined) new PartitionSteps(context, batches, resolved).first(plan, plan.steps.get)
         else {
           val written = new Rewriter(context)(rewrite, filesConsidered)
           BatchResult(written.copy(reason = written.reason + plan.reason), batch)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts, ZOrderFile}
 import org.apache.spark.sql.zorder.fit.{Counted, Sampler}
 import org.apache.spark.sql.zorder.run.forecast.{IncrementForecaster, PlannedPages}
-import org.apache.spark.sql.zorder.run.inspect.{Inspection, RunStatistics, TrackedColumns}
+import org.apache.spark.sql.zorder.run.inspect.{Inspection, ResolvedRequest, TrackedColumns}
 import org.apache.spark.sql.zorder.run.plan.{
   FilePlan,
   GrowingPartition,
@@ -37,17 +37,17 @@ final private[run] class IncrementPlanner(context: RunContext, batches: Batches)
    */
   def apply(
       partitions: Seq[(PlacedPartition, LayoutRef)],
-      statistics: RunStatistics,
+      resolved: ResolvedRequest,
       selected: Selection): Option[Either[BatchResult, BatchPlan]] = {
     val everything = Selection(partitions.flatMap(_._1.all), Nil)
     val input = progress.step("footers") {
-      Inspection(pinned, table, everything, statistics, options)
+      Inspection(pinned, table, everything, resolved.statistics, options)
     }(_.summary)
     // files that have lost all their rows leave no file when they are written again
     val (waiting, idle) =
       partitions.partition { case (p, _) => p.later.isDefined || input.rows(p.fresh) > 0 }
     if (waiting.isEmpty) Some(Left(noRows(idle.map(_._1), selected)))
-    else plan(waiting, input, selected).map(p => Right(p.copy(idle = idle.map(_._1.directory).toSet)))
+    else plan(waiting, resolved, input, selected).map(p => Right(p.copy(idle = idle.map(_._1.directory).toSet)))
   }
 
   /** New files without rows are rewritten only together with others. */
@@ -61,13 +61,14 @@ final private[run] class IncrementPlanner(context: RunContext, batches: Batches)
 
   private def plan(
       partitions: Seq[(PlacedPartition, LayoutRef)],
+      resolved: ResolvedRequest,
       input: Inspection,
       selected: Selection): Option[BatchPlan] = {
     val fresh = filePlan(partitions.map { case (p, ref) =>
       PinnedPartition(p.directory, p.fresh) -> ref.layout.files
     })
     val source = input.relation(fresh)
-    val columns = context.columnsOf(source.plan)
+    val columns = resolved.columnsOf(context, source.plan)
     if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None
     else {
       val tracked =
@@ -84,7 +85,7 @@ final private[run] class IncrementPlanner(context: RunContext, batches: Batches)
         }
       }(g => s"${g.count(_.plan != GrowthPlan.Refit)} of ${g.length} partitions grow in their layouts")
       val growing = decided.filter(_.plan != GrowthPlan.Refit)
-      if (growing.isEmpty) None else Some(plan(growing, input, forecaster, counted, selected))
+      if (growing.isEmpty) None else Some(plan(growing, resolved, input, forecaster, counted, selected))
     }
   }
 
@@ -117,6 +118,7 @@ final private[run] class IncrementPlanner(context: RunContext, batches: Batches)
 
   private def plan(
       growing: Seq[GrowingPartition],
+      resolved: ResolvedRequest,
       input: Inspection,
       forecaster: IncrementForecaster,
       counted: Counted,
@@ -131,7 +133,7 @@ final private[run] class IncrementPlanner(context: RunContext, batches: Batches)
       input,
       files,
       source,
-      context.columnsOf(source.plan),
+      resolved.columnsOf(context, source.plan),
       PartitionLayouts(growing.map(_.ref).toIndexedSeq),
       outputs,
       s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}",

@@ -53,17 +53,18 @@ final private[run] class NewLayoutPlanner(context: RunContext, batches: Batches)
         files.tooSmall + selected.summary,
         unplanned,
         batch = batch))
-    else fitted(input, files, selected, batch)
+    else fitted(resolved, input, files, selected, batch)
   }
 
   /** @param bySize the files as their sizes alone suggest; it may take more of them to read no more than now */
   private def fitted(
+      resolved: ResolvedRequest,
       input: Inspection,
       bySize: FilePlan,
       selected: Selection,
       batch: Batch): Either[BatchResult, BatchPlan] = {
     val source = input.relation(bySize)
-    val columns = columnsOf(source.plan)
+    val columns = resolved.columnsOf(context, source.plan)
     val footers = input.footersOf(bySize)
     val tracked = TrackedColumns.of(user, table, source.plan, columns, input.statistics, footers)
     val enough = new EnoughFiles(input, tracked, curve, options)

@@ -23,7 +23,10 @@ import org.apache.spark.sql.zorder.table.file.PinnedPartition
  * layout, some of them at a time, and then each region becomes its files. All rows are written twice, and no
  * commit has more in flight than a batch may. The layout is that of the whole partition, and so are the files.
  */
-final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
+final private[run] class PartitionSteps(
+    context: RunContext,
+    batches: Batches,
+    resolved: ResolvedRequest) {
   import context._
   private val sizes = new StepSizes(context, batches)
 
@@ -56,11 +59,10 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
    */
   def next(
       placed: PlacedPartition,
-      resolved: ResolvedRequest,
       selected: Selection,
       others: Seq[String]): BatchResult = {
     val ref = LayoutLookUp.ofJson(placed.layoutId.flatMap(table.state.layout).get)
-    val input = progress.step("footers")(inspect(placed, resolved))(_.summary)
+    val input = progress.step("footers")(inspect(placed))(_.summary)
     val underway =
       batches.underway.map(_.copy(input = input)).getOrElse(ofEarlierRun(placed, ref, input))
     if (request.dryRun) {
@@ -82,7 +84,7 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
   }
 
   /** Reads the footers that no earlier step has read. */
-  private def inspect(placed: PlacedPartition, resolved: ResolvedRequest): Inspection = {
+  private def inspect(placed: PlacedPartition): Inspection = {
     val before = batches.underway.map(_.input)
     val statistics = before.fold(resolved.statistics)(_.statistics)
     val known = before.fold(Seq.empty[FileFooter])(_.footers)
@@ -114,7 +116,7 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       user,
       table,
       source.plan,
-      columnsOf(source.plan),
+      resolved.columnsOf(context, source.plan),
       input.statistics,
       input.footersOf(files))
     val sampled = progress.step("sample") {
@@ -185,7 +187,7 @@ final private[run] class PartitionSteps(context: RunContext, batches: Batches) {
       input,
       files,
       source,
-      columnsOf(source.plan),
+      resolved.columnsOf(context, source.plan),
       PartitionLayouts(IndexedSeq(ref)),
       step.outputs,
       layout,

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.run.inspect
 
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -14,9 +16,31 @@ final private[run] case class ResolvedRequest(
     schema: StructType,
     columns: Seq[ClusterColumn],
     where: Option[WhereCondition],
-    statistics: RunStatistics)
+    statistics: RunStatistics) {
+
+  /**
+   * The clustering columns, bound to the rows of some files. Where the files have a column by another name or of
+   * another type than the table, they are analysed anew.
+   */
+  def columnsOf(context: RunContext, rows: LogicalPlan): Seq[ClusterColumn] = {
+    val bound = columns.map(ResolvedRequest.bound(_, rows.output))
+    if (bound.forall(_.isDefined)) bound.flatten else context.columnsOf(rows)
+  }
+}
 
 private[run] object ResolvedRequest {
+
+  private def bound(column: ClusterColumn, rows: Seq[Attribute]): Option[ClusterColumn] = {
+    val same = column.expression.references.toSeq.flatMap { a =>
+      rows.filter(r => r.name == a.name && r.dataType == a.dataType && (a.nullable || !r.nullable)) match {
+        case Seq(row) => Some(a.exprId -> row)
+        case _ => None
+      }
+    }.toMap
+    if (column.expression.references.forall(a => same.contains(a.exprId)))
+      Some(column.copy(expression = column.expression.transform { case a: Attribute => same(a.exprId) }))
+    else None
+  }
 
   /** The schema of a path is taken from one file: a column that this one lacks may be in others. */
   def in(context: RunContext, files: Seq[DataFile]): ResolvedRequest = {
