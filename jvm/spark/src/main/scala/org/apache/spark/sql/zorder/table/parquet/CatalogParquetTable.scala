@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.table.parquet.commit.{
   CatalogRecovery,
   CommitWait
 }
-import org.apache.spark.sql.zorder.table.parquet.files.FilePermissions
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FilePermissions}
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, JournalStore, SwapUnit}
 import org.apache.spark.sql.zorder.table.storage.ObjectStores
 
@@ -23,16 +23,19 @@ import org.apache.spark.sql.zorder.table.storage.ObjectStores
  *
  * @param agreed
  *   whether the user has said that the files may move
+ * @param opened
+ *   what lay in the directory of a table without partitions when it was opened
  */
 private[zorder] final class CatalogParquetTable(
-    override val session: ClassicSession,
-    override val name: String,
-    ident: TableIdentifier,
-    fs: FileSystem,
-    agreed: Boolean)
+    private[zorder] val entry: CatalogEntry,
+    agreed: Boolean,
+    opened: Option[DirectoryListing])
     extends ParquetTable {
 
-  private[zorder] val entry: CatalogEntry = new CatalogEntry(session, name, ident, fs)
+  override def session: ClassicSession = entry.session
+  override def name: String = entry.name
+  private def fs: FileSystem = entry.fs
+  private var first = opened
 
   /** Elsewhere than on a store they never move unasked. */
   override def notAgreed: Option[String] =
@@ -73,7 +76,12 @@ private[zorder] final class CatalogParquetTable(
     if (file.partition.isEmpty) name else s"${file.partition}/$name"
   }
 
-  override def files(): Seq[DataFile] = entry.files()
+  /** The first time those of the opened table; later calls list them again. */
+  override def files(): Seq[DataFile] = {
+    val tree = first.filter(_.root == root)
+    first = None
+    tree.fold(entry.files())(_.dataFiles(_ => ""))
+  }
 
   override def liveDirs(): Map[String, Path] = entry.liveDirs()
 

@@ -71,12 +71,13 @@ private[zorder] object LateFiles {
     // to know it, a path's files are read
     lazy val live = table.liveDirs()
     lazy val dirs = live.values.map(_.toUri.getPath).toSet
+    val done = table.doneJournals()
     val old = for {
-      j <- table.doneJournals()
+      j <- done
       u <- j.units if !dirs(u.old.toUri.getPath)
       f <- inOld(table, j, u)
     } yield f
-    (old ++ atHome(table)).filterNot(f => f.journal.settled(f.path))
+    (old ++ atHome(table, done)).filterNot(f => f.journal.settled(f.path))
       .map { f =>
         val there = arrived(table, live, f)
         f.copy(sure = f.sure || there, arrived = there)
@@ -99,9 +100,9 @@ private[zorder] object LateFiles {
   }
 
   /** In the default directory of a managed table's partition, which a run has emptied and put elsewhere. */
-  private def atHome(table: ParquetTable): Seq[LateFile] = table match {
+  private def atHome(table: ParquetTable, done: Seq[Journal]): Seq[LateFile] = table match {
     case t: CatalogParquetTable if t.isManaged && t.partitioned =>
-      val moved = t.doneJournals().flatMap(j => j.units.map(u => u.target.toUri.getPath -> j)).toMap
+      val moved = done.flatMap(j => j.units.map(u => u.target.toUri.getPath -> j)).toMap
       for {
         (partition, dir) <- t.liveDirs().toSeq.sortBy(_._1)
         journal <- moved.get(dir.toUri.getPath).toSeq

@@ -142,6 +142,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   override def checkBeforeRun(): Unit = {
     ActiveStreams.refuseReaders(session, root)
+    // before the work; `prepare` looks again, since what may be copied then is not what may be copied now
     LateFiles.ask(this, LateFiles.find(this))
   }
 

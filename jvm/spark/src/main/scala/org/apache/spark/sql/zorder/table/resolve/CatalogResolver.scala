@@ -131,15 +131,16 @@ private[table] object CatalogResolver {
       identity: String,
       access: Access,
       agreed: Boolean): ParquetTable = {
-    val table = new CatalogParquetTable(session, name, meta.identifier, fs, agreed)
+    val entry = new CatalogEntry(session, name, meta.identifier, fs)
     val changes = access == Access.Change
-    if (changes) CatalogRecovery.recover(table.entry)
-    else UnfinishedCommits.refuseDuringExchange(name, table.store, identity)
-    val flat = meta.partitionColumnNames.isEmpty
-    if (flat && !fs.exists(table.root)) gone(name, table.root)
-    PathRefusals.foreign(fs, table.root)
-    if (flat) PathRefusals.shape(table.root, DirectoryListing.walk(fs, table.root))
-    else FormatRefusals.partitions(name, table.liveDirs())
+    if (changes) CatalogRecovery.recover(entry)
+    else UnfinishedCommits.refuseDuringExchange(name, entry.store, identity)
+    if (!entry.partitioned && !fs.exists(entry.root)) gone(name, entry.root)
+    PathRefusals.foreign(fs, entry.root)
+    val tree = if (entry.partitioned) None else Some(DirectoryListing.walk(fs, entry.root))
+    tree.foreach(PathRefusals.shape(entry.root, _))
+    val table = new CatalogParquetTable(entry, agreed, tree)
+    if (entry.partitioned) FormatRefusals.partitions(name, table.liveDirs())
     if (changes) movable(fs, table)
     table
   }

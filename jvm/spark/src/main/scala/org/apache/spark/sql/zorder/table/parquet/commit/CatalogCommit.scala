@@ -33,16 +33,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     val actual = table.actual()
     val live = table.liveDirs()
     val units = SwapPlan.byPartition(fs, journal.staging, request.inputs, actual).map {
-      case (partition, staged, inputs) =>
+      case SwapPlan.Staged(partition, dir, inputs, outputs) =>
         val old = live.getOrElse(partition, throw SwapPlan.dropped(partition, table.name))
-        SwapUnit(
-          partition,
-          target = staged,
-          staged,
-          old,
-          SwapPlan.relative(fs, old, inputs),
-          Nil,
-          SwapPlan.outputs(fs, staged))
+        SwapUnit(partition, target = dir, dir, old, SwapPlan.relative(fs, old, inputs), Nil, outputs)
     }
     swap(journal.copy(units = units), SwapPlan.inPlace(request.record, actual), request.layouts)
   }
@@ -54,9 +47,10 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
   /** Puts the directories of the draft's units in place. */
   private def swap(draft: Journal, record: RunRecord, layouts: Map[String, String]): Unit = {
-    awaitWriters(draft)
+    // before the copies of untouched files, which may take long, and before anything is said to be prepared
+    val now = awaited(draft)
     checkBase()
-    val synced = draft.units.map(refresh)
+    val synced = refreshed(draft.units, now)
     CrashPoint.hit("synced")
     val stateHome = synced.find(_ => !table.partitioned).map(_.staged).getOrElse(draft.staging)
     new StateDir(fs, stateHome).write(
@@ -64,8 +58,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
       layouts)
     store.write(draft.copy(units = synced).at(JournalState.Prepared))
     CrashPoint.hit("prepared")
-    awaitWriters(draft)
-    val ready = store.write(draft.copy(units = synced.map(refresh)).at(JournalState.Prepared))
+    // what came meanwhile; a conflict or a job is found here before the catalog is altered
+    val ready = store.write(draft.copy(units = refreshed(synced, awaited(draft))).at(JournalState.Prepared))
     val before = checkBase()
     alter(before, ready)
     CrashPoint.hit("altered")
@@ -74,12 +68,16 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     table.reload()
   }
 
-  private def awaitWriters(draft: Journal): Unit =
+  /** What lies in the old directories when no job is at work there. */
+  private def awaited(draft: Journal): Seq[DirectoryListing] =
     ActiveWriters.await(fs, table.root, draft.units.map(_.old), waitMs)
 
-  private def refresh(unit: SwapUnit): SwapUnit = {
-    val now = DirectoryListing.walk(fs, unit.old)
+  private def refreshed(units: Seq[SwapUnit], now: Seq[DirectoryListing]): Seq[SwapUnit] =
+    units.zip(now).map { case (unit, tree) => refresh(unit, tree) }
+
+  private def refresh(unit: SwapUnit, now: DirectoryListing): SwapUnit = {
     UntouchedFiles.checkInputs(unit, now)
+    // anybody's vacuum may have deleted them
     UntouchedFiles.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
     if (hasOwners) {
       FilePermissions.copy(fs, unit.old, unit.staged)
@@ -137,6 +135,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
         alterBack(before, journal)
         ActiveWriters.stop(dir, scratch)
     }
+    // not what the look for jobs has listed: one that ended during that has put its files there since
     journal.copy(units = journal.units.map { u =>
       val late = UntouchedFiles.arrived(u, DirectoryListing.walk(fs, u.old))
       late.foreach(f => FileMoves.copy(fs, new Path(u.old, f.rel), new Path(u.target, f.rel), f.modified))

@@ -56,6 +56,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
     if (fs.exists(unit.old)) Right(())
     else
       try {
+        // a job that begins now would lose its scratch directory
         ActiveWriters.await(fs, unit.target, waitMs)
         FileMoves.rename(fs, unit.target, unit.old)
         CrashPoint.hit("moved-old")
@@ -104,6 +105,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
 
   private def checkedAndSynced(unit: SwapUnit): Either[ZOrderConflictException, SwapUnit] =
     try {
+      // from here on nobody adds to it by its name: what is rewritten is what is there
       val now = DirectoryListing.walk(fs, unit.old)
       now.writer.foreach(dir => ActiveWriters.stop(unit.target, dir))
       UntouchedFiles.checkInputs(unit, now)

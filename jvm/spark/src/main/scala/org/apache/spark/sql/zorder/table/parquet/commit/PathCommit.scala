@@ -52,8 +52,8 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   }
 
   private def prepare(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
-    ActiveWriters.await(fs, draft.home, draft.units.map(_.target), waitMs)
-    val units = draft.units.map(refresh)
+    // before the copies of untouched files, which may take long, and before anything is said to be prepared
+    val units = refreshed(draft)
     CrashPoint.hit("synced")
     units.foreach(copyAttributes)
     val stateHome = units.find(_.target == draft.home).map(_.staged).getOrElse(draft.staging)
@@ -67,10 +67,11 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   }
 
   private def swap(prepared: Journal): Journal = {
-    ActiveWriters.await(fs, prepared.home, prepared.units.map(_.target), waitMs)
+    // what came meanwhile; a conflict or a job is found here before any directory is away
+    val units = refreshed(prepared)
     mark.begin(prepared.txn)
     CrashPoint.hit("marked")
-    val swapping = store.write(prepared.copy(units = prepared.units.map(refresh)).at(JournalState.Swapping))
+    val swapping = store.write(prepared.copy(units = units).at(JournalState.Swapping))
     CrashPoint.hit("swapping")
     val swap = new DirectoryRenames(fs, waitMs)
     var done = Vector.empty[SwapUnit]
@@ -88,13 +89,15 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
     swapping.copy(units = done)
   }
 
-  /** Stages the files that are beside the inputs now. */
-  private def refresh(unit: SwapUnit): SwapUnit = {
-    val now = DirectoryListing.walk(fs, unit.target)
-    UntouchedFiles.checkInputs(unit, now)
-    UntouchedFiles.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
-    UntouchedFiles.sync(fs, unit, now)
-  }
+  /** Waits for jobs, and stages the files that are beside the inputs then: one listing of each directory for both. */
+  private def refreshed(journal: Journal): Seq[SwapUnit] =
+    journal.units.zip(ActiveWriters.await(fs, journal.home, journal.units.map(_.target), waitMs)).map {
+      case (unit, now) =>
+        UntouchedFiles.checkInputs(unit, now)
+        // anybody's vacuum may have deleted them
+        UntouchedFiles.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
+        UntouchedFiles.sync(fs, unit, now)
+    }
 
   private def copyAttributes(unit: SwapUnit): Unit = {
     FilePermissions.copy(fs, unit.target, unit.staged)

@@ -46,6 +46,7 @@ private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeM
     if (journal.operation == Operation.Rollback)
       journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.staged, u.target))
     cleanUp(journal)
+    FileMoves.deleteEmptyDirs(fs, store.retired(journal.txn))
     CrashPoint.hit("abandoned")
     mark.end(journal.txn, Nil)
     store.delete(journal)
@@ -67,7 +68,6 @@ private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeM
     journal.units.indices.map(PathCompletion.stray(store, journal, _)).foreach(fs.delete(_, true))
     // the staging directory is only ours; a staged directory that became the table has left it
     if (store.isOurs(journal.staging.getName)) fs.delete(journal.staging, true)
-    FileMoves.deleteEmptyDirs(fs, store.retired(journal.txn))
     ()
   }
 }

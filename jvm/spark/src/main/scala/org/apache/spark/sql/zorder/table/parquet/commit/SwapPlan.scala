@@ -26,41 +26,47 @@ private[zorder] object SwapPlan {
       actual: Map[String, String],
       live: Map[String, Path]): Seq[SwapUnit] = {
     val fs = store.fs
-    byPartition(fs, journal.staging, inputs, actual).map { case (partition, staged, rewritten) =>
+    byPartition(fs, journal.staging, inputs, actual).map { case Staged(partition, dir, rewritten, outputs) =>
       val target = live.getOrElse(partition, throw dropped(partition, journal.home))
       SwapUnit(
         partition,
         target,
-        staged,
+        dir,
         below(store.retired(journal.txn), partition),
         relative(fs, target, rewritten),
         Nil,
-        outputs(fs, staged))
+        outputs)
     }
   }
 
   def dropped(partition: String, table: Any): ZOrderConflictException = new ZOrderConflictException(
     s"The partition $partition of $table was dropped during the run; nothing was changed.")
 
-  /** (partition, its staged directory, its inputs), by partition. */
+  /** A partition, its staged directory, what was rewritten and what was written. */
+  final case class Staged(partition: String, dir: Path, inputs: Seq[DataFile], outputs: Seq[ListedFile])
+
+  /** By partition, from one listing of the staging directory. */
   def byPartition(
       fs: FileSystem,
       staging: Path,
       inputs: Seq[DataFile],
-      actual: Map[String, String]): Seq[(String, Path, Seq[DataFile])] = {
+      actual: Map[String, String]): Seq[Staged] = {
     val spelling = actual.map(_.swap)
     val inputsOf = inputs.groupBy(_.partition)
     if (inputs.isEmpty) throw new IllegalArgumentException("A commit without inputs")
-    val staged = DirectoryListing.walk(fs, staging).data.map(DirectoryListing.partitionOf)
-      .map(p => actual.getOrElse(p, p)).toSet
+    val tree = DirectoryListing.walk(fs, staging)
+    val written = tree.data.groupBy(DirectoryListing.partitionOf)
+    val staged = written.keySet.map(p => actual.getOrElse(p, p))
     (staged -- inputsOf.keySet).headOption.foreach { p =>
       throw new IllegalStateException(s"The run wrote to the partition '$p', from which it read nothing")
     }
     inputsOf.toSeq.sortBy(_._1).map { case (partition, files) =>
-      val dir = below(staging, spelling.getOrElse(partition, partition))
+      val spelled = spelling.getOrElse(partition, partition)
+      val dir = below(staging, spelled)
       fs.mkdirs(dir)
-      dropScratch(fs, dir)
-      (partition, dir, files)
+      dropScratch(fs, tree, spelled)
+      val outputs = written.getOrElse(spelled, Nil).map(f => f.copy(rel = f.rel.substring(f.rel.lastIndexOf('/') + 1)))
+      Staged(partition, dir, files, outputs)
     }
   }
 
@@ -85,8 +91,7 @@ private[zorder] object SwapPlan {
   def below(root: Path, partition: String): Path = if (partition.isEmpty) root else new Path(root, partition)
 
   /** A finished job may have left its scratch directory there. */
-  private def dropScratch(fs: FileSystem, dir: Path): Unit =
-    DirectoryListing.walk(fs, dir).dirs.filter(d =>
-      DirectoryListing.isWriter(d.substring(d.lastIndexOf('/') + 1)))
-      .foreach(d => fs.delete(new Path(dir, d), true))
+  private def dropScratch(fs: FileSystem, staging: DirectoryListing, partition: String): Unit =
+    staging.writers.filter(partition.isEmpty || _.startsWith(s"$partition/"))
+      .foreach(d => fs.delete(new Path(staging.root, d), true))
 }

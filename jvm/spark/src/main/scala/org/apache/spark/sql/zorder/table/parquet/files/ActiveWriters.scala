@@ -22,23 +22,38 @@ private[zorder] object ActiveWriters {
   /**
    * Waits until there are none in some directories of a table, nor in those above them up to the table's own: a job that
    * writes several partitions has its scratch directory there.
+   *
+   * @return
+   *   what lies below each of the directories then
    */
-  def await(fs: FileSystem, root: Path, dirs: Seq[Path], waitMs: Long): Unit = {
-    awaited(waitMs, find(fs, root, dirs))(identity)
-    ()
-  }
+  def await(fs: FileSystem, root: Path, dirs: Seq[Path], waitMs: Long): Seq[DirectoryListing] =
+    awaited(waitMs, look(fs, root, dirs))(_.writer).listings
 
   /** (directory, its scratch directory) of such a job. */
-  def find(fs: FileSystem, root: Path, dirs: Seq[Path]): Option[(Path, String)] = {
+  def find(fs: FileSystem, root: Path, dirs: Seq[Path]): Option[(Path, String)] =
+    look(fs, root, dirs).writer
+
+  /** Listings as far as the first writer. */
+  private case class Look(writer: Option[(Path, String)], listings: Seq[DirectoryListing])
+
+  /** Above first: a job that is not there any more has put its files into the directories, which are listed then. */
+  private def look(fs: FileSystem, root: Path, dirs: Seq[Path]): Look = {
     val top = fs.makeQualified(root)
     def within(dir: Path) = dir == top || dir.toString.startsWith(s"$top/")
     val above = dirs.flatMap(d =>
       Iterator.iterate(fs.makeQualified(d).getParent)(_.getParent)
         .takeWhile(p => p != null && within(p)))
-    (top +: above).distinct.iterator.flatMap(dir =>
+    val own = dirs.map(d => fs.makeQualified(d)).toSet
+    val several = (top +: above).distinct.filterNot(own).iterator.flatMap(dir =>
       TextFiles.children(fs, dir).map(_.getPath.getName).find(DirectoryListing.isWriter).map(dir -> _))
-      .toSeq.headOption
-      .orElse(dirs.iterator.flatMap(d => DirectoryListing.walk(fs, d).writer.map(d -> _)).toSeq.headOption)
+      .take(1).toList.headOption
+    dirs.foldLeft(Look(several, Vector.empty)) { (seen, dir) =>
+      if (seen.writer.isDefined) seen
+      else {
+        val tree = DirectoryListing.walk(fs, dir)
+        Look(tree.writer.map(dir -> _), seen.listings :+ tree)
+      }
+    }
   }
 
   private def awaited[A](waitMs: Long, look: => A)(writer: A => Option[(Path, String)]): A = {

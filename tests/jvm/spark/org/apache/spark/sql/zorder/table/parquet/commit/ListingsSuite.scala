@@ -1,0 +1,69 @@
+package org.apache.spark.sql.zorder.table.parquet.commit
+
+import java.nio.file.Path
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.run.RunFixture
+import org.apache.spark.sql.zorder.table.ListingFileSystem
+
+/** How often a run lists a directory with old files, which is a request for each on an object store. */
+class ListingsSuite extends AnyFunSuite with RunFixture {
+  private val by = "BY (a, b) WITH (fileCount = 4, force = true"
+
+  /** Which directories a run over a new table lists: four files, or four in each of two partitions. */
+  private def listed(partitioned: Boolean, move: Boolean): Map[String, Int] = {
+    var found = Seq.empty[String]
+    withTempDir { dir =>
+      val at = dir.resolve("t")
+      val data = numbers(4000).selectExpr("id", "a", "b", "id % 2 AS p").repartition(4)
+      (if (partitioned) data.write.partitionBy("p") else data.write).parquet(at.toString)
+      spark.sql("CREATE TABLE listings (id BIGINT, a INT, b BIGINT, p BIGINT) USING parquet " +
+        (if (partitioned) "PARTITIONED BY (p) " else "") + s"LOCATION '$at'")
+      try {
+        if (partitioned) spark.sql("MSCK REPAIR TABLE listings")
+        withConf(ListingFileSystem.settings: _*) {
+          found = ListingFileSystem.during {
+            done(one(s"ZORDER TABLE listings $by${if (move) ", location = 'move'" else ""})"))
+          }
+        }
+      } finally spark.sql("DROP TABLE listings")
+      found = found.map(kind(_, at))
+    }
+    found.groupBy(identity).map { case (what, all) => what -> all.size }.withDefaultValue(0)
+  }
+
+  /** `t/p=0` before the commit, `old/p=0` when it was renamed. */
+  private def kind(dir: String, table: Path): String = {
+    val parent = s"${table.getParent}/"
+    if (dir.startsWith(parent)) dir.stripPrefix(parent).replaceFirst("^[.]t[.]old-[^/]*", "old") else ""
+  }
+
+  test("partitions that are exchanged") {
+    val counts = listed(partitioned = true, move = false)
+    // to read them; before and after files are copied; right before the rename of each
+    assert(counts("t/p=0") === 4, counts)
+    // right after the rename: what is there is what was rewritten
+    assert(counts("old/p=0") === 1, counts)
+  }
+
+  test("partitions that move") {
+    // to read them; before and after files are copied; for jobs after the catalog was altered, and for their files
+    val counts = listed(partitioned = true, move = true)
+    assert(counts("t/p=0") === 5, counts)
+  }
+
+  // Spark lists a table without partitions when it is analysed, and when its size is asked for
+  private val bySpark = 2
+
+  test("a table that is exchanged") {
+    val counts = listed(partitioned = false, move = false)
+    assert(counts("t") === 4 + bySpark, counts)
+    assert(counts("old") === 1, counts)
+  }
+
+  test("a table that moves") {
+    val counts = listed(partitioned = false, move = true)
+    assert(counts("t") === 5 + bySpark, counts)
+  }
+}
