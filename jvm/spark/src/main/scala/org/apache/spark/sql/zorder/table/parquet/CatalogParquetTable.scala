@@ -114,5 +114,5 @@ private[zorder] final class CatalogParquetTable(
     catalogCommit.switch(journal, record)
 
   override private[parquet] def recoverCommits(stagingMs: Long): Unit =
-    CatalogRecovery.recover(entry, stagingMs)
+    CatalogRecovery.recover(entry, store.all(), stagingMs)
 }

@@ -125,7 +125,7 @@ private[zorder] class PathParquetTable(
   }
 
   override private[parquet] def recoverCommits(stagingMs: Long): Unit =
-    PathRecovery.recover(fs, root, mark, stagingMs = stagingMs)
+    PathRecovery.recover(store, store.all(), mark, stagingMs)
 
   /** Of two runs that began with the same files, the second stops, as for a table whose location changes. */
   private def checkBase(): Unit =

@@ -112,36 +112,41 @@ private[table] object CatalogResolver {
       val renames = AtomicRenames.on(session, fs)
       if (!renames && way == CommitWay.Exchange) refuse(onObjectStore(name, meta))
       if (managed && renames) RenamedTable.adopt(fs, root, identity)
-      PathRecovery.recover(fs, root, ExchangeMark.of(session, Some(meta)), identity = identity)
     }
+    val beside = JournalStore.beside(fs, root)
+    val journals = if (access == Access.Change) beside.all() else Nil
+    // whatever way it takes now: before, it may have been exchanged, by its name or by its path
+    if (access == Access.Change)
+      PathRecovery.recover(beside, journals, ExchangeMark.of(session, Some(meta)), identity = identity)
     val table = way match {
+      // nothing that took place can be unfinished the other way: a table that has moved goes on to move
       case CommitWay.Exchange => exchanged(session, name, meta, fs, root, identity, access)
-      case CommitWay.Move(agreed) => moved(session, name, meta, fs, identity, access, agreed)
+      case CommitWay.Move(agreed) =>
+        val entry = new CatalogEntry(session, name, meta.identifier, fs)
+        if (access == Access.Change) {
+          // one reading of the journals for both, unless they are elsewhere or the first had work to do
+          val asRead = entry.store == beside && !journals.exists(PathRecovery.isUnfinished)
+          CatalogRecovery.recover(entry, if (asRead) journals else entry.store.all())
+        }
+        moved(entry, identity, access, agreed)
     }
-    OverlapRefusals.refuse(session, table.root, Some(meta.identifier))
+    // a statement that only reads does no harm to the other table
+    if (access == Access.Change) OverlapRefusals.refuse(session, table.root, Some(meta.identifier))
     table
   }
 
   /** New data gets a location of its own, and the catalog gets that location. */
-  private def moved(
-      session: ClassicSession,
-      name: String,
-      meta: CatalogTable,
-      fs: FileSystem,
-      identity: String,
-      access: Access,
-      agreed: Boolean): ParquetTable = {
-    val entry = new CatalogEntry(session, name, meta.identifier, fs)
-    val changes = access == Access.Change
-    if (changes) CatalogRecovery.recover(entry)
-    else UnfinishedCommits.refuseDuringExchange(name, entry.store, identity)
+  private def moved(entry: CatalogEntry, identity: String, access: Access, agreed: Boolean): ParquetTable = {
+    import entry.{fs, name}
+    if (access == Access.Read)
+      UnfinishedCommits.refuseDuringExchange(name, fs, UnfinishedCommits.journals(entry.store), identity)
     if (!entry.partitioned && !fs.exists(entry.root)) gone(name, entry.root)
     PathRefusals.foreign(fs, entry.root)
     val tree = if (entry.partitioned) None else Some(DirectoryListing.walk(fs, entry.root))
     tree.foreach(PathRefusals.shape(entry.root, _))
     val table = new CatalogParquetTable(entry, agreed, tree)
     if (entry.partitioned) FormatRefusals.partitions(name, table.liveDirs())
-    if (changes) movable(fs, table)
+    if (access == Access.Change) movable(fs, table)
     table
   }
 
@@ -171,8 +176,8 @@ private[table] object CatalogResolver {
       root: Path,
       identity: String,
       access: Access): ParquetTable = {
-    if (access == Access.Read)
-      UnfinishedCommits.refuseDuringExchange(name, JournalStore.beside(fs, root), identity)
+    def journals = UnfinishedCommits.journals(JournalStore.beside(fs, root))
+    if (access == Access.Read) UnfinishedCommits.refuseDuringExchange(name, fs, journals, identity)
     if (CommitWay.hasListedPartitions(session, meta) || meta.partitionColumnNames.isEmpty) {
       if (!fs.exists(root)) gone(name, root)
       val tree = TableResolver.checked(fs, root, access)

@@ -86,7 +86,13 @@ object TableResolver extends Logging {
     val fs = asked.getFileSystem(hadoopConf)
     val root = fs.makeQualified(asked)
     PathRefusals.top(root)
-    val registered = OverlapRefusals.refuse(session, root, None)
+    val beside = JournalStore.beside(fs, root)
+    lazy val journals = if (access == Access.Change) beside.all() else UnfinishedCommits.journals(beside)
+    // a statement that reads asks whose the directory is only if there are journals, which may be a dropped table's
+    val registered =
+      if (access == Access.Change) OverlapRefusals.refuse(session, root, None)
+      else if (journals.isEmpty) None
+      else OverlapRefusals.at(session, root)
     if (root.getName.contains("="))
       refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
     if (access == Access.Change) {
@@ -96,16 +102,15 @@ object TableResolver extends Logging {
     val managed = registered.filter(_.tableType == CatalogTableType.MANAGED)
     val identity = managed.map(TableIdentity.of).getOrElse("")
     if (access == Access.Change)
-      PathRecovery.recover(fs, root, ExchangeMark.of(session, registered), identity = identity)
-    else UnfinishedCommits.refuseDuringExchange(root.toString, JournalStore.beside(fs, root), identity)
+      PathRecovery.recover(beside, journals, ExchangeMark.of(session, registered), identity = identity)
+    else UnfinishedCommits.refuseDuringExchange(root.toString, fs, journals, identity)
     val tree = checked(fs, root, access)
     tree.dirs.find(HiddenDirectories.isOurs).foreach { dir =>
       refuse(
         s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
     }
-    val moved = UnfinishedCommits.journals(JournalStore.beside(fs, root))
-      .find(j =>
-        j.kind == JournalKind.Catalog && j.state == JournalState.Done && j.units.exists(_.old == root))
+    val moved = journals.find(j =>
+      j.kind == JournalKind.Catalog && j.state == JournalState.Done && j.units.exists(_.old == root))
     moved.foreach { j =>
       val name = TableIdentity.name(j.table)
       refuse(s"$root holds the files that the table $name had before its last run; name the table.")

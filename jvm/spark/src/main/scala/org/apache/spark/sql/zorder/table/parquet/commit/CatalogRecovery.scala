@@ -7,9 +7,17 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{Heartbeat, Journal, Jo
 /** Finishes or withdraws a commit to the catalog that failed or died. The catalog says whether it took place. */
 private[zorder] object CatalogRecovery {
 
-  /** Every commit of the table that nobody is working on. */
-  def recover(table: CatalogEntry, stagingMs: Long = PathRecovery.StagingMs): Unit =
-    unfinished(table).foreach { j =>
+  /**
+   * Every commit of the table that nobody is working on.
+   *
+   * @param journals
+   *   all of the table's store
+   */
+  def recover(
+      table: CatalogEntry,
+      journals: Seq[Journal],
+      stagingMs: Long = PathRecovery.StagingMs): Unit =
+    journals.filter(unfinished).foreach { j =>
       val live = table.liveDirs().values.map(_.toUri.getPath).toSet
       def aged = System.currentTimeMillis - j.changedMs >= stagingMs
       val happened = j.units.exists(u => live(u.target.toUri.getPath))
@@ -19,8 +27,8 @@ private[zorder] object CatalogRecovery {
         settle(table, j.txn)
     }
 
-  private def unfinished(table: CatalogEntry): Seq[Journal] =
-    table.store.all().filter(j => j.kind == JournalKind.Catalog && j.state != JournalState.Done && !j.active)
+  private def unfinished(j: Journal): Boolean =
+    j.kind == JournalKind.Catalog && j.state != JournalState.Done && !j.active
 
   /** The commit `txn`, if it is not done. */
   def settle(table: CatalogEntry, txn: String): Unit =

@@ -1,7 +1,5 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
-import org.apache.hadoop.fs.{FileSystem, Path}
-
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   Heartbeat,
   Journal,
@@ -17,23 +15,25 @@ private[zorder] object PathRecovery {
   /** How long the staging directory of another JVM is left alone. */
   val StagingMs: Long = 24L * 3600 * 1000
 
-  /** Finishes or undoes every commit beside `root` that nobody is working on. */
+  /**
+   * Finishes or undoes every commit that nobody is working on.
+   *
+   * @param journals
+   *   all of the store
+   */
   def recover(
-      fs: FileSystem,
-      root: Path,
+      store: JournalStore,
+      journals: Seq[Journal],
       mark: ExchangeMark,
       stagingMs: Long = StagingMs,
-      identity: String = ""): Unit =
-    if (root.getParent != null) {
-      val store = JournalStore.beside(fs, root)
-      val (ours, dropped) =
-        store.all().filter(_.kind == JournalKind.Path).partition(j =>
-          !TableIdentity.differ(j.table, identity))
-      dropped.filter(_.state != JournalState.Done).foreach(new PathCompletion(store, mark).closeDropped)
-      ours.foreach(recoverOne(store, mark, _, stagingMs))
-      // of a commit that died right before it took its mark away
-      mark.marked.foreach(txn => if (store.get(txn).forall(_.state == JournalState.Done)) mark.end(txn, Nil))
-    }
+      identity: String = ""): Unit = {
+    val (ours, dropped) =
+      journals.filter(_.kind == JournalKind.Path).partition(j => !TableIdentity.differ(j.table, identity))
+    dropped.filter(isUnfinished).foreach(new PathCompletion(store, mark).closeDropped)
+    ours.foreach(recoverOne(store, mark, _, stagingMs))
+    // of a commit that died right before it took its mark away
+    mark.marked.foreach(txn => if (store.get(txn).forall(_.state == JournalState.Done)) mark.end(txn, Nil))
+  }
 
   /** The commit `txn` of this JVM, if it is not done. */
   def settle(store: JournalStore, mark: ExchangeMark, txn: String, waitMs: Long): Unit =
@@ -51,6 +51,9 @@ private[zorder] object PathRecovery {
         if (journal.owner == Journal.thisJvm || System.currentTimeMillis - journal.changedMs >= stagingMs)
           store.get(journal.txn).foreach(act(store, mark, _, Heartbeat.LeaseMs))
     }
+
+  def isUnfinished(journal: Journal): Boolean =
+    journal.kind == JournalKind.Path && journal.state != JournalState.Done
 
   def isExchanging(journal: Journal): Boolean =
     journal.state == JournalState.Swapping || journal.state == JournalState.Undoing

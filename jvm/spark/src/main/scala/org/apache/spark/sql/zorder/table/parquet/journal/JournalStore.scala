@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.table.storage.TextFiles
  * The journals of one table: `.<base>.zorder-<txn>.json` in the directory `parent`, and the names of the
  * directories that go with them.
  */
-private[zorder] final class JournalStore(val fs: FileSystem, val parent: Path, val base: String) {
+private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base: String) {
 
   private val prefix = s".$base.zorder-"
 

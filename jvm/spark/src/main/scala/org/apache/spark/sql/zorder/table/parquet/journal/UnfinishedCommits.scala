@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.table.parquet.journal
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.hadoop.security.AccessControlException
 
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -32,23 +32,29 @@ private[zorder] object UnfinishedCommits {
   /**
    * Refuses in the moment between two renames, when a directory is away and its rows would be missing.
    *
+   * @param journals
+   *   beside the table; not asked for on an object store, where nothing is renamed
    * @param identity
    *   of a managed table; journals of a dropped table of the same name do not count
    */
-  def refuseDuringExchange(name: String, store: JournalStore, identity: String): Unit =
-    if (!ObjectStores.isOne(store.fs.getUri.getScheme))
-      away(store, identity).foreach { case (j, dir) =>
+  def refuseDuringExchange(
+      name: String,
+      fs: FileSystem,
+      journals: => Seq[Journal],
+      identity: String): Unit =
+    if (!ObjectStores.isOne(fs.getUri.getScheme))
+      away(fs, journals, identity).foreach { case (j, dir) =>
         refuse(
           s"The run ${j.runId} is exchanging the directories of $name, or died while doing so, and $dir " +
             "is away at the moment: run this statement again, or, if no run is at work, run ZORDER VACUUM first, " +
             "which finishes the exchange.")
       }
 
-  private def away(store: JournalStore, identity: String): Option[(Journal, Path)] = {
-    val moving = journals(store).filter(j =>
+  private def away(fs: FileSystem, journals: Seq[Journal], identity: String): Option[(Journal, Path)] = {
+    val moving = journals.filter(j =>
       j.kind == JournalKind.Path && !TableIdentity.differ(
         j.table,
         identity) && (j.state == JournalState.Swapping || j.state == JournalState.Undoing))
-    moving.flatMap(j => j.units.map(j -> _.target)).find { case (_, dir) => !store.fs.exists(dir) }
+    moving.flatMap(j => j.units.map(j -> _.target)).find { case (_, dir) => !fs.exists(dir) }
   }
 }
