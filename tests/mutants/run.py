@@ -110,7 +110,7 @@ MUTANTS = [
     Mutant(
         "the racy rule is off",
         f"{SKIP}/index/IndexedFiles.scala",
-        "else if (readAt(number) - IndexedFiles.RacyMs < modifiedAt) IndexedFiles.Racy\n",
+        "else if (readAt(number) - IndexedFiles.RacyMs < modifiedAt) Left(NoEntry.Racy)\n",
         "\n",
         "SkippingSuite",
         "written while the index was made",
@@ -118,7 +118,7 @@ MUTANTS = [
     Mutant(
         "changed files keep their entries",
         f"{SKIP}/index/IndexedFiles.scala",
-        "else if (lengths(number) != length || modified(number) != modifiedAt) IndexedFiles.Changed\n",
+        "else if (lengths(number) != length || modified(number) != modifiedAt) Left(NoEntry.Changed)\n",
         "\n",
         "SkippingSuite",
         "new, changed or gone",

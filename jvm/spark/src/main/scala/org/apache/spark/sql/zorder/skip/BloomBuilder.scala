@@ -56,8 +56,11 @@ final private[skip] class BloomBuilder(
     val done = kept.map { case (c, segments) => c -> segments.done.toSet }
     val keys = new FileKeys(table.root)
     // an entry that is not trusted now is made anew later, and so is its filter
-    val wanted = files.map(f => index.files.find(keys.of(new Path(f.path)), f.length, f.modified) -> f)
-      .filter(_._1 >= 0).sortBy(_._1)
+    val known = for {
+      f <- files
+      n <- index.files.find(keys.of(new Path(f.path)), f.length, f.modified).toOption
+    } yield n -> f
+    val wanted = known.sortBy(_._1)
       .map { case (n, f) => Unfiltered(n, f, columns.filterNot { case (c, _) => done(c)(n) }) }
       .filter(_.columns.nonEmpty)
     val most = budget.bytes(files.map(_.length).sum)
@@ -79,8 +82,8 @@ final private[skip] class BloomBuilder(
     stored.fold(ColumnSegments.Empty) { s =>
       val b = before.files
       val numbers = Array.tabulate(b.count) { i =>
-        def in(files: IndexedFiles): Int = files.find(b.paths(i), b.lengths(i), b.modified(i))
-        if (in(b) == i) math.max(in(index.files), BloomSegment.Gone) else BloomSegment.Gone
+        def in(files: IndexedFiles) = files.find(b.paths(i), b.lengths(i), b.modified(i))
+        if (in(b).contains(i)) in(index.files).getOrElse(BloomSegment.Gone) else BloomSegment.Gone
       }
       ColumnSegments(
         s.segments.filter(x => there(x.file)).map(_.renumbered(numbers(_))).filter(_.live > 0),

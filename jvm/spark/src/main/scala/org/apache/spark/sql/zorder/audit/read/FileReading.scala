@@ -90,11 +90,9 @@ private[audit] object FileReading {
     else {
       val keys = new FileKeys(table.root)
       files.iterator.flatMap { f =>
-        val number = index.files.find(keys.of(new Path(f.path)), f.length, f.modified)
-        if (number < 0) None
-        else {
+        index.files.find(keys.of(new Path(f.path)), f.length, f.modified).toOption.map { number =>
           val nullFree = ranges.indices.filter(ranges(_).nulls(number) == 0L).toSet
-          Some(f.path -> Block(index.files.rows(number), ranges.map(zone(_, number)), nullFree))
+          f.path -> Block(index.files.rows(number), ranges.map(zone(_, number)), nullFree)
         }
       }.toMap
     }

@@ -46,12 +46,12 @@ object AggregateRule extends Rule[LogicalPlan] with PredicateHelper {
       listed: Seq[PartitionDirectory]): Option[LogicalPlan] = {
     val index = scan.index
     def known(number: Int): Boolean =
-      number >= 0 && rowsKnown(index.index, number) && answers.forall(_.answers(number))
+      rowsKnown(index.index, number) && answers.forall(_.answers(number))
     val started = System.nanoTime()
     val entries = listed.flatMap(_.files.map(index.entryOf))
-    val numbers = entries.filter(known)
-    val rest = listed.map(d => d.copy(files = d.files.filterNot(f => known(index.entryOf(f))))).filter(
-      _.files.nonEmpty)
+    val numbers = entries.flatMap(_.toOption).filter(known)
+    val rest = listed.map(d => d.copy(files = d.files.filterNot(f => index.entryOf(f).exists(known))))
+      .filter(_.files.nonEmpty)
     val values = answers.map(_.over(numbers))
     if (numbers.nonEmpty)
       SkippingUsage.scanned(
@@ -60,7 +60,7 @@ object AggregateRule extends Rule[LogicalPlan] with PredicateHelper {
         FileCounts(
           entries.length.toLong,
           numbers.length.toLong,
-          entries.count(_ < 0).toLong,
+          entries.count(_.isLeft).toLong,
           System.nanoTime() - started))
     if (rest.isEmpty) Some(answeredInFull(a, asked, values))
     else if (numbers.isEmpty) None

@@ -77,18 +77,16 @@ final class IndexBuilder(
     before.columns == columns &&
       before.caseSensitive == session.sessionState.conf.caseSensitiveAnalysis
 
-  private def kept(f: IndexedFiles, ranges: IndexedSeq[ColumnRanges], file: DataFile): Option[IndexEntry] = {
-    val number = f.find(keys.of(new Path(file.path)), file.length, file.modified)
-    if (number < 0) None
-    else
-      Some(IndexEntry(
+  private def kept(f: IndexedFiles, ranges: IndexedSeq[ColumnRanges], file: DataFile): Option[IndexEntry] =
+    f.find(keys.of(new Path(file.path)), file.length, file.modified).toOption.map { number =>
+      IndexEntry(
         f.paths(number),
         f.lengths(number),
         f.modified(number),
         f.rows(number),
         f.readAt(number),
-        ranges.map(IndexBuilder.column(_, number))))
-  }
+        ranges.map(IndexBuilder.column(_, number)))
+    }
 
   private def entry(
       file: DataFile,

@@ -30,25 +30,31 @@ final class IndexedFiles(
    * The number of a file's entry, if the entry is of that very file: same path, length and modification time, and
    * not so fresh when it was read that it may have been written again within the granularity of its time.
    */
-  def find(path: String, length: Long, modifiedAt: Long): Int = {
+  def find(path: String, length: Long, modifiedAt: Long): Either[NoEntry, Int] = {
     val number = numbers.get(path)
-    if (number == null) IndexedFiles.New
-    else if (lengths(number) != length || modified(number) != modifiedAt) IndexedFiles.Changed
-    else if (readAt(number) - IndexedFiles.RacyMs < modifiedAt) IndexedFiles.Racy
-    else number
+    if (number == null) Left(NoEntry.New)
+    else if (lengths(number) != length || modified(number) != modifiedAt) Left(NoEntry.Changed)
+    else if (readAt(number) - IndexedFiles.RacyMs < modifiedAt) Left(NoEntry.Racy)
+    else Right(number)
   }
 }
 
-object IndexedFiles {
+/** Why an index says nothing of a file. */
+sealed trait NoEntry
+
+object NoEntry {
 
   /** The index has no entry of the file. */
-  val New: Int = -1
+  case object New extends NoEntry
 
   /** The entry is of an earlier file of that name. */
-  val Changed: Int = -2
+  case object Changed extends NoEntry
 
   /** The file was too fresh when its footer was read: it may have been replaced since by another of that length. */
-  val Racy: Int = -3
+  case object Racy extends NoEntry
+}
+
+object IndexedFiles {
 
   /** Stores keep times to the second, or two. */
   val RacyMs = 2000L

@@ -2,14 +2,13 @@ package org.apache.spark.sql.zorder.skip.scan
 
 import java.util.BitSet
 
-import org.apache.hadoop.fs.Path
-
 import org.apache.spark.sql.execution.datasources.FileStatusWithMetadata
-import org.apache.spark.sql.zorder.skip.index.{FileKeys, IndexedFiles}
+import org.apache.spark.sql.zorder.skip.index.NoEntry
 
 /** Decides file by file of a listing, and counts. A file without an entry of its own is always read. */
-final class SkippedFiles(files: IndexedFiles, root: Path, matching: BitSet) {
-  private val keys = new FileKeys(root)
+final private[scan] class SkippedFiles(
+    entryOf: FileStatusWithMetadata => Either[NoEntry, Int],
+    matching: BitSet) {
   private var consideredSoFar, prunedSoFar, unknownSoFar, bytesConsidered, bytesPruned = 0L
 
   def considered: Long = consideredSoFar
@@ -23,9 +22,9 @@ final class SkippedFiles(files: IndexedFiles, root: Path, matching: BitSet) {
   def keep(file: FileStatusWithMetadata): Boolean = {
     consideredSoFar += 1
     bytesConsidered += file.getLen
-    val number = files.find(keys.of(file.getPath), file.getLen, file.getModificationTime)
-    if (number < 0) unknownSoFar += 1
-    val kept = number < 0 || matching.get(number)
+    val entry = entryOf(file)
+    if (entry.isLeft) unknownSoFar += 1
+    val kept = entry.forall(matching.get(_))
     if (!kept) {
       prunedSoFar += 1
       bytesPruned += file.getLen

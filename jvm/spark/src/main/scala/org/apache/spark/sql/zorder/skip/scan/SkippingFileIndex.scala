@@ -9,7 +9,7 @@ import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMeta
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.skip.filter.{FilesThatMayMatch, FilesThatReachTop}
-import org.apache.spark.sql.zorder.skip.index.{FileKeys, StatisticsIndex}
+import org.apache.spark.sql.zorder.skip.index.{FileKeys, NoEntry, StatisticsIndex}
 import org.apache.spark.sql.zorder.skip.marker.{JoinKeys, TopRows}
 import org.apache.spark.sql.zorder.workload.predicate.BoxColumn
 
@@ -45,7 +45,7 @@ final class SkippingFileIndex(
     else {
       val started = System.nanoTime()
       val found = reachingTop(dataFilters, listed, matching(dataFilters.map(meant)))
-      val counts = new SkippedFiles(index.files, root, found)
+      val counts = new SkippedFiles(entryOf, found)
       val kept = listed.map(d => d.copy(files = d.files.filter(counts.keep))).filter(_.files.nonEmpty)
       SkippingUsage.scanned(
         root,
@@ -92,10 +92,7 @@ final class SkippingFileIndex(
     if (tops.isEmpty) matching
     else {
       val entries = new BitSet(index.files.count)
-      listed.foreach(_.files.foreach { f =>
-        val number = entryOf(f)
-        if (number >= 0) entries.set(number)
-      })
+      listed.foreach(_.files.foreach(f => entryOf(f).foreach(n => entries.set(n))))
       val needed = matching.clone().asInstanceOf[BitSet]
       tops.foreach(t => needed.and(new FilesThatReachTop(index, isUnanswered)(t, entries)))
       needed
@@ -110,8 +107,8 @@ final class SkippingFileIndex(
   private[skip] def leavesOut(filter: Expression): Boolean =
     new FilesThatMayMatch(index, isUnanswered)(Seq(filter)).cardinality < index.files.count
 
-  /** The number of the entry of that very file; negative without one. */
-  private[skip] def entryOf(f: FileStatusWithMetadata): Int =
+  /** The number of the entry of that very file. */
+  private[skip] def entryOf(f: FileStatusWithMetadata): Either[NoEntry, Int] =
     index.files.find(keys.of(f.getPath), f.getLen, f.getModificationTime)
 
   /** A column that is not what the index has under its name. */
