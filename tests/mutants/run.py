@@ -125,7 +125,7 @@ MUTANTS = [
     ),
     Mutant(
         "a default of old files counts as NULL",
-        f"{SKIP}/scan/SkippingRule.scala",
+        f"{SKIP}/scan/ScanIndexes.scala",
         "(partitionSchema.fieldNames ++ taken).toSet",
         "partitionSchema.fieldNames.toSet ++ taken.take(0)",
         "SkippingSuite",

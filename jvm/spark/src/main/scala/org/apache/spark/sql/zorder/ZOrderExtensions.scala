@@ -5,10 +5,8 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.zorder.build.StartCheck
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
-import org.apache.spark.sql.zorder.skip.aggregate.AggregateRule
+import org.apache.spark.sql.zorder.skip.SkippingRule
 import org.apache.spark.sql.zorder.skip.join.JoinKeysRule
-import org.apache.spark.sql.zorder.skip.scan.SkippingRule
-import org.apache.spark.sql.zorder.skip.topk.TopRowsRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
@@ -39,10 +37,7 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
     // before the rules that look at how a table is listed
     part(SessionKeys.injectExchangeGuard)(extensions.injectPreCBORule(ExchangeGuard(_)))
     part(SessionKeys.injectSkipping) {
-      // in this order: the later ones look at what the first one has done
       extensions.injectPreCBORule(SkippingRule(_))
-      extensions.injectPreCBORule(_ => AggregateRule)
-      extensions.injectPreCBORule(_ => TopRowsRule)
       extensions.injectRuntimeOptimizerRule(_ => JoinKeysRule)
     }
     part(SessionKeys.injectParser) {

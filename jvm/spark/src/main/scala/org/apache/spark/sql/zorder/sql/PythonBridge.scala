@@ -10,10 +10,8 @@ import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
 import org.apache.spark.sql.zorder.run.plan.DataFrameFiles
 import org.apache.spark.sql.zorder.run.request.ClusterColumns
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.skip.aggregate.AggregateRule
+import org.apache.spark.sql.zorder.skip.SkippingRule
 import org.apache.spark.sql.zorder.skip.explain.ExplainQuery
-import org.apache.spark.sql.zorder.skip.scan.SkippingRule
-import org.apache.spark.sql.zorder.skip.topk.TopRowsRule
 import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
 import org.apache.spark.sql.zorder.sql.statement.TableRefParser
@@ -42,8 +40,7 @@ object PythonBridge {
       experimental.extraStrategies = experimental.extraStrategies :+ ZOrderSortStrategy
     if (!experimental.extraOptimizations.exists(_.isInstanceOf[SkippingRule]))
       experimental.extraOptimizations =
-        experimental.extraOptimizations ++
-          Seq(ExchangeGuard(session), SkippingRule(session), AggregateRule, TopRowsRule)
+        experimental.extraOptimizations ++ Seq(ExchangeGuard(session), SkippingRule(session))
   }
 
   /** Runs an `OPTIMIZE` or `ZORDER` statement for a session whose parser does not know it. */

@@ -4,9 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.PartitionDirectory
-import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, StatisticsIndex}
 import org.apache.spark.sql.zorder.skip.scan.{FileCounts, IndexedScan, SkippingUsage}
 import org.apache.spark.sql.zorder.skip.scan.PlanParts._
@@ -17,14 +15,12 @@ import org.apache.spark.sql.zorder.workload.predicate.BoxColumn
  * index: of those files whose entries are of the very files that are there now. The others are read. The answer is that
  * of the moment when the query is planned, as it is for a scan, which lists then.
  */
-object AggregateRule extends Rule[LogicalPlan] with PredicateHelper {
+object AggregateRule extends PredicateHelper {
 
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SessionKeys.SkippingEnabled.orDefault(conf) || !IndexedScan.in(plan)) plan
-    else
-      plan.transformUp {
-        case a: Aggregate if a.groupingExpressions.isEmpty && a.resolved => answered(a).getOrElse(a)
-      }
+  /** Of an aggregate over the whole input. */
+  val fromIndex: PartialFunction[LogicalPlan, LogicalPlan] = {
+    case a: Aggregate if a.groupingExpressions.isEmpty && a.resolved => answered(a).getOrElse(a)
+  }
 
   private def answered(a: Aggregate): Option[LogicalPlan] =
     for {

@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.IndexStatements
-import org.apache.spark.sql.zorder.skip.scan.SkippingRule
+import org.apache.spark.sql.zorder.skip.scan.ScanIndexes
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.workload.draw.LoggedFilter
 import org.apache.spark.sql.zorder.workload.log.{LoggedQuery, QueryLog, QueryText}
@@ -49,7 +49,7 @@ object ExplainLog {
         case Some((_, index)) =>
           val files = new ListedFiles(index.files, plain.root, listed)
           val partitioning = plain.partitionSchema.fieldNames.toSet
-          val names = SkippingRule.unanswered(plain.schema, plain.partitionSchema, index)
+          val names = ScanIndexes.unanswered(plain.schema, plain.partitionSchema, index)
           val unanswered: Expression => Boolean = {
             case a: Attribute => names(a.name)
             case _ => false

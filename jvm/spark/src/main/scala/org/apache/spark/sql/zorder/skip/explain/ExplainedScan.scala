@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
-import org.apache.spark.sql.zorder.skip.scan.{SkippingFileIndex, SkippingRule}
+import org.apache.spark.sql.zorder.skip.scan.{ScanIndexes, SkippingFileIndex}
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
@@ -85,7 +85,7 @@ final private[explain] class FileScans(session: ClassicSession, only: Option[Pat
     else {
       val catalog = scan.tableIdentifier.flatMap(i =>
         Try(session.sessionState.catalog.getTableMetadata(i)).toOption.flatMap(_.storage.locationUri))
-      session.withActive(SkippingRule(session).indexOf(scan.relation, catalog)).fold(
+      session.withActive(new ScanIndexes(session).of(scan.relation, catalog)).fold(
         identity,
         _ => "the session is without the rule that skips files")
     }

@@ -21,10 +21,10 @@ import org.apache.spark.sql.zorder.skip.scan.PlanParts._
 object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
 
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SessionKeys.SkippingEnabled.orDefault(conf) || !IndexedScan.in(plan)) plan
+    if (!SessionKeys.SkippingEnabled.orDefault(conf)) plan
     else {
-      val scans = plan.collect { case IndexedScan(scan) => scan.index }
-      plan.transformUp { case j: Join => informed(j, scans) }
+      val scans = IndexedScan.all(plan).map(_.index)
+      if (scans.isEmpty) plan else plan.transformUp { case j: Join => informed(j, scans) }
     }
 
   private def informed(join: Join, scans: Seq[SkippingFileIndex]): Join = join match {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.zorder.expr.ColumnPath
 
 /**
- * A scan whose files may be left out, for rules that come after [[SkippingRule]].
+ * A scan whose files may be left out: what the rules of the index that look for scans find.
  *
  * The names of its columns are those of the relation. A statement may spell them in another case, and Spark puts that
  * right only when it plans the scan: until then a rule asks with what [[named]] gives.
@@ -46,5 +46,8 @@ object IndexedScan {
       case _ => None
     }
 
-  def in(plan: LogicalPlan): Boolean = plan.exists(unapply(_).isDefined)
+  def is(plan: LogicalPlan): Boolean = unapply(plan).isDefined
+
+  /** Those of a plan. */
+  def all(plan: LogicalPlan): Seq[IndexedScan] = plan.collect { case IndexedScan(scan) => scan }
 }

@@ -2,8 +2,6 @@ package org.apache.spark.sql.zorder.skip.topk
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.expr.AlwaysTrue
 import org.apache.spark.sql.zorder.skip.marker.TopRows
 import org.apache.spark.sql.zorder.skip.scan.IndexedScan
@@ -14,14 +12,13 @@ import org.apache.spark.sql.zorder.skip.scan.PlanParts._
  * scan there may be filters and projections only, for these keep the rows and their number known; the first sort key
  * must be a column of the scan.
  */
-object TopRowsRule extends Rule[LogicalPlan] with PredicateHelper {
+object TopRowsRule extends PredicateHelper {
 
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SessionKeys.SkippingEnabled.orDefault(conf) || !IndexedScan.in(plan)) plan
-    else
-      plan.transformUp { case l @ GlobalLimit(IntegerLiteral(rows), child) =>
-        limited(child, rows.toLong).fold[LogicalPlan](l)(c => l.withNewChildren(Seq(c)))
-      }
+  /** Of a limit; the rules for what is below it come first. */
+  val marks: PartialFunction[LogicalPlan, LogicalPlan] = {
+    case l @ GlobalLimit(IntegerLiteral(rows), child) =>
+      limited(child, rows.toLong).fold[LogicalPlan](l)(c => l.withNewChildren(Seq(c)))
+  }
 
   /** Down to the sort: the answer is made of its first `rows` rows. */
   private def limited(plan: LogicalPlan, rows: Long): Option[LogicalPlan] = plan match {

@@ -2,50 +2,27 @@ package org.apache.spark.sql.zorder.skip.scan
 
 import java.net.URI
 
+import scala.collection.mutable
+
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
-import org.apache.spark.sql.execution.datasources.{
-  FileIndex,
-  HadoopFsRelation,
-  LogicalRelation,
-  PruneFileSourcePartitions
-}
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, ParquetUtils}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
 
-/**
- * Puts a [[SkippingFileIndex]] into every scan of plain Parquet whose table has a statistics index.
- *
- * It runs before cost-based optimisation and so before Spark prunes partitions, which Spark does only for a class of
- * index that the scan has no longer afterwards: so partitions are pruned first.
- */
-final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
+/** The indexes of the tables that one query scans; each is looked up once. */
+final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
+  private val known = mutable.HashMap.empty[Path, Option[StatisticsIndex]]
 
-  override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!SessionKeys.SkippingEnabled.orDefault(conf) || !plan.exists(indexed(_).isDefined)) plan
-    else
-      PruneFileSourcePartitions(plan).transformUp { case l: LogicalRelation =>
-        indexed(l).fold(l) { case (relation, root, index) =>
-          val unanswered = SkippingRule.unanswered(relation.schema, relation.partitionSchema, index)
-          val location = new SkippingFileIndex(relation.location, root, index, unanswered)
-          l.copy(relation = relation.copy(location = location)(relation.sparkSession))
-        }
-      }
-
-  private def indexed(plan: LogicalPlan): Option[(HadoopFsRelation, Path, StatisticsIndex)] = plan match {
-    case l: LogicalRelation => l.relation match {
-        case r: HadoopFsRelation =>
-          val catalog = l.catalogTable.flatMap(_.storage.locationUri)
-          indexOf(r, catalog).toOption.map { case (root, index) => (r, root, index) }
-        case _ => None
-      }
+  /** The index of a scan that does not skip yet, with the table's root; None without one to use. */
+  def of(scan: LogicalRelation): Option[(Path, StatisticsIndex)] = scan.relation match {
+    case r: HadoopFsRelation => of(r, scan.catalogTable.flatMap(_.storage.locationUri)).toOption
     case _ => None
   }
 
@@ -55,15 +32,12 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
    * @param catalog
    *   where the catalog says that the table is
    */
-  private[skip] def indexOf(
-      r: HadoopFsRelation,
-      catalog: Option[URI]): Either[String, (Path, StatisticsIndex)] =
-    if (!SkippingRule.isPlainParquet(r)) Left("not a listing of plain Parquet files")
+  def of(r: HadoopFsRelation, catalog: Option[URI]): Either[String, (Path, StatisticsIndex)] =
+    if (!ScanIndexes.isPlainParquet(r)) Left("not a listing of plain Parquet files")
     else if (byFieldId(r)) Left("columns are found by field id, and the index knows names")
     else {
-      val root = SkippingRule.rootOf(catalog, r.location)
-      def hadoop = Shims.classic(session).sessionState.newHadoopConf()
-      root.flatMap(LoadedIndexes.of(_, conf, hadoop)) match {
+      val root = ScanIndexes.rootOf(catalog, r.location)
+      root.flatMap(at) match {
         case None => Left("no statistics index: make one with ZORDER INDEX")
         case Some(index) if index.caseSensitive != conf.caseSensitiveAnalysis =>
           Left("the index was made with another spark.sql.caseSensitive")
@@ -71,12 +45,29 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       }
     }
 
+  private def at(root: Path): Option[StatisticsIndex] =
+    known.getOrElseUpdate(
+      root,
+      LoadedIndexes.of(root, conf, Shims.classic(session).sessionState.newHadoopConf()))
+
   /** Such a scan finds columns by number, whatever their names; the index knows names. */
   private def byFieldId(r: HadoopFsRelation): Boolean =
     conf.parquetFieldIdReadEnabled && ParquetUtils.hasFieldIds(r.schema)
+
+  /** A scan whose table has an index, made one that skips by it. */
+  val intoScans: PartialFunction[LogicalPlan, LogicalPlan] = { case l: LogicalRelation =>
+    l.relation match {
+      case r: HadoopFsRelation => of(l).fold(l) { case (root, index) =>
+          val unanswered = ScanIndexes.unanswered(r.schema, r.partitionSchema, index)
+          val location = new SkippingFileIndex(r.location, root, index, unanswered)
+          l.copy(relation = r.copy(location = location)(r.sparkSession))
+        }
+      case _ => l
+    }
+  }
 }
 
-object SkippingRule {
+object ScanIndexes {
 
   /** Spark's own indexes of files that it lists; those of formats and of streams skip in their own ways. */
   private val Listing = Set("InMemoryFileIndex", "CatalogFileIndex", "PrunedInMemoryFileIndex")
