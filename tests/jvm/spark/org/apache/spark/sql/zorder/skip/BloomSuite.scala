@@ -17,6 +17,7 @@ import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skip.index.{IndexStore, StatisticsIndex}
 import sparkzorder.LongTest
@@ -39,7 +40,7 @@ class BloomSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHe
 
   private def stored(path: Path): StatisticsIndex = {
     val root = new org.apache.hadoop.fs.Path(path.toUri)
-    IndexStore.of(root, spark.sessionState.conf, spark.sparkContext.hadoopConfiguration).newest().get._2
+    IndexStore.of(Shims.classic(spark), root).newest().get._2
   }
 
   /** The files that the query opens; its answer must be that of a session that skips nothing. */

@@ -4,7 +4,6 @@ import java.nio.file.{Files, Path}
 
 import scala.collection.JavaConverters._
 
-import org.apache.hadoop.conf.Configuration
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
@@ -252,8 +251,7 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans {
           .write.mode("append").parquet(path.toString))
       index(path, "b, upper(b)")
       val json = "to_json(named_struct('a', a, 'b', b))"
-      val store =
-        IndexStore.of(new org.apache.hadoop.fs.Path(s"file:$path"), SQLConf.get, new Configuration())
+      val store = IndexStore.of(Shims.classic(spark), new org.apache.hadoop.fs.Path(s"file:$path"))
       val made = store.newest().get._2
       // as it was written then: without a sign of the version, and of a function that settings change
       val older = made.columns.map { c =>

@@ -69,7 +69,7 @@ object IndexStatements {
     val computed = possible.of(if (all) possible.clustering else expressions)
     if (chosen.isEmpty && computed.columns.isEmpty)
       refuse(s"${table.name} has no column whose bounds files keep, so there is nothing to index.")
-    val store = storeOf(session, table)
+    val store = IndexStore.of(session, table.root)
     write(
       session,
       table,
@@ -91,7 +91,7 @@ object IndexStatements {
       case other if ifExists && !other.isInstanceOf[ParquetTable] => nothingToDo(other)
       case _ =>
         val table = plain(session, ref)
-        val store = storeOf(session, table)
+        val store = IndexStore.of(session, table.root)
         store.newest() match {
           // where an append refreshes, the rows are there already
           case Some((_, before)) => refreshed(session, table, store, before, strict = !ifExists)
@@ -151,7 +151,7 @@ object IndexStatements {
   /** One row a column. */
   def describe(session: ClassicSession, ref: TableRef): Seq[Row] = {
     val table = plain(session, ref)
-    val store = storeOf(session, table)
+    val store = IndexStore.of(session, table.root)
     store.newest() match {
       case None => refuseWithout(table, store, ref)
       case Some((_, index)) =>
@@ -180,7 +180,7 @@ object IndexStatements {
   /** Deletes the index; NOTHING_TO_DO if there is none. */
   def drop(session: ClassicSession, ref: TableRef): Row = {
     val table = plain(session, ref)
-    val dropped = storeOf(session, table).drop()
+    val dropped = IndexStore.of(session, table.root).drop()
     LoadedIndexes.forget(table.root)
     Row(table.root.toString, if (dropped) "DROPPED" else "NOTHING_TO_DO")
   }
@@ -245,9 +245,6 @@ object IndexStatements {
         refuse(s"${other.name} is a table of a format that keeps statistics of its own, by which queries skip files " +
           "already; an index is for plain Parquet.")
     }
-
-  private[skip] def storeOf(session: ClassicSession, table: ClusterTable): IndexStore =
-    IndexStore.of(table.root, session.sessionState.conf, session.sessionState.newHadoopConf())
 
   /** The first thing that a statement writes; what the storage says against it becomes a sentence. */
   private def clock(session: ClassicSession, table: ClusterTable, store: IndexStore): Long = {

@@ -24,7 +24,7 @@ final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex
   private def refresh(ref: TableRef): Unit =
     try {
       val table = IndexStatements.plain(session, ref)
-      val store = IndexStatements.storeOf(session, table)
+      val store = IndexStore.of(session, table.root)
       IndexStatements.refreshed(
         session,
         table,
@@ -49,7 +49,7 @@ object IndexUpkeep {
   def before(session: ClassicSession, table: ClusterTable): Option[IndexUpkeep] = table match {
     case plain: ParquetTable =>
       try {
-        val store = IndexStatements.storeOf(session, plain)
+        val store = IndexStore.of(session, plain.root)
         store.newest().map { case (_, index) => new IndexUpkeep(session, loaded(index), store) }
       } catch { case NonFatal(_) => None }
     case _ => None

@@ -71,9 +71,7 @@ private[audit] object FileReading {
   }
 
   private def indexOf(session: ClassicSession, table: ClusterTable): Option[StatisticsIndex] = table match {
-    case plain: ParquetTable =>
-      val state = session.sessionState
-      IndexStore.of(plain.root, state.conf, state.newHadoopConf()).newest().map(_._2)
+    case plain: ParquetTable => IndexStore.of(session, plain.root).newest().map(_._2)
     case _ => None
   }
 

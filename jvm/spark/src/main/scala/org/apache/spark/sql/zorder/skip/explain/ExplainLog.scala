@@ -9,6 +9,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.IndexStatements
+import org.apache.spark.sql.zorder.skip.index.IndexStore
 import org.apache.spark.sql.zorder.skip.scan.ScanIndexes
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.workload.draw.LoggedFilter
@@ -43,7 +44,7 @@ object ExplainLog {
       val listed = plain.files().toIndexedSeq
       if (!SessionKeys.SkippingEnabled.orDefault(session.sessionState.conf))
         queries.map(row(_, Some(listed.length.toLong), s"${SessionKeys.SkippingEnabled.key} is false"))
-      else IndexStatements.storeOf(session, plain).newest() match {
+      else IndexStore.of(session, plain.root).newest() match {
         case None =>
           queries.map(row(_, Some(listed.length.toLong), "no statistics index: make one with ZORDER INDEX"))
         case Some((_, index)) =>

@@ -8,9 +8,9 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.zorder.skip.bloom.{BloomFiles, BloomWriter, ColumnBlooms, ColumnSegments}
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skip.bloom.{BloomFiles, BloomWriter, ColumnBlooms, ColumnSegments}
 
 /**
  * The indexes of a table, `index-<n>` in a directory of their own ([[IndexPlace]]). They never change: a new one gets the next
@@ -132,8 +132,8 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
 object IndexStore {
 
   /** The indexes of the table at `root`, where this session keeps them. */
-  def of(root: Path, session: SQLConf, conf: => Configuration): IndexStore =
-    of(root, IndexPlace.in(session), conf)
+  def of(session: ClassicSession, root: Path): IndexStore =
+    of(root, IndexPlace.in(session.sessionState.conf), session.sessionState.newHadoopConf())
 
   def of(root: Path, place: IndexPlace, conf: => Configuration): IndexStore = {
     val dir = place.of(root)
