@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.run.select
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, Not}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.zorder.workload.predicate._
 import sparkzorder.curve.{LongWord, Word, Zone}
 import sparkzorder.curve.cost.Condition
@@ -27,9 +27,7 @@ final private[zorder] class FileMatch(bounds: String => ColumnBounds) extends Fi
   def mayMatch(condition: Expression): Boolean = Predicates.whereTrue(condition, this)
 
   /** Whether the condition is true for every row. */
-  def matchesWholly(condition: Expression): Boolean =
-    // where a constant is NULL the first test fails: the second one takes a NULL for not false
-    !NullPredicates.whereNull(condition, this) && !Predicates.whereTrue(Not(condition), this)
+  def matchesWholly(condition: Expression): Boolean = !Predicates.whereNotTrue(condition, this)
 
   override def all: Boolean = true
   override def none: Boolean = false
@@ -49,7 +47,7 @@ final private[zorder] class FileMatch(bounds: String => ColumnBounds) extends Fi
 
   override def onFunction(e: Expression, function: BoxColumn, condition: Condition): Boolean =
     on(function, condition) &&
-      MonotoneFunction.of(e).forall(f => f.where(condition).forall(on(f.column, _)))
+      MonotoneFunction.onColumn(e, condition).forall { case (column, c) => on(column, c) }
 
   /** Words of a footer and of a condition are of one kind, unless the file has the column with another type. */
   private def comparable(ofFile: Word, ends: Option[Word]*): Boolean =

@@ -42,10 +42,7 @@ final private[explain] class ExplainedFilter(
     Explained(
       sets.onFunction(e, function, condition),
       Vector(index.numberOf(e).map(Gap.Column(_))
-        .getOrElse(answered(e, condition).fold(ofFunction(e))(f => ofColumn(f.column)))))
-
-  private def answered(e: Expression, condition: Condition): Option[MonotoneFunction] =
-    MonotoneFunction.of(e).filter(_.where(condition).isDefined)
+        .getOrElse(MonotoneFunction.onColumn(e, condition).fold(ofFunction(e))(c => ofColumn(c._1)))))
 
   override def asColumn(test: Expression, truth: Boolean): Option[Explained] =
     sets.asColumn(test, truth).map(Explained(_, index.numberOf(test).map(Gap.Column(_)).toVector))

@@ -2,9 +2,9 @@ package org.apache.spark.sql.zorder.skip.filter
 
 import java.util.BitSet
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, Not}
+import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.zorder.skip.index.StatisticsIndex
-import org.apache.spark.sql.zorder.workload.predicate.{NullPredicates, Predicates}
+import org.apache.spark.sql.zorder.workload.predicate.Predicates
 
 /**
  * The files in which a filter is true for every row: those where it may be neither false nor NULL. Whatever is not
@@ -16,9 +16,7 @@ final class FilesThatMatchWholly(index: StatisticsIndex, unansweredColumn: Expre
   def apply(filters: Seq[Expression]): BitSet = {
     val whole = may.all
     filters.foreach { f =>
-      if (!whole.isEmpty) whole.andNot(NullPredicates.whereNull(f, may))
-      // where a constant is NULL nothing is left already: the next test takes a NULL for not false
-      if (!whole.isEmpty) whole.andNot(Predicates.whereTrue(Not(f), may))
+      if (!whole.isEmpty) whole.andNot(Predicates.whereNotTrue(f, may))
     }
     whole
   }

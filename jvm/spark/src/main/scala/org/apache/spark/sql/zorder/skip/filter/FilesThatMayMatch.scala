@@ -52,12 +52,9 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
     }
 
   override def onFunction(e: Expression, function: BoxColumn, condition: Condition): BitSet = {
-    def ofColumn = for {
-      f <- MonotoneFunction.of(e)
-      c <- f.where(condition)
-    } yield on(f.column, c)
     val own = onExpression(e, condition).getOrElse(all)
-    if (own.isEmpty) own else ofColumn.fold(own)(and(own, _))
+    if (own.isEmpty) own
+    else MonotoneFunction.onColumn(e, condition).fold(own) { case (column, c) => and(own, on(column, c)) }
   }
 
   override def asColumn(test: Expression, truth: Boolean): Option[BitSet] =

@@ -3,7 +3,13 @@ package org.apache.spark.sql.zorder.workload.predicate
 import org.apache.spark.sql.catalyst.expressions.Expression
 import sparkzorder.curve.cost.Condition
 
-/** What a filter is turned into by [[Predicates]]: sets that hold every row (or file) in question, or more. */
+/**
+ * What a filter is turned into by [[Predicates]]: sets that hold every row (or file) in question, or more.
+ *
+ * Who asks what a filter would read has sets of its own, and the filter is read here for all of them. A scan and `ZORDER
+ * EXPLAIN` ask for the files of an index, all at once, by the same class. `clustering_where`, and a run with a `WHERE`,
+ * ask for one file, row group or page at a time, by its bounds. A query log takes the conditions themselves.
+ */
 private[zorder] trait FilterSets[R] {
 
   /** For what nothing is known of. */

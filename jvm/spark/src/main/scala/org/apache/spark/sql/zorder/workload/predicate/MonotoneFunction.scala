@@ -25,6 +25,13 @@ sealed abstract private[zorder] class MonotoneFunction {
 
 private[zorder] object MonotoneFunction {
 
+  /** What a condition on a function says of the column that it is of; None if that is nothing. */
+  def onColumn(function: Expression, condition: Condition): Option[(BoxColumn, Condition)] =
+    for {
+      f <- of(function)
+      c <- f.where(condition)
+    } yield f.column -> c
+
   /** None for what may change the order of values, and for a column itself. */
   def of(e: Expression): Option[MonotoneFunction] = e match {
     case Cast(leaf, BinaryType, _, _) if AdjacentWords.isPlainString(leaf.dataType) =>

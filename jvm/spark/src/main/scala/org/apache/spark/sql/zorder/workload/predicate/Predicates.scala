@@ -16,6 +16,11 @@ private[zorder] object Predicates {
   /** The set for which the filter is true, or more. */
   def whereTrue[R](filter: Expression, sets: FilterSets[R]): R = where(filter, truth = true, sets)
 
+  /** The set for which the filter is not true, but false or NULL, or more: outside, it is true for all rows. */
+  def whereNotTrue[R](filter: Expression, sets: FilterSets[R]): R =
+    // where a constant is NULL the first set is everything: the second one takes a NULL for not false
+    sets.or(whereNull(filter, sets), where(filter, truth = false, sets))
+
   /** The set for which the expression is `truth`, and not NULL. */
   private def where[R](e: Expression, truth: Boolean, sets: FilterSets[R]): R = {
     def part(e: Expression): R = where(e, truth, sets)
@@ -56,6 +61,44 @@ private[zorder] object Predicates {
     case other => Seq(other -> truth)
   }
 
+  /** The set for which the filter is NULL, or more. */
+  private def whereNull[R](filter: Expression, sets: FilterSets[R]): R = filter match {
+    case _: And => anyPartNull(conjuncts(filter, truth = true), sets)
+    case _: Or => anyPartNull(conjuncts(filter, truth = false), sets)
+    case Not(child) => whereNull(child, sets)
+    case _: IsNull | _: IsNotNull | _: EqualNullSafe | _: AlwaysTrue => sets.none
+    case Literal(value, _) => if (value == null) sets.all else sets.none
+    case InSet(child, values) => if (values.contains(null)) sets.all else anyNull(Seq(child), sets)
+    case _: BinaryComparison | _: In | _: StartsWith | _: EndsWith | _: Contains | _: Like =>
+      anyNull(constants(filter).children, sets)
+    case _ => anyNull(Seq(filter), sets)
+  }
+
+  /** NULL where one part is, and each part is NULL or leaves the decision open. */
+  private def anyPartNull[R](parts: Seq[(Expression, Boolean)], sets: FilterSets[R]): R = {
+    val nulls = parts.map { case (part, _) => whereNull(part, sets) }
+    // `or` and `and` may make use of their left side: the parts' own sets are taken last
+    val some = nulls.foldLeft(sets.none)(sets.or(_, _))
+    parts.zip(nulls).foldLeft(some) { case (left, ((part, open), isNull)) =>
+      sets.and(left, sets.or(isNull, where(part, open, sets)))
+    }
+  }
+
+  /**
+   * Where one of the values is NULL, of which each must be a constant or a column: a function may be NULL where its
+   * column is not. [[ColumnPredicate]] does not tell this. Its conditions hold the values for which a test is true, or
+   * false, or more, so that NULL is not what is outside of both.
+   */
+  private def anyNull[R](values: Seq[Expression], sets: FilterSets[R]): R =
+    values.foldLeft(sets.none) { (found, v) =>
+      val here = v match {
+        case Literal(value, _) => if (value == null) sets.all else sets.none
+        case _ if ColumnPath.of(v).isEmpty || sets.unanswered(v) => sets.all
+        case _ => BoxColumn.of(v).fold(sets.all)(sets.on(_, Condition.IsNull))
+      }
+      sets.or(found, here)
+    }
+
   /** What several parts say of one column, as one condition. */
   private def together[R](
       parts: Seq[(Expression, Boolean)],
@@ -80,11 +123,7 @@ private[zorder] object Predicates {
     /** What the test says of the column that a function keeps the order of. */
     def ofColumn: Option[(BoxColumn, Condition)] = function match {
       case None => Some(column -> condition)
-      case Some(f) =>
-        for {
-          monotone <- MonotoneFunction.of(f)
-          c <- monotone.where(condition)
-        } yield monotone.column -> c
+      case Some(f) => MonotoneFunction.onColumn(f, condition)
     }
   }
 
