@@ -1,8 +1,15 @@
 package org.apache.spark.sql.zorder.audit
 
-import org.apache.spark.sql.Row
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.{Row, SQLContext}
+import org.apache.spark.sql.sources.{BaseRelation, TableScan}
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.audit.measure.{Depths, LevelNumbers, Numbers, Rounded}
+import org.apache.spark.sql.zorder.audit.measure.{
+  Depths, LevelNumbers, Numbers, RankScale, RankedColumn, Rounded
+}
+import org.apache.spark.sql.zorder.audit.read.{AuditedColumns, AuditedFile}
+import org.apache.spark.sql.zorder.workload.predicate.ValueText
+import sparkzorder.curve.{Block, Word, Zone}
 
 /** The columns of `clustering_information`, and a result as a row of them. */
 private[zorder] object AuditRow {
@@ -100,4 +107,106 @@ private[zorder] object AuditRow {
   private def rounded(x: Option[Double]): java.lang.Double = x.fold[java.lang.Double](null)(v => Rounded(v))
 
   private def long(x: Option[Long]): java.lang.Long = x.fold[java.lang.Long](null)(v => v)
+}
+
+/**
+ * One row of the result: the table, or a partition of it.
+ *
+ * @param levels
+ *   that of files first
+ * @param sinceLastRun
+ *   files that came after the last run; None for a table that was never clustered
+ */
+final private[audit] case class AuditResult(
+    partition: Option[String],
+    judgement: Judgement,
+    statement: Option[String],
+    levels: IndexedSeq[LevelNumbers],
+    files: IndexedSeq[AuditedFile],
+    avoidable: IndexedSeq[AuditedFile],
+    excess: Long,
+    sinceLastRun: Option[IndexedSeq[AuditedFile]])
+
+private[audit] object AuditResult {
+
+  /** One result a level of the whole table: the sum over its partitions. */
+  def levels(scopes: IndexedSeq[Scope]): IndexedSeq[LevelNumbers] = {
+    val all = scopes.flatMap(_.levels)
+    all.map(_.level).distinct.map(level => all.filter(_.level == level).reduce(_ ++ _))
+  }
+}
+
+/** The ranges of files and row groups, for pictures: `clustering_boxes`. */
+private[zorder] object BoxRow {
+  private val range: StructType = new StructType()
+    .add("name", StringType).add("low", StringType).add("high", StringType)
+    .add("low_rank", LongType).add("high_rank", LongType).add("may_hold_null", BooleanType)
+
+  val schema: StructType = new StructType()
+    .add("partition", StringType).add("path", StringType).add("row_group", IntegerType)
+    .add("row_count", LongType).add("bytes", LongType).add("ranges", ArrayType(range))
+
+  /** Each file, then its row groups if they are known. */
+  def all(files: IndexedSeq[AuditedFile], columns: AuditedColumns): Seq[Row] = {
+    val blocks = files.flatMap(f => f.whole +: f.rowGroups.getOrElse(IndexedSeq.empty))
+    val ranked = columns.stats.indices.map { c =>
+      val zones = blocks.map(_.zones(c))
+      RankedColumn.of(zones, RankScale.of(zones, columns.spacings(c)))
+    }
+    var place = -1
+    def ranges(block: Block): Seq[Row] = {
+      place += 1
+      columns.stats.indices.map(c => ofRange(columns, block, c, ranked(c), place))
+    }
+    files.flatMap { f =>
+      val own = row(f, None, f.whole, f.file.length, ranges(f.whole))
+      own +: f.rowGroups.getOrElse(IndexedSeq.empty).zipWithIndex.map { case (g, i) =>
+        row(f, Some(i), g, null, ranges(g))
+      }
+    }
+  }
+
+  private def row(
+      f: AuditedFile,
+      group: Option[Int],
+      block: Block,
+      bytes: java.lang.Long,
+      ranges: Seq[Row]): Row =
+    Row(f.file.partition, f.file.path, group.fold[Integer](null)(g => g), block.rows, bytes, ranges)
+
+  private def ofRange(
+      columns: AuditedColumns,
+      block: Block,
+      c: Int,
+      ranked: RankedColumn,
+      place: Int): Row = {
+    def text(word: Word): String = ValueText.of(word, columns.stats(c).dataType).orNull
+    val (low, high) = block.zones(c) match {
+      case Zone.Between(min, max) => (text(min), text(max))
+      case _ => (null, null)
+    }
+    def rank(r: Int): java.lang.Long = if (ranked.isKnown(place)) Long.box(r.toLong) else null
+    Row(
+      columns.names(c),
+      low,
+      high,
+      rank(ranked.low(place)),
+      rank(ranked.high(place)),
+      block.mayHoldNull(c))
+  }
+}
+
+/** The rows of an audit, found once and not before somebody reads them. */
+final private[zorder] class AuditRelation(
+    override val sqlContext: SQLContext,
+    name: String,
+    override val schema: StructType,
+    find: () => Seq[Row])
+    extends BaseRelation
+    with TableScan {
+  private lazy val rows: Seq[Row] = find()
+
+  override def buildScan(): RDD[Row] = sqlContext.sparkContext.parallelize(rows, 1)
+
+  override def toString: String = name
 }

@@ -158,3 +158,76 @@ private[audit] object Judge {
   def needs(now: Double, least: Double): Boolean =
     Rounded(now) > Times * Rounded(least) && Rounded(now) - Rounded(least) >= Step
 }
+
+/** What is said of the whole table, from what is said of its partitions. */
+private[audit] object TableJudgement {
+
+  /** A condition with more partitions is none that people read. */
+  private val MostNamed = 20
+
+  /** @return the judgement, and the partitions that its statement is about; none for all */
+  def of(name: String, judged: IndexedSeq[(Scope, Judgement)]): (Judgement, Seq[String]) = judged match {
+    case IndexedSeq() => (Judgement(Verdict.Ok, s"$name has no rows.", None), Nil)
+    case IndexedSeq((_, only)) => (only, Nil)
+    case _ =>
+      val worst = judged.map(_._2.verdict).minBy(_.severity)
+      val same = judged.filter(_._2.verdict == worst)
+      if (worst == Verdict.Ok) {
+        val index = judged.map(_._2).find(_.cure.isDefined)
+        (
+          Judgement(Verdict.Ok, s"All of its ${judged.length} partitions are well.", index.flatMap(_.cure)),
+          Nil)
+      } else {
+        val (scope, judgement) = same.maxBy { case (s, _) => (s.totalExcess, s.rows) }
+        val most = judged.count(_._1.files.length > 1)
+        val all = same.length >= most || same.length > MostNamed
+        val reason = s"${count(same.length.toLong, "partition")} of ${judged.length}: the worst is " +
+          s"${scope.partition}. ${judgement.reason}"
+        (judgement.copy(reason = reason), if (all) Nil else same.map(_._1.partition))
+      }
+  }
+}
+
+/** What an audit says of a table or of a partition of it. */
+sealed abstract private[audit] class Verdict(val text: String) {
+
+  /** Where several partitions differ, the first of these is the table's. */
+  def severity: Int = Verdict.bySeverity.indexOf(this)
+}
+
+private[audit] object Verdict {
+  case object WrongColumns extends Verdict("WRONG COLUMNS")
+  case object NoStatistics extends Verdict("NO STATISTICS")
+  case object UseSort extends Verdict("USE SORT")
+  case object Recluster extends Verdict("RECLUSTER")
+  case object Ok extends Verdict("OK")
+
+  private val bySeverity = IndexedSeq(WrongColumns, NoStatistics, UseSort, Recluster, Ok)
+}
+
+/** @param cure what to run, if anything helps */
+final private[audit] case class Judgement(verdict: Verdict, reason: String, cure: Option[Cure])
+
+/** A statement without its condition. */
+sealed private[audit] trait Cure
+
+private[audit] object Cure {
+
+  /**
+   * @param curve
+   *   to name in it
+   * @param options
+   *   names and values as SQL
+   * @param full
+   *   whether files are in their places already, and are taken all the same
+   * @param worst
+   *   whether an option takes the avoidable files alone
+   */
+  final case class Cluster(
+      columns: Seq[String],
+      curve: Option[String] = None,
+      options: Seq[(String, String)] = Nil,
+      full: Boolean = false,
+      worst: Boolean = false) extends Cure
+  case object Index extends Cure
+}
