@@ -1,15 +1,17 @@
 package org.apache.spark.sql.zorder.audit.read
 
 import org.apache.hadoop.fs.Path
-
+import org.apache.spark.sql.zorder.audit.measure.Spacing
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.run.report.HumanReadable
+import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns, ClusteredBy}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, FileKeys, IndexStore, StatisticsIndex}
-import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex}
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
-import sparkzorder.curve.{Block, Evenly, Zone}
+import sparkzorder.curve.{Block, BytesWord, Evenly, Word, Zone}
 
 /**
  * The files of a table with what is known of them: from the statistics index where it has an entry of the very file, and
@@ -118,5 +120,79 @@ private[audit] object FileReading {
         Some(s"$levels are those of $sampled files, evenly taken from $files.")
       }
     (hidden ++ index ++ pages).toSeq
+  }
+}
+
+/**
+ * What is known of one file.
+ *
+ * @param whole
+ *   its rows, and a zone per audited column
+ * @param rowGroups
+ *   None where only the statistics index was asked
+ * @param pages
+ *   of a file of the sample
+ */
+final private[audit] case class AuditedFile(
+    file: DataFile,
+    whole: Block,
+    rowGroups: Option[IndexedSeq[Block]],
+    pages: Option[FilePages]) {
+
+  def lacksStatistics: Boolean = whole.zones.contains(Zone.Unknown)
+
+  /** Whether a bound is so long that page indexes cut it. */
+  def hasLongBounds: Boolean = whole.zones.exists {
+    case Zone.Between(min, max) => AuditedFile.isLong(min) || AuditedFile.isLong(max)
+    case _ => false
+  }
+}
+
+private[audit] object AuditedFile {
+  private val PageBytes = 64
+
+  private def isLong(word: Word): Boolean = word match {
+    case BytesWord(bytes) => bytes.length >= PageBytes
+    case _ => false
+  }
+}
+
+/**
+ * The columns that an audit is about, and how files are asked for them.
+ *
+ * @param notes
+ *   sentences on what was left out
+ */
+final private[audit] case class AuditedColumns(
+    columns: IndexedSeq[ClusterColumn],
+    stats: IndexedSeq[StatColumn],
+    notes: Seq[String]) {
+  def names: Seq[String] = columns.map(_.sql)
+
+  def spacings: IndexedSeq[Spacing] = stats.map(s => Spacing.of(s.dataType))
+}
+
+private[audit] object AuditedColumns {
+  val none: AuditedColumns = AuditedColumns(IndexedSeq.empty, IndexedSeq.empty, Nil)
+
+  /**
+   * @param list
+   *   as in `BY (...)`, or None for the columns that the table names itself or was clustered by
+   */
+  def of(session: ClassicSession, table: ClusterTable, list: Option[String]): AuditedColumns = {
+    val named = list.map(ClusteredBy.inList).orElse(ClusteredBy.of(table)).getOrElse(refuse(
+      s"${table.name} was never clustered, so the audit does not know which columns to look at: name them, as in " +
+        s"clustering_information('${table.name}', 'a, b')."))
+    if (named.isEmpty)
+      refuse(s"The list of columns to audit is empty: name some, as in '${table.schema.fieldNames.head}'.")
+    val all = ClusterColumns.resolve(session, table, table.schema, named)
+    val (stored, computed) = all.partition(_.path.isDefined)
+    // an expression of the last run has no bounds in files; one that somebody asks for is a mistake
+    if (stored.isEmpty || list.isDefined) computed.headOption.foreach(c =>
+      refuse(s"Files keep no bounds of the expression ${c.sql}: audit the columns that it is computed from."))
+    AuditedColumns(
+      stored.toIndexedSeq,
+      stored.map(c => StatColumn.in(table.schema, c.path.get).copy(overlookNaN = true)).toIndexedSeq,
+      computed.map(c => s"Files keep no bounds of the expression ${c.sql}: it is left out."))
   }
 }
