@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.advise
 
 import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.fit.SampleColumn
 import org.apache.spark.sql.zorder.run.plan.FilePlan
 import org.apache.spark.sql.zorder.run.report.HumanReadable
 import org.apache.spark.sql.zorder.run.request.Progress
@@ -8,6 +9,7 @@ import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.workload.log.QueryLog
 import sparkzorder.curve.advise.ColumnSet
 import sparkzorder.curve.build.{Curves, QueryShares}
+import sparkzorder.curve.cost.{Box, Condition, Query}
 
 /** All proposals for one table, the best first. */
 final private[advise] class Proposals(
@@ -149,4 +151,93 @@ private[advise] object Proposals {
 
   private def gain(now: QueryShares, after: QueryShares): Double =
     if (now.cost <= 0.0) 0.0 else 1.0 - after.cost / now.cost
+}
+
+/** Columns that queries only look single values up in, and that hardly two rows agree in. */
+private[advise] object PointLookUps {
+
+  /** Sampled values of an identifier: nearly all of them differ. */
+  private val Distinct = 0.9
+
+  /** With more rows of a value, most row groups would hold one of them, whatever a filter says. */
+  private val RowsPerValue = 8.0
+
+  /**
+   * @param counts
+   *   by column, of the sample
+   * @param sampledShare
+   *   share of the table's rows that are in the sample
+   * @return
+   *   their numbers
+   */
+  def of(queries: Seq[Query], counts: IndexedSeq[ValueCounts], sampledShare: Double): IndexedSeq[Int] =
+    counts.indices.filter { c =>
+      val asked = queries.flatMap(_.boxes).flatMap(_.conditions.get(c))
+      asked.nonEmpty && asked.forall(isPoints) &&
+      counts(c).distinct > Distinct * counts(c).values && counts(c).rowsPerValue(sampledShare) <= RowsPerValue
+    }
+
+  /** Whether a filter of these columns answers the query: each of its boxes names a value of one. */
+  def serve(columns: Seq[Int])(query: Query): Boolean =
+    query.boxes.nonEmpty && query.boxes.forall((b: Box) => columns.exists(b.conditions.contains))
+
+  private def isPoints(c: Condition): Boolean =
+    !c.orNull && c.intervals.nonEmpty && c.intervals.forall(i => i.min.isDefined && i.min == i.max)
+}
+
+/** Columns that a table might be partitioned by: few values, each with files enough, asked by most queries. */
+private[advise] object PartitionColumns {
+  private val MostValues = 100
+
+  /** Share of the log's weight. */
+  val MostQueries = 0.5
+
+  /**
+   * @param counts
+   *   by column, of the sample
+   * @param asked
+   *   by column, the share of the log's weight that asks of it
+   * @param oneFile
+   *   the share of the rows that a file holds
+   * @return
+   *   their numbers
+   */
+  def of(
+      counts: IndexedSeq[ValueCounts],
+      asked: IndexedSeq[Double],
+      sampledRows: Int,
+      oneFile: Double): IndexedSeq[Int] =
+    counts.indices.filter { c =>
+      val n = counts(c).distinct
+      asked(c) >= MostQueries && n > 1 && n <= MostValues && counts(c).counts.min >= oneFile * sampledRows
+    }
+}
+
+/**
+ * How often the values of a sampled column were found.
+ *
+ * @param values
+ *   sampled rows that have a value
+ * @param counts
+ *   one number for each value that differs
+ */
+final private[advise] case class ValueCounts(values: Int, counts: IndexedSeq[Int]) {
+  def distinct: Int = counts.size
+
+  /**
+   * Rows of the table that have the same value, about: of a row's equals as many are in the sample as it has of
+   * all rows.
+   */
+  def rowsPerValue(sampledShare: Double): Double =
+    1.0 + 2.0 * (values - distinct) / math.max(1, values) / sampledShare
+}
+
+private[advise] object ValueCounts {
+  def of(column: SampleColumn): ValueCounts = {
+    val sorted = column.sorted
+    val starts = (0 until sorted.size).filter(i => i == 0 || sorted(i) != sorted(i - 1))
+    ValueCounts(
+      sorted.size,
+      starts.zip(starts.drop(1) :+ sorted.size).map { case (from, until) => until - from })
+  }
 }
