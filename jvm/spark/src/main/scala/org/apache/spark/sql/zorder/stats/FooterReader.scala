@@ -1,19 +1,24 @@
 package org.apache.spark.sql.zorder.stats
 
-import scala.collection.JavaConverters._
 import scala.collection.mutable
+import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.HadoopReadOptions
 import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
 import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, FileMetaData}
+import org.apache.parquet.hadoop.metadata.{
+  BlockMetaData, ColumnChunkMetaData, CompressionCodecName, FileMetaData
+}
+import org.apache.parquet.hadoop.metadata.CompressionCodecName._
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.schema.{MessageType, PrimitiveType}
-
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY
 import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.table.file.DataFile
@@ -261,4 +266,56 @@ private[stats] object FooterReader {
     val counts = chunks.map(_.flatMap(ParquetZones.nulls))
     if (counts.forall(_.isDefined)) counts.flatten.sum else -1L
   }
+}
+
+/** Codecs and encodings: which ones every Spark can read, and which ones have to be tried. */
+private[stats] object Encodings {
+  private val SafeCodecs = Set(UNCOMPRESSED, SNAPPY, GZIP, ZSTD)
+  private val SafeEncodings = Set("PLAIN", "RLE", "BIT_PACKED", "PLAIN_DICTIONARY", "RLE_DICTIONARY")
+  private val DeltaEncodings = Set("DELTA_BINARY_PACKED", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY")
+
+  /** Top-level columns with a codec or encoding that some Sparks cannot read, and its name. */
+  def inDoubt(blocks: Seq[BlockMetaData]): Set[(String, String)] =
+    blocks.flatMap(_.getColumns.asScala).flatMap { chunk =>
+      val codec = Seq(chunk.getCodec).filterNot(SafeCodecs).map(_.name)
+      (codec ++ encodings(chunk)).map(chunk.getPath.toArray.head -> _)
+    }.toSet
+
+  private def encodings(chunk: ColumnChunkMetaData): Seq[String] = {
+    val fixed = chunk.getPrimitiveType.getPrimitiveTypeName == FIXED_LEN_BYTE_ARRAY
+    val safe = if (fixed) SafeEncodings else SafeEncodings ++ DeltaEncodings
+    chunk.getEncodings.asScala.toSeq.map(_.name).filterNot(safe)
+  }
+
+  def isCodec(packing: String): Boolean = CompressionCodecName.values.exists(_.name == packing)
+}
+
+/** How many bytes the values of a column chunk take in a writer's memory before they are encoded. */
+private[stats] object RawBytes {
+
+  /** Before the bytes of a string. */
+  private val Length = 4L
+
+  def of(chunk: ColumnChunkMetaData): Long = {
+    val found: Statistics[_] = chunk.getStatistics
+    val statistics = Option[Statistics[_]](found)
+    val nulls = statistics.filter(_.isNumNullsSet).fold(0L)(s => math.max(0L, s.getNumNulls))
+    width(chunk, statistics).fold(chunk.getTotalUncompressedSize)(_ * (chunk.getValueCount - nulls))
+  }
+
+  /** Of a string, as long as the bounds are on the mean; None where nothing tells, or where bits are packed. */
+  private def width(chunk: ColumnChunkMetaData, statistics: Option[Statistics[_]]): Option[Long] =
+    chunk.getPrimitiveType.getPrimitiveTypeName match {
+      case PrimitiveTypeName.INT32 | PrimitiveTypeName.FLOAT => Some(4L)
+      case PrimitiveTypeName.INT64 | PrimitiveTypeName.DOUBLE => Some(8L)
+      case PrimitiveTypeName.INT96 => Some(12L)
+      case PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY => Some(chunk.getPrimitiveType.getTypeLength.toLong)
+      case PrimitiveTypeName.BINARY if hasDictionary(chunk) =>
+        statistics.filter(_.hasNonNullValue).map(s =>
+          Length + (s.getMinBytes.length + s.getMaxBytes.length) / 2)
+      case _ => None
+    }
+
+  /** Without one, the bytes before compression are those of the values. */
+  private def hasDictionary(chunk: ColumnChunkMetaData): Boolean = chunk.getDictionaryPageOffset > 0
 }
