@@ -1,7 +1,12 @@
 package org.apache.spark.sql.zorder.stats.schema
 
+import java.util.Locale
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.Cast
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema}
+import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, SchemaReader}
 
 /**
  * What a rewrite reads and writes so that no column of any file is lost.
@@ -123,4 +128,191 @@ private[stats] object Sentences {
   }
 
   private def lower(subject: String): String = s"${subject.head.toLower}${subject.tail}"
+}
+
+/**
+ * Merges schemas by name and notes what does not fit; one instance per union.
+ *
+ * @param oneSpelling
+ *   whether all files have to spell a column alike, because no catalog does it for them
+ */
+private[stats] final class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = true) {
+  private val conflictNotes = mutable.LinkedHashSet.empty[String]
+  private val idNotes = mutable.LinkedHashSet.empty[String]
+
+  /** Sentences about columns that two files, or file and catalog, disagree on. */
+  def conflicts: Seq[String] = conflictNotes.toSeq
+
+  /** Sentences about columns whose field ids differ. */
+  def idConflicts: Seq[String] = idNotes.toSeq
+
+  private def key(name: String): String = if (caseSensitive) name else name.toLowerCase(Locale.ROOT)
+
+  /** The fields of `a`, then those that only `b`, found in `file`, has. */
+  def structs(path: Seq[String], a: StructType, b: StructType, file: String): StructType = {
+    spelledTwice(path, b, file)
+    val byKey = b.fields.map(f => key(f.name) -> f).toMap
+    val merged = a.fields.map(f => byKey.get(key(f.name)).map(field(path, f, _, file)).getOrElse(f))
+    val known = a.fields.map(f => key(f.name)).toSet
+    StructType(merged ++ b.fields.filterNot(f => known(key(f.name))))
+  }
+
+  /** The catalog's columns in its order and spelling, then the rest of the files' columns. */
+  def withCatalog(catalog: StructType, files: StructType): StructType = {
+    val byKey = files.fields.map(f => key(f.name) -> f).toMap
+    val first = nullable(catalog).fields.map { c =>
+      byKey.get(key(c.name)) match {
+        case Some(f) =>
+          val dataType = types(Seq(c.name), c.dataType, f.dataType, "the files", catalogFirst = true)
+          f.copy(name = c.name, dataType = dataType, metadata = both(f.metadata, c.metadata))
+        case None => c
+      }
+    }
+    val known = catalog.fields.map(f => key(f.name)).toSet
+    StructType(first ++ files.fields.filterNot(f => known(key(f.name))))
+  }
+
+  /** Columns of `file`, nested ones too, that the catalog lacks. */
+  def missing(catalog: StructType, file: StructType, path: Seq[String] = Nil): Seq[String] = {
+    val byKey = catalog.fields.map(f => key(f.name) -> f.dataType).toMap
+    file.fields.toSeq.flatMap { f =>
+      (byKey.get(key(f.name)), f.dataType) match {
+        case (None, _) => Seq((path :+ f.name).mkString("."))
+        case (Some(c: StructType), s: StructType) => missing(c, s, path :+ f.name)
+        case _ => Nil
+      }
+    }
+  }
+
+  private def field(path: Seq[String], a: StructField, b: StructField, file: String): StructField = {
+    val at = path :+ a.name
+    if (oneSpelling && a.name != b.name)
+      conflictNotes += s"Column ${(path :+ b.name).mkString(".")} of file $file is spelled ${a.name} in " +
+        "other files: bring them to one spelling, or set spark.sql.caseSensitive to true for two columns."
+    val idKey = SchemaReader.FieldIdKey
+    val ids = Seq(a, b).map(_.metadata).filter(_.contains(idKey)).map(_.getLong(idKey))
+    if (ids.distinct.size > 1)
+      idNotes += s"Column ${at.mkString(".")} of file $file has field id ${ids(1)} and elsewhere ${ids.head}."
+    val dataType = types(at, a.dataType, b.dataType, s"file $file")
+    a.copy(dataType = dataType, metadata = both(b.metadata, a.metadata))
+  }
+
+  /** If both have an entry, that of `second` wins. */
+  private def both(first: Metadata, second: Metadata): Metadata =
+    new MetadataBuilder().withMetadata(first).withMetadata(second).build()
+
+  private def types(
+      path: Seq[String],
+      a: DataType,
+      b: DataType,
+      where: String,
+      catalogFirst: Boolean = false): DataType = (plain(a), plain(b)) match {
+    case (x: StructType, y: StructType) =>
+      if (catalogFirst) nestedCatalog(path, x, y, where) else structs(path, x, y, where.stripPrefix("file "))
+    case (x: ArrayType, y: ArrayType) =>
+      ArrayType(types(path :+ "element", x.elementType, y.elementType, where, catalogFirst))
+    case (x: MapType, y: MapType) =>
+      MapType(
+        types(path :+ "key", x.keyType, y.keyType, where, catalogFirst),
+        types(path :+ "value", x.valueType, y.valueType, where, catalogFirst))
+    case (x, y) if x == y => a
+    case (x: NumericType, y: NumericType) if Cast.canUpCast(y, x) => x
+    case (x: NumericType, y: NumericType) if !catalogFirst && Cast.canUpCast(x, y) => y
+    case (x: StringType, BinaryType) if catalogFirst => x
+    case (x: StringType, _: StringType) if catalogFirst => x
+    case (x, y) =>
+      val elsewhere = if (catalogFirst) "the catalog" else "other files"
+      conflictNotes += s"Column ${path.mkString(".")} is ${y.catalogString} in $where and " +
+        s"${x.catalogString} in $elsewhere: the files cannot be read together; bring them to one type first."
+      a
+  }
+
+  private def nestedCatalog(
+      path: Seq[String],
+      catalog: StructType,
+      files: StructType,
+      where: String): StructType = {
+    val byKey = files.fields.map(f => key(f.name) -> f).toMap
+    val first = catalog.fields.map(c =>
+      byKey.get(key(c.name)) match {
+        case Some(f) =>
+          f.copy(name = c.name, types(path :+ c.name, c.dataType, f.dataType, where, catalogFirst = true))
+        case None => c
+      })
+    val known = catalog.fields.map(f => key(f.name)).toSet
+    StructType(first ++ files.fields.filterNot(f => known(key(f.name))))
+  }
+
+  private def spelledTwice(path: Seq[String], struct: StructType, file: String): Unit =
+    struct.fields.groupBy(f => key(f.name)).values.filter(_.length > 1).foreach { same =>
+      val names = same.map(f => (path :+ f.name).mkString(".")).mkString(" and ")
+      conflictNotes += s"File $file has columns $names, which are one name: " +
+        "set spark.sql.caseSensitive to true."
+    }
+
+  private def nullable(struct: StructType): StructType = struct.asNullable
+
+  /** CHAR and VARCHAR are strings in a file. */
+  private def plain(dataType: DataType): DataType = dataType match {
+    case _: CharType | _: VarcharType => StringType
+    case other => other
+  }
+}
+
+/**
+ * Catalogs often know columns in another case than files do: Hive's names are in lower case. A session that ignores the
+ * case reads them all the same, and a rewrite keeps the files' names where they agree.
+ */
+private[zorder] object FileSpelling {
+
+  /** The columns of a catalog, at any depth, by the names that all files have for them, else by its own. */
+  def of(catalog: StructType, footers: Seq[FileFooter]): StructType =
+    struct(catalog, footers.map(_.schema.spark).distinct)
+
+  /** A sentence about the first column of a catalog that a file has in another case only. */
+  def problem(catalog: StructType, footers: Seq[FileFooter]): Option[String] =
+    footers.groupBy(_.schema).toSeq.map(_._2.head).sortBy(_.file.path).flatMap { footer =>
+      otherCase(catalog, footer.schema.spark, Nil).headOption.map { case (column, found) =>
+        s"Column $column of the table is spelt $found in file ${footer.file.path}, and this session takes them for two " +
+          "columns: SET spark.sql.caseSensitive = false."
+      }
+    }.headOption
+
+  private def otherCase(catalog: StructType, file: StructType, above: Seq[String]): Seq[(String, String)] =
+    catalog.fields.toSeq.flatMap { c =>
+      def named(name: String) = (above :+ name).mkString(".")
+      (file.fields.find(_.name == c.name), alike(c, file)) match {
+        case (Some(f), _) =>
+          (c.dataType, f.dataType) match {
+            case (inTable: StructType, inFile: StructType) => otherCase(inTable, inFile, above :+ c.name)
+            case _ => Nil
+          }
+        case (None, found) => found.map(f => named(c.name) -> named(f.name))
+      }
+    }
+
+  private def struct(catalog: StructType, files: Seq[StructType]): StructType =
+    StructType(catalog.fields.map { c =>
+      val found = files.flatMap(alike(c, _))
+      val name = found.map(_.name).distinct match {
+        case Seq(one) => one
+        case _ => c.name
+      }
+      c.copy(name = name, dataType = inside(c.dataType, found.map(_.dataType)))
+    })
+
+  private def inside(catalog: DataType, files: Seq[DataType]): DataType = catalog match {
+    case c: StructType => struct(c, files.collect { case f: StructType => f })
+    case c: ArrayType =>
+      c.copy(elementType = inside(c.elementType, files.collect { case f: ArrayType => f.elementType }))
+    case c: MapType =>
+      val maps = files.collect { case f: MapType => f }
+      c.copy(inside(c.keyType, maps.map(_.keyType)), inside(c.valueType, maps.map(_.valueType)))
+    case other => other
+  }
+
+  private def alike(column: StructField, file: StructType): Seq[StructField] =
+    file.fields.toSeq.filter(f => folded(f.name) == folded(column.name))
+
+  private def folded(name: String): String = name.toLowerCase(Locale.ROOT)
 }
