@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.fit
 
 import scala.collection.mutable.ArrayBuffer
 
-import sparkzorder.curve.Block
-import sparkzorder.curve.cost.Bound
+import sparkzorder.curve.{Block, BytesWord, Word, Zone}
+import sparkzorder.curve.cost.{Bound, SortedWords}
 import sparkzorder.curve.layout.{CompiledLayout, KeyOrder, Layout, PageSides}
 import sparkzorder.curve.page.{PageCut, PageTree}
 
@@ -148,4 +148,87 @@ object LayoutForecast {
     until - from,
     sample.columns.map(_.zone(order, from, until)),
     sample.columns.indices.filterNot(sample.columns(_).holdsNull(order, from, until)).toSet)
+}
+
+/**
+ * Estimates the bounds of all rows of a block from its sampled rows. The sampled bounds fall short at each end by the
+ * mean distance between two sampled values. Distances are counted in sampled values of the whole table, so the
+ * distribution does not matter, and a block with one value keeps it.
+ *
+ * @param values
+ *   per column
+ * @param missing
+ *   share of the rows that are not sampled
+ */
+final private[fit] class ZoneExtrapolation(values: IndexedSeq[SortedWords], missing: Double) {
+
+  /** @param file the zones of the whole file, which limit those of its blocks */
+  def widened(block: Block, file: IndexedSeq[Zone]): Block =
+    if (missing <= 0.0 || block.rows < 2) block
+    else block.copy(zones = block.zones.indices.map(c =>
+      (block.zones(c), file(c)) match {
+        case (Zone.Between(min, max), Zone.Between(least, most)) =>
+          widened(values(c), min, max, block.rows) match {
+            case (a, b) => Zone.Between(if (a < least) least else a, if (b > most) most else b)
+          }
+        case (zone, _) => zone
+      }))
+
+  private def widened(sorted: SortedWords, min: Word, max: Word, rows: Long): (Word, Word) = {
+    val low = sorted.countBetween(sorted(0), min) - 1
+    val high = sorted.size - sorted.countBetween(max, sorted(sorted.size - 1))
+    val step = math.round((high - low) * missing / (rows - 1)).toInt
+    if (step <= 0) (min, max)
+    else (sorted(math.max(0, low - step)), sorted(math.min(sorted.size - 1, high + step)))
+  }
+}
+
+/**
+ * How Parquet truncates the bounds of strings and binary. Row-group statistics keep them whole, or not at all
+ * where both together have 4,096 bytes or more (`ParquetMetadataConverter.MAX_STATS_SIZE`). A page index cuts
+ * them at 64 bytes (`parquet.columnindex.truncate.length`), the lower one down and the upper one up. Words
+ * of other types are shorter than either.
+ */
+object TruncatedBounds {
+
+  /** If both bounds have at least this many bytes together, a footer leaves them out. */
+  val ChunkBytes = 4096
+
+  /** Bytes of a bound that a page index keeps. */
+  val PageBytes = 64
+
+  /** A file or a row group as its footer will describe it. */
+  def ofChunk(block: Block): Block =
+    kept(block)((min, max) => if (min.length + max.length < ChunkBytes) Some((min, max)) else None)
+
+  /**
+   * A page as the page index will describe it, within the bounds that the footer has for its row group: where these
+   * leave out the row group, no reader comes to the page.
+   */
+  def ofPage(block: Block, rowGroup: Block): Block = {
+    val page = kept(block)((min, max) => above(max).map((min.take(PageBytes), _)))
+    page.copy(zones = page.zones.zip(ofChunk(rowGroup).zones).map { case (a, b) => Zone.within(a, b) })
+  }
+
+  private def kept(block: Block)(
+      bounds: (Array[Byte], Array[Byte]) => Option[(Array[Byte], Array[Byte])]): Block =
+    if (!block.zones.exists(isLong)) block
+    else block.copy(zones = block.zones.map {
+      case zone @ Zone.Between(BytesWord(min), BytesWord(max)) if isLong(zone) =>
+        bounds(min, max).fold[Zone](Zone.Unknown) { case (a, b) => Zone.Between(BytesWord(a), BytesWord(b)) }
+      case other => other
+    })
+
+  private def isLong(zone: Zone): Boolean = zone match {
+    case Zone.Between(BytesWord(min), BytesWord(max)) => math.max(min.length, max.length) > PageBytes
+    case _ => false
+  }
+
+  /** The shortest string of at most `PageBytes` bytes above all that begin like this one. */
+  private def above(max: Array[Byte]): Option[Array[Byte]] =
+    if (max.length <= PageBytes) Some(max)
+    else {
+      val start = max.take(PageBytes).reverse.dropWhile(_ == -1).reverse
+      if (start.isEmpty) Some(max) else Some(start.init :+ (start.last + 1).toByte)
+    }
 }

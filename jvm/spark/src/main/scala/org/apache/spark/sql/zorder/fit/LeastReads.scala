@@ -1,8 +1,9 @@
 package org.apache.spark.sql.zorder.fit
 
 import sparkzorder.curve.{Block, Evenly, Zone}
+import sparkzorder.curve.build.WorkloadShapes
 import sparkzorder.curve.build.cut.{DenseBoxes, RankedSample}
-import sparkzorder.curve.cost.{Query, QueryCost, RankQueries}
+import sparkzorder.curve.cost.{Query, QueryCost, RankQueries, WorkloadBound}
 
 /**
  * The least that look-ups and queries can read of a table whose partitions have so many files, row groups and pages
@@ -149,4 +150,29 @@ object LeastReads {
     }
 
   private val Useful = 0.75
+}
+
+/**
+ * The least share of the rows that queries can read if a layout were made for them alone: the bound of
+ * independent columns ([[WorkloadBound]]), or the rows that match if these are more.
+ */
+final class QueryBound(sample: Sample) {
+  private val few = sample.thinned(QueryBound.Rows)
+  private val ranks = few.ranked(few.scales)
+
+  /** @param blocks number of files, row groups or pages that the table will have */
+  def of(queries: Seq[Query], blocks: ReadShares): ReadShares = {
+    val asked = queries.flatMap(_.columns).distinct.sorted
+    val ranked = ranks.only(asked.toIndexedSeq)
+    val boxes = RankQueries.of(queries.map(_.over(asked)), ranked.scales)
+    val bound = WorkloadShapes.bound(boxes, ranked)
+    val matching = boxes.selectivities(ranked.ranks)
+    def least(n: Double): Double =
+      math.max(bound(n).share, WorkloadBound.floor(matching, boxes.weights, n))
+    ReadShares(least(blocks.files), least(blocks.rowGroups), least(blocks.pages))
+  }
+}
+
+object QueryBound {
+  private val Rows = 10000
 }
