@@ -1,10 +1,13 @@
 package org.apache.spark.sql.zorder.expr
 
+import java.nio.ByteOrder
+
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.unsafe.Platform
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.curve.OrderedWord
+import sparkzorder.curve.{KeyWords, OrderedWord}
 
 /** The word type of each Spark type. The only list of the types. */
 object WordTypes {
@@ -47,4 +50,32 @@ object WordTypes {
 
   private def binaryString: WordType =
     BytesWordType(128, _.asInstanceOf[UTF8String].getBytes, v => s"$v.getBytes()")
+}
+
+/** The first 16 bytes of a string as words, without a copy of the string. */
+object StringWords {
+  private val littleEndian = ByteOrder.nativeOrder == ByteOrder.LITTLE_ENDIAN
+
+  /** Writes `string` into the three longs from `words(at)` on. */
+  def put(words: Array[Long], at: Int, string: UTF8String): Unit = {
+    val base = string.getBaseObject
+    val offset = string.getBaseOffset
+    val n = string.numBytes
+    KeyWords.putHighLow(words, at, bigEndian(base, offset, n), bigEndian(base, offset + 8, n - 8))
+  }
+
+  /** Up to 8 of `n` bytes (none if negative), most significant first, filled up with zeros. */
+  private def bigEndian(base: AnyRef, offset: Long, n: Int): Long =
+    if (n >= 8) {
+      val word = Platform.getLong(base, offset)
+      if (littleEndian) java.lang.Long.reverseBytes(word) else word
+    } else {
+      var out = 0L
+      var i = 0
+      while (i < n) {
+        out |= (Platform.getByte(base, offset + i) & 0xffL) << (56 - 8 * i)
+        i += 1
+      }
+      out
+    }
 }
