@@ -1,13 +1,21 @@
 package org.apache.spark.sql.zorder.expr.layout
 
+import java.lang.ref.SoftReference
+import java.util.{LinkedHashMap, Map => JMap}
+
+import scala.reflect.ClassTag
+
+import org.apache.spark.SparkContext
+import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult
 import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.{TypeCheckFailure, TypeCheckSuccess}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.WordTypes
 import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
-import sparkzorder.curve.layout.CompiledLayout
+import sparkzorder.curve.layout.{CompiledLayout, Layout}
 
 /**
  * The common part of `zorder_file` and `zorder_key`: the ranks of the columns in a layout. NULL has rank 0, so the
@@ -116,3 +124,101 @@ abstract class LayoutExpression extends Expression {
 
 /** Java names and code of one evaluation: `layout` and `ranks` are set after `code` has run. */
 final private[expr] case class RanksCode(code: String, layout: String, ranks: String, firstFile: String)
+
+/**
+ * Builds `zorder_file` and `zorder_key`. Their first argument is read when the query is analysed: the layout's
+ * JSON, or the name of a table that has one.
+ *
+ * @param lookUp
+ *   finds the layout of a text; passed in, since this package must not depend on tables
+ */
+final class LayoutArgument(lookUp: String => LayoutRef) {
+
+  def file(arguments: Seq[Expression]): Expression = {
+    val (ref, columns) = split("zorder_file", arguments)
+    val own = ref.layout.columns.length
+    ZOrderFile(ref, columns.take(own), columns.drop(own))
+  }
+
+  def key(arguments: Seq[Expression]): Expression = {
+    val (ref, columns) = split("zorder_key", arguments)
+    ZOrderKey(ref, columns)
+  }
+
+  private def split(function: String, arguments: Seq[Expression]): (LayoutRef, Seq[Expression]) = {
+    if (arguments.length < 2)
+      refuse(s"$function takes a layout and its columns: $function('table:db.t', a, b).")
+    val first = arguments.head
+    if (!first.resolved || !first.foldable)
+      refuse(
+        s"The layout in $function must be a literal, not ${first.sql}: pass the JSON that fit() returned, " +
+          "'table:db.t' or 'path:/data/t'.")
+    val text = Option(
+      first.eval()).map(_.toString).getOrElse(refuse(s"The layout in $function is NULL: pass a literal."))
+    (lookUp(text), arguments.tail)
+  }
+}
+
+/**
+ * A layout inside an expression. Plans, EXPLAIN and event logs show its id only: boundaries are data.
+ *
+ * @param id
+ *   eight hex digits of the layout's hash
+ */
+final class LayoutRef(val id: String, val layout: Layout) extends Serializable {
+
+  /** Compiled where it is used: a task gets only the layout and compiles it once. */
+  @transient lazy val compiled: CompiledLayout = layout.compiled
+
+  override def toString: String = id
+
+  override def equals(other: Any): Boolean = other match {
+    case that: LayoutRef => that.id == id
+    case _ => false
+  }
+
+  override def hashCode(): Int = id.hashCode
+}
+
+/**
+ * Compiled large layouts, shared by the tasks of one JVM: a layout of ten thousand files has ten thousand tasks, and
+ * each would compile it for the rows of one file. Compiled layouts have no state, so tasks can share them.
+ */
+private[expr] object CompiledLayoutCache {
+  private val Kept = 64
+
+  private val known =
+    new LinkedHashMap[String, SoftReference[CompiledLayout]](Kept, 0.75f, true) {
+      override def removeEldestEntry(eldest: JMap.Entry[String, SoftReference[CompiledLayout]]): Boolean =
+        size > Kept
+    }
+
+  /** The layout of this key, compiled by the first caller. */
+  def apply(key: String, make: => CompiledLayout): CompiledLayout = synchronized {
+    Option(known.get(key)).flatMap(found => Option(found.get)).getOrElse {
+      val made = make
+      known.put(key, new SoftReference(made))
+      made
+    }
+  }
+}
+
+/**
+ * A value that an expression needs in every task. A small one is sent within the task; a large one, of a table with
+ * thousands of partitions, is broadcast, so that an executor unpacks it once and not once for each task. Its class
+ * must be one of the JDK: executors may load our classes with another class loader.
+ */
+sealed private[expr] trait MaybeBroadcast[A] extends Serializable {
+  def value: A
+}
+
+private[expr] object MaybeBroadcast {
+  def apply[A: ClassTag](value: A, large: Boolean): MaybeBroadcast[A] =
+    if (large) new Shared(SparkContext.getOrCreate().broadcast(value)) else new Along(value)
+
+  final private class Along[A](override val value: A) extends MaybeBroadcast[A]
+
+  final private class Shared[A](sent: Broadcast[A]) extends MaybeBroadcast[A] {
+    override def value: A = sent.value
+  }
+}

@@ -1,10 +1,14 @@
 package org.apache.spark.sql.zorder.expr.layout
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
-import org.apache.spark.sql.types.{DataType, LongType}
+import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
+import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType}
+import sparkzorder.curve.layout.CompiledLayout
+import sparkzorder.curve.page.PageCut
 
 /**
  * `zorder_key(layout, columns...)` -> BIGINT >= 0: the file number of the row in its layout, then its place
@@ -43,4 +47,65 @@ final case class ZOrderKey(routes: PartitionLayouts, route: Option[Expression], 
 object ZOrderKey {
   def apply(ref: LayoutRef, columns: Seq[Expression]): ZOrderKey =
     ZOrderKey(PartitionLayouts(IndexedSeq(ref)), None, columns)
+}
+
+/**
+ * A layout key that asks the sort which has it as its last order to cut the rows of a file at the borders of its pages.
+ * By itself it is the key alone: a sort that knows nothing of pages orders by that.
+ *
+ * @param child
+ *   a [[ZOrderKey]]
+ */
+final case class ZOrderPages(child: Expression, cut: PageCut) extends UnaryExpression {
+  override def dataType: DataType = child.dataType
+  override def nullable: Boolean = false
+  override def prettyName: String = "zorder_pages"
+
+  override protected def nullSafeEval(key: Any): Any = key
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = child.genCode(ctx)
+
+  override protected def withNewChildInternal(newChild: Expression): Expression = copy(child = newChild)
+}
+
+/**
+ * The rank of one column in a layout: an INT, 0 for NULL. Made inside a task, which has compiled the layout.
+ *
+ * @param place
+ *   of the column in the layout
+ */
+final case class RankOf(child: Expression, layout: CompiledLayout, place: Int) extends UnaryExpression {
+  override def dataType: DataType = IntegerType
+  override def nullable: Boolean = false
+  override def prettyName: String = "layout_rank"
+
+  private def wordType = WordTypes.of(child.dataType).get
+
+  override def eval(input: InternalRow): Any = {
+    val value = child.eval(input)
+    if (value == null) 0
+    else
+      wordType match {
+        case t: LongWordType => layout.rank(place, t.toLong(value))
+        case t: BytesWordType => layout.rank(place, t.toBytes(value))
+      }
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val compiled = ctx.addReferenceObj("layout", layout, classOf[CompiledLayout].getName)
+    val value = child.genCode(ctx)
+    val word = wordType match {
+      case t: LongWordType => t.code(value.value.toString)
+      case t: BytesWordType => t.code(value.value.toString)
+    }
+    ev.copy(
+      code = code"""
+        ${value.code}
+        int ${ev.value} = ${value.isNull} ? 0 : $compiled.rank($place, $word);""",
+      isNull = FalseLiteral)
+  }
+
+  override def toString: String = s"$prettyName($child)"
+
+  override protected def withNewChildInternal(newChild: Expression): Expression = copy(child = newChild)
 }
