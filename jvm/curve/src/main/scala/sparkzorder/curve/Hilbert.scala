@@ -69,7 +69,7 @@ object Hilbert {
  * four fits one 16-bit number, so that the states follow from one another by a shift, and neither of the
  * two look-ups waits for the one before: half the time of the general tables.
  */
-private[curve] object Hilbert2 {
+private object Hilbert2 {
   // scalafix:off DisableSyntax
   // final: the compiler folds them into the loop, where a plain val is a field of the object
   private final val Levels = 5

@@ -221,7 +221,7 @@ final private[build] class ScoredCandidate(
 }
 
 /** The order inside files that gives pages the sides which the bound of the workload wants. */
-private[build] object PageOrder {
+private object PageOrder {
 
   /** None where the queries want pages that are as long in every column. */
   def of(sample: RankedSample, queries: RankQueries, pages: Double): Option[InFileOrder] = {

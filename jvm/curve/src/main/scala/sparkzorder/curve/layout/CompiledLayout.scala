@@ -75,7 +75,7 @@ final class CompiledLayout(scales: Array[Scale], tree: CutTree, inFile: InFileOr
  *   ten ints a node: column and cut of the node itself, of its left child and of its right child, then the
  *   places of the four grandchildren from left to right; a negative place is leaf -1 - place
  */
-final private[layout] class TreeWalk private (nodes: Array[Int]) {
+final private class TreeWalk private (nodes: Array[Int]) {
 
   /** The leaf, counted from the left, in which a row has these ranks. */
   def leaf(ranks: Array[Int]): Int = {
@@ -93,7 +93,7 @@ final private[layout] class TreeWalk private (nodes: Array[Int]) {
   }
 }
 
-private[layout] object TreeWalk {
+private object TreeWalk {
   private val Ints = 10
 
   def apply(tree: CutTree): TreeWalk = {
@@ -145,7 +145,7 @@ private[layout] object TreeWalk {
  * @param lexical
  *   whether columns follow one another; else they lie along a Hilbert curve, for which all have the same bits
  */
-final private[layout] class CellPlaces private (numbers: Array[Int], stride: Int, lexical: Boolean) {
+final private class CellPlaces private (numbers: Array[Int], stride: Int, lexical: Boolean) {
 
   import CellPlaces.Ints
 
@@ -197,7 +197,7 @@ final private[layout] class CellPlaces private (numbers: Array[Int], stride: Int
   }
 }
 
-private[layout] object CellPlaces {
+private object CellPlaces {
   // scalafix:off DisableSyntax
   // final: folded into the loops, where a plain val is a field of the object
   private final val Ints = 6
@@ -219,7 +219,7 @@ private[layout] object CellPlaces {
  * one column after the other. Columns that cannot vary in the cell drop out (a curve restricted to a line is
  * not monotone). The rest are given in the order in which the curve takes them.
  */
-private[layout] object CellOrder {
+private object CellOrder {
 
   /** Bits that a column of a lexical order may take before the columns after it have theirs. */
   private val LexicalBits = 24
@@ -306,7 +306,7 @@ private[layout] object CellOrder {
  * @param bits
  *   bits of the coordinate
  */
-final private[layout] case class CellColumn(
+final private case class CellColumn(
     column: Int,
     low: Int,
     limit: Int,
@@ -324,7 +324,7 @@ final private[layout] case class CellColumn(
   }
 }
 
-private[layout] object CellColumn {
+private object CellColumn {
 
   /**
    * A column whose ranks in the cell fill coordinates of `filled` bits.

@@ -154,7 +154,7 @@ private[advise] object Proposals {
 }
 
 /** Columns that queries only look single values up in, and that hardly two rows agree in. */
-private[advise] object PointLookUps {
+private object PointLookUps {
 
   /** Sampled values of an identifier: nearly all of them differ. */
   private val Distinct = 0.9

@@ -183,7 +183,7 @@ object Auditor {
 }
 
 /** Cures as the statements that carry them out. */
-final private[audit] class AuditStatements(session: ClassicSession, target: TableRef, table: ClusterTable) {
+final private class AuditStatements(session: ClassicSession, target: TableRef, table: ClusterTable) {
 
   /** @param partitions to restrict it to; empty for the whole table */
   def of(cure: Cure, partitions: Seq[String]): String = cure match {

@@ -96,9 +96,9 @@ private[zorder] object FilterAudit {
  * @param rows
  *   in which no page of any of these columns is ruled out
  */
-final private[audit] case class OpenedPages(considered: Long, read: Long, rows: Long)
+final private case class OpenedPages(considered: Long, read: Long, rows: Long)
 
-private[audit] object OpenedPages {
+private object OpenedPages {
 
   /**
    * @param columns

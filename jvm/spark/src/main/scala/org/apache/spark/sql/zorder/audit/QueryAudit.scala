@@ -153,7 +153,7 @@ private[audit] object AskedColumns {
 }
 
 /** Rows as files of these bounds might hold them, where no data is read: some of each of at most 2,500 files. */
-private[audit] object ZoneSample {
+private object ZoneSample {
   private val MostFiles = 2500
   private val RowsOfAFile = 4
 

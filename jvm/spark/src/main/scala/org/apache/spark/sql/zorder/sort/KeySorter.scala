@@ -205,7 +205,7 @@ final private[sort] class Runs(
 }
 
 /** Copies of a few rows in memory that is reused; `Rows` and `Bytes` below limit it. */
-final private[sort] class RunBuffer {
+final private class RunBuffer {
   private val rows = new Array[UnsafeRow](RunBuffer.Rows)
   private var bytes = new Array[Byte](RunBuffer.FirstBytes)
   private var used = 0

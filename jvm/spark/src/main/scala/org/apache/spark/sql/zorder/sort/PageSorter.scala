@@ -210,7 +210,7 @@ private object PageSorter {
  * Where rows lie in memory that a sorter holds, so that they can be read in another order. An address is the number of
  * a memory page and a place in it.
  */
-final private[sort] class HeldRows(rows: Int, fields: Int) {
+final private class HeldRows(rows: Int, fields: Int) {
   private[this] val addresses = new Array[Long](rows)
   private[this] val sizes = new Array[Int](rows)
   private[this] val bases = ArrayBuffer.empty[AnyRef]
@@ -264,7 +264,7 @@ final private[sort] class HeldRows(rows: Int, fields: Int) {
   }
 }
 
-private[sort] object HeldRows {
+private object HeldRows {
 
   /** A user's address has 47 bits, and a task has 8,192 pages of memory at most. */
   private val OffsetBits = 48

@@ -30,7 +30,7 @@ object RowKeys extends CodeGeneratorWithInterpretedFallback[CurveKey, RowKeys] {
 }
 
 /** [[RowKeys]] by calls of `eval`. */
-final private[sort] class InterpretedRowKeys(key: CurveKey) extends RowKeys {
+final private class InterpretedRowKeys(key: CurveKey) extends RowKeys {
   private val columns = key.columns.toArray
   private val row = key.words
   private val bits = key.bits

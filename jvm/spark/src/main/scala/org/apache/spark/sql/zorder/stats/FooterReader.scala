@@ -291,7 +291,7 @@ private[stats] object Encodings {
 }
 
 /** How many bytes the values of a column chunk take in a writer's memory before they are encoded. */
-private[stats] object RawBytes {
+private object RawBytes {
 
   /** Before the bytes of a string. */
   private val Length = 4L

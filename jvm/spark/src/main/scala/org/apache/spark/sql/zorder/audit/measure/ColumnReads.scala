@@ -103,7 +103,7 @@ private[audit] object ColumnReads {
  * Sums over intervals of places, added up without subtracting: a block of one value weighs 10^12 times as much per value
  * as one of many, and what is left after it is taken away again would be noise. A tree of intervals, O(log n) each.
  */
-final private[measure] class Densities(places: Int) {
+final private class Densities(places: Int) {
   private val leaves = math.max(1, Integer.highestOneBit(math.max(1, places - 1)) << 1)
   private val sums = new Array[Double](2 * leaves)
 

@@ -136,7 +136,7 @@ private[audit] object ColumnDepth {
 }
 
 /** The greatest of any run of numbers, in constant time after O(n log n): maxima of all runs of 2^k numbers. */
-final private[measure] class RangeMaximum(values: Array[Int]) {
+final private class RangeMaximum(values: Array[Int]) {
   private val runs: Array[Array[Int]] = {
     val levels = if (values.isEmpty) 1 else 32 - Integer.numberOfLeadingZeros(values.length)
     val all = new Array[Array[Int]](levels)

@@ -181,7 +181,7 @@ private[audit] object Rounded {
 }
 
 /** The bound of ADR 6 where no row is known, only zones (ADR 38). */
-private[audit] object MetadataBound {
+private object MetadataBound {
 
   /** A range of this part of the rows is the least that a range share is of. */
   private val RangePart = 0.01

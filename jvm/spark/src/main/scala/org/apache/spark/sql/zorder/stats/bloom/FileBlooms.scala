@@ -121,7 +121,7 @@ object FileBlooms {
  * The Bloom filters that a Parquet file has itself. They are read here, not by Parquet's library: that of 1.14 and
  * 1.15 takes what the first read of a stream gives, and leaves the rest of the filter empty, so that rows are lost.
  */
-private[bloom] object OwnBlooms {
+private object OwnBlooms {
   private val MostBytes = 128 << 20
 
   /**

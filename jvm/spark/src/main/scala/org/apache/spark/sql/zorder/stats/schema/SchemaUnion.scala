@@ -136,7 +136,7 @@ private[stats] object Sentences {
  * @param oneSpelling
  *   whether all files have to spell a column alike, because no catalog does it for them
  */
-private[stats] final class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = true) {
+final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = true) {
   private val conflictNotes = mutable.LinkedHashSet.empty[String]
   private val idNotes = mutable.LinkedHashSet.empty[String]
 

@@ -56,7 +56,7 @@ object TruncatedTimestamps {
 }
 
 /** The INT96 columns of one file; of a chunk that is all dictionary, the dictionary alone is read. */
-private[stats] final class Int96Scan(reader: ParquetFileReader) {
+final private class Int96Scan(reader: ParquetFileReader) {
   private val meta = reader.getFooter.getFileMetaData
   private val columns = meta.getSchema.getColumns.asScala.toSeq
     .filter(_.getPrimitiveType.getPrimitiveTypeName == INT96)
@@ -131,7 +131,7 @@ private[stats] final class Int96Scan(reader: ParquetFileReader) {
 }
 
 /** A converter that ignores all values: Parquet's column readers require one. */
-private[stats] final class DeafGroup(group: GroupType) extends GroupConverter {
+final private class DeafGroup(group: GroupType) extends GroupConverter {
   override def getConverter(field: Int): Converter = {
     val child = group.getType(field)
     if (child.isPrimitive) new PrimitiveConverter {} else new DeafGroup(child.asGroupType)
