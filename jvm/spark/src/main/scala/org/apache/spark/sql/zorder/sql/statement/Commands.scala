@@ -2,19 +2,25 @@ package org.apache.spark.sql.zorder.sql.statement
 
 import java.util.Locale
 
+import scala.util.Try
+
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.conf.IndexOptions
 import org.apache.spark.sql.zorder.run.ClusteringRun
 import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.{IndexStatements, IndexUpkeep}
+import org.apache.spark.sql.zorder.skip.explain.{ExplainLog, ExplainQuery}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
+import org.apache.spark.sql.zorder.workload.log.QueryLogging
 
 /** A command with a fixed schema and a readable name in plans. */
 abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunnableCommand {
@@ -97,4 +103,92 @@ final case class RemoveCommand(table: TableRef, home: Option[HomeChoice])
       IndexStatements.dropElsewhere(classic, table)
       Seq(Maintenance.remove(classic, table, home))
     }
+}
+
+/** A statement on the index of a table. */
+abstract class IndexCommand(title: String, schema: StructType) extends ZOrderCommand(title, schema) {
+  protected def table: TableRef
+
+  protected def rows(session: ClassicSession): Seq[Row]
+
+  override protected def detail: String = show(table)
+
+  override def run(session: SparkSession): Seq[Row] =
+    UnreadableFiles.explained(show(table))(rows(Shims.classic(session)))
+}
+
+/** `ZORDER INDEX`: one row that says what was made. */
+final case class CreateIndexCommand(table: TableRef, columns: Seq[String], options: IndexOptions)
+    extends IndexCommand("ZOrderIndex", IndexStatements.writtenSchema) {
+  override protected def detail: String =
+    show(table) + named("columns", columns) + named("bloom", options.bloom) + named("values", options.values)
+
+  private def named(what: String, names: Seq[String]): String =
+    if (names.isEmpty) "" else names.mkString(s" $what (", ", ", ")")
+
+  override protected def rows(session: ClassicSession): Seq[Row] = {
+    val parser = session.sessionState.sqlParser
+    val (names, expressions) = columns.partition(c => Try(parser.parseMultipartIdentifier(c)).isSuccess)
+    Seq(IndexStatements.create(
+      session,
+      table,
+      names.map(parser.parseMultipartIdentifier),
+      expressions,
+      options.bloom.map(parser.parseMultipartIdentifier),
+      options.budget,
+      options.values.map(parser.parseMultipartIdentifier)))
+  }
+}
+
+/** `ZORDER REFRESH INDEX`: one row that says how many footers were read. */
+final case class RefreshIndexCommand(table: TableRef, ifExists: Boolean)
+    extends IndexCommand("ZOrderRefreshIndex", IndexStatements.writtenSchema) {
+  override protected def rows(session: ClassicSession): Seq[Row] =
+    Seq(IndexStatements.refresh(session, table, ifExists))
+}
+
+/** `ZORDER DESCRIBE INDEX`: one row a column. */
+final case class DescribeIndexCommand(table: TableRef)
+    extends IndexCommand("ZOrderDescribeIndex", IndexStatements.describedSchema) {
+  override protected def rows(session: ClassicSession): Seq[Row] = IndexStatements.describe(session, table)
+}
+
+/** `ZORDER DROP INDEX`: one row. */
+final case class DropIndexCommand(table: TableRef)
+    extends IndexCommand("ZOrderDropIndex", IndexStatements.droppedSchema) {
+  override protected def rows(session: ClassicSession): Seq[Row] = Seq(IndexStatements.drop(session, table))
+}
+
+/** `ZORDER EXPLAIN query`: rows for each scan of a query that is not run. */
+final case class ExplainQueryCommand(query: String)
+    extends ZOrderCommand("ZOrderExplain", ExplainQuery.schema) {
+  override protected def detail: String = query
+
+  override def run(session: SparkSession): Seq[Row] = ExplainQuery.ofText(Shims.classic(session), query)
+}
+
+/** `ZORDER EXPLAIN LOG table`: a row for each logged query and table, the worst first. */
+final case class ExplainLogCommand(queries: String)
+    extends ZOrderCommand("ZOrderExplainLog", ExplainLog.schema) {
+  override protected def detail: String = queries
+
+  override def run(session: SparkSession): Seq[Row] = ExplainLog.rows(Shims.classic(session), queries)
+}
+
+/** `ZORDER LOG START`: logs the session's queries from now on. */
+final case class LogStartCommand(path: Option[String], keepLiterals: Option[Boolean])
+    extends ZOrderCommand("ZOrderLogStart", QueryLogging.resultSchema) {
+  override protected def detail: String =
+    path.fold("")(p => s"'$p'") + keepLiterals.fold("")(keep =>
+      if (keep) " keep literals" else " drop literals")
+
+  override def run(session: SparkSession): Seq[Row] =
+    Seq(QueryLogging.start(Shims.classic(session), path, keepLiterals))
+}
+
+/** `ZORDER LOG STOP`: writes what was logged and ends the log. */
+final case class LogStopCommand() extends ZOrderCommand("ZOrderLogStop", QueryLogging.resultSchema) {
+  override protected def detail: String = ""
+
+  override def run(session: SparkSession): Seq[Row] = Seq(QueryLogging.stop(Shims.classic(session)))
 }

@@ -1,8 +1,14 @@
 package org.apache.spark.sql.zorder.sql.statement
 
+import scala.util.Try
+
 import org.apache.spark.sql.catalyst.parser.ParserInterface
-import org.apache.spark.sql.zorder.conf.NearestName
+import org.apache.spark.sql.zorder.conf.{IndexOptions, NearestName, ZOrderOption}
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.run.request.ClusterRequest
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
+import sparkzorder.curve.build.Curves
 
 /**
  * Makes the command of a statement that begins with `OPTIMIZE` or `ZORDER`; its table has not been looked up then.
@@ -81,4 +87,387 @@ final class StatementParser(delegate: ParserInterface) {
 
   private def closesAnOperand(token: Token): Boolean =
     token.kind != TokenKind.Symbol || Seq(":", ")", "]").exists(token.isSymbol)
+}
+
+/** Parses the clauses of `OPTIMIZE` and `ZORDER TABLE`. */
+object ClusterStatement {
+
+  def build(
+      text: StatementText,
+      target: TableRef,
+      clauses: Seq[ClauseBody]): OptimizeCommand = {
+    def clause(wanted: Clause*): Option[ClauseBody] = clauses.find(c => wanted.contains(c.clause))
+    clause(Clause.Full).foreach(isEmpty(text, _))
+    clause(Clause.DryRun).foreach(isEmpty(text, _))
+    OptimizeCommand(ClusterRequest(
+      target = target,
+      by = clause(Clause.ZOrderBy, Clause.By).fold(Seq.empty[String])(list(text, _)),
+      full = clause(Clause.Full).isDefined,
+      where = clause(Clause.Where).map(c => text.expression(notEmpty(text, c), "the predicate")),
+      curve = clause(Clause.UsingCurve).map(curve(text, _)),
+      options = clause(Clause.With).fold(Map.empty[String, String])(options(text, _)(known)),
+      into = clause(Clause.Into).map(into(text, _)),
+      dryRun = clause(Clause.DryRun).isDefined,
+      statement = text.slice(text.tokens)
+    ))
+  }
+
+  private def isEmpty(text: StatementText, clause: ClauseBody): Unit =
+    clause.body.headOption.foreach(text.found(_, s"behind ${clause.clause.name}"))
+
+  private def notEmpty(text: StatementText, clause: ClauseBody): IndexedSeq[Token] =
+    if (clause.body.nonEmpty) clause.body
+    else text.fail(clause.head.start, s"nothing follows ${clause.clause.name}")
+
+  private def single(text: StatementText, clause: ClauseBody): Token = {
+    notEmpty(text, clause).lift(1).foreach(text.found(_, s"behind ${clause.clause.name} and its value"))
+    clause.body.head
+  }
+
+  private[statement] def list(text: StatementText, clause: ClauseBody): Seq[String] = {
+    val body = notEmpty(text, clause)
+    val inner = unbracketed(body)
+    if (inner.isEmpty) text.fail(clause.head.start, s"the list of ${clause.clause.name} is empty")
+    commaSeparated(inner).map { item =>
+      if (item.isEmpty)
+        text.fail(clause.head.start, s"the list of ${clause.clause.name} has an empty place")
+      text.expression(item, "the column")
+    }
+  }
+
+  private def curve(text: StatementText, clause: ClauseBody): String = {
+    val token = single(text, clause)
+    Curves.names.find(token.is).getOrElse {
+      val hint = NearestName.to(token.text, Curves.names).fold("")(c => s" (did you mean $c?)")
+      text.found(token, s"where a curve belongs$hint, one of ${Curves.names.mkString(", ")}")
+    }
+  }
+
+  private def into(text: StatementText, clause: ClauseBody): String = {
+    val token = single(text, clause)
+    val path = text.string(token, "a path")
+    if (path.trim.isEmpty) text.found(token, "where a path belongs")
+    path
+  }
+
+  /** @param known the name as the option is declared, and the value; refuses what is no option */
+  private[statement] def options(text: StatementText, clause: ClauseBody)(
+      known: (String, String) => (String, String)): Map[String, String] = {
+    val body = notEmpty(text, clause)
+    val inner = unbracketed(body)
+    if (inner eq body) {
+      if (!body.head.isSymbol("("))
+        text.found(body.head, "where WITH needs a list in brackets: (fileCount = 64)")
+      text.found(body(closing(body) + 1), "behind WITH and its list")
+    }
+    val pairs = (if (inner.isEmpty) Nil else commaSeparated(inner)).map(option(text, clause, _)(known))
+    pairs.groupBy(_._1).find(_._2.size > 1).foreach { case (name, _) =>
+      text.fail(clause.head.start, s"the option $name stands there a second time")
+    }
+    pairs.toMap
+  }
+
+  private def known(name: String, value: String): (String, String) = {
+    val option = ZOrderOption.named(name)
+    option.check(value)
+    (option.name, value)
+  }
+
+  private def option(text: StatementText, clause: ClauseBody, tokens: IndexedSeq[Token])(
+      known: (String, String) => (String, String)): (String, String) = {
+    val equals = tokens.indexWhere(_.isSymbol("="))
+    if (equals < 1 || equals == tokens.size - 1) {
+      val start = tokens.headOption.getOrElse(clause.head).start
+      text.fail(start, "an option is written name = value")
+    }
+    known(plain(text, tokens.take(equals), "a name"), plain(text, tokens.drop(equals + 1), "a value"))
+  }
+
+  /** One string in quotes, or words and signs without a gap such as `256m`, `0.1` and `zstd`. */
+  private def plain(text: StatementText, tokens: IndexedSeq[Token], what: String): String = {
+    val gap = tokens.zip(tokens.drop(1)).find { case (a, b) => a.end != b.start }
+    gap.foreach { case (_, b) => text.found(b, s"behind $what '${text.slice(tokens.take(1))}'") }
+    tokens.head.kind match {
+      case TokenKind.Text if tokens.size == 1 => text.string(tokens.head, what)
+      case TokenKind.Quoted if tokens.size == 1 => tokens.head.text.drop(1).dropRight(1)
+      case _ => text.slice(tokens)
+    }
+  }
+
+  /** The tokens inside the brackets if one pair encloses everything; else the tokens themselves. */
+  private def unbracketed(tokens: IndexedSeq[Token]): IndexedSeq[Token] = {
+    val all = tokens.head.isSymbol("(") && closing(tokens) == tokens.size - 1
+    if (all) tokens.slice(1, tokens.size - 1) else tokens
+  }
+
+  /** The index of the bracket that closes the one which opens these tokens. */
+  private def closing(tokens: IndexedSeq[Token]): Int =
+    tokens.indexWhere(t => t.isSymbol(")") && t.depth == tokens.head.depth)
+
+  private def commaSeparated(tokens: IndexedSeq[Token]): Seq[IndexedSeq[Token]] = {
+    val depth = tokens.map(_.depth).min
+    val commas = tokens.indices.filter(i => tokens(i).isSymbol(",") && tokens(i).depth == depth)
+    (-1 +: commas).zip(commas :+ tokens.size).map { case (from, to) => tokens.slice(from + 1, to) }
+  }
+}
+
+/** Reads the clauses of `ZORDER INDEX`. */
+object IndexStatement {
+
+  def create(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): CreateIndexCommand = {
+    def clause(wanted: Clause): Option[ClauseBody] = clauses.find(_.clause == wanted)
+    val options = clause(Clause.With).fold(Map.empty[String, String]) {
+      ClusterStatement.options(text, _)((name, value) => (IndexOptions.named(name), value))
+    }
+    CreateIndexCommand(
+      target,
+      clause(Clause.Columns).toSeq.flatMap(ClusterStatement.list(text, _)),
+      IndexOptions.of(options))
+  }
+}
+
+/** Parses the clauses of `ZORDER VACUUM` and `ZORDER REMOVE`. */
+object VacuumStatement {
+
+  def vacuum(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): VacuumCommand = {
+    val dryRun = clauses.find(_.clause == Clause.DryRun)
+    dryRun.flatMap(_.body.headOption).foreach(text.found(_, "behind DRY RUN"))
+    val retain = clauses.find(_.clause == Clause.Retain).map(hours(text, _))
+    val late = clauses.find(_.clause == Clause.LateFiles).map(choice(text, _))
+    VacuumCommand(target, retain, late, dryRun.isDefined)
+  }
+
+  def remove(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): RemoveCommand = {
+    clauses.foreach(c => c.body.headOption.foreach(text.found(_, s"behind ${c.clause.name}")))
+    clauses.drop(1).foreach(c => text.fail(c.head.start, "MOVE HOME and STAY exclude each other"))
+    RemoveCommand(
+      target,
+      clauses.headOption.map(c => if (c.clause == Clause.Stay) HomeChoice.Stay else HomeChoice.MoveHome))
+  }
+
+  private def choice(text: StatementText, clause: ClauseBody): LateChoice =
+    LateChoice.all.find(c => clause.body.size == 1 && clause.body.head.is(c.word)).getOrElse(
+      text.fail(
+        clause.head.start,
+        s"LATE FILES takes one of the words ${LateChoice.all.map(_.word).mkString(", ")}"))
+
+  private def hours(text: StatementText, clause: ClauseBody): Double = {
+    val unit = clause.body.lastOption.filter(t => t.is("HOURS") || t.is("HOUR"))
+    val number = unit.filter(_ => clause.body.size > 1).map(_ => text.slice(clause.body.init))
+    number.filter(_.matches("""\d+(\.\d+)?""")).flatMap(n => Try(n.toDouble).toOption).getOrElse(
+      text.fail(clause.head.start, "RETAIN takes a number of hours, as in RETAIN 168 HOURS"))
+  }
+}
+
+/** Parses `ZORDER LOG START` and `ZORDER LOG STOP`. */
+object LogStatement {
+
+  def build(text: StatementText, from: Int): ZOrderCommand = {
+    val word = text.tokens.lift(from).getOrElse(text.ended("it ends after ZORDER LOG"))
+    if (word.is("START")) start(text, text.tokens.drop(from + 1))
+    else if (word.is("STOP")) {
+      text.tokens.lift(from + 1).foreach(text.found(_, "behind STOP"))
+      LogStopCommand()
+    } else text.found(word, "behind ZORDER LOG")
+  }
+
+  private def start(text: StatementText, tokens: IndexedSeq[Token]): LogStartCommand = {
+    val path = tokens.headOption.filter(_.kind == TokenKind.Text)
+    val rest = tokens.drop(path.size)
+    val verb = rest.headOption.filter(t => t.is("KEEP") || t.is("DROP"))
+      .filter(_ => rest.lift(1).exists(_.is("LITERALS")))
+    rest.drop(if (verb.isDefined) 2 else 0).headOption.foreach(text.found(_, "behind START"))
+    LogStartCommand(path.map(text.string(_, "a path")), verb.map(_.is("KEEP")))
+  }
+}
+
+/** Parses `ZORDER EXPLAIN query` and `ZORDER EXPLAIN LOG table`. No query begins with LOG. */
+object ExplainStatement {
+
+  def build(text: StatementText, from: Int): ZOrderCommand = {
+    val word = text.tokens.lift(from).getOrElse(text.ended("it ends after ZORDER EXPLAIN"))
+    if (word.is("LOG")) {
+      val (log, next) = TableRefParser.read(text, from + 1)
+      text.tokens.lift(next).foreach(text.found(_, "behind the query log"))
+      ExplainLogCommand(log match {
+        case TableRef.Location(path) => path
+        case name: TableRef.Name => name.sql
+      })
+    } else ExplainQueryCommand(text.slice(text.tokens.drop(from)))
+  }
+}
+
+/**
+ * One kind of statement.
+ *
+ * @param opening
+ *   the words it begins with
+ * @param grammar
+ *   its clauses, in the order in which they must stand
+ * @param clauses
+ *   how an error shows the clauses
+ */
+sealed abstract class StatementKind(val opening: String, val grammar: Seq[Clause], clauses: String) {
+
+  /** The whole statement as an error shows it. */
+  def usage: String = s"$opening table$clauses"
+
+  /** The words that it begins with. */
+  val words: Seq[String] = opening.split(' ').toSeq
+
+  /** The word after ZORDER. */
+  def second: String = words(1)
+
+  /** The first of its words that does not stand where it belongs. */
+  def missing(tokens: IndexedSeq[Token]): Option[String] =
+    words.indices.find(i => !tokens.lift(i).exists(_.is(words(i)))).map(words)
+}
+
+object StatementKind {
+  import Clause._
+
+  private val tail = "[USING CURVE name] [WITH (option = value, ...)] [INTO 'path'] [DRY RUN]"
+
+  case object Optimize extends StatementKind(
+        "OPTIMIZE",
+        Seq(Full, Where, ZOrderBy, UsingCurve, With, Into, DryRun),
+        s" [FULL] [WHERE predicate] [ZORDER BY (a, b)] $tail")
+
+  case object ZOrderTable extends StatementKind(
+        "ZORDER TABLE",
+        Seq(Full, Where, By, UsingCurve, With, Into, DryRun),
+        s" [FULL] [WHERE predicate] [BY (a, b)] $tail")
+
+  case object Vacuum extends StatementKind(
+        "ZORDER VACUUM",
+        Seq(Retain, LateFiles, DryRun),
+        " [RETAIN n HOURS] [LATE FILES APPEND | REPLACE | IGNORE] [DRY RUN]")
+
+  case object Rollback extends StatementKind("ZORDER ROLLBACK", Nil, "")
+
+  case object Remove
+      extends StatementKind("ZORDER REMOVE", Seq(MoveHome, Stay), " [MOVE HOME | STAY]")
+
+  case object CreateIndex extends StatementKind(
+        "ZORDER INDEX",
+        Seq(Columns, With),
+        " [COLUMNS (a, b)] [WITH (bloom = 'a, b', bloomBudget = '10%', values = 'c')]")
+
+  case object RefreshIndex extends StatementKind("ZORDER REFRESH INDEX", Nil, "") {
+    override val usage: String = "ZORDER REFRESH INDEX [IF EXISTS] table"
+  }
+
+  case object DescribeIndex extends StatementKind("ZORDER DESCRIBE INDEX", Nil, "")
+
+  case object DropIndex extends StatementKind("ZORDER DROP INDEX", Nil, "")
+
+  case object Log extends StatementKind("ZORDER LOG", Nil, "") {
+    override val usage: String =
+      "ZORDER LOG START ['path'] [KEEP LITERALS | DROP LITERALS] or ZORDER LOG STOP"
+  }
+
+  case object Explain extends StatementKind("ZORDER EXPLAIN", Nil, "") {
+    override val usage: String = "ZORDER EXPLAIN query or ZORDER EXPLAIN LOG table"
+  }
+
+  /** The statements that begin with ZORDER. */
+  val zorderKinds: Seq[StatementKind] = Seq(
+    ZOrderTable,
+    Vacuum,
+    Rollback,
+    Remove,
+    CreateIndex,
+    RefreshIndex,
+    DescribeIndex,
+    DropIndex,
+    Log,
+    Explain)
+
+  /** The kind of a statement; None if its first words are not all there. */
+  def of(tokens: IndexedSeq[Token]): Option[StatementKind] =
+    (Optimize +: zorderKinds).find(_.missing(tokens).isEmpty)
+}
+
+/** A clause by the words that open it. */
+final case class Clause(words: String*) {
+  def name: String = words.mkString(" ")
+}
+
+/** One clause of a statement: its opening words and the tokens up to the next clause. */
+final case class ClauseBody(clause: Clause, head: Token, body: IndexedSeq[Token])
+
+/** Splits the part of a statement after the table into clauses, outside of brackets only. */
+object Clause {
+  val Full: Clause = Clause("FULL")
+  val Where: Clause = Clause("WHERE")
+  val ZOrderBy: Clause = Clause("ZORDER", "BY")
+  val By: Clause = Clause("BY")
+  val UsingCurve: Clause = Clause("USING", "CURVE")
+  val With: Clause = Clause("WITH")
+  val Into: Clause = Clause("INTO")
+  val DryRun: Clause = Clause("DRY", "RUN")
+  val Retain: Clause = Clause("RETAIN")
+  val MoveHome: Clause = Clause("MOVE", "HOME")
+  val Stay: Clause = Clause("STAY")
+  val LateFiles: Clause = Clause("LATE", "FILES")
+  val Columns: Clause = Clause("COLUMNS")
+
+  /** The first word is enough to recognise these: no expression has it unquoted. */
+  private val knownByFirstWord = Set(UsingCurve)
+
+  /**
+   * @param grammar
+   *   the clauses that the statement may have, in the order in which they must stand
+   * @return
+   *   the clauses found, each at most once
+   */
+  def split(
+      text: StatementText,
+      from: Int,
+      grammar: Seq[Clause]): Seq[ClauseBody] = {
+    import text.tokens
+    val heads = (from until tokens.size).flatMap { i =>
+      grammar.find(c => opens(c, tokens, i) && (c != Full || i == from)).map(c => (i, c))
+    }
+    heads.foreach { case (i, clause) => checkWords(text, i, clause) }
+    if (heads.headOption.map(_._1) != tokens.indices.lift(from)) notAClause(text, tokens(from), grammar)
+    checkOrder(text, heads, grammar)
+    val ends = heads.drop(1).map(_._1) :+ tokens.size
+    heads.zip(ends).map { case ((i, clause), end) =>
+      ClauseBody(clause, tokens(i), tokens.slice(i + clause.words.size, end))
+    }
+  }
+
+  private def opens(clause: Clause, tokens: IndexedSeq[Token], i: Int): Boolean = {
+    val words = if (knownByFirstWord(clause)) clause.words.take(1) else clause.words
+    val dotted = i > 0 && tokens(i - 1).isSymbol(".") || tokens.lift(i + 1).exists(_.isSymbol("."))
+    tokens(i).depth == 0 && !dotted &&
+    words.zipWithIndex.forall { case (word, k) => tokens.lift(i + k).exists(_.is(word)) }
+  }
+
+  private def checkWords(text: StatementText, i: Int, clause: Clause): Unit =
+    clause.words.zipWithIndex.drop(1).foreach { case (word, k) =>
+      if (!text.tokens.lift(i + k).exists(_.is(word)))
+        text.fail(
+          text.tokens(i).start,
+          s"${clause.words.head} must be followed by $word, as in ${clause.name} hilbert")
+    }
+
+  private def notAClause(text: StatementText, token: Token, grammar: Seq[Clause]): Nothing = {
+    val spellings = grammar.flatMap(c => Seq(c.words.mkString, c.words.head).map(_ -> c)).toMap
+    val meant = if (token.text.length < 3) None else NearestName.to(token.text, spellings.keys).map(spellings)
+    text.found(token, "behind the table" + meant.fold("")(c => s" (did you mean ${c.name}?)"))
+  }
+
+  private def checkOrder(
+      text: StatementText,
+      heads: Seq[(Int, Clause)],
+      grammar: Seq[Clause]): Unit =
+    heads.zip(heads.drop(1)).foreach { case ((_, earlier), (i, later)) =>
+      val position = text.tokens(i).start
+      if (heads.exists { case (j, clause) => j < i && clause == later })
+        text.fail(position, s"${later.name} stands there a second time")
+      if (grammar.indexOf(later) < grammar.indexOf(earlier))
+        text.fail(position, s"${later.name} must stand before ${earlier.name}")
+    }
 }
