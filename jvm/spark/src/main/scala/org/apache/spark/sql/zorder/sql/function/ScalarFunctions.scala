@@ -1,11 +1,16 @@
 package org.apache.spark.sql.zorder.sql.function
 
-import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, LeafExpression, Literal}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
+import org.apache.spark.sql.types.{DataType, StringType}
+import org.apache.spark.sql.zorder.build.BuildInfo
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.{HilbertOrder, ZOrder, ZOrderCompare}
 import org.apache.spark.sql.zorder.expr.layout.{LayoutArgument, ZOrderFile, ZOrderKey}
 import org.apache.spark.sql.zorder.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.run.StoredLayout
+import org.apache.spark.unsafe.types.UTF8String
 
 /** One SQL function, as the session extension injects it. */
 final case class FunctionEntry(name: String, info: ExpressionInfo, builder: Seq[Expression] => Expression)
@@ -109,4 +114,15 @@ object ScalarFunctions {
   private def entry(function: Class[_], name: String, usage: String, arguments: String, examples: String)(
       builder: Seq[Expression] => Expression): FunctionEntry =
     FunctionEntry(name, FunctionDescription.scalar(function, name, usage, arguments, examples), builder)
+}
+
+/** `zorder_version()`: the version of this package, e.g. `0.1.0`. STRING, never NULL. */
+final case class ZOrderVersion() extends LeafExpression {
+  override def nullable: Boolean = false
+  override def foldable: Boolean = true
+  override def dataType: DataType = StringType
+  override def prettyName: String = "zorder_version"
+  override def eval(input: InternalRow): Any = UTF8String.fromString(BuildInfo.version)
+  override def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode =
+    Literal(BuildInfo.version).genCode(ctx)
 }
