@@ -261,6 +261,9 @@ final case class RunOptions(
 
 object RunOptions {
 
+  /** Our table properties that are no options: what to cluster by, and what a commit records. */
+  private val ownProperties = Seq("by", "curve", "txn", "base", "layout", "exchanging")
+
   /** Options under the keys that a session has for them, to be defaults behind the session's own values. */
   def inSession(options: Map[String, String]): Map[String, String] =
     options.map { case (name, value) => (ZOrderOption.SessionPrefix + name, value) }
@@ -275,29 +278,6 @@ object RunOptions {
    * @param session
    *   all keys of the session; those that begin with `spark.zorder.` count
    */
-  def merge(
-      statement: Map[String, String],
-      tableProperties: Map[String, String],
-      session: Map[String, String]): RunOptions = OptionMerge.merge(statement, tableProperties, session)
-
-  /** Whether the files of a table may move: as in `merge`, but of all options this one alone. */
-  def location(
-      statement: Map[String, String],
-      tableProperties: Map[String, String],
-      session: Map[String, String]): String =
-    OptionMerge.location(statement, tableProperties, session)
-
-  /** How long `ZORDER VACUUM` keeps old files: property of the table over session over default. */
-  def retention(tableProperties: Map[String, String], session: Map[String, String]): Long =
-    OptionMerge.retention(tableProperties, session)
-}
-
-/** Merges options: statement over table property over session over default. */
-private[conf] object OptionMerge {
-
-  /** Our table properties that are no options: what to cluster by, and what a commit records. */
-  private val ownProperties = Seq("by", "curve", "txn", "base", "layout", "exchanging")
-
   def merge(
       statement: Map[String, String],
       tableProperties: Map[String, String],
@@ -317,10 +297,11 @@ private[conf] object OptionMerge {
     layers.flatten.foldLeft(RunOptions())(put)
   }
 
-  /** How long a vacuum keeps old files. Ignores other options, which a vacuum does not use. */
+  /** How long `ZORDER VACUUM` keeps old files. Ignores other options, which a vacuum does not use. */
   def retention(tableProperties: Map[String, String], session: Map[String, String]): Long =
     only(ZOrderOption.Retention, Map.empty, tableProperties, session).retentionMs
 
+  /** Whether the files of a table may move: as in `merge`, but of all options this one alone. */
   def location(
       statement: Map[String, String],
       tableProperties: Map[String, String],

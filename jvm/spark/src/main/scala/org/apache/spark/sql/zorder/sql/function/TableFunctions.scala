@@ -202,13 +202,13 @@ object TableFunctions {
 }
 
 /** When the rows of a table function are found. */
-sealed trait FoundRows
+sealed private[function] trait FoundRows
 
 /** While the query is analysed: they are few, and the query sees one state of them. */
-final case class RowsNow(rows: Seq[Row]) extends FoundRows
+final private[function] case class RowsNow(rows: Seq[Row]) extends FoundRows
 
 /** Once, and not before somebody reads them. */
-final case class RowsWhenRead(find: () => Seq[Row]) extends FoundRows
+final private[function] case class RowsWhenRead(find: () => Seq[Row]) extends FoundRows
 
 /**
  * The strings that a table function takes.
@@ -224,7 +224,7 @@ final case class RowsWhenRead(find: () => Seq[Row]) extends FoundRows
  * @param fit
  *   whether the function takes these; None is NULL
  */
-final case class StringArguments(
+final private[function] case class StringArguments(
     signature: String,
     meaning: Seq[(String, String)],
     wanted: String,
@@ -236,7 +236,7 @@ final case class StringArguments(
  * @param rows
  *   called while the query is analysed
  */
-final class TableFunctionOf(
+final class TableFunctionOf private[function] (
     val name: String,
     what: String,
     arguments: StringArguments,
@@ -278,7 +278,7 @@ final class TableFunctionOf(
 }
 
 /** The rows of a function as a table that is read. */
-final private class FunctionRelation(
+final private[function] class FunctionRelation(
     override val sqlContext: SQLContext,
     name: String,
     override val schema: StructType,

@@ -12,7 +12,7 @@ import org.apache.spark.sql.internal.VariableSubstitution
  * comments (`--` to the end of the line, nested `/* */`), strings with either quote, `r'raw'` strings,
  * backquoted names and brackets. It reads no further than the tokens asked for.
  */
-final class Lexer(val sql: String) {
+final private[statement] class Lexer(val sql: String) {
   private val read = mutable.ArrayBuffer.empty[Token]
   private var at = 0
   private var open: List[Char] = Nil
@@ -125,7 +125,8 @@ final class Lexer(val sql: String) {
 }
 
 /** The text cannot be split into tokens. */
-final class UnreadableStatement(val what: String, val position: Int) extends RuntimeException(what)
+final private[statement] class UnreadableStatement(val what: String, val position: Int)
+    extends RuntimeException(what)
 
 /** The kind of a token. Comments and blanks are no tokens. */
 sealed trait TokenKind

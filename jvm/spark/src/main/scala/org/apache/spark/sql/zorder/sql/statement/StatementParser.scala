@@ -90,7 +90,7 @@ final class StatementParser(delegate: ParserInterface) {
 }
 
 /** Parses the clauses of `OPTIMIZE` and `ZORDER TABLE`. */
-object ClusterStatement {
+private[statement] object ClusterStatement {
 
   def build(
       text: StatementText,
@@ -124,7 +124,7 @@ object ClusterStatement {
     clause.body.head
   }
 
-  private[statement] def list(text: StatementText, clause: ClauseBody): Seq[String] = {
+  def list(text: StatementText, clause: ClauseBody): Seq[String] = {
     val body = notEmpty(text, clause)
     val inner = unbracketed(body)
     if (inner.isEmpty) text.fail(clause.head.start, s"the list of ${clause.clause.name} is empty")
@@ -151,7 +151,7 @@ object ClusterStatement {
   }
 
   /** @param known the name as the option is declared, and the value; refuses what is no option */
-  private[statement] def options(text: StatementText, clause: ClauseBody)(
+  def options(text: StatementText, clause: ClauseBody)(
       known: (String, String) => (String, String)): Map[String, String] = {
     val body = notEmpty(text, clause)
     val inner = unbracketed(body)
@@ -212,7 +212,7 @@ object ClusterStatement {
 }
 
 /** Reads the clauses of `ZORDER INDEX`. */
-object IndexStatement {
+private[statement] object IndexStatement {
 
   def create(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): CreateIndexCommand = {
     def clause(wanted: Clause): Option[ClauseBody] = clauses.find(_.clause == wanted)
@@ -227,7 +227,7 @@ object IndexStatement {
 }
 
 /** Parses the clauses of `ZORDER VACUUM` and `ZORDER REMOVE`. */
-object VacuumStatement {
+private[statement] object VacuumStatement {
 
   def vacuum(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): VacuumCommand = {
     val dryRun = clauses.find(_.clause == Clause.DryRun)
@@ -260,7 +260,7 @@ object VacuumStatement {
 }
 
 /** Parses `ZORDER LOG START` and `ZORDER LOG STOP`. */
-object LogStatement {
+private[statement] object LogStatement {
 
   def build(text: StatementText, from: Int): ZOrderCommand = {
     val word = text.tokens.lift(from).getOrElse(text.ended("it ends after ZORDER LOG"))
@@ -282,7 +282,7 @@ object LogStatement {
 }
 
 /** Parses `ZORDER EXPLAIN query` and `ZORDER EXPLAIN LOG table`. No query begins with LOG. */
-object ExplainStatement {
+private[statement] object ExplainStatement {
 
   def build(text: StatementText, from: Int): ZOrderCommand = {
     val word = text.tokens.lift(from).getOrElse(text.ended("it ends after ZORDER EXPLAIN"))
@@ -307,7 +307,10 @@ object ExplainStatement {
  * @param clauses
  *   how an error shows the clauses
  */
-sealed abstract class StatementKind(val opening: String, val grammar: Seq[Clause], clauses: String) {
+sealed abstract private[statement] class StatementKind(
+    val opening: String,
+    val grammar: Seq[Clause],
+    clauses: String) {
 
   /** The whole statement as an error shows it. */
   def usage: String = s"$opening table$clauses"
@@ -323,7 +326,7 @@ sealed abstract class StatementKind(val opening: String, val grammar: Seq[Clause
     words.indices.find(i => !tokens.lift(i).exists(_.is(words(i)))).map(words)
 }
 
-object StatementKind {
+private[statement] object StatementKind {
   import Clause._
 
   private val tail = "[USING CURVE name] [WITH (option = value, ...)] [INTO 'path'] [DRY RUN]"
@@ -389,15 +392,15 @@ object StatementKind {
 }
 
 /** A clause by the words that open it. */
-final case class Clause(words: String*) {
+final private[statement] case class Clause(words: String*) {
   def name: String = words.mkString(" ")
 }
 
 /** One clause of a statement: its opening words and the tokens up to the next clause. */
-final case class ClauseBody(clause: Clause, head: Token, body: IndexedSeq[Token])
+final private[statement] case class ClauseBody(clause: Clause, head: Token, body: IndexedSeq[Token])
 
 /** Splits the part of a statement after the table into clauses, outside of brackets only. */
-object Clause {
+private[statement] object Clause {
   val Full: Clause = Clause("FULL")
   val Where: Clause = Clause("WHERE")
   val ZOrderBy: Clause = Clause("ZORDER", "BY")

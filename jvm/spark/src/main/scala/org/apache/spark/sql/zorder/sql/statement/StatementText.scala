@@ -18,7 +18,7 @@ import org.apache.spark.unsafe.types.UTF8String
  * @param delegate
  *   parses names, literals and expressions
  */
-final class StatementText(
+final private[statement] class StatementText(
     sql: String,
     val tokens: IndexedSeq[Token],
     usage: String,
@@ -73,7 +73,7 @@ final class StatementText(
       .replaceAll("""\s*SQLSTATE: \w+""", "").stripSuffix(".")
 }
 
-object StatementText {
+private[statement] object StatementText {
 
   /** A text that is only a part of a statement. */
   def of(text: String, usage: String, delegate: ParserInterface): StatementText = {
@@ -102,7 +102,7 @@ object TableRefParser {
    * @return
    *   the table and the index of the token behind it
    */
-  def read(text: StatementText, from: Int): (TableRef, Int) = {
+  private[statement] def read(text: StatementText, from: Int): (TableRef, Int) = {
     val token = text.tokens.lift(from).getOrElse(text.ended("it names no table"))
     token.kind match {
       case TokenKind.Text =>
