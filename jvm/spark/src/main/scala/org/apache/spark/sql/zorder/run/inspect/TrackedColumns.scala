@@ -1,14 +1,18 @@
 package org.apache.spark.sql.zorder.run.inspect
 
+import java.nio.ByteBuffer
+
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.fit.Levels
 import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ClusterColumns}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, ParquetZones, StatColumn}
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex, ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
-import sparkzorder.curve.{Block, Zone}
+import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.curve.{Block, BytesWord, LongWord, Word, Zone}
 import sparkzorder.curve.cost.{ShareRead, SortedWords}
+import sparkzorder.curve.layout.BytesScale
 
 /**
  * The columns that a run samples: those it clusters by, and after them those that it only watches.
@@ -121,4 +125,69 @@ private[run] object TrackedColumns {
       footer.rows,
       places.map(_.fold[Zone](Zone.Unknown)(footer.zone)),
       places.indices.filter(c => rowGroups.forall(!_.mayHoldNull(c))).toSet)
+}
+
+/** The blocks of the files as they are now, from the footers that a run has read and from their page indexes. */
+final private[run] class PresentLevels(session: ClassicSession, input: Inspection, tracked: TrackedColumns) {
+  private lazy val footers: Map[String, FileFooter] = input.footers.map(f => f.file.path -> f).toMap
+
+  /** Read once for all calls. */
+  private lazy val pages: Seq[FilePages] =
+    PageIndex.ofSome(session, input.footers.map(_.file), tracked.statColumns)
+
+  def of(files: Seq[DataFile]): Levels =
+    if (files.isEmpty) Levels(Nil, Nil, Nil)
+    else {
+      val paths = files.map(_.path).toSet
+      levels(files, pages.filter(p => paths(p.file.path)))
+    }
+
+  /** Only the files: no page index is read. */
+  def files(files: Seq[DataFile]): Seq[Block] = levels(files, Nil).files
+
+  def rows(files: Seq[DataFile]): Long = files.map(f => footers(f.path).rows).sum
+
+  private def levels(files: Seq[DataFile], pages: Seq[FilePages]): Levels =
+    tracked.levels(files.map(f => footers(f.path)), input.statistics.columns, pages)
+}
+
+/** Values to look up in a file of which only the min and max are known: some that lie between them. */
+private[zorder] object Probes {
+
+  /** Not the ends: for an unsorted column they are extreme values, which few other files contain. */
+  private val Positions = Seq(0.125, 0.375, 0.625, 0.875)
+
+  /** Bytes after the common prefix that are interpolated. */
+  private val Head = 7
+
+  /** Values inside a range; none if the range is unknown. */
+  def of(zone: Zone): Seq[Word] = zone match {
+    case Zone.Between(min, max) => Positions.map(between(min, max, _))
+    case _ => Nil
+  }
+
+  /** @param position 0 for a word near `min`, 1 for one near `max` */
+  private[inspect] def between(min: Word, max: Word, position: Double): Word = (min, max) match {
+    case _ if min == max => min
+    case (LongWord(a), LongWord(b)) => LongWord(number(a, b, position))
+    case (BytesWord(a), BytesWord(b)) =>
+      val shared = BytesScale.commonPrefix(a, b)
+      val middle =
+        ByteBuffer.allocate(8).putLong(number(head(a, shared), head(b, shared), position) << 8).array
+      BytesWord(b.take(shared) ++ middle.take(Head))
+    case _ => min
+  }
+
+  /** The bytes after the common prefix as a number; missing bytes count as 0. */
+  private def head(bytes: Array[Byte], from: Int): Long =
+    (0 until Head).foldLeft(0L)((n, i) =>
+      n << 8 | (if (from + i < bytes.length) bytes(from + i) & 0xffL else 0L))
+
+  private def number(a: Long, b: Long, position: Double): Long = {
+    val distance = b - a
+    // the distance overflows for ranges over more than half of all longs
+    val at =
+      if (distance >= 0) a + (distance * position).toLong else (a * (1 - position) + b * position).toLong
+    math.max(a, math.min(b, at))
+  }
 }
