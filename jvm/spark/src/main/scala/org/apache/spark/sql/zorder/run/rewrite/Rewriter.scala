@@ -4,26 +4,85 @@ import java.util.Locale
 
 import scala.util.control.NonFatal
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
+import org.apache.spark.sql.types.{DataType, MapType}
+import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.fit.{TruncatedBounds, LayoutJson}
-import org.apache.spark.sql.zorder.run.inspect.BloomFilters
-import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunReport, RunStatus}
-import org.apache.spark.sql.zorder.run.request.{ColumnIds, RunContext}
+import org.apache.spark.sql.zorder.expr.layout.{
+  PartitionLayouts, ToPartition, ZOrderFile, ZOrderKey, ZOrderPages
+}
+import org.apache.spark.sql.zorder.fit.{LayoutJson, Levels, TruncatedBounds}
+import org.apache.spark.sql.zorder.run.forecast.Forecast
+import org.apache.spark.sql.zorder.run.inspect.{BloomFilters, Inspection}
+import org.apache.spark.sql.zorder.run.plan.{FilePlan, OutputFiles}
+import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunCost, RunMetrics, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ColumnIds, Progress, RunContext}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, LeafColumn, Verification}
 import org.apache.spark.sql.zorder.table.{
-  CommitRequest,
-  Operation,
-  RecordedFile,
-  RunRecord,
-  TableWrite,
-  WrittenFile
+  CommitRequest, Operation, RecordedFile, RunRecord, TableWrite, WrittenFile
 }
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartitionValues, RowGroupLimit}
 import org.apache.spark.sql.zorder.table.resolve.IntoTarget
 import sparkzorder.curve.page.PageCut
+
+/**
+ * One rewrite: which files are read, and which rows of them are written to which files.
+ *
+ * @param files
+ *   the files to rewrite
+ * @param layout
+ *   what the result says about the layout
+ * @param curve
+ *   as the statement names it
+ * @param pages
+ *   the pages of the files to write
+ * @param partitionsFinished
+ *   partitions that are clustered when this is committed
+ * @param kept
+ *   blocks that stay beside those that are written, if a run changes a part of a partition
+ */
+final private[run] case class RewritePlan(
+    input: Inspection,
+    files: FilePlan,
+    source: InputRelation,
+    columns: Seq[ClusterColumn],
+    routes: PartitionLayouts,
+    outputs: OutputFiles,
+    layout: String,
+    forecast: Forecast,
+    pages: PageCut,
+    curve: String,
+    partitionsFinished: Int,
+    sampledRows: Long = 0,
+    cost: RunCost = RunCost(),
+    kept: Option[Levels] = None) {
+
+  /** Whether the rows of its files are cut at the borders of these pages: where the mean file's are foreseen. */
+  def cutsPages: Boolean = input.ordersPages && pages.foresees(rowsPerFile)
+
+  /** How to have pages cut where files have several row groups that the writer cannot count; ends the reason of a result. */
+  def rowGroupNote(options: RunOptions): String = {
+    val byPages = routes.refs.exists(_.layout.compiled.pageSides.isDefined)
+    val bytes = options.rowGroupSize.getOrElse(input.rowGroupBytes) * pages.rowGroupsAFile(rowsPerFile)
+    if (!input.ordersPages || !byPages || pages.foresees(rowsPerFile) || bytes > RewritePlan.LargeRowGroup) ""
+    else
+      " Rows of files with several row groups follow a curve, which pages cut anywhere; WITH (rowGroupSize = " +
+        s"'${math.ceil(bytes / (1 << 20)).toLong}m') makes one row group a file, and each page a box."
+  }
+
+  private def rowsPerFile: Double = input.rows(files).toDouble / outputs.count
+
+  /** It gathers rows by region, for later steps to put in place. */
+  def gathers: Boolean = outputs.each.exists(_.level == OutputFiles.Gathered)
+}
+
+private[run] object RewritePlan {
+
+  /** Bytes of a row group that no run proposes: every task that writes holds one. */
+  private val LargeRowGroup = (1L << 30).toDouble
+}
 
 /** Carries a plan out: rewrite, verify, measure, commit. After a failure before the commit nothing is left behind. */
 final private[run] class Rewriter(context: RunContext) {
@@ -205,4 +264,87 @@ final private[run] class Rewriter(context: RunContext) {
       record,
       plan.routes.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
+}
+
+/** The one full scan: every row goes straight to the task that writes its file, and is sorted there. */
+object RewriteQuery {
+
+  /**
+   * Rows in layout order: shuffle partition p holds exactly the rows of file p.
+   *
+   * @param output
+   *   columns to keep
+   * @param outputs
+   *   which file numbers are written, and by which shuffle partition
+   * @param partitionColumns
+   *   those of `output` that become directories; the write would sort by them, so the order starts with them
+   * @param pages
+   *   where the writer will end pages, for the rows of a file to be cut there too
+   */
+  def plan(
+      child: LogicalPlan,
+      output: Seq[Attribute],
+      partitionColumns: Seq[Attribute],
+      columns: Seq[Expression],
+      route: Option[Expression],
+      routes: PartitionLayouts,
+      outputs: OutputFiles,
+      pages: Option[PageCut] = None): LogicalPlan = {
+    val spread =
+      if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
+    val file = ZOrderFile(routes, route, columns, spread)
+    val shuffled =
+      RepartitionByExpression(Seq(ToPartition(file, outputs.preImages)), child, outputs.count)
+    val key = ZOrderKey(routes, route, columns)
+    val order = partitionColumns :+ pages.fold[Expression](key)(ZOrderPages(key, _))
+    Project(output, Sort(order.map(SortOrder(_, Ascending)), global = false, shuffled))
+  }
+
+  /** Spark's hash refuses maps, because equal maps may be stored in unlike order. */
+  private def canBeHashed(t: DataType): Boolean = !t.existsRecursively {
+    case _: MapType => true
+    case other => other.typeName.startsWith("variant")
+  }
+}
+
+/** The numbers of a batch, from the results of its steps. No other place fills in a `RunMetrics`. */
+private[run] object BatchMetrics {
+
+  /** Of a batch that has no plan, because it has nothing to do. */
+  def unplanned(context: RunContext, considered: Int, skipped: Int): RunMetrics =
+    RunMetrics(
+      filesConsidered = considered.toLong,
+      filesSkipped = skipped.toLong,
+      startTimeMs = context.startedMs)
+
+  /** What a plan is going to read and write. Rows and files count when the rows are in their final files. */
+  def planned(context: RunContext, considered: Int, plan: RewritePlan): RunMetrics = RunMetrics(
+    partitionsOptimized = if (context.table.partitioned) plan.partitionsFinished.toLong else 0,
+    filesConsidered = considered.toLong,
+    filesSkipped = considered.toLong - plan.files.files.length,
+    startTimeMs = context.startedMs,
+    rows = if (plan.gathers) 0 else plan.input.rows(plan.files),
+    inputBytes = plan.files.files.map(_.length).sum,
+    targetFileSize = plan.files.target,
+    targetFiles = if (plan.gathers) 0 else plan.outputs.count.toLong,
+    sampledRows = plan.sampledRows,
+    cost = plan.cost)
+
+  /** The same after the rewrite, by what was read back of the new files. */
+  def written(
+      context: RunContext,
+      considered: Int,
+      plan: RewritePlan,
+      added: Seq[DataFile],
+      footers: Seq[FileFooter],
+      pages: Seq[FilePages]): RunMetrics = planned(context, considered, plan).copy(
+    added = added,
+    removed = if (context.request.into.isDefined) Nil else plan.files.files,
+    batches = 1,
+    rowGroups = footers.map(_.rowGroups.length.toLong).sum,
+    pages = pages.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum)
+
+  /** With the times so far: for the record before the commit, for the answer when the batch ends. */
+  def ended(metrics: RunMetrics, progress: Progress): RunMetrics =
+    metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs)
 }
