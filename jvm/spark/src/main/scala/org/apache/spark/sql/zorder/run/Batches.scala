@@ -3,10 +3,14 @@ package org.apache.spark.sql.zorder.run
 import scala.annotation.tailrec
 
 import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import org.apache.spark.sql.zorder.run.forecast.Forecast
 import org.apache.spark.sql.zorder.run.inspect.Inspection
-import org.apache.spark.sql.zorder.run.plan.{EarlierBatches, FileCount, GrowthPlan}
-import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunReport}
+import org.apache.spark.sql.zorder.run.plan.{EarlierBatches, FileCount, GrowthPlan, PlacedPartition}
+import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunMetrics, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.run.request.RunContext
+import org.apache.spark.sql.zorder.run.rewrite.RewritePlan
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
  * The commits of one statement. A batch is some whole partitions of the table, or a step of one that is too
@@ -155,4 +159,116 @@ final private[run] case class Underway(
     forecast: Forecast,
     layout: String) {
   def partitionName: String = if (directory.isEmpty) "the table" else directory
+}
+
+/**
+ * What a batch is going to do, and what its result says about it. `NewLayoutPlanner` and `IncrementPlanner` make
+ * it, `BatchRun` carries it out.
+ *
+ * @param filesConsidered
+ *   all files that the statement looked at
+ * @param batch
+ *   what is finished and what is left after a rewrite in one commit
+ * @param steps
+ *   the partition to cluster in several commits, if the files are too many for one
+ * @param limit
+ *   why the run would end before its last batch; for a dry run
+ * @param dryRunText
+ *   what the run would do
+ * @param reason
+ *   the reason of the result; with a rewrite in one commit it follows the files that were read and written
+ * @param idle
+ *   partitions whose new files have no rows: they are finished, whatever becomes of the others
+ */
+final private[run] case class BatchPlan(
+    rewrite: RewritePlan,
+    filesConsidered: Int,
+    batch: Batch,
+    steps: Option[StepStart],
+    limit: Option[String],
+    dryRunText: String,
+    reason: String,
+    idle: Set[String] = Set.empty)
+
+/**
+ * A partition whose rows are moved in steps.
+ *
+ * @param moving
+ *   files whose rows are to be moved
+ * @param growth
+ *   how these rows come to files that are in place already
+ */
+final private[run] case class StepStart(
+    placed: PlacedPartition,
+    ref: LayoutRef,
+    moving: Seq[DataFile],
+    growth: GrowthPlan)
+
+/**
+ * How a batch ended.
+ *
+ * @param report
+ *   what the statement returns if this was its only batch; the times are entered at the very end
+ * @param batch
+ *   where the statement goes on
+ */
+final private[run] case class BatchResult(report: RunReport, batch: Batch) {
+  def status: RunStatus = report.status
+}
+
+private[run] object BatchResult {
+
+  /** Of a batch that has written nothing. */
+  def of(
+      context: RunContext,
+      status: RunStatus,
+      reason: String,
+      metrics: RunMetrics,
+      layout: String = "",
+      forecast: Option[Forecast] = None,
+      batch: Batch = Batch()): BatchResult =
+    BatchResult(
+      RunReport(
+        context.table.root.toString,
+        status,
+        reason,
+        context.progress.runId,
+        layout,
+        metrics,
+        forecast.map(_.report)),
+      batch)
+
+  /** A table without rows is no failure: a nightly job on it ends without an error. */
+  def empty(context: RunContext, lacks: String, metrics: RunMetrics, batch: Batch = Batch()): BatchResult =
+    of(
+      context,
+      RunStatus.TooSmall,
+      s"${context.table.name} has no $lacks: there is nothing to cluster yet.",
+      metrics,
+      batch = batch)
+
+  /**
+   * The result of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the
+   * status that the run would have. (One that would change nothing has the status and the reason of that run.)
+   *
+   * @param limit
+   *   why the run would end before its last batch
+   * @param text
+   *   what the run would do
+   */
+  def dryRun(
+      context: RunContext,
+      limit: Option[String],
+      text: String,
+      metrics: RunMetrics,
+      layout: String,
+      forecast: Forecast,
+      batch: Batch = Batch()): BatchResult = {
+    val status = limit match {
+      case None => RunStatus.Done.name
+      case Some(why) => s"${RunStatus.Partial.name}, since $why"
+    }
+    val reason = s"The run would end as $status: $text"
+    of(context, RunStatus.DryRun, reason, metrics, layout, Some(forecast), batch)
+  }
 }
