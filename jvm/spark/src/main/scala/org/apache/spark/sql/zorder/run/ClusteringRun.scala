@@ -136,7 +136,7 @@ object ClusteringRun {
  * new layout (`NewLayoutPlanner`), an increment of a stored one (`IncrementPlanner`), or the next step of a
  * partition that is too large for one commit (`PartitionSteps`).
  */
-final private[run] class BatchRun(context: RunContext, batches: Batches) {
+final private class BatchRun(context: RunContext, batches: Batches) {
   import context._
 
   def apply(): BatchResult = {

@@ -47,7 +47,7 @@ private[run] object CostForecast {
  * @param packed
  *   whether shuffles are compressed
  */
-final private[run] class RowBytes(
+final private class RowBytes(
     zones: Map[Seq[String], Seq[Zone]],
     stored: (Seq[String] => Boolean) => Long,
     packed: Boolean) {
@@ -93,7 +93,7 @@ final private[run] class RowBytes(
   }
 }
 
-private[run] object RowBytes {
+private object RowBytes {
 
   /** Bytes of a back reference of LZ4: a token and two bytes of distance. */
   private val Reference = 3.0

@@ -113,7 +113,7 @@ final private[run] case class Forecast(
   }
 
   /** How much more than the bound is read now; 1 = nothing could read less. */
-  def nowToBound: Double = mean(now, _.cost) / math.max(1e-9, mean(bound, _.cost))
+  private[forecast] def nowToBound: Double = mean(now, _.cost) / math.max(1e-9, mean(bound, _.cost))
 
   def summary: String = {
     val each = columns.map(c => s"${c.name}: files ${c.files.text}, pages ${c.pages.text}")

@@ -66,7 +66,7 @@ private[run] object PlannedPages {
  * @param buffered
  *   raw bytes of a row, not fewer than `written`
  */
-final private[forecast] case class RowGroupRows(written: Double, buffered: Double) {
+final private case class RowGroupRows(written: Double, buffered: Double) {
 
   /** Rows of a row group of at most so many bytes, whose pages have `pageRows` rows. */
   def of(limit: Long, pageRows: Int): Double =
@@ -90,7 +90,7 @@ final private[forecast] case class RowGroupRows(written: Double, buffered: Doubl
   }
 }
 
-private[forecast] object RowGroupRows {
+private object RowGroupRows {
 
   /** Rows between two looks (`parquet.page.size.row.check.min` and `.max`). */
   private val LeastBetween = 100L

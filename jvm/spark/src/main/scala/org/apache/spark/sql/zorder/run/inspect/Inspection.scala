@@ -281,7 +281,7 @@ object Inspection {
 }
 
 /** Unites the schemas of the files and refuses what this Spark cannot rewrite; every refusal is one sentence. */
-private[run] object InputSchema {
+private object InputSchema {
 
   /** The schema of all files together; its `losses` are those that `force` has accepted. */
   def of(
@@ -351,7 +351,7 @@ private[run] object InputSchema {
  * that are wider in other files. Spark is asked to read one file of each kind, and those columns alone; of the
  * files that Spark itself writes, none is in doubt, so no job is run for them.
  */
-private[run] object TrialRead {
+private object TrialRead {
 
   /** A column in doubt, and what a failure would be owed to: a codec, an encoding, or (empty) its type. */
   final private case class Doubt(column: String, packing: String)

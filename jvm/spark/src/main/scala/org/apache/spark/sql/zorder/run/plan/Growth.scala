@@ -162,7 +162,7 @@ final private[run] case class Growth(
   }
 
   /** The same if the whole partition is written anew, for all that was appended since the last time. */
-  def refitAmplification: Double = (grownBytes + cellBytes.sum).toDouble / math.max(1L, grownBytes)
+  private def refitAmplification: Double = (grownBytes + cellBytes.sum).toDouble / math.max(1L, grownBytes)
 
   /**
    * Merges into the cells while that is within the budget. Otherwise appends, together with what was appended
@@ -218,7 +218,7 @@ final private[run] case class Growth(
  * simulation (ADR 45): look-ups then read at most 1.38 times what they read after `FULL` with at most half as many
  * files again, for appends of 1 to 10 % and any number of files.
  */
-private[run] object Tiers {
+private object Tiers {
 
   /** Older files are merged while they are at most so many times as large as what is merged with them. */
   private val Factor = 1.5
@@ -293,7 +293,7 @@ private[run] object Tiers {
  * filled cells is halved itself, as long as no side gets much more than half of the rows. A cut one number further
  * would often double the box of a file.
  */
-private[run] object SpanningCuts {
+private object SpanningCuts {
 
   /** The lesser side of a cut has at least this share of the rows, if any cut has it. */
   private val Least = 0.4

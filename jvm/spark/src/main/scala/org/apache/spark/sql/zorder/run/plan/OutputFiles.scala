@@ -175,7 +175,7 @@ private[run] object PartitionStep {
  * @param files
  *   of the layout
  */
-final private[run] case class Regions(starts: IndexedSeq[Int], files: Int) {
+final private case class Regions(starts: IndexedSeq[Int], files: Int) {
   def spans: IndexedSeq[(Int, Int)] = starts.zip(starts.tail :+ files)
 
   /** One file for each region, its rows in layout order. */
@@ -185,7 +185,7 @@ final private[run] case class Regions(starts: IndexedSeq[Int], files: Int) {
     spread = true)
 }
 
-private[run] object Regions {
+private object Regions {
 
   /** About `wanted` regions of as many files. A cell that fills several files is never cut. */
   def of(layout: Layout, wanted: Int): Regions = {

@@ -60,7 +60,7 @@ final private[run] case class RewritePlan(
     kept: Option[Levels] = None) {
 
   /** Whether the rows of its files are cut at the borders of these pages: where the mean file's are foreseen. */
-  def cutsPages: Boolean = input.ordersPages && pages.foresees(rowsPerFile)
+  private[rewrite] def cutsPages: Boolean = input.ordersPages && pages.foresees(rowsPerFile)
 
   /** How to have pages cut where files have several row groups that the writer cannot count; ends the reason of a result. */
   def rowGroupNote(options: RunOptions): String = {
