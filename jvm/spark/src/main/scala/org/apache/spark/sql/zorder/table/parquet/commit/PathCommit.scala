@@ -1,17 +1,22 @@
 package org.apache.spark.sql.zorder.table.parquet.commit
 
+import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
-
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.catalog.{
+  CatalogStatistics, CatalogTable, CatalogTablePartition, SessionCatalog
+}
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
-import org.apache.spark.sql.zorder.table.parquet.files.{ActiveWriters, DirectoryListing, FilePermissions}
+import org.apache.spark.sql.zorder.table.parquet.files.{
+  ActiveWriters, DirectoryListing, FileMoves, FilePermissions, MountPoints
+}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
-  Heartbeat,
-  Journal,
-  JournalState,
-  JournalStore,
-  SwapUnit
+  Heartbeat, Journal, JournalState, JournalStore, SwapUnit
 }
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
@@ -106,5 +111,263 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
         FilePermissions.copy(fs, new Path(unit.target, model.rel), new Path(unit.staged, o.rel))
       }
     }
+  }
+}
+
+/**
+ * The renames that put one directory in place of another. Each step first looks at what is there, so that it can be
+ * repeated after a crash at any point.
+ */
+private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
+
+  import DirectoryRenames._
+
+  /** target -> old, then staged -> target. If the old data is not as expected, old -> target again. */
+  def forward(unit: SwapUnit, stray: Path): Outcome =
+    if (MountPoints.isPoint(unit.target)) {
+      backward(unit, stray)
+      Refused(new ZOrderConflictException(s"${unit.target} is a mount point and cannot be exchanged."))
+    } else if (!fs.exists(unit.staged)) {
+      if (fs.exists(unit.old) && fs.exists(unit.target)) Swapped(unit)
+      else {
+        backward(unit, stray)
+        gone(unit, unit.staged)
+      }
+    } else if (!fs.exists(unit.old) && !fs.exists(unit.target)) gone(unit, unit.target)
+    else
+      moved(unit).flatMap(_ => checkedAndSynced(unit)) match {
+        case Left(why) =>
+          backward(unit, stray)
+          Refused(why)
+        case Right(ready) =>
+          CrashPoint.hit("checked-old")
+          // somebody created it again while it was away: what they wrote becomes part of the new data
+          if (fs.exists(ready.target)) {
+            putAside(ready, stray, ready.staged, Set.empty)
+            CrashPoint.hit("moved-stray")
+          } else carry(stray, ready.staged, Set.empty)
+          FileMoves.rename(fs, ready.staged, ready.target)
+          CrashPoint.hit("moved-new")
+          Swapped(ready)
+      }
+
+  /** target -> old, unless a job has begun there while other units were exchanged. */
+  private def moved(unit: SwapUnit): Either[ZOrderConflictException, Unit] =
+    if (fs.exists(unit.old)) Right(())
+    else
+      try {
+        // a job that begins now would lose its scratch directory
+        ActiveWriters.await(fs, unit.target, waitMs)
+        FileMoves.rename(fs, unit.target, unit.old)
+        CrashPoint.hit("moved-old")
+        Right(())
+      } catch { case e: ZOrderConflictException => Left(e) }
+
+  private def gone(unit: SwapUnit, dir: Path): Outcome =
+    Refused(new ZOrderConflictException(s"$dir was deleted by somebody else during the run; run it again."))
+
+  /**
+   * target -> staged, then old -> target. Files that arrived in the target meanwhile are copied to the old data. If the
+   * staged directory still exists, the target is not ours, and it moves to `stray`.
+   */
+  def backward(unit: SwapUnit, stray: Path): Unit =
+    if (fs.exists(unit.old)) {
+      if (MountPoints.isPoint(unit.target)) copyBack(unit)
+      else {
+        moveBack(unit, stray)
+        CrashPoint.hit("undo-moved-old")
+      }
+    }
+
+  private def moveBack(unit: SwapUnit, stray: Path): Unit = {
+    val ours = (unit.outputs ++ unit.kept).map(_.rel).toSet
+    if (fs.exists(unit.target)) {
+      putAside(unit, if (fs.exists(unit.staged)) stray else unit.staged, unit.old, ours)
+      deleteEmptyScratch(unit.old)
+      CrashPoint.hit("undo-moved-new")
+    } else Seq(stray, unit.staged).foreach(carry(_, unit.old, ours))
+    FileMoves.rename(fs, unit.old, unit.target)
+  }
+
+  /**
+   * A mount point cannot be the target of a rename. The data beside it was copied there by Hadoop, perhaps only in
+   * part.
+   */
+  private def copyBack(unit: SwapUnit): Unit = {
+    DirectoryListing.walk(fs, unit.old).files.foreach { f =>
+      val to = new Path(unit.target, f.rel)
+      if (!FileMoves.status(fs, to).exists(_.getLen == f.length))
+        FileMoves.copy(fs, new Path(unit.old, f.rel), to, f.modified)
+    }
+    fs.delete(unit.old, true)
+    ()
+  }
+
+  private def checkedAndSynced(unit: SwapUnit): Either[ZOrderConflictException, SwapUnit] =
+    try {
+      // from here on nobody adds to it by its name: what is rewritten is what is there
+      val now = DirectoryListing.walk(fs, unit.old)
+      now.writer.foreach(dir => ActiveWriters.stop(unit.target, dir))
+      UntouchedFiles.checkInputs(unit, now)
+      Right(UntouchedFiles.sync(fs, unit, now))
+    } catch { case e: ZOrderConflictException => Left(e) }
+
+  /**
+   * Moves the target away when all that is not ours in it was copied into `to`. A job at work there is waited for, as
+   * its commit looks in that place for what its tasks wrote; one that begins just then gets the directory back.
+   */
+  @tailrec
+  private def putAside(unit: SwapUnit, aside: Path, to: Path, ours: Set[String]): Unit = {
+    ActiveWriters.await(fs, unit.target, waitMs)
+    carry(unit.target, to, ours)
+    CrashPoint.hit("undo-carried")
+    carry(aside, to, ours) // of an attempt that died
+    fs.delete(aside, true)
+    FileMoves.rename(fs, unit.target, aside)
+    carry(aside, to, ours)
+    if (DirectoryListing.walk(fs, aside).writer.isDefined && !fs.exists(unit.target)) {
+      FileMoves.rename(fs, aside, unit.target)
+      putAside(unit, aside, to, ours)
+    }
+  }
+
+  /** Copies data files, as far as they are not there yet. */
+  private def carry(from: Path, to: Path, ours: Set[String]): Unit =
+    DirectoryListing.walk(fs, from).data.filterNot(f => ours(f.rel)).foreach { f =>
+      val copy = new Path(to, f.rel)
+      if (!FileMoves.status(fs, copy).exists(_.getLen == f.length))
+        FileMoves.copy(fs, new Path(from, f.rel), copy, f.modified)
+    }
+
+  /** Of a job that has begun here and was done in the directory that its tasks made again. */
+  private def deleteEmptyScratch(dir: Path): Unit =
+    DirectoryListing.walk(fs, dir).writers.foreach(w => FileMoves.deleteEmptyDirs(fs, new Path(dir, w)))
+}
+
+private[parquet] object DirectoryRenames {
+
+  /** How a swap ended. */
+  sealed trait Outcome
+  final case class Swapped(unit: SwapUnit) extends Outcome
+  final case class Refused(why: ZOrderConflictException) extends Outcome
+}
+
+/**
+ * Files in `mon=1/mon=1`, which nobody reads. A job's committer that renames its directory to `mon=1` on HDFS moves it
+ * into that directory where one has just appeared there. Its rows are appended ones.
+ */
+private[parquet] object NestedFiles {
+
+  def lift(fs: FileSystem, unit: SwapUnit): Unit =
+    if (unit.partition.nonEmpty) lift(fs, unit.target)
+
+  /**
+   * Moves them up.
+   *
+   * @param dir
+   *   of a partition
+   */
+  def lift(fs: FileSystem, dir: Path): Unit = {
+    val nested = new Path(dir, dir.getName)
+    val tree = DirectoryListing.walk(fs, nested)
+    val found = if (tree.writer.isDefined) Nil else tree.data
+    found.foreach(f => FileMoves.rename(fs, new Path(nested, f.rel), new Path(dir, f.rel)))
+    if (found.nonEmpty) {
+      FileMoves.deleteEmptyDirs(fs, nested)
+      ()
+    }
+  }
+}
+
+/**
+ * What the catalog says of an exchange of directories. While the property `zorder.exchanging` names a commit, some of
+ * the table's directories may be away for a moment, and whoever lists the table then misses their rows. The property
+ * `zorder.txn` names the last commit, so a reader can tell whether one took place while it was listing.
+ */
+private[zorder] trait ExchangeMark {
+
+  /** When a run begins to write: from now on, queries look for what comes. */
+  def announce(txn: String): Unit
+
+  /** Before the first rename. */
+  def begin(txn: String): Unit
+
+  /** The commit that it is of, if there is one. */
+  def marked: Option[String]
+
+  /** After the last rename, forward or back; `units` are those that hold new data. Without effect if nothing began. */
+  def end(txn: String, units: Seq[SwapUnit]): Unit
+}
+
+private[zorder] object ExchangeMark {
+  val Property = "zorder.exchanging"
+
+  /** For a path that no table of the catalog is known to lie at. */
+  object None extends ExchangeMark {
+    override def announce(txn: String): Unit = ()
+    override def begin(txn: String): Unit = ()
+    override def marked: Option[String] = scala.None
+    override def end(txn: String, units: Seq[SwapUnit]): Unit = ()
+  }
+
+  def of(session: ClassicSession, table: Option[CatalogTable]): ExchangeMark =
+    table.fold[ExchangeMark](None)(t => new OfTable(session, t.identifier))
+
+  final private class OfTable(session: ClassicSession, ident: TableIdentifier)
+      extends ExchangeMark with Logging {
+    private val catalog: SessionCatalog = session.sessionState.catalog
+
+    override def announce(txn: String): Unit =
+      change(p => if (p.contains(CatalogCommit.TxnProperty)) p else p + (CatalogCommit.TxnProperty -> txn))
+
+    override def begin(txn: String): Unit = change(_ + (Property -> txn))
+
+    override def end(txn: String, units: Seq[SwapUnit]): Unit = if (marked.contains(txn)) {
+      // sizes are hints to the optimizer: that they are old must not fail a commit that took place
+      try renewSizes(units)
+      catch { case NonFatal(e) => logWarning(s"The sizes of ${ident.unquotedString} were not renewed", e) }
+      change(_ - Property + (CatalogCommit.TxnProperty -> txn))
+    }
+
+    override def marked: Option[String] =
+      if (catalog.tableExists(ident)) catalog.getTableRawMetadata(ident).properties.get(Property)
+      else scala.None
+
+    /** Raw, because CHAR and VARCHAR must stay when it is written back. A dropped table needs no mark. */
+    private def change(properties: Map[String, String] => Map[String, String]): Unit =
+      if (catalog.tableExists(ident)) {
+        val now = catalog.getTableRawMetadata(ident)
+        val wanted = properties(now.properties)
+        if (wanted != now.properties) catalog.alterTable(now.copy(properties = wanted))
+      }
+
+    /** The sizes that the catalog has of the table and of its partitions; what it has not got is not counted. */
+    private def renewSizes(units: Seq[SwapUnit]): Unit = if (catalog.tableExists(ident) && units.nonEmpty) {
+      val table = catalog.getTableRawMetadata(ident)
+      val before = units.flatMap(_.inputs).map(_.length).sum
+      val after = units.flatMap(_.outputs).map(_.length).sum
+      table.stats.foreach { s =>
+        catalog.alterTableStats(ident, Some(resized(s, s.sizeInBytes - before + after)))
+      }
+      if (table.partitionColumnNames.nonEmpty) {
+        val changed = for {
+          p <- catalog.listPartitions(ident)
+          unit <- units.find(u => new Path(p.location).toUri.getPath == u.target.toUri.getPath)
+          renewed = sized(p, unit) if renewed != p
+        } yield renewed
+        if (changed.nonEmpty) catalog.alterPartitions(ident, changed)
+      }
+    }
+
+    private def sized(p: CatalogTablePartition, unit: SwapUnit): CatalogTablePartition = {
+      val files = (unit.outputs ++ unit.kept).filter(_.isData)
+      val values = Map("totalSize" -> files.map(_.length).sum, "numFiles" -> files.size.toLong)
+      p.copy(
+        parameters = p.parameters.map { case (k, v) => k -> values.get(k).fold(v)(_.toString) },
+        stats = p.stats.map(resized(_, values("totalSize"))))
+    }
+
+    private def resized(s: CatalogStatistics, bytes: BigInt): CatalogStatistics =
+      s.copy(sizeInBytes = bytes.max(0))
   }
 }

@@ -1,0 +1,408 @@
+package org.apache.spark.sql.zorder.table.parquet.commit
+
+import scala.util.Try
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{Operation, StateDir}
+import org.apache.spark.sql.zorder.table.file.PathText
+import org.apache.spark.sql.zorder.table.parquet.files.{
+  DirectoryListing, FileMoves, HiddenDirectories, ListedFile
+}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Heartbeat, Journal, JournalKind, JournalState, JournalStore, SwapUnit, TableIdentity
+}
+import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, CrashPoint}
+
+/** Finishes or undoes commits of a path that died, by their journals alone. */
+private[zorder] object PathRecovery {
+
+  /** How long the staging directory of another JVM is left alone. */
+  val StagingMs: Long = 24L * 3600 * 1000
+
+
+  /**
+   * Finishes or undoes every commit that nobody is working on.
+   *
+   * @param journals
+   *   all of the store
+   */
+  def recover(
+      store: JournalStore,
+      journals: Seq[Journal],
+      mark: ExchangeMark,
+      stagingMs: Long = StagingMs,
+      identity: String = ""): Unit = {
+    val (ours, dropped) =
+      journals.filter(_.kind == JournalKind.Path).partition(j => !TableIdentity.differ(j.table, identity))
+    dropped.filter(isUnfinished).foreach(new PathCompletion(store, mark).closeDropped)
+    ours.foreach(recoverOne(store, mark, _, stagingMs))
+    // of a commit that died right before it took its mark away
+    mark.marked.foreach(txn => if (store.get(txn).forall(_.state == JournalState.Done)) mark.end(txn, Nil))
+  }
+
+  /** The commit `txn` of this JVM, if it is not done. */
+  def settle(store: JournalStore, mark: ExchangeMark, txn: String, waitMs: Long): Unit =
+    store.get(txn).foreach(j => act(store, mark, j, waitMs))
+
+  private def recoverOne(store: JournalStore, mark: ExchangeMark, journal: Journal, stagingMs: Long): Unit =
+    if (!journal.active) journal.state match {
+      case JournalState.Done =>
+      case JournalState.Swapping | JournalState.Undoing =>
+        while (store.get(journal.txn).exists(isExchanging)) {
+          takeOver(store, mark, journal.txn)
+          if (store.get(journal.txn).exists(isExchanging)) Thread.sleep(100L)
+        }
+      case _ =>
+        if (journal.owner == Journal.thisJvm || System.currentTimeMillis - journal.changedMs >= stagingMs)
+          store.get(journal.txn).foreach(act(store, mark, _, Heartbeat.LeaseMs))
+    }
+
+  def isUnfinished(journal: Journal): Boolean =
+    journal.kind == JournalKind.Path && journal.state != JournalState.Done
+
+  def isExchanging(journal: Journal): Boolean =
+    journal.state == JournalState.Swapping || journal.state == JournalState.Undoing
+
+  /** Finishes or undoes an exchange whose owner is dead, unless another session has begun to do so. */
+  def takeOver(store: JournalStore, mark: ExchangeMark, txn: String): Unit =
+    store.get(txn).filter(j => isExchanging(j) && !Heartbeat.isAlive(store, j)).foreach { dead =>
+      Heartbeat.inherit(store, dead)(act(store, mark, _, Heartbeat.LeaseMs))
+    }
+
+  private def act(store: JournalStore, mark: ExchangeMark, journal: Journal, waitMs: Long): Unit =
+    journal.state match {
+      case JournalState.Swapping =>
+        Heartbeat.during(store, journal.txn)(forward(store, mark, journal, waitMs))
+      case JournalState.Undoing =>
+        Heartbeat.during(store, journal.txn)(new PathCompletion(store, mark).undo(journal, waitMs))
+      case JournalState.Staging | JournalState.Prepared => new PathCompletion(store, mark).abandon(journal)
+      case _ =>
+    }
+
+  /** Finishes all units but those whose data somebody has changed since: these stay as they are. */
+  private def forward(store: JournalStore, mark: ExchangeMark, journal: Journal, waitMs: Long): Unit = {
+    val swap = new DirectoryRenames(store.fs, waitMs)
+    val done = journal.units.zipWithIndex.flatMap { case (unit, i) =>
+      swap.forward(unit, PathCompletion.stray(store, journal, i)) match {
+        case DirectoryRenames.Swapped(ready) =>
+          NestedFiles.lift(store.fs, ready)
+          Some(ready)
+        case DirectoryRenames.Refused(_) => None
+      }
+    }
+    if (done.isEmpty) new PathCompletion(store, mark).abandon(journal)
+    else {
+      new PathCompletion(store, mark).finish(journal.copy(units = done))
+      ()
+    }
+  }
+}
+
+/** The last steps of a commit of a path, or of its withdrawal. Each step can be repeated after a crash. */
+private[parquet] final class PathCompletion(store: JournalStore, mark: ExchangeMark) {
+
+  private val fs: FileSystem = store.fs
+
+  /** All units are in place: writes the history, deletes the staging directory and marks the journal as done. */
+  def finish(journal: Journal): Journal = {
+    StateDir.copyRuns(new StateDir(fs, journal.staging), new StateDir(fs, journal.home))
+    new StateDir(fs, journal.home).writeBase(store.base)
+    CrashPoint.hit("state-moved")
+    cleanUp(journal)
+    // a rollback has taken the old directories of the run that it undid
+    val taken = journal.units.map(_.staged).toSet
+    store.all().filter(j => j.txn != journal.txn && j.units.exists(u => taken(u.old))).foreach { j =>
+      FileMoves.deleteEmptyDirs(fs, store.retired(j.txn))
+      val left = j.units.filterNot(u => taken(u.old))
+      if (left.isEmpty) store.delete(j) else store.write(j.copy(units = left))
+    }
+    val done = store.write(journal.at(JournalState.Done))
+    CrashPoint.hit("done")
+    mark.end(journal.txn, journal.units)
+    CrashPoint.hit("unmarked")
+    done
+  }
+
+  /** Moves all old directories back, in reverse order. */
+  def undo(journal: Journal, waitMs: Long): Unit = {
+    val swap = new DirectoryRenames(fs, waitMs)
+    journal.units.zipWithIndex.reverse.foreach { case (u, i) =>
+      swap.backward(u, PathCompletion.stray(store, journal, i))
+    }
+    abandon(journal)
+  }
+
+  /** Deletes what a commit had prepared that did not change the table. */
+  def abandon(journal: Journal): Unit = {
+    if (journal.operation == Operation.Rollback)
+      journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.staged, u.target))
+    cleanUp(journal)
+    FileMoves.deleteEmptyDirs(fs, store.retired(journal.txn))
+    CrashPoint.hit("abandoned")
+    mark.end(journal.txn, Nil)
+    store.delete(journal)
+  }
+
+  /** For a commit of a table that was dropped meanwhile: its old files wait for the vacuum, the rest is deleted. */
+  def closeDropped(journal: Journal): Unit = {
+    journal.units.indices.map(PathCompletion.stray(store, journal, _)).foreach(fs.delete(_, true))
+    if (store.isOurs(journal.staging.getName)) fs.delete(journal.staging, true)
+    val left = journal.units.filter(u => fs.exists(u.old))
+    if (left.isEmpty) store.delete(journal)
+    else {
+      store.write(journal.copy(units = left).at(JournalState.Done))
+      ()
+    }
+  }
+
+  private def cleanUp(journal: Journal): Unit = {
+    journal.units.indices.map(PathCompletion.stray(store, journal, _)).foreach(fs.delete(_, true))
+    // the staging directory is only ours; a staged directory that became the table has left it
+    if (store.isOurs(journal.staging.getName)) fs.delete(journal.staging, true)
+    ()
+  }
+}
+
+private[parquet] object PathCompletion {
+  def stray(store: JournalStore, journal: Journal, unit: Int): Path =
+    store.stray(s"${journal.txn}-$unit")
+}
+
+/** Finishes or withdraws a commit to the catalog that failed or died. The catalog says whether it took place. */
+private[zorder] object CatalogRecovery {
+
+  /**
+   * Every commit of the table that nobody is working on.
+   *
+   * @param journals
+   *   all of the table's store
+   */
+  def recover(
+      table: CatalogEntry,
+      journals: Seq[Journal],
+      stagingMs: Long = PathRecovery.StagingMs): Unit =
+    journals.filter(unfinished).foreach { j =>
+      val live = table.liveDirs().values.map(_.toUri.getPath).toSet
+      def aged = System.currentTimeMillis - j.changedMs >= stagingMs
+      val happened = j.units.exists(u => live(u.target.toUri.getPath))
+      if (j.owner == Journal.thisJvm || (if (happened || PathRecovery.isExchanging(j))
+                                           !Heartbeat.isAlive(table.store, j)
+                                         else aged))
+        settle(table, j.txn)
+    }
+
+  private def unfinished(j: Journal): Boolean =
+    j.kind == JournalKind.Catalog && j.state != JournalState.Done && !j.active
+
+  /** The commit `txn`, if it is not done. */
+  def settle(table: CatalogEntry, txn: String): Unit =
+    table.store.get(txn).filter(_.state != JournalState.Done).foreach {
+      case j if j.operation == Operation.MoveHome && j.units.forall(_.inputs.isEmpty) =>
+        new HomeCommit(table, Heartbeat.LeaseMs).settle(j)
+      case j =>
+        val completion = new CatalogCompletion(table)
+        val live = CatalogCompletion.inUse(table)
+        if (j.units.exists(u => live(PathText.of(u.target)))) {
+          completion.finish(j)
+          ()
+        } else completion.abandon(j)
+    }
+}
+
+/** The last steps of a commit to the catalog, or of its withdrawal. Each step can be repeated after a crash. */
+private[parquet] final class CatalogCompletion(table: CatalogEntry) {
+
+  private val store: JournalStore = table.store
+  private val fs: FileSystem = store.fs
+
+  /** The catalog has the new locations: writes the history and marks the journal as done. */
+  def finish(altered: Journal): Journal = {
+    val journal =
+      if (table.isManaged)
+        RetiredPartitions.moveAside(
+          fs,
+          AtomicRenames.on(table.session, fs),
+          table.root,
+          altered,
+          CatalogCompletion.inUse(table))
+      else altered
+    if (table.partitioned) {
+      StateDir.copyRuns(new StateDir(fs, journal.staging), table.state)
+      fs.delete(new Path(journal.staging, StateDir.Name), true)
+      fs.delete(new Path(journal.staging, "_SUCCESS"), false)
+      FileMoves.deleteEmptyDirs(fs, journal.staging)
+    }
+    if (table.isManaged) table.state.writeBase(store.base)
+    CrashPoint.hit("state-moved")
+    if (altered.operation == Operation.Optimize) recordHomes(altered)
+    forgetTaken(journal)
+    val done = store.write(journal.at(JournalState.Done))
+    CrashPoint.hit("done")
+    done
+  }
+
+  /** A flat table's state lies in the directory that has just become the table. */
+  private def recordHomes(altered: Journal): Unit = {
+    val root = altered.units.find(_ => !table.partitioned).fold(table.root)(_.target)
+    new StateDir(fs, root).addHomes(
+      altered.units.filterNot(u => table.topOf(u.old).isDefined).map(u =>
+        u.partition -> u.old.toUri.toString).toMap)
+  }
+
+  /** A rollback has taken the old directories of the run that it undid. */
+  private def forgetTaken(journal: Journal): Unit = {
+    val taken = journal.units.map(_.target).toSet
+    store.all().filter(j => j.txn != journal.txn && TableIdentity.same(j.table, journal.table)).foreach { j =>
+      val left = j.units.filterNot(u => taken(u.old))
+      if (left.size < j.units.size) {
+        if (left.isEmpty) store.delete(j) else store.write(j.copy(units = left))
+      }
+    }
+  }
+
+  /** Deletes what was prepared, but never a directory that the table uses. */
+  def abandon(journal: Journal): Unit = {
+    val live = CatalogCompletion.inUse(table)
+    def free(dir: Path): Boolean = {
+      val path = PathText.of(dir)
+      !live.exists(l => l == path || l.startsWith(s"$path/"))
+    }
+    val prepared = journal.operation match {
+      case Operation.Rollback =>
+        journal.units.foreach(u => RollbackCleanup.deleteCopies(store, journal, u.target, u.old))
+        Nil // the old directories of an earlier run, not ours to delete
+      case Operation.MoveHome => Nil // what was copied is taken by the next attempt
+      case _ => journal.units.flatMap(u => Seq(u.target, u.staged))
+    }
+    (prepared :+ journal.staging).distinct.filter(free).foreach(dir => fs.delete(dir, true))
+    CrashPoint.hit("abandoned")
+    store.delete(journal)
+  }
+}
+
+private[parquet] object CatalogCompletion {
+
+  /** The paths of the table and of its partitions, as the catalog has them now. */
+  def inUse(table: CatalogEntry): Set[String] = {
+    table.reload()
+    table.liveDirs().values.map(PathText.of).toSet + PathText.of(table.root)
+  }
+}
+
+/**
+ * Empties the places where Spark makes the partitions of a managed table. Old files there would become rows again if
+ * somebody dropped a partition, which deletes its new place, and then inserted into it. Each step can be repeated.
+ */
+private[parquet] object RetiredPartitions {
+
+  /**
+   * @param atOnce
+   *   whether a directory is renamed in one step there
+   * @param live
+   *   current paths of the partitions; a place that is in use again stays
+   * @return
+   *   the journal with the new places of the old files
+   */
+  def moveAside(
+      fs: FileSystem,
+      atOnce: Boolean,
+      root: Path,
+      journal: Journal,
+      live: Set[String]): Journal = {
+    val to = HiddenDirectories.retired(root, journal.txn)
+    journal.copy(units = journal.units.map { u =>
+      if (!HiddenDirectories.isVisible(root, u.old) || live(u.old.toUri.getPath)) u
+      else one(fs, atOnce, u, SwapPlan.below(to, u.partition))
+    })
+  }
+
+  private def one(fs: FileSystem, atOnce: Boolean, unit: SwapUnit, to: Path): SwapUnit = {
+    if (atOnce && !fs.exists(to)) { if (fs.exists(unit.old)) FileMoves.rename(fs, unit.old, to) }
+    else singly(fs, unit.old, to)
+    CrashPoint.hit("retired")
+    val now = if (atOnce) unit else moved(unit, DirectoryListing.walk(fs, to))
+    now.copy(old = to)
+  }
+
+  /** File by file, if a rename would be a copy, or to go on after a crash. */
+  private def singly(fs: FileSystem, from: Path, to: Path): Unit = {
+    DirectoryListing.walk(fs, from).files.foreach { f =>
+      val (source, target) = (new Path(from, f.rel), new Path(to, f.rel))
+      if (!FileMoves.status(fs, target).exists(_.getLen == f.length))
+        FileMoves.copy(fs, source, target, f.modified)
+      fs.delete(source, false)
+    }
+    FileMoves.deleteEmptyDirs(fs, from)
+    ()
+  }
+
+  /** A copy has a new modification time if the file system cannot set it. */
+  private def moved(unit: SwapUnit, tree: DirectoryListing): SwapUnit = {
+    val there = tree.files.map(f => (f.rel, f.length) -> f).toMap
+    def now(files: Seq[ListedFile]) = files.map(f => there.getOrElse((f.rel, f.length), f))
+    unit.copy(inputs = now(unit.inputs), kept = now(unit.kept))
+  }
+}
+
+/** A rollback stages the old directory of an earlier run in place. If it fails, the files it copied there go. */
+private[parquet] object RollbackCleanup {
+
+  /**
+   * @param dir
+   *   the old directory
+   * @param live
+   *   where the table's data still is; only files that are there too are deleted
+   */
+  def deleteCopies(store: JournalStore, rollback: Journal, dir: Path, live: Path): Unit =
+    for {
+      j <- store.all() if j.txn != rollback.txn
+      unit <- j.units if unit.old == dir
+    } {
+      val theirs = unit.named.map(_.rel).toSet ++ j.carried.map(_.rel.stripPrefix(s"$dir/"))
+      DirectoryListing.walk(store.fs, dir).files.filterNot(f => theirs(f.rel)).foreach { f =>
+        val same = FileMoves.status(store.fs, new Path(live, f.rel)).exists(_.getLen == f.length)
+        if (same || f.rel.startsWith(s"${StateDir.Name}/")) store.fs.delete(new Path(dir, f.rel), false)
+      }
+    }
+}
+
+/** The outcome of a commit that an error stopped and that was then finished or withdrawn as far as possible. */
+private[parquet] object FailedCommit {
+
+  /**
+   * @return
+   *   the journal if the commit was finished after all; then the run has succeeded
+   */
+  def outcome(store: JournalStore, draft: Journal, e: Throwable): Journal = {
+    val left = store.get(draft.txn)
+    left.filter(j => j.state == JournalState.Done && j.units.size >= draft.units.size)
+      .getOrElse(throw error(draft, left, e))
+  }
+
+  private def error(draft: Journal, left: Option[Journal], e: Throwable): Throwable = e match {
+    case known: ZOrderException => known
+    case other =>
+      val end =
+        if (left.isEmpty) "nothing was changed"
+        else "the next run or ZORDER VACUUM finishes or undoes the exchange, by its journal"
+      ZOrderException.over(
+        other,
+        s"The new files of ${draft.home} could not be put in place (${ZOrderException.firstLine(other)}); $end.")
+  }
+}
+
+/** How long a commit waits for jobs that are writing to the table. */
+private[zorder] object CommitWait {
+
+  val Key: String = SessionKeys.CommitWait.key
+
+  def of(session: ClassicSession): Long = {
+    val seconds =
+      Try(session.sessionState.conf.getConfString(Key, SessionKeys.CommitWait.default).trim.toDouble)
+        .getOrElse(SessionKeys.CommitWait.default.toDouble)
+    math.max(0L, (seconds * 1000).toLong)
+  }
+}
