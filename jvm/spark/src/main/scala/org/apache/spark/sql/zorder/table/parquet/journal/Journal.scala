@@ -2,11 +2,15 @@ package org.apache.spark.sql.zorder.table.parquet.journal
 
 import java.util.UUID
 
-import org.apache.hadoop.fs.Path
+import scala.collection.JavaConverters._
 
-import org.apache.spark.sql.zorder.table.Operation
-import org.apache.spark.sql.zorder.table.parquet.files.ListedFile
-import org.apache.spark.sql.zorder.table.storage.LocalProcesses
+import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
+import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.zorder.table.{Operation, StateDir}
+import org.apache.spark.sql.zorder.table.parquet.files.{FileMoves, ListedFile}
+import org.apache.spark.sql.zorder.table.storage.{LocalProcesses, TextFiles}
 
 /**
  * One directory that takes the place of another: the whole table or one partition.
@@ -125,5 +129,253 @@ private[zorder] object Journal {
   def newTxn(runId: String): String = {
     val id = runId.filter(c => c < 128 && c.isLetterOrDigit)
     s"$id${UUID.randomUUID.toString.replace("-", "").take(if (id.isEmpty) 12 else 6)}"
+  }
+}
+
+/**
+ * How far a commit has come.
+ *
+ * @param text
+ *   as the journal on disk spells it
+ */
+sealed abstract private[zorder] class JournalState(val text: String)
+
+private[zorder] object JournalState {
+
+  /** A run is writing its staging directory. */
+  case object Staging extends JournalState("STAGING")
+
+  /** The staged data is complete; the table is untouched. */
+  case object Prepared extends JournalState("PREPARED")
+
+  /** Directories are being renamed. Whoever finds this state finishes the renames. */
+  case object Swapping extends JournalState("SWAPPING")
+
+  /** Directories are being renamed back. */
+  case object Undoing extends JournalState("UNDOING")
+
+  /** The new data is the table's; `old` directories wait for the vacuum. */
+  case object Done extends JournalState("DONE")
+
+  private val all = Seq(Staging, Prepared, Swapping, Undoing, Done)
+
+  def of(text: String): Option[JournalState] = all.find(_.text == text)
+}
+
+/**
+ * How a commit puts new data in place.
+ *
+ * @param text
+ *   as the journal on disk spells it
+ */
+sealed abstract private[zorder] class JournalKind(val text: String)
+
+private[zorder] object JournalKind {
+
+  /** The table's path stays, and directories are renamed. */
+  case object Path extends JournalKind("path")
+
+  /** The new directories stay where they are, and the catalog gets their locations. */
+  case object Catalog extends JournalKind("catalog")
+
+  def of(text: String): Option[JournalKind] = Seq(Path, Catalog).find(_.text == text)
+}
+
+/** [[Journal]] as JSON and back. */
+private[parquet] object JournalJson {
+
+  private val mapper = new ObjectMapper()
+
+  def write(j: Journal): String = {
+    val node = mapper.createObjectNode()
+    node.put("version", 1).put("txn", j.txn).put("kind", j.kind.text).put("operation", j.operation.text)
+    node.put("state", j.state.text).put("owner", j.owner).put("table", j.table)
+    if (j.process.nonEmpty) node.put("process", j.process)
+    node.put("runId", j.runId).put("changedMs", j.changedMs)
+    node.put("home", j.home.toString).put("staging", j.staging.toString)
+    val units = node.putArray("units")
+    j.units.foreach { u =>
+      val unit = units.addObject()
+      unit.put("partition", u.partition).put("target", u.target.toString)
+      unit.put("staged", u.staged.toString).put("old", u.old.toString)
+      files(unit, "inputs", u.inputs)
+      files(unit, "kept", u.kept)
+      files(unit, "outputs", u.outputs)
+    }
+    files(node, "carried", j.carried)
+    if (j.ignored.nonEmpty) files(node, "ignored", j.ignored)
+    mapper.writeValueAsString(node)
+  }
+
+  /**
+   * None when the text is not a journal, or one of a later version with a word that this one does not know: its
+   * directories are then unexplained, and nobody touches them.
+   */
+  def read(text: String): Option[Journal] =
+    try Option(mapper.readTree(text)).filter(_.hasNonNull("txn")).flatMap(journal)
+    catch { case _: java.io.IOException => None }
+
+  private def journal(node: JsonNode): Option[Journal] =
+    for {
+      kind <- JournalKind.of(node.path("kind").asText)
+      operation <- Operation.of(node.path("operation").asText)
+      state <- JournalState.of(node.path("state").asText)
+    } yield journal(node, kind, operation, state)
+
+  private def journal(
+      node: JsonNode,
+      kind: JournalKind,
+      operation: Operation,
+      state: JournalState): Journal = Journal(
+    txn = node.path("txn").asText,
+    kind = kind,
+    operation = operation,
+    state = state,
+    owner = node.path("owner").asText,
+    table = node.path("table").asText,
+    runId = node.path("runId").asText,
+    changedMs = node.path("changedMs").asLong,
+    home = new Path(node.path("home").asText),
+    staging = new Path(node.path("staging").asText),
+    units = each(node, "units").map { u =>
+      SwapUnit(
+        u.path("partition").asText,
+        new Path(u.path("target").asText),
+        new Path(u.path("staged").asText),
+        new Path(u.path("old").asText),
+        readFiles(u, "inputs"),
+        readFiles(u, "kept"),
+        readFiles(u, "outputs"))
+    },
+    carried = readFiles(node, "carried"),
+    ignored = readFiles(node, "ignored"),
+    process = node.path("process").asText)
+
+  private def files(node: ObjectNode, name: String, list: Seq[ListedFile]): Unit = {
+    val array = node.putArray(name)
+    list.foreach { f =>
+      array.addObject().put("path", f.rel).put("length", f.length).put("modified", f.modified)
+    }
+  }
+
+  private def readFiles(node: JsonNode, name: String): Seq[ListedFile] = each(node, name).map { f =>
+    ListedFile(f.path("path").asText, f.path("length").asLong, f.path("modified").asLong)
+  }
+
+  private def each(node: JsonNode, name: String): Seq[JsonNode] = node.path(name) match {
+    case array: ArrayNode => array.elements.asScala.toVector
+    case _ => Nil
+  }
+}
+
+/**
+ * The journals of one table: `.<base>.zorder-<txn>.json` in the directory `parent`, and the names of the
+ * directories that go with them.
+ */
+private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base: String) {
+
+  private val prefix = s".$base.zorder-"
+
+  /** All readable journals, oldest first. */
+  def all(): Seq[Journal] =
+    TextFiles.children(fs, parent).filter(s => isJournal(s.getPath.getName))
+      .flatMap(s => TextFiles.read(fs, s.getPath).flatMap(JournalJson.read))
+      .sortBy(j => (j.changedMs, j.txn))
+
+  /** Whether anything of ours is beside the table, even without a journal. */
+  def hasTraces: Boolean = TextFiles.children(fs, parent).exists(s => isOurs(s.getPath.getName))
+
+  def get(txn: String): Option[Journal] = TextFiles.read(fs, file(txn)).flatMap(JournalJson.read)
+
+  def write(journal: Journal): Journal = {
+    TextFiles.replace(fs, file(journal.txn), JournalJson.write(journal))
+    journal
+  }
+
+  def delete(journal: Journal): Unit = {
+    fs.delete(file(journal.txn), false)
+    ()
+  }
+
+  /** Files of commits that have no journal: a JVM died while it wrote them. */
+  def leftovers(): Seq[FileStatus] = TextFiles.children(fs, parent).filter { s =>
+    val name = s.getPath.getName
+    s.isFile && name.startsWith(prefix) && !isJournal(name) &&
+    get(name.stripPrefix(prefix).takeWhile(_ != '.')).isEmpty
+  }
+
+  def staging(txn: String): Path = new Path(parent, s"$prefix$txn.new")
+  def retired(txn: String): Path = new Path(parent, s".$base.old-$txn")
+  def stray(txn: String): Path = new Path(parent, s"$prefix$txn.stray")
+  def beat(txn: String): Path = new Path(parent, s"$prefix$txn.beat")
+
+  /** Of the session that takes the place of a dead owner. */
+  def heir(txn: String, owner: String): Path = new Path(parent, s"$prefix$txn.heir-$owner")
+
+  def isOurs(name: String): Boolean = name.startsWith(prefix) || name.startsWith(s".$base.old-")
+
+  private def file(txn: String): Path = new Path(parent, s"$prefix$txn.json")
+
+  private def isJournal(name: String): Boolean =
+    name.startsWith(prefix) && name.endsWith(".json") &&
+      !name.stripPrefix(prefix).stripSuffix(".json").contains(".")
+}
+
+private[zorder] object JournalStore {
+  def beside(fs: FileSystem, root: Path): JournalStore = new JournalStore(fs, root.getParent, root.getName)
+}
+
+/**
+ * How a journal identifies its table: `name@time of creation`. The time distinguishes the table from a dropped one
+ * that lay at the same place. The name may change and is only for people.
+ */
+private[zorder] object TableIdentity {
+
+  def of(meta: CatalogTable): String = s"${meta.identifier.unquotedString}@${meta.createTime}"
+
+  def same(a: String, b: String): Boolean = created(a) == created(b)
+
+  /** Certainly two tables. "" is a path, which may be that of any table. */
+  def differ(a: String, b: String): Boolean = a.nonEmpty && b.nonEmpty && !same(a, b)
+
+  def name(identity: String): String = identity.substring(0, math.max(0, identity.lastIndexOf('@')))
+
+  private def created(identity: String): String = identity.substring(identity.lastIndexOf('@') + 1)
+}
+
+/**
+ * When a managed table is renamed, its directory is renamed too, but what lies beside it keeps the old name. The
+ * table's state knows that name, and `adopt` moves the journals and the directories of old files to the new name.
+ */
+private[zorder] object RenamedTable {
+
+  def adopt(fs: FileSystem, root: Path, identity: String): Unit = {
+    val state = new StateDir(fs, root)
+    state.base.map(_.trim).filter(b => b.nonEmpty && b != root.getName && !b.contains('/')).foreach { base =>
+      val (before, now) = (new JournalStore(fs, root.getParent, base), JournalStore.beside(fs, root))
+      before.all().filter(j =>
+        j.state == JournalState.Done && TableIdentity.same(j.table, identity)).foreach {
+        j =>
+          val (from, to) = (before.retired(j.txn), now.retired(j.txn))
+          now.write(moved(j, Seq(j.home -> root, from -> to)).copy(home = root))
+          if (fs.exists(from)) FileMoves.rename(fs, from, to)
+          before.delete(j)
+      }
+      state.writeBase(root.getName)
+    }
+  }
+
+  private def moved(journal: Journal, places: Seq[(Path, Path)]): Journal = {
+    def text(path: String): String = places.collectFirst {
+      case (from, to) if path == from.toString || path.startsWith(s"$from/") =>
+        s"$to${path.stripPrefix(from.toString)}"
+    }.getOrElse(path)
+    def path(p: Path): Path = new Path(text(p.toString))
+    journal.copy(
+      staging = path(journal.staging),
+      units =
+        journal.units.map(u => u.copy(target = path(u.target), staged = path(u.staged), old = path(u.old))),
+      carried = journal.carried.map(f => f.copy(rel = text(f.rel))),
+      ignored = journal.ignored.map(f => f.copy(rel = text(f.rel))))
   }
 }
