@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.table.parquet.files
 import scala.collection.mutable.ArrayBuffer
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
-
-import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.file.{DataFile, PathText}
 import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /**
@@ -86,4 +86,102 @@ private[zorder] object DirectoryListing {
     val cut = file.rel.lastIndexOf('/')
     if (cut < 0) "" else file.rel.substring(0, cut)
   }
+}
+
+/**
+ * Hidden directories inside that of a managed table. `.z<txn>` holds the partitions that a run has written,
+ * `.z<txn>.old` the old ones that it found where Spark makes partitions. Listings skip both, and DROP deletes them.
+ */
+private[zorder] object HiddenDirectories {
+  private val Prefix = ".z"
+  private val Old = ".old"
+
+  def fresh(root: Path, txn: String): Path = new Path(root, s"$Prefix$txn")
+  def retired(root: Path, txn: String): Path = new Path(root, s"$Prefix$txn$Old")
+  def isOurs(name: String): Boolean = name.matches("\\.z[A-Za-z0-9]{6,}(\\.old)?")
+
+  /** All that exist. */
+  def all(fs: FileSystem, root: Path): Seq[Path] =
+    TextFiles.children(fs, root).filter(s => s.isDirectory && isOurs(s.getPath.getName)).map(_.getPath)
+
+  /** Whether `dir` is below `root` and a listing of `root` finds its files. */
+  def isVisible(root: Path, dir: Path): Boolean =
+    below(root, dir).exists(!_.split('/').exists(DirectoryListing.isHidden))
+
+  /** Our hidden directory that `dir` lies in, if it does. */
+  def topOf(root: Path, dir: Path): Option[Path] =
+    below(root, dir).map(_.takeWhile(_ != '/')).filter(isOurs).map(new Path(root, _))
+
+  private def below(root: Path, dir: Path): Option[String] = {
+    val base = s"${PathText.of(root)}/"
+    Some(dir.toUri.getPath).filter(_.startsWith(base)).map(_.stripPrefix(base))
+  }
+}
+
+/** Jobs that write into a table while it is being rewritten, recognised by their scratch directories. */
+private[zorder] object ActiveWriters {
+
+  /**
+   * Waits until there are none in `dir`.
+   *
+   * @return
+   *   what lies below it then
+   * @throws ZOrderConflictException
+   *   if one is still there after `waitMs`
+   */
+  def await(fs: FileSystem, dir: Path, waitMs: Long): DirectoryListing =
+    awaited(waitMs, DirectoryListing.walk(fs, dir))(_.writer.map(dir -> _))
+
+  /**
+   * Waits until there are none in some directories of a table, nor in those above them up to the table's own: a job that
+   * writes several partitions has its scratch directory there.
+   *
+   * @return
+   *   what lies below each of the directories then
+   */
+  def await(fs: FileSystem, root: Path, dirs: Seq[Path], waitMs: Long): Seq[DirectoryListing] =
+    awaited(waitMs, look(fs, root, dirs))(_.writer).listings
+
+  /** (directory, its scratch directory) of such a job. */
+  def find(fs: FileSystem, root: Path, dirs: Seq[Path]): Option[(Path, String)] =
+    look(fs, root, dirs).writer
+
+  /** Listings as far as the first writer. */
+  private case class Look(writer: Option[(Path, String)], listings: Seq[DirectoryListing])
+
+  /** Above first: a job that is not there any more has put its files into the directories, which are listed then. */
+  private def look(fs: FileSystem, root: Path, dirs: Seq[Path]): Look = {
+    val top = fs.makeQualified(root)
+    def within(dir: Path) = dir == top || dir.toString.startsWith(s"$top/")
+    val above = dirs.flatMap(d =>
+      Iterator.iterate(fs.makeQualified(d).getParent)(_.getParent)
+        .takeWhile(p => p != null && within(p)))
+    val own = dirs.map(d => fs.makeQualified(d)).toSet
+    val several = (top +: above).distinct.filterNot(own).iterator.flatMap(dir =>
+      TextFiles.children(fs, dir).map(_.getPath.getName).find(DirectoryListing.isWriter).map(dir -> _))
+      .take(1).toList.headOption
+    dirs.foldLeft(Look(several, Vector.empty)) { (seen, dir) =>
+      if (seen.writer.isDefined) seen
+      else {
+        val tree = DirectoryListing.walk(fs, dir)
+        Look(tree.writer.map(dir -> _), seen.listings :+ tree)
+      }
+    }
+  }
+
+  private def awaited[A](waitMs: Long, look: => A)(writer: A => Option[(Path, String)]): A = {
+    val end = System.nanoTime + waitMs * 1000000L
+    var seen = look
+    while (writer(seen).isDefined && System.nanoTime < end) {
+      Thread.sleep(math.min(200L, math.max(1L, waitMs)))
+      seen = look
+    }
+    writer(seen).foreach { case (dir, scratch) => stop(dir, scratch) }
+    seen
+  }
+
+  def stop(root: Path, dir: String): Nothing =
+    throw new ZOrderConflictException(
+      s"A job is writing to the table ($root/$dir is there); nothing was changed, " +
+        "run it again when that job is done, or delete that directory if no job is running.")
 }
