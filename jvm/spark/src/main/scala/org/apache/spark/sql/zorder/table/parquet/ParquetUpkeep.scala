@@ -1,0 +1,307 @@
+package org.apache.spark.sql.zorder.table.parquet
+
+import java.util.Locale
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.zorder.errors.ZOrderException.{refuse, notAgreed}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{Operation, RunRecord, Vacuumed}
+import org.apache.spark.sql.zorder.table.file.PathText
+import org.apache.spark.sql.zorder.table.parquet.commit.{
+  CommitWait, HomeCommit, PathCompletion, PathRecovery, UntouchedFiles
+}
+import org.apache.spark.sql.zorder.table.parquet.files.{
+  DirectoryListing, FileMoves, HiddenDirectories, ListedFile, SymbolicLinks
+}
+import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Journal, JournalKind, JournalState, JournalStore, SwapUnit
+}
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
+
+/**
+ * `ZORDER VACUUM`: deletes files that a journal names as rewritten or copied, and nothing else.
+ *
+ * Files that somebody has written to a place whose old files are gone stop it, since the user has to say what they are
+ * ([[LateChoice]]). The status of a directory: DELETED, WATCHED (empty, the first place of an external table), KEPT (younger than the
+ * retention), CARRIED_OVER (only late files), OVERWRITTEN (in a dry run:
+ * files that would stop it), LINK (leads to a directory that is not ours), WRITER_IN_FLIGHT,
+ * FILES_LEFT (files that no journal names), ABANDONED (staging directory of a dead run), NO_JOURNAL (ours by name,
+ * but no journal explains it).
+ *
+ * @param spared
+ *   full paths of files that stay all the same
+ */
+private[zorder] final class ParquetVacuum(
+    table: ParquetTable,
+    retentionMs: Long,
+    dryRun: Boolean,
+    spared: Set[String] = Set.empty) {
+
+  private val store: JournalStore = table.store
+  private val fs: FileSystem = store.fs
+  private val live: Set[String] = table.liveDirs().values.map(PathText.of).toSet
+
+  /** How long what another JVM may be writing is left alone. */
+  private val patience = math.min(retentionMs, PathRecovery.StagingMs)
+
+  /** Asked again each time: a commit that this vacuum has finished itself changed its journal only just now. */
+  private def now: Long = System.currentTimeMillis
+
+  def run(): Seq[Vacuumed] = {
+    val abandoned = unfinished()
+    val found = LateFiles.find(table)
+    val (sure, unsure) = found.partition(_.sure)
+    val late = sure.groupBy(_.dir).map { case (dir, found) => dir -> found.size.toLong }
+    val home = counted(sure.filter(_.home), "CARRIED_OVER") ++ counted(unsure, "OVERWRITTEN")
+    if (!dryRun) LateFiles.carryAll(table, found)
+    val inUse = table.files().map(_.path).toSet
+    val purged = for {
+      j <- done()
+      u <- j.units if !live(PathText.of(u.old)) && fs.exists(u.old)
+    } yield purge(j, u, late.getOrElse(u.old, 0L), inUse)
+    if (!dryRun) {
+      forget()
+      store.leftovers().filter(s => now - s.getModificationTime >= patience)
+        .foreach(s => fs.delete(s.getPath, false))
+    }
+    abandoned ++ home ++ purged ++ unexplained()
+  }
+
+  private def counted(late: Seq[LateFile], status: String): Seq[Vacuumed] =
+    late.groupBy(_.dir).toSeq.sortBy(_._1.toString).map { case (dir, found) =>
+      Vacuumed(dir, 0, 0, found.size.toLong, status)
+    }
+
+  /** Including those of a dropped table of the same name: they name their old files too. */
+  private def done(): Seq[Journal] = {
+    val anyKind = table.identity.nonEmpty
+    store.all().filter(j => j.state == JournalState.Done && (anyKind || j.kind == JournalKind.Path))
+  }
+
+  private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): Vacuumed = {
+    val tree = DirectoryListing.walk(fs, unit.old)
+    val named = unit.named.toSet
+    val copied = store.get(journal.txn).toSeq.flatMap(_.carried).toSet
+    def mayGo(f: ListedFile): Boolean =
+      !inUse(s"${tree.root}/${f.rel}") && !spared(new Path(
+        unit.old,
+        f.rel).toString) && !SymbolicLinks.onTheWay(unit.old, f.rel) &&
+        (named(f) || UntouchedFiles.stale(f.rel) || marker(f) || copied(f.copy(rel =
+          new Path(unit.old, f.rel).toString)))
+    val (go, stay) = tree.files.partition(mayGo)
+    val linked = SymbolicLinks.target(unit.old).isDefined
+    if (now - journal.changedMs < retentionMs) Vacuumed(unit.old, 0, 0, carried, "KEPT")
+    else if (linked) Vacuumed(unit.old, 0, 0, carried, "LINK")
+    else if (tree.writer.isDefined) Vacuumed(unit.old, 0, 0, carried, "WRITER_IN_FLIGHT")
+    else {
+      if (!dryRun) {
+        go.foreach { f =>
+          fs.delete(new Path(unit.old, f.rel), false)
+          CrashPoint.hit("vacuum-deleted")
+        }
+        if (stay.isEmpty && !table.keepsDirectory(unit)) FileMoves.deleteEmptyDirs(fs, unit.old)
+      }
+      val left = if (dryRun) stay.size > carried else stay.nonEmpty
+      val status =
+        if (left) "FILES_LEFT" else if (tree.files.isEmpty && watched(unit)) "WATCHED" else "DELETED"
+      Vacuumed(unit.old, go.size.toLong, go.map(_.length).sum, carried, status)
+    }
+  }
+
+  /** The marker that a late job has left beside its files, which are carried over. */
+  private def marker(f: ListedFile): Boolean = f.length == 0 && f.rel.split('/').last == "_SUCCESS"
+
+  /** Finishes or withdraws dead commits that are old enough. */
+  private def unfinished(): Seq[Vacuumed] = {
+    val before = store.all().filter(j => j.state != JournalState.Done && !j.active)
+      .filter(j => j.owner == Journal.thisJvm || now - j.changedMs >= patience)
+    if (!dryRun) table.recoverCommits(patience)
+    before.map(j => Vacuumed(j.staging, 0, 0, 0, "ABANDONED"))
+  }
+
+  /** Deletes journals whose old directories are gone. */
+  private def forget(): Unit = done().foreach { j =>
+    val left = j.units.filter(u => fs.exists(u.old) && !live(PathText.of(u.old)))
+      .map(u => if (watched(u)) u.copy(inputs = Nil, kept = Nil, outputs = Nil) else u)
+    if (left.isEmpty && !j.ignored.exists(f => fs.exists(new Path(f.rel)))) {
+      FileMoves.deleteEmptyDirs(fs, store.retired(j.txn))
+      if (j.kind == JournalKind.Catalog) emptyParents(j)
+      store.delete(j)
+    } else if (left != j.units) store.write(j.copy(units = left))
+  }
+
+  /** Empty, but somebody may still write there by path, so a journal without files keeps naming it. */
+  private def watched(unit: SwapUnit): Boolean =
+    table.keepsDirectory(unit) && DirectoryListing.walk(fs, unit.old).files.isEmpty
+
+  /** The directories of an earlier run's partitions: `t.z<txn>`, or `.z<txn>` inside a managed table. */
+  private def emptyParents(journal: Journal): Unit = journal.units.foreach { u =>
+    HiddenDirectories.topOf(table.root, u.old)
+      .orElse(topOf(u.old).filter(_.getName.startsWith(s"${store.base}.z")))
+      .filterNot(p => live.exists(l => l == PathText.of(p) || l.startsWith(s"${PathText.of(p)}/")))
+      .foreach(p => FileMoves.deleteEmptyDirs(fs, p))
+  }
+
+  private def topOf(dir: Path): Option[Path] =
+    Iterator.iterate(dir)(_.getParent).takeWhile(_ != null).find(_.getParent == store.parent)
+
+  private def unexplained(): Seq[Vacuumed] = {
+    val known = store.all().flatMap(j =>
+      Seq(store.retired(j.txn), store.staging(j.txn)).map(_.getName) ++
+        j.units.indices.map(i => PathCompletion.stray(store, j, i).getName)).toSet
+    unexplainedInside() ++ TextFiles.children(fs, store.parent)
+      .filter(s => s.isDirectory && store.isOurs(s.getPath.getName) && !known(s.getPath.getName))
+      .map(s => Vacuumed(s.getPath, 0, 0, 0, "NO_JOURNAL"))
+  }
+
+  private def unexplainedInside(): Seq[Vacuumed] = {
+    val used =
+      live ++ store.all().flatMap(j => j.staging +: j.units.flatMap(u => Seq(u.old, u.target))).map(PathText.of)
+    val (empty, full) = HiddenDirectories.all(fs, table.root)
+      .filterNot(dir => used.exists(u => u == PathText.of(dir) || u.startsWith(s"${PathText.of(dir)}/")))
+      .partition(dir => DirectoryListing.walk(fs, dir).files.isEmpty)
+    if (!dryRun) empty.foreach(FileMoves.deleteEmptyDirs(fs, _))
+    full.map(Vacuumed(_, 0, 0, 0, "NO_JOURNAL"))
+  }
+}
+
+/** `ZORDER ROLLBACK`: returns to the files before the last run. Rows that were added since are kept. */
+private[zorder] object ParquetRollback {
+
+  /** @return the id of the run that was undone */
+  def run(table: ParquetTable, statement: String): String = {
+    LateFiles.carry(table)
+    val runs = table.doneJournals().filter(j => j.operation == Operation.Optimize && j.kind == table.kind)
+    val last = runs.lastOption.getOrElse(refuse(
+      s"There is no run of ${table.name} to roll back: none was made, or its old files were vacuumed."))
+    // each batch of a run has its own partitions
+    val commits = runs.filter(_.runId == last.runId)
+    commits.flatMap(_.units).foreach(u => checkOld(table, u))
+    commits.foreach(checkPlace(table, _))
+    val recorded = table.state.standing().filter(_.runId == last.runId)
+    checkWhole(table, commits, recorded)
+    val txn = Journal.newTxn("")
+    val record = RunRecord.rolledBack(last.runId, recorded.lastOption, number = 0, statement)
+    val draft = table.draft(txn, Operation.Rollback, record.runId)
+    table.commitRollback(draft.copy(units = back(table, txn, commits)), record)
+    last.runId
+  }
+
+  /** The exchanges that take these commits back. */
+  private def back(table: ParquetTable, txn: String, commits: Seq[Journal]): Seq[SwapUnit] =
+    for (commit <- commits; unit <- commit.units)
+      yield table.reversed(txn, unit)
+        .copy(inputs = unit.outputs, kept = copied(commit, unit), outputs = unit.inputs)
+
+  /** Files that were copied from the old to the new directory, as they were then. */
+  private def copied(journal: Journal, unit: SwapUnit): Seq[ListedFile] = {
+    val base = s"${unit.old}/"
+    unit.kept ++ journal.carried.filter(_.rel.startsWith(base))
+      .map(f => f.copy(rel = f.rel.stripPrefix(base)))
+  }
+
+  private def checkOld(table: ParquetTable, unit: SwapUnit): Unit = {
+    val there = DirectoryListing.walk(table.store.fs, unit.old).files.toSet
+    val data = unit.named.filter(_.isData)
+    if (unit.inputs.isEmpty || !data.forall(there))
+      refuse(s"The last run of ${table.name} cannot be rolled back: its old files in ${unit.old} " +
+        "were vacuumed or changed.")
+  }
+
+  /** A vacuum may have deleted the old files of the run's first batches. */
+  private def checkWhole(table: ParquetTable, commits: Seq[Journal], recorded: Seq[RunRecord]): Unit =
+    if (recorded.length > commits.length)
+      refuse(s"The last run of ${table.name} cannot be rolled back: some of its old files were vacuumed.")
+
+  /** The data must be where the run put it, and its files must be as the run wrote them. */
+  private def checkPlace(table: ParquetTable, last: Journal): Unit = {
+    val live = table.liveDirs()
+    last.units.foreach { u =>
+      val now = live.get(u.partition)
+      val there = now.map(dir => DirectoryListing.walk(table.store.fs, dir).files.toSet).getOrElse(Set.empty)
+      if (!now.map(_.toUri.getPath).contains(u.target.toUri.getPath) || !u.outputs.forall(there))
+        refuse(s"${table.name} was overwritten, moved or partly deleted since the run ${last.runId}, " +
+          "which can therefore not be rolled back without losing that.")
+    }
+  }
+}
+
+/** What the user says of the files of a table that has moved, when the table is left. */
+sealed abstract private[zorder] class HomeChoice(val words: String)
+
+private[zorder] object HomeChoice {
+
+  /** They go back to where they were before the first run. */
+  case object MoveHome extends HomeChoice("MOVE HOME")
+
+  /** They stay where they are. */
+  case object Stay extends HomeChoice("STAY")
+}
+
+/**
+ * `ZORDER REMOVE`: removes every trace of this project from a table. Files that have moved go home, on an object store
+ * only if the user says so, since that is a copy of the table.
+ */
+private[zorder] object ParquetRemove {
+
+  def run(
+      session: ClassicSession,
+      table: ParquetTable,
+      choice: Option[HomeChoice],
+      statement: String): Unit = {
+    val (copies, others) = LateFiles.find(table).partition(_.arrived)
+    LateFiles.ask(table, others)
+    val late = others.map(_.dir)
+    if (late.nonEmpty)
+      refuse(s"${late.size} files came late into old directories of ${table.name} (${late.head}); " +
+        "run ZORDER VACUUM first, which carries them over.")
+    table.store.all().find(j => j.state != JournalState.Done).foreach { j =>
+      refuse(s"The run ${j.runId} is working on ${table.name}, or died; " +
+        "let it end, or run ZORDER VACUUM first.")
+    }
+    val left = new ParquetVacuum(table, 0L, dryRun = true).run()
+      .find(r => r.status != "DELETED" && r.status != "WATCHED")
+    left.foreach { r =>
+      refuse(s"${r.path} holds files that no run of ${table.name} has written (${r.status}); " +
+        "move them away first.")
+    }
+    val home = wayHome(table, choice)
+    // what an attempt that died has copied home already
+    val spared = if (home.isDefined) copies.map(_.path.toString).toSet else Set.empty[String]
+    new ParquetVacuum(table, 0L, dryRun = false, spared).run()
+    home.foreach { bring =>
+      bring(statement)
+      // where they were copied, what they were copied from
+      new ParquetVacuum(table, 0L, dryRun = false).run()
+    }
+    table.store.all().filter(table.owns).foreach(table.store.delete)
+    table.store.fs.delete(table.state.dir, true)
+    CrashPoint.hit("removed-state")
+    table.catalogName.foreach(dropProperties(session, _))
+  }
+
+  /** What brings the files home, after everything has been checked; None if they are there, or stay. */
+  private def wayHome(table: ParquetTable, choice: Option[HomeChoice]): Option[String => Unit] = table match {
+    case moved: CatalogParquetTable if !choice.contains(HomeChoice.Stay) =>
+      val commit = new HomeCommit(moved.entry, CommitWait.of(moved.session))
+      val away = commit.away()
+      val deleted = moved.doneJournals().flatMap(j =>
+        j.carried.map(_.rel) ++ j.units.flatMap(u => u.named.map(f => new Path(u.old, f.rel).toString))).toSet
+      commit.check(away, file => deleted(file.toString))
+      if (choice.isEmpty) commit.cost(away).foreach { cost =>
+        notAgreed(
+          s"The files of ${moved.name} have moved, and a directory cannot be renamed in one step where they are: " +
+            s"bringing them home to ${away.head.target} means $cost. Say ZORDER REMOVE ${moved.name} MOVE HOME to do " +
+            s"that, or ZORDER REMOVE ${moved.name} STAY to leave them in ${away.head.staged}.")
+      }
+      Some(away).filter(_.nonEmpty).map(units => commit.bring(units, _))
+    case _ => None
+  }
+
+  private def dropProperties(session: ClassicSession, ident: TableIdentifier): Unit = {
+    val meta = session.sessionState.catalog.getTableRawMetadata(ident)
+    val (ours, others) = meta.properties.partition(_._1.toLowerCase(Locale.ROOT).startsWith("zorder."))
+    if (ours.nonEmpty) session.sessionState.catalog.alterTable(meta.copy(properties = others))
+  }
+}
