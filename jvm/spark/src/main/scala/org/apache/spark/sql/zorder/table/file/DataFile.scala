@@ -1,6 +1,15 @@
 package org.apache.spark.sql.zorder.table.file
 
+import java.util.Locale
+
+import scala.util.matching.Regex
+
 import org.apache.hadoop.fs.Path
+import org.apache.parquet.hadoop.ParquetOutputFormat
+import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils.{DEFAULT_PARTITION_NAME, unescapePathName}
+import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
+import org.apache.spark.sql.types.{StringType, StructType}
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * One data file of a table's snapshot.
@@ -34,4 +43,72 @@ object DataFile {
     val path = new Path(file.path).toUri.getPath
     if (path.startsWith(base)) path.substring(base.length) else file.path
   }
+}
+
+/** The files of one partition directory (empty name when unpartitioned), as a run listed them at its start. */
+final case class PinnedPartition(directory: String, files: Seq[DataFile]) {
+  def bytes: Long = files.map(_.length).sum
+}
+
+object PinnedPartition {
+
+  /** Files by the partitions that they are in. */
+  def of(files: Seq[DataFile]): IndexedSeq[PinnedPartition] =
+    files.groupBy(_.partition).toIndexedSeq.map { case (directory, inside) =>
+      PinnedPartition(directory, inside)
+    }
+}
+
+/** The values that a partition directory's name stands for. */
+private[zorder] object PartitionValues {
+
+  /**
+   * @param directory
+   *   such as `day=2026-01-01/h=3`; empty when unpartitioned
+   * @return
+   *   one literal per field of `schema`, in the table's types
+   */
+  def of(directory: String, schema: StructType, timeZone: String): Seq[Literal] = {
+    val named = directory.split('/').filter(_.nonEmpty).map { part =>
+      val at = part.indexOf('=')
+      unescapePathName(part.take(at)).toLowerCase(Locale.ROOT) -> unescapePathName(part.drop(at + 1))
+    }.toMap
+    schema.map { field =>
+      val raw = named(field.name.toLowerCase(Locale.ROOT))
+      if (raw == DEFAULT_PARTITION_NAME) Literal.create(null, field.dataType)
+      else {
+        val text = Literal.create(UTF8String.fromString(raw), StringType)
+        Literal(Cast(text, field.dataType, Some(timeZone)).eval(), field.dataType)
+      }
+    }
+  }
+}
+
+/**
+ * The shuffle partition that wrote a file, by the file's name: its number over all layouts of a run.
+ *
+ * @param writer
+ *   who names files so
+ * @param pattern
+ *   of a name, with the number as its only group
+ */
+private[table] final class PartNumber(writer: String, pattern: Regex) {
+  def apply(path: String): Int = new Path(path).getName match {
+    case pattern(number) => number.toInt
+    case other => throw new IllegalStateException(s"$other is not a file that $writer wrote")
+  }
+}
+
+/** A path without scheme and host, and without a slash at its end, by which two names of one place are compared. */
+private[zorder] object PathText {
+  def of(path: Path): String = path.toUri.getPath.stripSuffix("/")
+}
+
+/** The setting by which Parquet's writer ends a row group after a number of rows, if its bytes do not come first. */
+private[zorder] object RowGroupLimit {
+  val Key = "parquet.block.row.count.limit"
+
+  /** Parquet has it since 1.16, so Spark has it since 4.1. */
+  val supported: Boolean =
+    classOf[ParquetOutputFormat[_]].getFields.exists(f => f.getType == classOf[String] && f.get(null) == Key)
 }

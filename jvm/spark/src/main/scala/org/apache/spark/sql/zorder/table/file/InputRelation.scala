@@ -52,3 +52,6 @@ object InputRelation {
   def taken(names: Seq[String]): Option[String] =
     names.find(n => (OwnColumns ++ Seq(PositionColumn, PathColumn)).exists(_.equalsIgnoreCase(n)))
 }
+
+/** Marks the file index of a clustering run's own scan, which is no query of the user and is never logged. */
+trait OwnScan

@@ -1,8 +1,0 @@
-package org.apache.spark.sql.zorder.table.file
-
-import org.apache.hadoop.fs.Path
-
-/** A path without scheme and host, and without a slash at its end, by which two names of one place are compared. */
-private[zorder] object PathText {
-  def of(path: Path): String = path.toUri.getPath.stripSuffix("/")
-}
