@@ -2,6 +2,10 @@ package org.apache.spark.sql.zorder.table.storage
 
 import java.util.Locale
 
+import org.apache.hadoop.fs.FileSystem
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+
 /** File systems where a directory cannot be renamed in one step. */
 private[zorder] object ObjectStores {
 
@@ -31,4 +35,21 @@ private[zorder] object ObjectStores {
     "dbfs")
 
   def isOne(scheme: String): Boolean = scheme != null && schemes(scheme.toLowerCase(Locale.ROOT))
+}
+
+/**
+ * File systems where a directory is renamed in one step, so that it can take the place of another one. All others are
+ * treated as object stores: a list of what is known to work is safe where a list of what is not would be incomplete.
+ */
+private[zorder] object AtomicRenames {
+
+  private val tested = Set("file", "hdfs", "viewfs")
+
+  def on(session: ClassicSession, fs: FileSystem): Boolean = onScheme(session, fs.getUri.getScheme)
+
+  def onScheme(session: ClassicSession, scheme: String): Boolean = scheme != null && {
+    val wanted = scheme.toLowerCase(Locale.ROOT)
+    tested(wanted) || SessionKeys.AtomicRenames.orDefault(session.sessionState.conf).split(',')
+      .exists(_.trim.toLowerCase(Locale.ROOT) == wanted)
+  }
 }

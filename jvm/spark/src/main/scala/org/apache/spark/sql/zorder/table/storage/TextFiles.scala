@@ -3,12 +3,14 @@ package org.apache.spark.sql.zorder.table.storage
 import java.io.{FileNotFoundException, IOException}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths, StandardOpenOption}
-import java.util.UUID
+import java.util.{Locale, UUID}
 
-import org.apache.hadoop.fs.{FileAlreadyExistsException, FileContext, FileStatus, FileSystem, LocalFileSystem}
-import org.apache.hadoop.fs.{Options, Path}
-import org.apache.hadoop.fs.UnsupportedFileSystemException
+import org.apache.hadoop.fs.{
+  FSError, FileAlreadyExistsException, FileContext, FileStatus, FileSystem, LocalFileSystem, Options, Path,
+  UnsupportedFileSystemException
+}
 import org.apache.hadoop.io.IOUtils
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** Small text files that a reader sees completely or not at all. */
 private[zorder] object TextFiles {
@@ -86,4 +88,27 @@ private[zorder] object TextFiles {
           if (!fs.rename(from, to)) throw new IOException(s"Cannot rename $from to $to")
       }
     }
+}
+
+/** Why a file system cannot go on. Hadoop's local one throws an Error where others throw an exception. */
+private[zorder] object StorageFailure {
+  private val Full = Seq("no space left", "quota", "not enough space")
+
+  /** The first line of the message. */
+  def unapply(e: Throwable): Option[String] = e match {
+    case wrapped: FSError if wrapped.getCause != null => Some(ZOrderException.firstLine(wrapped.getCause))
+    case _: IOException | _: FSError => Some(ZOrderException.firstLine(e))
+    case _ => None
+  }
+
+  /** Whether the disk or the quota is full. */
+  def isFull(said: String): Boolean = {
+    val lower = said.toLowerCase(Locale.ROOT)
+    Full.exists(lower.contains)
+  }
+
+  /** Turns the Error into an exception. */
+  def thrown[A](body: => A): A =
+    try body
+    catch { case e: FSError => throw new IOException(unapply(e).getOrElse(""), e) }
 }
