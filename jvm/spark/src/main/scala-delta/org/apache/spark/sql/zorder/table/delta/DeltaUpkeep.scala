@@ -1,10 +1,16 @@
 package org.apache.spark.sql.zorder.table.delta
 
-import org.apache.hadoop.fs.{FileSystem, Path}
+import scala.util.control.NonFatal
 
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.spark.sql.delta.{DeltaOperations, Snapshot}
+import org.apache.spark.sql.delta.actions.{Action, AddFile, CommitInfo, DeletionVectorDescriptor, Metadata}
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.Vacuumed
-import org.apache.spark.sql.zorder.table.storage.TextFiles
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 
 /** Vacuum and removal, with Delta's own commands where it has them. */
 private[delta] object DeltaUpkeep {
@@ -44,4 +50,160 @@ private[delta] object DeltaUpkeep {
   }
 
   def sql(table: DeltaClusterTable): String = s"delta.`${table.root}`"
+}
+
+/**
+ * Delta's RESTORE to the version before the last run. It is refused if versions that came between or after the run's
+ * commits are not harmless, because rows of others would be lost. RESTORE also takes back properties and comments, so
+ * a further commit sets them again.
+ */
+final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaClusterTable) {
+  import table.{log, name}
+
+  def apply(statement: String): String = ActiveSession.during(session) {
+    val commits = table.state.lastRun()
+    val versions = commits.flatMap(_.version)
+    if (versions.isEmpty) table.refuseNoRun()
+    val run = commits.last.runId
+    val before = at(versions.head - 1, run)
+    val since = changes(versions.head, run)
+    val restored = since.collectFirst {
+      case (v, actions) if v > versions.last && restores(actions, before.version) => v
+    }
+    HarmlessVersions.firstOther(since, before.metadata, versions.toSet ++ restored).foreach { v =>
+      refuse(
+        s"$name was written to after the run $run began (version ${versions.mkString(", ")}, now " +
+          s"${table.version}; ${operation(since, v)} made version $v), and RESTORE would lose that; use Delta's " +
+          "RESTORE if you mean it.")
+    }
+    restored match {
+      case None =>
+        refuseGone(before, run)
+        session.sql(s"RESTORE TABLE ${DeltaUpkeep.sql(table)} TO VERSION AS OF ${before.version}").collect()
+        CrashPoint.hit("delta-restored")
+        keep(table.snapshot.metadata, before.metadata)
+      // by a rollback that died: what came after it is newer than what it would have set again
+      case Some(v) => if (v == table.version) keep(at(v - 1, run).metadata, before.metadata)
+    }
+    table.state.writeRollback(commits.last, statement)
+    run
+  }
+
+  /** Sets again what RESTORE took back, unless somebody has changed it meanwhile. */
+  private def keep(metadata: Metadata, restored: Metadata): Unit = {
+    val now = log.update()
+    if (now.metadata == restored && metadata != restored) {
+      val txn = log.startTransaction(table.catalogTable, Some(now))
+      txn.updateMetadata(metadata)
+      txn.commit(Nil, DeltaOperations.SetTableProperties(metadata.configuration))
+    }
+    ()
+  }
+
+  private def at(version: Long, run: String): Snapshot =
+    try log.getSnapshotAt(version)
+    catch { case NonFatal(_) => unreadable(version, run) }
+
+  private def changes(from: Long, run: String): Seq[(Long, Seq[Action])] = {
+    val found = log.getChanges(from).map { case (v, actions) => v -> actions.toSeq }.toList
+    (from to table.version).find(v => !found.exists(_._1 == v)).foreach(unreadable(_, run))
+    found.filter(_._1 <= table.version)
+  }
+
+  private def unreadable(version: Long, run: String): Nothing =
+    refuse(
+      s"The run $run of $name cannot be rolled back: Delta's log does not hold version $version any more.")
+
+  private def restores(actions: Seq[Action], version: Long): Boolean = actions.exists {
+    case c: CommitInfo =>
+      c.operation == "RESTORE" && c.operationParameters.get("version").exists(_.trim == version.toString)
+    case _ => false
+  }
+
+  private def operation(changes: Seq[(Long, Seq[Action])], version: Long): String =
+    changes.filter(_._1 == version).flatMap(_._2).collectFirst { case c: CommitInfo => c.operation }
+      .getOrElse("somebody")
+
+  private def refuseGone(before: Snapshot, run: String): Unit = {
+    val present = table.files().map(f => new Path(f.path)).toSet
+    val needed = before.allFiles.collect().toSeq.flatMap(parts).filterNot(present)
+    val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
+    val there = DeltaUpkeep.lengths(fs, needed)
+    needed.map(fs.makeQualified).find(!there.contains(_)).foreach { gone =>
+      refuse(
+        s"The files before the run $run of $name were deleted by a vacuum ($gone is gone): it cannot be " +
+          "rolled back any more.")
+    }
+  }
+
+  /** A file and its deletion vector. */
+  private def parts(add: AddFile): Seq[Path] =
+    new Path(table.fullPath(add)) +:
+      Option(add.deletionVector).filter(_.storageType != DeletionVectorDescriptor.INLINE_DV_MARKER)
+        .map(_.absolutePath(log.dataPath)).toSeq
+}
+
+/** Versions of a table that changed neither its rows nor how they are stored. */
+private[delta] object HarmlessVersions {
+
+  /** Delta's properties that control when it works and what it keeps, but not what files contain. */
+  private val Keys = Set(
+    "delta.checkpointInterval",
+    "delta.dataSkippingNumIndexedCols",
+    "delta.dataSkippingStatsColumns",
+    "delta.deletedFileRetentionDuration",
+    "delta.enableExpiredLogCleanup",
+    "delta.logRetentionDuration",
+    "delta.randomizeFilePrefixes",
+    "delta.setTransactionRetentionDuration",
+    "delta.targetFileSize",
+    "delta.tuneFileSizesForRewrites")
+
+  /**
+   * The first of these versions that is not harmless. Harmless are a vacuum, a comment, and changes of properties on
+   * the list or of the user's own.
+   *
+   * @param before
+   *   the metadata before the first of them
+   * @param passed
+   *   versions that are only searched for metadata
+   */
+  def firstOther(
+      changes: Seq[(Long, Seq[Action])],
+      before: Metadata,
+      passed: Set[Long]): Option[Long] = {
+    val metadata = changes.scanLeft(before) { case (last, (_, actions)) =>
+      actions.collect { case m: Metadata => m }.lastOption.getOrElse(last)
+    }
+    changes.zip(metadata).collectFirst {
+      case ((version, actions), last) if !passed(version) && !actions.forall(harmless(_, last)) => version
+    }
+  }
+
+  private def harmless(action: Action, last: Metadata): Boolean = action match {
+    case _: CommitInfo => true
+    case m: Metadata =>
+      m.id == last.id && m.format == last.format && m.partitionColumns == last.partitionColumns &&
+      uncommented(m.schema) == uncommented(last.schema) &&
+      changed(m.configuration, last.configuration).forall(harmlessKey)
+    case _ => false
+  }
+
+  private def changed(a: Map[String, String], b: Map[String, String]): Set[String] =
+    (a.toSet ++ b.toSet).map(_._1).filter(k => a.get(k) != b.get(k))
+
+  private def harmlessKey(key: String): Boolean =
+    !key.startsWith("delta.") || Keys(key) || key.startsWith("delta.autoOptimize.")
+
+  private def uncommented(schema: StructType): DataType = StructType(schema.map { f =>
+    val metadata = new MetadataBuilder().withMetadata(f.metadata).remove("comment").build()
+    f.copy(dataType = inside(f.dataType), metadata = metadata)
+  })
+
+  private def inside(t: DataType): DataType = t match {
+    case s: StructType => uncommented(s)
+    case ArrayType(e, n) => ArrayType(inside(e), n)
+    case MapType(k, v, n) => MapType(inside(k), inside(v), n)
+    case other => other
+  }
 }

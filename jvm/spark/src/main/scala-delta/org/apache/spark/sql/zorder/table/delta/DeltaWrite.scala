@@ -3,19 +3,21 @@ package org.apache.spark.sql.zorder.table.delta
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
-
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta._
 import org.apache.spark.sql.delta.actions.{AddFile, FileAction}
 import org.apache.spark.sql.delta.zorder.KeptRowIds
+import org.apache.spark.sql.execution.metric.SQLMetrics
 import org.apache.spark.sql.types.{StructType, TimestampType}
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
-import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartitionValues, PartNumber, PinnedPartition}
+import org.apache.spark.sql.zorder.table.file.{
+  DataFile, InputRelation, PartNumber, PartitionValues, PinnedPartition
+}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
@@ -152,4 +154,38 @@ private[delta] object DeltaWrite {
     case ("compression", codec) => "spark.sql.parquet.compression.codec" -> codec
     case other => other
   }
+}
+
+/** The metrics of a run in `DESCRIBE HISTORY`, under Delta's names for an OPTIMIZE. */
+private[delta] object DeltaMetrics {
+
+  def register(
+      txn: OptimisticTransaction,
+      log: DeltaLog,
+      added: Seq[AddFile],
+      removed: Seq[DataFile]): Unit = {
+    val session = org.apache.spark.sql.SparkSession.active
+    val sizes = added.map(_.size).sorted.toIndexedSeq
+    val values = Map(
+      "numAddedFiles" -> added.length.toLong,
+      "numRemovedFiles" -> removed.length.toLong,
+      "numAddedBytes" -> sizes.sum,
+      "numRemovedBytes" -> removed.map(_.length).sum,
+      "numDeletionVectorsRemoved" -> removed.count(_.deleted.exists(_ > 0)).toLong,
+      "minFileSize" -> sizes.headOption.getOrElse(0L),
+      "p25FileSize" -> quantile(sizes, 0.25),
+      "p50FileSize" -> quantile(sizes, 0.5),
+      "p75FileSize" -> quantile(sizes, 0.75),
+      "maxFileSize" -> sizes.lastOption.getOrElse(0L))
+    txn.registerSQLMetrics(
+      session,
+      values.map { case (name, value) =>
+        val metric = SQLMetrics.createMetric(session.sparkContext, name)
+        metric.set(value)
+        name -> metric
+      })
+  }
+
+  private def quantile(sorted: IndexedSeq[Long], share: Double): Long =
+    if (sorted.isEmpty) 0L else sorted(((sorted.length - 1) * share).toInt)
 }
