@@ -1,12 +1,22 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
-import scala.collection.JavaConverters._
-import org.apache.hadoop.fs.{FileSystem, Path}
-import org.apache.iceberg.{FileScanTask, Snapshot, Table, TableProperties}
+import java.net.URLEncoder
 
-import org.apache.spark.sql.types.StructType
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.iceberg.{
+  ContentFile, FileScanTask, PartitionField, PartitionSpec, Schema, Snapshot, Table, TableProperties
+}
+import org.apache.iceberg.mapping.{NameMapping, NameMappingParser}
+import org.apache.iceberg.spark.SparkSchemaUtil
+import org.apache.iceberg.transforms.Transform
+import org.apache.iceberg.types.{Type, Types}
+import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
+import org.apache.spark.sql.types.{DataType, MetadataBuilder, StructType}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{LeafColumn, StoredAs}
 import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, Vacuumed}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
@@ -115,4 +125,72 @@ private[iceberg] object IcebergClusterTable {
     TableProperties.WRITE_TARGET_FILE_SIZE_BYTES -> "targetFileSize",
     TableProperties.PARQUET_ROW_GROUP_SIZE_BYTES -> "rowGroupSize",
     TableProperties.PARQUET_PAGE_ROW_LIMIT -> "pageRowLimit")
+}
+
+/** Iceberg identifies columns by field ids, which stay when a column is renamed. */
+private[iceberg] object IcebergColumns {
+
+  /** The columns as Spark has them, each with its field id. */
+  def of(schema: Schema): StructType = numbered(SparkSchemaUtil.convert(schema), schema.asStruct)
+
+  /** A column's field id, by its current name. */
+  def id(table: Table, path: Seq[String]): Option[String] =
+    Option(table.schema.findField(path.mkString("."))).map(_.fieldId.toString)
+
+  /** Lists and maps have no statistics that a look-up could use, so the fields inside them are left out. */
+  private def numbered(spark: StructType, own: Types.StructType): StructType =
+    StructType(spark.fields.zip(own.fields.asScala).map { case (field, nested) =>
+      val metadata = new MetadataBuilder().withMetadata(field.metadata)
+        .putLong(StoredAs.FieldId, nested.fieldId.toLong)
+      field.copy(dataType = inside(field.dataType, nested.`type`), metadata = metadata.build())
+    })
+
+  private def inside(spark: DataType, own: Type): DataType = (spark, own) match {
+    case (s: StructType, o: Types.StructType) => numbered(s, o)
+    case _ => spark
+  }
+
+  /**
+   * Leaves of files under the names that the table now has for their field ids. Files that Iceberg did not write have
+   * no field ids and are read by name.
+   */
+  def managed(table: Table): ManagedColumns = {
+    val (schema, names) = (table.schema, mapping(table))
+    def number(leaf: LeafColumn): Option[Int] =
+      leaf.fieldId.orElse(names.flatMap(m => Option(m.find(leaf.column: _*))).map(_.id.toInt))
+        .orElse(Option(schema.findField(leaf.name)).map(_.fieldId))
+    ManagedColumns(leaf => number(leaf).flatMap(id => Option(schema.findColumnName(id))).map(Seq(_)))
+  }
+
+  private def mapping(table: Table): Option[NameMapping] =
+    Option(table.properties.get(TableProperties.DEFAULT_NAME_MAPPING)).map(NameMappingParser.fromJson)
+}
+
+/** The partitions of an Iceberg table, whose values are transforms of columns. */
+private[iceberg] object IcebergPartitions {
+
+  /**
+   * A file's partition in the form of directories, e.g. `ts_day=2026-01-01/id_bucket=3`; empty when
+   * unpartitioned. Not Iceberg's own spelling, in which NULL and the text `null` are the same.
+   */
+  def text(table: Table, file: ContentFile[_]): String = {
+    val spec = table.specs.get(file.specId)
+    spec.fields.asScala.zipWithIndex.map { case (field, i) =>
+      s"${URLEncoder.encode(field.name, "UTF-8")}=${value(spec, field, file, i)}"
+    }.mkString("/")
+  }
+
+  private def value(spec: PartitionSpec, field: PartitionField, file: ContentFile[_], i: Int): String =
+    Option(file.partition.get(i, classOf[Object])) match {
+      case None => ExternalCatalogUtils.DEFAULT_PARTITION_NAME
+      case Some(found) =>
+        val kind = spec.partitionType.fields.get(i).`type`
+        val transform = field.transform.asInstanceOf[Transform[Object, Object]]
+        URLEncoder.encode(transform.toHumanString(kind, found), "UTF-8")
+    }
+
+  /** The columns that have one value in each partition: clustering by them has no effect. */
+  def constant(table: Table): Seq[String] =
+    table.spec.fields.asScala.filter(_.transform.isIdentity)
+      .map(f => table.schema.findColumnName(f.sourceId)).filter(_ != null).toSeq
 }

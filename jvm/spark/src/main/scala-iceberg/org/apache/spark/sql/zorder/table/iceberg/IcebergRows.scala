@@ -1,11 +1,20 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
+import java.util.{List => JList, UUID}
+
 import scala.collection.JavaConverters._
+import scala.collection.mutable.ArrayBuffer
 
 import org.apache.hadoop.fs.Path
-import org.apache.iceberg.{FileScanTask, MetadataColumns, Table}
-import org.apache.iceberg.spark.SparkReadOptions
-
+import org.apache.iceberg.{
+  BaseFileScanTask, DataFile, DeleteFile, FileScanTask, MetadataColumns, PartitionSpecParser, SchemaParser,
+  Table, TableProperties
+}
+import org.apache.iceberg.expressions.{Expressions, ResidualEvaluator}
+import org.apache.iceberg.spark.{
+  FileRewriteCoordinator, ScanTaskSetManager, SparkReadOptions, SparkTableCache
+}
+import org.apache.iceberg.util.{ContentFileUtil, PropertyUtil}
 import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, Literal}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
@@ -61,4 +70,119 @@ private[iceberg] object IcebergRows {
 
   private def numbers(partitions: IndexedSeq[PinnedPartition]): Map[String, Int] =
     partitions.zipWithIndex.flatMap { case (p, i) => p.files.map(_.path -> i) }.toMap
+}
+
+/**
+ * Iceberg's own way to read and write for a rewrite: under a name that stands for a table and some of its files. The
+ * driver keeps the names until `clear`.
+ */
+final private[iceberg] class StagedTasks {
+  private val names = ArrayBuffer.empty[String]
+
+  /** A name under which the table can be written to without a commit. */
+  def forWrite(table: Table): String = synchronized {
+    val name = UUID.randomUUID.toString
+    SparkTableCache.get.add(name, table)
+    names += name
+    name
+  }
+
+  /** A name under which the rows of these files can be read. */
+  def forRead(table: Table, tasks: JList[FileScanTask]): String = {
+    val name = forWrite(table)
+    ScanTaskSetManager.get.stageTasks(table, name, tasks)
+    name
+  }
+
+  def clear(table: Table): Unit = synchronized {
+    names.foreach { name =>
+      SparkTableCache.get.remove(name)
+      ScanTaskSetManager.get.removeTasks[FileScanTask](table, name)
+      FileRewriteCoordinator.get.clearRewrite(table, name)
+    }
+    names.clear()
+  }
+}
+
+/** How large the splits of a run's read are: all cores read, as they do when Spark itself plans files.
+  *
+  * Iceberg fits its splits to the cores when it plans a scan by itself, but not for staged files: of these it
+  * fills splits of 128 MB, so that one core reads a table of that size alone while the others wait.
+  */
+private[iceberg] object ReadSplits {
+
+  /** Bytes of a split: the table's own limit, or less where that leaves cores without work.
+    *
+    * @param limit
+    *   of the table, `read.split.target-size`
+    * @param openCost
+    *   of the table, `read.split.open-file-cost`: a file counts as at least so many bytes, and a split has as many
+    */
+  def bytes(lengths: Seq[Long], cores: Int, limit: Long, openCost: Long): Long = {
+    val total = lengths.map(math.max(_, openCost)).sum
+    math.min(limit, math.max(math.max(openCost, 1L), total / math.max(cores, 1)))
+  }
+
+  def bytes(table: Table, tasks: Seq[FileScanTask], cores: Int): Long = {
+    def property(name: String, default: Long) = PropertyUtil.propertyAsLong(table.properties, name, default)
+    bytes(
+      tasks.map(_.length),
+      cores,
+      property(TableProperties.SPLIT_SIZE, TableProperties.SPLIT_SIZE_DEFAULT),
+      property(TableProperties.SPLIT_OPEN_FILE_COST, TableProperties.SPLIT_OPEN_FILE_COST_DEFAULT))
+  }
+}
+
+/** A file that is in no snapshot yet. */
+private[iceberg] object UncommittedFile {
+
+  /** A task that reads all rows of the file. */
+  def task(table: Table, file: DataFile): FileScanTask = new BaseFileScanTask(
+    file,
+    Array.empty[DeleteFile],
+    SchemaParser.toJson(table.schema),
+    PartitionSpecParser.toJson(table.spec),
+    ResidualEvaluator.unpartitioned(Expressions.alwaysTrue))
+}
+
+/**
+ * How many rows of data files are deleted by delete files, according to the manifests.
+ *
+ * @param tasks
+ *   all files of a snapshot, each with the delete files that its reader has to open
+ */
+final private[iceberg] class IcebergDeletes(tasks: Iterable[FileScanTask]) {
+
+  /** The number of rows in the data files that a delete file applies to. */
+  private val reach: Map[(String, Any), Long] = tasks.toSeq
+    .flatMap(t => IcebergDeletes.of(t).map(IcebergDeletes.key(_) -> t.file.recordCount))
+    .groupBy(_._1).map { case (delete, rows) => delete -> rows.map(_._2).sum }
+
+  /**
+   * An estimate of the share of a file's rows that is deleted. The entries of a delete file that several data files
+   * share are divided by the rows of these files, as if each entry deleted one row.
+   */
+  def share(task: FileScanTask): Double = {
+    val deleted =
+      IcebergDeletes.of(task).map(d => d.recordCount.toDouble / math.max(1L, reach(IcebergDeletes.key(d))))
+    math.min(1.0, deleted.sum)
+  }
+}
+
+private[iceberg] object IcebergDeletes {
+
+  /** One file can hold position deletes of several data files, and an equality delete can match any number of rows. */
+  def rows(task: FileScanTask): Option[Long] = {
+    val deletes = task.deletes.asScala
+    if (deletes.forall(ContentFileUtil.isDV)) Some(deletes.map(d => d.recordCount: Long).sum) else None
+  }
+
+  /** One file holds the deletion vectors of many data files. */
+  private def key(d: DeleteFile): (String, Any) = (d.location, d.contentOffset)
+
+  /** Delete files that are newer than the data file. A rewrite has already left out the rows of older ones. */
+  private def of(task: FileScanTask): Seq[DeleteFile] = task.deletes.asScala.toSeq.filter { d =>
+    val (data, delete) = (task.file.dataSequenceNumber, d.dataSequenceNumber)
+    data == null || delete == null || delete > data
+  }
 }

@@ -2,9 +2,16 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import java.util.Locale
 
-import org.apache.hadoop.fs.FileSystem
+import scala.collection.JavaConverters._
 
+import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.iceberg.{Snapshot, SnapshotSummary, Table, TableProperties}
+import org.apache.iceberg.spark.actions.SparkActions
+import org.apache.iceberg.util.{PropertyUtil, SnapshotUtil}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.ActiveSession
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.Vacuumed
 
 /** Rollback and removal, with Iceberg's own operations. */
 private[iceberg] object IcebergUpkeep {
@@ -44,5 +51,57 @@ private[iceberg] object IcebergUpkeep {
       ours.foreach(update.remove)
       update.commit()
     }
+  }
+}
+
+/** Iceberg's expiry of snapshots, and its removal of files that dead runs have left. */
+private[iceberg] object IcebergVacuum {
+
+  def run(
+      session: ClassicSession,
+      opened: IcebergClusterTable,
+      keepMs: Long,
+      dryRun: Boolean): Seq[Vacuumed] = ActiveSession.during(session) {
+    import opened.{name, table}
+    if (!PropertyUtil.propertyAsBoolean(
+        table.properties,
+        TableProperties.GC_ENABLED,
+        TableProperties.GC_ENABLED_DEFAULT))
+      refuse(s"Files of $name must not be deleted: its property ${TableProperties.GC_ENABLED} is false.")
+    val before = System.currentTimeMillis - keepMs
+    val replaced = removingSnapshots(table, before)
+    val expired =
+      if (dryRun) replaced.map(told(_, SnapshotSummary.DELETED_FILES_PROP)).sum
+      else expire(session, table, before)
+    val files = expired + orphans(session, opened, before, dryRun)
+    val bytes = replaced.map(told(_, SnapshotSummary.REMOVED_FILE_SIZE_PROP)).sum
+    if (files == 0) Nil else Seq(Vacuumed(opened.root, files, bytes, 0L, "DELETED"))
+  }
+
+  private def expire(session: ClassicSession, table: Table, before: Long): Long =
+    SparkActions.get(session).expireSnapshots(table).expireOlderThan(before).execute().deletedDataFilesCount
+
+  /**
+   * The snapshots of the main branch that removed files which only expired snapshots still hold: the expired ones
+   * themselves, and the first one that is kept.
+   */
+  private def removingSnapshots(table: Table, before: Long): Seq[Snapshot] = {
+    val chain = SnapshotUtil.currentAncestors(table).asScala.toSeq
+    val (kept, expired) = chain.span(s => s.timestampMillis >= before || chain.headOption.contains(s))
+    if (expired.isEmpty) Nil else expired :+ kept.last
+  }
+
+  private def told(snapshot: Snapshot, property: String): Long =
+    Option(snapshot.summary.get(property)).fold(0L)(_.toLong)
+
+  private def orphans(
+      session: ClassicSession,
+      opened: IcebergClusterTable,
+      before: Long,
+      dryRun: Boolean): Long = {
+    val action = SparkActions.get(session).deleteOrphanFiles(opened.table).olderThan(before)
+      .location(new Path(opened.table.location, "data").toString)
+    val chosen = if (dryRun) action.deleteWith(_ => ()) else action
+    chosen.execute().orphanFileLocations.asScala.size.toLong
   }
 }
