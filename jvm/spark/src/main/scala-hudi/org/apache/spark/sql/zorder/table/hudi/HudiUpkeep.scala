@@ -2,17 +2,24 @@ package org.apache.spark.sql.zorder.table.hudi
 
 import java.util.Locale
 
-import scala.annotation.nowarn
+import scala.annotation.{nowarn, tailrec}
 import scala.collection.JavaConverters._
+import scala.util.Try
 
 import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hudi.client.common.HoodieSparkEngineContext
+import org.apache.hudi.client.heartbeat.HeartbeatUtils
+import org.apache.hudi.common.heartbeat.HoodieHeartbeatUtils
 import org.apache.hudi.common.table.HoodieTableMetaClient
 import org.apache.hudi.common.table.timeline.HoodieInstant
+import org.apache.hudi.common.util.{ClusteringUtils, Option => HudiOption}
 import org.apache.hudi.metadata.HoodieTableMetadata
-
+import org.apache.hudi.table.HoodieSparkTable
+import org.apache.hudi.table.action.clean.CleanPlanner
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.RunRecord
+import org.apache.spark.sql.zorder.table.{RunRecord, Vacuumed}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Rollback and removal, with Hudi's own commands. */
@@ -108,4 +115,130 @@ private[hudi] object HudiUpkeep {
         session.sessionState.catalog.alterTable(table.copy(properties = table.properties -- ours))
     }
   }
+}
+
+/** Hudi's cleaner: files that were replaced, by runs or by others, before the retention. */
+private[hudi] object HudiVacuum {
+  private val MillisPerHour = 3600000.0
+
+  def run(
+      session: ClassicSession,
+      opened: HudiClusterTable,
+      keepMs: Long,
+      dryRun: Boolean): Seq[Vacuumed] = {
+    val settings = opened.hudiProperties ++ policy(keepMs)
+    HudiClient.during(session, opened.root.toString, settings) { client =>
+      val old = deletable(client)
+      val bytes = old.map(length(session, _)).sum
+      if (!dryRun) client.clean()
+      if (old.isEmpty) Nil else Seq(Vacuumed(opened.root, old.length.toLong, bytes, 0L, "DELETED"))
+    }
+  }
+
+  /** Hudi counts whole hours, and keeps the last one at least. */
+  private def policy(keepMs: Long): Map[String, String] =
+    if (keepMs == 0)
+      Map("hoodie.clean.policy" -> "KEEP_LATEST_FILE_VERSIONS", "hoodie.clean.fileversions.retained" -> "1")
+    else
+      Map(
+        "hoodie.clean.policy" -> "KEEP_LATEST_BY_HOURS",
+        "hoodie.clean.hours.retained" -> math.ceil(keepMs / MillisPerHour).toInt.toString)
+
+  private def deletable(client: HudiClient.Client): Seq[String] = {
+    val context = client.getEngineContext.asInstanceOf[HoodieSparkEngineContext]
+    val table = HoodieSparkTable.create[AnyRef](client.getConfig, context)
+    val planner = new CleanPlanner(context, table, client.getConfig)
+    val earliest = planner.getEarliestCommitToRetain
+    planner.getPartitionPathsToClean(earliest).asScala
+      .flatMap(p => planner.getDeletePaths(p, earliest).getRight.asScala).map(_.getFilePath)
+  }
+
+  private def length(session: ClassicSession, path: String): Long =
+    Try(
+      new Path(path).getFileSystem(session.sessionState.newHadoopConf()).getFileStatus(new Path(path)).getLen)
+      .getOrElse(0L)
+}
+
+/** Runs that died between their plan and their commit: the plan would lock the files for others. */
+private[hudi] object DeadRuns extends Logging {
+  val HeartbeatMs = 5000
+  val ToleratedMisses = 4
+
+  private val PollMs = 500L
+
+  /** A run without a heartbeat for so long is dead. */
+  val PatienceMs: Long = HeartbeatMs.toLong * ToleratedMisses
+
+  /** Marks a plan as ours, in its metadata. */
+  val RunId = "zorder.run-id"
+
+  /**
+   * Undoes what dead runs have left with Hudi's own rollback: the plan, the markers and the files. If a run may be
+   * alive, waits for its next heartbeat or until it counts as dead.
+   */
+  def rollBack(session: ClassicSession, meta: HoodieTableMetaClient): Unit = {
+    val dead = pending(meta).filter(isDead(meta, _))
+    if (dead.nonEmpty) HudiClient.during(session, meta.getBasePath.toString) { client =>
+      dead.foreach { instant =>
+        logWarning(s"The clustering $instant of ${meta.getBasePath} died and is rolled back")
+        undo(client, instant)
+      }
+      meta.reloadActiveTimeline()
+    }
+  }
+
+  /** One sentence on a run that is planned or in progress, for statements that only read. */
+  def notice(
+      name: String,
+      meta: HoodieTableMetaClient): Option[String] = pending(meta).headOption.map { instant =>
+    s"The run of the clustering $instant is at work on $name, or died: this statement has read the table as it is " +
+      "and left that alone."
+  }
+
+  private def isDead(meta: HoodieTableMetaClient, instant: String): Boolean = {
+    val (storage, basePath) = (meta.getStorage, meta.getBasePath.toString)
+    def beat: Long = HoodieHeartbeatUtils.getLastHeartbeatTime(storage, basePath, instant)
+    val seen = beat
+    @tailrec def watch(): Boolean =
+      if (HoodieHeartbeatUtils.isHeartbeatExpired(instant, PatienceMs, storage, basePath)) true
+      else if (beat != seen) false
+      else {
+        Thread.sleep(PollMs)
+        watch()
+      }
+    watch()
+  }
+
+  /** Rolls back a planned clustering that nobody executes any more. It has no effect after a commit. */
+  def undo(client: HudiClient.Client, instant: String): Unit = {
+    val config = client.getConfig
+    val meta = HoodieTableMetaClient.builder().setBasePath(config.getBasePath)
+      .setConf(client.getEngineContext.getStorageConf.newInstance()).build()
+    if (pending(meta).contains(instant)) {
+      // Hudi rolls back only what is in flight, and files may have been written for a requested plan
+      val requested =
+        ClusteringUtils.getRequestedClusteringInstant(
+          instant,
+          meta.getActiveTimeline,
+          meta.getInstantGenerator)
+      val inflight =
+        ClusteringUtils.getInflightClusteringInstant(
+          instant,
+          meta.getActiveTimeline,
+          meta.getInstantGenerator)
+      if (!inflight.isPresent)
+        ClusteringUtils.transitionClusteringOrReplaceRequestedToInflight(
+          requested.get,
+          HudiOption.empty[AnyRef](),
+          meta.getActiveTimeline)
+      client.purgePendingClustering(instant)
+      HeartbeatUtils.deleteHeartbeatFile(meta.getStorage, config.getBasePath, instant)
+    }
+  }
+
+  /** Our clusterings that are planned or in progress. */
+  private def pending(meta: HoodieTableMetaClient): Seq[String] =
+    ClusteringUtils.getAllPendingClusteringPlans(meta).iterator.asScala
+      .filter(p => Option(p.getRight.getExtraMetadata).exists(_.containsKey(RunId)))
+      .map(_.getLeft.requestedTime).toList
 }

@@ -1,14 +1,20 @@
 package org.apache.spark.sql.zorder.table.hudi
 
+import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.hudi.HoodieDatasetBulkInsertHelper
 import org.apache.hudi.client.WriteStatus
+import org.apache.hudi.client.common.HoodieSparkEngineContext
 import org.apache.hudi.common.model.FileSlice
+import org.apache.hudi.data.HoodieJavaRDD
 import org.apache.hudi.exception.HoodieException
-
+import org.apache.hudi.table.HoodieSparkTable
 import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
@@ -99,4 +105,73 @@ final private[hudi] class HudiWrite(
 private[hudi] object HudiWrite {
   /** The task that wrote a file. */
   val number: PartNumber = new PartNumber("Hudi", ".*_(\\d+)-\\d+-\\d+_\\d+\\.parquet".r)
+}
+
+/** Writes rows as Hudi's own clustering does: they keep their keys and commit times. */
+private[hudi] object HudiRowWriter {
+
+  /**
+   * Writes each shuffle partition into one file.
+   *
+   * @return
+   *   the status of each file. Reading it again must not write the files again under other names, so the run fails if
+   *   an executor is lost with its statuses.
+   */
+  def write(
+      rows: DataFrame,
+      clustering: PlannedClustering,
+      options: Map[String, String]): RDD[WriteStatus] = {
+    val meta = clustering.metaClient(HudiWriteSettings.hadoop(_, options))
+    val config = clustering.config
+    val context = clustering.context.asInstanceOf[HoodieSparkEngineContext]
+    val table = HoodieSparkTable.create[AnyRef](config, context, meta)
+    val statuses = HoodieDatasetBulkInsertHelper.bulkInsert(
+      rows,
+      clustering.instant,
+      table,
+      config,
+      arePartitionRecordsSorted = true,
+      shouldPreserveHoodieMetadata = true)
+    HoodieJavaRDD.getJavaRDD(statuses).rdd.localCheckpoint()
+  }
+}
+
+/** Translates options of the Parquet writer from Spark's names to Hudi's. */
+private[hudi] object HudiWriteSettings {
+
+  /** Keeps Hudi from beginning a second file within a task: no table has files of so many bytes. */
+  private val NoLimit = 1L << 50
+
+  /** The row limit of a page is always Parquet's default: Hudi's writer has no setting for it. */
+  private val PageRowLimit = "20000"
+
+  private val Strategy = Map(
+    "hoodie.clustering.plan.strategy.class" -> classOf[PinnedPlanStrategy].getName,
+    "hoodie.clustering.execution.strategy.class" -> classOf[WrittenRowsStrategy].getName)
+
+  /** Settings of Hudi's client for one run. */
+  def of(options: Map[String, String], runId: String): Map[String, String] = {
+    options.get("parquet.page.row.count.limit").filter(_ != PageRowLimit).foreach { rows =>
+      refuse(
+        s"Hudi's writer always begins a page after $PageRowLimit rows, so pageRowLimit = $rows is not possible; " +
+          "leave the option out.")
+    }
+    Strategy ++ Map(StrategyInputs.RunId -> runId, "hoodie.parquet.max.file.size" -> NoLimit.toString) ++
+      options.get("parquet.block.size").map("hoodie.parquet.block.size" -> _) ++
+      options.get("compression").map("hoodie.parquet.compression.codec" -> codec(_))
+  }
+
+  /** Bloom filters of columns are requested in Hadoop's settings. */
+  def hadoop(conf: Configuration, options: Map[String, String]): Configuration = {
+    options.filterKeys(_.startsWith("parquet.bloom.filter.")).foreach { case (key, value) =>
+      conf.set(key, value)
+    }
+    conf
+  }
+
+  private def codec(spark: String): String = spark match {
+    case "none" => "uncompressed"
+    case "lz4raw" => "lz4_raw"
+    case other => other
+  }
 }

@@ -1,16 +1,27 @@
 package org.apache.spark.sql.zorder.table.hudi
 
+import java.util.{Collections, List => JList, Map => JMap}
+import java.util.concurrent.ConcurrentHashMap
+
 import scala.collection.JavaConverters._
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.hudi.avro.model.HoodieClusteringPlan
 import org.apache.hudi.client.WriteStatus
+import org.apache.hudi.common.data.HoodieData
 import org.apache.hudi.common.engine.HoodieEngineContext
-import org.apache.hudi.common.model.FileSlice
+import org.apache.hudi.common.model.{FileSlice, HoodieKey, HoodieRecord}
+import org.apache.hudi.common.schema.HoodieSchema
 import org.apache.hudi.common.table.HoodieTableMetaClient
 import org.apache.hudi.common.util.{ClusteringUtils, Option => HudiOption}
 import org.apache.hudi.config.HoodieWriteConfig
+import org.apache.hudi.data.HoodieJavaRDD
 import org.apache.hudi.hadoop.fs.HadoopFSUtils
-
+import org.apache.hudi.table.HoodieTable
+import org.apache.hudi.table.action.HoodieWriteMetadata
+import org.apache.hudi.table.action.cluster.ClusteringPlanActionExecutor
+import org.apache.hudi.table.action.cluster.strategy.{ClusteringExecutionStrategy, ClusteringPlanStrategy}
+import org.apache.hudi.util.Lazy
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.ActiveSession
@@ -105,4 +116,98 @@ final private[hudi] class PlannedClustering(
   private def conflict(why: String): Nothing =
     throw new ZOrderConflictException(
       s"${opened.name} changed while this run rewrote it: $why. Nothing was changed, run it again.")
+}
+
+/**
+ * Plans exactly the file slices that a run has listed. Those of a partition are one group, whatever their sizes.
+ * Hudi instantiates this class by name, while it holds its lock.
+ */
+final class PinnedPlanStrategy(
+    table: HoodieTable[_, _, _, _],
+    context: HoodieEngineContext,
+    config: HoodieWriteConfig)
+    extends ClusteringPlanStrategy[AnyRef, AnyRef, AnyRef, AnyRef](table, context, config) {
+
+  private def runId: String = config.getProps.getString(StrategyInputs.RunId)
+
+  override def generateClusteringPlan(
+      executor: ClusteringPlanActionExecutor[_, _, _, _],
+      partitions: Lazy[JList[String]]): HudiOption[HoodieClusteringPlan] = {
+    val groups = StrategyInputs.planned(runId).groupBy(_.getPartitionPath).toSeq.sortBy(_._1).map {
+      case (_, slices) => slices.sortBy(_.getFileId).asJava
+    }
+    HudiOption.of(
+      ClusteringUtils.createClusteringPlan(
+        config.getClusteringExecutionStrategyClass,
+        getStrategyParams,
+        groups.toArray,
+        getExtraMetadata))
+  }
+
+  override protected def getStrategyParams: JMap[String, String] = Collections.emptyMap[String, String]()
+
+  override protected def getExtraMetadata: JMap[String, String] =
+    Collections.singletonMap(DeadRuns.RunId, runId)
+}
+
+/** Executes a plan whose files a run has already written and verified. Hudi instantiates this class by name. */
+final class WrittenRowsStrategy(
+    table: HoodieTable[_, _, _, _],
+    context: HoodieEngineContext,
+    config: HoodieWriteConfig)
+    extends ClusteringExecutionStrategy[
+      AnyRef,
+      HoodieData[HoodieRecord[AnyRef]],
+      HoodieData[HoodieKey],
+      HoodieData[WriteStatus]](table, context, config) {
+
+  override def performClustering(
+      plan: HoodieClusteringPlan,
+      schema: HoodieSchema,
+      instant: String): HoodieWriteMetadata[HoodieData[WriteStatus]] = {
+    val statuses = StrategyInputs.statuses(writeConfig.getProps.getString(StrategyInputs.RunId))
+    val metadata = new HoodieWriteMetadata[HoodieData[WriteStatus]]
+    metadata.setWriteStatuses(HoodieJavaRDD.of(statuses.toJavaRDD()))
+    metadata
+  }
+}
+
+/**
+ * What a run hands to the strategies that Hudi instantiates by class name. It stays on this driver, under the id of
+ * the run, which is in the settings of Hudi's client.
+ */
+private[hudi] object StrategyInputs {
+
+  /** A setting of the client. */
+  val RunId = "hoodie.zorder.run.id"
+
+  private val inputs = new ConcurrentHashMap[String, Seq[FileSlice]]
+  private val written = new ConcurrentHashMap[String, RDD[WriteStatus]]
+
+  def plan(runId: String, slices: Seq[FileSlice]): Unit = {
+    inputs.put(runId, slices)
+    ()
+  }
+
+  /** The file slices that the run replaces. */
+  def planned(runId: String): Seq[FileSlice] = found(inputs.get(runId), runId)
+
+  def write(runId: String, statuses: RDD[WriteStatus]): Unit = {
+    written.put(runId, statuses)
+    ()
+  }
+
+  /** What Hudi commits: the status of each file that the run has written. */
+  def statuses(runId: String): RDD[WriteStatus] = found(written.get(runId), runId)
+
+  def forget(runId: String): Unit = {
+    inputs.remove(runId)
+    written.remove(runId)
+    ()
+  }
+
+  private def found[A](value: A, runId: String): A =
+    if (value == null)
+      throw new IllegalStateException(s"The clustering run $runId is not in progress on this driver")
+    else value
 }
