@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.table.parquet.{
 import org.apache.spark.sql.zorder.table.parquet.commit.{
   CatalogCommit, CatalogEntry, CatalogRecovery, ExchangeMark, PathRecovery
 }
-import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, LocalRefusals}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalStore, RenamedTable, TableIdentity, UnfinishedCommits
 }

@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, FormatDescriptor, TableFormats, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.{ParquetTable, PathParquetTable}
 import org.apache.spark.sql.zorder.table.parquet.commit.{ExchangeMark, PathRecovery}
-import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories}
+import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories, LocalRefusals}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
   JournalKind, JournalState, JournalStore, TableIdentity, UnfinishedCommits
 }
