@@ -133,7 +133,7 @@ private[delta] final class DeltaClusterTable(
 }
 
 /** Columns by their paths in a schema. */
-private[delta] object DeltaColumns {
+private object DeltaColumns {
 
   /** Whether there is such a column, in any spelling. */
   def holds(schema: StructType, path: Seq[String]): Boolean = fields(schema, path).isDefined

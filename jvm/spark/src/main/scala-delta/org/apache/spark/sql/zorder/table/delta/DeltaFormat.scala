@@ -48,7 +48,7 @@ final class DeltaFormat extends TableFormat {
 }
 
 /** Refuses Delta tables that we must not rewrite. */
-private[delta] object DeltaRefusals {
+private object DeltaRefusals {
   private val Extension = "io.delta.sql.DeltaSparkSessionExtension"
   private val ManagedByCatalog = Set("catalogManaged", "catalogOwned", "catalogOwned-preview")
 

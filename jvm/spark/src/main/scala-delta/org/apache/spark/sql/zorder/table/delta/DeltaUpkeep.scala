@@ -144,7 +144,7 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
 }
 
 /** Versions of a table that changed neither its rows nor how they are stored. */
-private[delta] object HarmlessVersions {
+private object HarmlessVersions {
 
   /** Delta's properties that control when it works and what it keeps, but not what files contain. */
   private val Keys = Set(

@@ -157,7 +157,7 @@ private[delta] object DeltaWrite {
 }
 
 /** The metrics of a run in `DESCRIBE HISTORY`, under Delta's names for an OPTIMIZE. */
-private[delta] object DeltaMetrics {
+private object DeltaMetrics {
 
   def register(
       txn: OptimisticTransaction,

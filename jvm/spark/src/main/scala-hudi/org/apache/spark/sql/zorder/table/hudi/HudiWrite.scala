@@ -108,7 +108,7 @@ private[hudi] object HudiWrite {
 }
 
 /** Writes rows as Hudi's own clustering does: they keep their keys and commit times. */
-private[hudi] object HudiRowWriter {
+private object HudiRowWriter {
 
   /**
    * Writes each shuffle partition into one file.

@@ -128,7 +128,7 @@ private[iceberg] object IcebergClusterTable {
 }
 
 /** Iceberg identifies columns by field ids, which stay when a column is renamed. */
-private[iceberg] object IcebergColumns {
+private object IcebergColumns {
 
   /** The columns as Spark has them, each with its field id. */
   def of(schema: Schema): StructType = numbered(SparkSchemaUtil.convert(schema), schema.asStruct)

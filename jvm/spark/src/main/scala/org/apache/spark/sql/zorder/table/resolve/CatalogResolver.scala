@@ -198,9 +198,9 @@ private[table] object CatalogResolver {
 }
 
 /** How a commit puts new data in place of old data in a table of the catalog (docs/spec.md, section 5). */
-sealed private[table] trait CommitWay
+sealed private trait CommitWay
 
-private[table] object CommitWay {
+private object CommitWay {
 
   /** Directories are exchanged in place, so that the table's name and its path agree. */
   case object Exchange extends CommitWay
@@ -243,7 +243,7 @@ private[table] object CommitWay {
 }
 
 /** The parts of a name, resolved to a table of Spark's own catalog. */
-private[table] object CatalogName {
+private object CatalogName {
   private val SessionCatalog = "spark_catalog"
 
   def identifier(session: ClassicSession, parts: Seq[String]): TableIdentifier = {

@@ -257,7 +257,7 @@ private[table] object FormatRefusals {
 }
 
 /** Refuses a table of a format that no adapter has opened, and says what is missing. */
-private[table] object MissingFormat {
+private object MissingFormat {
 
   /** @param table its name or path, with which the sentence begins */
   def refuseTable(table: String, format: FormatDescriptor): Nothing = {

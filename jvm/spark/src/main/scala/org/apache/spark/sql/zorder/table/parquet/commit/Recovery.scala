@@ -296,7 +296,7 @@ private[parquet] object CatalogCompletion {
  * Empties the places where Spark makes the partitions of a managed table. Old files there would become rows again if
  * somebody dropped a partition, which deletes its new place, and then inserted into it. Each step can be repeated.
  */
-private[parquet] object RetiredPartitions {
+private object RetiredPartitions {
 
   /**
    * @param atOnce
@@ -348,7 +348,7 @@ private[parquet] object RetiredPartitions {
 }
 
 /** A rollback stages the old directory of an earlier run in place. If it fails, the files it copied there go. */
-private[parquet] object RollbackCleanup {
+private object RollbackCleanup {
 
   /**
    * @param dir

@@ -69,7 +69,7 @@ private object StagedWrite {
  * copy. S3A has a committer that uploads a file under its final name and makes it visible when the job commits. It is
  * used unless the session sets another committer or disables this one.
  */
-private[parquet] object S3ACommit {
+private object S3ACommit {
   private val Factory = "org.apache.hadoop.fs.s3a.commit.S3ACommitterFactory"
   private val Magic = "fs.s3a.committer.magic.enabled"
 
