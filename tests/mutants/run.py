@@ -36,7 +36,7 @@ class Mutant:
 MUTANTS = [
     Mutant(
         "row groups without statistics are skipped",
-        f"{SKIP}/index/RangeSet.scala",
+        f"{SKIP}/index/ColumnRanges.scala",
         "else if (zones.contains(Zone.Unknown)) Unknown\n",
         "\n",
         "SkippingSuite",
@@ -58,7 +58,7 @@ MUTANTS = [
     ),
     Mutant(
         "bounds are swapped",
-        f"{SKIP}/index/WordRanges.scala",
+        f"{SKIP}/index/ColumnRanges.scala",
         "if (highs(i) < mins(r)) i = ends.firstAtLeast(mins(r))\n"
         "        else if (lows(i) <= maxs(r)) met = true",
         "if (highs(i) < maxs(r)) i = ends.firstAtLeast(maxs(r))\n"
@@ -91,7 +91,7 @@ MUTANTS = [
     ),
     Mutant(
         "< for <= between a filter and a range",
-        f"{SKIP}/index/WordRanges.scala",
+        f"{SKIP}/index/ColumnRanges.scala",
         "else if (lows(i) <= maxs(r)) met = true",
         "else if (lows(i) < maxs(r)) met = true",
     ),
@@ -109,7 +109,7 @@ MUTANTS = [
     ),
     Mutant(
         "the racy rule is off",
-        f"{SKIP}/index/IndexedFiles.scala",
+        f"{SKIP}/index/StatisticsIndex.scala",
         "else if (readAt(number) - IndexedFiles.RacyMs < modifiedAt) Left(NoEntry.Racy)\n",
         "\n",
         "SkippingSuite",
@@ -117,7 +117,7 @@ MUTANTS = [
     ),
     Mutant(
         "changed files keep their entries",
-        f"{SKIP}/index/IndexedFiles.scala",
+        f"{SKIP}/index/StatisticsIndex.scala",
         "else if (lengths(number) != length || modified(number) != modifiedAt) Left(NoEntry.Changed)\n",
         "\n",
         "SkippingSuite",
@@ -199,7 +199,7 @@ MUTANTS = [
     ),
     Mutant(
         "values that cannot be all are believed",
-        f"{SKIP}/index/RangeSet.scala",
+        f"{SKIP}/index/ColumnRanges.scala",
         "inside.head == ranges.head._1 && inside.last == ranges.last._2",
         "inside.head == ranges.head._1 || inside.nonEmpty",
         "ValueSetSuite",
@@ -207,7 +207,7 @@ MUTANTS = [
     ),
     Mutant(
         "an expression of another time zone is the same",
-        f"{SKIP}/index/ExpressionMeaning.scala",
+        f"{SKIP}/index/ExpressionRanges.scala",
         "case _ => e.productIterator.filterNot(isExpression).map(text).toSeq",
         "case _ => e.productIterator.filterNot(isExpression).map(text).take(0).toSeq",
         "ExpressionIndexSuite",
@@ -247,7 +247,7 @@ MUTANTS = [
     ),
     Mutant(
         "the types of an expression's parts do not count",
-        f"{SKIP}/index/ExpressionMeaning.scala",
+        f"{SKIP}/index/ExpressionRanges.scala",
         's"):${e.dataType.json}"',
         '")"',
         "ExpressionIndexSuite",
@@ -255,7 +255,7 @@ MUTANTS = [
     ),
     Mutant(
         "any function can be indexed",
-        f"{SKIP}/index/IndexableFunctions.scala",
+        f"{SKIP}/index/ExpressionRanges.scala",
         "case _ if !isListed(e) => Some(e)",
         "case _ if !isListed(e) && e.children.isEmpty => Some(e)",
         "ExpressionIndexSuite",

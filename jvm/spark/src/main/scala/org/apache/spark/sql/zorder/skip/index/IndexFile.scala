@@ -1,15 +1,16 @@
 package org.apache.spark.sql.zorder.skip.index
 
-import java.io.{ByteArrayOutputStream, DataInputStream, DataOutputStream, IOException}
-import java.io.ByteArrayInputStream
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream, IOException}
 import java.nio.ByteBuffer
+import java.util.concurrent.ExecutionException
 import java.util.zip.{CRC32, Deflater, DeflaterOutputStream, InflaterInputStream}
 
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.{FileStatus, FileSystem}
-
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path}
 import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.word.LongWordType
 import org.apache.spark.sql.zorder.skip.bloom.{BloomFiles, ColumnBlooms, IndexBlooms}
 
 /**
@@ -263,3 +264,98 @@ private[skip] object IndexFile {
     sum.getValue
   }
 }
+
+/**
+ * The bytes of an index file in few requests: its end is read at once, which is all of a small one. Of a large one
+ * further pieces are read when they are asked for.
+ */
+final private[index] class IndexBytes(fs: FileSystem, status: FileStatus) {
+  private val tailAt = math.max(0L, status.getLen - IndexBytes.Tail)
+  private val tail = read(tailAt, (status.getLen - tailAt).toInt)
+
+  def path: Path = status.getPath
+
+  /** @throws java.io.IOException the file cannot be read, or has no such bytes any more */
+  def range(from: Long, count: Int): Array[Byte] =
+    if (from < tailAt) read(from, count)
+    else {
+      val at = (from - tailAt).toInt
+      if (count < 0 || at + count.toLong > tail.length) throw new IOException(s"$path ends too early.")
+      java.util.Arrays.copyOfRange(tail, at, at + count)
+    }
+
+  private def read(from: Long, count: Int): Array[Byte] = {
+    val bytes = new Array[Byte](count)
+    val in = open()
+    try in.readFully(from, bytes)
+    finally in.close()
+    bytes
+  }
+
+  /** With the status, an object store is not asked for it again. */
+  private def open(): FSDataInputStream =
+    try fs.openFile(path).withFileStatus(status).build().get()
+    catch { case e: ExecutionException => throw new IOException(e.getCause) }
+}
+
+private[index] object IndexBytes {
+
+  /** As much as an object store sends in the time of a request or two. */
+  val Tail: Int = 1 << 20
+}
+
+/** Arrays in the bytes of an index file. */
+private[index] object IndexArrays {
+
+  def longs(values: Array[Long], out: DataOutputStream): Unit = {
+    val buffer = ByteBuffer.allocate(8 * values.length)
+    buffer.asLongBuffer().put(values)
+    out.write(buffer.array)
+  }
+
+  def readLongs(count: Int, in: DataInputStream): Array[Long] = {
+    val bytes = new Array[Byte](8 * count)
+    in.readFully(bytes)
+    val values = new Array[Long](count)
+    ByteBuffer.wrap(bytes).asLongBuffer().get(values)
+    values
+  }
+
+  def byteStrings(values: Array[Array[Byte]], out: DataOutputStream): Unit = {
+    values.foreach(v => out.writeInt(v.length))
+    values.foreach(v => out.write(v))
+  }
+
+  def readByteStrings(count: Int, in: DataInputStream): Array[Array[Byte]] = {
+    val values = Array.fill(count)(new Array[Byte](in.readInt()))
+    values.foreach(v => in.readFully(v))
+    values
+  }
+
+  def strings(values: Array[String], out: DataOutputStream): Unit =
+    byteStrings(values.map(_.getBytes("UTF-8")), out)
+
+  def readStrings(count: Int, in: DataInputStream): Array[String] =
+    readByteStrings(count, in).map(new String(_, "UTF-8"))
+}
+
+/** What parts of an index will take in memory, from what they have unpacked. */
+private[index] object IndexSizes {
+
+  /** A short string or array is about three times its bytes. */
+  private val OfText = 3L
+
+  /** The entry of a file in the map from names to numbers. */
+  private val InMap = 64L
+
+  /** @param parts bytes of the sections of the list of files, paths first */
+  def ofFiles(count: Int, parts: Seq[Long]): Long = OfText * parts.head + parts.tail.sum + InMap * count
+
+  def ofColumn(dataType: DataType, bytes: Long): Long = WordTypes.of(dataType) match {
+    case Some(_: LongWordType) => bytes
+    case _ => OfText * bytes
+  }
+}
+
+/** Not even the list of files of an index may be loaded. */
+final private[skip] class IndexTooLarge(path: Path) extends IOException(s"$path is too large to be loaded")

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.skip.index
 
 import java.util.Locale
 
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DataType
@@ -75,4 +76,109 @@ final class StatisticsIndex(
     new StatisticsIndex(files, columns, caseSensitive, ranges(_).map(_.hulls))
 
   private def folded(sql: String): String = if (caseSensitive) sql else sql.toLowerCase(Locale.ROOT)
+}
+
+/**
+ * A column, or an expression in place of one, that an index holds ranges of.
+ *
+ * @param sql
+ *   how a filter names it: the column's name, or the names down to a struct's field; an expression as the statement
+ *   has it
+ * @param path
+ *   empty for an expression
+ * @param dataType
+ *   the type that the table gave it when the index was made; a filter on another type is not answered
+ * @param absentIsNull
+ *   whether files that have not got the column count as files of NULLs: not so for a column that had a default
+ * @param values
+ *   whether the dictionaries of files are read, for their values in place of ranges where they have few
+ */
+final case class IndexedColumn(
+    sql: String,
+    path: Seq[String],
+    dataType: DataType,
+    absentIsNull: Boolean,
+    values: Boolean = false,
+    expression: Option[IndexedExpression] = None)
+
+/**
+ * An expression whose values are computed from the rows of a file.
+ *
+ * @param meaning
+ *   see [[ExpressionMeaning]]
+ * @param columns
+ *   the table's columns that it is computed from, without the fields below them
+ */
+final case class IndexedExpression(meaning: String, columns: Seq[String])
+
+/**
+ * The files that an index has entries of, by number.
+ *
+ * @param paths
+ *   below the table's root, or in full for a file that lies elsewhere
+ * @param modified
+ *   modification times in milliseconds, as the listing had them that the footers were read by
+ * @param readAt
+ *   when the footer was read, by the store's own clock; `Long.MaxValue` for a file of one of our runs, whose name
+ *   nobody uses again
+ */
+final class IndexedFiles(
+    val paths: Array[String],
+    val lengths: Array[Long],
+    val modified: Array[Long],
+    val rows: Array[Long],
+    val readAt: Array[Long]) {
+
+  def count: Int = paths.length
+
+  private lazy val numbers: java.util.HashMap[String, Integer] = {
+    val map = new java.util.HashMap[String, Integer](2 * count)
+    paths.indices.foreach(i => map.put(paths(i), i))
+    map
+  }
+
+  /**
+   * The number of a file's entry, if the entry is of that very file: same path, length and modification time, and
+   * not so fresh when it was read that it may have been written again within the granularity of its time.
+   */
+  def find(path: String, length: Long, modifiedAt: Long): Either[NoEntry, Int] = {
+    val number = numbers.get(path)
+    if (number == null) Left(NoEntry.New)
+    else if (lengths(number) != length || modified(number) != modifiedAt) Left(NoEntry.Changed)
+    else if (readAt(number) - IndexedFiles.RacyMs < modifiedAt) Left(NoEntry.Racy)
+    else Right(number)
+  }
+}
+
+/** Why an index says nothing of a file. */
+sealed trait NoEntry
+
+object NoEntry {
+
+  /** The index has no entry of the file. */
+  case object New extends NoEntry
+
+  /** The entry is of an earlier file of that name. */
+  case object Changed extends NoEntry
+
+  /** The file was too fresh when its footer was read: it may have been replaced since by another of that length. */
+  case object Racy extends NoEntry
+}
+
+object IndexedFiles {
+
+  /** Stores keep times to the second, or two. */
+  val RacyMs = 2000L
+}
+
+/** How an index names the files of a table: by the path below the root, or in full where a file lies elsewhere. */
+final class FileKeys(root: Path) {
+  private val store = (root.toUri.getScheme, root.toUri.getAuthority)
+  private val base = root.toUri.getPath.stripSuffix("/") + "/"
+
+  def of(path: Path): String = {
+    val uri = path.toUri
+    val below = (uri.getScheme, uri.getAuthority) == store && uri.getPath.startsWith(base)
+    if (below) uri.getPath.substring(base.length) else path.toString
+  }
 }
