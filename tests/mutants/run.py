@@ -125,7 +125,7 @@ MUTANTS = [
     ),
     Mutant(
         "a default of old files counts as NULL",
-        f"{SKIP}/scan/ScanIndexes.scala",
+        f"{SKIP}/scan/IndexedScan.scala",
         "(partitionSchema.fieldNames ++ taken).toSet",
         "partitionSchema.fieldNames.toSet ++ taken.take(0)",
         "SkippingSuite",

@@ -3,7 +3,6 @@ package org.apache.spark.sql.zorder.skip.scan
 import java.util.BitSet
 
 import org.apache.hadoop.fs.Path
-
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSourceMetadataAttribute}
 import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
@@ -131,4 +130,32 @@ final class SkippingFileIndex(
   }
   override def hashCode(): Int = wrapped.hashCode()
   override def toString: String = s"$wrapped, files skipped by the statistics index of $root"
+}
+
+/** Decides file by file of a listing, and counts. A file without an entry of its own is always read. */
+final private[scan] class SkippedFiles(
+    entryOf: FileStatusWithMetadata => Either[NoEntry, Int],
+    matching: BitSet) {
+  private var consideredSoFar, prunedSoFar, unknownSoFar, bytesConsidered, bytesPruned = 0L
+
+  def considered: Long = consideredSoFar
+  def pruned: Long = prunedSoFar
+
+  def bytes: ScanBytes = ScanBytes(bytesConsidered, bytesPruned)
+
+  /** Files that are new, changed or too fresh to trust their entries. */
+  def unknown: Long = unknownSoFar
+
+  def keep(file: FileStatusWithMetadata): Boolean = {
+    consideredSoFar += 1
+    bytesConsidered += file.getLen
+    val entry = entryOf(file)
+    if (entry.isLeft) unknownSoFar += 1
+    val kept = entry.forall(matching.get(_))
+    if (!kept) {
+      prunedSoFar += 1
+      bytesPruned += file.getLen
+    }
+    kept
+  }
 }

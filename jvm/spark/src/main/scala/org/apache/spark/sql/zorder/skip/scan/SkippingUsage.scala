@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.LongAdder
 import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.Path
-
 import org.apache.spark.internal.Logging
 
 /**
@@ -106,4 +105,36 @@ object SkippingUsage extends Logging {
     Option(lastScans.get(root.toString)).fold(Seq.empty[TimedScan])(_.all)
 
   def of(root: Path): Option[TableUsage] = tables.find(_.table == root.toString)
+}
+
+/**
+ * A scan that was served by a statistics index.
+ *
+ * @param at
+ *   when it was planned, in milliseconds since 1970
+ * @param bytes
+ *   of whole files
+ */
+final case class TimedScan(at: Long, considered: Long, pruned: Long, bytes: ScanBytes)
+
+/** The lengths of the files that a scan considered, and of those of them that were left out. */
+final case class ScanBytes(considered: Long, pruned: Long)
+
+/** The last scans of one table. */
+final private[scan] class RecentScans {
+  private val scans = new java.util.ArrayDeque[TimedScan]()
+
+  def add(scan: TimedScan): Unit = synchronized {
+    if (scans.size >= RecentScans.Most) { val _ = scans.removeFirst() }
+    scans.addLast(scan)
+  }
+
+  /** Oldest first. */
+  def all: Seq[TimedScan] = synchronized(scans.asScala.toVector)
+}
+
+private[scan] object RecentScans {
+
+  /** Some 600 KB a table. */
+  val Most = 10000
 }
