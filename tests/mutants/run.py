@@ -239,7 +239,7 @@ MUTANTS = [
     ),
     Mutant(
         "what the session listed is believed",
-        f"{SKIP}/aggregate/FreshListing.scala",
+        f"{SKIP}/aggregate/AggregateRule.scala",
         "if (same) f else",
         "if (same || status != null) f else",
         "AggregateSuite",
