@@ -85,7 +85,7 @@ MUTANTS = [
     ),
     Mutant(
         "< for <= in a filter",
-        f"{PREDICATE}/ColumnPredicate.scala",
+        f"{PREDICATE}/Predicates.scala",
         "case _: LessThanOrEqual => Some(ColumnPredicate(c, ray(None, Some(w)), above(c, w)))",
         "case _: LessThanOrEqual => Some(ColumnPredicate(c, below(c, w), above(c, w)))",
     ),
@@ -133,14 +133,14 @@ MUTANTS = [
     ),
     Mutant(
         "hours that come twice are overlooked",
-        f"{PREDICATE}/ClockChanges.scala",
+        f"{PREDICATE}/MonotoneFunction.scala",
         "if (rules.isFixedOffset) 0L",
         "if (rules != null) 0L",
         "MonotoneFunctionSuite",
     ),
     Mutant(
         "hours that are left out are overlooked",
-        f"{PREDICATE}/ClockChanges.scala",
+        f"{PREDICATE}/MonotoneFunction.scala",
         "_.isGap == ofLocal",
         "_.isGap && !ofLocal",
         "MonotoneFunctionSuite",
@@ -263,13 +263,13 @@ MUTANTS = [
     ),
     Mutant(
         "sixteen bytes are above all strings of a prefix",
-        f"{PREDICATE}/AdjacentWords.scala",
+        f"{PREDICATE}/Conditions.scala",
         "afterPrefix(prefix).map(BelowBytes(_))",
         "afterPrefix(prefix).map(_ => BytesWord(prefix ++ Array.fill(16)(-1.toByte)))",
     ),
     Mutant(
         "sixteen bytes are above all strings below another",
-        f"{PREDICATE}/AdjacentWords.scala",
+        f"{PREDICATE}/Conditions.scala",
         "case BytesWord(b) => Some(BelowBytes(b))",
         "case BytesWord(b) => Some(BytesWord((b.init :+ (b.last - 1).toByte) ++ Array.fill(16)(-1.toByte)))",
     ),
