@@ -125,7 +125,7 @@ MUTANTS = [
     ),
     Mutant(
         "a default of old files counts as NULL",
-        f"{SKIP}/scan/IndexedScan.scala",
+        f"{SKIP}/scan/SkippingFileIndex.scala",
         "(partitionSchema.fieldNames ++ taken).toSet",
         "partitionSchema.fieldNames.toSet ++ taken.take(0)",
         "SkippingSuite",
@@ -231,7 +231,7 @@ MUTANTS = [
     ),
     Mutant(
         "names stay as the statement spells them",
-        f"{SKIP}/scan/IndexedScan.scala",
+        f"{SKIP}/scan/SkippingFileIndex.scala",
         "= ColumnPath.asDeclared(e, relation.output)",
         "= if (relation.output.isEmpty) ColumnPath.asDeclared(e, relation.output) else e",
         "AggregateSuite",

@@ -1,12 +1,26 @@
 package org.apache.spark.sql.zorder.skip.scan
 
+import java.net.URI
 import java.util.BitSet
 
+import scala.collection.mutable
+
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSourceMetadataAttribute}
-import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.{FileSourceOptions, SQLConfHelper}
+import org.apache.spark.sql.catalyst.expressions.{
+  Alias, Attribute, AttributeMap, AttributeSet, DynamicPruning, Expression, FileSourceMetadataAttribute,
+  SubqueryExpression
+}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
+import org.apache.spark.sql.execution.datasources.{
+  FileIndex, FileStatusWithMetadata, HadoopFsRelation, LogicalRelation, PartitionDirectory
+}
+import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, ParquetUtils}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.filter.{FilesThatMayMatch, FilesThatReachTop}
 import org.apache.spark.sql.zorder.skip.index.{FileKeys, NoEntry, StatisticsIndex}
 import org.apache.spark.sql.zorder.skip.marker.{JoinKeys, TopRows}
@@ -158,4 +172,159 @@ final private[scan] class SkippedFiles(
     }
     kept
   }
+}
+
+/**
+ * A scan whose files may be left out: what the rules of the index that look for scans find.
+ *
+ * The names of its columns are those of the relation. A statement may spell them in another case, and Spark puts that
+ * right only when it plans the scan: until then a rule asks with what [[named]] gives.
+ */
+final class IndexedScan private (
+    val relation: LogicalRelation,
+    val files: HadoopFsRelation,
+    val index: SkippingFileIndex) {
+
+  /** The same expression with the names that the scan gives its columns. */
+  def named(e: Expression): Expression = ColumnPath.asDeclared(e, relation.output)
+
+  /** Whether a file that is listed is also read, or the query fails: only then may rows be counted on. */
+  def readsAllListed: Boolean = {
+    val options = new FileSourceOptions(files.options)
+    files.bucketSpec.isEmpty && !options.ignoreMissingFiles && !options.ignoreCorruptFiles
+  }
+
+  /** The columns whose values are those of directories. */
+  def partitionColumns: AttributeSet = {
+    val same = relation.conf.resolver
+    AttributeSet(relation.output.filter(a => files.partitionSchema.fieldNames.exists(same(_, a.name))))
+  }
+}
+
+object IndexedScan {
+  def unapply(plan: LogicalPlan): Option[IndexedScan] =
+    plan match {
+      case l: LogicalRelation => l.relation match {
+          case r: HadoopFsRelation => r.location match {
+              case s: SkippingFileIndex => Some(new IndexedScan(l, r, s))
+              case _ => None
+            }
+          case _ => None
+        }
+      case _ => None
+    }
+
+  def is(plan: LogicalPlan): Boolean = unapply(plan).isDefined
+
+  /** Those of a plan. */
+  def all(plan: LogicalPlan): Seq[IndexedScan] = plan.collect { case IndexedScan(scan) => scan }
+}
+
+/** The indexes of the tables that one query scans; each is looked up once. */
+final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
+  private val known = mutable.HashMap.empty[Path, Option[StatisticsIndex]]
+
+  /** The index of a scan that does not skip yet, with the table's root; None without one to use. */
+  def of(scan: LogicalRelation): Option[(Path, StatisticsIndex)] = scan.relation match {
+    case r: HadoopFsRelation => of(r, scan.catalogTable.flatMap(_.storage.locationUri)).toOption
+    case _ => None
+  }
+
+  /**
+   * The index of a table that is scanned, with the table's root, or why there is none to use.
+   *
+   * @param catalog
+   *   where the catalog says that the table is
+   */
+  def of(r: HadoopFsRelation, catalog: Option[URI]): Either[String, (Path, StatisticsIndex)] =
+    if (!ScanIndexes.isPlainParquet(r)) Left("not a listing of plain Parquet files")
+    else if (byFieldId(r)) Left("columns are found by field id, and the index knows names")
+    else {
+      val root = ScanIndexes.rootOf(catalog, r.location)
+      root.flatMap(at) match {
+        case None => Left("no statistics index: make one with ZORDER INDEX")
+        case Some(index) if index.caseSensitive != conf.caseSensitiveAnalysis =>
+          Left("the index was made with another spark.sql.caseSensitive")
+        case Some(index) => Right((root.get, index))
+      }
+    }
+
+  private def at(root: Path): Option[StatisticsIndex] =
+    known.getOrElseUpdate(
+      root,
+      LoadedIndexes.of(root, conf, Shims.classic(session).sessionState.newHadoopConf()))
+
+  /** Such a scan finds columns by number, whatever their names; the index knows names. */
+  private def byFieldId(r: HadoopFsRelation): Boolean =
+    conf.parquetFieldIdReadEnabled && ParquetUtils.hasFieldIds(r.schema)
+
+  /** A scan whose table has an index, made one that skips by it. */
+  val intoScans: PartialFunction[LogicalPlan, LogicalPlan] = { case l: LogicalRelation =>
+    l.relation match {
+      case r: HadoopFsRelation => of(l).fold(l) { case (root, index) =>
+          val unanswered = ScanIndexes.unanswered(r.schema, r.partitionSchema, index)
+          val location = new SkippingFileIndex(r.location, root, index, unanswered)
+          l.copy(relation = r.copy(location = location)(r.sparkSession))
+        }
+      case _ => l
+    }
+  }
+}
+
+object ScanIndexes {
+
+  /** Spark's own indexes of files that it lists; those of formats and of streams skip in their own ways. */
+  private val Listing = Set("InMemoryFileIndex", "CatalogFileIndex", "PrunedInMemoryFileIndex")
+    .map("org.apache.spark.sql.execution.datasources." + _)
+
+  private def isPlainParquet(r: HadoopFsRelation): Boolean =
+    r.fileFormat.getClass == classOf[ParquetFileFormat] && Listing(r.location.getClass.getName)
+
+  /**
+   * Partition columns, whose values are not in the files, and columns whose default stands for what old files have
+   * not got, where the index has taken that for NULL.
+   */
+  private[skip] def unanswered(
+      schema: StructType,
+      partitionSchema: StructType,
+      index: StatisticsIndex): Set[String] = {
+    val defaults =
+      schema.filter(_.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY))
+    val taken = defaults.map(_.name).filter(n => index.takesAbsentForNull(n))
+    (partitionSchema.fieldNames ++ taken).toSet
+  }
+
+  /** The root of the table: of a path, the directory above those of partitions. */
+  private def rootOf(catalog: Option[URI], location: FileIndex): Option[Path] =
+    catalog.map(uri => qualified(new Path(uri), location)).orElse {
+      location.rootPaths.map(tableOf).distinct match {
+        case Seq(root) => Some(root)
+        case _ => None
+      }
+    }
+
+  /** With the scheme that the listing has. */
+  private def qualified(path: Path, location: FileIndex): Path =
+    location.rootPaths.headOption.fold(path)(p => path.makeQualified(p.toUri.resolve("/"), p))
+
+  private def tableOf(path: Path): Path =
+    if (path.getName.contains("=") && path.getParent != null) tableOf(path.getParent) else path
+}
+
+/** What the rules that walk down to a scan have in common. */
+object PlanParts {
+
+  /** What the columns that a projection computes or renames stand for. */
+  def meanings(p: Project): AttributeMap[Expression] =
+    AttributeMap(p.projectList.collect { case a: Alias => a.toAttribute -> a.child })
+
+  /** Whether a scan applies the condition as it stands. */
+  def settled(condition: Expression): Boolean = condition.deterministic && !condition.exists {
+    case _: SubqueryExpression | _: DynamicPruning => true
+    case _ => false
+  }
+
+  /** The plan with its only child changed. */
+  def below(plan: LogicalPlan)(change: LogicalPlan => Option[LogicalPlan]): Option[LogicalPlan] =
+    change(plan.children.head).map(c => plan.withNewChildren(Seq(c)))
 }
