@@ -194,10 +194,10 @@ private object BloomBuilder {
 }
 
 /** A file that has no filter yet, by its number in the index, and the columns that want one, by theirs. */
-final private[skip] case class Unfiltered(number: Int, file: DataFile, columns: Seq[(Int, StatColumn)])
+final private case class Unfiltered(number: Int, file: DataFile, columns: Seq[(Int, StatColumn)])
 
 /** How many bytes filters will have, told before any data is read. */
-private[skip] object BloomNeed {
+private object BloomNeed {
 
   /** So many files tell how often values come again. */
   private val Looked = 8

@@ -145,7 +145,7 @@ object AggregateRule extends PredicateHelper {
 }
 
 /** An aggregate that an index may answer, file by file. */
-sealed private[aggregate] trait AskedAggregate {
+sealed private trait AskedAggregate {
 
   /** Whether the index has the exact answer over the file of that number, whose rows are counted. */
   def answers(file: Int): Boolean
@@ -158,7 +158,7 @@ sealed private[aggregate] trait AskedAggregate {
 }
 
 /** `count(*)`, or `count(c)` with the ranges of c. */
-final private[aggregate] case class AskedCount(files: IndexedFiles, ranges: Option[ColumnRanges])
+final private case class AskedCount(files: IndexedFiles, ranges: Option[ColumnRanges])
     extends AskedAggregate {
   override def answers(file: Int): Boolean =
     ranges.forall(r => r.states(file) == ColumnRanges.OnlyNulls || r.nulls(file) >= 0)
@@ -178,7 +178,7 @@ final private[aggregate] case class AskedCount(files: IndexedFiles, ranges: Opti
  * `min(c)` or `max(c)`. The ends of ranges are values of rows only for types of a fixed width: a bound of text may be
  * cut off, and one of floating-point numbers says nothing of NaN.
  */
-final private[aggregate] case class AskedExtreme(ranges: ColumnRanges, least: Boolean)
+final private case class AskedExtreme(ranges: ColumnRanges, least: Boolean)
     extends AskedAggregate {
   override def answers(file: Int): Boolean = ranges.states(file) match {
     case ColumnRanges.OnlyNulls => true
@@ -207,7 +207,7 @@ final private[aggregate] case class AskedExtreme(ranges: ColumnRanges, least: Bo
   }
 }
 
-private[aggregate] object AskedExtreme {
+private object AskedExtreme {
 
   /** Types whose bounds in files are values of rows. */
   def exact(dataType: DataType): Boolean = dataType match {
@@ -217,7 +217,7 @@ private[aggregate] object AskedExtreme {
   }
 }
 
-private[aggregate] object AskedAggregate {
+private object AskedAggregate {
 
   /**
    * None for an aggregate that no index answers.
@@ -249,11 +249,11 @@ private[aggregate] object AskedAggregate {
  *   whether all of them are true for the values of a directory. A listing only promises to leave out no more than
  *   they do: it passes over a filter that it does not know.
  */
-final private[aggregate] class WholePartitions private (
+final private class WholePartitions private (
     val filters: Seq[Expression],
     val holds: InternalRow => Boolean)
 
-private[aggregate] object WholePartitions {
+private object WholePartitions {
 
   /** None where one of the filters is not on the values of directories alone. */
   def of(scan: IndexedScan, filters: Seq[Expression]): Option[WholePartitions] = {
@@ -278,7 +278,7 @@ private[aggregate] object WholePartitions {
  * answer from the index opens no file that would show it: so the directories are listed once more. Which files a query
  * is about stays what the session's listing says.
  */
-private[aggregate] object FreshListing {
+private object FreshListing {
 
   /** More requests at a time would crowd out others. */
   private val MostThreads = 16
@@ -314,7 +314,7 @@ private[aggregate] object FreshListing {
  * The files of one listing whose rows an index does not count. The listing is the one by which the others were counted,
  * so that no file is counted twice or never; the partition filters were applied when it was made.
  */
-final private[aggregate] class RemainingFiles(of: FileIndex, listed: Seq[PartitionDirectory])
+final private class RemainingFiles(of: FileIndex, listed: Seq[PartitionDirectory])
     extends FileIndex {
   private val paths = listed.flatMap(_.files.map(_.getPath))
 

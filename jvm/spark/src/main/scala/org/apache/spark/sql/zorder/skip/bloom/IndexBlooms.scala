@@ -135,7 +135,7 @@ object ColumnBlooms {
  * Asks the filters of one segment. A small segment is read as a whole and kept until memory is short; of a large one
  * only the pieces that answer.
  */
-final private[bloom] class SegmentReader(files: BloomFiles, val segment: BloomSegment) {
+final private class SegmentReader(files: BloomFiles, val segment: BloomSegment) {
   import SegmentReader._
 
   @volatile private var whole = new SoftReference[Array[ByteBuffer]](null)
@@ -185,7 +185,7 @@ final private[bloom] class SegmentReader(files: BloomFiles, val segment: BloomSe
   }
 }
 
-private[bloom] object SegmentReader {
+private object SegmentReader {
 
   /** Segments up to this size stay in memory. */
   val KeptBytes: Long = 4L << 20

@@ -118,7 +118,7 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
  * @param reason
  *   what concerns the scan as a whole: why nothing is skipped, or that entries are stale
  */
-final private[explain] case class ExplainedScan(
+final private case class ExplainedScan(
     table: String,
     considered: Option[Long],
     pruned: Long,
@@ -131,7 +131,7 @@ final private[explain] case class ExplainedScan(
  * @param only
  *   the root of the only table that is asked for
  */
-final private[explain] class FileScans(session: ClassicSession, only: Option[Path]) {
+final private class FileScans(session: ClassicSession, only: Option[Path]) {
   private val why = new MissingStatistics(session)
 
   def wantsAll: Boolean = only.isEmpty
@@ -188,7 +188,7 @@ final private[explain] class FileScans(session: ClassicSession, only: Option[Pat
       .getOrElse(scan.relation.location.rootPaths.map((p: Path) => p.toString).mkString(", "))
 }
 
-private[explain] object FileScans {
+private object FileScans {
 
   /** The same directory is written with and without its scheme. */
   private def place(path: Path): String = path.toUri.getPath.stripSuffix("/")

@@ -264,9 +264,9 @@ private[explain] object ExplainedFilter {
 }
 
 /** Why a part of a filter leaves out fewer files than it might. */
-sealed trait Gap
+sealed private[explain] trait Gap
 
-object Gap {
+private[explain] object Gap {
 
   /** Whole sentences that need no look at files. */
   final case class Said(reason: String) extends Gap
@@ -276,9 +276,9 @@ object Gap {
 }
 
 /** What left a file out of a scan. */
-sealed abstract class PruneCause(val name: String)
+sealed abstract private[explain] class PruneCause(val name: String)
 
-object PruneCause {
+private[explain] object PruneCause {
 
   /** The file's least and greatest value. */
   case object Range extends PruneCause("range")

@@ -49,7 +49,9 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
   override def on(column: BoxColumn, condition: Condition): BitSet =
     if (condition.impossible) none
     else index.rangesOf(column.sql, column.dataType).fold(all) { ranges =>
-      BloomStep.narrowed(index, column, condition, ranges.mayMeet(condition), ranges.nulls)
+      val byRanges = ranges.mayMeet(condition)
+      // Bloom filters say of some of these that they do not hold a single value
+      index.bloomsOf(column.sql, column.dataType).fold(byRanges)(_.narrow(byRanges, condition, ranges.nulls))
     }
 
   override def onFunction(e: Expression, function: BoxColumn, condition: Condition): BitSet = {
@@ -67,24 +69,6 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
     else index.numberOf(e).flatMap(index.rangesAt).map(_.mayMeet(condition))
 
   override def unanswered(e: Expression): Boolean = e.references.exists(unansweredColumn)
-}
-
-/** The step after the ranges: Bloom filters say which files do not hold a single value. */
-private[filter] object BloomStep {
-
-  /**
-   * Those of `byRanges` that the column's Bloom filters leave; a set of its own where they leave fewer.
-   *
-   * @param nulls
-   *   per file the number of NULLs in the column, -1 where it is not known
-   */
-  def narrowed(
-      index: StatisticsIndex,
-      column: BoxColumn,
-      condition: Condition,
-      byRanges: BitSet,
-      nulls: Array[Long]): BitSet =
-    index.bloomsOf(column.sql, column.dataType).fold(byRanges)(_.narrow(byRanges, condition, nulls))
 }
 
 /**

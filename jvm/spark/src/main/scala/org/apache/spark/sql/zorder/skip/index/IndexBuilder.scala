@@ -11,7 +11,7 @@ import sparkzorder.curve.{BytesWord, LongWord, Zone}
 final private[index] case class FileColumn(set: RangeSet, nulls: Long)
 
 /** One file's entry; columns in the order of the index. */
-final private[index] case class IndexEntry(
+final private case class IndexEntry(
     path: String,
     length: Long,
     modified: Long,

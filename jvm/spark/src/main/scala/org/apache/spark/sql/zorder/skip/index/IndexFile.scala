@@ -269,7 +269,7 @@ private[skip] object IndexFile {
  * The bytes of an index file in few requests: its end is read at once, which is all of a small one. Of a large one
  * further pieces are read when they are asked for.
  */
-final private[index] class IndexBytes(fs: FileSystem, status: FileStatus) {
+final private class IndexBytes(fs: FileSystem, status: FileStatus) {
   private val tailAt = math.max(0L, status.getLen - IndexBytes.Tail)
   private val tail = read(tailAt, (status.getLen - tailAt).toInt)
 
@@ -298,14 +298,14 @@ final private[index] class IndexBytes(fs: FileSystem, status: FileStatus) {
     catch { case e: ExecutionException => throw new IOException(e.getCause) }
 }
 
-private[index] object IndexBytes {
+private object IndexBytes {
 
   /** As much as an object store sends in the time of a request or two. */
   val Tail: Int = 1 << 20
 }
 
 /** Arrays in the bytes of an index file. */
-private[index] object IndexArrays {
+private object IndexArrays {
 
   def longs(values: Array[Long], out: DataOutputStream): Unit = {
     val buffer = ByteBuffer.allocate(8 * values.length)
@@ -340,7 +340,7 @@ private[index] object IndexArrays {
 }
 
 /** What parts of an index will take in memory, from what they have unpacked. */
-private[index] object IndexSizes {
+private object IndexSizes {
 
   /** A short string or array is about three times its bytes. */
   private val OfText = 3L

@@ -121,7 +121,7 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
 }
 
 /** A column of a scan that the keys of a join could tell which files to leave out. */
-final private[join] case class ScannedColumn(column: Attribute, index: SkippingFileIndex) {
+final private case class ScannedColumn(column: Attribute, index: SkippingFileIndex) {
 
   /** Tells it from other columns and tables. */
   def name: String = s"${index.root} ${column.name}"
@@ -136,7 +136,7 @@ final private[join] case class ScannedColumn(column: Attribute, index: SkippingF
  * @param keys
  *   of the join, on that side
  */
-final private[join] class BroadcastKeys private (
+final private class BroadcastKeys private (
     stage: BroadcastQueryStageExec,
     relation: Any,
     keys: Seq[Expression]) {
@@ -178,7 +178,7 @@ final private[join] class BroadcastKeys private (
   }
 }
 
-private[join] object BroadcastKeys {
+private object BroadcastKeys {
 
   /** More keys than these become a range. */
   val Most = 10000

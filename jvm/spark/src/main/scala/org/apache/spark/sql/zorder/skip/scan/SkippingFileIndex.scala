@@ -147,7 +147,7 @@ final class SkippingFileIndex(
 }
 
 /** Decides file by file of a listing, and counts. A file without an entry of its own is always read. */
-final private[scan] class SkippedFiles(
+final private class SkippedFiles(
     entryOf: FileStatusWithMetadata => Either[NoEntry, Int],
     matching: BitSet) {
   private var consideredSoFar, prunedSoFar, unknownSoFar, bytesConsidered, bytesPruned = 0L

@@ -121,7 +121,7 @@ final case class TimedScan(at: Long, considered: Long, pruned: Long, bytes: Scan
 final case class ScanBytes(considered: Long, pruned: Long)
 
 /** The last scans of one table. */
-final private[scan] class RecentScans {
+final private class RecentScans {
   private val scans = new java.util.ArrayDeque[TimedScan]()
 
   def add(scan: TimedScan): Unit = synchronized {
@@ -133,7 +133,7 @@ final private[scan] class RecentScans {
   def all: Seq[TimedScan] = synchronized(scans.asScala.toVector)
 }
 
-private[scan] object RecentScans {
+private object RecentScans {
 
   /** Some 600 KB a table. */
   val Most = 10000

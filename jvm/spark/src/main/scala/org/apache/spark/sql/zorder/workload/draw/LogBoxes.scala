@@ -113,7 +113,7 @@ object LogBoxes {
  * @param resolved
  *   the columns of the log by their text
  */
-final private[workload] class QueryDrawing(
+final private class QueryDrawing(
     asked: IndexedSeq[Option[AskedColumn]],
     resolved: Map[String, AskedColumn],
     sample: Sample) {

@@ -54,7 +54,7 @@ object QueryLog {
 }
 
 /** Tells whether a table name in a log means the given table, by its full name or by its location. */
-final private[workload] class TableMatcher(session: ClassicSession, table: ClusterTable) {
+final private class TableMatcher(session: ClassicSession, table: ClusterTable) {
   private val same = session.sessionState.conf.resolver
   private val fullName = if (TableRef.isPath(table.name)) None else full(table.name)
   private val root = place(table.root.toString)
@@ -94,7 +94,7 @@ final private[workload] class TableMatcher(session: ClassicSession, table: Clust
 }
 
 /** Reads a query log from rows of the documented format. Only `boxes` with `column` and `kind` are required. */
-private[workload] object QueryLogReader {
+private object QueryLogReader {
   private val page = "docs/guide/query-log.md"
 
   def read(name: String, rows: DataFrame): Seq[LoggedQuery] = {

@@ -107,9 +107,9 @@ object QueryLogging extends Logging {
 }
 
 /** How the queries of a session are logged. */
-final case class QueryLogSettings(path: String, keepLiterals: Boolean, maxQueries: Int)
+final private case class QueryLogSettings(path: String, keepLiterals: Boolean, maxQueries: Int)
 
-object QueryLogSettings {
+private object QueryLogSettings {
 
   /** None while the session sets no path: nothing is logged then. */
   def of(conf: SQLConf): Option[QueryLogSettings] =
@@ -125,7 +125,7 @@ object QueryLogSettings {
  * Logs the filters of a session's queries. Spark calls it on a thread of its own after a query has ended, so
  * no query waits for it. An error is logged once.
  */
-final private[workload] class QueryLogListener(session: ClassicSession, val settings: QueryLogSettings)
+final private class QueryLogListener(session: ClassicSession, val settings: QueryLogSettings)
     extends QueryExecutionListener
     with Logging {
   private val directory = new Path(settings.path)
@@ -172,7 +172,7 @@ final private[workload] class QueryLogListener(session: ClassicSession, val sett
     }
 }
 
-private[workload] object QueryLogListener {
+private object QueryLogListener {
   private val WaitMs = 5000L
 }
 
@@ -227,7 +227,7 @@ private[workload] object QueryRecorder {
 }
 
 /** Adds files to a query log. The driver writes them without a job, so it also works while the application ends. */
-private[workload] object QueryLogWriter {
+private object QueryLogWriter {
 
   /** One more file in the directory, which appears when it is complete. */
   def append(session: ClassicSession, directory: Path, queries: Seq[LoggedQuery]): Unit = {

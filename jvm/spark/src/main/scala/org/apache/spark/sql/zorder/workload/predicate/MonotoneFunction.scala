@@ -182,7 +182,7 @@ private[zorder] object MonotoneFunction {
  * @param whole
  *   whether the type has no other words
  */
-private[predicate] case class Domain(
+private case class Domain(
     first: BigInt,
     last: BigInt,
     micros: Long,

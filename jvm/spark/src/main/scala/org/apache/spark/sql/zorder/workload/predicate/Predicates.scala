@@ -223,14 +223,14 @@ private[zorder] trait FilterSets[R] {
  * @param whenFalse
  *   the values for which it is false (not NULL), or more
  */
-final private[workload] case class ColumnPredicate(
+final private case class ColumnPredicate(
     column: BoxColumn,
     whenTrue: Condition,
     whenFalse: Condition) {
   def not: ColumnPredicate = ColumnPredicate(column, whenFalse, whenTrue)
 }
 
-private[workload] object ColumnPredicate {
+private object ColumnPredicate {
 
   /** None where the expression is no such test. */
   def of(e: Expression): Option[ColumnPredicate] = e match {
