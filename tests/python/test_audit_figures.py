@@ -11,12 +11,12 @@ pytest.importorskip("pyarrow")
 
 import pyarrow as pa
 from pyarrow import parquet
+from spark_zorder._errors import UsageError
 from spark_zorder.audit import plain
 from spark_zorder.audit.figures import depth, joint, level, numbers, shares
 from spark_zorder.audit.figures.scale import Scale
 from spark_zorder.audit.files.sparktype import SparkType
 from spark_zorder.audit.files.zones import ONLY_NULLS, UNKNOWN, Block
-from spark_zorder.audit.problem import UsageError
 
 pytestmark = pytest.mark.same_on_all_lines
 BIGINT = SparkType("bigint")

@@ -16,10 +16,10 @@ import audit_tables
 import footer_cases
 import pyarrow as pa
 from pyarrow import parquet
+from spark_zorder._errors import AuditError
 from spark_zorder.audit import boxes, plain
 from spark_zorder.audit.files import footers, listing, places, table, words
 from spark_zorder.audit.files.sparktype import SparkType
-from spark_zorder.audit.problem import AuditError
 
 pytestmark = pytest.mark.same_on_all_lines
 DAY = datetime.date(1970, 1, 1)

@@ -7,6 +7,14 @@ class SetupError(RuntimeError):
     """Spark, Scala, the jar or the session do not fit together: one sentence that says what to do."""
 
 
+class AuditError(Exception):
+    """The audit cannot be made as asked: one sentence that says why, and what to do."""
+
+
+class UsageError(AuditError):
+    """What was asked for cannot be meant, such as a column that is not there (exit code 2 of the shell)."""
+
+
 def is_conflict(error: BaseException) -> bool:
     """Whether the table changed under a run, so that the run gave up (exit code 4 of the shell)."""
     return _is(error, "ZOrderConflictException")

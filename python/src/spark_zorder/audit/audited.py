@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _sql
-from .problem import UsageError
+from .._errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

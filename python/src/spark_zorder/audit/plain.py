@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.util
 from typing import TYPE_CHECKING
 
+from .._errors import UsageError
 from . import audited
 from .files import listing, places, state, table
-from .problem import UsageError
 from .rows import Audit
 
 if TYPE_CHECKING:

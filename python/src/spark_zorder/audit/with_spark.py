@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import _errors, _session, _sql
+from .._errors import AuditError
 from . import plain
 from .files import partitions, sparktype
 from .opened import Opened
-from .problem import AuditError
 from .result import Result, Rows
 
 if TYPE_CHECKING:

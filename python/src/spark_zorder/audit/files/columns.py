@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..problem import UsageError
+from ..._errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..problem import AuditError
+from ..._errors import AuditError
 from . import origin, sparktype
 from .raw import RawFooter, in_order, tail
 from .words import decoder

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..problem import AuditError
+from ..._errors import AuditError
 from .places import STATE
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..problem import AuditError
+from ..._errors import AuditError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

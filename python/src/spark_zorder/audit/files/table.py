@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..problem import AuditError
+from ..._errors import AuditError
 from . import footers, listing, partitions, sparktype
 from .columns import Column, Columns
 from .zones import Block
