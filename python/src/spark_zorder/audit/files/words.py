@@ -14,7 +14,7 @@ from .sparktype import INTEGERS
 from .zones import UNKNOWN, Word, Zone, between
 
 if TYPE_CHECKING:
-    from .origin import Origin
+    from .footers import Origin
     from .sparktype import Leaf, SparkType
 
     # a bound as pyarrow gives it -> its word, None where it has none
