@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from spark_zorder._errors import AuditError
 from spark_zorder.audit import boxes, plain
-from spark_zorder.audit.files import footers, listing, places, table, words
+from spark_zorder.audit.files import footers, listing, table, words
 from spark_zorder.audit.files.sparktype import SparkType
 
 pytestmark = pytest.mark.same_on_all_lines
@@ -26,7 +26,7 @@ DAY = datetime.date(1970, 1, 1)
 
 
 def opened(root):
-    return table.of(listing.list_files(places.place(str(root))))
+    return table.of(listing.list_files(listing.place(str(root))))
 
 
 def word(name, value):
@@ -174,7 +174,7 @@ def test_what_spark_does_not_list_is_left_out(tmp_path, name):
     hidden.parent.mkdir(parents=True, exist_ok=True)
     hidden.write_bytes(b"no Parquet")
     (below / "empty.parquet").write_bytes(b"")
-    assert [f.rel for f in listing.list_files(places.place(str(tmp_path))).files] == ["part=1/a.parquet"]
+    assert [f.rel for f in listing.list_files(listing.place(str(tmp_path))).files] == ["part=1/a.parquet"]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_what_is_no_table_is_refused(tmp_path, name, what):
         (tmp_path / file).parent.mkdir()
         parquet.write_table(pa.table({"a": [1]}), tmp_path / file)
     with pytest.raises(AuditError, match=what):
-        listing.list_files(places.place(str(tmp_path)))
+        listing.list_files(listing.place(str(tmp_path)))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_what_is_no_table_is_refused(tmp_path, name, what):
 def test_tables_of_other_formats_are_noticed(tmp_path, name, format):
     (tmp_path / name).parent.mkdir()
     (tmp_path / name).write_text("{}")
-    assert listing.list_files(places.place(str(tmp_path))).format == format
+    assert listing.list_files(listing.place(str(tmp_path))).format == format
 
 
 NAN = {"float": words.of_float(math.nan), "double": words.of_double(math.nan)}
@@ -232,7 +232,7 @@ def test_which_statistics_are_believed(tmp_path, case):
 def test_the_usual_end_of_a_footer_is_known(tmp_path, columns):
     """Else every footer would be read field by field."""
     parquet.write_table(pa.table({f"c{n}": [1] for n in range(columns)}), tmp_path / "a.parquet")
-    found = listing.list_files(places.place(str(tmp_path)))
+    found = listing.list_files(listing.place(str(tmp_path)))
     assert footers.opened(found.place, found.files[0]).in_order
 
 

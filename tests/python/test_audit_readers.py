@@ -15,13 +15,13 @@ import spark_zorder
 from pyarrow import parquet
 from spark_zorder import __main__ as cli
 from spark_zorder.audit import plain
-from spark_zorder.audit.files import listing, places, table, words
+from spark_zorder.audit.files import listing, table, words
 
 pytestmark = pytest.mark.same_on_all_lines
 
 
 def read(root):
-    return table.of(listing.list_files(places.place(str(root))))
+    return table.of(listing.list_files(listing.place(str(root))))
 
 
 def flat(schema, above=()):

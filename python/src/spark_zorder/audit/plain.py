@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._errors import UsageError
 from . import audited
-from .files import listing, places, state, table
+from .files import listing, table
 from .rows import Audit
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def available() -> bool:
 
 def listed(path: str) -> Listing:
     """What lies at a path or URI; `format` tells whether it is plain Parquet. Raises AuditError."""
-    return listing.list_files(places.place(path))
+    return listing.list_files(listing.place(path))
 
 
 def audit(found: Listing, columns: str | None, report: Callable[[int], None] | None = None) -> Audit:
@@ -35,7 +35,7 @@ def audit(found: Listing, columns: str | None, report: Callable[[int], None] | N
     Raises UsageError where there are none, and AuditError where a file cannot be read.
     """
     read = table.of(found)
-    left = state.of(found)
+    left = listing.state_of(found)
     if columns is not None:
         chosen = audited.asked(read.columns, columns)
     else:

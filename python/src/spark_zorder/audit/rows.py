@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .audited import Audited
-    from .files.state import State
+    from .files.listing import State
     from .files.table import FileBlocks, Table
 
 # a condition with more partitions is none that people read

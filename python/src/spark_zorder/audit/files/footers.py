@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .columns import Column
-    from .listing import Listing
-    from .places import Entry, Place
+    from .listing import Entry, Listing, Place
     from .sparktype import Leaf
     from .thrift import Struct
     from .words import Decoder

@@ -1,16 +1,113 @@
-"""The data files of a directory, as Spark lists them."""
+"""What lies below a directory: its data files, as Spark lists them, and what clustering runs have left."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._errors import AuditError
-from .places import STATE
 
 if TYPE_CHECKING:
-    from .places import Entry, Place
+    from collections.abc import Iterator, Sequence
+
+
+# where clustering runs and the statistics index keep what they know
+STATE = "_zorder"
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
+# Hadoop's names of file systems that pyarrow has under another name
+_SCHEMES = {"s3a": "s3", "s3n": "s3", "wasb": "abfs", "wasbs": "abfss"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file below a directory.
+
+    ``rel`` is its path relative to the directory, with ``/``, ``length`` its size in bytes, and ``modified``
+    when it was last written, in milliseconds since 1970 (0: not known).
+    """
+
+    rel: str
+    length: int
+    modified: int = 0
+
+
+@dataclass(frozen=True)
+class Place:
+    """A directory. ``filesystem`` is pyarrow's, and None stands for the local disk."""
+
+    text: str
+    root: str
+    filesystem: Any = None
+
+    def path(self, rel: str) -> str:
+        """The full path of a file below, as the file system wants it."""
+        return f"{self.root}/{rel}"
+
+    def text_of(self, rel: str) -> str:
+        """The text of a small file below."""
+        if self.filesystem is None:
+            return Path(self.path(rel)).read_text(encoding="utf-8")
+        with self.filesystem.open_input_stream(self.path(rel)) as stream:
+            text: str = stream.readall().decode()
+            return text
+
+    def files(self) -> Iterator[Entry]:
+        """Every file below, but for what hidden directories of a local disk hold."""
+        return _local(self.root) if self.filesystem is None else _remote(self.filesystem, self.root)
+
+
+def place(text: str) -> Place:
+    """The directory that a path or a URI names; raises AuditError where there is none."""
+    scheme = _SCHEME.match(text)
+    if scheme is None or scheme[1] == "file":
+        root = re.sub(r"^file:/+", "/", text) if scheme else text
+        if not Path(root).is_dir():
+            what = "is a file" if Path(root).exists() else "is not there"
+            raise AuditError(f"{text} {what}; give the directory of a table.")
+        return Place(text, os.path.abspath(root))  # noqa: PTH100 (links stay as they are)
+    from pyarrow import fs
+
+    uri = _SCHEMES.get(scheme[1].lower(), scheme[1].lower()) + text[len(scheme[1]) :]
+    try:
+        filesystem, root = fs.FileSystem.from_uri(uri)
+        info = filesystem.get_file_info(root.rstrip("/"))
+    except Exception as error:
+        raise AuditError(f"{text} cannot be opened: {str(error).splitlines()[0]}") from error
+    if info.type != fs.FileType.Directory:
+        what = "is a file" if info.type == fs.FileType.File else "is not there"
+        raise AuditError(f"{text} {what}; give the directory of a table.")
+    return Place(text, root.rstrip("/"), filesystem)
+
+
+def _local(root: str, below: str = "") -> Iterator[Entry]:
+    with os.scandir(f"{root}/{below}") as entries:
+        for entry in entries:
+            rel = f"{below}{entry.name}"
+            if entry.is_dir():
+                # what is hidden is no data, and may be a job's scratch directory that goes away meanwhile
+                if not entry.name.startswith((".", "_")) or "=" in entry.name or rel == STATE:
+                    yield from _local(root, f"{rel}/")
+                else:
+                    yield Entry(f"{rel}/", 0)
+            else:
+                found = entry.stat()
+                yield Entry(rel, found.st_size, found.st_mtime_ns // 1_000_000)
+
+
+def _remote(filesystem: Any, root: str) -> Iterator[Entry]:
+    """One walk over all, since a store lists by prefixes: directories of their own would be requests."""
+    from pyarrow import fs
+
+    for info in filesystem.get_file_info(fs.FileSelector(root, recursive=True)):
+        if info.type == fs.FileType.File:
+            yield Entry(info.path[len(root) :].lstrip("/"), info.size, (info.mtime_ns or 0) // 1_000_000)
+
+
+# The data files of a directory, as Spark lists them.
 
 _RECORD = re.compile(rf"{STATE}/runs/[0-9]{{1,9}}\.json$")
 # files from which Spark takes the schema, the first that is there
@@ -89,3 +186,63 @@ def _check_shape(text: str, files: list[Entry]) -> None:
                 f"The partition directories of {text} do not have the same columns "
                 f"({files[0].rel}, {entry.rel}); move one of them away."
             )
+
+
+# What clustering runs have left beside a table: ``_zorder/runs/<n>.json``. It may be gone at any time.
+
+
+class State(NamedTuple):
+    """What is left of the newest run that stands, and of the others.
+
+    ``columns`` as SQL, ``curve``, and ``started_ms`` are of the newest. ``ours`` are the files that standing
+    runs wrote, by their paths, and ``laid_out`` the partitions with a layout by the same columns.
+    """
+
+    columns: tuple[str, ...]
+    curve: str
+    started_ms: int
+    ours: frozenset[str]
+    laid_out: frozenset[str]
+
+    def since(self, files: Sequence[Entry]) -> list[Entry]:
+        """Those that came after the newest run."""
+        return [
+            f for f in files if (f.modified == 0 or f.modified > self.started_ms) and f.rel not in self.ours
+        ]
+
+
+def state_of(found: Listing) -> State | None:
+    """None for a table that was never clustered."""
+    texts = (_text(found, rel) for rel in found.records)
+    records = [r for r in map(_record, texts) if r is not None]
+
+    def ids(operation: str) -> set[Any]:
+        return {r["runId"] for r in records if r.get("operation") == operation}
+
+    undone = ids("ROLLBACK") & ids("OPTIMIZE")
+    standing = [r for r in records if r["runId"] not in undone]
+    runs = [r for r in standing if r.get("operation") == "OPTIMIZE"]
+    if not runs:
+        return None
+    newest = runs[-1]
+    ours = frozenset(file["path"] for r in standing for file in r.get("files") or ())
+    columns = tuple(newest.get("columns") or ())
+    same = (r for r in standing if tuple(r.get("columns") or ()) == columns)
+    laid_out = frozenset(partition for r in same for partition in r.get("layoutIds") or ())
+    return State(columns, str(newest.get("curve", "")), int(newest.get("startedMs", 0)), ours, laid_out)
+
+
+def _text(found: Listing, rel: str) -> str:
+    try:
+        return found.place.text_of(rel)
+    except OSError:
+        # a run that is rolled back or removed meanwhile
+        return ""
+
+
+def _record(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "number" in found and found.get("runId") else None

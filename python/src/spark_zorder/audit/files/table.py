@@ -12,8 +12,7 @@ from .zones import Block
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .listing import Listing
-    from .places import Entry
+    from .listing import Entry, Listing
     from .sparktype import SparkType
     from .zones import Zone
 
