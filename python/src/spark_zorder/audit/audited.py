@@ -11,7 +11,7 @@ from .._errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .files.columns import Column, Columns
+    from .files.table import Column, Columns
 
 
 class Audited(NamedTuple):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .figures.scope import Scope
-    from .files.columns import Column
+    from .files.table import Column
 
 OK, RECLUSTER, USE_SORT, NO_STATISTICS = "OK", "RECLUSTER", "USE SORT", "NO STATISTICS"
 # where partitions differ, the first of these is the table's

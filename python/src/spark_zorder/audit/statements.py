@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import _sql
-from .files import partitions
+from .files.table import partition_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def _condition(table: Table, directory: str) -> str:
     """What holds in one partition alone; empty without directories."""
     types = {c.path[0]: c.type for c in table.columns.all if c.partition}
     tests = []
-    for name, text in partitions.values(directory).items():
+    for name, text in partition_values(directory).items():
         kind = types.get(name)
         column = _sql.name(name)
         if text is None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from .. import _errors, _session, _sql
 from .._errors import AuditError
 from . import plain
-from .files import partitions, sparktype
+from .files import sparktype
+from .files.table import partition_values
 from .opened import Opened
 from .result import Result, Rows
 
@@ -90,7 +91,7 @@ def total_bytes(spark: SparkSession, table: str) -> int:
 
 def _partitioned_by(relation: DataFrame) -> list[str]:
     """The columns whose values are in the names of directories."""
-    folders = {folder for file in relation.inputFiles()[:1] for folder in partitions.values(file)}
+    folders = {folder for file in relation.inputFiles()[:1] for folder in partition_values(file)}
     return [name for name in relation.columns if name in folders]
 
 

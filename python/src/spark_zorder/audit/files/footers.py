@@ -17,9 +17,9 @@ from .zones import ONLY_NULLS, UNKNOWN, Block, Zone, union
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .columns import Column
     from .listing import Entry, Listing, Place
     from .sparktype import Leaf
+    from .table import Column
     from .thrift import Struct
     from .words import Decoder
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
-from ..._errors import AuditError
-from . import footers, listing, partitions, sparktype
-from .columns import Column, Columns
-from .zones import Block
+from ..._errors import AuditError, UsageError
+from . import footers, listing, sparktype
+from .sparktype import SparkType
+from .zones import ONLY_NULLS, UNKNOWN, Block, Zone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .listing import Entry, Listing
-    from .sparktype import SparkType
-    from .zones import Zone
 
 
 class Table(NamedTuple):
@@ -35,8 +37,8 @@ def of(found: Listing) -> Table:
     if footer is None:
         raise AuditError(f"{first.rel} in {text} is encrypted, so nothing is known of the columns.")
     data = _data_columns(footer.leaves, sparktype.declared(footer.meta.metadata))
-    rows = tuple(partitions.values(listing.partition_of(f.rel)) for f in found.files)
-    directories = [Column((n,), kind, partition=True) for n, kind in partitions.types(rows).items()]
+    rows = tuple(partition_values(listing.partition_of(f.rel)) for f in found.files)
+    directories = [Column((n,), kind, partition=True) for n, kind in partition_types(rows).items()]
     own = {c.path[0].lower() for c in data}
     twice = next((c.name for c in directories if c.name.lower() in own), None)
     if twice is not None:
@@ -80,7 +82,7 @@ def blocks(
     data = [c for c in columns if not c.partition]
     found = []
     for footer, values in zip(footers.read(table.listing, data, report), table.partitions):
-        zones = {c.path[0]: partitions.zone(values[c.path[0]], c.type) for c in columns if c.partition}
+        zones = {c.path[0]: partition_zone(values[c.path[0]], c.type) for c in columns if c.partition}
         groups = footer.groups if footer.readable else (footer.block(len(data)),)
         found.append(
             FileBlocks(
@@ -106,3 +108,120 @@ def _with(block: Block, columns: Sequence[Column], directory: dict[str, Zone]) -
         else:
             row.append((next(zones), next(nulls)))
     return Block(block.rows, tuple(z for z, _ in row), tuple(n for _, n in row))
+
+
+# The columns of a table, by the names that people use for them.
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column or a field of a struct.
+
+    ``type`` is None where Spark has none for it, or one without a fixed order. ``stored`` is its type in
+    files, as Parquet calls it. ``partition`` tells that its values are in the names of directories.
+    """
+
+    path: tuple[str, ...]
+    type: SparkType | None
+    stored: str = ""
+    partition: bool = False
+
+    @property
+    def name(self) -> str:
+        """With dots between the parts."""
+        return ".".join(self.path)
+
+
+class Columns:
+    """Names are found in any case, as Spark finds them by default."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        """Columns in the order of the table."""
+        self.all = tuple(columns)
+        self._numbers: dict[tuple[str, ...], int] = {}
+        for i, column in enumerate(self.all):
+            self._numbers.setdefault(_folded(column.path), i)
+
+    def number(self, path: Sequence[str]) -> int:
+        """The place of a column in `all`; raises UsageError where it is not there.
+
+        A struct or a list has no place, since it has no bounds of its own: ValueError.
+        """
+        wanted = _folded(path)
+        found = self._numbers.get(wanted)
+        if found is None:
+            if any(known[: len(wanted)] == wanted for known in self._numbers):
+                raise ValueError(f"{'.'.join(path)} is a struct or a list: it has no bounds of its own")
+            tops = ", ".join(dict.fromkeys(c.path[0] for c in self.all))
+            raise UsageError(f"The table has no column {'.'.join(path)}: name one of {tops}.")
+        return found
+
+
+def _folded(path: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name.lower() for name in path)
+
+
+# Partition columns, whose values are in the names of directories: ``day=2026-01-01/h=3``.
+
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}$")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}$")
+# what Spark may take for a number or a time of some other type
+_OTHER = re.compile(r"[+-]?[0-9.]|[+-]?(nan|infinity)", re.IGNORECASE)
+_ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
+
+
+def partition_values(directory: str) -> dict[str, str | None]:
+    """The values of the directories of a file by the names of the columns; None is NULL."""
+    found: dict[str, str | None] = {}
+    for part in directory.split("/"):
+        name, equals, value = part.partition("=")
+        if equals:
+            found[_plain(name)] = None if value == _NULL else _plain(value)
+    return found
+
+
+def _plain(text: str) -> str:
+    """Without escapes; a percent sign that begins none is itself."""
+    return unquote(text) if _ESCAPED.search(text) else text
+
+
+def partition_types(rows: Sequence[dict[str, str | None]]) -> dict[str, SparkType | None]:
+    """The types that Spark infers from the values of each column; None for other than the common ones."""
+    return {name: _type({row[name] for row in rows} - {None}) for name in (rows[0] if rows else ())}
+
+
+def _type(texts: set[str | None]) -> SparkType | None:
+    known = [t for t in texts if t is not None]
+    kinds = {_kind(t) for t in known}
+    if kinds == {"int"}:
+        small = all(-(2**31) <= int(t) < 2**31 for t in known)
+        return SparkType("int" if small else "bigint")
+    if kinds == {"date"}:
+        return SparkType("date")
+    return SparkType("string") if "string" in kinds or not kinds else None
+
+
+def _kind(text: str) -> str:
+    if _WHOLE.match(text):
+        return "int"
+    if _DATE.match(text) and _days(text) is not None:
+        return "date"
+    return "other" if _OTHER.match(text) else "string"
+
+
+def partition_zone(text: str | None, kind: SparkType | None) -> Zone:
+    """One value as the zone of a file."""
+    if text is None:
+        return ONLY_NULLS
+    if kind is None:
+        return UNKNOWN
+    word = text.encode() if kind.name == "string" else _days(text) if kind.name == "date" else int(text)
+    return word, word
+
+
+def _days(text: str) -> int | None:
+    try:
+        return date.fromisoformat(text).toordinal() - date(1970, 1, 1).toordinal()
+    except ValueError:
+        return None
