@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from spark_zorder._errors import UsageError
 from spark_zorder.audit import plain
-from spark_zorder.audit.figures import depth, joint, level, numbers, shares
+from spark_zorder.audit.figures import depth, level, shares
 from spark_zorder.audit.figures.scale import Scale
 from spark_zorder.audit.files.sparktype import SparkType
 from spark_zorder.audit.files.zones import ONLY_NULLS, UNKNOWN, Block
@@ -95,7 +95,7 @@ def test_joint_depths_are_those_of_plain_counts(seed):
     def meet(a, b):
         return None not in a and None not in b and all(x[0] <= y[1] and y[0] <= x[1] for x, y in zip(a, b))
 
-    for i, found in enumerate(joint.of_boxes(boxes, scales)):
+    for i, found in enumerate(depth.of_boxes(boxes, scales)):
         if None in boxes[i]:
             assert (found.depth, found.overlaps) == (1, 0)
         else:
@@ -109,18 +109,18 @@ def test_a_tiled_plane_is_at_the_bound():
     tiles = [((100 * x, 100 * x + 99), (100 * y, 100 * y + 99)) for x in range(16) for y in range(16)]
     found = level.of([Block(1000, tile, (0, 0)) for tile in tiles], [BIGINT, BIGINT])
     reads = found.joint.reads
-    assert numbers.rounded(reads.look_up) == 0.0625 == numbers.rounded(reads.look_up_bound)
+    assert level.rounded(reads.look_up) == 0.0625 == level.rounded(reads.look_up_bound)
     assert reads.efficiency() == 1.0
     assert found.joint.depths.average() == 1.0 and found.columns[0].depths.average() == 16.0
     assert found.joint.depths.histogram() == {"00001": 256}
 
 
 def test_the_histogram_has_snowflakes_buckets():
-    depths = numbers.Depths(0, 0, {1: 2, 3: 1, 17: 4, 32: 1, 33: 1}, 0.0)
+    depths = level.Depths(0, 0, {1: 2, 3: 1, 17: 4, 32: 1, 33: 1}, 0.0)
     expected = {f"{i:05d}": {1: 2, 3: 1}.get(i, 0) for i in range(1, 17)}
     assert depths.histogram() == {**expected, "00032": 5, "00064": 1}
-    assert list(numbers.Depths(0, 0, {}, 0.0).histogram()) == []
-    assert depths.p95() == 33 and numbers.Depths(0, 0, {1: 95, 9: 5}, 0.0).p95() == 1
+    assert list(level.Depths(0, 0, {}, 0.0).histogram()) == []
+    assert depths.p95() == 33 and level.Depths(0, 0, {1: 95, 9: 5}, 0.0).p95() == 1
 
 
 @pytest.fixture

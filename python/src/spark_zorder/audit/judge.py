@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from . import file_count
-from .figures.numbers import rounded
+from .figures.level import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import boxes, judge, statements
-from .figures.numbers import Numbers, rounded, together
+from .figures.level import Numbers, rounded, together
 from .figures.scope import FILE, ROW_GROUP, Scope
 from .files import table
 from .files.listing import partition_of

@@ -1,4 +1,4 @@
-"""How many blocks lie one above the other in one column, exactly."""
+"""How many blocks lie one above the other: in one column exactly, and in all columns together."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ..files.zones import Zone
     from .scale import Scale
+
 
 # of running maxima, so that a long stretch takes few steps
 _STRIDE = 64
@@ -68,3 +69,93 @@ class _Maxima:
         inside = max(self._blocks[begin:end])
         rest = self._numbers[first : begin * _STRIDE] + self._numbers[end * _STRIDE : last + 1]
         return max(inside, max(rest, default=0))
+
+
+# How many blocks lie one above the other in all columns together, at the middles of some of them.
+
+# blocks that are measured, of all
+_MOST = 1000
+
+# per column the first and the last position, None where a block holds only NULL in it
+Box = tuple["tuple[int, int] | None", ...]
+
+
+class Measured(NamedTuple):
+    """One of the blocks that stand for all: its number, and for how many it stands."""
+
+    block: int
+    weight: int
+
+
+def measured(blocks: int) -> list[Measured]:
+    """At most 1,000 of them, evenly."""
+    k = min(blocks, _MOST)
+    return [Measured(i * blocks // k, (i + 1) * blocks // k - i * blocks // k) for i in range(k)]
+
+
+def of_boxes(boxes: Sequence[Box], scales: Sequence[Scale]) -> list[Depth]:
+    """Depth and overlaps of the measured blocks; an empty box meets nothing and has depth 1."""
+    chosen = measured(len(boxes))
+    whole = [(m, _whole(boxes[m.block])) for m in chosen]
+    asked = [box for _, box in whole if box is not None]
+    everything = (1 << len(boxes)) - 1
+    there = _mask((b for b, sides in enumerate(boxes) if None not in sides), len(boxes))
+    at_point = [there] * len(asked)
+    meets = [there] * len(asked)
+    for c in range(len(boxes[0]) if boxes else 0):
+        known = [(b, side) for b, side in enumerate(sides[c] for sides in boxes) if side is not None]
+        lows = _AtMost([(side[0], b) for b, side in known], len(boxes))
+        highs = _AtMost([(side[1], b) for b, side in known], len(boxes))
+        points = [scales[c].middle(box[c]) for box in asked]
+        low_until = lows.masks({*points, *(box[c][1] for box in asked)})
+        high_below = highs.masks({p - 1 for p in (*points, *(box[c][0] for box in asked))})
+        for i, (box, at) in enumerate(zip(asked, points)):
+            low, high = box[c]
+            at_point[i] &= low_until[at] & (everything ^ high_below[at - 1])
+            meets[i] &= low_until[high] & (everything ^ high_below[low - 1])
+    found = iter(zip(at_point, meets))
+    depths = []
+    for m, sides in whole:
+        if sides is None:
+            depths.append(Depth(0, 1, m.weight))
+        else:
+            point, others = next(found)
+            depths.append(Depth(_ones(others) - 1, _ones(point), m.weight))
+    return depths
+
+
+def _whole(box: Box) -> tuple[tuple[int, int], ...] | None:
+    sides = tuple(side for side in box if side is not None)
+    return sides if len(sides) == len(box) else None
+
+
+class _AtMost:
+    """Which blocks have an end at some position at most, as bits."""
+
+    def __init__(self, ends: list[tuple[int, int]], blocks: int) -> None:
+        self._ends = sorted(ends)
+        self._blocks = blocks
+
+    def masks(self, wanted: set[int]) -> dict[int, int]:
+        """A mask for each number."""
+        bits = bytearray(self._blocks // 8 + 1)
+        found: dict[int, int] = {}
+        at = 0
+        for number in sorted(wanted):
+            while at < len(self._ends) and self._ends[at][0] <= number:
+                block = self._ends[at][1]
+                bits[block >> 3] |= 1 << (block & 7)
+                at += 1
+            found[number] = int.from_bytes(bits, "little")
+        return found
+
+
+def _mask(blocks: Iterable[int], count: int) -> int:
+    bits = bytearray(count // 8 + 1)
+    for block in blocks:
+        bits[block >> 3] |= 1 << (block & 7)
+    return int.from_bytes(bits, "little")
+
+
+def _ones(mask: int) -> int:
+    return bin(mask).count("1")

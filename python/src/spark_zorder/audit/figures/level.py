@@ -6,16 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import bound, depth, joint, shares
-from .numbers import Numbers, Reads, depths_of
+from . import depth, shares
 from .scale import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ..files.sparktype import SparkType
     from ..files.zones import Block, Zone
     from .depth import Depth
+
 
 # a range of this part of the values is the least that a range share is of
 _RANGE_PART = 0.01
@@ -44,8 +44,8 @@ def of(blocks: Sequence[Block], kinds: Sequence[SparkType | None]) -> Level:
     scales = [Scale(z, kind) for z, kind in zip(zones, kinds)]
     sides = [[p.box(zone) for zone in z] for p, z in zip(scales, zones)]
     boxes = list(zip(*sides))
-    mass = [bound.masses(rows, z, p) for z, p in zip(zones, scales)]
-    bounds = bound.per_column(boxes, mass, scales)
+    mass = [shares.masses(rows, z, p) for z, p in zip(zones, scales)]
+    bounds = shares.bounds(boxes, mass, scales)
     measured = [depth.of_column(z, p) for z, p in zip(zones, scales)]
     read = [shares.of_column(rows, z, p) for z, p in zip(zones, scales)]
     columns = tuple(
@@ -55,7 +55,7 @@ def of(blocks: Sequence[Block], kinds: Sequence[SparkType | None]) -> Level:
         )
         for m, z, r, b in zip(measured, zones, read, bounds)
     )
-    own = measured[0] if len(columns) == 1 else joint.of_boxes(boxes, scales)
+    own = measured[0] if len(columns) == 1 else depth.of_boxes(boxes, scales)
     constant = sum(1 for block in blocks if all(map(_constant, block.zones)))
     return Level(
         Numbers(depths_of(own, constant, _error(own, len(blocks))), _mean([c.reads for c in columns])),
@@ -89,3 +89,127 @@ def _error(measured: Sequence[Depth], blocks: int) -> float:
     mean = sum(d.depth for d in measured) / k
     squares = sum((d.depth - mean) ** 2 for d in measured)
     return math.sqrt(squares / (k - 1) / k * (1 - k / blocks))
+
+
+# The numbers of one level, jointly or of one column, and those of several partitions put together.
+
+# up to this depth each one has a bucket of its own
+_SINGLE = 16
+
+
+def rounded(x: float) -> float:
+    """To nine decimals: the order of additions does not show."""
+    return math.floor(x * 1e9 + 0.5) / 1e9
+
+
+@dataclass(frozen=True)
+class Depths:
+    """How many blocks lie over one another.
+
+    ``constant`` are blocks of one value, or of none. ``overlaps`` is a sum over the blocks. ``counts`` has
+    the number of blocks of each depth. ``error`` is the standard error of the average depth.
+    """
+
+    constant: int
+    overlaps: int
+    counts: dict[int, int]
+    error: float
+
+    @property
+    def blocks(self) -> int:
+        """Their number."""
+        return sum(self.counts.values())
+
+    def average_overlaps(self) -> float | None:
+        """None without blocks, as the others."""
+        return rounded(self.overlaps / self.blocks) if self.counts else None
+
+    def average(self) -> float | None:
+        """The mean depth."""
+        return rounded(sum(d * n for d, n in self.counts.items()) / self.blocks) if self.counts else None
+
+    def p95(self) -> int | None:
+        """The depth that at least 95 of 100 blocks do not exceed."""
+        least, seen = (95 * self.blocks + 99) // 100, 0
+        for deep in sorted(self.counts):
+            seen += self.counts[deep]
+            if seen >= least:
+                return deep
+        return None
+
+    def greatest(self) -> int | None:
+        """The greatest depth."""
+        return max(self.counts, default=None)
+
+    def histogram(self) -> dict[str, int]:
+        """Numbers of blocks by Snowflake's buckets, without gaps."""
+        found: dict[int, int] = {}
+        for deep, n in self.counts.items():
+            found[_bucket(deep)] = found.get(_bucket(deep), 0) + n
+        last, bucket, out = max(found, default=0), 1, {}
+        while bucket <= last:
+            out[f"{bucket:05d}"] = found.get(bucket, 0)
+            bucket = bucket + 1 if bucket < _SINGLE else bucket * 2
+        return out
+
+
+def _bucket(depth: int) -> int:
+    return depth if depth <= _SINGLE else 1 << (depth - 1).bit_length()
+
+
+def depths_of(measured: Sequence[Depth], constant: int, error: float) -> Depths:
+    """Of the blocks that were measured, each with its weight."""
+    counts: dict[int, int] = {}
+    for d in measured:
+        counts[d.depth] = counts.get(d.depth, 0) + d.weight
+    return Depths(constant, sum(d.overlaps * d.weight for d in measured), counts, error)
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Shares of `rows` that are read, and the least that could be; not rounded."""
+
+    rows: int
+    look_up: float
+    range: float
+    look_up_bound: float
+    range_bound: float
+
+    def efficiency(self) -> float | None:
+        """Of the rounded numbers; None where nothing is read, or nothing is there."""
+        share = rounded(self.look_up)
+        return None if self.rows == 0 or share == 0.0 else rounded(rounded(self.look_up_bound) / share)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Depths and reads of one level, jointly or of one column."""
+
+    depths: Depths
+    reads: Reads
+
+
+def together(parts: Sequence[Numbers]) -> Numbers:
+    """Of partitions, whose files never meet and which are asked for their own values."""
+    depths, reads = [p.depths for p in parts], [p.reads for p in parts]
+    counts: dict[int, int] = {}
+    for d in depths:
+        for deep, n in d.counts.items():
+            counts[deep] = counts.get(deep, 0) + n
+    blocks = sum(counts.values())
+    error = math.sqrt(sum((d.blocks * d.error) ** 2 for d in depths)) / blocks if blocks else 0.0
+    rows = sum(r.rows for r in reads)
+
+    def mean(values: Iterable[float]) -> float:
+        return sum(r.rows * v for r, v in zip(reads, values)) / rows if rows else 0.0
+
+    return Numbers(
+        Depths(sum(d.constant for d in depths), sum(d.overlaps for d in depths), counts, error),
+        Reads(
+            rows,
+            mean(r.look_up for r in reads),
+            mean(r.range for r in reads),
+            mean(r.look_up_bound for r in reads),
+            mean(r.range_bound for r in reads),
+        ),
+    )

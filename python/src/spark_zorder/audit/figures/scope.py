@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from . import level
-from .numbers import rounded
+from .level import rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
