@@ -17,7 +17,7 @@ import footer_cases
 import pyarrow as pa
 from pyarrow import parquet
 from spark_zorder._errors import AuditError
-from spark_zorder.audit import boxes, plain
+from spark_zorder.audit import plain, rows
 from spark_zorder.audit.files import footers, listing, table, words
 from spark_zorder.audit.files.sparktype import SparkType
 
@@ -270,5 +270,5 @@ def test_columns_that_are_encrypted_behind_a_plain_footer(tmp_path):
     ],
 )  # fmt: skip
 def test_numbers_are_written_as_spark_writes_them(number, as_double, as_float):
-    assert boxes.text(words.of_double(number), SparkType("double")) == as_double
-    assert boxes.text(words.of_float(number), SparkType("float")) == as_float
+    assert rows.value_text(words.of_double(number), SparkType("double")) == as_double
+    assert rows.value_text(words.of_float(number), SparkType("float")) == as_float

@@ -1,18 +1,21 @@
-"""Decides what to say of a partition (docs/spec.md, section 8), in the JVM's words."""
+"""What to say of a partition (docs/spec.md, section 8), in the JVM's words, and which statement helps."""
 
 from __future__ import annotations
 
+import math
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import file_count
+from .. import _sql
 from .figures.level import rounded
+from .files.table import partition_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .figures.scope import Scope
-    from .files.table import Column
+    from .files.table import Column, Table
+
 
 OK, RECLUSTER, USE_SORT, NO_STATISTICS = "OK", "RECLUSTER", "USE SORT", "NO STATISTICS"
 # where partitions differ, the first of these is the table's
@@ -77,7 +80,7 @@ class Judge:
             return found
         taken = scope.avoidable if cure.worst else scope.files
         size = sum(f.file.length for f in taken)
-        if not file_count.leaves_alone(size, self._bytes, sum(f.whole.rows for f in taken)):
+        if not leaves_alone(size, self._bytes, sum(f.whole.rows for f in taken)):
             return found
         files = ("fileCount", str(len(taken)))
         more = f" It is small ({_bytes(size)}): a run leaves it alone without fileCount."
@@ -173,3 +176,71 @@ def _bytes(n: int) -> str:
 
 def _count(n: int, noun: str) -> str:
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+# Cures as the statements that carry them out.
+
+_NUMBERS = frozenset({"int", "bigint"})
+
+
+def statement_of(cure: Cure, table: Table, only: Sequence[str]) -> str:
+    """``only``: the partition directories to restrict it to; empty for the whole table."""
+    target = _sql.literal(table.listing.place.text)
+    if not cure.columns:
+        return f"ZORDER INDEX {target}"
+    conditions = [_condition(table, directory) for directory in only]
+    said = [c for c in conditions if c]
+    where = f" WHERE {' OR '.join(said)}" if said and len(said) == len(conditions) else ""
+    full = " FULL" if cure.full else ""
+    using = f" USING CURVE {cure.curve}" if cure.curve is not None else ""
+    options = ", ".join(f"{name} = {value}" for name, value in cure.options)
+    settings = f" WITH ({options})" if options else ""
+    return f"ZORDER TABLE {target}{full}{where} BY ({', '.join(cure.columns)}){using}{settings}"
+
+
+def _condition(table: Table, directory: str) -> str:
+    """What holds in one partition alone; empty without directories."""
+    types = {c.path[0]: c.type for c in table.columns.all if c.partition}
+    tests = []
+    for name, text in partition_values(directory).items():
+        kind = types.get(name)
+        column = _sql.name(name)
+        if text is None:
+            tests.append(f"{column} IS NULL")
+        elif kind is not None and kind.name in _NUMBERS:
+            tests.append(f"{column} = {int(text)}{'L' if kind.name == 'bigint' else ''}")
+        else:
+            date = "DATE " if kind is not None and kind.name == "date" else ""
+            tests.append(f"{column} = {date}{_sql.literal(text)}")
+    return tests[0] if len(tests) == 1 else f"({' AND '.join(tests)})" if tests else ""
+
+
+# How many files a clustering run makes (docs/spec.md, section 2), as far as it says whether one begins.
+
+_DEFAULT_TARGET = 256 << 20
+_SMALLEST_TARGET = 8 << 20
+_WANTED_FILES = 16
+_MOST = 1 << 20
+# with fewer target files, a run gains next to nothing
+_TOO_SMALL = 4
+
+
+def leaves_alone(size: int, total: int, rows: int) -> bool:
+    """Whether a run leaves a partition of `size` bytes alone, if no option sets the number or size of files.
+
+    ``total`` are the bytes of all partitions.
+    """
+    return _files(size, _target(total), rows) < _TOO_SMALL
+
+
+def _target(total: int) -> int:
+    if total // _DEFAULT_TARGET >= _WANTED_FILES:
+        return _DEFAULT_TARGET
+    return min(_DEFAULT_TARGET, max(_SMALLEST_TARGET, total // _WANTED_FILES))
+
+
+def _files(size: int, target: int, rows: int) -> int:
+    n = max(1, min(_MOST, math.floor(size / target + 0.5)))
+    below = 1 << (n.bit_length() - 1)
+    asked = next((p for p in (below, 2 * below) if 0.75 * n <= p <= 1.5 * n), n)
+    return max(1, min(asked, rows))
