@@ -18,8 +18,7 @@ from spark_zorder import report
 from spark_zorder._errors import SetupError
 from spark_zorder.report import boxes, svg
 from spark_zorder.report.boxes import Box, Plane
-from spark_zorder.report.scale import Scale
-from spark_zorder.report.values import kind_of, reader
+from spark_zorder.report.values import Scale, kind_of, reader
 from support import TOP
 
 pytestmark = pytest.mark.same_on_all_lines

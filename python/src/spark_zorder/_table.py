@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Union
 
-from . import _history, _session, _skipping, _sql, functions, query_log
+from . import _session, _skipping, _sql, functions, query_log
 from ._layouts import Layout, stored
 from .view.notebook import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, Row, SparkSession
 
     Queries = Union[DataFrame, str, list[str], tuple[str, ...]]
 
@@ -155,10 +155,10 @@ class ZOrderTable:
         Boundaries are stored, so nothing is fitted; Spark samples the key to cut it into ranges. Raises
         ValueError where no run that stands has stored a layout, or the DataFrame lacks a column of it.
         """
-        names = _history.columns(self.history().collect(), self._target.last)
+        names = _newest_columns(self.history().collect(), self._target.last)
         if not names:
             raise ValueError(f"{self._target.text} has no layout yet: cluster it first, with optimize().")
-        key = functions.zorder_key(self._target.layout, *_history.found_in(df, self._target.text, names))
+        key = functions.zorder_key(self._target.layout, *_found_in(df, self._target.text, names))
         keyed = df.withColumn(_KEY, key)
         return keyed.repartitionByRange(_KEY).sortWithinPartitions(_KEY).drop(_KEY)
 
@@ -269,3 +269,36 @@ def _log_of(spark: SparkSession, queries: Queries) -> DataFrame | str:
     if not hasattr(queries, "createOrReplaceTempView"):
         raise TypeError("queries takes a DataFrame, the table or path of a log, or a list of SQL texts.")
     return queries
+
+
+# Reads the history of a table: which runs are still in force, since no rollback has undone them.
+
+
+def _newest_columns(runs: Sequence[Row], name: str) -> list[str]:
+    """The columns, as SQL, of the newest run in force; an empty list if there is none.
+
+    A rollback has the id and columns of the run that it undid, and stores no layout of its own. ``name`` is
+    the last part of the table's name. Iceberg names a branch ``branch_...``; a branch without runs of its own
+    began as a copy of the main one.
+    """
+    undone = {r["run_id"] for r in runs if r["operation"] == "ROLLBACK"}
+    standing = [r for r in runs if r["operation"] == "OPTIMIZE" and r["run_id"] not in undone]
+    own = [r for r in standing if r["branch"] is not None and name == f"branch_{r['branch']}"]
+    newest = own or [r for r in standing if r["branch"] is None]
+    return list(newest[-1]["columns"]) if newest else []
+
+
+def _found_in(df: DataFrame, table: str, names: Sequence[str]) -> list[Column]:
+    """These columns of the DataFrame, or a ValueError that names the first missing one."""
+    from pyspark.errors import AnalysisException
+    from pyspark.sql import functions as sf
+
+    for name in names:
+        try:
+            _ = df.select(sf.expr(name)).schema  # resolved now, by the server if there is one
+        except AnalysisException:
+            by = ", ".join(names)
+            raise ValueError(
+                f"{table} is clustered by {by}, and the DataFrame has no {name}: add it."
+            ) from None
+    return [sf.expr(name) for name in names]

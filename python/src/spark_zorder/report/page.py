@@ -11,7 +11,8 @@ from .. import __version__
 from ..view import audited
 from ..view.readings import Audit, dicts, read
 from ..view.units import count, percent, size
-from . import planes, sections
+from . import sections
+from .boxes import section as boxes_section
 
 if TYPE_CHECKING:
     from ..view.readings import Rows
@@ -40,7 +41,7 @@ def html(
     """The whole page as text."""
     now, was = read(audit, table), None if before is None else read(before, table)
     made = [
-        *planes.section(_rows(boxes), _rows(boxes_before), now.partitions[0].name if now.partitions else ""),
+        *boxes_section(_rows(boxes), _rows(boxes_before), now.partitions[0].name if now.partitions else ""),
         *sections.shares(now, was),
         *sections.depths(now, was),
         *sections.partitions(now),
