@@ -80,7 +80,7 @@ class Judge:
             return found
         taken = scope.avoidable if cure.worst else scope.files
         size = sum(f.file.length for f in taken)
-        if not leaves_alone(size, self._bytes, sum(f.whole.rows for f in taken)):
+        if not _leaves_alone(size, self._bytes, sum(f.whole.rows for f in taken)):
             return found
         files = ("fileCount", str(len(taken)))
         more = f" It is small ({_bytes(size)}): a run leaves it alone without fileCount."
@@ -225,7 +225,7 @@ _MOST = 1 << 20
 _TOO_SMALL = 4
 
 
-def leaves_alone(size: int, total: int, rows: int) -> bool:
+def _leaves_alone(size: int, total: int, rows: int) -> bool:
     """Whether a run leaves a partition of `size` bytes alone, if no option sets the number or size of files.
 
     ``total`` are the bytes of all partitions.

@@ -40,9 +40,9 @@ def audit(found: Listing, columns: str | None, report: Callable[[int], None] | N
     read = table.of(found)
     left = listing.state_of(found)
     if columns is not None:
-        chosen = asked(read.columns, columns)
+        chosen = _asked(read.columns, columns)
     else:
-        last = of_run(read.columns, left.columns) if left is not None else None
+        last = _of_run(read.columns, left.columns) if left is not None else None
         if last is None:
             raise UsageError(
                 f"{found.place.text} was never clustered, so the audit does not know which columns to look "
@@ -63,7 +63,7 @@ class Audited(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def asked(columns: Columns, text: str) -> Audited:
+def _asked(columns: Columns, text: str) -> Audited:
     """Of a list that somebody wrote, ``a, s.b``; raises UsageError at the first that cannot be audited."""
     named = [item.strip() for item in re.findall(r"(?:`(?:[^`]|``)*`|[^,`])+", text) if item.strip()]
     if not named:
@@ -75,7 +75,7 @@ def asked(columns: Columns, text: str) -> Audited:
     return _of(columns, numbers)
 
 
-def of_run(columns: Columns, named: Sequence[str]) -> Audited | None:
+def _of_run(columns: Columns, named: Sequence[str]) -> Audited | None:
     """Those of a clustering run; None where none of them is a column of the files."""
     numbers, notes = [], []
     for item in named:

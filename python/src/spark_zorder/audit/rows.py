@@ -71,7 +71,7 @@ class Audit:
 
     def result(self, pictures: bool) -> Result:
         """The rows; with those of ``clustering_boxes`` where `pictures` need them."""
-        return Result(self.rows(), box_rows(self.table, self.columns, self.files) if pictures else [])
+        return Result(self.rows(), _box_rows(self.table, self.columns, self.files) if pictures else [])
 
     def _laid_out(self, scope: Scope) -> bool:
         return self._left is not None and self._same and scope.partition in self._left.laid_out
@@ -195,7 +195,7 @@ def _is_long(zone: Any) -> bool:
 _EPOCH = datetime(1970, 1, 1)
 
 
-def box_rows(read: Table, columns: Audited, files: Sequence[FileBlocks]) -> list[dict[str, Any]]:
+def _box_rows(read: Table, columns: Audited, files: Sequence[FileBlocks]) -> list[dict[str, Any]]:
     """Each file, then its row groups. Ranks are places among the bounds of all of them."""
     zones = [[b.zones[c] for f in files for b in (f.whole, *f.groups)] for c in range(len(columns.names))]
     kinds = [read.columns.all[n].type for n in columns.numbers]

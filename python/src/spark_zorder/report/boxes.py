@@ -47,7 +47,7 @@ def section(now: Rows, before: Rows, partition: str) -> list[Section]:
 
 
 def _level(level: str, x: str, y: str, now: Rows, before: Rows) -> list[Section]:
-    read = (reader_of(now, x), reader_of(now, y))
+    read = (_reader_of(now, x), _reader_of(now, y))
     all_of = [row for row in now if _is(row, level)]
     own, old = (_boxes(rows, level, (x, y), read) for rows in (now, before))
     if not own:
@@ -81,7 +81,7 @@ def _picture(name: str, head: str, blocks: str, plane: Plane, of: Sequence[Box])
     return Picture(picture(f"boxes-{name}", title, said, plane, of), head, said)
 
 
-def reader_of(rows: Rows, column: str) -> Callable[[str], Any]:
+def _reader_of(rows: Rows, column: str) -> Callable[[str], Any]:
     """What makes values of the texts of a column's bounds: the type that they have in common and in order."""
     ends: list[tuple[int, str]] = []
     for row in rows:

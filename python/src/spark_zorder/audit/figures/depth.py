@@ -80,17 +80,17 @@ _MOST = 1000
 Box = tuple["tuple[int, int] | None", ...]
 
 
-class Measured(NamedTuple):
+class _Measured(NamedTuple):
     """One of the blocks that stand for all: its number, and for how many it stands."""
 
     block: int
     weight: int
 
 
-def measured(blocks: int) -> list[Measured]:
+def measured(blocks: int) -> list[_Measured]:
     """At most 1,000 of them, evenly."""
     k = min(blocks, _MOST)
-    return [Measured(i * blocks // k, (i + 1) * blocks // k - i * blocks // k) for i in range(k)]
+    return [_Measured(i * blocks // k, (i + 1) * blocks // k - i * blocks // k) for i in range(k)]
 
 
 def of_boxes(boxes: Sequence[Box], scales: Sequence[Scale]) -> list[Depth]:

@@ -50,7 +50,7 @@ def of(blocks: Sequence[Block], kinds: Sequence[SparkType | None]) -> Level:
     read = [shares.of_column(rows, z, p) for z, p in zip(zones, scales)]
     columns = tuple(
         Numbers(
-            depths_of(m, sum(map(_constant, z)), 0.0),
+            _depths_of(m, sum(map(_constant, z)), 0.0),
             Reads(sum(rows), r.look_up, r.range, b, max(b, _RANGE_PART) if b else 0.0),
         )
         for m, z, r, b in zip(measured, zones, read, bounds)
@@ -58,7 +58,7 @@ def of(blocks: Sequence[Block], kinds: Sequence[SparkType | None]) -> Level:
     own = measured[0] if len(columns) == 1 else depth.of_boxes(boxes, scales)
     constant = sum(1 for block in blocks if all(map(_constant, block.zones)))
     return Level(
-        Numbers(depths_of(own, constant, _error(own, len(blocks))), _mean([c.reads for c in columns])),
+        Numbers(_depths_of(own, constant, _error(own, len(blocks))), _mean([c.reads for c in columns])),
         columns,
         tuple(sum(r) / len(columns) for r in zip(*(r.reach for r in read))),
         tuple(max(m.values(), default=0.0) for m in mass),
@@ -157,7 +157,7 @@ def _bucket(depth: int) -> int:
     return depth if depth <= _SINGLE else 1 << (depth - 1).bit_length()
 
 
-def depths_of(measured: Sequence[Depth], constant: int, error: float) -> Depths:
+def _depths_of(measured: Sequence[Depth], constant: int, error: float) -> Depths:
     """Of the blocks that were measured, each with its weight."""
     counts: dict[int, int] = {}
     for d in measured:

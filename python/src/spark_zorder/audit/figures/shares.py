@@ -33,7 +33,7 @@ def of_column(rows: Sequence[int], zones: Sequence[Zone], scale: Scale) -> Share
     """``rows`` and ``zones`` are those of the blocks; 0.0 without rows."""
     all_rows = sum(rows)
     spans = [(n, *scale.span(zone)) for n, zone in zip(rows, zones) if zone]
-    densities = Densities(scale.positions)
+    densities = _Densities(scale.positions)
     for n, zone in zip(rows, zones):
         if zone:
             densities.add(*scale.span(zone), n / scale.width(zone))
@@ -59,7 +59,7 @@ def of_column(rows: Sequence[int], zones: Sequence[Zone], scale: Scale) -> Share
     return Shares(look_up, read / _RANGES / all_rows, reaches)
 
 
-class Densities:
+class _Densities:
     """Sums over stretches of places, added up without subtracting.
 
     A block of one value weighs 10^12 times as much per value as one of many, and what is left after it is

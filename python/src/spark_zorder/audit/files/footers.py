@@ -59,16 +59,16 @@ class Opened:
         """`footer` holds the bytes that `meta` was made from."""
         self.meta = meta
         self.leaves = sparktype.leaves(meta.schema)
-        self.origin = origin_of(meta.created_by, meta.metadata)
+        self.origin = _origin_of(meta.created_by, meta.metadata)
         self._footer = footer
-        self._raw: RawFooter | None = None
-        self.in_order = in_order(footer, meta.created_by or "", len(self.leaves))
+        self._raw: _RawFooter | None = None
+        self.in_order = _in_order(footer, meta.created_by or "", len(self.leaves))
 
     @property
-    def raw(self) -> RawFooter:
+    def raw(self) -> _RawFooter:
         """The same field by field."""
         if self._raw is None:
-            self._raw = RawFooter(self._footer, self.leaves, self.origin)
+            self._raw = _RawFooter(self._footer, self.leaves, self.origin)
         return self._raw
 
     @property
@@ -88,7 +88,7 @@ def opened(place: Place, file: Entry) -> Opened | None:
     from pyarrow import parquet
 
     try:
-        last = tail(place, file)
+        last = _footer_and_end(place, file)
         if last.encrypted:
             return None
         # bytes that are no footer are left to pyarrow, which says what is wrong
@@ -157,8 +157,8 @@ class _Reader:
 
 
 def _plan(leaves: list[Leaf], column: Column, writer: Origin) -> _Plan:
-    wanted = _folded(column.path)
-    folded = [_folded(leaf.path) for leaf in leaves]
+    wanted = in_lower_case(column.path)
+    folded = [in_lower_case(leaf.path) for leaf in leaves]
     found = [i for i, path in enumerate(folded) if path == wanted]
     if not found:
         inside = any(path[: len(wanted)] == wanted for path in folded)
@@ -170,7 +170,8 @@ def _plan(leaves: list[Leaf], column: Column, writer: Origin) -> _Plan:
     return _Plan(found[0], of_leaf, UNKNOWN)
 
 
-def _folded(path: tuple[str, ...]) -> tuple[str, ...]:
+def in_lower_case(path: Sequence[str]) -> tuple[str, ...]:
+    """The path in lower case: Spark finds columns in any case."""
     return tuple(name.lower() for name in path)
 
 
@@ -234,7 +235,7 @@ _SIGNED = frozenset({"Date", "Time", "Timestamp"})
 _WITHOUT_ORDER = frozenset({"INT96", "Interval"})
 
 
-class Tail(NamedTuple):
+class _Tail(NamedTuple):
     """The end of a file: `footer` stands before the last eight bytes, and is empty where there is none."""
 
     footer: bytes
@@ -246,7 +247,7 @@ class Tail(NamedTuple):
         return self.end[4:] == b"PARE"
 
 
-def tail(place: Place, file: Entry) -> Tail:
+def _footer_and_end(place: Place, file: Entry) -> _Tail:
     """Reads the footer: of a store by a HEAD and one GET, or two where it is long."""
     path = place.path(file.rel)
     if place.filesystem is None:
@@ -265,19 +266,19 @@ def _local(opened: Any, at: int, count: int) -> bytes:
     return found
 
 
-def _tail(read_at: Any, length: int) -> Tail:
+def _tail(read_at: Any, length: int) -> _Tail:
     first = min(length, _FIRST_READ)
     last = bytes(read_at(length - first, first))
     end = last[-_TAIL:]
     wanted = int.from_bytes(end[:4], "little")
     if end[4:] != b"PAR1" or wanted > length - _TAIL:
-        return Tail(b"", end)
+        return _Tail(b"", end)
     if wanted > first - _TAIL:
         last = bytes(read_at(length - _TAIL - wanted, wanted)) + end
-    return Tail(last[-_TAIL - wanted : -_TAIL], end)
+    return _Tail(last[-_TAIL - wanted : -_TAIL], end)
 
 
-def in_order(footer: bytes, created_by: str, leaves: int) -> bool:
+def _in_order(footer: bytes, created_by: str, leaves: int) -> bool:
     """Whether the footer surely ends with the usual order of every column, and so without encryption.
 
     That end is always the same bytes, so that the many files that have it need not be read field by field.
@@ -294,7 +295,7 @@ def _unsigned(number: int) -> bytes:
     return bytes([*found, number])
 
 
-class RawFooter:
+class _RawFooter:
     """A footer read field by field, which takes a while in Python."""
 
     def __init__(self, footer: bytes, leaves: list[Leaf], origin: Origin) -> None:
@@ -370,7 +371,7 @@ class Origin(NamedTuple):
     whole_bytes: bool
 
 
-def origin_of(created_by: str | None, metadata: dict[bytes, bytes] | None) -> Origin:
+def _origin_of(created_by: str | None, metadata: dict[bytes, bytes] | None) -> Origin:
     """The origin that a footer tells of."""
     notes = metadata or {}
     version = _MAJOR.match(notes.get(b"org.apache.spark.version", b""))

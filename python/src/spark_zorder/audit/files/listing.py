@@ -133,7 +133,7 @@ class Listing:
     indexed: bool = False
 
 
-def is_hidden(name: str) -> bool:
+def _is_hidden(name: str) -> bool:
     """Whether Spark leaves a name out of listings."""
     return (name.startswith("_") and "=" not in name) or name.startswith(".") or name.endswith("._COPYING_")
 
@@ -146,7 +146,7 @@ def partition_of(rel: str) -> str:
 def list_files(place: Place) -> Listing:
     """Lists a directory; raises AuditError where Spark would not read it as one table."""
     entries = sorted(place.files(), key=lambda e: e.rel)
-    visible = [e for e in entries if e.length > 0 and not any(map(is_hidden, e.rel.split("/")))]
+    visible = [e for e in entries if e.length > 0 and not any(map(_is_hidden, e.rel.split("/")))]
     found = _format(entries)
     if found is None:
         _check_shape(place.text, visible)

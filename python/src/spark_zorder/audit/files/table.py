@@ -38,7 +38,7 @@ def of(found: Listing) -> Table:
         raise AuditError(f"{first.rel} in {text} is encrypted, so nothing is known of the columns.")
     data = _data_columns(footer.leaves, sparktype.declared(footer.meta.metadata))
     rows = tuple(partition_values(listing.partition_of(f.rel)) for f in found.files)
-    directories = [Column((n,), kind, partition=True) for n, kind in partition_types(rows).items()]
+    directories = [Column((n,), kind, partition=True) for n, kind in _partition_types(rows).items()]
     own = {c.path[0].lower() for c in data}
     twice = next((c.name for c in directories if c.name.lower() in own), None)
     if twice is not None:
@@ -82,7 +82,7 @@ def blocks(
     data = [c for c in columns if not c.partition]
     found = []
     for footer, values in zip(footers.read(table.listing, data, report), table.partitions):
-        zones = {c.path[0]: partition_zone(values[c.path[0]], c.type) for c in columns if c.partition}
+        zones = {c.path[0]: _partition_zone(values[c.path[0]], c.type) for c in columns if c.partition}
         groups = footer.groups if footer.readable else (footer.block(len(data)),)
         found.append(
             FileBlocks(
@@ -140,14 +140,14 @@ class Columns:
         self.all = tuple(columns)
         self._numbers: dict[tuple[str, ...], int] = {}
         for i, column in enumerate(self.all):
-            self._numbers.setdefault(_folded(column.path), i)
+            self._numbers.setdefault(footers.in_lower_case(column.path), i)
 
     def number(self, path: Sequence[str]) -> int:
         """The place of a column in `all`; raises UsageError where it is not there.
 
         A struct or a list has no place, since it has no bounds of its own: ValueError.
         """
-        wanted = _folded(path)
+        wanted = footers.in_lower_case(path)
         found = self._numbers.get(wanted)
         if found is None:
             if any(known[: len(wanted)] == wanted for known in self._numbers):
@@ -155,10 +155,6 @@ class Columns:
             tops = ", ".join(dict.fromkeys(c.path[0] for c in self.all))
             raise UsageError(f"The table has no column {'.'.join(path)}: name one of {tops}.")
         return found
-
-
-def _folded(path: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name.lower() for name in path)
 
 
 # Partition columns, whose values are in the names of directories: ``day=2026-01-01/h=3``.
@@ -186,7 +182,7 @@ def _plain(text: str) -> str:
     return unquote(text) if _ESCAPED.search(text) else text
 
 
-def partition_types(rows: Sequence[dict[str, str | None]]) -> dict[str, SparkType | None]:
+def _partition_types(rows: Sequence[dict[str, str | None]]) -> dict[str, SparkType | None]:
     """The types that Spark infers from the values of each column; None for other than the common ones."""
     return {name: _type({row[name] for row in rows} - {None}) for name in (rows[0] if rows else ())}
 
@@ -210,7 +206,7 @@ def _kind(text: str) -> str:
     return "other" if _OTHER.match(text) else "string"
 
 
-def partition_zone(text: str | None, kind: SparkType | None) -> Zone:
+def _partition_zone(text: str | None, kind: SparkType | None) -> Zone:
     """One value as the zone of a file."""
     if text is None:
         return ONLY_NULLS
