@@ -14,6 +14,7 @@ import org.apache.spark.sql.zorder.stats.bloom.{BloomOfHashes, FileBloom, FileBl
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.util.Utils
+import sparkzorder.curve.Evenly
 
 /**
  * Makes the Bloom filters of an index: those of an earlier one are taken over, and only of files that are new to it
@@ -218,8 +219,7 @@ private object BloomNeed {
    *   the bytes of the filters of some files
    */
   def estimated(index: StatisticsIndex, files: Seq[Unfiltered])(made: Seq[Unfiltered] => Long): Long = {
-    val n = math.min(Looked, files.length)
-    val some = (0 until n).map(i => files((i.toLong * files.length / n).toInt))
+    val some = Evenly.some(files, Looked)
     val all = files.map(atMost(index, _)).sum
     val ofSome = some.map(atMost(index, _)).sum
     if (ofSome == 0) all else math.ceil(all.toDouble * made(some) / ofSome).toLong
