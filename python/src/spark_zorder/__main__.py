@@ -1,4 +1,4 @@
-"""The same from a shell: ``python -m spark_zorder optimize PATH --by a,b``.
+"""The command line: ``python -m spark_zorder optimize PATH --by a,b``.
 
 Exit codes: 0 done, or nothing to do; 1 failure; 2 wrong usage; 3 an alert of the audit; 4 the table changed
 under the run (CONFLICT).
@@ -51,13 +51,18 @@ def _parser() -> argparse.ArgumentParser:
 
     optimize = _add(commands, "optimize", _optimize, "cluster a table, or forecast it with --dry-run")
     optimize.add_argument("--by", metavar="A,B", help="clustering columns; default: those of the table")
-    optimize.add_argument("--where", metavar="PREDICATE", help="only the files inside this SQL predicate")
+    optimize.add_argument("--where", metavar="PREDICATE", help="only files inside this SQL predicate")
     optimize.add_argument("--curve", help=f"one of {', '.join(_sql.CURVES)}")
     optimize.add_argument(
-        "--option", action="append", default=[], type=_pair, metavar="NAME=VALUE", help="as in WITH"
+        "--option",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="NAME=VALUE",
+        help="as in WITH (...)",
     )
     optimize.add_argument("--into", metavar="PATH", help="write a clustered copy there instead")
-    optimize.add_argument("--full", action="store_true", help="also the files that are in place")
+    optimize.add_argument("--full", action="store_true", help="also files that are in their place")
     optimize.add_argument("--dry-run", action="store_true", help="forecast only, write nothing")
 
     advise = _add(commands, "advise", _advise, "by which columns to cluster a table, and whether to")
@@ -72,23 +77,23 @@ def _parser() -> argparse.ArgumentParser:
 
     _add(commands, "history", _rows(lambda table, _: table.history()), "the runs of a table")
     index = _add(commands, "index", _rows(_index), "make or refresh the statistics index of a table")
-    index.add_argument("--columns", metavar="a,b", help="of these columns; default: all that have bounds")
+    index.add_argument("--columns", metavar="a,b", help="index these columns; default: all that have bounds")
     index.add_argument(
-        "--bloom", metavar="a,b", help="with Bloom filters of these columns, for single values"
+        "--bloom", metavar="a,b", help="add Bloom filters for these columns, which find single values"
     )
     index.add_argument(
-        "--bloom-budget", metavar="SHARE|SIZE", help="what these may take; default: 10%% of the data"
+        "--bloom-budget", metavar="SHARE|SIZE", help="limit of their size; default: 10%% of the data"
     )
-    index.add_argument("--values", metavar="a,b", help="with the values of these, in files that have few")
+    index.add_argument("--values", metavar="a,b", help="store the values of these columns, if a file has few")
     index.add_argument("--refresh", action="store_true", help="read new and changed files only")
-    index.add_argument("--describe", action="store_true", help="what the index knows, column by column")
+    index.add_argument("--describe", action="store_true", help="show what the index knows, column by column")
     index.add_argument("--drop", action="store_true", help="delete the index")
     vacuum = _add(commands, "vacuum", _rows(_vacuum), "delete old files that runs have replaced")
-    vacuum.add_argument("--retain-hours", type=float, metavar="N", help="keep what is younger")
+    vacuum.add_argument("--retain-hours", type=float, metavar="N", help="keep files that are younger")
     vacuum.add_argument(
         "--late-files",
         choices=_sql.LATE_FILES,
-        help="what files are that came to a place which had been emptied",
+        help="what to do with files that a job wrote to a directory after its files had moved",
     )
     _add(commands, "rollback", _rows(lambda table, _: table.rollback()), "the state before the newest run")
     remove = _add(commands, "remove", _rows(_remove), "delete our state beside a table")
@@ -106,7 +111,7 @@ def _add(commands: Any, name: str, run: _Command, text: str, table: bool = True)
     made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     made.set_defaults(command=run)
     session = made.add_argument_group("session", "under spark-submit these are its own options")
-    session.add_argument("--master", metavar="URL", help="as of spark-submit; default: local[*]")
+    session.add_argument("--master", metavar="URL", help="as in spark-submit; default: local[*]")
     session.add_argument("--jars", metavar="A,B", help="more jars, such as those of a table format")
     session.add_argument("--conf", action="append", default=[], type=_pair, metavar="NAME=VALUE")
     if table:
@@ -229,7 +234,7 @@ def _table(arguments: argparse.Namespace) -> ZOrderTable:
 
 
 def _session(arguments: argparse.Namespace) -> SparkSession:
-    """A session with spark-zorder: under spark-submit the one of its configuration, else a local one."""
+    """A session with spark-zorder. Under spark-submit it has that configuration, else it is a local one."""
     from pyspark.sql import SparkSession
 
     from ._install import attach, configure

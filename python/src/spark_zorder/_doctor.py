@@ -1,4 +1,4 @@
-"""What is installed, what is missing, what to do about it."""
+"""Shows what is installed and what is missing, and what to do about it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of the table; ``advice`` is empty where all is well."""
+    """One line of the table. ``advice`` is empty if nothing is wrong."""
 
     name: str
     value: str
@@ -23,15 +23,15 @@ class Fact:
 
 
 class Report:
-    """The facts of one session. ``ok`` when nothing is missing; printing it shows the table."""
+    """The facts about one session. ``ok`` is true if nothing is missing. Printing it shows the table."""
 
     def __init__(self, facts: list[Fact]) -> None:
-        """One fact a line, in this order."""
+        """The table shows one fact a line, in this order."""
         self.facts = facts
 
     @property
     def ok(self) -> bool:
-        """Whether no fact needs anything to be done."""
+        """Whether nothing has to be done."""
         return not any(fact.advice for fact in self.facts)
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Report:
         return "\n".join([table, "", *(["To do:", *todo] if todo else ["Nothing is missing."])])
 
     def __repr__(self) -> str:
-        """Short, since ``doctor`` has printed the table."""
+        """A short text, since ``doctor`` has already printed the table."""
         missing = sum(1 for f in self.facts if f.advice)
         return f"<spark_zorder doctor: {len(self.facts)} facts, {missing} to do>"
 
@@ -77,7 +77,7 @@ def _wheel(connect: bool) -> Fact:
 
 
 def _jar(spark: SparkSession) -> Fact:
-    """The jar of this package, to give to ``--jars``. That none fits is said elsewhere."""
+    """The fact about the jar of this package. Another fact reports that no jar fits."""
     try:
         return Fact("jar for this Spark", _jars.jar(spark))
     except SetupError as error:

@@ -1,27 +1,27 @@
-"""What goes wrong on the Python side, in one sentence each."""
+"""The errors of the Python side. Each message is one sentence."""
 
 from __future__ import annotations
 
 
 class SetupError(RuntimeError):
-    """Spark, Scala, the jar or the session do not fit together: one sentence that says what to do."""
+    """Spark, Scala, the jar or the session do not fit together. The message says what to do."""
 
 
 class AuditError(Exception):
-    """The audit cannot be made as asked: one sentence that says why, and what to do."""
+    """The audit is not possible as requested. The message says why, and what to do."""
 
 
 class UsageError(AuditError):
-    """What was asked for cannot be meant, such as a column that is not there (exit code 2 of the shell)."""
+    """The request itself is wrong, such as a column that does not exist (exit code 2 of the shell)."""
 
 
 def is_conflict(error: BaseException) -> bool:
-    """Whether the table changed under a run, so that the run gave up (exit code 4 of the shell)."""
+    """Whether the run stopped because the table changed during it (exit code 4 of the shell)."""
     return _is(error, "ZOrderConflictException")
 
 
 def needs_consent(error: BaseException) -> bool:
-    """Whether the user has not agreed yet to what the run would do to others."""
+    """Whether the run needs the user's consent, because it would affect other jobs."""
     return _is(error, "ZOrderConsentException")
 
 

@@ -1,4 +1,4 @@
-"""Getting spark-zorder into a session: before it starts (``configure``) and after (``attach``)."""
+"""Installs spark-zorder into a session: before it starts (``configure``) or after (``attach``)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ PROGRESS = "spark.zorder.progress.show"
 def configure(builder: Any) -> Any:
     """Adds the right jar and the extension to a ``SparkSession.builder`` and returns the builder.
 
-    What is set already stays: jars and extensions are appended to those of the builder, of a running JVM,
-    of ``PYSPARK_SUBMIT_ARGS`` and of ``spark-defaults.conf``. Our extension comes last, so that its parser
-    sees a statement first. A builder of a remote server (``sc://...``) is returned as it is: jars and
-    extensions are the server's own matter there.
+    Existing settings are kept: the jar and the extension are appended to those of the builder, of a running
+    JVM, of ``PYSPARK_SUBMIT_ARGS`` and of ``spark-defaults.conf``. Our extension comes last, so that its
+    parser sees a statement first. A builder for a remote server (``sc://...``) is returned unchanged, since
+    a server loads its own jars and extensions.
 
-    Raises an error of one sentence when no jar fits the Spark and Scala that are there.
+    Raises an error of one sentence if no jar fits the installed Spark and Scala.
 
     >>> spark = spark_zorder.configure(SparkSession.builder.appName("x")).getOrCreate()
     """
@@ -51,16 +51,16 @@ def configure(builder: Any) -> Any:
 def attach(spark: SparkSession) -> SparkSession:
     """Installs spark-zorder into a session that already runs, and returns the session.
 
-    Classic session: the jar is added from this wheel unless it is loaded, and the functions are registered
-    with this session. The parser of a running session cannot be exchanged: there ``OPTIMIZE`` and ``ZORDER``
-    statements do not work in ``spark.sql``, while everything of this package does. Spark Connect: nothing
-    can be installed from a client, so this checks that the server has the extension and says what it
-    needs if not. Calling it again changes nothing.
+    In a classic session, the jar of this wheel is added unless it is loaded, and the functions are
+    registered. The parser of a running session cannot be replaced: ``OPTIMIZE`` and ``ZORDER`` statements do
+    not work in ``spark.sql`` there, but all methods of this package do. A Spark Connect client cannot install
+    anything. For such a session, ``attach`` checks that the server has the extension, and says what it needs
+    if not. A second call changes nothing.
     """
     if _session.is_connect(spark):
         _check_server(spark)
         return spark
-    # BuildInfo is plain Java: it is found whatever line a jar was built for
+    # BuildInfo is plain Java, so it is found in a jar for any Spark line
     if _session.jvm_class(spark, "build.BuildInfo") is None:
         spark.sql(f"ADD JAR {literal(jar_path())}").collect()
         if _session.jvm_class(spark, "build.BuildInfo") is None:
@@ -78,7 +78,7 @@ def attach(spark: SparkSession) -> SparkSession:
 
 
 def _check_jar(spark: SparkSession) -> None:
-    """The start check of the jar, then its version against that of this package."""
+    """Runs the start check of the jar, then compares its version with that of this package."""
     check = _session.jvm_class(spark, "build.StartCheck")
     problem = check.problem() if check is not None else None
     if problem is not None:
@@ -104,7 +104,7 @@ def _check_server(spark: SparkSession) -> None:
 
 
 def _on_terminal() -> bool:
-    """Whether somebody sees standard error: the JVM, which inherits it, cannot tell on every system."""
+    """Whether standard error is a terminal. The JVM, which inherits it, cannot find out on every system."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -118,7 +118,7 @@ def _option(builder: Any, key: str) -> str | None:
 
 
 def _existing(builder: Any, key: str) -> str | None:
-    """The value that this key would have without us: the first place that Spark itself would take it from."""
+    """The value that Spark would use for this key without us, from the first place where it is set."""
     for value in (_option(builder, key), _of_running_jvm(key), _of_submit_args(key), _of_defaults(key)):
         if value:
             return value
@@ -126,7 +126,7 @@ def _existing(builder: Any, key: str) -> str | None:
 
 
 def _of_running_jvm(key: str) -> str | None:
-    """The configuration of a driver JVM that runs already: under spark-submit, or an earlier session's."""
+    """The configuration of a driver JVM that already runs, by spark-submit or for an earlier session."""
     from pyspark import SparkConf, SparkContext
 
     if getattr(SparkContext, "_jvm", None) is None:

@@ -1,4 +1,4 @@
-"""Which of the jars in this wheel fits the installed Spark and Scala."""
+"""Finds the jar of this wheel that fits the installed Spark and Scala."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SPARK = re.compile(r"spark-core_(\d+\.\d+)-(\d+\.\d+[^/]*)\.jar$")
 
 
 class Jar(NamedTuple):
-    """One jar of the wheel: the Spark line and the Scala binary version that it is built for."""
+    """One jar of the wheel, with the Spark line and the Scala binary version that it is built for."""
 
     name: str
     spark: str
@@ -30,7 +30,7 @@ class Jar(NamedTuple):
 
 
 class Installed(NamedTuple):
-    """The Spark (full version) and Scala (binary version) of this machine; None where they are unknown."""
+    """The full version of Spark and the binary version of Scala on this machine. None means unknown."""
 
     spark: str | None
     scala: str | None
@@ -49,13 +49,13 @@ def packaged() -> list[Jar]:
 
 
 def jars_in(names: Iterable[str]) -> list[Jar]:
-    """The jars of ours among some file names."""
+    """Our jars among these file names."""
     matches = ((name, _OURS.search(name)) for name in sorted(names))
     return [Jar(name, m.group("spark"), m.group("scala")) for name, m in matches if m]
 
 
 def jars_folder() -> Path:
-    """The folder of Spark's own jars: SPARK_HOME before the pyspark package, as pyspark itself decides."""
+    """The folder of Spark's own jars. SPARK_HOME comes before the pyspark package, as for pyspark itself."""
     home = os.environ.get("SPARK_HOME")
     if home:
         return Path(home) / "jars"
@@ -65,7 +65,7 @@ def jars_folder() -> Path:
 
 
 def installed(folder: Path | None = None) -> Installed:
-    """Spark and Scala by the names of Spark's own jars; without a Spark jar, the version of pyspark."""
+    """Reads the versions from the names of Spark's own jars. Without such a jar, pyspark's version counts."""
     folder = jars_folder() if folder is None else folder
     names = sorted(p.name for p in folder.glob("*.jar")) if folder.is_dir() else []
     scala = next((m.group(1) for m in map(_SCALA.match, names) if m), None)
@@ -78,7 +78,7 @@ def installed(folder: Path | None = None) -> Installed:
 
 
 def choose(here: Installed, jars: list[Jar]) -> Jar:
-    """The jar that fits; otherwise an error that names the installed versions and the jars there are."""
+    """The jar that fits. If none does, the error names the installed versions and all jars."""
     if not jars:
         raise SetupError(
             "This installation of spark-zorder holds no jars: install the wheel (make wheel makes "
@@ -109,7 +109,7 @@ def check_pairing(here: Installed, pyspark_version: str) -> None:
 
 
 def path_of(jar: Jar) -> str:
-    """A real file with the jar's content, also where the package itself is imported from a zip."""
+    """The path of a real file with the jar's content, even if the package is imported from a zip."""
     inside = files(__package__).joinpath("jars").joinpath(jar.name)
     if isinstance(inside, Path):
         return str(inside)
@@ -128,9 +128,9 @@ def jar_path() -> str:
 
 
 def jar(spark: SparkSession | None = None) -> str:
-    """The path of our jar, to put into ``--jars`` or ``spark.jars``: the one for the Spark of this machine.
+    """The path of our jar for the Spark of this machine, to use in ``--jars`` or ``spark.jars``.
 
-    With a session it is the one for the session's own Spark, which may be a server elsewhere.
+    With a session, it is the jar for the session's own Spark, which may be a server elsewhere.
     """
     return jar_path() if spark is None else path_of(choose(_installed_in(spark), packaged()))
 

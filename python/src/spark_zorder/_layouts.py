@@ -1,4 +1,4 @@
-"""Layouts as values: fitted to a DataFrame, or stored beside a table."""
+"""Layouts that were fitted to a DataFrame, or that a run has stored beside a table."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ class Layout:
     json: str
 
     def file(self, *cols: functions.ColumnOrName) -> Column:
-        """The number of the file that a row belongs to (INT); columns in the layout's order."""
+        """The number of the file that a row belongs to (INT). Give the columns in the layout's order."""
         return functions.zorder_file(self.json, *cols)
 
     def key(self, *cols: functions.ColumnOrName) -> Column:
-        """The place of a row in the layout (BIGINT); columns in the layout's order."""
+        """The place of a row in the layout (BIGINT). Give the columns in the layout's order."""
         return functions.zorder_key(self.json, *cols)
 
 
 def fit(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = None) -> Layout:
-    """Fits a layout of so many files to a sample of the DataFrame. One job; nothing is written.
+    """Fits a layout of this many files to a sample of the DataFrame. One job runs, and nothing is written.
 
-    Columns and ``files`` as for ``cluster``.
+    Columns and ``files`` are the same as for ``cluster``.
     """
     bridge, by = _prepare(df, cols, files, "fit")
     return Layout(str(bridge.fit(_java(df), by, files or 0)))
 
 
 def cluster(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = None) -> DataFrame:
-    """The DataFrame in ``files`` partitions, ordered for clustering: write it with any writer.
+    """The DataFrame in ``files`` partitions, ordered for clustering. Write it with any writer.
 
-    Fits a layout to a sample first (one job). NULLs have a place of their own. A column is given by name or
-    as a ``Column``, also a field of a struct. Without ``files`` it is the number that a clustering run would
-    choose for a table as large as Spark's plan says (``spark.zorder.fileCount``, ``targetFileSize`` count),
-    or ``spark.sql.shuffle.partitions`` where the plan does not know.
+    One job first fits a layout to a sample. NULLs have a place of their own. Give a column by name or as a
+    ``Column``; it may be a field of a struct. Without ``files``, the number of partitions is what a
+    clustering run would choose for a table of the size in Spark's plan (``spark.zorder.fileCount`` and
+    ``targetFileSize`` count), or ``spark.sql.shuffle.partitions`` if the plan has no size.
 
     >>> spark_zorder.cluster(df, "a", "b", files=64).write.parquet(path)
     """
@@ -51,7 +51,7 @@ def cluster(df: DataFrame, *cols: functions.ColumnOrName, files: int | None = No
 
 
 def stored(spark: SparkSession, target: _sql.Target) -> Layout | None:
-    """The layout of the newest run of a table, where the session can read it."""
+    """The layout of the newest run of a table. The session must be able to read its file."""
     if _session.is_connect(spark):
         raise SetupError("layout() needs a classic session: a Spark Connect client cannot read the file.")
     session: Any = spark

@@ -1,4 +1,4 @@
-"""Many tables in one go, the one that gains most first, until the time is up."""
+"""Clusters many tables in one call, the one with the largest gain first, until the time is up."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _UNITS = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(ms|min|s|m|h|d)\s*")
 _TIMES = re.compile(rf"(?:{_TIME.pattern})+")
 _LONGEST = 2**63 / 1000
-# a path may have the sign inside a name
+# a path may contain the sign
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one table. ``gain`` is the forecast fall of the mean share of files read."""
+    """The result for one table. ``gain`` is the forecast decrease of the mean share of files read."""
 
     table: str
     status: str
@@ -36,7 +36,7 @@ class Outcome:
     gain: float | None = None
 
     def row(self) -> dict[str, Any]:
-        """As a row to print."""
+        """The outcome as a row to print."""
         return {"table": self.table, "status": self.status, "gain": self.gain, "reason": self.reason}
 
 
@@ -50,7 +50,7 @@ def tables_in(path: str) -> list[str]:
 
 
 def seconds(text: str) -> float:
-    """A time such as ``90m``, ``3h`` or ``1h30m``, by the rules that the options of a run have."""
+    """Reads a time such as ``90m``, ``3h`` or ``1h30m``, as the options of a run are read."""
     wanted = text.strip().lower()
     found = sum(float(n) * _UNITS[u] for n, u in _TIME.findall(wanted))
     if not _TIMES.fullmatch(wanted) or found >= _LONGEST:
@@ -61,11 +61,11 @@ def seconds(text: str) -> float:
 def maintain(
     spark: SparkSession, tables: Sequence[str], max_seconds: float | None, report: Report
 ) -> list[Outcome]:
-    """Runs every table by the columns that it names itself, and reports each outcome as soon as it is known.
+    """Clusters every table by its own columns, and reports each outcome as soon as it is known.
 
-    A dry run of each table comes first, and those that gain most are rewritten first. A table that fails
-    does not stop the others. No table is begun after the time is up; whoever starts again goes on from
-    there, since what is done has nothing to do.
+    Every table has a dry run first. The tables with the largest gain are rewritten first. A table that fails
+    does not stop the others. No table is begun after the time is up. Run it again to continue: finished
+    tables are skipped.
     """
     end = float("inf") if max_seconds is None else time.monotonic() + max_seconds
     outcomes: list[Outcome] = []
@@ -96,7 +96,7 @@ def _late(table: str) -> Outcome:
 def _run(spark: SparkSession, name: str, dry_run: bool) -> Outcome:
     try:
         builder = ZOrderTable._named(spark, name).optimize()
-        # what another scheduler is doing is not done twice
+        # a table that another scheduler is working on is skipped
         chosen = builder.dryRun() if dry_run else builder.option("giveWay", True)
         row = chosen.execute().collect()[0]
         return Outcome(name, row["status"], row["reason"], _gain(row["columns"] or []))

@@ -26,10 +26,10 @@ def is_connect(spark: SparkSession) -> bool:
 
 
 def jvm_class(spark: SparkSession, name: str) -> Any | None:
-    """The class ``org.apache.spark.sql.zorder.<name>`` of the driver, or None where no jar has it."""
+    """The class ``org.apache.spark.sql.zorder.<name>`` of the driver, or None if no jar has it."""
     found = _lookup(spark, name)
     if found is None:
-        # a jar added by another Python thread is known to the session, not yet to this thread
+        # a jar that another Python thread has added is known to the session, but not yet to this thread
         session: Any = spark
         thread = session._jvm.java.lang.Thread.currentThread()
         thread.setContextClassLoader(session._jsparkSession.sharedState().jarClassLoader())
@@ -48,14 +48,14 @@ def _lookup(spark: SparkSession, name: str) -> Any | None:
 
 
 def understands(spark: SparkSession) -> bool:
-    """Whether the session's own parser knows our statements. Nothing is run and nothing is read."""
+    """Whether the session's own parser knows our statements. Finding out runs and reads nothing."""
     if is_connect(spark):
         return _parses(lambda: spark.sql(f"EXPLAIN {_PROBE}").collect())
     session: Any = spark
     parser = session._jsparkSession.sessionState().sqlParser()
     if str(parser.getClass().getName()).startswith(_PACKAGE):
         return True
-    # another extension may stand before ours; without ours in the list the probe would only fill the log
+    # another extension may come before ours; if ours is not in the list, the probe would only fill the log
     listed = EXTENSION in (spark.conf.get("spark.sql.extensions", None) or "")
     return listed and _parses(lambda: parser.parsePlan(_PROBE))
 
@@ -64,26 +64,26 @@ def _parses(probe: Callable[[], Any]) -> bool:
     try:
         probe()
     except Exception as error:
-        # any other error comes after the parser, which has then understood
+        # any other error comes after the parser, so the parser has understood
         return "ParseException" not in [kind.__name__ for kind in type(error).__mro__]
     return True
 
 
 def has_functions(spark: SparkSession) -> bool:
-    """Whether the session has our functions, and so our table functions."""
+    """Whether the session has our functions and table functions."""
     return spark.catalog.functionExists("zorder_version")
 
 
 def require_functions(spark: SparkSession) -> None:
-    """Refuses a session without our functions by the sentence that says how to get them."""
+    """Refuses a session without our functions. The message says how to get them."""
     if not has_functions(spark):
         raise SetupError(missing(spark))
 
 
 def require_jar() -> None:
-    """Refuses to make a column where no session can have our functions.
+    """Refuses to make a column if no session can have our functions.
 
-    A column does not tell in which session it will be used: where the jar is loaded, Spark itself will see.
+    A column does not know its session. If the jar is loaded, Spark itself checks the session later.
     """
     from pyspark.sql import SparkSession
 
@@ -99,7 +99,7 @@ _with_jar: WeakSet[Any] = WeakSet()
 
 
 def missing(spark: SparkSession) -> str:
-    """What to do about a session without us."""
+    """The sentence that says how to get spark-zorder into the session."""
     if is_connect(spark):
         return (
             "The Spark Connect server has no spark-zorder: start it with --jars <jar of this wheel for the "
@@ -112,14 +112,14 @@ def missing(spark: SparkSession) -> str:
 
 
 def version_of(spark: SparkSession) -> str | None:
-    """The version of spark-zorder that the session runs, or None where its functions are missing."""
+    """The version of spark-zorder in the session, or None if its functions are missing."""
     if not has_functions(spark):
         return None
     return str(spark.sql("SELECT zorder_version()").collect()[0][0])
 
 
 def run(spark: SparkSession, statement: str) -> DataFrame:
-    """Runs one of our statements: as SQL where the parser knows it, else through the bridge of ``attach``."""
+    """Runs one of our statements: as SQL if the parser knows it, else through the bridge of ``attach``."""
     if understands(spark):
         return spark.sql(statement)
     if is_connect(spark):
@@ -130,7 +130,7 @@ def run(spark: SparkSession, statement: str) -> DataFrame:
 
 
 def require_bridge(spark: SparkSession) -> Any:
-    """The JVM's PythonBridge, or a sentence that says how to get it."""
+    """The JVM's PythonBridge. If it is missing, the error says how to get it."""
     bridge = jvm_class(spark, "sql.PythonBridge")
     if bridge is None:
         raise SetupError(missing(spark))
@@ -138,7 +138,7 @@ def require_bridge(spark: SparkSession) -> Any:
 
 
 def dataframe(spark: SparkSession, jdf: Any) -> DataFrame:
-    """A Python DataFrame around a Java one, in the class that this pyspark has for it."""
+    """A Python DataFrame around a Java one."""
     from pyspark.sql import DataFrame
 
     make: Any = DataFrame
@@ -148,7 +148,7 @@ def dataframe(spark: SparkSession, jdf: Any) -> DataFrame:
 
 @contextmanager
 def viewed(spark: SparkSession, df: DataFrame) -> Iterator[str]:
-    """The name of a view of a frame, as long as it is needed. Advice names no view that begins like this."""
+    """A temporary view of a frame, by its name. Advice never names a view with this prefix."""
     view = f"zorder_queries_{uuid.uuid4().hex}"
     df.createOrReplaceTempView(view)
     try:

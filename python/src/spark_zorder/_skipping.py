@@ -1,4 +1,4 @@
-"""What queries of plain Parquet skip by the statistics index, and why not more."""
+"""Explains what queries of plain Parquet skip by the statistics index, and why not more."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ if TYPE_CHECKING:
 
 
 def explain_skipping(df: DataFrame) -> DataFrame:
-    """What the scans of a query skip, and why not more. The query is planned and not run.
+    """Explains what the scans of a query skip, and why not more. The query is planned and not run.
 
-    One row for each scan, ``filter`` NULL, and one for each of its filters: ``scan``, ``table``, ``filter``,
-    ``considered``, ``pruned``, ``pruned_further``, ``kept``, ``pruned_by``, ``reason``.
+    The result has one row for each scan, with ``filter`` NULL, and one for each of its filters. Columns:
+    ``scan``, ``table``, ``filter``, ``considered``, ``pruned``, ``pruned_further``, ``kept``, ``pruned_by``,
+    ``reason``.
     """
     return explained(df, None)
 
 
 def skipping_usage(spark: SparkSession) -> DataFrame:
-    """What skipping has done for the scans of this application since it began, by table and column."""
+    """Counts what the scans of this application have skipped since it began, by table and column."""
     _session.require_functions(spark)
     return spark.sql(_sql.skipping_usage())
 
 
 def explained(df: DataFrame, target: _sql.Target | None) -> DataFrame:
-    """The rows of one table, or of all."""
+    """The rows about one table, or about all tables of the query."""
     spark = df.sparkSession
     if not _session.is_connect(spark):
         frame: Any = df

@@ -1,4 +1,4 @@
-"""The text of our statements: every name and value in quotes, the one spelling that is always ours."""
+"""Writes the text of our statements. Every name and value is quoted, so that only our parser can be meant."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _OPTION = re.compile(r"[A-Za-z_][A-Za-z0-9_]*$")
 
 Value = Union[str, int, float, bool]
 
-# the JVM decides which names there are; a test compares this list with its own
+# the JVM decides which curves exist; a test compares this list with the JVM's
 CURVES = ("auto", "zorder", "hilbert", "lexical", "tree")
 
 
 def literal(text: str) -> str:
-    """A SQL string literal."""
+    """The text as a SQL string literal."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
@@ -44,13 +44,13 @@ _WORDS = re.compile(
 
 
 def name(part: str) -> str:
-    """One part of a name, in backquotes only where it must be."""
+    """One part of a name, in backquotes only if SQL needs them."""
     plain = part.isascii() and part.isidentifier() and _WORDS.fullmatch(part) is None
     return part if plain else quoted(part)
 
 
 def is_path(text: str) -> bool:
-    """Whether a text for a table is a path: it has a slash, and no backquote as quoted names have.
+    """Whether a text names a table by its path: it has a slash, and no backquote as quoted names have.
 
     The JVM has the same rule (``TableRef.isPath``); tests/shared/table-names.tsv tests both.
     """
@@ -82,22 +82,22 @@ class Target:
 
     @property
     def sql(self) -> str:
-        """As it stands in a statement."""
+        """The table as it is written in a statement."""
         return literal(self.text) if self.is_path else identifier(self.text)
 
     @property
     def last(self) -> str:
-        """The last part of a name; nothing of a path."""
+        """The last part of a name. Empty for a path."""
         return "" if self.is_path else parts(self.text)[-1]
 
     @property
     def layout(self) -> str:
-        """As the layout functions name the layout that the table stores."""
+        """The argument by which the layout functions find the layout that the table stores."""
         return f"path:{self.text}" if self.is_path else f"table:{self.sql}"
 
     @property
     def argument(self) -> str:
-        """As the string argument of a table function."""
+        """The table as the string argument of a table function."""
         if not self.is_path:
             return literal(identifier(self.text))
         return literal(self.text if is_path(self.text) else f"parquet.{quoted(self.text)}")
@@ -118,7 +118,7 @@ class Clustering:
 
     @property
     def sql(self) -> str:
-        """The statement. Clauses stand in the one order that the grammar has."""
+        """The statement, with its clauses in the order of the grammar."""
         clauses = [
             f"ZORDER TABLE {self.target.sql}",
             "FULL" if self.full else "",
@@ -135,7 +135,7 @@ class Clustering:
 def _predicate(text: str) -> str:
     if not text.strip():
         raise ValueError("where() takes a SQL predicate, as in where(\"day >= '2026-01-01'\").")
-    # a comment to the end of the line would swallow the bracket
+    # a comment up to the end of the line would hide the bracket
     return f"{text}\n" if "--" in text else text
 
 
@@ -153,18 +153,18 @@ def _pair(name: str, value: Value) -> str:
 
 
 def history(target: Target) -> str:
-    """All runs of a table, oldest first."""
+    """The query for all runs of a table, oldest first."""
     return f"SELECT * FROM zorder_history({target.argument})"
 
 
 def advice(target: Target, log: str | None) -> str:
-    """Proposals for a table, the best first."""
+    """The query for proposals for a table, the best first."""
     arguments = target.argument if log is None else f"{target.argument}, {literal(log)}"
     return f"SELECT * FROM clustering_advice({arguments})"
 
 
 def audit(target: Target, columns: Sequence[str], log: str | None) -> str:
-    """How well a table is clustered; without columns, by those that it names itself or was clustered by."""
+    """The query for the audit of a table. Without columns, it audits those that the table is clustered by."""
     listed = literal(", ".join(columns)) if columns else "NULL"
     logged = [] if log is None else [literal(log)]
     return f"SELECT * FROM clustering_information({', '.join([target.argument, listed, *logged])})"
@@ -173,7 +173,7 @@ def audit(target: Target, columns: Sequence[str], log: str | None) -> str:
 def index(
     target: Target, columns: Sequence[str], bloom: Sequence[str], budget: str | None, values: Sequence[str]
 ) -> str:
-    """``ZORDER INDEX``; ``columns``, ``bloom`` and ``values`` are SQL names."""
+    """The statement ``ZORDER INDEX``. ``columns``, ``bloom`` and ``values`` are SQL names."""
     options = {} if budget is None else {"bloomBudget": budget}
     for name, listed in (("values", values), ("bloom", bloom)):
         if isinstance(listed, str):
@@ -189,27 +189,27 @@ def index(
 
 
 def index_statement(target: Target, verb: str) -> str:
-    """``ZORDER REFRESH INDEX``, ``DESCRIBE INDEX`` or ``DROP INDEX``."""
+    """The statement ``ZORDER REFRESH INDEX``, ``DESCRIBE INDEX`` or ``DROP INDEX``."""
     return f"ZORDER {verb} INDEX {target.sql}"
 
 
 def refresh_index_if_exists(target: Target) -> str:
-    """A table without an index is left alone."""
+    """The statement that refreshes the index of a table, if it has one."""
     return f"ZORDER REFRESH INDEX IF EXISTS {target.sql}"
 
 
 def explain(query: str) -> str:
-    """What a query skips."""
+    """The statement that explains what a query skips."""
     return f"ZORDER EXPLAIN {query}"
 
 
 def explain_log(log: str) -> str:
-    """What the queries of a log skip."""
+    """The statement that explains what the queries of a log skip."""
     return f"ZORDER EXPLAIN LOG {literal(log) if is_path(log) else identifier(log)}"
 
 
 def skipping_usage() -> str:
-    """What skipping has done in this application."""
+    """The query for what scans have skipped in this application."""
     return "SELECT * FROM zorder_skipping_usage()"
 
 
@@ -218,7 +218,7 @@ HOME = ("move", "stay")
 
 
 def vacuum(target: Target, retention_hours: float | None, late_files: str | None = None) -> str:
-    """Removes what runs have left behind."""
+    """The statement that removes the files that runs have replaced."""
     statement = f"ZORDER VACUUM {target.sql}"
     if retention_hours is not None:
         if not 0 <= retention_hours < float("inf"):
@@ -233,7 +233,7 @@ def vacuum(target: Target, retention_hours: float | None, late_files: str | None
 
 
 def log_start(path: str | None, literals: str) -> str:
-    """The session's queries are logged from now on."""
+    """The statement that starts the log of the session's queries."""
     if literals not in ("drop", "keep"):
         raise ValueError(f"literals is 'drop' or 'keep', not {literals!r}.")
     where = "" if path is None else f" {literal(path)}"
@@ -241,12 +241,12 @@ def log_start(path: str | None, literals: str) -> str:
 
 
 def log_stop() -> str:
-    """What was logged is written."""
+    """The statement that ends the log and writes it."""
     return "ZORDER LOG STOP"
 
 
 def log_of_sql(queries: Sequence[str]) -> str:
-    """Rows of a log, from queries."""
+    """The query for the rows of a log of these queries."""
     if isinstance(queries, str):
         raise TypeError("a log of queries takes a list of SQL texts, not one text.")
     if not queries:
@@ -255,17 +255,17 @@ def log_of_sql(queries: Sequence[str]) -> str:
 
 
 def log_of_events(path: str) -> str:
-    """Rows of a log, from Spark's event logs."""
+    """The query for the rows of a log from Spark's event logs."""
     return f"SELECT * FROM zorder_event_log({literal(path)})"
 
 
 def rollback(target: Target) -> str:
-    """Back to the state before the newest run."""
+    """The statement that restores the state before the newest run."""
     return f"ZORDER ROLLBACK {target.sql}"
 
 
 def remove(target: Target, home: str | None = None) -> str:
-    """Removes our state beside a table."""
+    """The statement that removes our state beside a table."""
     if home is not None and home not in HOME:
         raise ValueError(f"home is one of {', '.join(HOME)}, not {home!r}.")
     clause = {None: "", "move": " MOVE HOME", "stay": " STAY"}[home]

@@ -1,4 +1,4 @@
-"""A table to be clustered, under the names that Delta users know."""
+"""The table API, with the names that Delta users know."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     Queries = Union[DataFrame, str, list[str], tuple[str, ...]]
 
 
-# not a name that a user's column would have
+# a name that no column of a user has
 _KEY = "_zorder_place"
 
 
 class ZOrderTable:
-    """A catalog table or a directory of data files. Making one reads nothing and checks nothing."""
+    """A catalog table or a directory of data files. Creating the object reads and checks nothing."""
 
     def __init__(self, spark: SparkSession, target: _sql.Target) -> None:
         """Use ``forName`` or ``forPath``."""
@@ -31,7 +31,7 @@ class ZOrderTable:
 
     @classmethod
     def forName(cls, spark: SparkSession, name: str) -> ZOrderTable:
-        """A table of the catalog: ``t``, ``db.t``, parts with unusual characters in backquotes."""
+        """A table of the catalog, such as ``t`` or ``db.t``. Unusual characters need backquotes."""
         target = _sql.Target(name, is_path=False)
         _sql.parts(name)
         return cls(spark, target)
@@ -45,33 +45,33 @@ class ZOrderTable:
 
     @classmethod
     def _named(cls, spark: SparkSession, text: str) -> ZOrderTable:
-        """A table by a text that is a path where it has a slash, and a name otherwise."""
+        """A table by a path, if the text has a slash, or else by its name."""
         return cls.forPath(spark, text) if _sql.is_path(text) else cls.forName(spark, text)
 
     def optimize(self) -> OptimizeBuilder:
-        """A clustering run, to be described further and started by ``executeZOrderBy`` or ``execute``."""
+        """A clustering run. Its methods describe it; ``executeZOrderBy`` or ``execute`` starts it."""
         return OptimizeBuilder(self._spark, _sql.Clustering(self._target))
 
     def advise(self, queries: Queries | None = None) -> DataFrame:
-        """By which columns to cluster the table, and whether to: one row a proposal, the best first.
+        """Proposes by which columns to cluster the table, and whether to. One row a proposal, the best first.
 
-        Reads footers and a sample of rows at once, and writes nothing. ``queries`` are what
-        ``OptimizeBuilder.queries`` takes; without them every column counts the same.
+        The call reads footers and a sample of rows, and writes nothing. ``queries`` takes what
+        ``OptimizeBuilder.queries`` takes. Without queries, every column counts the same.
         """
         return self._found(lambda log: _sql.advice(self._target, log), queries)
 
     def audit(self, *columns: str, queries: Queries | None = None) -> DataFrame:
-        """How well the table is clustered, and what to run: the table first, then its partitions.
+        """Shows how well the table is clustered, and what to run: the table first, then its partitions.
 
-        Reads footers or a statistics index at once, no data, and writes nothing. ``columns`` are SQL names;
-        without any, those that the table names itself or was last clustered by. ``queries`` are what
-        ``OptimizeBuilder.queries`` takes; with them, the verdict says whether the columns are those that are
-        asked. docs/guide/audit.md explains the columns of the result.
+        The call reads footers or a statistics index, but no data, and writes nothing. ``columns`` are SQL
+        names. Without columns, it audits those that the table names itself or was last clustered by.
+        ``queries`` takes what ``OptimizeBuilder.queries`` takes. With queries, the verdict says whether they
+        filter these columns. docs/guide/audit.md explains the columns of the result.
         """
         return self._found(lambda log: _sql.audit(self._target, columns, log), queries)
 
     def _found(self, statement: Callable[[str | None], str], queries: Queries | None) -> DataFrame:
-        """Found now: a log may be gone when somebody looks at a lazy frame."""
+        """Runs the statement at once, since the log may be gone when a lazy frame is used."""
         _session.require_functions(self._spark)
         log = None if queries is None else _log_of(self._spark, queries)
         if log is None or isinstance(log, str):
@@ -95,44 +95,45 @@ class ZOrderTable:
         bloomBudget: str | None = None,  # noqa: N803
         values: Sequence[str] = (),
     ) -> DataFrame:
-        """Makes a statistics index, by which queries of a plain Parquet table leave files out.
+        """Makes a statistics index, with which queries of a plain Parquet table skip files.
 
-        Only footers are read and no data is written. ``columns`` are SQL names, or expressions such as
-        ``"lower(email)"``, whose columns are read; without any, all columns that files keep bounds of, 64 at
-        most, and the expressions that the table is clustered by. Columns in ``bloom`` get Bloom filters too,
-        which find single values: these columns are read. Filters that would take more than ``bloomBudget``
-        are refused: a share of the data such as ``"10%"``, which is the default, or a size such as ``"2g"``.
-        Of columns in ``values``, the index has the values in place of ranges where a file has 32 at most;
-        this reads dictionaries. One row: ``path``, ``status``, ``files``, ``footers_read``, ``columns``,
-        ``bytes``, ``bloom_bytes`` and ``bloom_files_read``.
+        The call reads footers, and writes no data. ``columns`` are SQL names, or expressions such as
+        ``"lower(email)"``; the columns of expressions are read. Without columns, the index has all columns
+        with bounds in the files, at most 64, and the expressions that the table is clustered by. Columns in
+        ``bloom`` also get Bloom filters, which find single values; these columns are read. Filters larger
+        than ``bloomBudget`` are refused. It is a share of the data such as ``"10%"``, which is the default,
+        or a size such as ``"2g"``. For columns in ``values``, the index stores the values instead of ranges
+        if a file has at most 32; this reads dictionaries. The result is one row: ``path``, ``status``,
+        ``files``, ``footers_read``, ``columns``, ``bytes``, ``bloom_bytes`` and ``bloom_files_read``.
         """
         return self._run(_sql.index(self._target, columns, bloom, bloomBudget, values))
 
     def refreshIndex(self) -> DataFrame:  # noqa: N802
-        """Reads the footers of new and changed files into the index. One row, as ``index`` has."""
+        """Reads the footers of new and changed files into the index. The result is a row as of ``index``."""
         return self._run(_sql.index_statement(self._target, "REFRESH"))
 
     def describeIndex(self) -> DataFrame:  # noqa: N802
-        """What the index knows: one row for each column."""
+        """Shows what the index knows, with one row for each column."""
         return self._run(_sql.index_statement(self._target, "DESCRIBE"))
 
     def dropIndex(self) -> DataFrame:  # noqa: N802
-        """Deletes the index; queries read as they did without it."""
+        """Deletes the index. Queries then read what they read before it was made."""
         return self._run(_sql.index_statement(self._target, "DROP"))
 
     def explainSkipping(self, df: DataFrame) -> DataFrame:  # noqa: N802
-        """What the scans of this table in a query skip, and why not more. The query is not run.
+        """Explains what the scans of this table in a query skip, and why not more. The query is not run.
 
-        Rows as of ``spark_zorder.explain_skipping``, which has those of all tables of the query.
+        ``spark_zorder.explain_skipping`` returns the same rows for all tables of the query.
         """
         return shown(_skipping.explained(df, self._target))
 
     def vacuum(self, retention_hours: float | None = None, late_files: str | None = None) -> DataFrame:
         """Deletes old files that runs have replaced, once they are older than the retention time.
 
-        ``late_files`` says what files of plain Parquet are that a job has written to a place whose files had
-        moved and are gone: ``"append"`` further rows, ``"replace"`` they take the place of the table's rows
-        there, ``"ignore"`` they stay out. Without it such files stop a vacuum, and nothing is changed.
+        A job may have written files of plain Parquet to a directory after a run had moved the table's files
+        away from it. ``late_files`` says what to do: ``"append"`` adds their rows, ``"replace"`` puts them in
+        place of the table's rows there, and ``"ignore"`` leaves them out. Without it, such files stop the
+        vacuum, and nothing is changed.
         """
         return self._run(_sql.vacuum(self._target, retention_hours, late_files))
 
@@ -141,19 +142,19 @@ class ZOrderTable:
         return self._run(_sql.rollback(self._target))
 
     def remove(self, home: str | None = None) -> DataFrame:
-        """Deletes everything that spark-zorder keeps beside the table. Its rows stay as they are.
+        """Deletes everything that spark-zorder keeps beside the table. The rows do not change.
 
-        Files of plain Parquet that have moved are brought back to where they were before the first run. On an
-        object store that is a copy of the table, so there ``home`` has to say it: ``"move"``, or ``"stay"``
-        to leave them where they are.
+        Files of plain Parquet that have moved go back to where they were before the first run. On an object
+        store this copies the table, so ``home`` must be given there: ``"move"``, or ``"stay"`` to leave the
+        files where they are.
         """
         return self._run(_sql.remove(self._target, home))
 
     def arrange(self, df: DataFrame) -> DataFrame:
-        """The DataFrame in the order of the stored layout, neighbouring rows together: for any writer.
+        """The DataFrame in the order of the stored layout, so that any writer keeps neighbours together.
 
-        Boundaries are stored, so nothing is fitted; Spark samples the key to cut it into ranges. Raises
-        ValueError where no run that stands has stored a layout, or the DataFrame lacks a column of it.
+        The boundaries are stored, so nothing is fitted. Spark samples the key to cut it into ranges. Raises
+        ValueError if no run in force has stored a layout, or if the DataFrame lacks a column of it.
         """
         names = _newest_columns(self.history().collect(), self._target.last)
         if not names:
@@ -165,9 +166,9 @@ class ZOrderTable:
     def append(self, df: DataFrame, format: str = "parquet") -> None:
         """Appends rows in layout order, so that each new file spans a narrow part of the layout.
 
-        Columns go by name. A table by name is written by its catalog; ``format`` is that of a table by path.
-        The next clustering run takes the rows into their cells, or leaves them in files of their own.
-        A statistics index takes the new files in.
+        Columns are matched by name. A table by name is written through its catalog; ``format`` is the format
+        of a table by path. The next clustering run moves the rows into their cells, or leaves them in files
+        of their own. A statistics index is refreshed.
         """
         placed = self.arrange(df)
         if self._target.is_path:
@@ -181,12 +182,12 @@ class ZOrderTable:
         return shown(_session.run(self._spark, statement))
 
     def layout(self) -> Layout | None:
-        """The layout that the newest run stored, or None where there is none."""
+        """The layout that the newest run has stored, or None."""
         return stored(self._spark, self._target)
 
 
 class OptimizeBuilder:
-    """A clustering run. Every method but the executing ones returns a new builder and runs nothing."""
+    """A clustering run. Methods return a new builder and run nothing, but for those that execute."""
 
     def __init__(
         self, spark: SparkSession, clustering: _sql.Clustering, log: DataFrame | None = None
@@ -197,27 +198,28 @@ class OptimizeBuilder:
         self._log = log
 
     def where(self, predicate: str) -> OptimizeBuilder:
-        """Only the files that lie wholly inside a SQL predicate; calls add up (AND)."""
+        """Takes only the files that lie wholly inside a SQL predicate. Several calls are joined by AND."""
         before = self._clustering.where
         both = predicate if before is None else f"({before}) AND ({predicate})"
         return self._with(replace(self._clustering, where=both))
 
     def usingCurve(self, curve: str) -> OptimizeBuilder:
-        """``auto`` (default), ``zorder``, ``hilbert``, ``lexical`` or ``tree``."""
+        """Sets the curve: ``auto`` (default), ``zorder``, ``hilbert``, ``lexical`` or ``tree``."""
         return self._with(replace(self._clustering, curve=curve))
 
     def option(self, name: str, value: _sql.Value) -> OptimizeBuilder:
-        """One option by the name that ``WITH (...)`` has for it: ``option("targetFileSize", "256m")``."""
+        """Sets one option by its name in ``WITH (...)``: ``option("targetFileSize", "256m")``."""
         return self.options(**{name: value})
 
     def options(self, **values: _sql.Value) -> OptimizeBuilder:
-        """Several options at once."""
+        """Sets several options at once."""
         return self._with(replace(self._clustering, options={**self._clustering.options, **values}))
 
     def queries(self, log: Queries) -> OptimizeBuilder:
-        """The queries that the layout is made for.
+        """Sets the queries that the layout is made for.
 
-        A log as a DataFrame, the table or path that holds one, or a list of SQL texts, which are not run.
+        ``log`` is a query log as a DataFrame, the table or path that holds one, or a list of SQL texts. The
+        texts are not run.
         """
         found = _log_of(self._spark, log)
         if isinstance(found, str):
@@ -229,15 +231,15 @@ class OptimizeBuilder:
         return self._with(replace(self._clustering, into=path))
 
     def full(self) -> OptimizeBuilder:
-        """All files: also those that are in their place already, and however little is gained."""
+        """Takes all files, even if they are in their place already, and however small the gain is."""
         return self._with(replace(self._clustering, full=True))
 
     def dryRun(self) -> OptimizeBuilder:
-        """Forecast only: writes nothing."""
+        """Makes it a forecast only, which writes nothing."""
         return self._with(replace(self._clustering, dry_run=True))
 
     def executeZOrderBy(self, *cols: str | list[str] | tuple[str, ...]) -> DataFrame:
-        """Runs it by these columns, given one by one or as one list, and returns the result row."""
+        """Clusters by these columns, given one by one or as one list, and returns the result row."""
         by = cols[0] if len(cols) == 1 and isinstance(cols[0], (list, tuple)) else cols
         names: list[str] = []
         for col in by:
@@ -249,7 +251,7 @@ class OptimizeBuilder:
         return self._with(replace(self._clustering, by=tuple(names))).execute()
 
     def execute(self) -> DataFrame:
-        """Runs it by the columns that the table names itself (``zorder.by``, stored layout, CLUSTER BY)."""
+        """Clusters by the table's own columns (``zorder.by``, stored layout, CLUSTER BY)."""
         if self._log is None:
             return shown(_session.run(self._spark, self._clustering.sql))
         with _session.viewed(self._spark, self._log) as view:
@@ -271,15 +273,12 @@ def _log_of(spark: SparkSession, queries: Queries) -> DataFrame | str:
     return queries
 
 
-# Reads the history of a table: which runs are still in force, since no rollback has undone them.
-
-
 def _newest_columns(runs: Sequence[Row], name: str) -> list[str]:
     """The columns, as SQL, of the newest run in force; an empty list if there is none.
 
-    A rollback has the id and columns of the run that it undid, and stores no layout of its own. ``name`` is
-    the last part of the table's name. Iceberg names a branch ``branch_...``; a branch without runs of its own
-    began as a copy of the main one.
+    A run is in force if no rollback has undone it. A rollback has the id and columns of the run that it
+    undid, and stores no layout. ``name`` is the last part of the table's name. Iceberg names a branch
+    ``branch_...``; a branch without runs of its own began as a copy of the main branch.
     """
     undone = {r["run_id"] for r in runs if r["operation"] == "ROLLBACK"}
     standing = [r for r in runs if r["operation"] == "OPTIMIZE" and r["run_id"] not in undone]
@@ -289,7 +288,7 @@ def _newest_columns(runs: Sequence[Row], name: str) -> list[str]:
 
 
 def _found_in(df: DataFrame, table: str, names: Sequence[str]) -> list[Column]:
-    """These columns of the DataFrame, or a ValueError that names the first missing one."""
+    """The columns of the DataFrame by these names. A ValueError names the first missing one."""
     from pyspark.errors import AnalysisException
     from pyspark.sql import functions as sf
 

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def as_json(row: Row) -> str:
-    """One row as one line of JSON; dates, times and decimals as text."""
+    """One row as one line of JSON. Dates, times and decimals become text."""
     return json.dumps(row.asDict(recursive=True), default=str)
 
 
 def grid(rows: Sequence[dict[str, Any]]) -> str:
-    """Rows of the same keys as a table: numbers to the right, text to the left."""
+    """Rows with the same keys as a table. Numbers are aligned right, text left."""
     if not rows:
         return "(no rows)"
     names = list(rows[0])
@@ -32,7 +32,7 @@ def grid(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def flat(fields: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested fields side by side, named ``outer.inner``."""
+    """Puts nested fields side by side, under names such as ``outer.inner``."""
     out: dict[str, Any] = {}
     for name, value in fields.items():
         if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""A small demonstration from the wheel alone: what look-ups read before and after ZORDER TABLE."""
+"""A small demonstration that needs only the wheel: what look-ups read before and after ZORDER TABLE."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Answers = dict[str, list[tuple[int, int, int]]]
 
 
 def run(spark: SparkSession) -> int:
-    """Generates a table in a temporary directory, clusters it, shows the same look-ups, removes it."""
+    """Generates a table in a temporary directory, clusters it, repeats the same look-ups and removes it."""
     folder = tempfile.mkdtemp(prefix="spark-zorder-demo-")
     start = time.monotonic()
     try:
@@ -68,7 +68,7 @@ def _show(spark: SparkSession, path: str) -> None:
 
 
 def audited(spark: SparkSession, path: str) -> dict[str, list[dict[str, Any]]]:
-    """The rows of an audit, and those of the boxes of the files."""
+    """The rows of an audit, and the rows of ``clustering_boxes``."""
     target = _sql.Target(path, is_path=True).argument
     boxes = spark.sql(f"SELECT * FROM clustering_boxes({target}, {_sql.literal(', '.join(COLUMNS))})")
     rows = ZOrderTable.forPath(spark, path).audit(*COLUMNS)
@@ -76,7 +76,7 @@ def audited(spark: SparkSession, path: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def reported(now: dict[str, Any], before: dict[str, Any], table: ZOrderTable) -> str:
-    """Writes a report to a file that stays, and says where it is; or how to get one."""
+    """Writes a report to a file and says where it is. If the extra is missing, says how to get it."""
     if not report.available():
         return f"No report with pictures: {report.HOW_TO_GET[0].lower()}{report.HOW_TO_GET[1:]}"
     handle, path = tempfile.mkstemp(prefix="spark-zorder-demo-", suffix=".html")
@@ -100,7 +100,7 @@ def _row(run: OptimizeBuilder) -> Any:
 
 
 def table_of(forecast: Any, row: Any) -> list[dict[str, Any]]:
-    """One line a column and level; ``forecast`` is the row of the dry run, ``row`` that of the run."""
+    """One line for each column and level. ``forecast`` is the row of the dry run, ``row`` that of the run."""
     lines = []
     for asked, done in zip(forecast["columns"], row["columns"]):
         for level in ("files", "pages"):
@@ -111,7 +111,7 @@ def table_of(forecast: Any, row: Any) -> list[dict[str, Any]]:
 
 
 def generate(spark: SparkSession, path: str) -> None:
-    """Two skewed columns that have nothing to do with the order of the rows; the same data every time."""
+    """Writes two skewed columns that do not depend on the order of the rows, always the same data."""
     spark.range(0, ROWS, 1, FILES).selectExpr(
         "cast(floor(20000 * pow(pmod(hash(id, 1), 1000003) / 1000003d, 3)) as int) as customer",
         "cast(floor(5000 * pow(pmod(hash(id, 2), 1000003) / 1000003d, 2)) as int) as product",
@@ -121,7 +121,7 @@ def generate(spark: SparkSession, path: str) -> None:
 
 
 def look_up(spark: SparkSession, path: str) -> Answers:
-    """Values of rows spread evenly over the sales; per value the matching rows and the sum of their sales."""
+    """Looks up values of rows that are spread evenly. Counts the matching rows and sums their sales."""
     rows = spark.read.parquet(path)
     found: Answers = {}
     for column in COLUMNS:
@@ -133,7 +133,7 @@ def look_up(spark: SparkSession, path: str) -> Answers:
 
 
 def with_time(what: str, action: Callable[[], T]) -> T:
-    """Says what happens now, and afterwards how long it took."""
+    """Prints what happens now, and afterwards how long it took."""
     print(f"{what} ...", flush=True)
     start = time.monotonic()
     done = action()

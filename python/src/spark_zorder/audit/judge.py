@@ -1,4 +1,4 @@
-"""What to say of a partition (docs/spec.md, section 8), in the JVM's words, and which statement helps."""
+"""Decides the verdict on a partition and its statement (docs/spec.md, section 8), in the JVM's words."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ if TYPE_CHECKING:
 
 
 OK, RECLUSTER, USE_SORT, NO_STATISTICS = "OK", "RECLUSTER", "USE SORT", "NO STATISTICS"
-# where partitions differ, the first of these is the table's
+# if partitions differ, the first of these is the verdict on the table
 SEVERITY = (NO_STATISTICS, USE_SORT, RECLUSTER, OK)
 _FILES_FOR_INDEX = 100
-# fewer files than these cannot be cut by two columns
+# fewer files cannot be cut by two columns
 _FEWEST_WORST = 4
 
 
 class Cure(NamedTuple):
-    """What to run: a clustering by ``columns``, or an index where there are none.
+    """The statement to run: a clustering by ``columns``, or an index if there are none.
 
-    ``curve`` is to be named, ``options`` are names and values as SQL. ``full``: files are in their places
-    already, and are taken all the same. ``worst``: an option takes the avoidable files alone.
+    ``curve`` is the curve to name, if any. ``options`` are names and values as SQL. ``full`` says that the
+    run must take files that are in their places already. ``worst`` says that an option restricts the run to
+    the avoidable files.
     """
 
     columns: tuple[str, ...] = ()
@@ -40,7 +41,7 @@ class Cure(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """A verdict, one sentence or two of reason, and what to run, if anything helps."""
+    """A verdict, its reason in one or two sentences, and the statement to run, if one helps."""
 
     verdict: str
     reason: str
@@ -48,15 +49,16 @@ class Judgement(NamedTuple):
 
 
 class Judge:
-    """Of the audited columns with their names as SQL.
+    """Judges partitions by the audited columns, whose names are given as SQL.
 
-    ``may_index``: an index would spare queries the footers. ``total_bytes`` are those of all partitions.
+    ``may_index`` says that an index would save queries from reading the footers. ``total_bytes`` are the
+    bytes of all partitions.
     """
 
     def __init__(
         self, columns: Sequence[Column], names: Sequence[str], may_index: bool, total_bytes: int
     ) -> None:
-        """Judges nothing yet."""
+        """Only stores what is given."""
         self._bytes = total_bytes
         self._columns = columns
         self._names = tuple(names)
@@ -64,7 +66,11 @@ class Judge:
         self._may_index = may_index
 
     def of(self, scope: Scope, laid_out: bool, unchanged: bool) -> Judgement:
-        """``laid_out``: by a run by the same columns; ``unchanged``: no file came after the last run."""
+        """Judges one partition.
+
+        ``laid_out`` says that a run by the same columns has laid it out. ``unchanged`` says that no file came
+        after the last run.
+        """
         if len(scope.files) < 2:
             return Judgement(OK, f"{_count(len(scope.files), 'file')}: nothing to skip.", None)
         settled = laid_out and unchanged
@@ -74,7 +80,7 @@ class Judge:
         )
 
     def _asked(self, scope: Scope, found: Judgement) -> Judgement:
-        """With the number of files, without which a run would not begin."""
+        """Adds the number of files to the statement if a run would not begin without it."""
         cure = found.cure
         if cure is None or not cure.columns:
             return found
@@ -144,12 +150,12 @@ class Judge:
 
 
 def _needs(now: float, least: float) -> bool:
-    """Whether a share is worth bringing down to the least."""
+    """Whether the share is so far above the bound that a run pays."""
     return rounded(now) > 1.5 * rounded(least) and rounded(now) - rounded(least) >= 0.05
 
 
 def _is_worst(scope: Scope) -> bool:
-    """Whether to take the avoidable files alone: a few, in files that others have put in order."""
+    """Whether to take only the avoidable files: a few files among many that are in order."""
     size = sum(f.file.length for f in scope.avoidable)
     return len(scope.avoidable) >= _FEWEST_WORST and 2 * size <= scope.bytes
 
@@ -162,7 +168,7 @@ def _avoidable(scope: Scope, worst: bool) -> str:
 
 
 def _percent(x: float) -> str:
-    """One decimal, rounded as the JVM rounds it."""
+    """The share in percent with one decimal, rounded as in the JVM."""
     return f"{Decimal(repr(x * 100)).quantize(Decimal('0.1'), ROUND_HALF_UP)} %"
 
 
@@ -178,13 +184,11 @@ def _count(n: int, noun: str) -> str:
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
 
 
-# Cures as the statements that carry them out.
-
 _NUMBERS = frozenset({"int", "bigint"})
 
 
 def statement_of(cure: Cure, table: Table, only: Sequence[str]) -> str:
-    """``only``: the partition directories to restrict it to; empty for the whole table."""
+    """The text of the statement. ``only`` are the partition directories to restrict it to, or none."""
     target = _sql.literal(table.listing.place.text)
     if not cure.columns:
         return f"ZORDER INDEX {target}"
@@ -199,7 +203,7 @@ def statement_of(cure: Cure, table: Table, only: Sequence[str]) -> str:
 
 
 def _condition(table: Table, directory: str) -> str:
-    """What holds in one partition alone; empty without directories."""
+    """The condition that holds in this partition only. Empty if the table has no partitions."""
     types = {c.path[0]: c.type for c in table.columns.all if c.partition}
     tests = []
     for name, text in partition_values(directory).items():
@@ -215,13 +219,13 @@ def _condition(table: Table, directory: str) -> str:
     return tests[0] if len(tests) == 1 else f"({' AND '.join(tests)})" if tests else ""
 
 
-# How many files a clustering run makes (docs/spec.md, section 2), as far as it says whether one begins.
+# A clustering run begins only if it would make enough files (docs/spec.md, section 2).
 
 _DEFAULT_TARGET = 256 << 20
 _SMALLEST_TARGET = 8 << 20
 _WANTED_FILES = 16
 _MOST = 1 << 20
-# with fewer target files, a run gains next to nothing
+# with fewer files than this, a run gains almost nothing
 _TOO_SMALL = 4
 
 

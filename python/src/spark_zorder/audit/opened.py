@@ -1,4 +1,4 @@
-"""What a query would open: ``audit --where``."""
+"""Shows what a query would open: ``audit --where``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _LEVELS = {"file": "files", "row group": "row groups", "page": "pages in these f
 class Opened(NamedTuple):
     """What a filter leaves out at one level.
 
-    ``pruned`` blocks of ``considered`` are left out. ``kept`` are read, ``rows`` are the rows in these, and
-    ``share`` is their part of all rows. ``filter`` is None, since this is about the whole filter, and
-    ``pruned_further`` is then the same as ``pruned``: these are the fields of ``ZORDER EXPLAIN``. ``reason``
-    says why its parts are not told apart.
+    ``pruned`` of ``considered`` blocks are left out, and ``kept`` blocks are read. ``rows`` are the rows in
+    the kept blocks, and ``share`` is their part of all rows. ``filter`` and ``pruned_further`` are fields of
+    ``ZORDER EXPLAIN``: a row about the whole filter has None, and the same number as ``pruned``. ``reason``
+    says why the parts of the filter are not told apart.
     """
 
     filter: str | None
@@ -38,7 +38,7 @@ def text(levels: Sequence[Opened]) -> str:
 
 
 def price_text(levels: Sequence[Opened], bytes_in_all: int, price_per_tib: float) -> str:
-    """What reading costs, if a TiB costs so much."""
+    """A sentence about what reading costs at this price."""
     everything = bytes_in_all / _TIB * price_per_tib
     read = levels[-1].share * everything
     return f"Reading every column of that costs {read:.4g}; of the whole table, {everything:.4g}."

@@ -1,4 +1,4 @@
-"""The audit of plain Parquet files by a path, without Spark, and the columns that it is about."""
+"""The audit of plain Parquet files by a path, without Spark."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from .files.table import Column, Columns
 
 
-# there is nothing better to say without a page index
+# pyarrow shows no page index
 PAGES = "Pages are not counted: their bounds need Spark (--spark)."
 
 
 def available() -> bool:
-    """Whether pyarrow is there, which reads footers."""
+    """Whether pyarrow is installed, which reads footers."""
     return importlib.util.find_spec("pyarrow") is not None
 
 
 def listed(path: str) -> Listing:
-    """What lies at a path or URI; `format` tells whether it is plain Parquet. Raises AuditError."""
+    """Lists what lies at a path or URI. `format` is None for plain Parquet. May raise AuditError."""
     return listing.list_files(listing.place(path))
 
 
 def audit(found: Listing, columns: str | None, report: Callable[[int], None] | None = None) -> Audit:
-    """What the footers say of these columns (``a, s.b``), or of those that the table was clustered by.
+    """Audits these columns (``a, s.b``), or those that the table was clustered by.
 
-    Raises UsageError where there are none, and AuditError where a file cannot be read.
+    Raises UsageError if there are no columns, and AuditError if a file cannot be read.
     """
     read = table.of(found)
     left = listing.state_of(found)
@@ -52,11 +52,8 @@ def audit(found: Listing, columns: str | None, report: Callable[[int], None] | N
     return Audit(read, chosen, left, (PAGES,), report)
 
 
-# The columns that an audit is about.
-
-
 class Audited(NamedTuple):
-    """Numbers and names (as SQL) of the columns, and sentences on what was left out."""
+    """The audited columns, by their numbers and names (as SQL), and notes on columns that were left out."""
 
     numbers: tuple[int, ...]
     names: tuple[str, ...]
@@ -64,7 +61,7 @@ class Audited(NamedTuple):
 
 
 def _asked(columns: Columns, text: str) -> Audited:
-    """Of a list that somebody wrote, ``a, s.b``; raises UsageError at the first that cannot be audited."""
+    """The columns of a list such as ``a, s.b``. Raises UsageError at the first that cannot be audited."""
     named = [item.strip() for item in re.findall(r"(?:`(?:[^`]|``)*`|[^,`])+", text) if item.strip()]
     if not named:
         raise UsageError("The list of columns to audit is empty: name some, as in --columns a,b.")
@@ -76,7 +73,7 @@ def _asked(columns: Columns, text: str) -> Audited:
 
 
 def _of_run(columns: Columns, named: Sequence[str]) -> Audited | None:
-    """Those of a clustering run; None where none of them is a column of the files."""
+    """The columns of a clustering run. None if none of them is a column of the files."""
     numbers, notes = [], []
     for item in named:
         try:
@@ -103,5 +100,5 @@ def _number(columns: Columns, item: str) -> int:
 
 
 def _name(column: Column) -> str:
-    """The path in SQL, quoted only where necessary."""
+    """The path as SQL, quoted only if necessary."""
     return ".".join(_sql.name(part) for part in column.path)

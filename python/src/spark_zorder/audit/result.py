@@ -1,4 +1,4 @@
-"""What an audit found, whoever read the files, and what follows for a shell: alerts and prices."""
+"""The result of an audit, with or without Spark, and what the shell adds to it: alerts and prices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 
 _TIB = 2**40
-# a share above both is an alert: worth a look, and one that a better layout would silence
+# a share above both is an alert: it is high, and a better layout would lower it
 _ALERT_SHARE = 0.3
 _ALERT_TIMES = 1.5
 
@@ -18,7 +18,7 @@ _ALERT_TIMES = 1.5
 class Result(NamedTuple):
     """Rows of ``clustering_information``, of ``clustering_boxes`` and of ``clustering_queries``.
 
-    The last two are empty where nobody asked for them; ``history`` has the runs of the table.
+    The last two are empty if they were not requested. ``history`` has the runs of the table.
     """
 
     rows: Rows
@@ -27,14 +27,14 @@ class Result(NamedTuple):
     history: Sequence[dict[str, Any]] = ()
 
     def alert(self) -> bool:
-        """Whether look-ups of the table, or a query of the log, read far more than they must."""
+        """Whether look-ups, or a query of the log, read far more than necessary."""
         joint = _joint(self.rows[0])
         share = joint.get("look_up_share")
         table = share is not None and share > max(_ALERT_SHARE, _ALERT_TIMES * joint["look_up_bound"])
         return table or any(query["alert"] for query in self.queries)
 
     def priced(self, price_per_tib: float | None) -> Result:
-        """With what reading costs, if a TiB costs so much: all columns of the files that are read."""
+        """The result with prices: what it costs to read all columns of the files that are read."""
         if price_per_tib is None:
             return self
         rows = [_with_prices(row, price_per_tib) for row in self.rows]
@@ -43,7 +43,7 @@ class Result(NamedTuple):
         return self._replace(rows=rows, queries=queries)
 
     def price_text(self) -> str:
-        """The prices of a result that has some, in a sentence; empty otherwise."""
+        """A sentence about the prices. Empty if the result has none."""
         row = self.rows[0]
         if "look_up_price" not in row:
             return ""

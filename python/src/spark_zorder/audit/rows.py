@@ -1,4 +1,4 @@
-"""The rows of ``clustering_information`` and ``clustering_boxes`` for plain Parquet, from footers alone."""
+"""Makes the rows of ``clustering_information`` and ``clustering_boxes`` for plain Parquet from footers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from .plain import Audited
 
 
-# a condition with more partitions is none that people read
+# nobody reads a condition with more partitions
 _MOST_NAMED = 20
-# page indexes and some writers cut byte strings there
+# page indexes and some writers cut byte strings at this length
 _LONG = 64
 
 
 class Audit:
-    """The files of a table with what their footers say of the audited columns."""
+    """The files of a table, and what their footers say about the audited columns."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Audit:
         notes: Sequence[str] = (),
         report: Callable[[int], None] | None = None,
     ) -> None:
-        """Reads all footers; files without rows are left out."""
+        """Reads all footers. Files without rows are left out."""
         found = table.blocks(read, columns.numbers, report)
         self.table = read
         self.columns = columns
@@ -70,7 +70,7 @@ class Audit:
         return rows
 
     def result(self, pictures: bool) -> Result:
-        """The rows; with those of ``clustering_boxes`` where `pictures` need them."""
+        """The rows, with those of ``clustering_boxes`` if `pictures` need them."""
         return Result(self.rows(), _box_rows(self.table, self.columns, self.files) if pictures else [])
 
     def _laid_out(self, scope: Scope) -> bool:
@@ -163,7 +163,7 @@ class Audit:
 
 
 def _of_table(name: str, judged: Sequence[tuple[Scope, Judgement]]) -> tuple[Judgement, Sequence[str]]:
-    """What is said of the whole table, and the partitions that its statement is about; none for all."""
+    """The judgement on the whole table, and the partitions in its statement (none means all)."""
     if not judged:
         return Judgement(judge.OK, f"{name} has no rows.", None), ()
     if len(judged) == 1:
@@ -190,13 +190,11 @@ def _is_long(zone: Any) -> bool:
     return bool(zone) and any(isinstance(word, bytes) and len(word) >= _LONG for word in zone)
 
 
-# The rows of ``clustering_boxes``: the ranges of files and row groups, for pictures.
-
 _EPOCH = datetime(1970, 1, 1)
 
 
 def _box_rows(read: Table, columns: Audited, files: Sequence[FileBlocks]) -> list[dict[str, Any]]:
-    """Each file, then its row groups. Ranks are places among the bounds of all of them."""
+    """The rows of ``clustering_boxes``: each file, then its row groups, with ranks among all bounds."""
     zones = [[b.zones[c] for f in files for b in (f.whole, *f.groups)] for c in range(len(columns.names))]
     kinds = [read.columns.all[n].type for n in columns.numbers]
     scales = [Scale(z, kind) for z, kind in zip(zones, kinds)]
@@ -236,7 +234,7 @@ def _range(zone: Zone, scale: Scale, kind: SparkType | None) -> dict[str, Any]:
 
 
 def value_text(word: Any, kind: SparkType) -> str | None:
-    """What a cast to STRING in UTC gives; of BINARY, hexadecimal digits. None for what is no text."""
+    """The text that a cast to STRING in UTC gives, or the hexadecimal digits of BINARY. It may be None."""
     if kind.name == "string":
         try:
             return bytes(word).decode()
@@ -263,12 +261,12 @@ def value_text(word: Any, kind: SparkType) -> str | None:
 
 
 def _floating(word: int, name: str) -> str:
-    """As Java writes numbers: 0.5, 1.0E7."""
+    """The text of a number as Java writes it: 0.5, 1.0E7."""
     if name == "double":
         number, digits = double_of(word), repr(double_of(word))
     else:
         number = float_of(word)
-        # as few digits as tell it from its neighbours
+        # the fewest digits that give the same number again
         texts = (f"{number:.{n}g}" for n in range(1, 10))
         digits = next(t for t in texts if of_float(float(t)) == word)
     if not math.isfinite(number):

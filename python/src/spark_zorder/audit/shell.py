@@ -1,4 +1,4 @@
-"""``python -m spark_zorder audit``: the audit of a table from a shell, with Spark or without."""
+"""The command ``python -m spark_zorder audit``: an audit from a shell, with or without Spark."""
 
 from __future__ import annotations
 
@@ -21,25 +21,27 @@ if TYPE_CHECKING:
     from .result import Result
 
 DONE, USAGE, ALERT = 0, 2, 3
-# footers between two reports of the progress
+# the progress is reported after so many footers
 _MANY = 200
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command; the table, ``--json`` and those of a session are there already."""
-    parser.add_argument("--columns", metavar="a,b", help="these columns; default: those it is clustered by")
+    """Adds the options of the command. The table, ``--json`` and the options of a session exist already."""
+    parser.add_argument(
+        "--columns", metavar="a,b", help="audit these columns; default: those of its last run"
+    )
     parser.add_argument("--where", metavar="PREDICATE", help="what a query with this filter would open")
     parser.add_argument(
         "--time-zone", metavar="ZONE", help="of timestamps in PREDICATE; default: the session's"
     )
     parser.add_argument("--queries", metavar="LOG", help="a query log: a table, or a path with a slash")
-    parser.add_argument("--report", metavar="FILE.html", help="write the report there, one file")
+    parser.add_argument("--report", metavar="FILE.html", help="write the report to this file")
     parser.add_argument("--price-per-tib", type=float, metavar="X", help="what reading 1 TiB costs you")
-    parser.add_argument("--spark", action="store_true", help="with a session also where none is needed")
+    parser.add_argument("--spark", action="store_true", help="use a session even if none is needed")
 
 
 def run(arguments: argparse.Namespace, session: Callable[[], SparkSession]) -> int:
-    """Runs the command; ``session`` is asked only where Spark is needed. Returns the exit code."""
+    """Runs the command and returns the exit code. ``session`` is called only if Spark is needed."""
     try:
         _check(arguments)
         if arguments.where is not None:
@@ -64,7 +66,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _without_spark(arguments: argparse.Namespace) -> Listing | None:
-    """What lies at the path, if it can be answered without Spark; else None, and why on stderr."""
+    """Lists the path. Returns None if the audit needs Spark, and says why on stderr."""
     if arguments.spark or not _sql.is_path(arguments.table):
         _needs_spark("A name of the catalog needs Spark" if not arguments.spark else "--spark was given")
         return None
@@ -147,7 +149,7 @@ def _print(arguments: argparse.Namespace, rows: Iterable[dict[str, Any]], text: 
 
 @contextmanager
 def _progress(files: int) -> Iterator[Callable[[int], None] | None]:
-    """Tells somebody who looks on how many footers are read."""
+    """Shows the number of footers that are read, if stderr is a terminal."""
     if files < _MANY or not sys.stderr.isatty():
         yield None
         return

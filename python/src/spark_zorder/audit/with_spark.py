@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def audit(spark: SparkSession, table: str, columns: str | None, log: str | None, pictures: bool) -> Result:
-    """The rows of the table functions; boxes and history only where `pictures` need them."""
+    """Reads the rows of the table functions. Boxes and history are read only if `pictures` need them."""
     _session.require_functions(spark)
     target = _sql.Target(table, _sql.is_path(table))
     at = [target.argument, "NULL" if columns is None else _sql.literal(columns)]
@@ -46,9 +46,9 @@ def explained(spark: SparkSession, table: str, predicate: str) -> list[dict[str,
 
 
 def would_open(spark: SparkSession, table: str, predicate: str) -> list[Opened]:
-    """Files, row groups and pages that a query with this filter would read: ``clustering_where``.
+    """Counts files, row groups and pages that a query with this filter would read: ``clustering_where``.
 
-    Raises AuditError where the filter is none that the function takes.
+    Raises AuditError if the function refuses the filter.
     """
     from pyspark.errors import PySparkException
 
@@ -76,7 +76,7 @@ def _opened(row: Row) -> Opened:
 
 
 def total_bytes(spark: SparkSession, table: str) -> int:
-    """The bytes of all files. The rows of ``clustering_boxes`` have them, for whichever column."""
+    """The bytes of all files, which are in the rows of ``clustering_boxes`` for any column."""
     relation = spark.table(_relation(table))
     folders = _partitioned_by(relation)
     types = sparktype.of_schema(relation.schema.json())
@@ -96,7 +96,7 @@ def _partitioned_by(relation: DataFrame) -> list[str]:
 
 
 def _relation(table: str) -> str:
-    """As it stands behind FROM; a path needs its format."""
+    """The table as it is written after FROM. A path needs its format."""
     if not _sql.is_path(table):
         return _sql.identifier(table)
     kind = "parquet"
@@ -104,6 +104,6 @@ def _relation(table: str) -> str:
         try:
             kind = (plain.listed(table).format or kind).lower()
         except AuditError:
-            # Hadoop knows file systems and layouts that pyarrow does not
+            # Hadoop knows more file systems and layouts than pyarrow
             kind = "parquet"
     return f"{_sql.quoted(kind)}.{_sql.quoted(table)}"

@@ -1,1 +1,1 @@
-"""Rows as sentences and tables for people: the same for a terminal, a notebook and a report."""
+"""Turns rows into sentences and tables. A terminal, a notebook and a report show the same."""

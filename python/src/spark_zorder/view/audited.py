@@ -1,4 +1,4 @@
-"""An audit in parts: what to do, what look-ups read, how deep files lie, the worst partitions."""
+"""Turns an audit into parts: what to do, what look-ups read, how deep files lie, the worst partitions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from .readings import Audit, Clustering, Scope
 
-# of a page and of a terminal: who wants more has the rows
+# a page or a terminal shows so many; the rows have all
 PARTITIONS = 10
 QUERIES = 10
 _LONGEST_QUERY = 60
@@ -25,7 +25,7 @@ def audit(
     queries: Sequence[dict[str, Any]] = (),
     partitions: int = PARTITIONS,
 ) -> list[Part]:
-    """All parts of an audit, the verdict first. With an audit of ``before``, its shares stand beside."""
+    """All parts of an audit, the verdict first. If ``before`` is given, its shares are shown beside."""
     made: list[Part] = verdict(found.whole)
     made.append(shares(found, before, where(found)))
     deep = [depth_line(c) for c in found.whole.clusterings if not c.column and c.level == "file" and c.depths]
@@ -37,14 +37,14 @@ def audit(
 
 
 def verdict(scope: Scope) -> list[Part]:
-    """What to do, and why."""
+    """The verdict, its reason and the statement."""
     made: list[Part] = [Said(scope.verdict, str(scope.fields.get("reason") or ""))]
     statement = scope.fields.get("statement")
     return [*made, Statement(str(statement))] if statement else made
 
 
 def where(found: Audit) -> str:
-    """What the figures are of."""
+    """The table that the figures are about."""
     keys = found.whole.fields.get("cluster_by_keys")
     parts = [*([f"by {keys}"] if keys else []), things(found.whole.files, "file")]
     if found.whole.fields.get("total_bytes") is not None:
@@ -56,7 +56,7 @@ def where(found: Audit) -> str:
 
 
 def shares(now: Audit, before: Audit | None, caption: str) -> Table:
-    """One line a column and level: what a look-up and a range read, and the least that any layout could."""
+    """One line for each column and level: what a look-up and a range read, and the bound."""
     lines = []
     shown = worth_showing(now.whole, before.whole if before else None)
     for c in shown:
@@ -83,7 +83,7 @@ def shares(now: Audit, before: Audit | None, caption: str) -> Table:
 
 
 def worth_showing(now: Scope, before: Scope | None) -> list[Clustering]:
-    """All columns and levels; without row groups if each file has one."""
+    """The columns and levels to show. Row groups are left out if each file has one."""
     scopes = [scope for scope in (now, before) if scope]
     pairs = [(scope.find("file"), scope.find("row group")) for scope in scopes]
     same = all(a and b and a.number("total_count") == b.number("total_count") for a, b in pairs)
@@ -91,20 +91,20 @@ def worth_showing(now: Scope, before: Scope | None) -> list[Clustering]:
 
 
 def depth(c: Clustering) -> str:
-    """The mean, with its error if it is from a sample of blocks."""
+    """The mean depth, with its error if it is from a sample of blocks."""
     error = c.number("error")
     return count(c.number("average_depth")) + (f" ± {error:.1g}" if error else "")
 
 
 def depth_line(c: Clustering) -> str:
-    """A histogram in one line."""
+    """The histogram of depths in one line."""
     name = c.blocks
     counts = ", ".join(f"{n:,} at {label}" for label, n in c.depths if n)
     return f"Depth of {name}: {depth(c)} in the mean, at most {count(c.number('max_depth'))} ({counts})."
 
 
 def notes(scope: Scope) -> list[str]:
-    """What else there is to know."""
+    """Further notes about the table."""
     fields = scope.fields
     found = [str(note) for note in fields.get("notes") or []]
     missing, cut = fields.get("files_without_statistics"), fields.get("files_with_truncated_statistics")
@@ -126,7 +126,7 @@ def notes(scope: Scope) -> list[str]:
 
 
 def worst(found: Audit, most: int) -> list[Part]:
-    """The partitions by the reads that could be avoided."""
+    """The partitions, those with the most avoidable reads first."""
     if not found.partitions:
         return []
     shown = found.partitions[:most]

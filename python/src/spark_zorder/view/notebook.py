@@ -1,6 +1,6 @@
-"""Results that a notebook shows as tables: of a run, a dry run, advice, an audit, and all others of ours.
+"""Shows results in a notebook as tables: of a run, a dry run, advice, an audit, and all others of ours.
 
-They stay the DataFrames that they were, of the class that the session has for them.
+The results are still DataFrames of the session's own class.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
     from .readings import Rows
 
-# a notebook is no place for more
+# a notebook shows at most so many rows
 _MOST = 100
 
 
 def shown(df: DataFrame) -> DataFrame:
-    """The same DataFrame; where it stands last in a cell of a notebook, the cell shows it as a table.
+    """Makes a DataFrame show itself as a table if it is the last value in a cell of a notebook.
 
-    Jupyter asks an object for ``_repr_html_``, and an attribute of the object answers before its class does.
-    So nothing else changes: type, methods and plan are those of the DataFrame. Frames that are made from it
-    show themselves as Spark has it.
+    Jupyter asks an object for ``_repr_html_``, and an attribute of the object takes precedence over its
+    class. Nothing else changes: type, methods and plan are those of the DataFrame. Frames that are made from
+    it are shown in Spark's way.
     """
     frame: Any = df
     frame._repr_html_ = lambda: html(frame.limit(_MOST + 1))
-    # A DataFrame of Spark Connect has a column for every name, and Jupyter does not ask such objects. It
-    # finds them by this name, which Connect then need not answer.
+    # A DataFrame of Spark Connect has a column for every name. Jupyter recognises such objects by this name
+    # and does not ask them, so the name gets a value here.
     frame._ipython_canary_method_should_not_exist_ = None
     return df
 
@@ -50,12 +50,12 @@ def text(result: Rows) -> str:
 
 
 def html(result: Rows) -> str:
-    """The same as a fragment of HTML."""
+    """What ``show`` prints, as a fragment of HTML."""
     return as_html(parts(result))
 
 
 def parts(result: Rows) -> list[Part]:
-    """What the rows say, by the names that their fields have."""
+    """The parts of a result. The names of its fields tell what it is."""
     rows = dicts(result)
     names = set(rows[0]) if rows else set()
     if {"status", "metrics", "alternatives"} <= names:

@@ -1,4 +1,4 @@
-"""What a result says, in parts; and these parts as plain text and as a fragment of HTML."""
+"""The parts of a result, and how they become plain text or a fragment of HTML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence, led by a word such as a verdict."""
+    """A sentence after a word such as a verdict."""
 
     word: str
     text: str
@@ -21,7 +21,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Statement:
-    """What to run."""
+    """A statement to run."""
 
     sql: str
     intro: str = "Run this first:"
@@ -29,7 +29,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as text under their heads; ``numeric`` are the places of columns that line up on the right."""
+    """A table of texts under their heads. ``numeric`` are the numbers of columns that are aligned right."""
 
     caption: str
     heads: Sequence[str]
@@ -39,7 +39,7 @@ class Table:
 
     @property
     def filled(self) -> Table:
-        """Without the columns in which nothing is known."""
+        """The table without empty columns."""
         kept = [i for i, _ in enumerate(self.heads) if any(row[i] not in ("", "-") for row in self.rows)]
         rows = [[row[i] for i in kept] for row in self.rows]
         numeric = [at for at, i in enumerate(kept) if i in self.numeric]
@@ -50,7 +50,7 @@ Part = Union[Said, Statement, Table]
 
 
 def as_text(parts: Sequence[Part], width: int = 100) -> str:
-    """Parts with an empty line between them; only sentences are broken at a width."""
+    """The parts as text, with an empty line between them. Only sentences are broken at the width."""
     return "\n\n".join(_text(part, width) for part in parts)
 
 
@@ -75,7 +75,7 @@ def _text(part: Part, width: int) -> str:
 
 
 def as_html(parts: Sequence[Part]) -> str:
-    """A fragment that a notebook shows in its own colours and fonts, light or dark."""
+    """The parts as HTML that a notebook shows in its own colours and fonts, light or dark."""
     return f"<div>{''.join(_html(part) for part in parts)}</div>"
 
 

@@ -1,4 +1,4 @@
-"""The rows of an audit as objects, under the names that the words around them have."""
+"""The rows of an audit as objects, with the names that the texts use."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     Fields = dict[str, Any]
     Rows = Union[DataFrame, Iterable[Any]]
 
-# rows do not say whose they are
+# rows do not name their table
 UNNAMED = "this table"
-# as the rows name a level -> as people speak of many of it
+# from the name of a level in the rows to its plural
 LEVELS = {"file": "files", "row group": "row groups", "page": "pages"}
 
 
 @dataclass(frozen=True)
 class Clustering:
-    """How the blocks of one level lie by one column; by all of them jointly where ``column`` is empty."""
+    """The figures of one level by one column, or by all columns together if ``column`` is empty."""
 
     level: str
     column: str
@@ -29,32 +29,32 @@ class Clustering:
 
     @property
     def blocks(self) -> str:
-        """As in "64 row groups"."""
+        """The plural of the level, as in "64 row groups"."""
         return LEVELS.get(self.level, self.level)
 
     @property
     def share(self) -> float | None:
-        """Of the table, what a look-up of one value reads."""
+        """The share of the table that a look-up of one value reads."""
         return self.number("look_up_share")
 
     @property
     def bound(self) -> float | None:
-        """The least that any layout could let it read."""
+        """The least share that is possible with any layout."""
         return self.number("look_up_bound")
 
     @property
     def over_bound(self) -> float | None:
-        """1 is as good as it can be."""
+        """The share divided by the bound. 1 is the best."""
         return self.share / self.bound if self.share is not None and self.bound else None
 
     def number(self, name: str) -> float | None:
-        """Any figure by the name of its field."""
+        """A figure by the name of its field."""
         found = self.fields.get(name)
         return None if found is None else found + 0
 
     @property
     def depths(self) -> list[tuple[str, int]]:
-        """How many blocks lie how deep, as ("3-4", 17), up to the deepest."""
+        """The number of blocks at each depth, such as ("3-4", 17), up to the deepest."""
         return by_powers(self.fields.get("depth_histogram") or {})
 
 
@@ -68,21 +68,21 @@ class Scope:
 
     @property
     def files(self) -> int:
-        """How many there are."""
+        """The number of files."""
         return int(self.fields.get("total_file_count") or 0)
 
     @property
     def verdict(self) -> str:
-        """Such as OK or RECLUSTER."""
+        """The verdict, such as OK or RECLUSTER."""
         return str(self.fields.get("verdict") or "")
 
     @property
     def columns(self) -> list[Clustering]:
-        """Each level and column; nothing jointly."""
+        """The figures of each level and column, without the joint ones."""
         return [c for c in self.clusterings if c.column]
 
     def find(self, level: str, column: str = "") -> Clustering | None:
-        """Of one level, by a column or jointly."""
+        """The figures of one level, by a column or jointly."""
         return next((c for c in self.clusterings if (c.level, c.column) == (level, column)), None)
 
 
@@ -96,7 +96,7 @@ class Audit:
 
 
 def read(rows: Rows, name: str | None = None) -> Audit:
-    """An audit from its rows: the first is that of the table, which rows do not name."""
+    """Reads an audit from its rows. The first is that of the table. ``name`` is the table's, if known."""
     scopes = [_scope(row) for row in dicts(rows)]
     if not scopes:
         raise ValueError("An audit has at least one row, that of the table.")
@@ -113,7 +113,7 @@ def _scope(row: Fields) -> Scope:
 
 
 def by_powers(histogram: dict[str, int]) -> list[tuple[str, int]]:
-    """Buckets that double in width, 1, 2, 3-4, 5-8, ..., from the first to the last that is filled."""
+    """Gathers depths in buckets that double in width: 1, 2, 3-4, 5-8, up to the last that is filled."""
     counts: dict[int, int] = {}
     for key, count in histogram.items():
         power = (int(key) - 1).bit_length()
@@ -124,7 +124,7 @@ def by_powers(histogram: dict[str, int]) -> list[tuple[str, int]]:
 
 
 def dicts(rows: Rows) -> list[dict[str, Any]]:
-    """Rows as dicts, of a DataFrame, of Rows or of dicts."""
+    """Rows as dicts, from a DataFrame, from Rows or from dicts."""
     frame: Any = rows
     found = frame.collect() if hasattr(frame, "collect") else frame
     return [dict(row) if isinstance(row, dict) else row.asDict(recursive=True) for row in found]

@@ -1,4 +1,4 @@
-"""What a clustering run, its dry run, advice and a history returned, in parts."""
+"""Turns the results of runs, dry runs, advice and histories into parts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Fields = dict[str, Any]
 
 LEVELS = {"files": "files", "row_groups": "row groups", "pages": "pages"}
-# in the order of time, each with its head
+# in the order of time, each with the head of its column
 _STATES = {"now": "before", "forecast": "forecast", "measured": "measured", "bound": "bound"}
 _METRICS = {
     "numFilesRemoved": ("files replaced", count),
@@ -30,7 +30,7 @@ _METRICS = {
 
 
 def run(fields: Fields) -> list[Part]:
-    """The row of ``ZORDER TABLE``: how it ended and why, what look-ups read, what it took."""
+    """The parts of a row of ``ZORDER TABLE``: status and reason, what look-ups read, what the run took."""
     head = f"{fields.get('path') or 'the table'}"
     reason = fields.get("reason")
     found: list[Part] = [Said(str(fields.get("status")), f"{head}. {reason}" if reason else head)]
@@ -59,7 +59,7 @@ def run(fields: Fields) -> list[Part]:
 
 
 def _took(fields: Fields) -> list[Part]:
-    """Counts that are not zero: a dry run writes nothing."""
+    """A table of the counts that are not zero. A dry run writes nothing, so some are zero."""
     metrics = fields.get("metrics") or {}
     rows = [[name, show(metrics[key])] for key, (name, show) in _METRICS.items() if metrics.get(key)]
     start, end = metrics.get("startTimeMs"), metrics.get("endTimeMs")
@@ -71,7 +71,7 @@ def _took(fields: Fields) -> list[Part]:
 
 
 def _shares(caption: str, head: str, rows: Sequence[Fields] | None) -> list[Part]:
-    """One line a level, without levels and states of which nothing is known."""
+    """A table with one line for each level. Unknown levels and states are left out."""
     lines = []
     for row in rows or []:
         for level, name in LEVELS.items():
@@ -94,7 +94,7 @@ def _name(row: Fields) -> str:
 
 
 def advice(rows: Sequence[Fields]) -> list[Part]:
-    """The figures of proposals that have some; then each with its sentence and statement, the best first."""
+    """A table of the proposals with figures, then the sentence and statement of each, the best first."""
     heads = ["rank", "proposal", "bits", "now", "expected", "sorted", "bound", "x bound", "gain", "loss"]
     lines = [
         [
@@ -118,7 +118,7 @@ def advice(rows: Sequence[Fields]) -> list[Part]:
 
 
 def history(rows: Sequence[Fields]) -> list[Part]:
-    """The runs of a table, the newest last: what each did, and what look-ups read after it."""
+    """A table of runs, the newest last: what each did, and what look-ups read after it."""
     heads = [
         "run",
         "what",
@@ -152,7 +152,7 @@ def history(rows: Sequence[Fields]) -> list[Part]:
 
 
 def measured(run: Fields) -> list[tuple[str, float]]:
-    """Per clustering column the share of the files that a look-up read after a run of the history."""
+    """For each clustering column, the share of the files that a look-up read after this run."""
     try:
         columns = json.loads(run.get("report") or "{}").get("columns") or []
     except ValueError:
@@ -166,7 +166,7 @@ def _proposal(row: Fields) -> str:
 
 
 def plain(rows: Sequence[Fields]) -> list[Part]:
-    """Rows of any other result, nested fields side by side."""
+    """A table of any other result, with nested fields side by side."""
     flats = [flat(row) for row in rows]
     if not flats:
         return [Said("", "No rows.")]

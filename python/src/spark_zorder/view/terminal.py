@@ -1,4 +1,4 @@
-"""An audit as text for a terminal: the sentence that says what to do first, then the figures behind it."""
+"""Writes an audit as text for a terminal: first what to do, then the figures."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def text(
 ) -> str:
     """The rows of an audit as text; the caller prints it.
 
-    ``table`` is the name of the table, ``before`` are the rows of an earlier audit, whose shares then stand
-    beside those of now, ``queries`` those of the audit of a query log, and ``partitions`` is how many are
-    listed at most. Rows are dicts, Rows, or a DataFrame.
+    ``table`` is the name of the table. ``before`` are the rows of an earlier audit; its shares are shown
+    beside the present ones. ``queries`` are the rows of the audit of a query log. At most ``partitions`` are
+    listed. Rows are dicts, Rows, or a DataFrame.
     """
     earlier = None if before is None else read(before, table)
     asked = [] if queries is None else dicts(queries)

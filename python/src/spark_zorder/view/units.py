@@ -1,4 +1,4 @@
-"""Numbers as people say them."""
+"""Writes numbers for people."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ UNKNOWN = "-"
 
 
 def percent(share: float | None) -> str:
-    """A share of a table: 12.5 %, 0.04 %; never 0 % for a little; of nearly all 100.0 %, and 100 % of all."""
+    """A share in percent: 12.5 %, 0.04 %. A small share is never 0 %, and 100 % is exactly all."""
     if share is None:
         return UNKNOWN
     if 0 < share < 0.00005:
         return "< 0.01 %"
     digits = "1" if share in (0, 1) else "0.1" if share >= 0.00995 else "0.01"
-    # a half goes up, as in the JVM's sentences
+    # a half is rounded up, as in the JVM's sentences
     return f"{Decimal(repr(share * 100)).quantize(Decimal(digits), ROUND_HALF_UP)} %"
 
 
 def times(ratio: float | None) -> str:
-    """How many times as much: 1.05 x, 13.5 x, 210 x."""
+    """A ratio: 1.05 x, 13.5 x, 210 x."""
     if ratio is None:
         return UNKNOWN
     digits = 2 if ratio < 9.995 else 1 if ratio < 99.95 else 0
@@ -27,7 +27,7 @@ def times(ratio: float | None) -> str:
 
 
 def count(number: float | None) -> str:
-    """A whole number, or a mean to one digit: 64, 10.9, 2,880,404."""
+    """A whole number, or a mean with one decimal: 64, 10.9, 2,880,404."""
     if number is None:
         return UNKNOWN
     whole = isinstance(number, int) or number >= 1_000 or number == int(number)
@@ -35,7 +35,7 @@ def count(number: float | None) -> str:
 
 
 def size(number: float | None) -> str:
-    """Bytes in binary units, as Spark has them: 512 B, 8.0 MiB, 1.2 GiB."""
+    """A number of bytes in binary units, as in Spark: 512 B, 8.0 MiB, 1.2 GiB."""
     if number is None:
         return UNKNOWN
     units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]

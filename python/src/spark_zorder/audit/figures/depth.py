@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from .scale import Scale
 
 
-# of running maxima, so that a long stretch takes few steps
+# maxima are kept for stretches of this length, so that a long stretch takes few steps
 _STRIDE = 64
 
 
 class Depth(NamedTuple):
-    """Of one block: how many others it meets, how deep it lies, and for how many blocks it stands."""
+    """How many other blocks one block meets, how deep it lies, and for how many blocks it stands."""
 
     overlaps: int
     depth: int
@@ -26,7 +26,7 @@ class Depth(NamedTuple):
 
 
 def of_column(zones: Sequence[Zone], scale: Scale) -> list[Depth]:
-    """One element a block. Unknown meets everything but blocks of only NULL, which have depth 1."""
+    """One element for each block. An unknown block meets all but those of only NULL, which have depth 1."""
     spans = [scale.span(zone) for zone in zones if zone]
     unknown = sum(1 for zone in zones if zone is None)
     lows, highs = sorted(low for low, _ in spans), sorted(high for _, high in spans)
@@ -62,7 +62,7 @@ class _Maxima:
         self._blocks = [max(numbers[i : i + _STRIDE]) for i in range(0, len(numbers), _STRIDE)]
 
     def of(self, first: int, last: int) -> int:
-        """Both ends included; 0 in an empty list."""
+        """The maximum from `first` to `last`, both included. It is 0 for an empty list."""
         begin, end = first // _STRIDE + 1, (last + 1) // _STRIDE
         if begin >= end:
             return max(self._numbers[first : last + 1], default=0)
@@ -73,10 +73,10 @@ class _Maxima:
 
 # How many blocks lie one above the other in all columns together, at the middles of some of them.
 
-# blocks that are measured, of all
+# at most so many blocks are measured
 _MOST = 1000
 
-# per column the first and the last position, None where a block holds only NULL in it
+# for each column the first and the last position, or None if the block holds only NULL in it
 Box = tuple["tuple[int, int] | None", ...]
 
 
@@ -88,7 +88,7 @@ class _Measured(NamedTuple):
 
 
 def measured(blocks: int) -> list[_Measured]:
-    """At most 1,000 of them, evenly."""
+    """Chooses at most 1,000 of so many blocks, evenly."""
     k = min(blocks, _MOST)
     return [_Measured(i * blocks // k, (i + 1) * blocks // k - i * blocks // k) for i in range(k)]
 
@@ -130,14 +130,14 @@ def _whole(box: Box) -> tuple[tuple[int, int], ...] | None:
 
 
 class _AtMost:
-    """Which blocks have an end at some position at most, as bits."""
+    """Tells which blocks have an end at or below a position, as bits."""
 
     def __init__(self, ends: list[tuple[int, int]], blocks: int) -> None:
         self._ends = sorted(ends)
         self._blocks = blocks
 
     def masks(self, wanted: set[int]) -> dict[int, int]:
-        """A mask for each number."""
+        """A mask for each of these positions."""
         bits = bytearray(self._blocks // 8 + 1)
         found: dict[int, int] = {}
         at = 0

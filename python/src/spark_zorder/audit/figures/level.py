@@ -1,4 +1,4 @@
-"""All numbers of one level of one partition: of its blocks column by column, and together."""
+"""All numbers of one level of one partition: for each column, and for all columns together."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from .depth import Depth
 
 
-# a range of this part of the values is the least that a range share is of
+# a range share is about ranges that hold this part of the values
 _RANGE_PART = 0.01
 
 
 @dataclass(frozen=True)
 class Level:
-    """What is found of one level.
+    """The numbers of one level.
 
-    ``reach`` is, for each block, the mean over the columns of the part of the values for which it is read.
-    ``largest_masses`` and ``distinct`` are, per column, the greatest part of the rows in blocks of one value,
-    and the number of distinct bounds.
+    ``reach`` has a number for each block: the part of the values for which it is read, as the mean over the
+    columns. ``largest_masses`` has for each column the greatest part of the rows in blocks of one value.
+    ``distinct`` has for each column the number of distinct bounds.
     """
 
     joint: Numbers
@@ -38,7 +38,7 @@ class Level:
 
 
 def of(blocks: Sequence[Block], kinds: Sequence[SparkType | None]) -> Level:
-    """``kinds`` are the types of the columns, of which there is one at least."""
+    """Measures the blocks. ``kinds`` are the types of the columns; there is at least one."""
     rows = [block.rows for block in blocks]
     zones = [[block.zones[c] for block in blocks] for c in range(len(kinds))]
     scales = [Scale(z, kind) for z, kind in zip(zones, kinds)]
@@ -82,7 +82,7 @@ def _mean(reads: Sequence[Reads]) -> Reads:
 
 
 def _error(measured: Sequence[Depth], blocks: int) -> float:
-    """The standard error of the mean depth, where some blocks stand for all."""
+    """The standard error of the mean depth, if some blocks stand for all."""
     k = len(measured)
     if k == blocks:
         return 0.0
@@ -93,12 +93,12 @@ def _error(measured: Sequence[Depth], blocks: int) -> float:
 
 # The numbers of one level, jointly or of one column, and those of several partitions put together.
 
-# up to this depth each one has a bucket of its own
+# up to this depth, each depth has its own bucket
 _SINGLE = 16
 
 
 def rounded(x: float) -> float:
-    """To nine decimals: the order of additions does not show."""
+    """Rounds to nine decimals, so that the order of additions does not matter."""
     return math.floor(x * 1e9 + 0.5) / 1e9
 
 
@@ -106,8 +106,8 @@ def rounded(x: float) -> float:
 class Depths:
     """How many blocks lie over one another.
 
-    ``constant`` are blocks of one value, or of none. ``overlaps`` is a sum over the blocks. ``counts`` has
-    the number of blocks of each depth. ``error`` is the standard error of the average depth.
+    ``constant`` is the number of blocks with one value or none. ``overlaps`` is a sum over the blocks.
+    ``counts`` has the number of blocks of each depth. ``error`` is the standard error of the average depth.
     """
 
     constant: int
@@ -117,11 +117,11 @@ class Depths:
 
     @property
     def blocks(self) -> int:
-        """Their number."""
+        """The number of blocks."""
         return sum(self.counts.values())
 
     def average_overlaps(self) -> float | None:
-        """None without blocks, as the others."""
+        """The mean number of overlaps. It is None without blocks, as all these figures are."""
         return rounded(self.overlaps / self.blocks) if self.counts else None
 
     def average(self) -> float | None:
@@ -142,7 +142,7 @@ class Depths:
         return max(self.counts, default=None)
 
     def histogram(self) -> dict[str, int]:
-        """Numbers of blocks by Snowflake's buckets, without gaps."""
+        """The number of blocks in each of Snowflake's buckets, without gaps."""
         found: dict[int, int] = {}
         for deep, n in self.counts.items():
             found[_bucket(deep)] = found.get(_bucket(deep), 0) + n
@@ -158,7 +158,7 @@ def _bucket(depth: int) -> int:
 
 
 def _depths_of(measured: Sequence[Depth], constant: int, error: float) -> Depths:
-    """Of the blocks that were measured, each with its weight."""
+    """Adds up the measured blocks, each with its weight."""
     counts: dict[int, int] = {}
     for d in measured:
         counts[d.depth] = counts.get(d.depth, 0) + d.weight
@@ -167,7 +167,7 @@ def _depths_of(measured: Sequence[Depth], constant: int, error: float) -> Depths
 
 @dataclass(frozen=True)
 class Reads:
-    """Shares of `rows` that are read, and the least that could be; not rounded."""
+    """The shares of `rows` that are read, and the least that could be read. They are not rounded."""
 
     rows: int
     look_up: float
@@ -176,21 +176,21 @@ class Reads:
     range_bound: float
 
     def efficiency(self) -> float | None:
-        """Of the rounded numbers; None where nothing is read, or nothing is there."""
+        """The bound divided by the share, from rounded numbers. None if nothing is read, or without rows."""
         share = rounded(self.look_up)
         return None if self.rows == 0 or share == 0.0 else rounded(rounded(self.look_up_bound) / share)
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Depths and reads of one level, jointly or of one column."""
+    """The depths and reads of one level, for one column or for all together."""
 
     depths: Depths
     reads: Reads
 
 
 def together(parts: Sequence[Numbers]) -> Numbers:
-    """Of partitions, whose files never meet and which are asked for their own values."""
+    """Puts the numbers of partitions together. Files of different partitions never overlap."""
     depths, reads = [p.depths for p in parts], [p.reads for p in parts]
     counts: dict[int, int] = {}
     for d in depths:

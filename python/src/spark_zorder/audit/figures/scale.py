@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..files.sparktype import SparkType
     from ..files.zones import Zone
 
-# fractions and byte strings lie on a scale of so many whole numbers
+# fractions and byte strings are placed on a scale of so many whole numbers
 _BYTES = 6
 _GRID = 2.0 ** (8 * _BYTES)
 _HALF = 2**127
@@ -53,13 +53,13 @@ class Scale:
         return 2 * self.ranks[zone[0]], 2 * self.ranks[zone[1]]
 
     def box(self, zone: Zone) -> tuple[int, int] | None:
-        """The same; all positions where it is unknown, None where it holds only NULL."""
+        """The positions of any zone: all if it is unknown, None if it holds only NULL."""
         if zone is None:
             return 0, max(0, self.positions - 1)
         return self.span(zone) if zone else None
 
     def middle(self, side: tuple[int, int]) -> int:
-        """The position at which half of what lies from one position to another is reached."""
+        """The position at which half of the width between two positions is reached."""
         low, high = side
         if low == high:
             return low
@@ -76,13 +76,13 @@ class Scale:
 
     @property
     def least_mass(self) -> float:
-        """What one value has at least, if all numbers between the first and the last bound are alike."""
+        """The least mass of a value, if all numbers between the outer bounds are equally frequent."""
         if not self._is_number or not self.values:
             return 0.0
         return 1.0 / (float(self.values[-1] - self.values[0]) + 1.0)
 
     def _placed(self, kind: SparkType | None) -> list[float] | None:
-        """Where each value lies on the grid; None for whole numbers, which are as far apart as they are."""
+        """The place of each value on the grid. It is None for whole numbers, which need no grid."""
         if not self.values:
             return None
         if not self._is_number:
@@ -106,7 +106,7 @@ _REALS: dict[str, Callable[[int], float]] = {"float": float_of, "double": double
 
 
 def _is_bytes(kind: SparkType | None) -> bool:
-    """Decimals above 18 digits are byte strings for the JVM, whose figures these are."""
+    """Whether values are byte strings. Decimals above 18 digits are, since the JVM treats them so."""
     if kind is None:
         return False
     return kind.name in ("string", "binary") or (kind.name == "decimal" and kind.precision > 18)
@@ -117,7 +117,7 @@ def _as_bytes(word: Any) -> bytes:
 
 
 def _places_of_bytes(words: list[bytes]) -> list[float]:
-    """The bytes behind those that all words share, as numbers."""
+    """The bytes after the prefix that all words share, as numbers."""
     first, last = words[0], words[-1]
     most = min(len(first), len(last))
     shared = next((i for i in range(most) if first[i] != last[i]), most)

@@ -1,4 +1,4 @@
-"""One partition, measured by itself, since a run lays each one out by itself."""
+"""One partition. It is measured separately, since a run lays out each partition separately."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ FILE, ROW_GROUP = "file", "row group"
 
 
 class Scope:
-    """``files`` are those of one partition, by path; files without row groups are left out by the caller.
+    """One partition with its files, by path.
 
-    ``kinds`` are the types of the audited columns.
+    The caller leaves out files without row groups. ``kinds`` are the types of the audited columns.
     """
 
     def __init__(
@@ -43,17 +43,17 @@ class Scope:
 
     @property
     def rows(self) -> int:
-        """Of all files."""
+        """The rows of all files."""
         return sum(f.whole.rows for f in self.files)
 
     @property
     def bytes(self) -> int:
-        """Of all files."""
+        """The bytes of all files."""
         return sum(f.file.length for f in self.files)
 
     @cached_property
     def excess(self) -> tuple[int, ...]:
-        """Per file the rows that are read in vain, in the mean over the values and columns."""
+        """For each file the number of rows that are read in vain, as the mean over values and columns."""
         bound = rounded(self.of_files.joint.reads.look_up_bound)
         reach = self.of_files.reach
         return tuple(
@@ -62,7 +62,7 @@ class Scope:
 
     @cached_property
     def avoidable(self) -> tuple[FileBlocks, ...]:
-        """The fewest files that hold four fifths of it."""
+        """The fewest files that cause four fifths of the excess."""
         worst = sorted((-e, f.file.rel, i) for i, (e, f) in enumerate(zip(self.excess, self.files)) if e > 0)
         total, before, found = sum(self.excess), 0, []
         for minus, _, i in worst:
@@ -73,7 +73,7 @@ class Scope:
         return tuple(found)
 
     def unknown_share(self, column: int) -> float:
-        """The part of the rows that are in files of which nothing is known."""
+        """The part of the rows in files without bounds of this column."""
         unknown = sum(f.whole.rows for f in self.files if f.whole.zones[column] is None)
         return unknown / self.rows if self.rows else 0.0
 

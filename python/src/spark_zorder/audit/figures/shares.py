@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from .scale import Scale
 
 
-# ranges that are asked, each of one hundredth of the values
+# so many ranges are asked for; each holds one hundredth of the values
 _RANGES = 100
 _SLACK = 1e-9
 
 
 class Shares(NamedTuple):
-    """Shares of the rows, not rounded, and per block the part of the values for which it is read."""
+    """The shares of the rows, not rounded, and for each block the part of the values for which it is read."""
 
     look_up: float
     range: float
@@ -30,7 +30,7 @@ class Shares(NamedTuple):
 
 
 def of_column(rows: Sequence[int], zones: Sequence[Zone], scale: Scale) -> Shares:
-    """``rows`` and ``zones`` are those of the blocks; 0.0 without rows."""
+    """The shares of one column, 0.0 without rows. ``rows`` and ``zones`` are those of the blocks."""
     all_rows = sum(rows)
     spans = [(n, *scale.span(zone)) for n, zone in zip(rows, zones) if zone]
     densities = _Densities(scale.positions)
@@ -60,20 +60,20 @@ def of_column(rows: Sequence[int], zones: Sequence[Zone], scale: Scale) -> Share
 
 
 class _Densities:
-    """Sums over stretches of places, added up without subtracting.
+    """Adds amounts to stretches of places, and never subtracts.
 
-    A block of one value weighs 10^12 times as much per value as one of many, and what is left after it is
-    taken away again would be noise. A tree of stretches: each takes O(log n).
+    A block of one value weighs 10^12 times as much for each value as a block of many values. If it were
+    subtracted again, only noise would be left. This is a tree of stretches, so that each takes O(log n).
     """
 
     def __init__(self, places: int) -> None:
-        """Nothing anywhere."""
+        """All sums are 0."""
         self._places = places
         self._leaves = 1 << max(1, places - 1).bit_length()
         self._sums = [0.0] * (2 * self._leaves)
 
     def add(self, first: int, last: int, amount: float) -> None:
-        """Both ends included."""
+        """Adds the amount from `first` to `last`, both included."""
         low, high, sums = first + self._leaves, last + self._leaves + 1, self._sums
         while low < high:
             if low & 1:
@@ -86,7 +86,7 @@ class _Densities:
             high >>= 1
 
     def all(self) -> list[float]:
-        """What was added to each place."""
+        """The sum at each place."""
         found = list(self._sums)
         for i in range(2, len(found)):
             found[i] += found[i >> 1]
@@ -94,7 +94,7 @@ class _Densities:
 
 
 def _met(spans: Sequence[tuple[int, int, int]], until: Sequence[float], total: float) -> list[int]:
-    """The rows in known blocks that each hundredth of the values meets."""
+    """For each hundredth of the values, the rows of the known blocks that it meets."""
     by_low = sorted((low, rows) for rows, low, _ in spans)
     by_high = sorted((high, rows) for rows, _, high in spans)
     lows, highs = [low for low, _ in by_low], [high for high, _ in by_high]
@@ -113,7 +113,7 @@ def _met(spans: Sequence[tuple[int, int, int]], until: Sequence[float], total: f
 
 
 def masses(rows: Sequence[int], zones: Sequence[Zone], scale: Scale) -> dict[int, float]:
-    """Per position the part of the rows in blocks of that one value, where there are such blocks."""
+    """For each position with blocks of that one value, the part of the rows in these blocks."""
     all_rows = sum(rows)
     counts: dict[int, int] = {}
     for n, zone in zip(rows, zones):
@@ -124,13 +124,13 @@ def masses(rows: Sequence[int], zones: Sequence[Zone], scale: Scale) -> dict[int
 
 
 def bounds(boxes: Sequence[Box], mass: Sequence[dict[int, float]], scales: Sequence[Scale]) -> list[float]:
-    """Share read of each column, 0.0 for a column of NULLs; their mean is the bound of all together."""
+    """The least share of each column, 0.0 for a column of NULLs. Their mean is the joint bound."""
     points = [boxes[m.block] for m in measured(len(boxes))]
     columns = range(len(mass))
     valued = [c for c in columns if any(point[c] is not None for point in points)]
     sums = [0.0] * len(mass)
     whole = 0
-    # a share of all rows is a larger share of those that have a value
+    # a share of all rows is a larger share of the rows that have a value
     per_value = {c: len(points) / sum(1 for p in points if p[c] is not None) for c in valued}
     for point in points:
         sides = [(c, point[c]) for c in valued]

@@ -1,1 +1,1 @@
-"""Parquet files of a directory: their names, their footers, and what the bounds in these mean."""
+"""Reads the Parquet files of a directory: their names, their footers, and the meaning of bounds."""

@@ -1,4 +1,4 @@
-"""Footers of Parquet files, read by pyarrow in threads, and which of their statistics count."""
+"""Reads the footers of Parquet files by pyarrow, in threads, and decides which statistics count."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from .words import Decoder
 
 
-# requests to a store wait most of the time
+# many threads for a store, since requests wait most of the time
 _THREADS_OF_STORE = 32
 _MAGIC = b"PAR1"
 
 
 class Footer(NamedTuple):
-    """One file: its rows and those of its row groups, with zones and numbers of NULLs per column.
+    """One file, with the rows, zones and numbers of NULLs of its row groups.
 
-    ``readable`` is False where columns are encrypted and nothing is known of any.
+    ``readable`` is False if columns are encrypted, so that nothing is known of any column.
     """
 
     file: Entry
@@ -53,7 +53,7 @@ class Footer(NamedTuple):
 
 
 class Opened:
-    """A footer that can be read; `meta` is pyarrow's view of it."""
+    """A footer that is not encrypted. `meta` is pyarrow's view of it."""
 
     def __init__(self, meta: Any, footer: bytes) -> None:
         """`footer` holds the bytes that `meta` was made from."""
@@ -66,24 +66,24 @@ class Opened:
 
     @property
     def raw(self) -> _RawFooter:
-        """The same field by field."""
+        """The same footer, read field by field."""
         if self._raw is None:
             self._raw = _RawFooter(self._footer, self.leaves, self.origin)
         return self._raw
 
     @property
     def encrypted(self) -> bool:
-        """Whether columns may be encrypted: pyarrow must not be asked for them."""
+        """Whether columns may be encrypted. If so, pyarrow must not be asked for them."""
         return not self.in_order and self.raw.encrypted
 
     @property
     def rows(self) -> int:
-        """The rows of all row groups, whatever the file says of them in all."""
+        """The rows of all row groups. The total that the file gives does not count."""
         return sum(self.meta.row_group(i).num_rows for i in range(self.meta.num_row_groups))
 
 
 def opened(place: Place, file: Entry) -> Opened | None:
-    """The footer of one file; None where it is encrypted."""
+    """Reads the footer of one file. The result is None if the footer is encrypted."""
     import pyarrow
     from pyarrow import parquet
 
@@ -91,7 +91,7 @@ def opened(place: Place, file: Entry) -> Opened | None:
         last = _footer_and_end(place, file)
         if last.encrypted:
             return None
-        # bytes that are no footer are left to pyarrow, which says what is wrong
+        # if the bytes are no footer, pyarrow says what is wrong
         end = _MAGIC + last.footer + last.end if last.footer else last.end
         found = Opened(parquet.read_metadata(pyarrow.BufferReader(end)), last.footer)
         found.encrypted  # noqa: B018 (fails where the bytes are no footer)
@@ -107,10 +107,10 @@ def read(
     columns: Sequence[Column],
     report: Callable[[int], None] | None = None,
 ) -> list[Footer]:
-    """The footers of all files, in their order.
+    """Reads the footers of all files, in their order.
 
-    ``columns`` are those that zones are read of. ``report`` is told how many files are done. Raises
-    AuditError at a file that cannot be read.
+    Zones are read for ``columns``. ``report`` is told how many files are done. Raises AuditError at a file
+    that cannot be read.
     """
     reader = _Reader(listing, columns)
     threads = min(32, 2 * (os.cpu_count() or 1)) if listing.place.filesystem is None else _THREADS_OF_STORE
@@ -124,7 +124,7 @@ def read(
 
 
 class _Plan(NamedTuple):
-    """How one requested column is read from files of one schema; `place` is the number of the leaf."""
+    """How one column is read from files of one schema. `place` is the number of the leaf."""
 
     place: int | None
     decoder: Decoder | None
@@ -135,7 +135,7 @@ class _Reader:
     def __init__(self, listing: Listing, columns: Sequence[Column]) -> None:
         self._listing = listing
         self._columns = columns
-        # files of a table have few schemas: each is looked at once
+        # the files of a table have few schemas, so a plan is made once for each schema
         self._known: list[tuple[Any, Origin, list[_Plan]]] = []
 
     def read(self, file: Entry) -> Footer:
@@ -211,15 +211,15 @@ def _of_chunk(
     return (read(low, high) if read else UNKNOWN), nulls
 
 
-# Footers as they are in the files, for what pyarrow does not show or takes in another way than Spark.
+# The rest reads raw footers, for what pyarrow does not show, or understands in another way than Spark.
 #
-# The table of rules is in docs/spec.md, "Which statistics are believed". They are those of parquet-java,
-# which the JVM's reader and Spark itself go by. pyarrow has others for old writers, and it ends the process
-# at columns that are encrypted behind a footer that is not.
+# The rules are in docs/spec.md, "Which statistics are believed". parquet-java has the same rules, and so
+# have the JVM's reader and Spark. pyarrow has other rules for old writers. It also ends the process if a
+# column is encrypted and the footer is not.
 
 # the length of the footer, and four bytes that say whether it is encrypted
 _TAIL = 8
-# what pyarrow and others ask for at first: most footers fit, and a request costs more than the bytes
+# the first read has this size, as in pyarrow: most footers fit, and a request costs more than the bytes
 _FIRST_READ = 64 * 1024
 # numbers of fields in parquet.thrift: of FileMetaData, RowGroup, ColumnChunk, ColumnMetaData and Statistics
 _GROUPS, _ORDERS, _ENCRYPTION = 4, 7, 8
@@ -227,28 +227,28 @@ _CHUNKS = 1
 _CHUNK_META = 3
 _STATISTICS = 12
 _OLD_MAX, _OLD_MIN, _NULLS, _MAX, _MIN = 1, 2, 3, 5, 6
-# in plain encoding
+# formats of the plain encoding
 _FORMATS = {"BOOLEAN": "<?", "INT32": "<i", "INT64": "<q", "FLOAT": "<f", "DOUBLE": "<d"}
 _BYTES = frozenset({"BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"})
 _SIGNED = frozenset({"Date", "Time", "Timestamp"})
-# physical and logical types of which Parquet defines no order
+# physical and logical types for which Parquet defines no order
 _WITHOUT_ORDER = frozenset({"INT96", "Interval"})
 
 
 class _Tail(NamedTuple):
-    """The end of a file: `footer` stands before the last eight bytes, and is empty where there is none."""
+    """The end of a file. `footer` comes before the last eight bytes, and is empty if there is none."""
 
     footer: bytes
     end: bytes
 
     @property
     def encrypted(self) -> bool:
-        """Whether nobody can read the footer without a key."""
+        """Whether the footer is encrypted."""
         return self.end[4:] == b"PARE"
 
 
 def _footer_and_end(place: Place, file: Entry) -> _Tail:
-    """Reads the footer: of a store by a HEAD and one GET, or two where it is long."""
+    """Reads the footer. From a store this takes a HEAD and one GET, or two GETs for a long footer."""
     path = place.path(file.rel)
     if place.filesystem is None:
         with Path(path).open("rb", buffering=0) as opened:
@@ -279,9 +279,9 @@ def _tail(read_at: Any, length: int) -> _Tail:
 
 
 def _in_order(footer: bytes, created_by: str, leaves: int) -> bool:
-    """Whether the footer surely ends with the usual order of every column, and so without encryption.
+    """Whether the footer ends with the usual order of every column, and therefore has no encryption.
 
-    That end is always the same bytes, so that the many files that have it need not be read field by field.
+    Such an end always has the same bytes. Most files have it, and need not be read field by field.
     """
     count = bytes([leaves << 4 | 12]) if leaves < 15 else b"\xfc" + _unsigned(leaves)
     return footer.endswith(created_by.encode() + b"\x19" + count + b"\x1c\0\0" * leaves + b"\0")
@@ -296,10 +296,10 @@ def _unsigned(number: int) -> bytes:
 
 
 class _RawFooter:
-    """A footer read field by field, which takes a while in Python."""
+    """A footer that is read field by field, which is slow in Python."""
 
     def __init__(self, footer: bytes, leaves: list[Leaf], origin: Origin) -> None:
-        """Raises ValueError where the bytes are no footer."""
+        """Raises ValueError if the bytes are no footer."""
         self._meta = thrift.read(footer)
         self._leaves = leaves
         self._origin = origin
@@ -310,7 +310,7 @@ class _RawFooter:
         return _ENCRYPTION in self._meta
 
     def statistics(self, group: int, leaf: int) -> tuple[Any, Any, int | None]:
-        """Bounds of a chunk that Spark would believe, None where it would not, and the number of NULLs."""
+        """The bounds of a chunk and its number of NULLs. Bounds that Spark would not believe are None."""
         chunk: Struct = self._meta[_GROUPS][group][_CHUNKS][leaf][_CHUNK_META]
         found: Struct = chunk.get(_STATISTICS, {})
         low, high = self._bounds(found, leaf)
@@ -327,7 +327,7 @@ class _RawFooter:
         return (low, high) if believed or low == high else (None, None)
 
     def _ordered(self, leaf: int) -> bool:
-        """Where a file says nothing of orders, its bounds are in the usual one."""
+        """Whether bounds are in the usual order. They are, too, if the file names no orders."""
         orders = self._meta.get(_ORDERS)
         kind = self._leaves[leaf]
         usual = orders is None or (leaf < len(orders) and 1 in orders[leaf])
@@ -335,7 +335,7 @@ class _RawFooter:
 
 
 def _signed(leaf: Leaf) -> bool:
-    """Whether the old bounds, which compare as signed numbers or bytes, are in the order of the type."""
+    """Whether old bounds are in the order of the type. They compare as signed numbers or bytes."""
     if leaf.annotation in ("None", "Undefined"):
         return leaf.physical in _FORMATS
     return leaf.annotation in _SIGNED or (leaf.annotation == "Int" and bool(leaf.logical["isSigned"]))
@@ -348,23 +348,23 @@ def _value(data: bytes | None, physical: str) -> Any:
     return struct.unpack_from(code, data)[0] if len(data) >= struct.calcsize(code) else None
 
 
-# Who wrote a file, as far as it bears on what its bounds mean.
+# The writer of a file matters for the meaning of its bounds.
 
 _MAJOR = re.compile(rb"(\d+)(?:\.|$)")
 _PARQUET_MR = re.compile(r"parquet-mr\s+version\s+(\d+)\.(\d+)\.(\d+)([^(\s]*)")
-# a name of an application and of its version, as Parquet's specification wants them
+# the name of an application and its version, as Parquet's specification demands
 _NAMED = re.compile(r"(.*?)\s+version\s*([^(]*?)\s*(\(\s*build\s*[^)]*\))?")
-# of 1.5.0, these had the repair of 1.8.0 as well
+# these builds of 1.5.0 have the repair of 1.8.0
 _REPAIRED = re.compile(r"-cdh5\.([5-9]|\d\d)")
 
 
 class Origin(NamedTuple):
-    """What is known of a writer.
+    """What is known about a writer.
 
-    ``proleptic``: dates and times before the calendar changes are surely stored as Spark 3 reads them. Spark
-    2, legacy mode and unknown writers may mean the Julian calendar, and then reading shifts the values.
-    ``whole_bytes``: old bounds of byte strings are those of whole values. parquet-mr before 1.8 wrote others
-    (PARQUET-251), at times without its name.
+    ``proleptic`` says that dates and times before the calendar changes are stored as Spark 3 reads them.
+    Spark 2, legacy mode and unknown writers may use the Julian calendar, and then reading shifts the values.
+    ``whole_bytes`` says that old bounds of byte strings are those of whole values. parquet-mr before 1.8
+    wrote other bounds (PARQUET-251), sometimes without its name.
     """
 
     proleptic: bool
@@ -372,7 +372,7 @@ class Origin(NamedTuple):
 
 
 def _origin_of(created_by: str | None, metadata: dict[bytes, bytes] | None) -> Origin:
-    """The origin that a footer tells of."""
+    """Finds the origin in what a footer says."""
     notes = metadata or {}
     version = _MAJOR.match(notes.get(b"org.apache.spark.version", b""))
     new = version is not None and int(version[1]) >= 3

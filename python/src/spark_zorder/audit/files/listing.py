@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-# where clustering runs and the statistics index keep what they know
+# clustering runs and the statistics index keep their state in this directory
 STATE = "_zorder"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-# Hadoop's names of file systems that pyarrow has under another name
+# Hadoop's names of file systems that have another name in pyarrow
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "wasb": "abfs", "wasbs": "abfss"}
 
 
@@ -26,8 +26,8 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3", "wasb": "abfs", "wasbs": "abfss"}
 class Entry:
     """A file below a directory.
 
-    ``rel`` is its path relative to the directory, with ``/``, ``length`` its size in bytes, and ``modified``
-    when it was last written, in milliseconds since 1970 (0: not known).
+    ``rel`` is its path relative to the directory, with ``/``. ``length`` is its size in bytes. ``modified``
+    is the time of its last change in milliseconds since 1970, or 0 if that is not known.
     """
 
     rel: str
@@ -56,7 +56,7 @@ class Place:
             return text
 
     def files(self) -> Iterator[Entry]:
-        """Every file below, but for what hidden directories of a local disk hold."""
+        """Every file below, except those in hidden directories of a local disk."""
         return _local(self.root) if self.filesystem is None else _remote(self.filesystem, self.root)
 
 
@@ -88,7 +88,8 @@ def _local(root: str, below: str = "") -> Iterator[Entry]:
         for entry in entries:
             rel = f"{below}{entry.name}"
             if entry.is_dir():
-                # what is hidden is no data, and may be a job's scratch directory that goes away meanwhile
+                # a hidden directory has no data, and may be a job's scratch directory that disappears
+                # meanwhile
                 if not entry.name.startswith((".", "_")) or "=" in entry.name or rel == STATE:
                     yield from _local(root, f"{rel}/")
                 else:
@@ -99,7 +100,7 @@ def _local(root: str, below: str = "") -> Iterator[Entry]:
 
 
 def _remote(filesystem: Any, root: str) -> Iterator[Entry]:
-    """One walk over all, since a store lists by prefixes: directories of their own would be requests."""
+    """Lists all files at once. A store lists by prefixes, and each directory would be another request."""
     from pyarrow import fs
 
     for info in filesystem.get_file_info(fs.FileSelector(root, recursive=True)):
@@ -107,12 +108,12 @@ def _remote(filesystem: Any, root: str) -> Iterator[Entry]:
             yield Entry(info.path[len(root) :].lstrip("/"), info.size, (info.mtime_ns or 0) // 1_000_000)
 
 
-# The data files of a directory, as Spark lists them.
+# The data files of a directory are those that Spark would list.
 
 _RECORD = re.compile(rf"{STATE}/runs/[0-9]{{1,9}}\.json$")
-# files from which Spark takes the schema, the first that is there
+# Spark takes the schema from the first of these files that exists
 _SUMMARIES = ("_common_metadata", "_metadata")
-# directories by which a table of another format is known, and what its tables are called
+# a table of another format has one of these directories
 _MARKERS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
 
 
@@ -120,9 +121,10 @@ _MARKERS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
 class Listing:
     """What lies below a directory.
 
-    ``files`` are the data files in the order of their paths. ``summary`` is the file that Spark takes the
-    schema from, if somebody wrote one. ``format`` names another format whose table this is. ``records`` are
-    the files that clustering runs have left, oldest first, and ``indexed`` tells of a statistics index.
+    ``files`` are the data files in the order of their paths. ``summary`` is the summary file that Spark takes
+    the schema from, if there is one. ``format`` is the name of the format if this is a table of another one.
+    ``records`` are the records of clustering runs, oldest first. ``indexed`` says that there is a statistics
+    index.
     """
 
     place: Place
@@ -134,17 +136,17 @@ class Listing:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether Spark leaves a name out of listings."""
+    """Whether Spark ignores a file or directory of this name."""
     return (name.startswith("_") and "=" not in name) or name.startswith(".") or name.endswith("._COPYING_")
 
 
 def partition_of(rel: str) -> str:
-    """The partition directories of a file, ``day=2026-01-01/h=3``; empty where there are none."""
+    """The partition directories of a file, such as ``day=2026-01-01/h=3``. Empty if it has none."""
     return rel.rpartition("/")[0]
 
 
 def list_files(place: Place) -> Listing:
-    """Lists a directory; raises AuditError where Spark would not read it as one table."""
+    """Lists a directory. Raises AuditError if Spark would not read it as one table."""
     entries = sorted(place.files(), key=lambda e: e.rel)
     visible = [e for e in entries if e.length > 0 and not any(map(_is_hidden, e.rel.split("/")))]
     found = _format(entries)
@@ -188,14 +190,14 @@ def _check_shape(text: str, files: list[Entry]) -> None:
             )
 
 
-# What clustering runs have left beside a table: ``_zorder/runs/<n>.json``. It may be gone at any time.
+# Clustering runs leave records beside a table: ``_zorder/runs/<n>.json``. They may disappear at any time.
 
 
 class State(NamedTuple):
-    """What is left of the newest run that stands, and of the others.
+    """What the records say about the runs in force.
 
-    ``columns`` as SQL, ``curve``, and ``started_ms`` are of the newest. ``ours`` are the files that standing
-    runs wrote, by their paths, and ``laid_out`` the partitions with a layout by the same columns.
+    ``columns`` (as SQL), ``curve`` and ``started_ms`` are those of the newest run. ``ours`` are the paths of
+    the files that runs in force wrote. ``laid_out`` are the partitions with a layout by the same columns.
     """
 
     columns: tuple[str, ...]
@@ -205,14 +207,14 @@ class State(NamedTuple):
     laid_out: frozenset[str]
 
     def since(self, files: Sequence[Entry]) -> list[Entry]:
-        """Those that came after the newest run."""
+        """The files that came after the newest run."""
         return [
             f for f in files if (f.modified == 0 or f.modified > self.started_ms) and f.rel not in self.ours
         ]
 
 
 def state_of(found: Listing) -> State | None:
-    """None for a table that was never clustered."""
+    """Reads the records of runs. The result is None if the table was never clustered."""
     texts = (_text(found, rel) for rel in found.records)
     records = [r for r in map(_record, texts) if r is not None]
 
@@ -236,7 +238,7 @@ def _text(found: Listing, rel: str) -> str:
     try:
         return found.place.text_of(rel)
     except OSError:
-        # a run that is rolled back or removed meanwhile
+        # the run was rolled back or removed meanwhile
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Spark's types of the columns of Parquet files."""
+"""Finds Spark's types for the columns of Parquet files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 _ROW = b"org.apache.spark.sql.parquet.row.metadata"
-# Spark's names in the JSON of a schema, and those of its SQL
+# Spark's names of types in the JSON of a schema -> their names in SQL
 _OF_JSON = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint"}
 _SIGNED = {8: "tinyint", 16: "smallint", 32: "int", 64: "bigint"}
 # Spark reads unsigned integers as the next wider type
@@ -18,7 +18,7 @@ INTEGERS = frozenset({"tinyint", "smallint", "int", "bigint"})
 
 
 class SparkType(NamedTuple):
-    """A type by the name that SQL has for it; precision and scale are those of decimals."""
+    """A type by its name in SQL. Precision and scale are for decimals."""
 
     name: str
     precision: int = 0
@@ -26,7 +26,7 @@ class SparkType(NamedTuple):
 
     @property
     def sql(self) -> str:
-        """As a statement would have it."""
+        """The type as it is written in a statement."""
         sized = f"DECIMAL({self.precision},{self.scale})"
         return sized if self.name == "decimal" else self.name.upper()
 
@@ -35,8 +35,8 @@ class SparkType(NamedTuple):
 class Leaf:
     """A column of a Parquet file.
 
-    ``path`` has the names down to it, as the file has them. ``logical`` is Parquet's annotation as a
-    dictionary with ``Type``, which is ``None`` (the text) where there is none.
+    ``path`` has the names down to it, as in the file. ``logical`` is Parquet's annotation as a dictionary
+    with ``Type``, which is the text ``None`` if there is none.
     """
 
     path: tuple[str, ...]
@@ -46,12 +46,12 @@ class Leaf:
 
     @property
     def annotation(self) -> str:
-        """The name of the annotation, ``None`` (the text) where there is none."""
+        """The name of the annotation, or the text ``None``."""
         return str(self.logical["Type"])
 
     @property
     def text(self) -> str:
-        """Both types, as in ``BYTE_ARRAY String``."""
+        """The physical type and the annotation, as in ``BYTE_ARRAY String``."""
         bare = self.annotation in ("None", "Undefined")
         return self.physical if bare else f"{self.physical} {self.annotation}"
 
@@ -67,14 +67,14 @@ def leaves(schema: Any) -> list[Leaf]:
     for i in range(len(schema)):
         column = schema.column(i)
         logical = json.loads(column.logical_type.to_json())
-        # a name of its own may hold a dot
+        # the name itself may contain a dot
         path = (column.path,) if column.path == column.name else tuple(column.path.split("."))
         found.append(Leaf(path, column.physical_type, logical, column.max_repetition_level > 0))
     return found
 
 
 def of_leaf(leaf: Leaf) -> SparkType | None:
-    """The type in which Spark reads the column of a file that Spark did not write; None if in none."""
+    """The type as which Spark reads a column that another writer wrote. None if it cannot."""
     logical, kind = leaf.logical, leaf.annotation
     if kind == "Decimal":
         return SparkType("decimal", int(logical["precision"]), int(logical["scale"]))
@@ -115,13 +115,13 @@ def _name(leaf: Leaf) -> str | None:
 
 
 def declared(metadata: dict[bytes, bytes] | None) -> dict[tuple[str, ...], SparkType | None]:
-    """The types that Spark noted when it wrote a file, by paths; None for types without an order."""
+    """The types that Spark noted when it wrote a file, by their paths. None is a type without an order."""
     text = (metadata or {}).get(_ROW)
     return of_schema(text) if text else {}
 
 
 def of_schema(text: str | bytes) -> dict[tuple[str, ...], SparkType | None]:
-    """The same from the JSON of a Spark schema; nothing where it is none."""
+    """The types in the JSON of a Spark schema, by their paths. Empty if the text is no schema."""
     try:
         return dict(_fields(json.loads(text)["fields"], ()))
     except (ValueError, KeyError, TypeError):
@@ -141,7 +141,7 @@ def _fields(fields: list[Any], above: tuple[str, ...]) -> list[tuple[tuple[str, 
 
 
 def _of_json(name: str, metadata: dict[str, Any]) -> SparkType | None:
-    # CHAR values are padded when read, and collated ones compared in another order
+    # CHAR values are padded when read, and collated values have another order
     raw = str(metadata.get("__CHAR_VARCHAR_TYPE_STRING", ""))
     if "__COLLATIONS" in metadata or raw.startswith("char"):
         return None

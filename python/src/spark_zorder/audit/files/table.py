@@ -1,4 +1,4 @@
-"""A directory of plain Parquet files as a table: its columns, and what the footers say of them."""
+"""A directory of plain Parquet files as a table: its columns, and what the footers say about them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """A listed directory with the columns that Spark would give it, those of partitions last."""
+    """A listed directory with its columns as Spark would find them. Partition columns are last."""
 
     listing: Listing
     columns: Columns
@@ -28,7 +28,7 @@ class Table(NamedTuple):
 
 
 def of(found: Listing) -> Table:
-    """Reads one footer, of the file that Spark takes the schema from; raises AuditError without any."""
+    """Reads the footer of the file that Spark takes the schema from. Raises AuditError without files."""
     text = found.place.text
     if not found.files:
         raise AuditError(f"{text} holds no Parquet files: give the directory of a table.")
@@ -60,9 +60,9 @@ def _data_columns(
 
 
 class FileBlocks(NamedTuple):
-    """One file and its row groups; zones are those of the columns that were asked for, in that order.
+    """One file and its row groups. Zones are those of the requested columns, in that order.
 
-    ``encrypted`` tells that nothing can be known of them.
+    ``encrypted`` says that nothing is known of any column.
     """
 
     file: Entry
@@ -110,15 +110,12 @@ def _with(block: Block, columns: Sequence[Column], directory: dict[str, Zone]) -
     return Block(block.rows, tuple(z for z, _ in row), tuple(n for _, n in row))
 
 
-# The columns of a table, by the names that people use for them.
-
-
 @dataclass(frozen=True)
 class Column:
     """A column or a field of a struct.
 
-    ``type`` is None where Spark has none for it, or one without a fixed order. ``stored`` is its type in
-    files, as Parquet calls it. ``partition`` tells that its values are in the names of directories.
+    ``type`` is None if Spark has no type for it, or one without a fixed order. ``stored`` is its type in the
+    files, as Parquet calls it. ``partition`` says that its values are in the names of directories.
     """
 
     path: tuple[str, ...]
@@ -128,15 +125,15 @@ class Column:
 
     @property
     def name(self) -> str:
-        """With dots between the parts."""
+        """The path, with dots between the parts."""
         return ".".join(self.path)
 
 
 class Columns:
-    """Names are found in any case, as Spark finds them by default."""
+    """The columns of a table. Names are found in any case, as in Spark by default."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
-        """Columns in the order of the table."""
+        """Takes the columns in the order of the table."""
         self.all = tuple(columns)
         self._numbers: dict[tuple[str, ...], int] = {}
         for i, column in enumerate(self.all):
@@ -157,18 +154,18 @@ class Columns:
         return found
 
 
-# Partition columns, whose values are in the names of directories: ``day=2026-01-01/h=3``.
+# Values of partition columns are in the names of directories: ``day=2026-01-01/h=3``.
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}$")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}$")
-# what Spark may take for a number or a time of some other type
+# texts that Spark may take for a number or a time of some other type
 _OTHER = re.compile(r"[+-]?[0-9.]|[+-]?(nan|infinity)", re.IGNORECASE)
 _ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
 
 
 def partition_values(directory: str) -> dict[str, str | None]:
-    """The values of the directories of a file by the names of the columns; None is NULL."""
+    """The values of partition columns in the path of a directory. None is NULL."""
     found: dict[str, str | None] = {}
     for part in directory.split("/"):
         name, equals, value = part.partition("=")
@@ -178,12 +175,12 @@ def partition_values(directory: str) -> dict[str, str | None]:
 
 
 def _plain(text: str) -> str:
-    """Without escapes; a percent sign that begins none is itself."""
+    """The text without escapes. A percent sign that begins no escape stays."""
     return unquote(text) if _ESCAPED.search(text) else text
 
 
 def _partition_types(rows: Sequence[dict[str, str | None]]) -> dict[str, SparkType | None]:
-    """The types that Spark infers from the values of each column; None for other than the common ones."""
+    """The types that Spark infers from the values of each column. None for uncommon types."""
     return {name: _type({row[name] for row in rows} - {None}) for name in (rows[0] if rows else ())}
 
 
@@ -207,7 +204,7 @@ def _kind(text: str) -> str:
 
 
 def _partition_zone(text: str | None, kind: SparkType | None) -> Zone:
-    """One value as the zone of a file."""
+    """The zone of a file that has this one value."""
     if text is None:
         return ONLY_NULLS
     if kind is None:

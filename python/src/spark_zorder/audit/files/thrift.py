@@ -5,14 +5,14 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-# by the number of a field; lists are lists, strings are bytes
+# from the number of a field to its value; lists are lists, strings are bytes
 Struct = dict[int, Any]
 
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 
 
 def read(data: bytes) -> Struct:
-    """The struct at the beginning; raises ValueError where there is none."""
+    """Reads the struct at the beginning of the data. Raises ValueError if there is none."""
     try:
         return _struct(data, 0)[0]
     except (IndexError, RecursionError, struct.error) as error:
@@ -88,7 +88,7 @@ def _map(data: bytes, at: int) -> tuple[dict[Any, Any], int]:
 
 
 def _integer(data: bytes, at: int) -> tuple[int, int]:
-    """Signs are zigzag: 0, -1, 1, -2."""
+    """Reads an integer in zigzag encoding: 0, -1, 1, -2."""
     number, at = _unsigned(data, at)
     return (number >> 1) ^ -(number & 1), at
 

@@ -1,7 +1,6 @@
 """Bounds of Parquet files as words, in Spark's order of the column's type (docs/spec.md, sections 1 and 7).
 
-Whatever is in doubt is unknown, and unknown never prunes. The JVM has the same rules in ``ParquetZones``; a
-test holds the two equal.
+Bounds that are in doubt are unknown. The JVM has the same rules in ``ParquetZones``; a test compares the two.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
     from .footers import Origin
     from .sparktype import Leaf, SparkType
 
-    # a bound as pyarrow gives it -> its word, None where it has none
+    # from a bound as pyarrow gives it to its word, or to None if it has no word
     _ToWord = Callable[[Any], "Word | None"]
     Decoder = Callable[[Any, Any], Zone]
 
-# before these an old calendar may be meant: 1582-10-15 in days, and 1900-01-01 in microseconds
+# earlier values may be in an old calendar: 1582-10-15 in days, and 1900-01-01 in microseconds
 FIRST_SURE_DAY = -141427
 FIRST_SURE_MICROS = -2208988800000000
 _BITS = {"tinyint": 8, "smallint": 16}
@@ -30,10 +29,10 @@ _LONG = 2**63
 
 
 def decoder(leaf: Leaf, kind: SparkType, origin: Origin) -> Decoder | None:
-    """How to read the bounds of a file's column as the table's type; None if they say nothing of its values.
+    """Finds how to read the bounds of a file's column as the table's type. None if the bounds say nothing.
 
-    Writers other than parquet-mr leave NaN out of the bounds, so that any upper bound may hide one. The
-    audit believes the bound all the same.
+    Writers other than parquet-mr leave NaN out of the bounds, so a file may have a NaN above its upper bound.
+    The audit believes the bound nevertheless.
     """
     name, physical, annotation = kind.name, leaf.physical, leaf.annotation
     if name in INTEGERS:
@@ -57,7 +56,7 @@ def decoder(leaf: Leaf, kind: SparkType, origin: Origin) -> Decoder | None:
 
 
 def of_double(value: float) -> int:
-    """A number whose order is Spark's: -0.0 = 0.0, every NaN equal and greatest."""
+    """A whole number in Spark's order of DOUBLE: -0.0 is equal to 0.0, and NaN is the greatest."""
     if math.isnan(value):
         return 0x7FF8000000000000
     bits: int = struct.unpack("<q", struct.pack("<d", value + 0.0))[0]
@@ -65,7 +64,7 @@ def of_double(value: float) -> int:
 
 
 def of_float(value: float) -> int:
-    """The same of a number with 32 bits."""
+    """A whole number in Spark's order of FLOAT."""
     if math.isnan(value):
         return 0x7FC00000
     try:
@@ -77,13 +76,13 @@ def of_float(value: float) -> int:
 
 
 def float_of(word: int) -> float:
-    """The number that a word of `of_float` is."""
+    """The FLOAT of a word that `of_float` made."""
     number: float = struct.unpack("<f", struct.pack("<i", word ^ ((word >> 31) & 0x7FFFFFFF)))[0]
     return number
 
 
 def double_of(word: int) -> float:
-    """The number that a word of `of_double` is."""
+    """The DOUBLE of a word that `of_double` made."""
     number: float = struct.unpack("<d", struct.pack("<q", word ^ ((word >> 63) & (_LONG - 1))))[0]
     return number
 
@@ -100,7 +99,7 @@ def _integers(leaf: Leaf, name: str) -> Decoder | None:
     bits = _BITS.get(name)
     if bits is None:
         return _plain(int)
-    # a column read as a narrower type than the file's wraps around: bounds that fit say that nothing does
+    # values wrap around if the table's type is narrower; if both bounds fit, no value wraps
     end = 1 << (bits - 1)
     return _plain(lambda v: v if -end <= v < end else None)
 
@@ -127,7 +126,7 @@ def _timestamps(leaf: Leaf, name: str, origin: Origin) -> Decoder | None:
 
 
 def _times(factor: int) -> _ToWord:
-    """A number times `factor`, if the product is one of 64 bits with room to spare."""
+    """Multiplies by `factor`, if the product safely fits into 64 bits."""
     if factor == 1:
         return int
     end = (_LONG - 1) // factor
@@ -135,7 +134,7 @@ def _times(factor: int) -> _ToWord:
 
 
 def _unscaled(value: Any) -> Word | None:
-    """The number that a decimal is stored as."""
+    """The whole number as which a decimal is stored."""
     if isinstance(value, int):
         return value
     number = int.from_bytes(value, "big", signed=True)
@@ -151,7 +150,7 @@ def _floats(leaf: Leaf, name: str) -> Decoder | None:
 
 
 def _others(leaf: Leaf, name: str) -> Decoder | None:
-    """Intervals, and times of day, which Spark counts in nanoseconds."""
+    """Reads intervals and times of day. Spark counts times of day in nanoseconds."""
     if leaf.annotation in ("None", "Undefined") and name.startswith("interval"):
         stored = "INT32" if name.endswith(("year", "month")) else "INT64"
         return _plain(int) if leaf.physical == stored else None

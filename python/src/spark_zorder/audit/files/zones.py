@@ -1,7 +1,7 @@
-"""What the statistics of a block (a file or a row group) say about one column.
+"""Zones: what the statistics of a block (a file or a row group) say about one column.
 
 A zone is ``UNKNOWN``, ``ONLY_NULLS``, or the pair of the least and the greatest word of the block. Words are
-numbers or byte strings in Spark's order of the type; those of one column are all of one kind.
+numbers or byte strings in Spark's order of the type; the words of one column are all of one kind.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Word = Union[int, bytes]
-# pairs of words: Any, because a number and a byte string are never compared
+# a pair of words; the type is Any because a number and a byte string are never compared
 Zone = Optional[tuple[Any, ...]]
 
-# nothing is known: every query must read the block
+# nothing is known, so every query must read the block
 UNKNOWN: Zone = None
-# no value but NULL
+# the block has no value but NULL
 ONLY_NULLS: Zone = ()
 
 
 def between(low: Word | None, high: Word | None) -> Zone:
-    """The zone of two bounds; unknown if one is missing or they are out of order."""
+    """The zone of two bounds. It is unknown if one is missing or if they are out of order."""
     pair: tuple[Any, Any] = (low, high)
     return UNKNOWN if low is None or high is None or pair[0] > pair[1] else pair
 
 
 def union(zones: Iterable[Zone]) -> Zone:
-    """The least zone that covers all; without any it holds no value."""
+    """The smallest zone that covers all of these. Without any, it holds no value."""
     return reduce(_both, zones, ONLY_NULLS)
 
 
@@ -42,7 +42,7 @@ def _both(a: Zone, b: Zone) -> Zone:
 
 
 class Block(NamedTuple):
-    """One block: its rows, and per column of interest its zone and number of NULLs (None: not known)."""
+    """One block: its rows, and for each column its zone and number of NULLs (None if not known)."""
 
     rows: int
     zones: tuple[Zone, ...]
