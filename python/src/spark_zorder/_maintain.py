@@ -90,7 +90,7 @@ def maintain(
 
 
 def _late(table: str) -> Outcome:
-    return Outcome(table, "NOT_STARTED", "The time was up; the next call goes on here.")
+    return Outcome(table, "NOT_STARTED", "The time was up. Run it again to continue.")
 
 
 def _run(spark: SparkSession, name: str, dry_run: bool) -> Outcome:

@@ -1,4 +1,4 @@
-"""An audit as one HTML file with pictures, which asks no host for anything: ``spark-zorder[report]``."""
+"""Writes an audit as one HTML file with pictures, which loads nothing else: ``spark-zorder[report]``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOW_TO_GET = "The report needs matplotlib and jinja2: pip install 'spark-zorder[
 
 
 def available() -> bool:
-    """Whether all is installed that a report needs."""
+    """Whether everything is installed that a report needs."""
     return all(find_spec(name) is not None for name in _NEEDED)
 
 
@@ -35,11 +35,11 @@ def write(
 ) -> Path:
     """Writes the report of an audit as one HTML file, and returns its path.
 
-    Rows are dicts, Rows, or a DataFrame. ``audit`` are those of ``clustering_information``, ``boxes`` those
-    of ``clustering_boxes``; ``before`` and ``boxes_before`` are the same of an earlier time, such as before a
-    run, and stand beside them. ``queries`` are those of the audit of a query log, and ``history`` those of
-    ``ZOrderTable.history()``; ``table`` is its name, for the heading. A file that is there is replaced.
-    Raises ``SetupError`` where the extra is not installed.
+    Rows are dicts, Rows, or a DataFrame. ``audit`` are the rows of ``clustering_information``, and ``boxes``
+    those of ``clustering_boxes``. ``before`` and ``boxes_before`` are such rows from an earlier time, for
+    example before a run; they are shown beside. ``queries`` are the rows of the audit of a query log, and
+    ``history`` those of ``ZOrderTable.history()``. ``table`` is the name in the heading. An existing file is
+    replaced. Raises ``SetupError`` if the extra is not installed.
 
         t = ZOrderTable.forName(spark, "db.events")
         boxes = spark.sql("SELECT * FROM clustering_boxes('db.events')")

@@ -1,4 +1,4 @@
-"""The section of the page that shows blocks as boxes in the plane of two columns, before and now."""
+"""Draws the section of the page that shows blocks as boxes in the plane of two columns."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def section(now: Rows, before: Rows, partition: str) -> list[Section]:
-    """Files as boxes, and row groups folded away; nothing where fewer than two columns have bounds.
+    """The section with files as boxes, and row groups folded away. Empty if only one column has bounds.
 
-    Of a table with partitions, those of one of them: files of others overlap without harm.
+    If the table has partitions, one of them is drawn, since files of different partitions may overlap.
     """
     own, old = ([row for row in rows if (row.get("partition") or "") == partition] for rows in (now, before))
     names = [column["name"] for column in own[0]["ranges"]] if own else []
@@ -82,7 +82,7 @@ def _picture(name: str, head: str, blocks: str, plane: Plane, of: Sequence[Box])
 
 
 def _reader_of(rows: Rows, column: str) -> Callable[[str], Any]:
-    """What makes values of the texts of a column's bounds: the type that they have in common and in order."""
+    """The function that reads the texts of a column's bounds, by the type that fits all of them in order."""
     ends: list[tuple[int, str]] = []
     for row in rows:
         found = _range(row, column)
@@ -112,13 +112,11 @@ def _boxes(rows: Rows, level: str, names: tuple[str, str], read: Readers) -> lis
     return made
 
 
-# The blocks of a table as boxes in the plane of two columns, and those that one look-up has to read.
-
-# more cannot be told apart, and a page of them loads slowly
+# nobody can tell more boxes apart, and a page with more loads slowly
 MOST = 2_000
-# of the picture: a block of one rare value is still to be seen
+# as a part of the picture, so that a block of one rare value is visible
 _LEAST_WIDTH = 0.004
-# where in the ranks of x the look-up of the pictures may be
+# the look-up of the pictures is at one of these ranks of x
 _TRIED = [i / 40 for i in range(3, 38)]
 
 
@@ -144,7 +142,7 @@ class Plane:
 
     @classmethod
     def of(cls, x_name: str, y_name: str, boxes: Sequence[Box], others: Sequence[Box] = ()) -> Plane:
-        """``boxes`` are those of now, whose narrow blocks say best where the rows are."""
+        """Makes the scales from ``boxes``, the present ones: narrow blocks show best where the rows are."""
         x = Scale.of([(*b.x, b.rows) for b in boxes], [v for b in others for v in b.x])
         y = Scale.of([(*b.y, b.rows) for b in boxes], [v for b in others for v in b.y])
         return cls(x_name, y_name, x, y, _typical(boxes, x))
@@ -170,7 +168,7 @@ def drawn(boxes: Sequence[Box]) -> list[Box]:
 
 
 def picture(name: str, title: str, description: str, plane: Plane, boxes: Sequence[Box]) -> str:
-    """Boxes over ranks: a tenth of the picture's width holds a tenth of the rows."""
+    """Draws boxes over ranks: a tenth of the picture's width holds a tenth of the rows."""
 
     def draw(axes: Axes) -> None:
         shown = drawn(boxes)
@@ -198,7 +196,7 @@ def _fill(axes: Axes, plane: Plane, boxes: Sequence[Box], colour: str, strength:
     corners = [_corners(plane, b) for b in boxes]
     if not corners:
         return
-    # once for all of them together, then a little for each: where many lie one on another it is darker
+    # all boxes together get one colour, and each box adds a little, so that overlaps are darker
     every = Path.make_compound_path(*(Path([*c, c[0]], closed=True) for c in corners))
     axes.add_patch(PathPatch(every, facecolor=colour, edgecolor="none", alpha=strength))
     layer = to_rgba(colour, 0.9 / max(count, 18))
@@ -225,7 +223,7 @@ def _holding(boxes: Sequence[Box], at: float, scale: Scale) -> list[Box]:
 
 
 def _typical(boxes: Sequence[Box], x: Scale) -> float:
-    """A value that about as many blocks hold as hold one in the mean, far from where these begin and end."""
+    """A value that is in about as many blocks as the mean value, and far from the ends of these blocks."""
     found = []
     for share in _TRIED:
         number = x.number_at(share)

@@ -1,4 +1,4 @@
-"""Charts of shares, depths and the trend over runs."""
+"""Draws charts of shares, of depths and of the trend over runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bar:
-    """A share of the table that is read, with the least that any layout could reach, and what it was."""
+    """A share of the table that is read, with its bound, and the share before."""
 
     label: str
     share: float | None
@@ -26,7 +26,7 @@ class Bar:
 
 
 def shares(name: str, title: str, description: str, bars: Sequence[Bar]) -> str:
-    """Bars to the right from nothing to all of the table, the bound as a mark on each."""
+    """Draws bars from nothing to all of the table. A mark shows the bound."""
     compared = any(bar.before is not None for bar in bars)
 
     def draw(axes: Axes) -> None:
@@ -62,13 +62,13 @@ def _bar(
 ) -> None:
     fill = "none" if hatch else colour
     axes.barh(at, share, thick, color=fill, edgecolor=colour, hatch=hatch, linewidth=0.8 if hatch else 0)
-    # not through the mark of the bound, where it stands behind the bar
+    # if the mark of the bound is just behind the bar, the text comes after it
     end = bound if bound is not None and share < bound < share + 0.15 else share
     axes.text(end + 0.015, at, percent(share), va="center", color=style.INK, fontsize=style.TEXT - 1)
 
 
 def in_order(labels: Sequence[str]) -> list[str]:
-    """Buckets such as 2 and 3-4 by their beginning, each once."""
+    """Sorts buckets such as 2 and 3-4 by their beginning, each once."""
     return sorted(set(labels), key=lambda label: int(label.split("-")[0]))
 
 
@@ -80,7 +80,7 @@ def depths(
     now: Sequence[tuple[str, int]],
     before: Sequence[tuple[str, int]],
 ) -> str:
-    """How many blocks lie how deep: a column for each bucket, those of before beside."""
+    """Draws the number of blocks at each depth: a column for each bucket, the earlier one beside it."""
     labels = in_order([label for label, _ in (*now, *before)])
 
     def draw(axes: Axes) -> None:
@@ -123,7 +123,7 @@ def depths(
 def trend(
     name: str, title: str, description: str, lines: dict[str, list[float | None]], runs: Sequence[str]
 ) -> str:
-    """One line a column over the runs."""
+    """Draws one line for each column over the runs."""
     dashes = ((1, 0), (4, 2), (1, 1.5), (6, 2, 1, 2))
 
     def draw(axes: Axes) -> None:

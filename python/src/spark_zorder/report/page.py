@@ -1,4 +1,4 @@
-"""The page: which sections it has, and the numbers and sentences in each."""
+"""Puts the page together: its sections, and the numbers at the top."""
 
 from __future__ import annotations
 
@@ -70,19 +70,19 @@ def _template() -> Any:
     import jinja2
 
     text = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
-    # names of tables and columns are anybody's: all that is not ours is escaped
+    # names of tables and columns come from users, so everything but our own text is escaped
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=False)
     environment.filters["together"] = together
     return environment.from_string(text)
 
 
 def together(text: str | None) -> str:
-    """A number stays on one line with its percent sign."""
+    """Keeps a number on one line with its percent sign."""
     return (text or "").replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def tiles(now: Audit, was: Audit | None) -> list[Tile]:
-    """What to see at a glance."""
+    """The few numbers at the top of the page."""
     amount = now.whole.fields.get("total_bytes")
     made = [Tile("Files", count(now.whole.files), "" if amount is None else size(amount))]
     for c in now.whole.columns:

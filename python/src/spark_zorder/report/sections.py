@@ -1,4 +1,4 @@
-"""The sections of the page but for the pictures of boxes."""
+"""Makes the sections of the page, except the pictures of boxes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Section:
 
 
 def shares(now: Audit, was: Audit | None) -> list[Section]:
-    """What look-ups read, by column and level."""
+    """The section about what look-ups read, by column and level."""
     bars = []
     for c in audited.worth_showing(now.whole, was.whole if was else None):
         old = was.whole.find(c.level, c.column) if was else None
@@ -87,7 +87,7 @@ def shares(now: Audit, was: Audit | None) -> list[Section]:
 
 
 def depths(now: Audit, was: Audit | None) -> list[Section]:
-    """How many blocks lie one on another, by all columns jointly."""
+    """The section about how many blocks lie over one another, by all columns together."""
     pictures, lines = [], []
     for i, c in enumerate(c for c in now.whole.clusterings if not c.column and c.depths):
         old = was.whole.find(c.level) if was else None
@@ -114,13 +114,13 @@ def depths(now: Audit, was: Audit | None) -> list[Section]:
 
 
 def partitions(now: Audit) -> list[Section]:
-    """The partitions, the worst first."""
+    """The section about the partitions, the worst first."""
     tables = [t for t in audited.worst(now, _PARTITIONS) if isinstance(t, Table)]
     return [Section("Which partitions are worst", tables=tables)] if tables else []
 
 
 def asked(rows: Sequence[dict[str, Any]]) -> list[Section]:
-    """The queries of a log, the worst first."""
+    """The section about the queries of a log, the worst first."""
     if not rows:
         return []
     shown = list(rows)[:_QUERIES]
@@ -143,7 +143,7 @@ def asked(rows: Sequence[dict[str, Any]]) -> list[Section]:
 
 
 def history(rows: Sequence[dict[str, Any]]) -> list[Section]:
-    """What runs did, and what look-ups read after each."""
+    """The section about runs, and what look-ups read after each."""
     if not rows:
         return []
     shown = list(rows)[-_RUNS:]

@@ -1,4 +1,4 @@
-"""Pictures of matplotlib as SVG inside a page: colours of its theme, text as text, ids of their own."""
+"""Turns pictures of matplotlib into SVG for a page, with the page's colours, real text and unique ids."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-# what matplotlib draws with -> what the page puts in its place, so that one picture serves light and dark
+# from matplotlib's colours to the page's variables, so that one picture serves light and dark
 INK = "#010101"
 MUTED = "#020202"
 LINE = "#030303"
@@ -21,20 +21,20 @@ BEFORE = "#050505"
 PAPER = "#060606"
 THEME = {INK: "ink", MUTED: "muted", LINE: "line", NOW: "now", BEFORE: "before", PAPER: "paper"}
 
-# inches and points; a page shows a picture 0.9 to 1.4 times as large
+# in inches and points; the page shows a picture 0.9 to 1.4 times as large
 WIDTH = 4.0
 TEXT = 9.5
 
 _SVG = "http://www.w3.org/2000/svg"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 _SETTINGS: Any = {
-    # text that a reader can select, enlarge and have read out, in the page's font
+    # real text, which a user can select, enlarge and have read out, in the page's font
     "svg.fonttype": "none",
     # the same rows give the same file
     "svg.hashsalt": "spark-zorder",
     "font.family": "sans-serif",
     "font.size": TEXT,
-    # a column named $a$ is no formula
+    # a column may be named $a$, which is no formula
     "text.parse_math": False,
     "text.usetex": False,
     "text.color": INK,
@@ -54,16 +54,16 @@ _SETTINGS: Any = {
 
 
 def svg(name: str, title: str, description: str, height: float, draw: Callable[[Axes], None]) -> str:
-    """One picture as an ``<svg>`` element.
+    """Draws one picture as an ``<svg>`` element.
 
-    ``name`` tells its ids from those of other pictures on the page, ``title`` and ``description`` are its
-    text alternative, ``height`` is in inches, and ``draw`` draws on one pair of axes.
+    ``name`` makes its ids unique on the page. ``title`` and ``description`` are its text alternative.
+    ``height`` is in inches. ``draw`` draws on one pair of axes.
     """
     import matplotlib
     from matplotlib.figure import Figure
 
     with matplotlib.rc_context(_SETTINGS):
-        # no pyplot: it would choose a backend for the whole process
+        # pyplot is not used, since it would choose a backend for the whole process
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         draw(figure.subplots())
         out = io.BytesIO()
@@ -74,7 +74,7 @@ def svg(name: str, title: str, description: str, height: float, draw: Callable[[
 def _embedded(document: bytes, name: str, title: str, description: str) -> str:
     root = ElementTree.fromstring(document)
     for element in root.iter():
-        # an element of a page needs no namespace
+        # an element inside a page needs no namespace
         element.tag = element.tag.replace(f"{{{_SVG}}}", "")
     for parent in list(root.iter()):
         for child in [c for c in parent if c.tag in ("metadata", "style")]:
@@ -97,7 +97,7 @@ def _embedded(document: bytes, name: str, title: str, description: str) -> str:
 
 
 def _renamed(element: ElementTree.Element, name: str) -> None:
-    """Ids are unique on the page; links stay inside the picture."""
+    """Makes ids unique on the page. Links stay inside the picture."""
     if "id" in element.attrib:
         element.set("id", f"{name}-{element.get('id')}")
     link = element.attrib.pop(_LINK, None)
@@ -116,7 +116,7 @@ def _themed(style: str) -> str:
 
 
 def _short(path: str) -> str:
-    """Tenths of a point are finer than any screen."""
+    """Rounds to tenths of a point, which no screen can show."""
     return re.sub(
         r"-?\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}", re.sub(r"\s+", " ", path)
     ).strip()

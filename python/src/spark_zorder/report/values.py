@@ -1,4 +1,4 @@
-"""Values of a column as numbers in the same order, and as short texts."""
+"""Places values of any type on a picture: as numbers in the same order, as ranks, and as short texts."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 
 _EPOCH = datetime.datetime(1970, 1, 1)
-# bytes that tell strings apart, behind those that all of them share
+# so many bytes tell strings apart, after the prefix that all of them share
 _BYTES = 8
 _LONGEST = 14
-# numbers beyond it would have no difference that is a number
+# the difference of greater numbers would not be a number
 _MOST = 1e300
 
 
 @dataclass(frozen=True)
 class Kind:
-    """How values of one type are placed and written."""
+    """The way to place and write values of one type."""
 
     number: Callable[[Any], float]
     text: Callable[[Any], str]
-    # the value nearest to a number, where there is one that people would know
+    # the value nearest to a number, if there is one that people would recognise
     value: Callable[[float], Any] | None = None
 
 
 def kind_of(values: Sequence[Any]) -> Kind:
-    """The kind of values that are all of one type."""
+    """The kind of these values, which all have one type."""
     known = [v for v in values if v is not None]
     if all(isinstance(v, (int, float, decimal.Decimal)) for v in known):
         whole = all(isinstance(v, int) for v in known)
@@ -49,16 +49,16 @@ def kind_of(values: Sequence[Any]) -> Kind:
 
 
 def _ending(text: str, shared: int) -> str:
-    """A string, if it is long without what all of them begin with."""
+    """The end of a long string, without the prefix that all of them share."""
     if len(text) <= _LONGEST or not shared:
         return short(text, _LONGEST)
     return short("…" + text.encode("utf-8", "replace")[shared:].decode("utf-8", "ignore"), _LONGEST)
 
 
 def reader(texts: Sequence[str]) -> Callable[[str], Any]:
-    """What makes values of texts that come in the order of their values.
+    """Finds the function that turns texts into values. The texts are in the order of their values.
 
-    The texts are those of Spark, of one type that they do not tell: 10 before 9 are no numbers, but strings.
+    Spark wrote the texts, all of one unknown type. If 10 comes before 9, they are strings and not numbers.
     """
     for read in _READERS:
         try:
@@ -71,7 +71,7 @@ def reader(texts: Sequence[str]) -> Callable[[str], Any]:
 
 
 def _decimal(text: str) -> decimal.Decimal | float:
-    """Any number; NaN is above all others, as Spark has it."""
+    """Reads any number. NaN is above all others, as in Spark."""
     value = decimal.Decimal(text)
     return value if value.is_finite() else -math.inf if value == -decimal.Decimal("Infinity") else math.inf
 
@@ -96,7 +96,7 @@ _READERS: tuple[Callable[[str], Any], ...] = (
 
 
 def short(text: str, most: int) -> str:
-    """The beginning of a text that is too long."""
+    """The text, or its beginning if it is too long."""
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
@@ -124,7 +124,7 @@ def _bytes(value: Any) -> bytes:
 
 
 def _shared(texts: Sequence[bytes]) -> int:
-    """How many bytes all texts have in common."""
+    """The length of the prefix that all texts share, in bytes."""
     if not texts:
         return 0
     first, last = min(texts), max(texts)
@@ -135,9 +135,9 @@ def _fraction(text: bytes) -> float:
     return int.from_bytes(text.ljust(_BYTES, b"\0"), "big") / 256.0**_BYTES
 
 
-# Where values stand in a picture: by the share of rows below them, whatever their type and skew.
+# Values are placed by the share of rows below them, whatever their type and skew.
 
-# characters of a text of which four fit beside one another
+# four texts of so many characters fit beside one another
 _SHORT = 10
 
 
@@ -145,8 +145,8 @@ _SHORT = 10
 class Scale:
     """The ranks of one column: 0 is below all rows and 1 above them.
 
-    Rows of a block are taken to be spread evenly between its min and its max, as far as numbers can say it.
-    A block of a single value takes the whole width of its rows.
+    The rows of a block are assumed to lie evenly between its min and its max. A block of a single value takes
+    the whole width of its rows.
     """
 
     kind: Kind
@@ -157,7 +157,7 @@ class Scale:
 
     @classmethod
     def of(cls, extents: Extents, also: Iterable[Any] = ()) -> Scale:
-        """From the min, max and rows of blocks; ``also`` are further values that will be placed."""
+        """Makes a scale from the min, max and rows of blocks. ``also`` are further values to be placed."""
         import numpy as np
 
         ends = [v for low, high, _ in extents for v in (low, high)]
@@ -176,7 +176,7 @@ class Scale:
         return self.share(self.kind.number(value), own=1.0)
 
     def share(self, number: float, own: float = 0.5) -> float:
-        """The share of rows below a number; rows of blocks that hold nothing but it count by ``own``."""
+        """The share of rows below a number. Rows of blocks with only this value count by ``own``."""
         import numpy as np
 
         width = self.high - self.low
@@ -195,9 +195,9 @@ class Scale:
         return high
 
     def ticks(self, most: int, along: bool) -> list[tuple[float, str]]:
-        """Values that blocks begin or end with, near even shares of the rows, as far as their texts fit.
+        """Chooses bounds of blocks near even shares of the rows, as many as their texts fit.
 
-        ``along`` is whether the texts stand beside one another.
+        ``along`` says that the texts are beside one another.
         """
         places = [(self.share(self.kind.number(v)), self.kind.text(v)) for v in self.ends]
         if along and max(len(text) for _, text in places) > _SHORT:
