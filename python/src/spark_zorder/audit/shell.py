@@ -27,9 +27,7 @@ _MANY = 200
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options of the command. The table, ``--json`` and the options of a session exist already."""
-    parser.add_argument(
-        "--columns", metavar="a,b", help="audit these columns; default: those of the table"
-    )
+    parser.add_argument("--columns", metavar="a,b", help="audit these columns; default: those of the table")
     parser.add_argument("--where", metavar="PREDICATE", help="what a query with this filter would open")
     parser.add_argument(
         "--time-zone", metavar="ZONE", help="of timestamps in PREDICATE; default: the session's"
