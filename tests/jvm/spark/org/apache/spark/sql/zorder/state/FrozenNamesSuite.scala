@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.conf.{SessionKeys, ZOrderOption}
 import org.apache.spark.sql.zorder.run.report.RunStatus
 import org.apache.spark.sql.zorder.run.request.ClusteredBy
 import org.apache.spark.sql.zorder.skip.explain.PruneCause
-import org.apache.spark.sql.zorder.sql.function.RegisteredFunctions
+import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
 import org.apache.spark.sql.zorder.table.Operation
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 import org.apache.spark.sql.zorder.table.parquet.commit.{CatalogCommit, ExchangeMark}
@@ -69,10 +69,10 @@ class FrozenNamesSuite extends AnyFunSuite with ZOrderSession {
       "clustering_where" -> s"clustering_where('$path', 'v = 1')",
       "clustering_information" -> s"clustering_information('$path', 'v')",
       "clustering_boxes" -> s"clustering_boxes('$path', 'v')")
-    RegisteredFunctions.tableFunctions.map { f =>
+    TableFunctions.all.map { f =>
       val call = if (f.name == "zorder_skipping_usage") s"${f.name}()" else s"${f.name}('$path')"
       section(f.name, fields(spark.sql(s"SELECT * FROM ${calls.getOrElse(f.name, call)}").schema))
-    } :+ section("scalar functions", RegisteredFunctions.functions.map(_.name))
+    } :+ section("scalar functions", ScalarFunctions.all.map(_.name))
   }
 
   /** Statuses, each got by a statement, and those that a statement cannot easily be brought to. */
@@ -123,7 +123,7 @@ class FrozenNamesSuite extends AnyFunSuite with ZOrderSession {
           advise.Verdict.Partition,
           advise.Verdict.KeepPartitioning).map(_.name)),
       section("conditions of a query log", ConditionKind.all),
-      section("why files are skipped", PruneCause.all.map(_.name)),
+      section("why files are skipped", Seq(PruneCause.Range, PruneCause.RangeSet, PruneCause.Bloom, PruneCause.Top).map(_.name)),
       section("curves", Curves.names))
   }
 

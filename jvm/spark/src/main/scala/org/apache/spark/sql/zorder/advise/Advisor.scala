@@ -2,10 +2,7 @@ package org.apache.spark.sql.zorder.advise
 
 import java.util.UUID
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.{Row, SQLContext}
-import org.apache.spark.sql.sources.{BaseRelation, TableScan}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
@@ -87,17 +84,4 @@ object Advisor {
     }
     new Advisor(session, target, table, read, options)
   }
-}
-
-/** The rows of an advice, found once and not before somebody reads them. */
-final class AdviceRelation(override val sqlContext: SQLContext, advisor: Advisor)
-    extends BaseRelation
-    with TableScan {
-  private lazy val rows: Seq[Row] = advisor.rows()
-
-  override def schema: StructType = Advice.schema
-
-  override def buildScan(): RDD[Row] = sqlContext.sparkContext.parallelize(rows, 1)
-
-  override def toString: String = "clustering_advice"
 }

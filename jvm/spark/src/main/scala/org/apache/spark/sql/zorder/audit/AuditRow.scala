@@ -1,8 +1,6 @@
 package org.apache.spark.sql.zorder.audit
 
-import org.apache.spark.rdd.RDD
-import org.apache.spark.sql.{Row, SQLContext}
-import org.apache.spark.sql.sources.{BaseRelation, TableScan}
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.audit.measure.{
   Depths, LevelNumbers, Numbers, RankScale, RankedColumn, Rounded
@@ -194,19 +192,4 @@ private[zorder] object BoxRow {
       rank(ranked.high(place)),
       block.mayHoldNull(c))
   }
-}
-
-/** The rows of an audit, found once and not before somebody reads them. */
-final private[zorder] class AuditRelation(
-    override val sqlContext: SQLContext,
-    name: String,
-    override val schema: StructType,
-    find: () => Seq[Row])
-    extends BaseRelation
-    with TableScan {
-  private lazy val rows: Seq[Row] = find()
-
-  override def buildScan(): RDD[Row] = sqlContext.sparkContext.parallelize(rows, 1)
-
-  override def toString: String = name
 }

@@ -276,9 +276,9 @@ private[explain] object Gap {
 }
 
 /** What left a file out of a scan. */
-sealed abstract private[explain] class PruneCause(val name: String)
+sealed abstract private[zorder] class PruneCause(val name: String)
 
-private[explain] object PruneCause {
+private[zorder] object PruneCause {
 
   /** The file's least and greatest value. */
   case object Range extends PruneCause("range")

@@ -253,8 +253,8 @@ final class TableFunctionOf private[function] (
       s"\n    Examples:\n      > SELECT * FROM _FUNC_($example);\n")
   }
 
-  def build(given: Seq[Expression]): LogicalPlan = {
-    val constants = given.map(constant)
+  def build(expressions: Seq[Expression]): LogicalPlan = {
+    val constants = expressions.map(constant)
     val strings = constants.flatten.flatten
     if (constants.contains(None) || !arguments.fit(strings))
       refuse(s"$name takes ${arguments.wanted}, as in SELECT * FROM $name($example).")
