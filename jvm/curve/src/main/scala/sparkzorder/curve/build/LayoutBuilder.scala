@@ -1,7 +1,14 @@
 package sparkzorder.curve.build
 
 import sparkzorder.curve.build.cut.{
-  AlignedCuts, PatternCuts, Proposal, QuantileCuts, QueryCuts, RankedSample, SampleCell, SliceCuts,
+  AlignedCuts,
+  PatternCuts,
+  Proposal,
+  QuantileCuts,
+  QueryCuts,
+  RankedSample,
+  SampleCell,
+  SliceCuts,
   TreeGrower
 }
 import sparkzorder.curve.build.cut.AlignedCuts._

@@ -13,7 +13,11 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
 import org.apache.spark.sql.zorder.sql.statement.{
-  OptimizeCommand, RemoveCommand, RollbackCommand, TableRefParser, VacuumCommand
+  OptimizeCommand,
+  RemoveCommand,
+  RollbackCommand,
+  TableRefParser,
+  VacuumCommand
 }
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.Provider

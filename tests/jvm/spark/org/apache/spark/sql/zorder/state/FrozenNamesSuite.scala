@@ -123,7 +123,9 @@ class FrozenNamesSuite extends AnyFunSuite with ZOrderSession {
           advise.Verdict.Partition,
           advise.Verdict.KeepPartitioning).map(_.name)),
       section("conditions of a query log", ConditionKind.all),
-      section("why files are skipped", Seq(PruneCause.Range, PruneCause.RangeSet, PruneCause.Bloom, PruneCause.Top).map(_.name)),
+      section(
+        "why files are skipped",
+        Seq(PruneCause.Range, PruneCause.RangeSet, PruneCause.Bloom, PruneCause.Top).map(_.name)),
       section("curves", Curves.names))
   }
 
@@ -158,7 +160,8 @@ class FrozenNamesSuite extends AnyFunSuite with ZOrderSession {
   private def ofFiles(path: Path): Seq[String] = {
     spark.sql(s"ZORDER TABLE '$path' BY (id, s, v) WITH (fileCount = 4, force = true)")
     def texts(dir: Path, name: String): Seq[String] =
-      Files.list(dir).iterator.asScala.toSeq.filter(_.getFileName.toString.matches(name)).map(StateFixture.text)
+      Files.list(
+        dir).iterator.asScala.toSeq.filter(_.getFileName.toString.matches(name)).map(StateFixture.text)
     val state = path.resolve("_zorder")
     def walked(dir: Path): Seq[String] = Files.walk(dir).iterator.asScala.toSeq
       .filter(p => Files.isRegularFile(p) && !p.toString.endsWith(".parquet") && !p.toString.endsWith(".crc"))

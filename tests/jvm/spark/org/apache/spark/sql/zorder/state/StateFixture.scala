@@ -120,7 +120,8 @@ object StateFixture {
     "st" -> "named_struct('x', id * 71 % 293, 'y y', if(id % 3 = 0, null, cast(id % 7 as string)))")
 
   /** As BY takes them, and one expression. */
-  val typed: Seq[String] = types.map(_._1).filterNot(_ == "st") ++ Seq("st.x", "st.`y y`", "substring(s, 6, 2)")
+  val typed: Seq[String] =
+    types.map(_._1).filterNot(_ == "st") ++ Seq("st.x", "st.`y y`", "substring(s, 6, 2)")
 
   def typedRows(spark: SparkSession, rows: Long): DataFrame =
     spark.range(0, rows, 1, 2).selectExpr(types.map { case (name, sql) => s"$sql AS $name" }: _*)

@@ -131,13 +131,14 @@ class StateOnDiskSuite extends AnyFunSuite with ZOrderSession {
   }
 
   /** The fixture with its table in the catalog, as the catalog had it when the run died. */
-  private def inCatalog(name: String)(body: (String, Path) => Unit): Unit = unpacked(s"catalog-$name") { dir =>
-    val table = s"state_$name"
-    withTable(table) {
-      CatalogImage.create(spark, dir.resolve("catalog.image").toFile)
-      body(table, dir)
+  private def inCatalog(name: String)(body: (String, Path) => Unit): Unit =
+    unpacked(s"catalog-$name") { dir =>
+      val table = s"state_$name"
+      withTable(table) {
+        CatalogImage.create(spark, dir.resolve("catalog.image").toFile)
+        body(table, dir)
+      }
     }
-  }
 
   private def metadata(table: String) =
     spark.sessionState.catalog.getTableMetadata(TableIdentifier(table, Some("default")))

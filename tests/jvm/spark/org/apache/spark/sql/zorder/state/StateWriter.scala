@@ -137,7 +137,8 @@ object StateWriter {
     val queries = (0 until 40).map(i => Query.of(0 -> Condition.equal(LongWord(i.toLong * 2)))) ++
       (0 until 20).map(i =>
         Query.of(1 -> Condition.between(BytesWord(path(i * 400)), BytesWord(path(i * 400 + 300))))) ++
-      (0 until 20).map(i => Query.of(2 -> Condition.equal(LongWord(i.toLong * i)), 0 -> Condition.equal(LongWord(7))))
+      (0 until 20).map(i =>
+        Query.of(2 -> Condition.equal(LongWord(i.toLong * i)), 0 -> Condition.equal(LongWord(7))))
     val named = Seq("a" -> "BIGINT", "s" -> "STRING", "n" -> "BIGINT").zip(scales).map {
       case ((sql, dataType), scale) => LayoutColumn(sql, dataType, scale)
     }.toIndexedSeq

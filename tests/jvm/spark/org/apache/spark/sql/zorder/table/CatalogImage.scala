@@ -59,7 +59,8 @@ object CatalogImage {
 
   private def tableOf(image: Map[String, String]): CatalogTable = CatalogTable(
     TableIdentifier(image("table"), Some("default")),
-    if (image("type") == CatalogTableType.MANAGED.name) CatalogTableType.MANAGED else CatalogTableType.EXTERNAL,
+    if (image("type") == CatalogTableType.MANAGED.name) CatalogTableType.MANAGED
+    else CatalogTableType.EXTERNAL,
     storageAt(image("location")),
     DataType.fromJson(image("schema")).asInstanceOf[StructType],
     provider = Some("parquet"),

@@ -3,7 +3,12 @@ package org.apache.spark.sql.zorder.audit
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.audit.measure.{
-  Depths, LevelNumbers, Numbers, RankScale, RankedColumn, Rounded
+  Depths,
+  LevelNumbers,
+  Numbers,
+  RankScale,
+  RankedColumn,
+  Rounded
 }
 import org.apache.spark.sql.zorder.audit.read.{AuditedColumns, AuditedFile}
 import org.apache.spark.sql.zorder.workload.predicate.ValueText

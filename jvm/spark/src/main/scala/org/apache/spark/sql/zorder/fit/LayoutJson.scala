@@ -12,7 +12,16 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import sparkzorder.curve.BytesWord
 import sparkzorder.curve.layout.{
-  BytesScale, Cut, CutTree, InFileOrder, Layout, LayoutColumn, Leaf, LongScale, Scale, ScaleBuilder
+  BytesScale,
+  Cut,
+  CutTree,
+  InFileOrder,
+  Layout,
+  LayoutColumn,
+  Leaf,
+  LongScale,
+  Scale,
+  ScaleBuilder
 }
 
 /**

@@ -275,7 +275,8 @@ final private class BatchRun(context: RunContext, batches: Batches) {
             rewrite.layout,
             rewrite.forecast,
             batch)
-        else if (plan.steps.isDefined) new PartitionSteps(context, batches, resolved).first(plan, plan.steps.get)
+        else if (plan.steps.isDefined)
+          new PartitionSteps(context, batches, resolved).first(plan, plan.steps.get)
         else {
           val written = new Rewriter(context)(rewrite, filesConsidered)
           BatchResult(written.copy(reason = written.reason + plan.reason), batch)

@@ -47,7 +47,8 @@ final private[run] class IncrementPlanner(context: RunContext, batches: Batches)
     val (waiting, idle) =
       partitions.partition { case (p, _) => p.later.isDefined || input.rows(p.fresh) > 0 }
     if (waiting.isEmpty) Some(Left(noRows(idle.map(_._1), selected)))
-    else plan(waiting, resolved, input, selected).map(p => Right(p.copy(idle = idle.map(_._1.directory).toSet)))
+    else
+      plan(waiting, resolved, input, selected).map(p => Right(p.copy(idle = idle.map(_._1.directory).toSet)))
   }
 
   /** New files without rows are rewritten only together with others. */

@@ -5,7 +5,11 @@ import org.apache.spark.sql.zorder.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.run.forecast.{Forecast, IncrementForecaster, PlannedPages, Sampling}
 import org.apache.spark.sql.zorder.run.inspect.{Inspection, PresentLevels, ResolvedRequest, TrackedColumns}
 import org.apache.spark.sql.zorder.run.plan.{
-  FilePlan, GrowthPlan, PartitionStep, PlacedPartition, SizedPartition
+  FilePlan,
+  GrowthPlan,
+  PartitionStep,
+  PlacedPartition,
+  SizedPartition
 }
 import org.apache.spark.sql.zorder.run.report.{HumanReadable, RunCost, RunStatus}
 import org.apache.spark.sql.zorder.run.request.RunContext

@@ -16,7 +16,11 @@ import org.apache.spark.sql.zorder.run.request.ClusteredBy
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.index.{
-  ExpressionMeaning, ExpressionRanges, IndexableFunctions, IndexedColumn, IndexedExpression
+  ExpressionMeaning,
+  ExpressionRanges,
+  IndexableFunctions,
+  IndexedColumn,
+  IndexedExpression
 }
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.stats.bloom.BloomKey

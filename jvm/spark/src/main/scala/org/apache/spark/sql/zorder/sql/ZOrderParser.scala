@@ -11,7 +11,10 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.run.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
 import org.apache.spark.sql.zorder.sql.statement.{
-  OptimizeCommand, StatementFilter, StatementParser, ZOrderCommand
+  OptimizeCommand,
+  StatementFilter,
+  StatementParser,
+  ZOrderCommand
 }
 import org.apache.spark.sql.zorder.table.resolve.Provider
 

@@ -12,7 +12,10 @@ import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.crypto.ParquetCryptoRuntimeException
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{
-  BlockMetaData, ColumnChunkMetaData, CompressionCodecName, FileMetaData
+  BlockMetaData,
+  ColumnChunkMetaData,
+  CompressionCodecName,
+  FileMetaData
 }
 import org.apache.parquet.hadoop.metadata.CompressionCodecName._
 import org.apache.parquet.hadoop.util.HadoopInputFile

@@ -16,7 +16,11 @@ import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
 import org.apache.spark.sql.zorder.table.file.{
-  DataFile, InputRelation, PartNumber, PartitionValues, PinnedPartition
+  DataFile,
+  InputRelation,
+  PartNumber,
+  PartitionValues,
+  PinnedPartition
 }
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
@@ -146,6 +150,7 @@ final private[delta] class DeltaWrite(
 }
 
 private[delta] object DeltaWrite {
+
   /** The task that wrote a file. */
   val number: PartNumber = new PartNumber("Delta", ".*part-(\\d+)-.*".r)
 

@@ -103,6 +103,7 @@ final private[hudi] class HudiWrite(
 }
 
 private[hudi] object HudiWrite {
+
   /** The task that wrote a file. */
   val number: PartNumber = new PartNumber("Hudi", ".*_(\\d+)-\\d+-\\d+_\\d+\\.parquet".r)
 }

@@ -6,7 +6,14 @@ import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.iceberg.{
-  ContentFile, FileScanTask, PartitionField, PartitionSpec, Schema, Snapshot, Table, TableProperties
+  ContentFile,
+  FileScanTask,
+  PartitionField,
+  PartitionSpec,
+  Schema,
+  Snapshot,
+  Table,
+  TableProperties
 }
 import org.apache.iceberg.mapping.{NameMapping, NameMappingParser}
 import org.apache.iceberg.spark.SparkSchemaUtil

@@ -7,12 +7,22 @@ import scala.collection.mutable.ArrayBuffer
 
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{
-  BaseFileScanTask, DataFile, DeleteFile, FileScanTask, MetadataColumns, PartitionSpecParser, SchemaParser,
-  Table, TableProperties
+  BaseFileScanTask,
+  DataFile,
+  DeleteFile,
+  FileScanTask,
+  MetadataColumns,
+  PartitionSpecParser,
+  SchemaParser,
+  Table,
+  TableProperties
 }
 import org.apache.iceberg.expressions.{Expressions, ResidualEvaluator}
 import org.apache.iceberg.spark.{
-  FileRewriteCoordinator, ScanTaskSetManager, SparkReadOptions, SparkTableCache
+  FileRewriteCoordinator,
+  ScanTaskSetManager,
+  SparkReadOptions,
+  SparkTableCache
 }
 import org.apache.iceberg.util.{ContentFileUtil, PropertyUtil}
 import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, Literal}

@@ -8,7 +8,12 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{
-  BaseTable, DataFile => IcebergFile, FileScanTask, HasTableOperations, Snapshot, Table
+  BaseTable,
+  DataFile => IcebergFile,
+  FileScanTask,
+  HasTableOperations,
+  Snapshot,
+  Table
 }
 import org.apache.iceberg.exceptions._
 import org.apache.iceberg.spark.FileRewriteCoordinator

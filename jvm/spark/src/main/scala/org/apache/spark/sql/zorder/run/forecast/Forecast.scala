@@ -3,15 +3,34 @@ package org.apache.spark.sql.zorder.run.forecast
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import org.apache.spark.sql.zorder.fit.{
-  Fit, LayoutForecast, LeastReads, Levels, RankCorrelation, ReadEstimator, ReadShares, Sample,
+  Fit,
+  LayoutForecast,
+  LeastReads,
+  Levels,
+  RankCorrelation,
+  ReadEstimator,
+  ReadShares,
+  Sample,
   TruncatedBounds
 }
 import org.apache.spark.sql.zorder.run.inspect.{Inspection, PresentLevels, Probes, TrackedColumns}
 import org.apache.spark.sql.zorder.run.plan.{
-  FileCount, FilePlan, GrowingPartition, Growth, GrowthPlan, PlacedPartition
+  FileCount,
+  FilePlan,
+  GrowingPartition,
+  Growth,
+  GrowthPlan,
+  PlacedPartition
 }
 import org.apache.spark.sql.zorder.run.report.{
-  AlternativeReport, ColumnReport, HumanReadable, OtherReport, QueryReport, ReadAt, ReadReport, Shares
+  AlternativeReport,
+  ColumnReport,
+  HumanReadable,
+  OtherReport,
+  QueryReport,
+  ReadAt,
+  ReadReport,
+  Shares
 }
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}

@@ -22,7 +22,12 @@ import org.apache.spark.sql.zorder.run.select.{Selection, WhereCondition}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{
-  FileFooter, Footers, InputProperties, StatColumn, StoredAs, UnreadableColumnHints
+  FileFooter,
+  Footers,
+  InputProperties,
+  StatColumn,
+  StoredAs,
+  UnreadableColumnHints
 }
 import org.apache.spark.sql.zorder.stats.schema.{FileSpelling, SchemaUnion, TruncatedTimestamps}
 import org.apache.spark.sql.zorder.table.ClusterTable

@@ -10,7 +10,11 @@ import org.apache.spark.sql.types.{DataType, MapType}
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.layout.{
-  PartitionLayouts, ToPartition, ZOrderFile, ZOrderKey, ZOrderPages
+  PartitionLayouts,
+  ToPartition,
+  ZOrderFile,
+  ZOrderKey,
+  ZOrderPages
 }
 import org.apache.spark.sql.zorder.fit.{LayoutJson, Levels, TruncatedBounds}
 import org.apache.spark.sql.zorder.run.forecast.Forecast
@@ -21,7 +25,12 @@ import org.apache.spark.sql.zorder.run.request.{ClusterColumn, ColumnIds, Progre
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, LeafColumn, Verification}
 import org.apache.spark.sql.zorder.table.{
-  CommitRequest, Operation, RecordedFile, RunRecord, TableWrite, WrittenFile
+  CommitRequest,
+  Operation,
+  RecordedFile,
+  RunRecord,
+  TableWrite,
+  WrittenFile
 }
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartitionValues, RowGroupLimit}
 import org.apache.spark.sql.zorder.table.resolve.IntoTarget

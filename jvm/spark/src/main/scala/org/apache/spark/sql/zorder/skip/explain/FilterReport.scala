@@ -6,7 +6,11 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{
-  AttributeReference, Expression, FileSourceMetadataAttribute, PlanExpression, UserDefinedExpression
+  AttributeReference,
+  Expression,
+  FileSourceMetadataAttribute,
+  PlanExpression,
+  UserDefinedExpression
 }
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.zorder.conf.SessionKeys
@@ -14,7 +18,12 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skip.bloom.IndexBlooms
 import org.apache.spark.sql.zorder.skip.filter.{FilesThatMayMatch, FilesThatReachTop}
 import org.apache.spark.sql.zorder.skip.index.{
-  ColumnRanges, FileKeys, IndexedColumn, IndexedFiles, NoEntry, StatisticsIndex
+  ColumnRanges,
+  FileKeys,
+  IndexedColumn,
+  IndexedFiles,
+  NoEntry,
+  StatisticsIndex
 }
 import org.apache.spark.sql.zorder.skip.marker.TopRows
 import org.apache.spark.sql.zorder.stats.Footers

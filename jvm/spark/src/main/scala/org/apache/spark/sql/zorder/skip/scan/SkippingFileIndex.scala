@@ -9,13 +9,23 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.{FileSourceOptions, SQLConfHelper}
 import org.apache.spark.sql.catalyst.expressions.{
-  Alias, Attribute, AttributeMap, AttributeSet, DynamicPruning, Expression, FileSourceMetadataAttribute,
+  Alias,
+  Attribute,
+  AttributeMap,
+  AttributeSet,
+  DynamicPruning,
+  Expression,
+  FileSourceMetadataAttribute,
   SubqueryExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
 import org.apache.spark.sql.execution.datasources.{
-  FileIndex, FileStatusWithMetadata, HadoopFsRelation, LogicalRelation, PartitionDirectory
+  FileIndex,
+  FileStatusWithMetadata,
+  HadoopFsRelation,
+  LogicalRelation,
+  PartitionDirectory
 }
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, ParquetUtils}
 import org.apache.spark.sql.types.StructType

@@ -3,7 +3,12 @@ package org.apache.spark.sql.zorder.sql.statement
 import scala.collection.mutable
 
 import org.apache.spark.sql.execution.{
-  CodegenMode, CostMode, ExplainMode, ExtendedMode, FormattedMode, SimpleMode
+  CodegenMode,
+  CostMode,
+  ExplainMode,
+  ExtendedMode,
+  FormattedMode,
+  SimpleMode
 }
 import org.apache.spark.sql.internal.VariableSubstitution
 

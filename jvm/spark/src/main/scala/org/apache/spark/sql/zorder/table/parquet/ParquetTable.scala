@@ -9,16 +9,37 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{
-  ActiveStreams, ClusterTable, CommitRequest, Operation, RunRecord, StateDir, TableWrite, Vacuumed
+  ActiveStreams,
+  ClusterTable,
+  CommitRequest,
+  Operation,
+  RunRecord,
+  StateDir,
+  TableWrite,
+  Vacuumed
 }
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 import org.apache.spark.sql.zorder.table.parquet.commit.{
-  CatalogCommit, CatalogEntry, CatalogRecovery, CommitWait, ExchangeMark, PathCommit, PathCompletion,
-  PathRecovery, SwapPlan, UntouchedFiles
+  CatalogCommit,
+  CatalogEntry,
+  CatalogRecovery,
+  CommitWait,
+  ExchangeMark,
+  PathCommit,
+  PathCompletion,
+  PathRecovery,
+  SwapPlan,
+  UntouchedFiles
 }
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FilePermissions}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
-  Journal, JournalKind, JournalState, JournalStore, SwapUnit, TableIdentity, UnfinishedCommits
+  Journal,
+  JournalKind,
+  JournalState,
+  JournalStore,
+  SwapUnit,
+  TableIdentity,
+  UnfinishedCommits
 }
 import org.apache.spark.sql.zorder.table.parquet.read.{ParquetRows, PathContent}
 import org.apache.spark.sql.zorder.table.parquet.write.StagedWrite

@@ -9,13 +9,25 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{Operation, RunRecord, Vacuumed}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.commit.{
-  CommitWait, HomeCommit, PathCompletion, PathRecovery, UntouchedFiles
+  CommitWait,
+  HomeCommit,
+  PathCompletion,
+  PathRecovery,
+  UntouchedFiles
 }
 import org.apache.spark.sql.zorder.table.parquet.files.{
-  DirectoryListing, FileMoves, HiddenDirectories, ListedFile, SymbolicLinks
+  DirectoryListing,
+  FileMoves,
+  HiddenDirectories,
+  ListedFile,
+  SymbolicLinks
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{
-  Journal, JournalKind, JournalState, JournalStore, SwapUnit
+  Journal,
+  JournalKind,
+  JournalState,
+  JournalStore,
+  SwapUnit
 }
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 
@@ -157,7 +169,8 @@ private[zorder] final class ParquetVacuum(
 
   private def unexplainedInside(): Seq[Vacuumed] = {
     val used =
-      live ++ store.all().flatMap(j => j.staging +: j.units.flatMap(u => Seq(u.old, u.target))).map(PathText.of)
+      live ++ store.all().flatMap(j => j.staging +: j.units.flatMap(u => Seq(u.old, u.target))).map(
+        PathText.of)
     val (empty, full) = HiddenDirectories.all(fs, table.root)
       .filterNot(dir => used.exists(u => u == PathText.of(dir) || u.startsWith(s"${PathText.of(dir)}/")))
       .partition(dir => DirectoryListing.walk(fs, dir).files.isEmpty)

@@ -10,14 +10,24 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.FormatDescriptor
 import org.apache.spark.sql.zorder.table.parquet.{
-  CatalogParquetTable, ParquetTable, PartitionedParquetTable, PathParquetTable
+  CatalogParquetTable,
+  ParquetTable,
+  PartitionedParquetTable,
+  PathParquetTable
 }
 import org.apache.spark.sql.zorder.table.parquet.commit.{
-  CatalogCommit, CatalogEntry, CatalogRecovery, ExchangeMark, PathRecovery
+  CatalogCommit,
+  CatalogEntry,
+  CatalogRecovery,
+  ExchangeMark,
+  PathRecovery
 }
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, LocalRefusals}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
-  JournalStore, RenamedTable, TableIdentity, UnfinishedCommits
+  JournalStore,
+  RenamedTable,
+  TableIdentity,
+  UnfinishedCommits
 }
 import org.apache.spark.sql.zorder.table.storage.AtomicRenames
 

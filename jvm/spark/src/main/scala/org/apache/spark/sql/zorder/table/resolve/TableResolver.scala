@@ -18,7 +18,11 @@ import org.apache.spark.sql.zorder.table.parquet.{ParquetTable, PathParquetTable
 import org.apache.spark.sql.zorder.table.parquet.commit.{ExchangeMark, PathRecovery}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories, LocalRefusals}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
-  JournalKind, JournalState, JournalStore, TableIdentity, UnfinishedCommits
+  JournalKind,
+  JournalState,
+  JournalStore,
+  TableIdentity,
+  UnfinishedCommits
 }
 import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, TextFiles}
 

@@ -6,7 +6,14 @@ import java.nio.file.{Files, Paths, StandardOpenOption}
 import java.util.{Locale, UUID}
 
 import org.apache.hadoop.fs.{
-  FSError, FileAlreadyExistsException, FileContext, FileStatus, FileSystem, LocalFileSystem, Options, Path,
+  FSError,
+  FileAlreadyExistsException,
+  FileContext,
+  FileStatus,
+  FileSystem,
+  LocalFileSystem,
+  Options,
+  Path,
   UnsupportedFileSystemException
 }
 import org.apache.hadoop.io.IOUtils

@@ -13,7 +13,11 @@ import org.apache.spark.sql.zorder.fit.{BytesSample, LongSample, Sample, SampleC
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.workload.log.{
-  ConditionKind, LoggedCondition, LoggedQuery, QueryLog, QueryText
+  ConditionKind,
+  LoggedCondition,
+  LoggedQuery,
+  QueryLog,
+  QueryText
 }
 import org.apache.spark.sql.zorder.workload.predicate.{AdjacentWords, BoxColumn, Conditions, ValueText}
 import sparkzorder.curve.{BytesWord, LongWord, Word}

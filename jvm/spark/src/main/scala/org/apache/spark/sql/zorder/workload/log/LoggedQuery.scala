@@ -7,7 +7,12 @@ import org.apache.commons.codec.digest.DigestUtils
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.workload.predicate.{
-  AdjacentWords, BoxColumn, Boxes, Conditions, PredicateBox, ValueText
+  AdjacentWords,
+  BoxColumn,
+  Boxes,
+  Conditions,
+  PredicateBox,
+  ValueText
 }
 import org.apache.spark.sql.zorder.workload.scan.ColumnStatistics
 import sparkzorder.curve.{BelowBytes, BytesWord, Word}

@@ -7,7 +7,10 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{
-  CatalogTable, CatalogTablePartition, CatalogTableType, SessionCatalog
+  CatalogTable,
+  CatalogTablePartition,
+  CatalogTableType,
+  SessionCatalog
 }
 import org.apache.spark.sql.execution.datasources.PartitioningUtils
 import org.apache.spark.sql.zorder.conf.ZOrderOption
@@ -16,10 +19,18 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{CommitRequest, RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.files.{
-  ActiveWriters, DirectoryListing, FileMoves, FilePermissions, HiddenDirectories
+  ActiveWriters,
+  DirectoryListing,
+  FileMoves,
+  FilePermissions,
+  HiddenDirectories
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{
-  Journal, JournalState, JournalStore, SwapUnit, TableIdentity
+  Journal,
+  JournalState,
+  JournalStore,
+  SwapUnit,
+  TableIdentity
 }
 import org.apache.spark.sql.zorder.table.parquet.read.PathContent
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}

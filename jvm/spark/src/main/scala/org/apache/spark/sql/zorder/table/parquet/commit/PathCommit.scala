@@ -7,16 +7,27 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{
-  CatalogStatistics, CatalogTable, CatalogTablePartition, SessionCatalog
+  CatalogStatistics,
+  CatalogTable,
+  CatalogTablePartition,
+  SessionCatalog
 }
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.files.{
-  ActiveWriters, DirectoryListing, FileMoves, FilePermissions, MountPoints
+  ActiveWriters,
+  DirectoryListing,
+  FileMoves,
+  FilePermissions,
+  MountPoints
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{
-  Heartbeat, Journal, JournalState, JournalStore, SwapUnit
+  Heartbeat,
+  Journal,
+  JournalState,
+  JournalStore,
+  SwapUnit
 }
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 

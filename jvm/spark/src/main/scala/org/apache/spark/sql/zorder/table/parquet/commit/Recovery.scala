@@ -9,10 +9,19 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{Operation, StateDir}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.{
-  DirectoryListing, FileMoves, HiddenDirectories, ListedFile
+  DirectoryListing,
+  FileMoves,
+  HiddenDirectories,
+  ListedFile
 }
 import org.apache.spark.sql.zorder.table.parquet.journal.{
-  Heartbeat, Journal, JournalKind, JournalState, JournalStore, SwapUnit, TableIdentity
+  Heartbeat,
+  Journal,
+  JournalKind,
+  JournalState,
+  JournalStore,
+  SwapUnit,
+  TableIdentity
 }
 import org.apache.spark.sql.zorder.table.storage.{AtomicRenames, CrashPoint}
 
@@ -21,7 +30,6 @@ private[zorder] object PathRecovery {
 
   /** How long the staging directory of another JVM is left alone. */
   val StagingMs: Long = 24L * 3600 * 1000
-
 
   /**
    * Finishes or undoes every commit that nobody is working on.

@@ -64,7 +64,8 @@ private[zorder] object SwapPlan {
       val dir = below(staging, spelled)
       fs.mkdirs(dir)
       dropScratch(fs, tree, spelled)
-      val outputs = written.getOrElse(spelled, Nil).map(f => f.copy(rel = f.rel.substring(f.rel.lastIndexOf('/') + 1)))
+      val outputs =
+        written.getOrElse(spelled, Nil).map(f => f.copy(rel = f.rel.substring(f.rel.lastIndexOf('/') + 1)))
       Staged(partition, dir, files, outputs)
     }
   }

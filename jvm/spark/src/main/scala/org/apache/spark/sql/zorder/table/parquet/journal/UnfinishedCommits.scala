@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.table.parquet.journal
 
-import org.apache.hadoop.fs.Path
 import java.util.concurrent.TimeUnit.MILLISECONDS
 
 import scala.util.Try
@@ -115,7 +114,8 @@ private[zorder] object Heartbeat {
   /** A session died between its claim and its name in the journal. */
   private def isAbandoned(store: JournalStore, claim: Path): Boolean =
     TextFiles.read(store.fs, claim).exists(LocalProcesses.isDead) ||
-      Try(store.fs.getFileStatus(claim)).toOption.exists(System.currentTimeMillis - _.getModificationTime > LeaseMs)
+      Try(store.fs.getFileStatus(claim)).toOption.exists(
+        System.currentTimeMillis - _.getModificationTime > LeaseMs)
 
   private def silentMs(store: JournalStore, journal: Journal): Long = {
     val beat = TextFiles.read(store.fs, store.beat(journal.txn)).flatMap(t => Try(t.trim.toLong).toOption)

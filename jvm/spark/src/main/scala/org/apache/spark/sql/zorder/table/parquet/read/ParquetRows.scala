@@ -9,7 +9,12 @@ import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
 import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal}
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.execution.datasources.{
-  FileIndex, FileStatusCache, HadoopFsRelation, InMemoryFileIndex, LogicalRelation, PartitionDirectory
+  FileIndex,
+  FileStatusCache,
+  HadoopFsRelation,
+  InMemoryFileIndex,
+  LogicalRelation,
+  PartitionDirectory
 }
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{IntegerType, MetadataBuilder, StringType, StructType}
@@ -18,7 +23,12 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
 import org.apache.spark.sql.zorder.table.file.{
-  DataFile, InputRelation, OwnScan, PartitionValues, PathText, PinnedPartition
+  DataFile,
+  InputRelation,
+  OwnScan,
+  PartitionValues,
+  PathText,
+  PinnedPartition
 }
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, ListedFile}
 import org.apache.spark.unsafe.types.UTF8String
