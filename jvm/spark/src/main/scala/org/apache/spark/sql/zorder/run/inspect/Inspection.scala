@@ -52,7 +52,8 @@ final private[run] case class ResolvedRequest(
 
 private[run] object ResolvedRequest {
 
-  private def bound(column: ClusterColumn, rows: Seq[Attribute]): Option[ClusterColumn] = {
+  /** None if the rows do not have its columns as the table has them. */
+  private[inspect] def bound(column: ClusterColumn, rows: Seq[Attribute]): Option[ClusterColumn] = {
     val same = column.expression.references.toSeq.flatMap { a =>
       rows.filter(r => r.name == a.name && r.dataType == a.dataType && (a.nullable || !r.nullable)) match {
         case Seq(row) => Some(a.exprId -> row)
