@@ -151,14 +151,6 @@ object Auditor {
       finally table.close()
   }
 
-  /** What scans skipped between the runs of the table, as far as this application has seen them. */
-  def payback(session: ClassicSession, target: TableRef): () => Seq[Row] = {
-    val table = TableResolver.locate(session, target)
-    () =>
-      try Payback.of(table)
-      finally table.close()
-  }
-
   /**
    * What a query with this filter reads of the table: a row each for files, row groups and pages.
    *

@@ -73,12 +73,7 @@ final class SkippingFileIndex(
       SkippingUsage.scanned(
         root,
         columns(dataFilters),
-        FileCounts(
-          counts.considered,
-          counts.pruned,
-          counts.unknown,
-          System.nanoTime() - started,
-          Some(counts.bytes)))
+        FileCounts(counts.considered, counts.pruned, counts.unknown, System.nanoTime() - started))
       kept
     }
   }
@@ -160,26 +155,20 @@ final class SkippingFileIndex(
 final private class SkippedFiles(
     entryOf: FileStatusWithMetadata => Either[NoEntry, Int],
     matching: BitSet) {
-  private var consideredSoFar, prunedSoFar, unknownSoFar, bytesConsidered, bytesPruned = 0L
+  private var consideredSoFar, prunedSoFar, unknownSoFar = 0L
 
   def considered: Long = consideredSoFar
   def pruned: Long = prunedSoFar
-
-  def bytes: ScanBytes = ScanBytes(bytesConsidered, bytesPruned)
 
   /** Files that are new, changed or too fresh to trust their entries. */
   def unknown: Long = unknownSoFar
 
   def keep(file: FileStatusWithMetadata): Boolean = {
     consideredSoFar += 1
-    bytesConsidered += file.getLen
     val entry = entryOf(file)
     if (entry.isLeft) unknownSoFar += 1
     val kept = entry.forall(matching.get(_))
-    if (!kept) {
-      prunedSoFar += 1
-      bytesPruned += file.getLen
-    }
+    if (!kept) prunedSoFar += 1
     kept
   }
 }

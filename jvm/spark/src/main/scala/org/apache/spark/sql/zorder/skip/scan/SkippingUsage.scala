@@ -29,18 +29,8 @@ final case class TableUsage(
     unknown: Long,
     ms: Double)
 
-/**
- * What was skipped of one scan, and the time that it took to know; as in [[TableUsage]].
- *
- * @param bytes
- *   of the files; None for what is no scan
- */
-final private[skip] case class FileCounts(
-    considered: Long,
-    pruned: Long,
-    unknown: Long,
-    nanos: Long,
-    bytes: Option[ScanBytes] = None)
+/** What was skipped of one scan, and the time that it took to know; as in [[TableUsage]]. */
+final private[skip] case class FileCounts(considered: Long, pruned: Long, unknown: Long, nanos: Long)
 
 /** Adds up what was skipped, table by table and column by column. */
 object SkippingUsage extends Logging {
@@ -60,7 +50,6 @@ object SkippingUsage extends Logging {
       TableUsage(table, column, scans.sum, considered.sum, pruned.sum, unknown.sum, nanos.sum / 1e6)
   }
   private val sums = new ConcurrentHashMap[(String, Option[String]), Sums]()
-  private val lastScans = new ConcurrentHashMap[String, RecentScans]()
 
   /** Whether a query is planned on this thread only to be explained. */
   private val explaining = ThreadLocal.withInitial[Boolean](() => false)
@@ -84,9 +73,6 @@ object SkippingUsage extends Logging {
       val table = root.toString
       (None +: columns.map(Option(_))).foreach(c =>
         sums.computeIfAbsent((table, c), _ => new Sums).add(files))
-      files.bytes.foreach(b =>
-        lastScans.computeIfAbsent(table, _ => new RecentScans)
-          .add(TimedScan(System.currentTimeMillis(), files.considered, files.pruned, b)))
       logInfo(
         s"$root: ${files.pruned} of ${files.considered} files skipped by the statistics index, ${files.unknown} not in " +
           f"it, in ${files.nanos / 1e6}%.1f ms")
@@ -100,41 +86,5 @@ object SkippingUsage extends Logging {
   /** One entry a table, by its path. */
   def tables: Seq[TableUsage] = all.filter(_.column.isEmpty)
 
-  /** The last 10,000 scans of a table in this JVM, oldest first. */
-  def recent(root: Path): Seq[TimedScan] =
-    Option(lastScans.get(root.toString)).fold(Seq.empty[TimedScan])(_.all)
-
   def of(root: Path): Option[TableUsage] = tables.find(_.table == root.toString)
-}
-
-/**
- * A scan that was served by a statistics index.
- *
- * @param at
- *   when it was planned, in milliseconds since 1970
- * @param bytes
- *   of whole files
- */
-final case class TimedScan(at: Long, considered: Long, pruned: Long, bytes: ScanBytes)
-
-/** The lengths of the files that a scan considered, and of those of them that were left out. */
-final case class ScanBytes(considered: Long, pruned: Long)
-
-/** The last scans of one table. */
-final private class RecentScans {
-  private val scans = new java.util.ArrayDeque[TimedScan]()
-
-  def add(scan: TimedScan): Unit = synchronized {
-    if (scans.size >= RecentScans.Most) { val _ = scans.removeFirst() }
-    scans.addLast(scan)
-  }
-
-  /** Oldest first. */
-  def all: Seq[TimedScan] = synchronized(scans.asScala.toVector)
-}
-
-private object RecentScans {
-
-  /** Some 600 KB a table. */
-  val Most = 10000
 }

@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.sources.{BaseRelation, TableScan}
 import org.apache.spark.sql.types.{ArrayType, DoubleType, LongType, NullType, StringType, StructType}
 import org.apache.spark.sql.zorder.advise.{Advice, Advisor}
-import org.apache.spark.sql.zorder.audit.{AuditRow, Auditor, BoxRow, FilterAudit, Payback, QueryRow}
+import org.apache.spark.sql.zorder.audit.{AuditRow, Auditor, BoxRow, FilterAudit, QueryRow}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -110,15 +110,6 @@ object TableFunctions {
     "'db.t', 'device = 17'",
     FilterAudit.schema)((session, target, more) => Auditor.where(session, target, more.head.get))
 
-  /** `SELECT * FROM clustering_payback('t')`: the time before the first run, then each run with the time after it. */
-  private val payback = audit(
-    "clustering_payback",
-    "What scans of this application skipped after each run of a table, beside what the run wrote.",
-    Seq("table"),
-    1,
-    "'db.t'",
-    Payback.schema)((session, target, _) => Auditor.payback(session, target))
-
   /** `SELECT * FROM zorder_query_log('SELECT ...', 'SELECT ...')`: the texts are analysed, never run. */
   private val queryLog = logged(
     "zorder_query_log",
@@ -143,7 +134,6 @@ object TableFunctions {
     boxes,
     queries,
     where,
-    payback,
     queryLog,
     eventLog)
 
