@@ -144,11 +144,11 @@ class FrozenNamesSuite extends AnyFunSuite with ZOrderSession {
   private def fieldsOf(texts: Seq[String]): Seq[String] = {
     val mapper = new ObjectMapper()
     def below(node: JsonNode, at: String): Seq[String] =
-      if (node.isObject) node.fields.asScala.toSeq.flatMap { f =>
+      if (node.isObject) node.fieldNames.asScala.toSeq.flatMap { field =>
         // keys of these are data
-        val name = if (Set("layoutIds", "metrics.stepMs").exists(k => at.endsWith(k))) "*" else f.getKey
+        val name = if (Set("layoutIds", "metrics.stepMs").exists(k => at.endsWith(k))) "*" else field
         val path = if (at.isEmpty) name else s"$at.$name"
-        path +: below(f.getValue, path)
+        path +: below(node.get(field), path)
       }
       else if (node.isArray) node.elements.asScala.toSeq.flatMap(below(_, s"$at[]"))
       else if (node.isTextual && node.asText.startsWith("{")) below(mapper.readTree(node.asText), s"$at.")

@@ -189,7 +189,8 @@ class StateOnDiskSuite extends AnyFunSuite with ZOrderSession {
       spark.sql(s"ZORDER VACUUM $table RETAIN 0 HOURS")
       assert(ids(table) === known && ids(s"parquet.`$late`") === (45L until 50L))
       val state = new StateDir(fs, new HPath(metadata(table).location))
-      assert(state.homes().mapValues(h => new HPath(h).toUri.getPath).toMap === Map("" -> late.toString))
+      assert(
+        state.homes().map { case (dir, h) => dir -> new HPath(h).toUri.getPath } === Map("" -> late.toString))
     }
   }
 

@@ -221,7 +221,10 @@ object StateWriter {
       StateFixture.rows(spark, 40, 60, 1).write.mode("append").partitionBy("p").parquet(path.toString)
       spark.sql(s"ZORDER TABLE '$path' BY (id, v) USING CURVE hilbert WITH (force = true)")
       spark.sql(s"ZORDER ROLLBACK '$path'")
-      expected(dir, "history.expected", spark.sql(s"SELECT * FROM zorder_history('$path')").toJSON.collect())
+      expected(
+        dir,
+        "history.expected",
+        spark.sql(s"SELECT * FROM zorder_history('$path')").toJSON.collect().toSeq)
       val claim = RunClaim.take(fs, new HPath(path.toString), "t", "run-of-the-claim", giveWay = false)
       Files.copy(dir.resolve(".t.claim-zorder"), dir.resolve("claim"))
       claim.get.close()
@@ -293,7 +296,7 @@ object StateWriter {
     spark.sql(
       s"ZORDER INDEX '$path' COLUMNS (id, s, v, st.x, lower(s), id % 2) " +
         "WITH (bloom = 's', bloomBudget = '900%', values = 'v')")
-    expected(dir, "describe.expected", spark.sql(s"ZORDER DESCRIBE INDEX '$path'").toJSON.collect())
+    expected(dir, "describe.expected", spark.sql(s"ZORDER DESCRIBE INDEX '$path'").toJSON.collect().toSeq)
     val opened = StateOnDisk.filters.map(f => s"${StateOnDisk.opened(spark, path, f)} $f")
     expected(dir, "opened.expected", opened)
   }
@@ -313,7 +316,7 @@ object StateWriter {
         "id % 3 = 1 AND v IS NOT NULL").foreach(ask)
       spark.sql("ZORDER LOG STOP")
       val log = spark.read.parquet(dir.resolve(s"log-$literals").toString)
-      expected(dir, s"log-$literals.expected", log.orderBy("query").drop("time").toJSON.collect())
+      expected(dir, s"log-$literals.expected", log.orderBy("query").drop("time").toJSON.collect().toSeq)
     }
     spark.sql("DROP TABLE state_logged")
     ()
