@@ -246,11 +246,14 @@ def test_no_name_of_a_machine_or_home_in_sources():
 def test_every_surface_says_who_needs_it():
     """Options, settings, functions and shell commands, as the code and the generated page have them."""
     page = (TOP / "docs/contributing/surfaces.md").read_text()
-    names = re.findall(r"^\| `(?:spark\.zorder\.)?([\w.]+)`", (TOP / "docs/guide/options.md").read_text(), flags=re.M)
+    options = (TOP / "docs/guide/options.md").read_text()
+    names = re.findall(r"^\| `(?:spark\.zorder\.)?([\w.]+)`", options, flags=re.M)
     functions = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/sql/function"
     for path in sources(f"{functions}/*.scala"):
         names += re.findall(r'"((?:zorder|clustering)_\w+)"', path.read_text())
-    names += re.findall(r'_add\(commands, "(\w+)"', (TOP / "python/src/spark_zorder/__main__.py").read_text())
-    said = set(re.findall(r"`([\w.]+)", page)) | {"queryLog" + name for name in re.findall(r"`(\.\w+)`", page)}
+    shell = (TOP / "python/src/spark_zorder/__main__.py").read_text()
+    names += re.findall(r'_add\(commands, "(\w+)"', shell)
+    said = set(re.findall(r"`([\w.]+)", page))
+    said |= {f"queryLog{name}" for name in re.findall(r"`(\.\w+)`", page)}
     groups = tuple(name[:-1] for name in re.findall(r"`([\w.]+\.\*)`", page))
     assert [name for name in names if name not in said and not name.startswith(groups)] == []
