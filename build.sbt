@@ -89,22 +89,18 @@ val firstFull = sparkLines.find(_.tests == "full").get
 lazy val shortTests = settingKey[Boolean]("Whether tests whose tags say so are left for `make test-all`")
 Global / shortTests := sys.env.get("SHORT_TESTS").contains("1")
 
-val longRunning = "sparkzorder.LongRunning"
-val sameOnAllLines = "org.apache.spark.sql.zorder.SameOnAllLines"
-val inShort = "sparkzorder.InShort"
+val longTest = "sparkzorder.mark.LongTest"
+val sameOnAllLines = "sparkzorder.mark.SameOnAllLines"
 
-/** Leaves out tests with these tags, or takes only those with one, and tells LeftForTestAll, which counts them. */
-def selected(id: String, without: Seq[String], only: Seq[String] = Nil): Seq[Setting[_]] = {
-  def arguments(flag: String, tags: Seq[String]): Seq[TestOption] =
-    tags.map(tag => Tests.Argument(TestFrameworks.ScalaTest, flag, tag))
+/** Leaves out tests with these tags, and tells LeftForTestAll, which counts them. */
+def selected(id: String, without: String*): Seq[Setting[_]] = {
   def ifShort[A](values: Seq[A]) = Def.setting(if ((Global / shortTests).value) values else Nil)
   Seq(
     Test / testOptions ++= reports(id),
-    Test / testOptions ++= ifShort(arguments("-l", without) ++ arguments("-n", only)).value,
+    Test / testOptions ++= ifShort[TestOption](
+      without.map(tag => Tests.Argument(TestFrameworks.ScalaTest, "-l", tag))).value,
     Test / javaOptions += s"-Dsparkzorder.tests.reports=${repo(s"target/test-reports/$id")}",
-    Test / javaOptions ++= ifShort(Seq(
-      s"-Dsparkzorder.tests.without=${without.mkString(",")}",
-      s"-Dsparkzorder.tests.only=${only.mkString(",")}")).value)
+    Test / javaOptions ++= ifShort(Seq(s"-Dsparkzorder.tests.without=${without.mkString(",")}")).value)
 }
 
 /** The tests of a line in several JVMs, of about the same length, which run at the same time. */
@@ -150,7 +146,7 @@ def curveProject(scalaFull: String): Project = {
     scalafixChecked,
     bspEnabled := inIde(thisProject.value.id),
     libraryDependencies ++= scalatest)
-    .settings(selected(s"curve_${binary.replace(".", "")}", Seq(longRunning)))
+    .settings(selected(s"curve_${binary.replace(".", "")}", longTest))
 }
 
 lazy val curve_212 = curveProject("2.12.18")
@@ -252,7 +248,7 @@ def sparkProject(line: SparkLine): Project = {
         case Maven => Nil
         case PySpark => Attributed.blankSeq(pysparkJars(line))
       }))
-    .settings(selected(line.id, longRunning +: (if (line == firstFull) Nil else Seq(sameOnAllLines))))
+    .settings(selected(line.id, longTest +: (if (line == firstFull) Nil else Seq(sameOnAllLines)): _*))
 }
 
 lazy val lines: CompositeProject = new CompositeProject {
@@ -280,7 +276,7 @@ lazy val store_212 = Project("store_212", file("target/sbt/store_212"))
     libraryDependencies ++= Seq(
       "org.apache.hadoop" % "hadoop-aws" % "3.3.4",
       "com.amazonaws" % "aws-java-sdk-bundle" % "1.12.262").map(m => (m % Test).intransitive()))
-  .settings(selected("store_212", Nil, Seq(inShort)))
+  .settings(selected("store_212", longTest))
 
 /** Tests on an HDFS of one node, in the JVM of the tests: those of Spark 3.5, and Hadoop's small cluster of its version. */
 lazy val hdfs_212 = Project("hdfs_212", file("target/sbt/hdfs_212"))
@@ -303,7 +299,7 @@ lazy val hdfs_212 = Project("hdfs_212", file("target/sbt/hdfs_212"))
       // its helpers ask this for assertions
       "junit" % "junit" % "4.13.2",
       "org.hamcrest" % "hamcrest-core" % "1.3").map(m => (m % Test).intransitive()))
-  .settings(selected("hdfs_212", Seq(longRunning)))
+  .settings(selected("hdfs_212", longTest))
 
 /** Benchmarks of the operators; `make bench-sort` runs them. */
 lazy val bench_operators = (project in file("target/sbt/bench_operators"))

@@ -4,21 +4,20 @@ import java.io.File
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 
-import org.scalatest.{Filter, Suite, Tag}
+import org.scalatest.{Filter, Suite}
 import org.scalatest.funsuite.AnyFunSuite
 
 /**
  * Counts the tests that the tags of this run leave out, for the last lines of `make test`. Fails when a suite has a
  * tag that the build does not know: nobody would run its tests.
  */
-abstract class LeftForTestAll(mine: Tag*) extends AnyFunSuite {
+abstract class LeftForTestAll extends AnyFunSuite {
 
   /** The tags that build.sbt selects tests by. */
-  private val known =
-    Set("sparkzorder.LongRunning", "sparkzorder.InShort", "org.apache.spark.sql.zorder.SameOnAllLines")
+  private val known = Set("sparkzorder.mark.LongTest", "sparkzorder.mark.SameOnAllLines")
 
-  private def property(name: String): Set[String] =
-    sys.props.get(s"sparkzorder.tests.$name").toSeq.flatMap(_.split(',')).filter(_.nonEmpty).toSet
+  private def without: Set[String] =
+    sys.props.get("sparkzorder.tests.without").toSeq.flatMap(_.split(',')).filter(_.nonEmpty).toSet
 
   /** Every suite compiled together with this one. */
   private def suites: Seq[Suite] = {
@@ -33,12 +32,11 @@ abstract class LeftForTestAll(mine: Tag*) extends AnyFunSuite {
 
   private def isAbstract(c: Class[_]): Boolean = java.lang.reflect.Modifier.isAbstract(c.getModifiers)
 
-  test("every tag is one that the build knows, and what is left for `make test-all` is counted", mine: _*) {
+  test("every tag is one that the build knows, and what is left for `make test-all` is counted") {
     val all = suites
     val unknown = for (s <- all; (test, tags) <- s.tags; tag <- tags if !known(tag)) yield s"$test: $tag"
     assert(unknown.isEmpty)
-    val taken = property("only")
-    val filter = Filter(if (taken.isEmpty) None else Some(taken), property("without"))
+    val filter = Filter(None, without)
     val left = all.map(s => s.expectedTestCount(Filter.default) - s.expectedTestCount(filter)).sum
     sys.props.get("sparkzorder.tests.reports").foreach { folder =>
       Files.createDirectories(Paths.get(folder))

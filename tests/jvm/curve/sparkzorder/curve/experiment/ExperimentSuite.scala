@@ -4,13 +4,13 @@ import java.util.Locale
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.LongRunning
+import sparkzorder.mark.LongTest
 
 /**
  * The smaller part of `make bench-layout`: the same data, queries and layouts with fewer rows. Data and seeds
  * are fixed, so the shares are expected to the last digit that is written, in percent.
  */
-@LongRunning
+@LongTest
 class ExperimentSuite extends AnyFunSuite {
   private val Rows = 100000
   private val Files = 64

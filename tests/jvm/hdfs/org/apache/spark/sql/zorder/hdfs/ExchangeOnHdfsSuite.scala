@@ -8,10 +8,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import sparkzorder.LongRunning
+import sparkzorder.mark.LongTest
 
 /** docs/spec.md, section 5, on HDFS: directories are exchanged in place, and none ends up in another one. */
-@LongRunning
+@LongTest
 class ExchangeOnHdfsSuite extends AnyFunSuite with HdfsFixture {
 
   private val all = 0L until 400L

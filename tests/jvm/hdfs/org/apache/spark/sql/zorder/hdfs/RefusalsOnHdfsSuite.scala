@@ -10,10 +10,10 @@ import org.apache.hadoop.hdfs.client.{CreateEncryptionZoneFlag, HdfsAdmin}
 import org.apache.hadoop.security.UserGroupInformation
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.LongRunning
+import sparkzorder.mark.LongTest
 
 /** What HDFS does not let a run exchange is refused before the run begins. */
-@LongRunning
+@LongTest
 class RefusalsOnHdfsSuite extends AnyFunSuite with HdfsFixture {
 
   private def admin = new HdfsAdmin(HdfsFixture.cluster.getURI, HdfsFixture.cluster.getConfiguration(0))

@@ -6,8 +6,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.functions.col
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.{JobWatch, RunFixture}
+import sparkzorder.mark.SameOnAllLines
 
 /** Tables and logs whose best layout is known, and what is advised. */
 @SameOnAllLines

@@ -3,16 +3,16 @@ package org.apache.spark.sql.zorder.audit
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types.LongType
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.audit.measure.Spacing
 import org.apache.spark.sql.zorder.audit.read.AuditedFile
 import org.apache.spark.sql.zorder.skip.index.{ColumnRanges, LongRanges}
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.LongRunning
+import sparkzorder.mark.LongTest
 import sparkzorder.curve.{Block, Zone}
+import sparkzorder.mark.SameOnAllLines
 
 /** How long the audit of a large table takes whose ranges are known. Printed; a busy machine is no failure. */
-@LongRunning
+@LongTest
 @SameOnAllLines
 class LargeAuditSuite extends AnyFunSuite {
   private val files = 100000

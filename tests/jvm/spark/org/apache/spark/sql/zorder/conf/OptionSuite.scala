@@ -5,8 +5,9 @@ import java.nio.file.{Files, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import sparkzorder.mark.SameOnAllLines
 
 @SameOnAllLines
 class OptionSuite extends AnyFunSuite with ZOrderSession {

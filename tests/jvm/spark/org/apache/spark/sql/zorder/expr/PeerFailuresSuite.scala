@@ -4,8 +4,8 @@ import java.time.{Instant, LocalDateTime}
 import org.apache.spark.SparkFunSuite
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.curve.{BytesWord, HilbertKey}
+import sparkzorder.mark.SameOnAllLines
 
 /** What clusters wrongly in other engines, one test each (Iceberg, Hudi, Paimon, Delta, Impala). */
 @SameOnAllLines

@@ -5,9 +5,9 @@ import java.util.SplittableRandom
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.curve.layout.Layout
+import sparkzorder.mark.SameOnAllLines
 
 @SameOnAllLines
 class LayoutJsonSuite extends AnyFunSuite {

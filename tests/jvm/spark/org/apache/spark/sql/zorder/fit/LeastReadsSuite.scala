@@ -4,11 +4,11 @@ import java.util.SplittableRandom
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.curve.LongWord
 import sparkzorder.curve.build.Curves
 import sparkzorder.curve.cost.{Condition, Query}
 import sparkzorder.curve.page.PageCut
+import sparkzorder.mark.SameOnAllLines
 
 /** No layout reads less than the least that is told; where there is no telling, nothing is told. */
 @SameOnAllLines

@@ -1,8 +1,8 @@
 package org.apache.spark.sql.zorder.fit
 
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.mark.SameOnAllLines
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 
 /** Rank correlation of sampled columns. */
 @SameOnAllLines

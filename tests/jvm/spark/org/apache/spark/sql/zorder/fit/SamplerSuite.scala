@@ -1,12 +1,12 @@
 package org.apache.spark.sql.zorder.fit
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import sparkzorder.curve.build.Curves
 import sparkzorder.curve.cost.ShareRead
 import sparkzorder.curve.page.PageCut
 import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.mark.SameOnAllLines
 
 @SameOnAllLines
 class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {

@@ -2,9 +2,9 @@ package org.apache.spark.sql.zorder.fit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 
 import sparkzorder.curve.{Block, BytesWord, LongWord, Zone}
+import sparkzorder.mark.SameOnAllLines
 
 /** Bounds as Parquet keeps them. */
 @SameOnAllLines

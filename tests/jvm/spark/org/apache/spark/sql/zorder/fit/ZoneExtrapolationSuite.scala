@@ -2,10 +2,10 @@ package org.apache.spark.sql.zorder.fit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 
 import sparkzorder.curve.{Block, LongWord, Zone}
 import sparkzorder.curve.cost.SortedWords
+import sparkzorder.mark.SameOnAllLines
 
 /** Bounds of blocks of which only some rows are known. */
 @SameOnAllLines

@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.run
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.AnalysisException
+import sparkzorder.mark.SameOnAllLines
 
 /** Bad input changes nothing and gets one sentence. */
 @SameOnAllLines

@@ -4,9 +4,9 @@ import java.nio.file.Path
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Statements that commit partition by partition. */
 @SameOnAllLines

@@ -10,8 +10,8 @@ import org.apache.parquet.column.values.bloomfilter.BloomFilter
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.mark.SameOnAllLines
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 
 /** `WITH (bloom = ...)`: filters that Parquet's own reader finds, and that know their values. */
 @SameOnAllLines

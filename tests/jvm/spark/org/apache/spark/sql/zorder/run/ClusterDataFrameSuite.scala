@@ -4,10 +4,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{col, upper}
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.run.plan.DataFrameFiles
 import org.apache.spark.sql.zorder.sql.PythonBridge
+import sparkzorder.mark.SameOnAllLines
 
 /** What Python's `cluster` and `fit` ask of the JVM: columns by name or as `Column`, and how many files. */
 @SameOnAllLines

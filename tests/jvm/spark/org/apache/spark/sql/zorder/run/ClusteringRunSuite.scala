@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.run
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.execution.FileSourceScanExec
+import sparkzorder.SameOnAllLines
 
 /** Runs on small tables, from the statement to the files. */
 class ClusteringRunSuite extends AnyFunSuite with RunFixture {
@@ -47,7 +47,7 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("second run, append, FULL, DRY RUN, another order, force", FirstLineTest) {
+  test("second run, append, FULL, DRY RUN, another order, force", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(20000).repartition(4).write.parquet(path.toString)
@@ -80,7 +80,7 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("too small, constant columns, a copy beside", FirstLineTest) {
+  test("too small, constant columns, a copy beside", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(20000).selectExpr("*", "1 AS one").repartition(4).write.parquet(path.toString)
@@ -100,7 +100,7 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("a partitioned path: NULL, odd characters, one job for all, partitions as they were", FirstLineTest) {
+  test("a partitioned path: NULL, odd characters, one job for all, partitions as they were", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       val p = "elt(cast(id % 4 as int) + 1, 'a/b=c', 'x y%z', 'ü:*', null)"

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.zorder.SameOnAllLines
+import sparkzorder.mark.SameOnAllLines
 
 /** A dry run names the status and the reason that the run would have. */
 @SameOnAllLines

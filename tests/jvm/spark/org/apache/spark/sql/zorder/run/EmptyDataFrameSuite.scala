@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.run
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import sparkzorder.mark.SameOnAllLines
 
 /** Layouts of DataFrames without rows, of one row, of NULLs. */
 @SameOnAllLines

@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.run
 import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.mark.SameOnAllLines
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 
 /** A table that waits for its first rows is no failure. */
 @SameOnAllLines

@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.run
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Predicates and other expressions as clustering columns. */
 @SameOnAllLines

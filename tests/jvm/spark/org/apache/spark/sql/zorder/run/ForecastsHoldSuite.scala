@@ -7,10 +7,10 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
-import sparkzorder.LongRunning
+import sparkzorder.mark.LongTest
 
 /** Runs with tables, columns and options at random: what is forecast is what is measured, in the worst of them. */
-@LongRunning
+@LongTest
 class ForecastsHoldSuite extends AnyFunSuite with RunFixture {
   private val columns =
     Seq("small", "wide", "eight", "skewed", "holes", "url", "day", "moment", "amount", "near", "month")

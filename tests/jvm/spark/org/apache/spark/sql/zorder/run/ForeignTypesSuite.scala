@@ -9,10 +9,10 @@ import org.apache.parquet.example.data.simple.NanoTime
 import org.apache.parquet.io.api.Binary
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.{Footers, ForeignFile}
 import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.SameOnAllLines
 
 /** Types, codecs and encodings of other writers: kept, refused, or listed as what `force` accepts. */
 class ForeignTypesSuite extends AnyFunSuite with RunFixture {
@@ -94,7 +94,7 @@ class ForeignTypesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("types that are refused, and that force accepts and lists", FirstLineTest) {
+  test("types that are refused, and that force accepts and lists", SameOnAllLines) {
     withTempDir { dir =>
       // column -> what it would be written back as
       val lost = Seq[(String, String, Group => Unit)](
@@ -151,7 +151,7 @@ class ForeignTypesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("types and codecs that this Spark cannot read: file, column and what to do", FirstLineTest) {
+  test("types and codecs that this Spark cannot read: file, column and what to do", SameOnAllLines) {
     withTempDir { dir =>
       for ((name, remedy) <- Seq("float16" -> "a float", "brotli" -> "zstd")) {
         val path = arrow(dir, name)

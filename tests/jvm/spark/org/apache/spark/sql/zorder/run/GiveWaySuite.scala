@@ -4,9 +4,9 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.mark.SameOnAllLines
 
 /** Two schedulers and one table: the work is done once. */
 @SameOnAllLines

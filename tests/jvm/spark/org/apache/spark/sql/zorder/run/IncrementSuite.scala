@@ -5,9 +5,9 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.ListingFileSystem
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Tables that grow after they were clustered. */
 @SameOnAllLines

@@ -4,9 +4,9 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.request.PinnedSession
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** What makes a rewrite hard: unlike files, odd names, every type, a hostile session, failures. */
 @SameOnAllLines

@@ -3,10 +3,10 @@ package org.apache.spark.sql.zorder.run
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
-import sparkzorder.LongRunning
+import sparkzorder.mark.LongTest
 
 /** Share read against the bound, on the kinds of data that spoil other layouts. */
-@LongRunning
+@LongTest
 class QualitySuite extends AnyFunSuite with RunFixture {
   private val rows = 200000L
 

@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.run
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.workload.log.{LoggedCondition, LoggedQuery}
+import sparkzorder.mark.SameOnAllLines
 
 /** Runs with a query log: what they forecast is what is measured afterwards, and the log decides. */
 @SameOnAllLines

@@ -1,8 +1,8 @@
 package org.apache.spark.sql.zorder.run
 
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.mark.SameOnAllLines
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 
 /** What is said to those who read a table while its directories are exchanged. */
 @SameOnAllLines

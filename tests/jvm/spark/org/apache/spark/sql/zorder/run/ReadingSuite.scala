@@ -4,7 +4,6 @@ import java.nio.file.{Files, Path, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{GuardedFileSystem, LocalStoreFileSystem, Operation, TableRef}
@@ -12,6 +11,7 @@ import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalKind, JournalState}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.mark.SameOnAllLines
 
 /** Statements that read need read rights only, and change nothing: neither the table nor what others left. */
 @SameOnAllLines

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.zorder.SameOnAllLines
+import sparkzorder.mark.SameOnAllLines
 
 /** History, rollback, vacuum and removal as statements of a session. */
 @SameOnAllLines

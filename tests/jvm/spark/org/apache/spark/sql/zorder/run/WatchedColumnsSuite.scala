@@ -4,8 +4,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.col
-import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Columns that a table is not clustered by, and that its files skip by today. */
 @SameOnAllLines

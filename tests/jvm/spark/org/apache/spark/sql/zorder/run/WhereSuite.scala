@@ -5,12 +5,12 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.request.PinnedSession
 import org.apache.spark.sql.zorder.run.select.{Selection, WhereCondition}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import sparkzorder.mark.SameOnAllLines
 
 /** WHERE picks whole files. */
 @SameOnAllLines

@@ -15,12 +15,13 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EqualTo, I
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.types.LongType
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skip.index.{IndexStore, StatisticsIndex}
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Tables whose index has Bloom filters. */
 @SameOnAllLines

@@ -11,11 +11,11 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.functions.{col, hash}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.index.{IndexStore, StatisticsIndex}
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Ranges of expressions: files are left out by what a query computes from their rows. */
 @SameOnAllLines

@@ -4,11 +4,11 @@ import java.nio.file.Path
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.{PageIndex, StatColumn}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import sparkzorder.mark.SameOnAllLines
 
 /** How many files queries open: exactly those that can match by the true bounds of their parts, found from the rows. */
 @SameOnAllLines

@@ -4,11 +4,12 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BindReferences, Expression}
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.expr.WordTypes
 import org.apache.spark.sql.zorder.skip.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skip.index._
 import sparkzorder.curve.{LongWord, Word, Zone}
+import sparkzorder.mark.SameOnAllLines
 
 /** Every filter over every file beside a search through all rows: no file with a matching row is left out. */
 @SameOnAllLines

@@ -6,10 +6,10 @@ import scala.collection.JavaConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.skip.index.IndexPlace
 import org.apache.spark.sql.zorder.table.GuardedFileSystem
+import sparkzorder.SameOnAllLines
 
 /** Where indexes lie, in their tables or not, and what else lies there. */
 class IndexPlaceSuite extends AnyFunSuite with SkippedScans {
@@ -57,7 +57,7 @@ class IndexPlaceSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("runs keep an index elsewhere up, and it goes with our state of the table", FirstLineTest) {
+  test("runs keep an index elsewhere up, and it goes with our state of the table", SameOnAllLines) {
     withTempDir { dir =>
       withConf(key -> dir.resolve("indexes").toString) {
         withTable("indexed_elsewhere") {

@@ -8,8 +8,9 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.skip.scan.{LoadedIndexes, SkippingUsage}
+import sparkzorder.mark.SameOnAllLines
 
 /** Whatever becomes of the files and of the index between two queries, no query misses a row. */
 @SameOnAllLines

@@ -8,10 +8,11 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skip.scan.SkippingUsage
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /**
  * Filters at random through real scans of real files, with and without skipping: the answers are the same. Tables are

@@ -4,12 +4,12 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import sparkzorder.SameOnAllLines
 
 /** Queries of plain Parquet tables that have a statistics index. */
 class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHelper {
@@ -90,7 +90,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
-  test("files that are new, changed or gone since are read as they are", FirstLineTest) {
+  test("files that are new, changed or gone since are read as they are", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
@@ -113,7 +113,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
-  test("a file that was written while the index was made is not trusted", FirstLineTest) {
+  test("a file that was written while the index was made is not trusted", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
@@ -166,7 +166,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
 
   test(
     "a broken, cut off or foreign index means that nothing is skipped; the newest whole one counts",
-    FirstLineTest) {
+    SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
@@ -245,7 +245,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
-  test("another type, case or name in the query than in the index is not answered from it", FirstLineTest) {
+  test("another type, case or name in the query than in the index is not answered from it", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       spark.range(0, 4000, 1, 4).selectExpr("cast(id as int) Id", "cast(id as string) text")
@@ -263,7 +263,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
-  test("a clustering run keeps the index up, wherever the files are afterwards", FirstLineTest) {
+  test("a clustering run keeps the index up, wherever the files are afterwards", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
@@ -306,7 +306,7 @@ class SkippingSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPla
     }
   }
 
-  test("what cannot be indexed is refused with a sentence", FirstLineTest) {
+  test("what cannot be indexed is refused with a sentence", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       spark.range(1).selectExpr("id", "array(id) arr").write.parquet(path.toString)

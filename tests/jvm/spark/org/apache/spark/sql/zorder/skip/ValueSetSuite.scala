@@ -5,9 +5,9 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.skip.index.RangeSet
 import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
+import sparkzorder.mark.SameOnAllLines
 
 /** Files that have few values of a column: what is not among them is not looked for there. */
 @SameOnAllLines

@@ -2,10 +2,10 @@ package org.apache.spark.sql.zorder.sort
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.functions.{col, expr, lit}
 import sparkzorder.LongTest
+import sparkzorder.SameOnAllLines
 
 /** The order of the sort is that of the BINARY key: for every type, however many columns, whatever the way. */
 class ZOrderSortSuite extends AnyFunSuite with SortFixture {
@@ -111,7 +111,7 @@ class ZOrderSortSuite extends AnyFunSuite with SortFixture {
     }
   }
 
-  test("later orders break ties, in short runs and in runs too long for the buffer", FirstLineTest) {
+  test("later orders break ties, in short runs and in runs too long for the buffer", SameOnAllLines) {
     for (later <- Seq("s", "wide", "bin");
       first <- Seq("zorder(same)", "zorder(same, bool)", "zorder(tiny)")) {
       checkSorted(table, Seq(expr(first), col(later).desc), Seq(first -> true, later -> false))
@@ -124,7 +124,7 @@ class ZOrderSortSuite extends AnyFunSuite with SortFixture {
       Seq(z(Seq("same", "bool")) -> true, two -> true))
   }
 
-  test("orders in front: one value, a few, many, NULLs", FirstLineTest) {
+  test("orders in front: one value, a few, many, NULLs", SameOnAllLines) {
     val one = table.withColumn("p", lit("x"))
     checkSorted(
       one,
@@ -145,7 +145,7 @@ class ZOrderSortSuite extends AnyFunSuite with SortFixture {
     }
   }
 
-  test("long common prefixes: runs that agree in 64 bits and more, long and short", FirstLineTest) {
+  test("long common prefixes: runs that agree in 64 bits and more, long and short", SameOnAllLines) {
     val common = table.selectExpr(
       "id",
       "concat('0123456789ab', lpad(cast(id % 4000 as string), 4, '0')) a",
@@ -164,7 +164,7 @@ class ZOrderSortSuite extends AnyFunSuite with SortFixture {
         checkSorted(common, Seq(expr(curve), col("id")), Seq(curve -> true, "id" -> true))
   }
 
-  test("late rows widen the prefix, and a metric counts it", FirstLineTest) {
+  test("late rows widen the prefix, and a metric counts it", SameOnAllLines) {
     val ascending = spark.range(0, 200000, 1, 1).selectExpr("id", "cast(id % 700 as int) i")
     val sorted = checkSorted(ascending, Seq(expr("zorder(id, i)")), Seq("zorder(id, i)" -> true))
     sorted.collect()
@@ -179,7 +179,7 @@ class ZOrderSortSuite extends AnyFunSuite with SortFixture {
 
   test(
     "empty partitions, single rows, equal rows, and exactly as many rows as the prefix is told from",
-    FirstLineTest) {
+    SameOnAllLines) {
     for (n <- Seq(2L, 64L, 1024L, 1025L, 4095L, 4096L, 4097L)) {
       val df = spark.range(0, n, 1, 1).selectExpr("id", "id % 2 a", "if(id < 0, 2, 1) b", "xxhash64(id) c")
       for (key <- Seq("zorder(a, b)", "zorder(b)", "zorder(c, id)", "hilbert(a, c)"))

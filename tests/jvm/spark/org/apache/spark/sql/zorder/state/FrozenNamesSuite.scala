@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.advise
 import org.apache.spark.sql.zorder.conf.{SessionKeys, ZOrderOption}
 import org.apache.spark.sql.zorder.run.report.RunStatus
@@ -21,6 +21,7 @@ import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 import org.apache.spark.sql.zorder.table.parquet.commit.{CatalogCommit, ExchangeMark}
 import org.apache.spark.sql.zorder.workload.log.ConditionKind
 import sparkzorder.curve.build.Curves
+import sparkzorder.mark.SameOnAllLines
 
 /**
  * What users and other programs know by name: columns of results, statuses, options, settings, properties, and fields of

@@ -197,7 +197,8 @@ class StateOnDiskSuite extends AnyFunSuite with ZOrderSession {
   test("an index with Bloom filters, values and expressions skips the same files") {
     unpacked("index") { dir =>
       val path = dir.resolve("t")
-      assert(json(s"ZORDER DESCRIBE INDEX '$path'") ===
+      // without its notes, which are sentences
+      assert(spark.sql(s"ZORDER DESCRIBE INDEX '$path'").drop("note").toJSON.collect().toSeq ===
         here(of("index/describe.expected"), dir).split('\n').toSeq)
       val opened = here(of("index/opened.expected"), dir).split('\n').toSeq
       assert(opened.map(_.dropWhile(_ != ' ').drop(1)) === StateOnDisk.filters)

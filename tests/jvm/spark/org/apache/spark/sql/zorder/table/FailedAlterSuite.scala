@@ -5,10 +5,10 @@ import java.io.IOException
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.mark.SameOnAllLines
 
 /** Commits to the catalog that fail before the alteration, in the middle of it, or after it took effect. */
 @SameOnAllLines

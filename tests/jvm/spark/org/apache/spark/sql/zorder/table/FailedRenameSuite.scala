@@ -3,10 +3,10 @@ package org.apache.spark.sql.zorder.table
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 5: every rename and every delete of a commit fails once; rows stay, and what is said is true. */
 @SameOnAllLines

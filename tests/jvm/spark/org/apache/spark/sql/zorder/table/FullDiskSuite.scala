@@ -6,10 +6,10 @@ import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.run.RunFixture
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Runs on plain Parquet whose writes fail: in a task that Spark tries again, or for ever. */
 @SameOnAllLines

@@ -5,11 +5,11 @@ import java.io.File
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.parquet.journal.Journal
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
-import sparkzorder.LongRunning
+import sparkzorder.mark.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /**
  * docs/spec.md, section 5: JVMs that are halted at every step of a commit, once each. Undoing, rollback, second crashes and
@@ -111,7 +111,7 @@ abstract class HaltTests(pathPoints: Seq[String], catalogPoints: Seq[String]) ex
 @SameOnAllLines
 class HaltSuite extends HaltTests(Seq("moved-old"), Seq("altered"))
 
-@LongRunning
+@LongTest
 @SameOnAllLines
 class EveryHaltSuite extends HaltTests(
       Seq("synced", "prepared", "swapping", "checked-old", "moved-new", "state-moved", "done"),

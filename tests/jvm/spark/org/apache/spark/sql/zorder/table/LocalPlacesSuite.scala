@@ -9,9 +9,9 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.parquet.files.{FileMoves, MountPoints}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
+import sparkzorder.mark.SameOnAllLines
 
 /** Directories of the local disk that cannot be exchanged: mount points and symbolic links. */
 @SameOnAllLines

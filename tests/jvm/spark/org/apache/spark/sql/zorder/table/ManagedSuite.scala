@@ -5,7 +5,6 @@ import java.io.File
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
@@ -13,6 +12,7 @@ import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.resolve.{CatalogResolver, Maintenance}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** ADR 23: a managed table lives on after a run as it did before, whatever is done to it. */
 @SameOnAllLines

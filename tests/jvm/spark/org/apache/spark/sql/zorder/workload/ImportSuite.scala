@@ -13,10 +13,11 @@ import org.apache.spark.io.CompressionCodec
 import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.workload.log.QueryLog
 import org.apache.spark.util.JsonProtocol
+import sparkzorder.mark.SameOnAllLines
 
 /** Logs from texts and from what applications left behind. */
 @SameOnAllLines

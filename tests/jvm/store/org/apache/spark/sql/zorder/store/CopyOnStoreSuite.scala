@@ -10,7 +10,7 @@ class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
   private def readIds(at: String): Seq[Long] =
     spark.read.parquet(at).select("id").collect().map(_.getLong(0)).toSeq.sorted
 
-  test("a path is refused in place, with the way out", InShort) {
+  test("a path is refused in place, with the way out") {
     val at = place("path")
     numbers(0, 4000).write.parquet(at)
     val said = refused(s"ZORDER TABLE '$at' $by")
@@ -19,14 +19,14 @@ class CopyOnStoreSuite extends AnyFunSuite with StoreFixture {
       said)
   }
 
-  test("a dry run on a path forecasts and writes nothing", InShort) {
+  test("a dry run on a path forecasts and writes nothing") {
     val at = place("path")
     numbers(0, 4000).write.parquet(at)
     val made = requests(assert(one(s"ZORDER TABLE '$at' $by DRY RUN").getAs[String]("status") === "DRY_RUN"))
     assert(made.map(_.action).toSet.intersect(StoreFixture.writing) === Set.empty)
   }
 
-  test("a copy of a path is made INTO another one, and of a local table too", InShort) {
+  test("a copy of a path is made INTO another one, and of a local table too") {
     val (from, to) = (place("path"), place("copy"))
     numbers(0, 4000).write.partitionBy("p").parquet(from)
     val before = beside(from)

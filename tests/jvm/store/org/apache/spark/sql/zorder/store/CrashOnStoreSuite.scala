@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.store
 
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.LongTest
 
 /** A crash at every step of a commit: the rows are all there at once, and the next statement finishes or withdraws it. */
 class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
@@ -12,7 +13,7 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
     point <- if (partitioned) steps :+ "tagged" else steps
   } {
     val kind = if (partitioned) "partitioned" else "without partitions"
-    val tags = if (point == "altered") Seq(InShort) else Nil
+    val tags = LongTest.unless(point == "altered")
 
     test(s"a table $kind: a run that dies at $point", tags: _*) {
       withTable(partitioned) { (name, at) =>
@@ -21,7 +22,7 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
       }
     }
 
-    test(s"a table $kind: a rollback that dies at $point") {
+    test(s"a table $kind: a rollback that dies at $point", LongTest) {
       withTable(partitioned) { (name, at) =>
         done(cluster(name))
         append(name, 4000, 4100)
@@ -31,7 +32,7 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
     }
   }
 
-  test("a second crash in the recovery from the first") {
+  test("a second crash in the recovery from the first", LongTest) {
     withTable(partitioned = true) { (name, at) =>
       assert(crashAt("altered")(cluster(name)))
       Seq("state-moved", "done").foreach(p => crashAt(p)(sql(s"ZORDER VACUUM $name").collect()))
@@ -40,7 +41,7 @@ class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
   }
 
   for (point <- Seq("vacuum-deleted", "removed-state", "late-copied"))
-    test(s"maintenance that dies at $point") {
+    test(s"maintenance that dies at $point", LongTest) {
       withTable(partitioned = false) { (name, at) =>
         done(cluster(name))
         numbers(4000, 4100, files = 1).write.mode("append").parquet(at)

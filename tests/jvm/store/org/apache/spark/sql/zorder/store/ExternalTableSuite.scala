@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.store
 
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.LongTest
 
 /** The life of external tables on an object store, whose catalog's warehouse is on another file system. */
 class ExternalTableSuite extends AnyFunSuite with StoreFixture {
@@ -8,7 +9,7 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture {
   for (partitioned <- Seq(false, true)) {
     val kind = if (partitioned) "partitioned" else "without partitions"
 
-    test(s"a table $kind: run, append, increment, rollback, vacuum, remove; nothing is copied", InShort) {
+    test(s"a table $kind: run, append, increment, rollback, vacuum, remove; nothing is copied") {
       withTable(partitioned) { (name, at) =>
         val made = requests {
           done(cluster(name))
@@ -35,8 +36,7 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture {
     }
 
     test(
-      s"a table $kind: its files move when the user has agreed, and come home when the user says so",
-      InShort) {
+      s"a table $kind: its files move when the user has agreed, and come home when the user says so") {
       withTable(partitioned) { (name, at) =>
         val plain = s"ZORDER TABLE $name BY (a, b) WITH (fileCount = 4, force = true)"
         val before = beside(at)
@@ -64,7 +64,7 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture {
       }
     }
 
-    test(s"a table $kind: a file that comes late into its old place is carried over") {
+    test(s"a table $kind: a file that comes late into its old place is carried over", LongTest) {
       withTable(partitioned) { (name, at) =>
         done(cluster(name))
         val late = numbers(4000, 4100, files = 1)
@@ -77,7 +77,7 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture {
     }
   }
 
-  test("the committer that the session asks for is used: Spark's own copies each file") {
+  test("the committer that the session asks for is used: Spark's own copies each file", LongTest) {
     withTable(partitioned = false) { (name, _) =>
       val key = "spark.sql.sources.commitProtocolClass"
       spark.conf.set(key, spark.conf.get(key))

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.store
 
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.LongTest
 
 /** Delta Lake and Iceberg on an object store: run, append, increment, rollback, vacuum, a crash at their commits. */
 class FormatsOnStoreSuite extends AnyFunSuite with StoreFixture {
@@ -23,7 +24,7 @@ class FormatsOnStoreSuite extends AnyFunSuite with StoreFixture {
     assert(ids(table) === (0L until 5000))
   }
 
-  test("a Delta table") {
+  test("a Delta table", LongTest) {
     val at = place("delta")
     sql(s"CREATE TABLE delta_table (id BIGINT, a INT, b BIGINT, p BIGINT) USING delta LOCATION '$at'")
     try {
@@ -32,7 +33,7 @@ class FormatsOnStoreSuite extends AnyFunSuite with StoreFixture {
     } finally sql("DROP TABLE delta_table")
   }
 
-  test("an Iceberg table") {
+  test("an Iceberg table", LongTest) {
     sql("CREATE TABLE ice.db.t (id BIGINT, a INT, b BIGINT, p BIGINT) USING iceberg")
     append("ice.db.t", 0, 4000)
     lives("ice.db.t", Seq("iceberg-written", "iceberg-commit", "iceberg-committed"))

@@ -2,4 +2,4 @@ package org.apache.spark.sql.zorder.store
 
 import sparkzorder.LeftForTestAll
 
-class LeftOnStoreSuite extends LeftForTestAll(InShort)
+class LeftOnStoreSuite extends LeftForTestAll

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.store
 
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.LongTest
 
 /** Managed tables of a database on an object store: refused where a directory would be renamed, else as anywhere. */
 class ManagedOnStoreSuite extends AnyFunSuite with StoreFixture with BeforeAndAfterEach {
@@ -25,7 +26,7 @@ class ManagedOnStoreSuite extends AnyFunSuite with StoreFixture with BeforeAndAf
     (if (partitioned) written.partitionBy("p") else written).saveAsTable("lake.t")
   }
 
-  test("without partitions it is refused before any work, with the way out; INTO works", InShort) {
+  test("without partitions it is refused before any work, with the way out; INTO works") {
     make(partitioned = false)
     val before = beside(s"$at/t")
     val said = refused("ZORDER TABLE lake.t BY (a, b) WITH (fileCount = 4, force = true)")
@@ -35,7 +36,7 @@ class ManagedOnStoreSuite extends AnyFunSuite with StoreFixture with BeforeAndAf
     assert(beside(s"$at/t") === before && ids("lake.t") === (0L until 4000))
   }
 
-  test("with partitions: run, append, increment, rollback, vacuum, overwrite, drop") {
+  test("with partitions: run, append, increment, rollback, vacuum, overwrite, drop", LongTest) {
     make(partitioned = true)
     done(cluster("lake.t"))
     assert(ids("lake.t") === (0L until 4000))
@@ -54,7 +55,7 @@ class ManagedOnStoreSuite extends AnyFunSuite with StoreFixture with BeforeAndAf
   }
 
   for (point <- Seq("synced", "prepared", "tagged", "altered", "retired", "state-moved", "done"))
-    test(s"with partitions: a run that dies at $point") {
+    test(s"with partitions: a run that dies at $point", LongTest) {
       make(partitioned = true)
       assert(crashAt(point)(cluster("lake.t")), "the point was not reached")
       sql("ZORDER VACUUM lake.t RETAIN 0 HOURS").collect()

@@ -10,6 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.zorder.skip.scan.LoadedIndexes
+import sparkzorder.LongTest
 
 /** What each statement asks of an object store; the table of `make store-test`. */
 class RequestsSuite extends AnyFunSuite with StoreFixture {
@@ -74,7 +75,7 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
     } finally sql(s"DROP TABLE $name")
   }
 
-  test("requests and bytes of each statement") {
+  test("requests and bytes of each statement", LongTest) {
     external("flat") {
       life("flat", "")
       line("`REMOVE`")(one("ZORDER REMOVE flat STAY"))

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.delta
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.zorder.SameOnAllLines
+import sparkzorder.mark.SameOnAllLines
 
 /** The audit of Delta tables, whose files come from the log, partitions and renamed columns included. */
 @SameOnAllLines

@@ -5,10 +5,10 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
+import sparkzorder.SameOnAllLines
 
 /** Others at work during a run, and runs that die. */
 class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
@@ -17,7 +17,7 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
   for (place <- Seq("delta-written", "delta-commit"))
     test(
       s"an append during a run survives: $place",
-      FirstLineTest +: LongTest.unless(place == "delta-commit"): _*) {
+      SameOnAllLines +: LongTest.unless(place == "delta-commit"): _*) {
       withTempDir { dir =>
         val path = dir.resolve("t")
         delta(path)
@@ -37,7 +37,7 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
     test(
       s"${statement.takeWhile(_ != ' ')} of rewritten rows ends the run, deletion vectors = $vectors: nothing is " +
         "changed or left behind",
-      FirstLineTest +: LongTest.unless(statement.startsWith("DELETE") && vectors == "true"): _*) {
+      SameOnAllLines +: LongTest.unless(statement.startsWith("DELETE") && vectors == "true"): _*) {
       withTempDir { dir =>
         val path = dir.resolve("t")
         delta(path, 4000, Map("enableDeletionVectors" -> vectors))
@@ -65,7 +65,7 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
       spark.read.parquet(path.resolve(f).toString).count() > 0)
   }
 
-  test("two runs at once: one wins, the other says so", FirstLineTest) {
+  test("two runs at once: one wins, the other says so", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path)
@@ -80,7 +80,7 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
       Seq("delta-written" -> false, "delta-commit" -> false, "delta-committed" -> true))
     test(
       s"a run that dies at $place leaves the rows as they were, and the next one succeeds",
-      FirstLineTest +: LongTest.unless(place == "delta-committed"): _*) {
+      SameOnAllLines +: LongTest.unless(place == "delta-committed"): _*) {
       withTempDir { dir =>
         val path = dir.resolve("t")
         delta(path)

@@ -2,7 +2,8 @@ package org.apache.spark.sql.zorder.table.delta
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
+import sparkzorder.mark.SameOnAllLines
 
 /** Our extension in front of Delta's: the guide says behind, but both orders must work. */
 @SameOnAllLines

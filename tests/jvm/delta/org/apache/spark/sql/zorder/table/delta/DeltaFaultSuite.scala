@@ -5,10 +5,10 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.Faults
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Runs on Delta tables whose tasks, writes or commits fail. */
 @SameOnAllLines

@@ -3,12 +3,12 @@ package org.apache.spark.sql.zorder.table.delta
 import io.delta.tables.DeltaTable
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.LongTest
+import sparkzorder.SameOnAllLines
 
 /** Features of Delta's protocol that change what a file holds. */
 class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
@@ -140,7 +140,7 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a change feed has no changes of a run; a constraint and a generated column are kept", FirstLineTest) {
+  test("a change feed has no changes of a run; a constraint and a generated column are kept", SameOnAllLines) {
     withTable("f_t") {
       val year = DeltaTable.columnBuilder(spark, "y").dataType("INT").generatedAlwaysAs("YEAR(d)").build()
       DeltaTable.create(spark).tableName("f_t").addColumn("id", "BIGINT").addColumn("a", "INT")
@@ -180,7 +180,7 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("NULLs, dates, timestamps, decimals, nested fields, CHAR", FirstLineTest) {
+  test("NULLs, dates, timestamps, decimals, nested fields, CHAR", SameOnAllLines) {
     withTable("n_t") {
       spark.sql(
         "CREATE TABLE n_t (id BIGINT, c CHAR(6), s STRUCT<x: DECIMAL(20,3), t: TIMESTAMP>, f DOUBLE, " +

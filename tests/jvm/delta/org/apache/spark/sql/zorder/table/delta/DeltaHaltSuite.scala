@@ -4,14 +4,15 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.table.{Halt, StatementVictim, Victims}
 import org.apache.spark.util.Utils
-import sparkzorder.LongRunning
+import sparkzorder.mark.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Statements on Delta tables in JVMs that are halted before, at and after the commit. */
 @SameOnAllLines
-@LongRunning
+@LongTest
 class DeltaHaltSuite extends AnyFunSuite with DeltaFixture {
   private val points = Seq("delta-written" -> false, "delta-commit" -> false, "delta-committed" -> true)
   private lazy val temp = Files.createTempDirectory("zorder-halt-")

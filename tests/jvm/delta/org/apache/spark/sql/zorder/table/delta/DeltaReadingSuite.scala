@@ -2,10 +2,10 @@ package org.apache.spark.sql.zorder.table.delta
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.OnlyReading
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Statements that read need read rights only, and change nothing. */
 @SameOnAllLines

@@ -2,12 +2,12 @@ package org.apache.spark.sql.zorder.table.delta
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.run.JobWatch
 import org.apache.spark.sql.zorder.table.file.RowGroupLimit
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
+import sparkzorder.SameOnAllLines
 
 /** Whole runs on Delta tables: the same result row, the same layout, Delta's own history. */
 class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
@@ -51,7 +51,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
     assert((read(byPages = true) < 0.95 * read(byPages = false)) === RowGroupLimit.supported)
   }
 
-  test("second run, append, DRY RUN, FULL, history, rollback, remove", FirstLineTest) {
+  test("second run, append, DRY RUN, FULL, history, rollback, remove", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path)
@@ -111,7 +111,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
 
   test(
     "tables of the catalog, partitioned: order inside files, WHERE, Delta's own OPTIMIZE stays Delta's",
-    FirstLineTest) {
+    SameOnAllLines) {
     withTable("d_t") {
       val rows = numbers(20000).selectExpr("*", "cast(id % 2 as int) p")
       rows.repartition(3).write.format("delta").partitionBy("p").saveAsTable("d_t")

@@ -4,8 +4,8 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.state.StateFixture
+import sparkzorder.mark.SameOnAllLines
 
 /** Runs of Delta tables that an earlier version has left unfinished (`tests/state`). */
 @SameOnAllLines

@@ -6,10 +6,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.JobWatch
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Unpartitioned tables that are larger than a batch: commit by commit to the same layout. */
 @SameOnAllLines

@@ -8,13 +8,13 @@ import scala.collection.JavaConverters._
 import org.apache.hudi.exception.HoodieWriteConflictException
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.{GuardedFileSystem, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Others at work during a run, and runs that die. */
 @SameOnAllLines

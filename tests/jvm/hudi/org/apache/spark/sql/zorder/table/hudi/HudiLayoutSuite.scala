@@ -4,10 +4,10 @@ import java.nio.file.Path
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.LongRunning
+import sparkzorder.mark.LongTest
 
 /** Look-ups read no more files than after Hudi's own z-order and Hilbert clustering of the same rows. */
-@LongRunning
+@LongTest
 class HudiLayoutSuite extends AnyFunSuite with HudiFixture {
   private val n = 20000L
   private val values = Seq(

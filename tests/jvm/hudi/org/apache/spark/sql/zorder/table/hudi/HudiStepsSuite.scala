@@ -3,10 +3,10 @@ package org.apache.spark.sql.zorder.table.hudi
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import sparkzorder.LongRunning
+import sparkzorder.mark.LongTest
 
 /** A table that is larger than a batch: clusterings of a part of it, one after the other. */
-@LongRunning
+@LongTest
 class HudiStepsSuite extends AnyFunSuite with HudiFixture {
 
   test("steps end in the files of one clustering, every key is found, a second run has nothing to do") {

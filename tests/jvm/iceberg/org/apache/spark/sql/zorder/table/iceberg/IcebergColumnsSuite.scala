@@ -4,7 +4,7 @@ import java.util.UUID
 
 import org.apache.iceberg.types.Types
 import org.scalatest.funsuite.AnyFunSuite
-import org.apache.spark.sql.zorder.FirstLineTest
+import sparkzorder.SameOnAllLines
 
 /** Every type that Iceberg and Spark share, and columns that were changed since the files were written. */
 class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture {
@@ -51,7 +51,7 @@ class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture {
     }
   }
 
-  test("renamed, dropped and added columns: statistics are found by number", FirstLineTest) {
+  test("renamed, dropped and added columns: statistics are found by number", SameOnAllLines) {
     val t = create("evolved", "id BIGINT, a INT, gone INT, b INT")
     fill(t, 2000, 4, "id", "int(id % 100) AS a", "int(id) AS gone", "int(hash(id)) AS b")
     sql(s"ALTER TABLE $t RENAME COLUMN a TO x")
@@ -93,7 +93,7 @@ class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture {
     assert(gone.contains("no column any more that was called a"), gone)
   }
 
-  test("files of another writer, read by a mapping of names", FirstLineTest) {
+  test("files of another writer, read by a mapping of names", SameOnAllLines) {
     val path = temp.resolve("imported").toUri.toString
     spark.range(0, 2000, 1, 4).selectExpr(
       "id",

@@ -3,10 +3,10 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.apache.iceberg.exceptions.CommitStateUnknownException
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
+import sparkzorder.SameOnAllLines
 
 /** What others do during a run, and runs that die. */
 class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
@@ -57,7 +57,7 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     }
   }
 
-  test("of two runs at once one wins and the other leaves nothing behind", FirstLineTest) {
+  test("of two runs at once one wins and the other leaves nothing behind", SameOnAllLines) {
     val t = filled("two")
     val before = content(t)
     meanwhile("iceberg-written") {
@@ -91,7 +91,7 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     }
   }
 
-  test("when nobody knows whether a commit took place, no file is deleted", FirstLineTest) {
+  test("when nobody knows whether a commit took place, no file is deleted", SameOnAllLines) {
     val t = filled("unknown")
     meanwhile("iceberg-commit")(
       throw new CommitStateUnknownException(new RuntimeException("connection lost")))
@@ -100,7 +100,7 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     assert(filesOnDisk(t).size == 8 && spark.table(t).count() == 2000)
   }
 
-  test("a table that was dropped during the run is an error, not a table again", FirstLineTest) {
+  test("a table that was dropped during the run is an error, not a table again", SameOnAllLines) {
     val t = filled("dropped")
     meanwhile("iceberg-commit")(sql(s"DROP TABLE $t PURGE"))
     intercept[Exception](cluster(t, "a, b"))

@@ -3,10 +3,10 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.Faults
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Runs on Iceberg tables whose tasks, writes or commits fail. */
 @SameOnAllLines

@@ -2,13 +2,13 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.{Halt, StatementVictim, Victims}
-import sparkzorder.LongRunning
+import sparkzorder.mark.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Statements on Iceberg tables in JVMs that are halted before, at and after the commit. */
 @SameOnAllLines
-@LongRunning
+@LongTest
 class IcebergHaltSuite extends AnyFunSuite with IcebergFixture {
   private val points = Seq("iceberg-written" -> false, "iceberg-commit" -> false, "iceberg-committed" -> true)
   private def table(point: String): String = s"ice.db.${point.replace('-', '_')}"

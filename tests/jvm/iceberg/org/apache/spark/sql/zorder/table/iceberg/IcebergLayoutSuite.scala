@@ -4,8 +4,8 @@ import org.apache.iceberg.expressions.Expressions
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** The layout is that of plain Parquet, and reads no more than Iceberg's own z-order on the same rows. */
 @SameOnAllLines

@@ -3,9 +3,9 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.apache.iceberg.FileScanTask
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Partitions that a transform makes from columns: each is laid out for itself. */
 @SameOnAllLines

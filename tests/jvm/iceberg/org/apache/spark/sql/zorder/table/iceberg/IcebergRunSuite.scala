@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import sparkzorder.SameOnAllLines
 
 /** A clustering run over an Iceberg table, from the statement to the snapshot. */
 class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
@@ -34,7 +34,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(shown.last.getString(0) == "replace" && shown.last.getString(1) == runId)
   }
 
-  test("the order of the rows is kept: row groups and pages are read as forecast", FirstLineTest) {
+  test("the order of the rows is kept: row groups and pages are read as forecast", SameOnAllLines) {
     val t = filled("order")
     val row = cluster(t, "a, b", "WITH (fileCount = 4, force = true, pageRowLimit = 200)")
     val shares = row.getSeq[org.apache.spark.sql.Row](row.fieldIndex("columns"))
@@ -46,7 +46,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     }
   }
 
-  test("a second run has nothing to do, and FULL takes all files again", FirstLineTest) {
+  test("a second run has nothing to do, and FULL takes all files again", SameOnAllLines) {
     val t = filled("again")
     cluster(t, "a, b")
     val files = filesOf(t)
@@ -68,7 +68,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(status(sql(s"ZORDER TABLE $t BY (a, b)").head()) == "NOTHING_TO_DO")
   }
 
-  test("the table's own file size is the default, and an option of the run wins", FirstLineTest) {
+  test("the table's own file size is the default, and an option of the run wins", SameOnAllLines) {
     val t = create("sized", columns, "TBLPROPERTIES ('write.target-file-size-bytes' = '70000')")
     fill(t, 30000, 8, values: _*)
     // the advice is on the files that a run would make
@@ -84,7 +84,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(tasks(t).length == 2)
   }
 
-  test("a table with more rows than are sampled", FirstLineTest) {
+  test("a table with more rows than are sampled", SameOnAllLines) {
     val t = create("large", columns)
     fill(t, 260000, 8, values: _*)
     val row = cluster(t, "a, b", "WITH (fileCount = 16)")
@@ -93,7 +93,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(spark.table(t).count() == 260000 && tasks(t).length == 16)
   }
 
-  test("DRY RUN and a run without gain change nothing", FirstLineTest) {
+  test("DRY RUN and a run without gain change nothing", SameOnAllLines) {
     val t = filled("dry")
     val snapshot = load(t).currentSnapshot.snapshotId
     assert(status(cluster(t, "a, b", "WITH (fileCount = 4) DRY RUN")) == "DRY_RUN")
@@ -103,7 +103,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(load(t).currentSnapshot.snapshotId == sorted && sorted != snapshot)
   }
 
-  test("WHERE takes the files that lie inside it", FirstLineTest) {
+  test("WHERE takes the files that lie inside it", SameOnAllLines) {
     val t = create("part", columns)
     fill(t, 8000, 8, values: _*)
     val before = content(t)
@@ -132,12 +132,12 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(spark.table("own").count() == 8000)
   }
 
-  test("OPTIMIZE t ZORDER BY is the same", FirstLineTest) {
+  test("OPTIMIZE t ZORDER BY is the same", SameOnAllLines) {
     val t = filled("optimized")
     assert(status(sql(s"OPTIMIZE $t ZORDER BY (a, b) WITH (fileCount = 4, force = true)").head()) == "DONE")
   }
 
-  test("INTO writes a copy of plain Parquet and leaves the table alone", FirstLineTest) {
+  test("INTO writes a copy of plain Parquet and leaves the table alone", SameOnAllLines) {
     val t = filled("copied")
     val files = filesOf(t)
     val path = temp.resolve("copy").toUri.toString
@@ -174,7 +174,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(!load(t).properties.containsKey("write.parquet.row-group-size-bytes"))
   }
 
-  test("nothing stays staged on the driver", FirstLineTest) {
+  test("nothing stays staged on the driver", SameOnAllLines) {
     val t = filled("staged")
     val cached = org.apache.iceberg.spark.SparkTableCache.get.size
     cluster(t, "a, b", "WITH (fileCount = 4) DRY RUN")

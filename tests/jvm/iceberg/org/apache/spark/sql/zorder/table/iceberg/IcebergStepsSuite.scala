@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** A table that is larger than a batch: `replace` snapshots of a part of it at a time. */
 @SameOnAllLines

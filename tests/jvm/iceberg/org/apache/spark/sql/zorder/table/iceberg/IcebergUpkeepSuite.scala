@@ -5,9 +5,9 @@ import scala.collection.JavaConverters._
 import org.apache.iceberg.spark.actions.SparkActions
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.mark.SameOnAllLines
 
 /** History, vacuum, rollback and removal of runs on Iceberg tables. */
 @SameOnAllLines

@@ -4,9 +4,9 @@ import java.util.SplittableRandom
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.curve.{Block, BytesWord, LongWord, OrderedWord, Zone}
 import sparkzorder.curve.cost.Bound
+import sparkzorder.mark.SameOnAllLines
 
 /** Depth, shares and bounds: tables computed by hand, and random zones against a slow, plain computation. */
 @SameOnAllLines

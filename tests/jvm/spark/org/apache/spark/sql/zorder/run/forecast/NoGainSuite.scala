@@ -6,8 +6,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.col
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.RunFixture
+import sparkzorder.mark.SameOnAllLines
 
 /** Runs that would gain too little: each says why, and changes nothing. */
 @SameOnAllLines

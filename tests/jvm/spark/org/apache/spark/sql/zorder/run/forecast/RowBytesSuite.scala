@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.run.forecast
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.curve.{BytesWord, LongWord, Zone}
+import sparkzorder.mark.SameOnAllLines
 
 /** Bytes of a row in a shuffle, by the bounds of its columns. */
 @SameOnAllLines

@@ -3,10 +3,10 @@ package org.apache.spark.sql.zorder.run.inspect
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, RowGroup}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
+import sparkzorder.mark.SameOnAllLines
 
 /** Which columns a run samples along with those that it clusters by. */
 @SameOnAllLines

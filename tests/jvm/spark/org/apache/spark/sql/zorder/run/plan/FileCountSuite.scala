@@ -6,10 +6,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.col
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.run.RunFixture
 import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
+import sparkzorder.mark.SameOnAllLines
 
 /** How many files a run makes by default (docs/spec.md, section 2, ADR 0028). */
 @SameOnAllLines

@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.run.plan
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.mark.SameOnAllLines
 
 /**
  * Thirty appends, with a decision after each: what look-ups read beside a fresh FULL, in rows, what is written, and

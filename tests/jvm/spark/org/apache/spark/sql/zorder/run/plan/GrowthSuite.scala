@@ -4,8 +4,8 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.mark.SameOnAllLines
 
 /** What becomes of new rows: the decision alone, without a table. */
 @SameOnAllLines

@@ -2,11 +2,11 @@ package org.apache.spark.sql.zorder.run.plan
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.run.Batches
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.layout.{Cut, CutTree, InFileOrder, Layout, LayoutColumn, Leaf, ScaleBuilder}
+import sparkzorder.mark.SameOnAllLines
 
 /** How partitions that are larger than a batch are cut into steps. */
 @SameOnAllLines

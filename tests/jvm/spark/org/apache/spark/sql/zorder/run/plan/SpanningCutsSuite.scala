@@ -3,8 +3,8 @@ package org.apache.spark.sql.zorder.run.plan
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import sparkzorder.mark.SameOnAllLines
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 
 /** How rows of many file numbers are joined to a few files. */
 @SameOnAllLines

@@ -4,9 +4,9 @@ import com.fasterxml.jackson.databind.ObjectMapper
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.SparkEnv
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.run.RunFixture
 import org.apache.spark.sql.zorder.run.request.{Progress, Terminal}
+import sparkzorder.mark.SameOnAllLines
 
 /** What collectors of metrics and of logs see of runs. */
 @SameOnAllLines

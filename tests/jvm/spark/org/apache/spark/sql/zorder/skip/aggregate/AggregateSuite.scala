@@ -7,9 +7,9 @@ import scala.collection.JavaConverters._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.functions.expr
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.zorder.skip.SkippedScans
 import org.apache.spark.sql.zorder.skip.scan.SkippingUsage
+import sparkzorder.SameOnAllLines
 
 /** `min`, `max` and `count` over whole tables, with the index and without. */
 class AggregateSuite extends AnyFunSuite with SkippedScans {
@@ -75,7 +75,7 @@ class AggregateSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("files that the index does not know are read, and all others counted once", FirstLineTest) {
+  test("files that the index does not know are read, and all others counted once", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t").toString
       table(path)

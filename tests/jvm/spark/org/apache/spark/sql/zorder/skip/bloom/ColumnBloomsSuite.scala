@@ -10,11 +10,11 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.stats.bloom.{BloomKey, BloomProbe, SplitBlockBloom}
 import org.apache.spark.util.Utils
 import sparkzorder.curve.{BytesWord, LongWord, Word}
 import sparkzorder.curve.cost.{Condition, Interval}
+import sparkzorder.mark.SameOnAllLines
 
 /** Filters written block by block and asked, beside the sets that they were made of. */
 @SameOnAllLines

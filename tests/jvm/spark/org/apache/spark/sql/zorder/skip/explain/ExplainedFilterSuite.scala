@@ -2,10 +2,11 @@ package org.apache.spark.sql.zorder.skip.explain
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.skip.{RandomFilters, SyntheticIndex}
 import org.apache.spark.sql.zorder.skip.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.workload.predicate.Predicates
+import sparkzorder.mark.SameOnAllLines
 
 /** An explanation finds the files that a scan keeps, whatever the filter. */
 @SameOnAllLines

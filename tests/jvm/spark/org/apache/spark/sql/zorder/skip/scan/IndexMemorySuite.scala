@@ -6,8 +6,8 @@ import scala.collection.mutable
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.skip.SkippedScans
+import sparkzorder.mark.SameOnAllLines
 
 /** What loaded indexes may take of the driver's memory. */
 @SameOnAllLines

@@ -7,10 +7,11 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.BooleanType
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.skip.{RandomFilters, SyntheticIndex}
 import org.apache.spark.sql.zorder.skip.filter.{FilesThatMatchWholly, FilesThatMayMatch, FilesThatReachTop}
 import org.apache.spark.sql.zorder.skip.marker.TopRows
+import sparkzorder.mark.SameOnAllLines
 
 /** Orders, limits and filters at random beside a sort of all rows: no file with a row of the answer is left out. */
 @SameOnAllLines

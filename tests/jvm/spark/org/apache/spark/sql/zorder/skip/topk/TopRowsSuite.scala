@@ -7,8 +7,8 @@ import sparkzorder.LongTest
 
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.functions.{col, lit}
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.zorder.skip.SkippedScans
+import sparkzorder.SameOnAllLines
 
 /** `ORDER BY ... LIMIT` over real files, with skipping and without. */
 class TopRowsSuite extends AnyFunSuite with SkippedScans {
@@ -92,7 +92,7 @@ class TopRowsSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("files that are new, changed or gone since do not count, in partitions neither", FirstLineTest) {
+  test("files that are new, changed or gone since do not count, in partitions neither", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t").toString
       spark.range(0, 8000, 1, 8).selectExpr("id", "id div 4000 part").write.partitionBy("part").parquet(path)
@@ -121,7 +121,7 @@ class TopRowsSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("30 queries at random give the same rows with skipping and without, ties included", FirstLineTest) {
+  test("30 queries at random give the same rows with skipping and without, ties included", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t").toString
       val random = new scala.util.Random(17)

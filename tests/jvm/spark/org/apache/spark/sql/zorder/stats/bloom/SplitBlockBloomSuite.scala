@@ -10,8 +10,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions.XXH64
 import org.apache.spark.sql.types.{DecimalType, IntegerType, LongType, StringType}
-import org.apache.spark.sql.zorder.SameOnAllLines
 import sparkzorder.curve.{BytesWord, LongWord, OrderedWord}
+import sparkzorder.mark.SameOnAllLines
 
 /** The filters beside Parquet's own, and how often they are wrong. */
 @SameOnAllLines

@@ -5,7 +5,6 @@ import java.io.File
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.{
   Operation,
   RecordedFile,
@@ -20,6 +19,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, LocalProcesses}
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 5: vacuum, rollback, remove and history. */
 @SameOnAllLines

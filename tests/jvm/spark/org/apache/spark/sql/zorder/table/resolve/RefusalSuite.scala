@@ -7,10 +7,10 @@ import java.util.Locale
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableFixture, TableRef}
+import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 4: what is refused, with the statement that is right instead. */
 @SameOnAllLines

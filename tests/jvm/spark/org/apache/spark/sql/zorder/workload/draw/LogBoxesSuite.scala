@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.workload.draw
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.fit.{BytesSample, LongSample, Sample}
@@ -13,6 +13,7 @@ import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.workload.log.{LoggedCondition, LoggedQuery, QueryLog}
 import sparkzorder.curve.{BytesWord, LongWord}
 import sparkzorder.curve.cost.{Condition, Query}
+import sparkzorder.mark.SameOnAllLines
 
 /** Logged queries as boxes over the columns of a layout. */
 @SameOnAllLines

@@ -4,13 +4,13 @@ import java.nio.file.{Files, Paths}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.FirstLineTest
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.workload.BoxFixture
+import sparkzorder.SameOnAllLines
 
 /** The log of a session's own queries: asked for, counted, bounded, and harmless. */
 class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
@@ -56,7 +56,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
     }
   }
 
-  test("with literals, one row per value", FirstLineTest) {
+  test("with literals, one row per value", SameOnAllLines) {
     fresh { (table, log) =>
       start(log, "KEEP LITERALS")
       (1 to 3).foreach(i => spark.read.parquet(table).where(s"a = $i AND s LIKE 'n${i}%'").collect())
@@ -104,7 +104,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
     }
   }
 
-  test("unlike queries are bounded, like ones are counted on", FirstLineTest) {
+  test("unlike queries are bounded, like ones are counted on", SameOnAllLines) {
     fresh { (table, log) =>
       withConf(SessionKeys.QueryLogMost.key -> "3") {
         start(log, "KEEP LITERALS")
@@ -116,7 +116,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
     }
   }
 
-  test("batches become files; the end of the application writes the rest", FirstLineTest) {
+  test("batches become files; the end of the application writes the rest", SameOnAllLines) {
     var batches = Vector.empty[Seq[LoggedQuery]]
     val recorder = new QueryRecorder(10, b => batches :+= b)
     val one = LoggedQuery(Some("t"), None, "q", 1.0, Nil)

@@ -4,9 +4,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions.{Cast, EvalMode, Literal}
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.{SameOnAllLines, ZOrderSession}
+import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.expr.WordTypes
 import sparkzorder.curve.{BytesWord, LongWord}
+import sparkzorder.mark.SameOnAllLines
 
 /** Values as text and back, for every type and its edges. */
 @SameOnAllLines

@@ -6,13 +6,13 @@ import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.{TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 5: the commit of a table of the catalog. */
 @SameOnAllLines

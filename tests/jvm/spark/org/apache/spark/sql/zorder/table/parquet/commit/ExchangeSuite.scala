@@ -11,7 +11,6 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.parquet.{ExchangeGuard, LateChoice}
@@ -20,6 +19,7 @@ import org.apache.spark.sql.zorder.table.parquet.journal.{JournalState, JournalS
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 5: where directories can be renamed, the name of a table and its path agree. */
 @SameOnAllLines

@@ -8,9 +8,9 @@ import scala.concurrent.duration.DurationInt
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.mark.SameOnAllLines
 
 /** Jobs that write into a table while its directories are exchanged, and lose no row. */
 @SameOnAllLines

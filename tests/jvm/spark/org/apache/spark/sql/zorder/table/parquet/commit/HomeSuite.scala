@@ -6,11 +6,11 @@ import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.{ParquetNames, TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.HomeChoice
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** `ZORDER REMOVE` of tables whose files have moved: they go back to where they were. */
 @SameOnAllLines

@@ -6,10 +6,10 @@ import java.nio.file.attribute.PosixFilePermissions
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.{ParquetNames, RecordedFile, TableFixture}
 import org.apache.spark.sql.zorder.table.parquet.journal.Journal
+import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 5: the commit of a table known by its path. */
 @SameOnAllLines

@@ -3,9 +3,9 @@ package org.apache.spark.sql.zorder.table.parquet.journal
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.SameOnAllLines
 import org.apache.spark.sql.zorder.table.Operation
 import org.apache.spark.sql.zorder.table.parquet.files.ListedFile
+import sparkzorder.mark.SameOnAllLines
 
 /** The text of journals on disk: older versions wrote it, and must be able to read ours. */
 @SameOnAllLines

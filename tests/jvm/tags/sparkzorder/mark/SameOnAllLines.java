@@ -1,4 +1,4 @@
-package org.apache.spark.sql.zorder;
+package sparkzorder.mark;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -8,7 +8,8 @@ import org.scalatest.TagAnnotation;
 
 /**
  * Marks a suite in which Spark has little part: files, journals and decisions of ours, faults of a disk.
- * `make test` runs it on the first of the full lines only, `make test-all` on all of them.
+ * `make test` runs it on the first of the full lines only, `make test-all` on all of them. The tag of the same
+ * name marks a single test.
  */
 @TagAnnotation
 @Retention(RetentionPolicy.RUNTIME)

@@ -1,4 +1,4 @@
-package sparkzorder;
+package sparkzorder.mark;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -8,9 +8,9 @@ import org.scalatest.TagAnnotation;
 
 /**
  * Marks a suite that only `make test-all` runs: it takes long, and shorter tests of the same area are part of
- * `make test`. {@link LongTest} marks a single test in the same way.
+ * `make test`. The tag of the same name marks a single test.
  */
 @TagAnnotation
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)
-public @interface LongRunning {}
+public @interface LongTest {}
