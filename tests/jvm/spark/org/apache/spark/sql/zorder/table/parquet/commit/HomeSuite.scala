@@ -79,6 +79,13 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       }
     }
 
+    test(s"$kind: a way home that died is finished by the statement that began it") {
+      val path = moved(kind)
+      assert(crashAt("home-moved")(remove()), "the point was not reached")
+      assert(remove() == "REMOVED")
+      assertHome(path)
+    }
+
     test(s"$kind: files that are not the table's keep it away, by name; STAY leaves everything") {
       val path = moved(kind)
       val extra = listed(plain("extra", 5, 1)).filter(_.getName.endsWith(".parquet")).head

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.zorder.conf.{NearestName, RunOptions}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.FormatDescriptor
 import org.apache.spark.sql.zorder.table.parquet.{
   CatalogParquetTable,
@@ -126,8 +127,11 @@ private[table] object CatalogResolver {
           // one reading of the journals for both, unless they are elsewhere or the first had work to do
           val asRead = entry.store == beside && !journals.exists(PathRecovery.isUnfinished)
           CatalogRecovery.recover(entry, if (asRead) journals else entry.store.all())
+          entry.reload()
         }
-        moved(entry, identity, access, agreed)
+        // the recovery has finished a way home that died
+        if (PathText.of(entry.root) != PathText.of(root)) at(session, name, entry.meta, access, options)
+        else moved(entry, identity, access, agreed)
     }
     // a statement that only reads does no harm to the other table
     if (access == Access.Change) OverlapRefusals.refuse(session, table.root, Some(meta.identifier))
