@@ -3,7 +3,6 @@ package org.apache.spark.sql.zorder.fit
 import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.mark.SameOnAllLines
 
-
 /** Rank correlation of sampled columns. */
 @SameOnAllLines
 class RankCorrelationSuite extends AnyFunSuite {

@@ -2,7 +2,6 @@ package org.apache.spark.sql.zorder.fit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-
 import sparkzorder.curve.{Block, BytesWord, LongWord, Zone}
 import sparkzorder.mark.SameOnAllLines
 

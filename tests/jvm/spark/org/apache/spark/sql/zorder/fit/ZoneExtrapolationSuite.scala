@@ -2,7 +2,6 @@ package org.apache.spark.sql.zorder.fit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-
 import sparkzorder.curve.{Block, LongWord, Zone}
 import sparkzorder.curve.cost.SortedWords
 import sparkzorder.mark.SameOnAllLines

@@ -12,7 +12,6 @@ import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.mark.SameOnAllLines
 
-
 /** `WITH (bloom = ...)`: filters that Parquet's own reader finds, and that know their values. */
 @SameOnAllLines
 class BloomFilterSuite extends AnyFunSuite with RunFixture {

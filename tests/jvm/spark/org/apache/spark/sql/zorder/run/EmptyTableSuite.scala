@@ -5,7 +5,6 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.mark.SameOnAllLines
 
-
 /** A table that waits for its first rows is no failure. */
 @SameOnAllLines
 class EmptyTableSuite extends AnyFunSuite with RunFixture {

@@ -3,7 +3,6 @@ package org.apache.spark.sql.zorder.run
 import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.mark.SameOnAllLines
 
-
 /** What is said to those who read a table while its directories are exchanged. */
 @SameOnAllLines
 class ReadersSuite extends AnyFunSuite with RunFixture {

@@ -140,7 +140,9 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("a change feed has no changes of a run; a constraint and a generated column are kept", SameOnAllLines) {
+  test(
+    "a change feed has no changes of a run; a constraint and a generated column are kept",
+    SameOnAllLines) {
     withTable("f_t") {
       val year = DeltaTable.columnBuilder(spark, "y").dataType("INT").generatedAlwaysAs("YEAR(d)").build()
       DeltaTable.create(spark).tableName("f_t").addColumn("id", "BIGINT").addColumn("a", "INT")

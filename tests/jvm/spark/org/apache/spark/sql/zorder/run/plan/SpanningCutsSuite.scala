@@ -5,7 +5,6 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import sparkzorder.mark.SameOnAllLines
 
-
 /** How rows of many file numbers are joined to a few files. */
 @SameOnAllLines
 class SpanningCutsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
