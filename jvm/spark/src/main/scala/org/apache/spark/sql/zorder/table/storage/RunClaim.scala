@@ -2,14 +2,14 @@ package org.apache.spark.sql.zorder.table.storage
 
 import java.io.IOException
 import java.lang.management.ManagementFactory
-import java.nio.charset.StandardCharsets.{ISO_8859_1, UTF_8}
+import java.nio.charset.StandardCharsets.ISO_8859_1
 import java.nio.file.{Files, Paths}
 import java.util.concurrent.TimeUnit.SECONDS
 
 import scala.util.Try
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.{FileAlreadyExistsException, FileSystem, Path}
+import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.util.ThreadUtils
 
@@ -56,12 +56,14 @@ object RunClaim {
           s"The run $other is at work on $name: it was left alone, as giveWay = true says.")
       }
       try {
-        create(fs, path, runId, over = !giveWay || exists(fs, path))
-        Some(new RunClaim(fs, path, runId))
-      } catch {
-        case _: FileAlreadyExistsException if giveWay => take(fs, root, name, runId, giveWay)
-        case _: IOException => None
-      }
+        val taken =
+          if (giveWay && !exists(fs, path)) TextFiles.claim(fs, path, text(runId))
+          else {
+            TextFiles.replace(fs, path, text(runId))
+            true
+          }
+        if (taken) Some(new RunClaim(fs, path, runId)) else take(fs, root, name, runId, giveWay)
+      } catch { case _: IOException => None }
     }
 
   /** Deletes the claims of dead runs, beside the table and where it was before. */
@@ -79,14 +81,6 @@ object RunClaim {
     TextFiles.read(fs, path).toSeq.flatMap(_.split('\n'))
 
   private def runOf(fs: FileSystem, path: Path): Option[String] = lines(fs, path).headOption
-
-  private def create(fs: FileSystem, path: Path, runId: String, over: Boolean): Unit =
-    if (over) TextFiles.replace(fs, path, text(runId))
-    else StorageFailure.thrown {
-      val out = fs.create(path, false)
-      try out.write(text(runId).getBytes(UTF_8))
-      finally out.close()
-    }
 
   /** The live run that has claimed it. */
   private def holder(fs: FileSystem, path: Path): Option[String] =

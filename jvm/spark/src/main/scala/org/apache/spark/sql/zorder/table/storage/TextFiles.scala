@@ -43,16 +43,15 @@ private[zorder] object TextFiles {
       true
     }
 
-  /** Writes a file unless it exists. Of several that try at the same time, one succeeds; not on an object store. */
+  /**
+   * Writes a file unless it exists. Of several that try at the same time, one succeeds; not on an object store. Others
+   * may see the file before its text.
+   */
   def claim(fs: FileSystem, path: Path, text: String): Boolean =
     try {
-      if (fs.getUri.getScheme == "file") {
+      if (fs.getUri.getScheme == "file")
         Files.write(Paths.get(path.toUri.getPath), text.getBytes(UTF_8), StandardOpenOption.CREATE_NEW)
-      } else {
-        val out = fs.create(path, false)
-        try out.write(text.getBytes(UTF_8))
-        finally out.close()
-      }
+      else put(fs, path, text, over = false)
       true
     } catch { case _: java.nio.file.FileAlreadyExistsException | _: FileAlreadyExistsException => false }
 
@@ -78,8 +77,8 @@ private[zorder] object TextFiles {
     case other => other
   }
 
-  private def put(fs: FileSystem, path: Path, text: String): Unit = StorageFailure.thrown {
-    val out = fs.create(path, true)
+  private def put(fs: FileSystem, path: Path, text: String, over: Boolean = true): Unit = StorageFailure.thrown {
+    val out = fs.create(path, over)
     try out.write(text.getBytes(UTF_8))
     finally out.close()
   }
