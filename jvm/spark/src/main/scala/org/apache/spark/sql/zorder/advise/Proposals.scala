@@ -254,7 +254,7 @@ private[advise] object ValueCounts {
  * @param pagesPerFile
  *   mean number of pages in a file
  */
-final private[advise] class LayoutEvaluator(
+final private class LayoutEvaluator(
     sample: Sample,
     queries: Seq[Query],
     val files: Int,
@@ -284,7 +284,7 @@ final private[advise] class LayoutEvaluator(
       RankBlocks.ofZones(pages.toIndexedSeq, scales))
 }
 
-private[advise] object LayoutEvaluator {
+private object LayoutEvaluator {
 
   /** Files of fewer sampled rows would all look narrower than they are. */
   private val LeastRows = 20

@@ -77,11 +77,12 @@ private[zorder] object TextFiles {
     case other => other
   }
 
-  private def put(fs: FileSystem, path: Path, text: String, over: Boolean = true): Unit = StorageFailure.thrown {
-    val out = fs.create(path, over)
-    try out.write(text.getBytes(UTF_8))
-    finally out.close()
-  }
+  private def put(fs: FileSystem, path: Path, text: String, over: Boolean = true): Unit =
+    StorageFailure.thrown {
+      val out = fs.create(path, over)
+      try out.write(text.getBytes(UTF_8))
+      finally out.close()
+    }
 
   private def move(fs: FileSystem, from: Path, to: Path): Unit =
     if (fs.getUri.getScheme == "file") {
