@@ -84,6 +84,19 @@ def test_the_import_needs_no_pyspark(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("command", ["doctor", "demo", "jar"])
+def test_a_command_without_pyspark_says_what_to_type(command, tmp_path):
+    program = (
+        "import sys; sys.modules['pyspark'] = None; from spark_zorder.__main__ import main; "
+        f"sys.exit(main(['{command}']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    wanted = "This needs Spark, and pyspark is not installed: type pip install 'spark-zorder[spark]'"
+    assert done.returncode == 1 and done.stderr.startswith(wanted), done.stderr
+
+
 @pytest.mark.parametrize("name", ["", "a..b"])
 def test_a_table_name_that_is_none(name):
     from spark_zorder import ZOrderTable

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+NO_PYSPARK = "pyspark is not installed: type pip install 'spark-zorder[spark]', then the same again."
+
 
 class SetupError(RuntimeError):
     """Spark, Scala, the jar or the session do not fit together. The message says what to do."""
@@ -33,6 +35,8 @@ def _is(error: BaseException, exception: str) -> bool:
 
 def sentence(error: BaseException) -> str:
     """The message of an error without the Java stack trace that some pyspark errors carry."""
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == "pyspark":
+        return f"This needs Spark, and {NO_PYSPARK}"
     lines = [line for line in str(error).splitlines() if line.strip()]
     kept = []
     for line in lines:

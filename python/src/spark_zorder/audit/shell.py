@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .. import _sql, _text
-from .._errors import AuditError, UsageError
+from .._errors import NO_PYSPARK, AuditError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -86,10 +86,7 @@ def _without_spark(arguments: argparse.Namespace) -> Listing | None:
 def _needs_spark(why: str, said: bool = False) -> None:
     """Raises UsageError, with the command to type, if Spark is not installed. `said` tells why on stderr."""
     if importlib.util.find_spec("pyspark") is None:
-        raise UsageError(
-            f"{why}, and pyspark is not installed: type pip install 'spark-zorder[spark]', then the same "
-            "again."
-        )
+        raise UsageError(f"{why}, and {NO_PYSPARK}")
     if said:
         _say(f"{why}, so a Spark session is started.")
 
