@@ -108,7 +108,7 @@ val inSeveralJvms: Setting[_] = Test / testGrouping := {
   val options = (Test / forkOptions).value
   val delta = """.*\.table\.delta\..*""".r
   val formats = """.*\.table\.(iceberg|hudi)\..*""".r
-  val reading = """.*\.zorder\.(skip|audit|workload|sort|expr)\..*""".r
+  val reading = """.*\.zorder\.(skipping|insight|querylog|clustering\.sort|expr)\..*""".r
   def group(test: TestDefinition): String = test.name match {
     case delta() => "delta"
     case formats(_) => "formats"

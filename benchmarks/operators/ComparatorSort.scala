@@ -1,4 +1,4 @@
-package org.apache.spark.sql.zorder.sort
+package org.apache.spark.sql.zorder.clustering.sort
 
 import java.util.function.Supplier
 

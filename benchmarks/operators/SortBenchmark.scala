@@ -1,4 +1,4 @@
-package org.apache.spark.sql.zorder.sort
+package org.apache.spark.sql.zorder.clustering.sort
 
 import java.lang.management.ManagementFactory
 import java.nio.file.{Files, Path, Paths}

@@ -16,8 +16,8 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 COPY = TOP / "target" / "mutants"
-SKIP = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/skip"
-PREDICATE = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/workload/predicate"
+SKIP = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/skipping"
+PREDICATE = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/skipping/predicate"
 STATS = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/stats"
 
 

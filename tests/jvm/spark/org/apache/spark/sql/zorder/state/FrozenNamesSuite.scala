@@ -10,16 +10,16 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.advise
+import org.apache.spark.sql.zorder.insight.advise
 import org.apache.spark.sql.zorder.conf.{SessionKeys, ZOrderOption}
-import org.apache.spark.sql.zorder.run.report.RunStatus
-import org.apache.spark.sql.zorder.run.request.ClusteredBy
-import org.apache.spark.sql.zorder.skip.explain.PruneCause
+import org.apache.spark.sql.zorder.clustering.report.RunStatus
+import org.apache.spark.sql.zorder.clustering.request.ClusteredBy
+import org.apache.spark.sql.zorder.insight.explain.PruneCause
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
 import org.apache.spark.sql.zorder.table.Operation
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 import org.apache.spark.sql.zorder.table.parquet.commit.{CatalogCommit, ExchangeMark}
-import org.apache.spark.sql.zorder.workload.log.ConditionKind
+import org.apache.spark.sql.zorder.querylog.ConditionKind
 import sparkzorder.curve.build.Curves
 import sparkzorder.mark.SameOnAllLines
 

@@ -16,7 +16,7 @@ import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
-import org.apache.spark.sql.zorder.fit.LayoutJson
+import org.apache.spark.sql.zorder.clustering.fit.LayoutJson
 import org.apache.spark.sql.zorder.table.{CatalogImage, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
 

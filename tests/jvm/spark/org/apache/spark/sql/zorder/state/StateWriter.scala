@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.{FileSystem, Path => HPath}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.fit.{BytesSample, LayoutJson, LongSample, SampleColumn}
+import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LayoutJson, LongSample, SampleColumn}
 import org.apache.spark.sql.zorder.table.{CatalogImage, CommitRequest, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, RunClaim}

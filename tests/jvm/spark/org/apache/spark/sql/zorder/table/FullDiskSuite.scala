@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.run.RunFixture
+import org.apache.spark.sql.zorder.clustering.RunFixture
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 

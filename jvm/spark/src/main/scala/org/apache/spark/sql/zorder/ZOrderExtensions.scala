@@ -5,13 +5,13 @@ import org.apache.spark.sql.{SparkSessionExtensions, SparkSessionExtensionsProvi
 import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.zorder.build.StartCheck
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
-import org.apache.spark.sql.zorder.skip.SkippingRule
-import org.apache.spark.sql.zorder.skip.join.JoinKeysRule
-import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
+import org.apache.spark.sql.zorder.skipping.SkippingRule
+import org.apache.spark.sql.zorder.skipping.join.JoinKeysRule
+import org.apache.spark.sql.zorder.clustering.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
 import org.apache.spark.sql.zorder.table.parquet.ExchangeGuard
-import org.apache.spark.sql.zorder.workload.log.QueryLogging
+import org.apache.spark.sql.zorder.querylog.QueryLogging
 
 /**
  * What Spark loads: `spark.sql.extensions=org.apache.spark.sql.zorder.ZOrderExtensions`, best listed last.

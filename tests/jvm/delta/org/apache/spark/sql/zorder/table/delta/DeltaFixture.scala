@@ -7,7 +7,7 @@ import org.scalatest.{BeforeAndAfterAll, Suite}
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.run.RunFixture
+import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A session with Delta installed beside us, and what Delta says of its tables. */

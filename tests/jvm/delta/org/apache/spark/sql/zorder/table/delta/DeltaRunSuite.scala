@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table.delta
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.zorder.run.JobWatch
+import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.table.file.RowGroupLimit
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.zorder.run.JobWatch
+import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines

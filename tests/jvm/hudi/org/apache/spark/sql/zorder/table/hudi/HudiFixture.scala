@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogStorageFormat, CatalogTable, CatalogTableType}
 import org.apache.spark.sql.types.{BinaryType, StructField}
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.run.RunFixture
+import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A session with Hudi installed beside us, and what Hudi says of its tables. */

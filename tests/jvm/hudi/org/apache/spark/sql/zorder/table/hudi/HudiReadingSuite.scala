@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.hudi
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.run.OnlyReading
+import org.apache.spark.sql.zorder.clustering.OnlyReading
 
 /** Statements that read need read rights only, and change nothing. */
 class HudiReadingSuite extends AnyFunSuite with HudiFixture {

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.hudi
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.run.JobWatch
+import org.apache.spark.sql.zorder.clustering.JobWatch
 import sparkzorder.LongTest
 
 /** Whole runs on Hudi tables: the same result row, the same layout, a clustering in Hudi's timeline. */

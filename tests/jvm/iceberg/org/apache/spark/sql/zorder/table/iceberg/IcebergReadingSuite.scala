@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.run.OnlyReading
+import org.apache.spark.sql.zorder.clustering.OnlyReading
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines

@@ -26,11 +26,11 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(content(t) == before)
     assert(tasks(t).length == 4 && filesOf(t).intersect(old).isEmpty)
     val runId = row.getAs[String]("run_id")
-    assert(lastSummary(t)("zorder.run-id") == runId)
+    assert(lastSummary(t)("zorder.clustering-id") == runId)
     assert(lastSummary(t)("zorder.columns") == "a, b")
     assert(lastSummary(t)("zorder.layout").matches("[0-9a-f]{8}"))
     val shown =
-      sql(s"SELECT operation, summary['zorder.run-id'] FROM $t.snapshots ORDER BY committed_at").collect()
+      sql(s"SELECT operation, summary['zorder.clustering-id'] FROM $t.snapshots ORDER BY committed_at").collect()
     assert(shown.last.getString(0) == "replace" && shown.last.getString(1) == runId)
   }
 

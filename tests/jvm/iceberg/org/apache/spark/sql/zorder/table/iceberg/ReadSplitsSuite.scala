@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.run.JobWatch
+import org.apache.spark.sql.zorder.clustering.JobWatch
 
 /** A run reads an Iceberg table with all cores, however small the table is beside the limit of a split. */
 class ReadSplitsSuite extends AnyFunSuite with IcebergFixture {

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.WordTypes
 import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType}
-import org.apache.spark.sql.zorder.fit.{BytesSample, Fit, FitColumn, LongSample, Sample, SampleColumn}
+import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, Fit, FitColumn, LongSample, Sample, SampleColumn}
 import org.apache.spark.util.Utils
 
 class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {

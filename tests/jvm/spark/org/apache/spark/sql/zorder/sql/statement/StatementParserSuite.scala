@@ -6,7 +6,7 @@ import java.nio.file.{Files, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
-import org.apache.spark.sql.zorder.run.request.ClusterRequest
+import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.TableRef.{Location, Name}

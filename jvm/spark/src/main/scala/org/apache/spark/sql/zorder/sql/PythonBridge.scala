@@ -6,13 +6,13 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.zorder.build.{BuildInfo, StartCheck}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.run.{ClusterDataFrame, StoredLayout}
-import org.apache.spark.sql.zorder.run.plan.DataFrameFiles
-import org.apache.spark.sql.zorder.run.request.ClusterColumns
+import org.apache.spark.sql.zorder.clustering.{ClusterDataFrame, StoredLayout}
+import org.apache.spark.sql.zorder.clustering.plan.DataFrameFiles
+import org.apache.spark.sql.zorder.clustering.request.ClusterColumns
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.skip.SkippingRule
-import org.apache.spark.sql.zorder.skip.explain.ExplainQuery
-import org.apache.spark.sql.zorder.sort.ZOrderSortStrategy
+import org.apache.spark.sql.zorder.skipping.SkippingRule
+import org.apache.spark.sql.zorder.insight.explain.ExplainQuery
+import org.apache.spark.sql.zorder.clustering.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
 import org.apache.spark.sql.zorder.sql.statement.TableRefParser
 import org.apache.spark.sql.zorder.table.parquet.ExchangeGuard

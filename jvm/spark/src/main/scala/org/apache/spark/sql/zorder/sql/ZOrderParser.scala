@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.command.ExplainCommand
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.run.request.ClusterRequest
+import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.{LineParser, Shims}
 import org.apache.spark.sql.zorder.sql.statement.{
   OptimizeCommand,

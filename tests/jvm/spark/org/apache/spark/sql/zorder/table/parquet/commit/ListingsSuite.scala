@@ -4,7 +4,7 @@ import java.nio.file.Path
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.run.RunFixture
+import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.table.ListingFileSystem
 
 /** How often a run lists a directory with old files, which is a request for each on an object store. */

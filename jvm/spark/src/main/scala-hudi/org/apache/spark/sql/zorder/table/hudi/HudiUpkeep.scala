@@ -170,7 +170,7 @@ private[hudi] object DeadRuns extends Logging {
   val PatienceMs: Long = HeartbeatMs.toLong * ToleratedMisses
 
   /** Marks a plan as ours, in its metadata. */
-  val RunId = "zorder.run-id"
+  val RunId = "zorder.clustering-id"
 
   /**
    * Undoes what dead runs have left with Hudi's own rollback: the plan, the markers and the files. If a run may be

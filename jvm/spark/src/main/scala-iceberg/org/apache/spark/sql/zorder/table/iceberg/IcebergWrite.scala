@@ -134,7 +134,7 @@ final private[iceberg] class IcebergWrite(
   private def unknown(e: Throwable): Nothing = throw ZOrderException.over(
     e,
     s"Nobody knows whether the commit of the run $runId to ${opened.name} took place " +
-      s"(${ZOrderException.firstLine(e)}); look for zorder.run-id in its snapshots. No file was deleted.")
+      s"(${ZOrderException.firstLine(e)}); look for zorder.clustering-id in its snapshots. No file was deleted.")
 
   /** The run's own snapshot. Others may have committed after it. */
   private def committed(): Option[Long] = {
@@ -153,7 +153,7 @@ final private[iceberg] class IcebergWrite(
 }
 
 private[iceberg] object IcebergWrite {
-  val RunId = "zorder.run-id"
+  val RunId = "zorder.clustering-id"
 
   /** The task that wrote a file. */
   val number: PartNumber = new PartNumber(

@@ -8,8 +8,8 @@ import org.apache.spark.sql.zorder.build.BuildInfo
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.{HilbertOrder, ZOrder, ZOrderCompare}
 import org.apache.spark.sql.zorder.expr.layout.{LayoutArgument, ZOrderFile, ZOrderKey}
-import org.apache.spark.sql.zorder.fit.LayoutLookUp
-import org.apache.spark.sql.zorder.run.StoredLayout
+import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
+import org.apache.spark.sql.zorder.clustering.StoredLayout
 import org.apache.spark.unsafe.types.UTF8String
 
 /** One SQL function, as the session extension injects it. */

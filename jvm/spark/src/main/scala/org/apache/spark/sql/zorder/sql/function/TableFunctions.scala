@@ -11,16 +11,16 @@ import org.apache.spark.sql.catalyst.util.ArrayData
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.sources.{BaseRelation, TableScan}
 import org.apache.spark.sql.types.{ArrayType, DoubleType, LongType, NullType, StringType, StructType}
-import org.apache.spark.sql.zorder.advise.{Advice, Advisor}
-import org.apache.spark.sql.zorder.audit.{AuditRow, Auditor, BoxRow, FilterAudit, QueryRow}
+import org.apache.spark.sql.zorder.insight.advise.{Advice, Advisor}
+import org.apache.spark.sql.zorder.insight.audit.{AuditRow, Auditor, BoxRow, FilterAudit, QueryRow}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skip.scan.SkippingUsage
+import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
 import org.apache.spark.sql.zorder.sql.statement.TableRefParser
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
-import org.apache.spark.sql.zorder.workload.log.{EventLogImport, LoggedQuery, SqlImport}
+import org.apache.spark.sql.zorder.querylog.{EventLogImport, LoggedQuery, SqlImport}
 
 /** The table functions, in the order in which they are registered. */
 object TableFunctions {

@@ -10,17 +10,17 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.IndexOptions
-import org.apache.spark.sql.zorder.run.ClusteringRun
-import org.apache.spark.sql.zorder.run.inspect.UnreadableFiles
-import org.apache.spark.sql.zorder.run.request.ClusterRequest
+import org.apache.spark.sql.zorder.clustering.ClusteringRun
+import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
+import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skip.{IndexStatements, IndexUpkeep}
-import org.apache.spark.sql.zorder.skip.explain.{ExplainLog, ExplainQuery}
+import org.apache.spark.sql.zorder.skipping.{IndexStatements, IndexUpkeep}
+import org.apache.spark.sql.zorder.insight.explain.{ExplainLog, ExplainQuery}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
-import org.apache.spark.sql.zorder.workload.log.QueryLogging
+import org.apache.spark.sql.zorder.querylog.QueryLogging
 
 /** A command with a fixed schema and a readable name in plans. */
 abstract class ZOrderCommand(title: String, schema: StructType) extends LeafRunnableCommand {

@@ -5,7 +5,7 @@ import scala.util.Try
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.zorder.conf.{IndexOptions, NearestName, ZOrderOption}
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.run.request.ClusterRequest
+import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 import sparkzorder.curve.build.Curves

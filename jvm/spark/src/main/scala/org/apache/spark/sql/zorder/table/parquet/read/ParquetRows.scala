@@ -165,7 +165,7 @@ private[zorder] object PathContent {
       case NonFatal(e) =>
         val data = files.map(f => DataFile(f.getPath.toString, f.getLen, f.getModificationTime, ""))
         Try(Footers.read(session, data)).toOption
-          .flatMap(SchemaUnion.of(_, None, caseSensitive = true).refusals.headOption).foreach(refuse)
+          .flatMap(SchemaUnion.of(_, None, caseSensitive = true).refusals.headOption).foreach(refuse(_))
         throw e
     }
 

@@ -1,0 +1,274 @@
+package org.apache.spark.sql.zorder.clustering
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.expr.layout.LayoutRef
+import org.apache.spark.sql.zorder.clustering.forecast.Forecast
+import org.apache.spark.sql.zorder.clustering.inspect.Inspection
+import org.apache.spark.sql.zorder.clustering.plan.{EarlierBatches, FileCount, GrowthPlan, PlacedPartition}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunMetrics, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.clustering.request.RunContext
+import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
+import org.apache.spark.sql.zorder.table.file.DataFile
+
+/**
+ * The commits of one statement. A batch is some whole partitions of the table, or a step of one that is too
+ * large for a batch; a statement that dies loses the batch in flight, and the next one finds the others in place.
+ *
+ * @param done
+ *   partitions of earlier batches
+ * @param underway
+ *   the partition whose steps come next
+ * @param thinned
+ *   partitions in which earlier batches have rewritten the files that had lost many rows
+ */
+final private[clustering] class Batches(
+    options: RunOptions,
+    startedMs: Long,
+    done: Set[String] = Set.empty,
+    val underway: Option[Underway] = None,
+    override val thinned: Set[String] = Set.empty)
+    extends EarlierBatches {
+
+  override def waiting: Set[String] = underway.fold(Set.empty[String])(_.waiting)
+
+  /**
+   * The partitions of the next batch.
+   *
+   * @param partitions
+   *   their names and bytes, in the order in which they are taken
+   */
+  def next(partitions: Seq[(String, Long)]): Batch = {
+    val target = FileCount.target(partitions.map(_._2).sum, options.targetFileSize)
+    val waiting = partitions.filterNot(p => done(p._1))
+    val bytes = waiting.scanLeft(0L)(_ + _._2).tail
+    val files = waiting.scanLeft(0)((n, p) => n + FileCount.of(p._2, target, options)).tail
+    val fit = bytes.zip(files).count { case (b, f) => b <= mostBytes && f <= Batches.MostFiles }
+    // a partition that does not fit is cut by its own steps, where its format can
+    val taken = math.max(1, fit)
+    Batch(waiting.take(taken).map(_._1).toSet, waiting.drop(taken).map(_._1))
+  }
+
+  /** Bytes of a step of a partition that has `bytes` and becomes `files`; None if it is one batch. */
+  def step(bytes: Long, files: Int): Option[Long] = {
+    val steps = math.max(1, (files + Batches.MostFiles - 1) / Batches.MostFiles)
+    Some(math.min(mostBytes, (bytes + steps - 1) / steps)).filter(_ < bytes)
+  }
+
+  /**
+   * Which limit would end a statement before its last batch.
+   *
+   * @param read
+   *   bytes that are read of a partition: several numbers for one that is clustered in steps
+   */
+  def limitAhead(partitions: Seq[(String, Long)], read: String => Seq[Long]): Option[String] =
+    if (options.maxInputBytes.isEmpty && options.maxDurationMs > 0) None
+    else limitAhead(ahead(partitions).flatMap { batch =>
+      val each = batch.finished.toSeq.map(read)
+      if (each.length == 1) each.head else Seq(each.flatten.sum)
+    })
+
+  /** The same by the bytes that each batch reads. */
+  def limitAhead(reads: Seq[Long]): Option[String] =
+    if (reads.length < 2) None
+    else if (options.maxInputBytes.exists(_ <= reads.init.sum)) Some(Batches.InputIsRead)
+    else if (options.maxDurationMs == 0) Some(Batches.TimeIsOver)
+    else None
+
+  @tailrec
+  private def ahead(partitions: Seq[(String, Long)], before: Vector[Batch] = Vector.empty): Seq[Batch] = {
+    val batch = next(partitions)
+    if (batch.finished.isEmpty) before else after(batch).ahead(partitions, before :+ batch)
+  }
+
+  private def mostBytes: Long = options.maxBytesInFlight.getOrElse(Long.MaxValue)
+
+  def after(batch: Batch): Batches =
+    new Batches(options, startedMs, done ++ batch.finished, batch.underway, thinned ++ batch.thinned)
+
+  /** Which limit keeps the statement from a further batch; None if there is none. */
+  def limitReached(soFar: RunReport): Option[String] =
+    if (options.maxInputBytes.exists(soFar.metrics.inputBytes >= _)) Some(Batches.InputIsRead)
+    else if (System.currentTimeMillis() - startedMs >= options.maxDurationMs) Some(Batches.TimeIsOver)
+    else None
+}
+
+private[clustering] object Batches {
+
+  /** Files that one commit writes; a larger statement is several batches whatever its options say. */
+  val MostFiles = 10000
+
+  private val InputIsRead = "maxInputBytes is reached"
+  private val TimeIsOver = "maxDuration is over"
+}
+
+/**
+ * @param finished
+ *   partitions that this batch has brought to their end
+ * @param left
+ *   partitions for later batches
+ * @param underway
+ *   the partition that this batch has brought a step further
+ * @param thinned
+ *   partitions in which it rewrote only the files that had lost many rows
+ */
+final private[clustering] case class Batch(
+    finished: Set[String] = Set.empty,
+    left: Seq[String] = Nil,
+    underway: Option[Underway] = None,
+    thinned: Set[String] = Set.empty) {
+
+  def isLast: Boolean = left.isEmpty && underway.isEmpty
+
+  /** What waits for later batches. */
+  def remaining: String = {
+    val partitions = HumanReadable.count(left.length.toLong, "partition")
+    underway match {
+      case None => s"$partitions are left"
+      case Some(u) =>
+        val steps = s"about ${HumanReadable.count(u.steps.toLong, "step")} of ${u.partitionName} are left"
+        if (left.isEmpty) steps else s"$steps, and $partitions"
+    }
+  }
+}
+
+/**
+ * A partition that is clustered in several commits.
+ *
+ * @param waiting
+ *   paths of the files whose rows this statement has yet to move. Files that others append meanwhile are left to
+ *   the next statement; otherwise one on a table that grows all the time would never end
+ * @param growth
+ *   how these rows come to files that are in place already
+ * @param steps
+ *   about how many are left
+ * @param input
+ *   what the last step has read, so that a statement reads each footer once
+ * @param forecast
+ *   made when its layout was fitted
+ * @param layout
+ *   what the result says about the layout
+ */
+final private[clustering] case class Underway(
+    directory: String,
+    waiting: Set[String],
+    growth: GrowthPlan,
+    steps: Int,
+    input: Inspection,
+    forecast: Forecast,
+    layout: String) {
+  def partitionName: String = if (directory.isEmpty) "the table" else directory
+}
+
+/**
+ * What a batch is going to do, and what its result says about it. `NewLayoutPlanner` and `IncrementPlanner` make
+ * it, `BatchRun` carries it out.
+ *
+ * @param filesConsidered
+ *   all files that the statement looked at
+ * @param batch
+ *   what is finished and what is left after a rewrite in one commit
+ * @param steps
+ *   the partition to cluster in several commits, if the files are too many for one
+ * @param limit
+ *   why the run would end before its last batch; for a dry run
+ * @param dryRunText
+ *   what the run would do
+ * @param reason
+ *   the reason of the result; with a rewrite in one commit it follows the files that were read and written
+ * @param idle
+ *   partitions whose new files have no rows: they are finished, whatever becomes of the others
+ */
+final private[clustering] case class BatchPlan(
+    rewrite: RewritePlan,
+    filesConsidered: Int,
+    batch: Batch,
+    steps: Option[StepStart],
+    limit: Option[String],
+    dryRunText: String,
+    reason: String,
+    idle: Set[String] = Set.empty)
+
+/**
+ * A partition whose rows are moved in steps.
+ *
+ * @param moving
+ *   files whose rows are to be moved
+ * @param growth
+ *   how these rows come to files that are in place already
+ */
+final private[clustering] case class StepStart(
+    placed: PlacedPartition,
+    ref: LayoutRef,
+    moving: Seq[DataFile],
+    growth: GrowthPlan)
+
+/**
+ * How a batch ended.
+ *
+ * @param report
+ *   what the statement returns if this was its only batch; the times are entered at the very end
+ * @param batch
+ *   where the statement goes on
+ */
+final private[clustering] case class BatchResult(report: RunReport, batch: Batch) {
+  def status: RunStatus = report.status
+}
+
+private[clustering] object BatchResult {
+
+  /** Of a batch that has written nothing. */
+  def of(
+      context: RunContext,
+      status: RunStatus,
+      reason: String,
+      metrics: RunMetrics,
+      layout: String = "",
+      forecast: Option[Forecast] = None,
+      batch: Batch = Batch()): BatchResult =
+    BatchResult(
+      RunReport(
+        context.table.root.toString,
+        status,
+        reason,
+        context.progress.runId,
+        layout,
+        metrics,
+        forecast.map(_.report)),
+      batch)
+
+  /** A table without rows is no failure: a nightly job on it ends without an error. */
+  def empty(context: RunContext, lacks: String, metrics: RunMetrics, batch: Batch = Batch()): BatchResult =
+    of(
+      context,
+      RunStatus.TooSmall,
+      s"${context.table.name} has no $lacks: there is nothing to cluster yet.",
+      metrics,
+      batch = batch)
+
+  /**
+   * The result of a dry run that would change the table: its status is DRY_RUN, and its reason begins with the
+   * status that the run would have. (One that would change nothing has the status and the reason of that run.)
+   *
+   * @param limit
+   *   why the run would end before its last batch
+   * @param text
+   *   what the run would do
+   */
+  def dryRun(
+      context: RunContext,
+      limit: Option[String],
+      text: String,
+      metrics: RunMetrics,
+      layout: String,
+      forecast: Forecast,
+      batch: Batch = Batch()): BatchResult = {
+    val status = limit match {
+      case None => RunStatus.Done.name
+      case Some(why) => s"${RunStatus.Partial.name}, since $why"
+    }
+    val reason = s"The run would end as $status: $text"
+    of(context, RunStatus.DryRun, reason, metrics, layout, Some(forecast), batch)
+  }
+}

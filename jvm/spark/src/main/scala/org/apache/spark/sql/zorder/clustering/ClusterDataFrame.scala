@@ -1,0 +1,78 @@
+package org.apache.spark.sql.zorder.clustering
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.Alias
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
+import org.apache.spark.sql.zorder.clustering.fit.{Fit, LayoutJson, Sampler}
+import org.apache.spark.sql.zorder.clustering.plan.OutputFiles
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ClusterColumns}
+import org.apache.spark.sql.zorder.clustering.rewrite.RewriteQuery
+import org.apache.spark.sql.zorder.shims.Shims
+import sparkzorder.curve.build.Curves
+
+/** Clustering on the first write: a layout fitted on any DataFrame, and its rows in that layout. */
+object ClusterDataFrame {
+  private val SampledRows = 400000
+  private val AtLeastPerTask = 2000
+
+  /** The pages that the caller's writer will make are unknown; a file of 256 MiB has some hundred. */
+  private val PagesPerFile = 64.0
+
+  /**
+   * The same rows, partition p holding file p of a fitted layout, in order.
+   *
+   * @param files
+   *   number of partitions, so of files that `write` makes
+   * @return
+   *   runs one pruned sampling job at once; the rest is lazy
+   */
+  def cluster(df: DataFrame, by: Seq[String], files: Int): DataFrame = {
+    val columns = resolve(df, by)
+    // without rows there is nothing to order: one partition, so that `write` makes one file with the schema
+    fitted(df, columns, files).fold(df.coalesce(1))(arranged(df, columns, _))
+  }
+
+  private def arranged(df: DataFrame, columns: Seq[ClusterColumn], ref: LayoutRef): DataFrame = {
+    val plan = df.queryExecution.analyzed
+    Shims.ofRows(
+      Shims.classic(df.sparkSession),
+      RewriteQuery.plan(
+        plan,
+        plan.output,
+        Nil,
+        columns.map(_.expression),
+        None,
+        PartitionLayouts(IndexedSeq(ref)),
+        OutputFiles.each(PartitionLayouts(IndexedSeq(ref)).files)))
+  }
+
+  /** The layout's JSON. */
+  def fit(df: DataFrame, by: Seq[String], files: Int): String =
+    LayoutJson.write(fitted(df, resolve(df, by), files).getOrElse(refuse(
+      "The DataFrame has no rows, so there is nothing to fit a layout on: fit it on one that has some.")).layout)
+
+  private def resolve(df: DataFrame, by: Seq[String]): Seq[ClusterColumn] = {
+    if (by.isEmpty) refuse("No clustering columns are named: name at least one.")
+    ClusterColumns.on(
+      Shims.classic(df.sparkSession),
+      "The DataFrame",
+      df.queryExecution.analyzed,
+      Nil,
+      by)
+  }
+
+  /** None if there are no rows. */
+  private def fitted(df: DataFrame, columns: Seq[ClusterColumn], files: Int): Option[LayoutRef] = {
+    if (files < 1) refuse(s"files = $files is not a number of files: give 1 or more.")
+    val session = Shims.classic(df.sparkSession)
+    val list = columns.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() }
+    val pruned = Shims.ofRows(session, Project(list, df.queryExecution.analyzed))
+    val tasks = math.max(1, pruned.rdd.getNumPartitions)
+    val sample = Sampler.collectBounded(pruned, math.max(AtLeastPerTask, SampledRows / tasks))
+    if (sample.rows == 0) None
+    else
+      Some(Fit.ref(Fit.choose(sample, columns.map(_.fit), files, Curves.Auto.name, Nil, PagesPerFile).layout))
+  }
+}

@@ -1,0 +1,308 @@
+package org.apache.spark.sql.zorder.clustering
+
+import java.util.{Locale, UUID}
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.errors.{NoRowsYetException, ZOrderException}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
+import org.apache.spark.sql.zorder.clustering.inspect.{ResolvedRequest, UnreadableFiles}
+import org.apache.spark.sql.zorder.clustering.plan.{PlacedPartition, Placement}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunMetrics, RunReport, RunSource, RunStatus}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterRequest, Progress, RunContext, TableOptions}
+import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, Rewriter}
+import org.apache.spark.sql.zorder.clustering.select.{Selection, WorstFiles}
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.skipping.IndexUpkeep
+import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef}
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.table.storage.RunClaim
+
+/**
+ * One clustering run from the statement to its result row. It opens the table and runs one `BatchRun` after the
+ * other, each of which is one commit. Nothing of the table changes before a commit; a failure before it leaves
+ * no trace.
+ */
+object ClusteringRun {
+  val resultSchema: StructType = RunReport.schema
+
+  def run(session: SparkSession, request: ClusterRequest): Row = {
+    val user = Shims.classic(session)
+    val report =
+      try runBatches(user, request)
+      catch {
+        case e: NoRowsYetException =>
+          RunReport(nameOf(request.target), RunStatus.TooSmall, e.getMessage, "", "", RunMetrics(), None)
+      }
+    RunSource.ended(if (request.dryRun) RunStatus.DryRun else report.status)
+    report.row
+  }
+
+  private def nameOf(target: TableRef): String = target match {
+    case TableRef.Name(parts) => parts.mkString(".")
+    case TableRef.Location(path) => path
+  }
+
+  private def runBatches(user: Shims.ClassicSession, request: ClusterRequest): RunReport = {
+    def open(): ClusterTable =
+      if (request.changes) TableResolver.open(user, request.target, request.options)
+      else TableResolver.locate(user, request.target, request.options)
+    val table = open()
+    if (request.changes) table.notAgreed.foreach(ZOrderException.notAgreed(_))
+    val options = TableOptions.of(table, request.options, user)
+    val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
+    withClaim(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
+      if (request.into.isEmpty) table.checkBeforeRun()
+      val context = RunContext.of(user, request, table, options, progress)
+      val index = if (request.changes) IndexUpkeep.before(user, table) else None
+      // once for all batches, and for those that stand when one fails
+      try runBatches(context, new Batches(options, System.currentTimeMillis()), () => open(), index)
+      finally index.foreach(_.afterCommits(request.target))
+    })
+  }
+
+  /** Lets other runs see that one is at work on the table. */
+  private def withClaim[A](
+      user: Shims.ClassicSession,
+      table: ClusterTable,
+      runId: String,
+      options: RunOptions,
+      changes: Boolean)(body: => A): A = {
+    def fs = table.root.getFileSystem(user.sessionState.newHadoopConf())
+    val claim =
+      if (changes) RunClaim.take(fs, table.root, table.name, runId, options.giveWay) else None
+    try body
+    finally claim.foreach(_.close())
+  }
+
+  /** Runs batch after batch, each on the table as the one before has left it. */
+  @tailrec
+  private def runBatches(
+      context: RunContext,
+      batches: Batches,
+      reopen: () => ClusterTable,
+      index: Option[IndexUpkeep],
+      earlier: Option[RunReport] = None): RunReport = {
+    val result = runBatch(context, batches, index)
+    val report = earlier.foldLeft(reportOf(context, result))((now, before) => before.and(now))
+    val limit = batches.limitReached(report)
+    if (result.batch.isLast) report
+    else if (limit.isDefined)
+      report.partial(
+        s"${limit.get}, and ${result.batch.remaining}: run the same statement again to continue.")
+    else {
+      // Spark deletes a batch's shuffle files only after the driver's garbage collector has freed their dependencies
+      System.gc()
+      runBatches(context.next(reopen()), batches.after(result.batch), reopen, index, Some(report))
+    }
+  }
+
+  private def runBatch(context: RunContext, batches: Batches, index: Option[IndexUpkeep]): BatchResult = {
+    import context.{request, table, user}
+    val rootBefore = table.root
+    try {
+      val result = new BatchRun(context, batches).apply()
+      if (request.changes && result.status == RunStatus.Done) {
+        SessionRefresh(user, request.target, Seq(rootBefore, table.root))
+        index.foreach(_.committed())
+      }
+      result
+    } finally table.close()
+  }
+
+  private def reportOf(context: RunContext, result: BatchResult): RunReport = {
+    import context.progress
+    val reason = result.report.reason + unfinished(context).fold("")(" " + _)
+    progress.announce(s"${result.status.name.toLowerCase(Locale.ROOT)}: $reason")
+    val report =
+      result.report.copy(reason = reason, metrics = BatchMetrics.ended(result.report.metrics, progress))
+    RunSource.wrote(report)
+    report
+  }
+
+  /** What a statement that changes nothing has found unfinished, or not agreed to. */
+  private def unfinished(context: RunContext): Option[String] =
+    if (context.request.changes) None
+    else context.table.unfinished.orElse(if (context.request.dryRun) context.table.notAgreed else None)
+}
+
+/**
+ * One batch: selects the files, plans what to do with them, and carries the plan out in one commit. The plan is a
+ * new layout (`NewLayoutPlanner`), an increment of a stored one (`IncrementPlanner`), or the next step of a
+ * partition that is too large for one commit (`PartitionSteps`).
+ */
+final private class BatchRun(context: RunContext, batches: Batches) {
+  import context._
+
+  def apply(): BatchResult = {
+    val files = table.files()
+    if (request.changes) table.recover()
+    val resolved = progress.step("schema")(ResolvedRequest.in(context, files))(r =>
+      HumanReadable.count(r.schema.length.toLong, "column"))
+    if (files.isEmpty) BatchResult.empty(context, "files", RunMetrics(startTimeMs = startedMs))
+    else {
+      val selected = progress.step("select")(select(files, resolved)) { s =>
+        s"${HumanReadable.files(s.files)} to cluster, ${s.kept.length} left alone"
+      }
+      table.check(selected.files)
+      if (selected.files.isEmpty) noFileSelected(selected)
+      else if (request.into.isDefined) newLayout(resolved, selected, Batch())
+      else if (request.full && batches.underway.isEmpty) full(resolved, selected)
+      else byPlacement(resolved, selected)
+    }
+  }
+
+  private def select(files: Seq[DataFile], resolved: ResolvedRequest): Selection = {
+    val matching = resolved.where match {
+      case None => Selection(files, Nil)
+      case Some(where) =>
+        Selection(pinned, table, resolved.schema, files, where, overlap, resolved.statistics.columns)
+    }
+    if (options.worstFiles < 1.0) worst(matching, resolved) else matching
+  }
+
+  private def worst(matching: Selection, resolved: ResolvedRequest): Selection =
+    if (request.into.isDefined)
+      refuse("A copy has all rows, and worstFiles would leave files out: set worstFiles to 1.")
+    else if (resolved.statistics.clustering == 0)
+      refuse(
+        "worstFiles goes by the bounds of the columns, and files keep none of expressions: leave it out.")
+    else {
+      val statistics = resolved.statistics
+      new WorstFiles(pinned, statistics.columns, statistics.clustering).of(matching, options.worstFiles)
+    }
+
+  private def noFileSelected(selected: Selection): BatchResult = {
+    val reason =
+      if (selected.worst)
+        s"As far as bounds tell, look-ups read no file in vain.${selected.summary}"
+      else {
+        val hint = if (overlap) "" else " WITH (overlap = 'include') also takes files that only overlap it."
+        val which = if (overlap) "overlaps" else "lies wholly inside"
+        s"No file $which WHERE ${selected.where}.$hint"
+      }
+    nothingToDo(reason, selected.considered, selected.kept.length)
+  }
+
+  /** Clusters all selected files anew, wherever they are in a layout. */
+  private def full(resolved: ResolvedRequest, selected: Selection): BatchResult = {
+    val batch =
+      next(selected.files.groupBy(_.partition).map { case (p, files) => p -> files.map(_.length).sum }.toSeq)
+    val others = selected.files.filterNot(f => batch.finished(f.partition))
+    newLayout(resolved, selected.without(others), batch)
+  }
+
+  /** The partitions of this batch; a dry run looks at all partitions at once. */
+  private def next(partitions: Seq[(String, Long)]): Batch =
+    if (request.dryRun) Batch(partitions.map(_._1).toSet) else batches.next(partitions.sorted)
+
+  /** Leaves partitions in place alone, continues a partition that is underway, and clusters the others. */
+  private def byPlacement(resolved: ResolvedRequest, selected: Selection): BatchResult = {
+    val placement = new Placement(table, resolved.columns, curve, options, batches).of(selected)
+    val waiting = placement.filterNot(_.inPlace).map(p => p.directory -> p.all.map(_.length).sum)
+    val underway = placement.find(p =>
+      if (batches.underway.isDefined) batches.underway.exists(_.directory == p.directory)
+      else p.gathered.nonEmpty)
+    val batch = next(waiting)
+    val (moving, settled) = placement.partition(p => batch.finished(p.directory))
+    underway match {
+      case Some(p) =>
+        val others = waiting.map(_._1).filterNot(_ == p.directory)
+        new PartitionSteps(context, batches, resolved).next(p, selected, others)
+      case None if moving.isEmpty => allInPlace(selected)
+      case None => incrementOrNewLayout(resolved, selected, moving, settled, batch)
+    }
+  }
+
+  /** Partitions with a layout grow in it; those that have to be clustered anew are another commit. */
+  private def incrementOrNewLayout(
+      resolved: ResolvedRequest,
+      selected: Selection,
+      moving: Seq[PlacedPartition],
+      settled: Seq[PlacedPartition],
+      batch: Batch): BatchResult = {
+    def clusterAnew(except: Seq[PlacedPartition]): BatchResult =
+      newLayout(resolved, selected.without(except.flatMap(_.all)), batch)
+    def handled(result: BatchResult): Set[String] =
+      result.batch.finished ++ result.batch.underway.map(_.directory)
+    def others(result: BatchResult): Seq[String] =
+      moving.map(_.directory).filterNot(handled(result))
+    increment(resolved, selected, moving) match {
+      case None => clusterAnew(except = settled)
+      case Some(result) if !request.dryRun =>
+        result.copy(batch = result.batch.copy(left = others(result) ++ batch.left))
+      case Some(result) if result.status == RunStatus.NothingToDo && others(result).nonEmpty =>
+        clusterAnew(except = settled ++ moving.filter(p => handled(result)(p.directory)))
+      case Some(result) => result
+    }
+  }
+
+  /** None if no partition can grow in its layout. */
+  private def increment(
+      resolved: ResolvedRequest,
+      selected: Selection,
+      moving: Seq[PlacedPartition]): Option[BatchResult] = {
+    val known =
+      moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
+    val thinned = known.collect { case (p, ref) if p.thinned.nonEmpty => p.thinnedFirst -> ref }
+    val growing = if (thinned.isEmpty) known else thinned
+    if (growing.isEmpty) None
+    else new IncrementPlanner(context, batches)(growing, resolved, selected).map(carryOut(resolved, _))
+  }
+
+  private def newLayout(resolved: ResolvedRequest, selected: Selection, batch: Batch): BatchResult =
+    carryOut(resolved, new NewLayoutPlanner(context, batches)(resolved, selected, batch))
+
+  /** A dry run only reports the plan; otherwise its first step or all of it is rewritten and committed. */
+  private def carryOut(
+      resolved: ResolvedRequest,
+      planned: Either[BatchResult, BatchPlan]): BatchResult = planned match {
+    case Left(result) => result
+    case Right(plan) =>
+      import plan.{batch, filesConsidered, rewrite}
+      val result =
+        if (request.dryRun)
+          BatchResult.dryRun(
+            context,
+            plan.limit,
+            plan.dryRunText,
+            BatchMetrics.planned(context, filesConsidered, rewrite),
+            rewrite.layout,
+            rewrite.forecast,
+            batch)
+        else if (plan.steps.isDefined)
+          new PartitionSteps(context, batches, resolved).first(plan, plan.steps.get)
+        else {
+          val written = new Rewriter(context)(rewrite, filesConsidered)
+          BatchResult(written.copy(reason = written.reason + plan.reason), batch)
+        }
+      result.copy(batch = result.batch.copy(finished = result.batch.finished ++ plan.idle))
+  }
+
+  private def allInPlace(selected: Selection): BatchResult = {
+    val which = if (selected.kept.isEmpty) "All" else "These"
+    nothingToDo(
+      s"$which ${selected.files.length} files are in this layout already; " +
+        s"FULL rewrites them all the same.$logNotRead${selected.summary}",
+      selected.considered,
+      selected.considered)
+  }
+
+  /** Comparing layouts takes sampled rows, and a run that changes nothing reads none. */
+  private def logNotRead: String =
+    if (log.exists(_.queries.nonEmpty))
+      " The query log was not used: FULL with DRY RUN shows what a layout for it would gain."
+    else ""
+
+  private def nothingToDo(reason: String, considered: Int, skipped: Int): BatchResult =
+    BatchResult.of(
+      context,
+      RunStatus.NothingToDo,
+      reason,
+      BatchMetrics.unplanned(context, considered, skipped))
+}

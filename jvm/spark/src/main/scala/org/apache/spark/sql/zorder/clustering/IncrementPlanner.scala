@@ -1,0 +1,165 @@
+package org.apache.spark.sql.zorder.clustering
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts, ZOrderFile}
+import org.apache.spark.sql.zorder.clustering.fit.{Counted, Sampler}
+import org.apache.spark.sql.zorder.clustering.forecast.{IncrementForecaster, PlannedPages}
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, ResolvedRequest, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.plan.{
+  FilePlan,
+  GrowingPartition,
+  GrowthPlan,
+  PlacedPartition,
+  SizedPartition
+}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunStatus}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunContext}
+import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan}
+import org.apache.spark.sql.zorder.clustering.select.Selection
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+
+/**
+ * Plans how new files grow into layouts that are stored already: one pruned job counts the new rows by file number,
+ * and then they are merged into their cells or appended in layout order, as the write budget allows.
+ */
+final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
+  import context.{curve, options, pinned, progress, request, table, user}
+
+  /**
+   * @param partitions
+   *   with a stored layout and new files
+   * @param selected
+   *   the selection that they belong to
+   * @return
+   *   None if all of them have to be clustered anew; the result instead of a plan, if there is nothing to do
+   */
+  def apply(
+      partitions: Seq[(PlacedPartition, LayoutRef)],
+      resolved: ResolvedRequest,
+      selected: Selection): Option[Either[BatchResult, BatchPlan]] = {
+    val everything = Selection(partitions.flatMap(_._1.all), Nil)
+    val input = progress.step("footers") {
+      Inspection(pinned, table, everything, resolved.statistics, options)
+    }(_.summary)
+    // files that have lost all their rows leave no file when they are written again
+    val (waiting, idle) =
+      partitions.partition { case (p, _) => p.later.isDefined || input.rows(p.fresh) > 0 }
+    if (waiting.isEmpty) Some(Left(noRows(idle.map(_._1), selected)))
+    else
+      plan(waiting, resolved, input, selected).map(p => Right(p.copy(idle = idle.map(_._1.directory).toSet)))
+  }
+
+  /** New files without rows are rewritten only together with others. */
+  private def noRows(idle: Seq[PlacedPartition], selected: Selection): BatchResult =
+    BatchResult.of(
+      context,
+      RunStatus.NothingToDo,
+      s"${HumanReadable.files(idle.flatMap(_.fresh))} have come that hold no rows.${selected.summary}",
+      BatchMetrics.unplanned(context, selected.considered, selected.considered),
+      batch = Batch(idle.map(_.directory).toSet))
+
+  private def plan(
+      partitions: Seq[(PlacedPartition, LayoutRef)],
+      resolved: ResolvedRequest,
+      input: Inspection,
+      selected: Selection): Option[BatchPlan] = {
+    val fresh = filePlan(partitions.map { case (p, ref) =>
+      PinnedPartition(p.directory, p.fresh) -> ref.layout.files
+    })
+    val source = input.relation(fresh)
+    val columns = resolved.columnsOf(context, source.plan)
+    if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None
+    else {
+      val tracked =
+        TrackedColumns.of(user, table, source.plan, columns, input.statistics, input.footersOf(fresh))
+      val routes = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
+      val counted = progress.step("sample")(count(source, input.rows(fresh), tracked, routes))(c =>
+        s"${HumanReadable.count(c.rows.sum, "new row")} counted by file number")
+      val forecaster = new IncrementForecaster(pinned, input, tracked, options)
+      val decided = progress.step("forecast") {
+        partitions.zip(routes.firstFile).map { case ((placed, ref), first) =>
+          val growth = forecaster.growth(placed, counted.rows.slice(first, first + ref.layout.files))
+          val mayRefit = request.where.isEmpty && placed.later.isEmpty
+          GrowingPartition(placed, ref, growth, growth.decide(options.writeBudget, mayRefit))
+        }
+      }(g => s"${g.count(_.plan != GrowthPlan.Refit)} of ${g.length} partitions grow in their layouts")
+      val growing = decided.filter(_.plan != GrowthPlan.Refit)
+      if (growing.isEmpty) None else Some(plan(growing, resolved, input, forecaster, counted, selected))
+    }
+  }
+
+  /** A stored layout does not fit columns whose types have changed since. */
+  private def fits(ref: LayoutRef, columns: Seq[ClusterColumn]): Boolean =
+    ref.layout.columns.map(_.dataType) == columns.map(_.dataType.sql)
+
+  private def filePlan(partitions: Seq[(PinnedPartition, Int)]): FilePlan =
+    FilePlan(
+      partitions.map { case (p, files) => SizedPartition(p, files) }.toIndexedSeq,
+      partitions.map(_._1.bytes).sum / math.max(1, partitions.map(_._2).sum),
+      "")
+
+  private def count(
+      source: InputRelation,
+      rows: Long,
+      tracked: TrackedColumns,
+      routes: PartitionLayouts): Counted = {
+    val route = if (routes.refs.length == 1) None else Some(source.route)
+    // file numbers without their spread: a heavy value grows in the first of its files
+    val file = ZOrderFile(routes, route, tracked.clustering.map(_.expression), None)
+    val list: Seq[NamedExpression] =
+      tracked.all.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() } :+ Alias(file, "file")()
+    val share = math.min(1.0, IncrementPlanner.SampledRows.toDouble / math.max(1L, rows))
+    Sampler.counted(
+      Shims.ofRows(pinned, Project(list, source.plan)),
+      routes.files,
+      Sampler.byPlace(share))
+  }
+
+  private def plan(
+      growing: Seq[GrowingPartition],
+      resolved: ResolvedRequest,
+      input: Inspection,
+      forecaster: IncrementForecaster,
+      counted: Counted,
+      selected: Selection): BatchPlan = {
+    val files = filePlan(growing.map { g =>
+      PinnedPartition(g.placed.directory, g.placed.fresh ++ g.rewritten) -> g.ref.layout.files
+    })
+    val source = input.relation(files)
+    val outputs = GrowingPartition.outputs(growing)
+    val forecast = forecaster.forecast(growing, files, counted.sample)
+    val rewrite = RewritePlan(
+      input,
+      files,
+      source,
+      resolved.columnsOf(context, source.plan),
+      PartitionLayouts(growing.map(_.ref).toIndexedSeq),
+      outputs,
+      s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}",
+      forecast,
+      PlannedPages.of(input, forecast.tracked, files, options, whole = outputs.spread),
+      curve,
+      partitionsFinished = growing.length,
+      sampledRows = counted.rows.sum,
+      kept = Some(forecaster.levelsWithout(growing, files.files)))
+    val batch = Batch(
+      finished = growing.filter(_.placed.later.forall(_.isEmpty)).map(_.placed.directory).toSet,
+      thinned = growing.filter(_.placed.later.isDefined).map(_.placed.directory).toSet)
+    val sizes = new StepSizes(context, batches)
+    val steps =
+      if (!sizes.needsSteps(files, rewrite.outputs.count, selected)) None
+      else Some(growing.head).map(g => StepStart(g.placed, g.ref, g.moved, g.plan))
+    val inSteps = steps.fold("")(s =>
+      s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s.placed, s.ref))}.")
+    val text =
+      growing.map(_.summary(options)).mkString(" ") + inSteps + selected.summary + input.changesSummary
+    val reason = if (steps.isDefined) text else s" $text"
+    BatchPlan(rewrite, selected.considered, batch, steps, limit = None, dryRunText = text, reason)
+  }
+}
+
+private[clustering] object IncrementPlanner {
+  private val SampledRows = 100000L
+}

@@ -1,0 +1,165 @@
+package org.apache.spark.sql.zorder.clustering
+
+import org.apache.spark.sql.zorder.clustering.fit.Sample
+import org.apache.spark.sql.zorder.clustering.forecast.{
+  CostForecast,
+  EnoughFiles,
+  FittedLayouts,
+  NoGain,
+  PlannedPages,
+  RewriteForecaster,
+  Sampling
+}
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, ResolvedRequest, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, GrowthPlan, OutputFiles, PlacedPartition}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunStatus}
+import org.apache.spark.sql.zorder.clustering.request.RunContext
+import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan}
+import org.apache.spark.sql.zorder.clustering.select.Selection
+import org.apache.spark.sql.zorder.clustering.draw.LogBoxes
+import sparkzorder.curve.cost.Query
+
+/** Plans to cluster files anew: samples rows, fits layouts, forecasts them, and decides whether they gain enough. */
+final private[clustering] class NewLayoutPlanner(context: RunContext, batches: Batches) {
+  import context._
+  private val sizes = new StepSizes(context, batches)
+
+  /**
+   * @param batch
+   *   what is finished and what is left when the files are rewritten in one commit
+   * @return
+   *   the result instead of a plan, if nothing is to be rewritten
+   */
+  def apply(
+      resolved: ResolvedRequest,
+      selected: Selection,
+      batch: Batch): Either[BatchResult, BatchPlan] = {
+    val input = progress.step("footers") {
+      Inspection(pinned, table, selected, resolved.statistics, options)
+    }(_.summary)
+    val files = FilePlan(
+      input.partitions,
+      table.partitioned,
+      options,
+      copy = request.into.isDefined,
+      request.full,
+      input.rows(_))
+    lazy val unplanned = BatchMetrics.unplanned(context, selected.considered, selected.kept.length)
+    if (input.isEmpty) Left(BatchResult.empty(context, "rows", unplanned, batch))
+    else if (files.partitions.isEmpty)
+      Left(BatchResult.of(
+        context,
+        RunStatus.TooSmall,
+        files.tooSmall + selected.summary,
+        unplanned,
+        batch = batch))
+    else fitted(resolved, input, files, selected, batch)
+  }
+
+  /** @param bySize the files as their sizes alone suggest; it may take more of them to read no more than now */
+  private def fitted(
+      resolved: ResolvedRequest,
+      input: Inspection,
+      bySize: FilePlan,
+      selected: Selection,
+      batch: Batch): Either[BatchResult, BatchPlan] = {
+    val source = input.relation(bySize)
+    val columns = resolved.columnsOf(context, source.plan)
+    val footers = input.footersOf(bySize)
+    val tracked = TrackedColumns.of(user, table, source.plan, columns, input.statistics, footers)
+    val enough = new EnoughFiles(input, tracked, curve, options)
+    val sampled = progress.step("sample") {
+      Sampling(pinned, source, tracked.all, enough.most(bySize), input.rows(bySize))
+    }(_.summary)
+    val boxes = log.filter(_.queries.nonEmpty).map(l =>
+      LogBoxes.drawing(user, source.schema, l, tracked.all.map(_.sql)))
+    def queries(sample: Sample) = boxes.fold(Seq.empty[Query])(_(sample).queries)
+    val (files, layouts) = progress.step("fit") {
+      val files = enough.of(bySize, sampled, queries)
+      files -> FittedLayouts(sampled, columns, files, input.rows(_), curve, options.pageRowLimit, queries)
+    }(_._2.summary)
+    val pages = PlannedPages.of(input, tracked, files, options, whole = true)
+    val forecast = progress.step("forecast") {
+      new RewriteForecaster(input, files, tracked, layouts, pages).forecast(pinned, boxes)
+    }(_.summary)
+    val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options)
+    val rewrite = RewritePlan(
+      input,
+      files,
+      source,
+      columns,
+      layouts.routes,
+      OutputFiles.of(files.partitions.map(_.partition.directory), layouts.routes),
+      layouts.summary,
+      forecast,
+      pages,
+      curve,
+      partitionsFinished = files.partitions.length,
+      sampledRows = sampled.rows.toLong,
+      cost = sizes.withSteps(cost, files))
+    decide(rewrite, layouts, selected, batch)
+  }
+
+  /** No plan if the layouts would gain too little, unless all files are to be rewritten whatever is gained. */
+  private def decide(
+      rewrite: RewritePlan,
+      layouts: FittedLayouts,
+      selected: Selection,
+      batch: Batch): Either[BatchResult, BatchPlan] = {
+    import rewrite.{files, forecast}
+    val notes = emptyLogNote + selected.summary + rewrite.input.changesSummary
+    val noGain =
+      if (forecast.gain < options.minGain)
+        Some(new NoGain(forecast, files, layouts).sentence(options.minGain))
+      else None
+    if (noGain.isDefined && !options.force && !request.full)
+      Left(BatchResult.of(
+        context,
+        RunStatus.NoGain,
+        s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
+          s"FULL or WITH (force = true) does it all the same.$notes",
+        BatchMetrics.planned(context, selected.considered, rewrite),
+        rewrite.layout,
+        Some(forecast),
+        batch = batch))
+    else {
+      val steps =
+        if (sizes.needsSteps(files, rewrite.outputs.count, selected)) Some(firstStep(rewrite)) else None
+      val begun = steps.fold("") { s =>
+        s"${HumanReadable.files(s.moving)} are clustered in steps of at most " +
+          s"${HumanReadable.bytes(sizes.stepBytes(s.placed, s.ref))}."
+      }
+      val asked = if (request.full) noGain.fold("")(why => s" $why.") else ""
+      val remarks = asked + forecast.warning + rewrite.rowGroupNote(options) + notes
+      Right(BatchPlan(
+        rewrite,
+        selected.considered,
+        batch,
+        steps,
+        limit(rewrite.input, files),
+        dryRunText =
+          forecast.summary + "." + files.count + sizes.summary(files) + remarks,
+        reason = begun + files.count + remarks))
+    }
+  }
+
+  private def firstStep(rewrite: RewritePlan): StepStart = {
+    val partition = rewrite.files.partitions.head.partition
+    val placed = PlacedPartition(partition.directory, None, fresh = partition.files)
+    StepStart(placed, rewrite.routes.refs.head, placed.fresh, GrowthPlan.Refit)
+  }
+
+  /** Why the run would end before its last batch; a copy is one batch. */
+  private def limit(input: Inspection, files: FilePlan): Option[String] =
+    if (request.into.isDefined) None
+    else {
+      val reads = files.partitions.map(p => p.partition.directory -> sizes.reads(p)).toMap
+      batches.limitAhead(
+        input.partitions.map(p => p.directory -> p.bytes).sortBy(_._1),
+        reads.getOrElse(_, Seq(0L)))
+    }
+
+  private def emptyLogNote: String = log.filter(_.queries.isEmpty).fold("") { l =>
+    s" The query log ${l.name} has no query on ${table.name}: all columns were given the same weight."
+  }
+}

@@ -1,0 +1,264 @@
+package org.apache.spark.sql.zorder.clustering
+
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
+import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
+import org.apache.spark.sql.zorder.clustering.forecast.{Forecast, IncrementForecaster, PlannedPages, Sampling}
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, PresentLevels, ResolvedRequest, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.plan.{
+  FilePlan,
+  GrowthPlan,
+  PartitionStep,
+  PlacedPartition,
+  SizedPartition
+}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunCost, RunStatus}
+import org.apache.spark.sql.zorder.clustering.request.RunContext
+import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan, Rewriter}
+import org.apache.spark.sql.zorder.clustering.select.Selection
+import org.apache.spark.sql.zorder.stats.{FileFooter, Footers}
+import org.apache.spark.sql.zorder.table.file.PinnedPartition
+
+/**
+ * Clusters a partition that is too large for one batch, commit by commit: its files are cut by region of the
+ * layout, some of them at a time, and then each region becomes its files. All rows are written twice, and no
+ * commit has more in flight than a batch may. The layout is that of the whole partition, and so are the files.
+ */
+final private[clustering] class PartitionSteps(
+    context: RunContext,
+    batches: Batches,
+    resolved: ResolvedRequest) {
+  import context._
+  private val sizes = new StepSizes(context, batches)
+
+  /** The first step, as planned. */
+  def first(plan: BatchPlan, start: StepStart): BatchResult = {
+    import plan.rewrite
+    val underway = Underway(
+      start.placed.directory,
+      start.moving.map(_.path).toSet,
+      start.growth,
+      0,
+      rewrite.input,
+      rewrite.forecast,
+      rewrite.layout)
+    take(
+      start.placed,
+      start.ref,
+      underway,
+      plan.filesConsidered,
+      plan.batch.left,
+      plan.reason,
+      Some(rewrite))
+  }
+
+  /**
+   * The next step of a partition, even if an earlier statement has begun it.
+   *
+   * @param others
+   *   further partitions that wait
+   */
+  def next(
+      placed: PlacedPartition,
+      selected: Selection,
+      others: Seq[String]): BatchResult = {
+    val ref = LayoutLookUp.ofJson(placed.layoutId.flatMap(table.state.layout).get)
+    val input = progress.step("footers")(inspect(placed))(_.summary)
+    val underway =
+      batches.underway.map(_.copy(input = input)).getOrElse(ofEarlierRun(placed, ref, input))
+    if (request.dryRun) {
+      val steps = stepsAhead(placed, ref, underway)
+      val reads = steps.map(_.files.map(_.length).sum) ++ others.map(_ => 0L)
+      BatchResult.dryRun(
+        context,
+        batches.limitAhead(reads),
+        s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}",
+        BatchMetrics.unplanned(context, selected.considered, selected.kept.length),
+        underway.layout,
+        underway.forecast)
+    } else {
+      val reason =
+        if (batches.underway.isDefined) ""
+        else s"This continues the steps of an earlier run.${selected.summary}"
+      take(placed, ref, underway, selected.considered, others, reason)
+    }
+  }
+
+  /** Reads the footers that no earlier step has read. */
+  private def inspect(placed: PlacedPartition): Inspection = {
+    val before = batches.underway.map(_.input)
+    val statistics = before.fold(resolved.statistics)(_.statistics)
+    val known = before.fold(Seq.empty[FileFooter])(_.footers)
+    val footers = Footers.readOthers(pinned, placed.all, statistics.columns, known)
+    Inspection(pinned, table, Selection(placed.all, Nil, Some(footers)), statistics, options)
+  }
+
+  private def ofEarlierRun(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Underway = {
+    // files that were appended after the first region was settled are left to a run of their own
+    val moving = if (placed.settled.isEmpty) placed.fresh else Nil
+    Underway(
+      placed.directory,
+      moving.map(_.path).toSet,
+      GrowthPlan.Refit,
+      0,
+      input,
+      forecastOf(placed, ref, input),
+      s"stored layout ${ref.id}")
+  }
+
+  /** Forecasts the partition for a statement that continues where another one has ended. */
+  private def forecastOf(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Forecast = {
+    val files = FilePlan(
+      IndexedSeq(SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)),
+      0L,
+      "")
+    val source = input.relation(files)
+    val tracked = TrackedColumns.of(
+      user,
+      table,
+      source.plan,
+      resolved.columnsOf(context, source.plan),
+      input.statistics,
+      input.footersOf(files))
+    val sampled = progress.step("sample") {
+      Sampling(pinned, source, tracked.all, files, input.rows(files))
+    }(_.summary)
+    new IncrementForecaster(pinned, input, tracked, options)
+      .ofStoredLayout(placed, ref, sampled.partitions.head)
+  }
+
+  private def stepsAhead(placed: PlacedPartition, ref: LayoutRef, underway: Underway): Seq[PartitionStep] = {
+    val moving = (placed.fresh ++ placed.spanning).filter(f => underway.waiting(f.path))
+    PartitionStep.ahead(placed, moving, underway.growth, ref.layout, sizes.stepBytes(placed, ref))
+  }
+
+  /**
+   * Rewrites the files of one step and commits them.
+   *
+   * @param whole
+   *   the plan for the whole partition, when its first step is taken
+   */
+  private def take(
+      placed: PlacedPartition,
+      ref: LayoutRef,
+      underway: Underway,
+      considered: Int,
+      others: Seq[String],
+      reason: String,
+      whole: Option[RewritePlan] = None): BatchResult = {
+    val last = Batch(Set(placed.directory), others)
+    stepsAhead(placed, ref, underway) match {
+      case steps @ step +: _ =>
+        val stepsLeft =
+          PartitionStep.afterFirst(steps, placed, underway.growth, sizes.stepBytes(placed, ref))
+        val rewrite = rewritePlan(step, stepsLeft, placed, ref, underway, whole)
+        val written = new Rewriter(context)(rewrite, considered)
+        val replaced = step.files.map(_.path).toSet
+        val batch =
+          if (stepsLeft == 0) last
+          else
+            Batch(
+              left = others,
+              underway = Some(underway.copy(waiting = underway.waiting -- replaced, steps = stepsLeft)))
+        BatchResult(written.copy(reason = reason), batch)
+      case _ =>
+        BatchResult.of(
+          context,
+          RunStatus.NothingToDo,
+          s"Another writer has replaced the files of ${underway.partitionName} that were left to do.",
+          BatchMetrics.unplanned(context, considered, considered),
+          underway.layout,
+          batch = last)
+    }
+  }
+
+  private def rewritePlan(
+      step: PartitionStep,
+      stepsLeft: Int,
+      placed: PlacedPartition,
+      ref: LayoutRef,
+      underway: Underway,
+      whole: Option[RewritePlan]): RewritePlan = {
+    import underway.{forecast, input, layout}
+    val sized = SizedPartition(PinnedPartition(placed.directory, step.files), ref.layout.files)
+    val files = FilePlan(IndexedSeq(sized), whole.fold(0L)(_.files.target), "")
+    val source = input.relation(files)
+    val replaced = step.files.map(_.path).toSet
+    RewritePlan(
+      input,
+      files,
+      source,
+      resolved.columnsOf(context, source.plan),
+      PartitionLayouts(IndexedSeq(ref)),
+      step.outputs,
+      layout,
+      forecast,
+      PlannedPages.of(input, forecast.tracked, files, options, whole = step.outputs.spread),
+      curve,
+      partitionsFinished = if (stepsLeft == 0) 1 else 0,
+      sampledRows = whole.fold(0L)(_.sampledRows),
+      cost = whole.fold(RunCost())(_.cost),
+      kept = Some(
+        new PresentLevels(pinned, input, forecast.tracked)
+          .of(placed.all.filterNot(f => replaced(f.path)))))
+  }
+}
+
+/** Which partitions are too large for one batch, how large their steps are, and what these cost. */
+final private[clustering] class StepSizes(context: RunContext, batches: Batches) {
+  import context.{request, table}
+
+  /** Steps change a part of a partition alone, which not every format can commit. A copy is one commit. */
+  private val possible = table.commitsParts && request.into.isEmpty
+
+  /** Bytes of a step; None for a partition that is one batch. */
+  private def stepBytes(sized: SizedPartition): Option[Long] =
+    if (possible) batches.step(sized.partition.bytes, sized.files) else None
+
+  /** The most bytes of a step of a partition whose layout is known. */
+  def stepBytes(placed: PlacedPartition, ref: LayoutRef): Long =
+    batches.step(placed.all.map(_.length).sum, ref.layout.files).getOrElse(Long.MaxValue)
+
+  /**
+   * Whether the files of the plan's only partition have to be replaced in steps. This is never so if the statement
+   * leaves out files of the partition.
+   *
+   * @param files
+   *   to write
+   */
+  def needsSteps(plan: FilePlan, files: Int, selected: Selection): Boolean =
+    plan.partitions.length == 1 && {
+      val partition = plan.partitions.head.partition
+      stepBytes(SizedPartition(partition, files)).isDefined &&
+      selected.kept.forall(_.partition != partition.directory)
+    }
+
+  private def large(plan: FilePlan): Seq[SizedPartition] = plan.partitions.filter(stepBytes(_).isDefined)
+
+  /** The cost with the first pass of large partitions, which brings their regions together. */
+  def withSteps(cost: RunCost, plan: FilePlan): RunCost = {
+    val twice = large(plan).map(_.partition.bytes).sum
+    val share = twice.toDouble / math.max(1L, plan.files.map(_.length).sum)
+    cost.and(RunCost(
+      twice,
+      math.round(share * cost.bytesToShuffle),
+      math.round(share * cost.localDiskBytes)))
+  }
+
+  /** Bytes that each step of a partition reads, in order; one number for a partition that is one batch. */
+  def reads(sized: SizedPartition): Seq[Long] = {
+    val bytes = sized.partition.bytes
+    stepBytes(sized).fold(Seq(bytes))(step => Seq.fill(2 * ((bytes + step - 1) / step).toInt)(step))
+  }
+
+  /** What a dry run says about the steps; empty if the plan needs none. */
+  def summary(plan: FilePlan): String = {
+    val all = large(plan)
+    if (all.isEmpty) ""
+    else {
+      val bytes = HumanReadable.bytes(all.map(_.partition.bytes).sum)
+      val most = HumanReadable.bytes(all.flatMap(stepBytes(_)).max)
+      s" In batches of at most $most: $bytes are read and written once more, to bring the regions of the layout " +
+        "together."
+    }
+  }
+}

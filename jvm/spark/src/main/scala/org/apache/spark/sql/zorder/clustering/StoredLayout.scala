@@ -1,0 +1,65 @@
+package org.apache.spark.sql.zorder.clustering
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.clustering.fit.LayoutJson
+import org.apache.spark.sql.zorder.clustering.request.ColumnIds
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+
+/** The layout that a clustered table keeps: `table:db.t`, `path:/data/t`, with `#id` or `#partition` behind. */
+object StoredLayout {
+
+  /** The newest layout of a table that is not partitioned, if it has one. */
+  def newest(session: ClassicSession, ref: TableRef): Option[String] = {
+    val table = TableResolver.locate(session, ref)
+    for {
+      run <- table.state.latest()
+      json <- run.layoutIds.values.headOption.flatMap(table.state.layout)
+    } yield named(json, ColumnIds.renamed(table, run))
+  }
+
+  /** With its columns by the names that they have now. */
+  private def named(json: String, renamed: Map[String, Option[String]]): String =
+    if (renamed.isEmpty) json
+    else {
+      val layout = LayoutJson.read(json)
+      LayoutJson.write(layout.copy(columns =
+        layout.columns.map(c => c.copy(sql = renamed.get(c.sql).flatten.getOrElse(c.sql)))))
+    }
+
+  /** The JSON of the layout; the table's newest unless an id is given. */
+  def json(text: String): String = {
+    val session = Shims.classic(SparkSession.active)
+    val (name, id) = text.split("#", 2) match {
+      case Array(n, i) => (n, Some(i))
+      case _ => (text, None)
+    }
+    val ref =
+      if (name.startsWith("table:"))
+        TableRef.Name(session.sessionState.sqlParser.parseMultipartIdentifier(name.stripPrefix("table:")))
+      else if (name.startsWith("path:")) TableRef.Location(name.stripPrefix("path:"))
+      else
+        refuse(s"'${text.take(40)}' is not a layout: pass the JSON that fit() returned, 'table:db.t' or 'path:/data/t'.")
+    val table = TableResolver.locate(session, ref)
+    val state = table.state
+    val ids = state.latest().map(_.layoutIds.values.toSeq.distinct).filter(_.nonEmpty).getOrElse(refuse(
+      s"$name has no layout: cluster it first, with ZORDER TABLE ... BY (...)."))
+    val wanted = id.getOrElse {
+      if (ids.length > 1)
+        refuse(
+          s"$name has one layout in each of its ${ids.length} partitions: name one, such as $name#${ids.head}.")
+      ids.head
+    }
+    state.standing().filter(_.layoutIds.values.exists(_ == wanted)).lastOption
+      .flatMap(ColumnIds.misnamed(table, _)).foreach { case (column, now) =>
+        val became = now.fold("was dropped")(n => s"is called $n now")
+        refuse(
+          s"The column $column of the layout of $name $became, and $column is another one: cluster the table " +
+            "again, with ZORDER TABLE ... BY (...).")
+      }
+    state.layout(wanted).getOrElse(refuse(s"$name has no layout $wanted: leave #$wanted out for its newest."))
+  }
+}

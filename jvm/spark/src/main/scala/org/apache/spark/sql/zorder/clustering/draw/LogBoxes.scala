@@ -1,0 +1,308 @@
+package org.apache.spark.sql.zorder.clustering.draw
+
+import java.util.SplittableRandom
+
+import scala.util.Try
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Project}
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, WordTypes}
+import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LongSample, Sample, SampleColumn}
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.querylog.{
+  ConditionKind,
+  LoggedCondition,
+  LoggedQuery,
+  QueryLog,
+  QueryText
+}
+import org.apache.spark.sql.zorder.skipping.predicate.{AdjacentWords, BoxColumn, Conditions, ValueText}
+import sparkzorder.curve.{BytesWord, LongWord, Word}
+import sparkzorder.curve.cost.{Box, Condition, Interval, Query}
+
+/**
+ * The queries of a log on one table as boxes over some of its columns.
+ *
+ * @param shapes
+ *   weights add up to 1; conditions on other columns are left out, which makes a query larger, never smaller
+ * @param others
+ *   other columns in the queries' filters with their share of the log's weight, the largest first
+ */
+final case class LogBoxes(shapes: IndexedSeq[QueryGroup], others: Seq[(String, Double)]) {
+  def queries: IndexedSeq[Query] = shapes.flatMap(_.queries)
+}
+
+/**
+ * Queries with the same kinds of conditions on the same columns.
+ *
+ * @param text
+ *   the filter without its values
+ */
+final case class QueryGroup(text: String, queries: IndexedSeq[Query]) {
+  def weight: Double = queries.map(_.weight).sum
+}
+
+object LogBoxes {
+
+  /** The number of queries drawn from a log that has no values or more queries than this. */
+  val Queries = 400
+
+  /**
+   * Deterministic for the same log and sample.
+   *
+   * @param log
+   *   of this table alone ([[QueryLog.on]])
+   * @param columns
+   *   columns or expressions as SQL text; a box has them by their place in this list
+   * @param sample
+   *   sampled rows with these columns in this order; used where the log has no values
+   */
+  def of(
+      session: ClassicSession,
+      schema: StructType,
+      log: QueryLog,
+      columns: Seq[String],
+      sample: Sample): LogBoxes = drawing(session, schema, log, columns)(sample)
+
+  /** The same for several samples, as of the partitions of a table: the columns are looked up once. */
+  def drawing(
+      session: ClassicSession,
+      schema: StructType,
+      log: QueryLog,
+      columns: Seq[String]): Sample => LogBoxes = {
+    val asked = columns.map(AskedColumn.of(session, schema, _)).toIndexedSeq
+    val texts = log.queries.flatMap(_.boxes).flatten.map(_.column).distinct
+    val resolved = texts.flatMap(t => AskedColumn.of(session, schema, t).map(t -> _)).toMap
+    val all = log.queries.map(_.weight).sum
+    sample => {
+      val pick = new QueryDrawing(asked, resolved, sample)
+      val drawn = spread(log.queries.toIndexedSeq, all, pick.isExact).map { case (q, weight, times) =>
+        QueryText.of(q) -> pick.queries(q, weight, times)
+      }
+      val groups = drawn.map(_._1).distinct.map(t => QueryGroup(t, drawn.filter(_._1 == t).flatMap(_._2)))
+      LogBoxes(groups, pick.others(log.queries, all))
+    }
+  }
+
+  /** Each query with its weight and the number of times to draw it. */
+  private def spread(
+      queries: IndexedSeq[LoggedQuery],
+      all: Double,
+      isExact: LoggedQuery => Boolean): IndexedSeq[(LoggedQuery, Double, Int)] =
+    if (queries.size <= Queries)
+      queries.map { q =>
+        val share = q.weight / all
+        (q, share, if (isExact(q)) 1 else math.max(1, math.round(share * Queries).toInt))
+      }
+    else {
+      val until = queries.scanLeft(0.0)(_ + _.weight).tail
+      val hits = (0 until Queries).map { i =>
+        val at = until.indexWhere(_ > (i + 0.5) / Queries * all)
+        if (at < 0) queries.size - 1 else at
+      }
+      hits.groupBy(i => i).toIndexedSeq.sortBy(_._1).map { case (i, same) =>
+        (queries(i), same.size.toDouble / Queries, if (isExact(queries(i))) 1 else same.size)
+      }
+    }
+}
+
+/**
+ * Turns logged queries into boxes; draws the values that the log does not have.
+ *
+ * @param asked
+ *   the columns of the boxes; None for a column that no log can name
+ * @param resolved
+ *   the columns of the log by their text
+ */
+final private class QueryDrawing(
+    asked: IndexedSeq[Option[AskedColumn]],
+    resolved: Map[String, AskedColumn],
+    sample: Sample) {
+
+  /** Whether the log has all values of the query, for the columns of the boxes. */
+  def isExact(q: LoggedQuery): Boolean =
+    q.boxes.flatten.forall(c => placeOf(c).isEmpty || DrawnCondition.isExact(c))
+
+  def queries(q: LoggedQuery, weight: Double, times: Int): Seq[Query] = {
+    val random = new SplittableRandom(q.query.hashCode.toLong)
+    (0 until times).map(_ => Query(boxes(q, random), weight / times))
+  }
+
+  /** Columns outside of the boxes that queries have conditions on, with the share of the weight of these queries. */
+  def others(queries: Seq[LoggedQuery], all: Double): Seq[(String, Double)] = {
+    val each = for {
+      q <- queries
+      column <- q.boxes.flatten.filter(placeOf(_).isEmpty).map(c =>
+        resolved.get(c.column).fold(c.column)(_.column.sql)).distinct
+    } yield column -> q.weight / all
+    each.groupBy(_._1).map { case (column, shares) => column -> shares.map(_._2).sum }.toSeq
+      .sortBy { case (column, share) => (-share, column) }
+  }
+
+  private def boxes(q: LoggedQuery, random: SplittableRandom): IndexedSeq[Box] = {
+    val row = if (sample.rows == 0) 0 else random.nextInt(sample.rows)
+    val all = q.boxes.map(b => Box(conditions(b, row, random))).filterNot(_.impossible).distinct
+    all.find(_.conditions.isEmpty).fold(all)(Seq(_)).toIndexedSeq
+  }
+
+  private def conditions(
+      box: Seq[LoggedCondition],
+      row: Int,
+      random: SplittableRandom): Map[Int, Condition] = {
+    val direct = for {
+      logged <- box
+      place <- placeOf(logged)
+      condition <- condition(logged, place, row, random)
+    } yield place -> condition
+    val derived = for {
+      place <- asked.indices
+      logged <- box
+      condition <- computed(place, logged)
+    } yield place -> condition
+    (direct ++ derived).groupBy(_._1).map { case (place, all) =>
+      place -> all.map(_._2).reduce(Conditions.and)
+    }
+  }
+
+  private def condition(
+      logged: LoggedCondition,
+      place: Int,
+      row: Int,
+      random: SplittableRandom): Option[Condition] =
+    if (DrawnCondition.isExact(logged)) DrawnCondition.exact(logged, asked(place).get.column.dataType)
+    else DrawnCondition.drawn(logged, sample.columns(place), row, random)
+
+  /** A condition on a computed column: `status = 'OPEN'` determines `upper(status)`. */
+  private def computed(place: Int, logged: LoggedCondition): Option[Condition] =
+    for {
+      wanted <- asked(place)
+      other <- resolved.get(logged.column)
+      if other.column != wanted.column
+      known <- DrawnCondition.exact(logged, other.column.dataType)
+      points = known.intervals.flatMap(_.min)
+      if !known.orNull && known.intervals.forall(i => i.min.isDefined && i.min == i.max)
+      condition <- wanted.from(other, points)
+    } yield condition
+
+  private def placeOf(c: LoggedCondition): Option[Int] =
+    resolved.get(c.column).map(r => asked.indexWhere(_.exists(_.column == r.column))).filter(_ >= 0)
+}
+
+/**
+ * A logged condition as a condition on words: with its own values if the log has them, else with values
+ * drawn from sampled rows, so that frequent values are drawn more often.
+ */
+private[clustering] object DrawnCondition {
+
+  /** The width of a range if the log does not have it. */
+  private val UnknownWidth = 0.1
+
+  /** Whether the log has all values of the condition. */
+  def isExact(c: LoggedCondition): Boolean = c.kind match {
+    case ConditionKind.Equal | ConditionKind.In => c.values.nonEmpty
+    case ConditionKind.Range => c.low.isDefined || c.high.isDefined
+    case ConditionKind.Prefix => c.low.isDefined
+    case _ => true
+  }
+
+  /** None if the values are unknown. */
+  def exact(c: LoggedCondition, dataType: DataType): Option[Condition] = c.kind match {
+    case ConditionKind.Null => Some(Condition.IsNull)
+    case ConditionKind.NotNull => Some(Condition.IsNotNull)
+    case ConditionKind.Equal | ConditionKind.In =>
+      val words = c.values.map(ValueText.word(_, dataType))
+      if (words.forall(_.isDefined)) Some(Condition.in(words.flatten)) else None
+    case ConditionKind.Range =>
+      range(c.low.map(ValueText.word(_, dataType)), c.high.map(ValueText.word(_, dataType)))
+    case ConditionKind.Prefix => c.low.flatMap(ValueText.word(_, dataType)).collect {
+        case BytesWord(bytes) => Condition(IndexedSeq(AdjacentWords.withPrefix(bytes)), orNull = false)
+      }
+    case _ => None
+  }
+
+  /**
+   * @param row
+   *   the sampled row that the query is about
+   */
+  def drawn(c: LoggedCondition, sample: SampleColumn, row: Int, random: SplittableRandom): Option[Condition] =
+    if (sample.sorted.size == 0) None
+    else c.kind match {
+      case ConditionKind.Equal => Some(Condition.equal(value(sample, row, random)))
+      case ConditionKind.In =>
+        val more = Seq.fill(math.min(c.count.getOrElse(2), MostValues) - 1)(any(sample, random))
+        Some(Condition.in(value(sample, row, random) +: more))
+      case _ => Some(around(value(sample, row, random), share(c), sample, random))
+    }
+
+  private val MostValues = 1000
+
+  private def share(c: LoggedCondition): Double =
+    math.max(0.0, math.min(1.0, c.width.orElse(c.selectivity).getOrElse(UnknownWidth)))
+
+  private def range(low: Option[Option[Word]], high: Option[Option[Word]]): Option[Condition] =
+    if (low.contains(None) || high.contains(None)) None
+    else (low.flatten, high.flatten) match {
+      case (Some(l), Some(h)) => Some(Condition.between(l, h))
+      case (l, h) => Some(Condition(IndexedSeq(Interval(l, h)), orNull = false))
+    }
+
+  /** A range of sampled values around the given one that holds this share of them. */
+  private def around(word: Word, share: Double, sample: SampleColumn, random: SplittableRandom): Condition = {
+    val sorted = sample.sorted
+    val size = math.max(1, math.round(share * sorted.size).toInt)
+    val place = sorted.countBetween(sorted(0), word) - 1
+    val from = math.max(0, math.min(sorted.size - size, place - random.nextInt(size)))
+    Condition.between(sorted(from), sorted(from + size - 1))
+  }
+
+  private def value(sample: SampleColumn, row: Int, random: SplittableRandom): Word =
+    if (sample.isNull(row)) any(sample, random)
+    else sample match {
+      case s: LongSample => LongWord(s.words(row))
+      case s: BytesSample => BytesWord(s.words(row))
+    }
+
+  private def any(sample: SampleColumn, random: SplittableRandom): Word =
+    sample.sorted(random.nextInt(sample.sorted.size))
+}
+
+/** A resolved column or expression over a table's columns. Two with equal `column`s are the same. */
+final private[zorder] case class AskedColumn(column: BoxColumn, expression: Expression) {
+
+  /** The condition on this column that follows from values of another one, if it is computed from that one alone. */
+  def from(other: AskedColumn, points: Seq[Word]): Option[Condition] =
+    for {
+      path <- ColumnPath.of(other.expression)
+      if columns == Seq(path)
+      values <- Try(points.map(value(path, other, _))).toOption
+      words <- WordTypes.of(column.dataType)
+    } yield Condition.in(values.filter(_ != null).map(words.word)).copy(orNull = values.contains(null))
+
+  private def value(path: Seq[String], other: AskedColumn, point: Word): Any = {
+    val literal = Literal.create(ValueText.value(point, other.column.dataType).get, other.column.dataType)
+    expression.transformDown { case e if ColumnPath.of(e).contains(path) => literal }.eval()
+  }
+
+  private lazy val columns: Seq[Seq[String]] = ColumnPath.within(expression)
+}
+
+private[zorder] object AskedColumn {
+
+  /** None if the text cannot be resolved against this schema. */
+  def of(session: ClassicSession, schema: StructType, sql: String): Option[AskedColumn] = Try {
+    val columns = schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+    Folding(Shims.ofRows(session, LocalRelation(columns)).select(expr(sql)).queryExecution.analyzed) match {
+      case Project(Seq(only), _) =>
+        val plain = only match {
+          case Alias(child, _) => child
+          case other => other
+        }
+        val expression = ColumnPath.asDeclared(plain, columns)
+        BoxColumn.of(expression).map(AskedColumn(_, expression))
+      case _ => None
+    }
+  }.toOption.flatten
+}

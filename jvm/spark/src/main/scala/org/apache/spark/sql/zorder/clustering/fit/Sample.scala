@@ -1,0 +1,199 @@
+package org.apache.spark.sql.zorder.clustering.fit
+
+import sparkzorder.curve.{BytesWord, Evenly, LongWord, Word, Zone}
+import sparkzorder.curve.build.cut.RankedSample
+import sparkzorder.curve.cost.SortedWords
+import sparkzorder.curve.layout.{BytesScale, LongScale, Scale, ScaleBuilder}
+
+/** The sampled words of one column; row i is NULL where `isNull(i)`. */
+sealed trait SampleColumn extends Serializable {
+  def isNull: Array[Boolean]
+
+  def take(rows: Array[Int]): SampleColumn
+
+  /** A scale fitted on all rows. */
+  def scale: Scale
+
+  /** The rank of every row. */
+  def ranks(scale: Scale): Array[Int]
+
+  /** The non-NULL words, ascending. */
+  def sorted: SortedWords
+
+  /** The narrowest zone that holds the given rows. */
+  def zone(rows: Array[Int], from: Int, until: Int): Zone
+
+  protected def word(row: Int): Word
+
+  /** Whether one of the given rows is NULL. */
+  final def holdsNull(rows: Array[Int], from: Int, until: Int): Boolean = {
+    var i = from
+    while (i < until && !isNull(rows(i))) i += 1
+    i < until
+  }
+
+  /** Per given row, the share of all rows that hold its value; NULL counts as a value. */
+  final def mass(rows: Array[Int]): Array[Double] = {
+    val all = isNull.length
+    val nullShare = (all - sorted.size).toDouble / math.max(1, all)
+    rows.map(i => if (isNull(i)) nullShare else sorted.countBetween(word(i), word(i)).toDouble / all)
+  }
+}
+
+object SampleColumn {
+
+  /** Columns of one kind, end to end. */
+  def concat(parts: Seq[SampleColumn]): SampleColumn = {
+    val isNull = Array.concat(parts.map(_.isNull): _*)
+    parts.head match {
+      case _: LongSample =>
+        LongSample(Array.concat(parts.collect { case p: LongSample => p.words }: _*), isNull)
+      case _: BytesSample =>
+        BytesSample(Array.concat(parts.collect { case p: BytesSample => p.words }: _*), isNull)
+    }
+  }
+}
+
+final case class LongSample(words: Array[Long], isNull: Array[Boolean]) extends SampleColumn {
+  override protected def word(row: Int): Word = LongWord(words(row))
+
+  override def take(rows: Array[Int]): SampleColumn = LongSample(rows.map(words(_)), rows.map(isNull(_)))
+
+  private lazy val values: Array[Long] = {
+    val nonNull = new Array[Long](isNull.length)
+    var n = 0
+    var i = 0
+    while (i < nonNull.length) {
+      if (!isNull(i)) {
+        nonNull(n) = words(i)
+        n += 1
+      }
+      i += 1
+    }
+    java.util.Arrays.sort(nonNull, 0, n)
+    java.util.Arrays.copyOf(nonNull, n)
+  }
+
+  override lazy val sorted: SortedWords = SortedWords.ofLongs(values)
+
+  override def scale: Scale = ScaleBuilder.ofLongs(values, words.length - values.length)
+
+  override def zone(rows: Array[Int], from: Int, until: Int): Zone = {
+    var min = Long.MaxValue
+    var max = Long.MinValue
+    var i = from
+    while (i < until) {
+      if (!isNull(rows(i))) {
+        min = math.min(min, words(rows(i)))
+        max = math.max(max, words(rows(i)))
+      }
+      i += 1
+    }
+    if (min > max) Zone.OnlyNulls else Zone.Between(LongWord(min), LongWord(max))
+  }
+
+  override def ranks(scale: Scale): Array[Int] = {
+    val numbers = scale.asInstanceOf[LongScale]
+    Array.tabulate(words.length)(i => if (isNull(i)) 0 else numbers.rank(words(i)))
+  }
+}
+
+final case class BytesSample(words: Array[Array[Byte]], isNull: Array[Boolean]) extends SampleColumn {
+  override protected def word(row: Int): Word = BytesWord(words(row))
+
+  override def take(rows: Array[Int]): SampleColumn = BytesSample(rows.map(words(_)), rows.map(isNull(_)))
+
+  private lazy val values: Array[Array[Byte]] = {
+    val nonNull = words.indices.iterator.filterNot(isNull(_)).map(words(_)).toArray
+    java.util.Arrays.sort(nonNull, BytesSample.order)
+    nonNull
+  }
+
+  override lazy val sorted: SortedWords = SortedWords.ofBytes(values)
+
+  override def scale: Scale = ScaleBuilder.ofBytes(values, words.length - values.length)
+
+  override def zone(rows: Array[Int], from: Int, until: Int): Zone = {
+    var min: Array[Byte] = null
+    var max: Array[Byte] = null
+    var i = from
+    while (i < until) {
+      if (!isNull(rows(i))) {
+        val word = words(rows(i))
+        if (min == null || BytesWord.compareBytes(word, min) < 0) min = word
+        if (max == null || BytesWord.compareBytes(word, max) > 0) max = word
+      }
+      i += 1
+    }
+    if (min == null) Zone.OnlyNulls else Zone.Between(BytesWord(min), BytesWord(max))
+  }
+
+  override def ranks(scale: Scale): Array[Int] = {
+    val strings = scale.asInstanceOf[BytesScale]
+    Array.tabulate(words.length)(i => if (isNull(i)) 0 else strings.rank(words(i)))
+  }
+}
+
+object BytesSample {
+  private val order: java.util.Comparator[Array[Byte]] = new java.util.Comparator[Array[Byte]] {
+    override def compare(a: Array[Byte], b: Array[Byte]): Int = BytesWord.compareBytes(a, b)
+  }
+}
+
+/** Sampled rows: the clustering columns as words. */
+final case class Sample(columns: IndexedSeq[SampleColumn]) {
+  def rows: Int = columns.head.isNull.length
+
+  def take(indices: Array[Int]): Sample = Sample(columns.map(_.take(indices)))
+
+  /** A scale for each column, fitted on all rows. */
+  def scales: IndexedSeq[Scale] = columns.map(_.scale)
+
+  /** The rows as ranks on such scales, which may have been fitted on other rows. */
+  def ranked(scales: IndexedSeq[Scale]): RankedSample =
+    new RankedSample(scales, columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
+
+  /** The same rows with these columns only, in this order. */
+  def select(places: Seq[Int]): Sample = Sample(places.map(columns(_)).toIndexedSeq)
+
+  /** About `n` of the rows, evenly spaced. */
+  def thinned(n: Int): Sample = if (n >= rows) this else take(Evenly.places(n, rows))
+
+  /** Every second row and the others: one half to fit on, one to forecast with. */
+  def halves: (Sample, Sample) = {
+    val (even, odd) = Array.range(0, rows).partition(_ % 2 == 0)
+    (take(even), take(odd))
+  }
+}
+
+object Sample {
+  def concat(parts: IndexedSeq[Sample]): Sample =
+    Sample(parts.head.columns.indices.map(c => SampleColumn.concat(parts.map(_.columns(c)))))
+}
+
+/** Spearman's rank correlation, ties at their middle rank. */
+object RankCorrelation {
+  private val Rows = 10000
+
+  /** From -1 to 1 over the rows in which both columns have a value; 0 where one of them has only one value. */
+  def of(sample: Sample, a: Int, b: Int): Double = {
+    val few = sample.select(Seq(a, b)).thinned(Rows)
+    val rows = (0 until few.rows).filter(i => few.columns.forall(!_.isNull(i))).toArray
+    val ranks = few.columns.map(c => c.ranks(c.scale)).map(all => rows.map(all(_).toDouble))
+    pearson(ranks(0), ranks(1))
+  }
+
+  private def pearson(x: Array[Double], y: Array[Double]): Double = {
+    val n = x.length
+    val (mx, my) = (x.sum / n, y.sum / n)
+    var (xy, xx, yy) = (0.0, 0.0, 0.0)
+    var i = 0
+    while (i < n) {
+      xy += (x(i) - mx) * (y(i) - my)
+      xx += (x(i) - mx) * (x(i) - mx)
+      yy += (y(i) - my) * (y(i) - my)
+      i += 1
+    }
+    if (xx == 0.0 || yy == 0.0) 0.0 else xy / math.sqrt(xx * yy)
+  }
+}

@@ -1,0 +1,187 @@
+package org.apache.spark.sql.zorder.clustering.fit
+
+import scala.collection.mutable.ArrayBuffer
+import scala.reflect.ClassTag
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
+import org.apache.spark.util.Utils
+
+/** The number of rows for each number, and a sample of all rows. */
+final case class Counted(rows: Array[Long], sample: Sample)
+
+/** Turns rows of clustering columns into words, in one job. */
+object Sampler {
+
+  /**
+   * Runs `rows` and groups its rows by route.
+   *
+   * @param rows
+   *   the clustering columns, then one INT column with the route (0 where there is one)
+   * @param routes
+   *   number of routes
+   * @param keep
+   *   a test of (task, row within the task) for rows that are not filtered yet; must depend on nothing else,
+   *   so that a task that is run again gives the same rows
+   */
+  def collect(rows: DataFrame, routes: Int, keep: (Int, Long) => Boolean): IndexedSeq[Sample] = {
+    val types = rows.schema.fields.init.map(_.dataType)
+    val chunks = perTask(rows)((task, in) => chunk(in, types, task, keep))
+    val whole = joined(types, chunks.map(_.columns))
+    val route = chunks.flatMap(_.routes)
+    if (routes == 1) IndexedSeq(whole)
+    else {
+      val byRoute = Array.range(0, route.length).groupBy(route(_))
+      (0 until routes).map(r => whole.take(byRoute.getOrElse(r, Array.emptyIntArray)))
+    }
+  }
+
+  /**
+   * Rows by the number in their last column, and a sample of them.
+   *
+   * @param rows
+   *   the clustering columns, then one INT column with a number from 0
+   * @param numbers
+   *   how many numbers there are
+   */
+  def counted(rows: DataFrame, numbers: Int, keep: (Int, Long) => Boolean): Counted = {
+    val types = rows.schema.fields.init.map(_.dataType)
+    val chunks = perTask(rows) { (task, in) =>
+      val counts = new Array[Long](numbers)
+      val seen = in.map { row =>
+        counts(row.getInt(types.length)) += 1
+        row
+      }
+      (chunk(seen, types, task, keep), counts)
+    }
+    Counted(
+      Array.tabulate(numbers)(n => chunks.iterator.map(_._2(n)).sum),
+      joined(types, chunks.map(_._1.columns)))
+  }
+
+  /** A share of the rows, chosen by a hash of their place, so that a repeated task chooses the same rows. */
+  def byPlace(share: Double): (Int, Long) => Boolean = {
+    val limit = (share * (1L << 32)).toLong
+    (task, row) => (mix(row + (task.toLong << 40)) >>> 32) < limit
+  }
+
+  /**
+   * At most about `most` rows of each task, all tasks at the same rate, of an unknown number of rows:
+   * a task that has too many keeps the half with the smaller hashes of their places.
+   */
+  def collectBounded(rows: DataFrame, most: Int): Sample = {
+    val types = rows.schema.fields.map(_.dataType)
+    val chunks = perTask(rows)((task, in) => bounded(in, types, task, most))
+    val limit = (Long.MaxValue +: chunks.map(_.limit)).min
+    joined(
+      types,
+      chunks.map { k =>
+        val below = k.hashes.indices.filter(k.hashes(_) <= limit).toArray
+        k.columns.map(_.take(below))
+      })
+  }
+
+  /** Runs one job. Results are sent as bytes: if our jar was added later, executors load our classes separately. */
+  private def perTask[A <: AnyRef: ClassTag](rows: DataFrame)(body: (
+      Int,
+      Iterator[InternalRow]) => A): Array[A] =
+    rows.queryExecution.toRdd
+      .mapPartitionsWithIndex((task, in) => Iterator(Utils.serialize(body(task, in))))
+      .collect()
+      .map(bytes => Utils.deserialize[A](bytes, getClass.getClassLoader))
+
+  /** The chunks of all tasks, end to end; a plan without partitions has none. */
+  private def joined(types: Array[DataType], chunks: Array[IndexedSeq[SampleColumn]]): Sample = {
+    val none = words(Iterator.empty, types)
+    Sample(types.indices.map(c => SampleColumn.concat(none(c) +: chunks.map(_(c)).toSeq)))
+  }
+
+  final private case class BoundedChunk(columns: IndexedSeq[SampleColumn], hashes: Array[Long], limit: Long)
+
+  private def bounded(
+      in: Iterator[InternalRow],
+      types: Array[DataType],
+      task: Int,
+      most: Int): BoundedChunk = {
+    var held = ArrayBuffer.empty[(Long, InternalRow)]
+    var limit = Long.MaxValue
+    var place = 0L
+    in.foreach { row =>
+      val hash = mix(place + (task.toLong << 40)) >>> 1
+      place += 1
+      if (hash <= limit) {
+        held += ((hash, row.copy()))
+        if (held.length > 2 * most) {
+          limit = held.map(_._1).sorted.apply(most - 1)
+          held = held.filter(_._1 <= limit)
+        }
+      }
+    }
+    BoundedChunk(words(held.iterator.map(_._2), types), held.map(_._1).toArray, limit)
+  }
+
+  /** The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
+  private def mix(x: Long): Long = {
+    var z = x + 0x9e3779b97f4a7c15L
+    z = (z ^ (z >>> 30)) * 0xbf58476d1ce4e5b9L
+    z = (z ^ (z >>> 27)) * 0x94d049bb133111ebL
+    z ^ (z >>> 31)
+  }
+
+  final private case class Chunk(columns: IndexedSeq[SampleColumn], routes: Array[Int])
+
+  private def chunk(
+      in: Iterator[InternalRow],
+      types: Array[DataType],
+      task: Int,
+      keep: (Int, Long) => Boolean): Chunk = {
+    val routes = Array.newBuilder[Int]
+    var place = -1L
+    val kept = in.filter { _ =>
+      place += 1
+      keep(task, place)
+    }
+    val columns = words(
+      kept.map { row =>
+        routes += row.getInt(types.length)
+        row
+      },
+      types)
+    Chunk(columns, routes.result())
+  }
+
+  /** The first columns of the rows, of these types, as words. A row is read before the next one is asked for. */
+  private def words(rows: Iterator[InternalRow], types: Array[DataType]): IndexedSeq[SampleColumn] = {
+    val writers = types.map(t => new ColumnWriter(WordTypes.of(t).get))
+    rows.foreach { row =>
+      var c = 0
+      while (c < types.length) {
+        writers(c).add(if (row.isNullAt(c)) null else row.get(c, types(c)))
+        c += 1
+      }
+    }
+    writers.map(_.result()).toIndexedSeq
+  }
+
+  final private class ColumnWriter(wordType: WordType) {
+    private[this] val longs = Array.newBuilder[Long]
+    private[this] val bytes = Array.newBuilder[Array[Byte]]
+    private[this] val nulls = Array.newBuilder[Boolean]
+
+    def add(value: Any): Unit = {
+      nulls += value == null
+      wordType match {
+        case t: LongWordType => longs += (if (value == null) 0L else t.toLong(value))
+        case t: BytesWordType => bytes += (if (value == null) Array.emptyByteArray else t.toBytes(value))
+      }
+    }
+
+    def result(): SampleColumn = wordType match {
+      case _: LongWordType => LongSample(longs.result(), nulls.result())
+      case _: BytesWordType => BytesSample(bytes.result(), nulls.result())
+    }
+  }
+}

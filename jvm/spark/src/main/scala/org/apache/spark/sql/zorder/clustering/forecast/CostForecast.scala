@@ -1,0 +1,107 @@
+package org.apache.spark.sql.zorder.clustering.forecast
+
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.clustering.inspect.{RunStatistics, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.report.RunCost
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.FileFooter
+import org.apache.spark.sql.zorder.table.file.InputRelation
+import sparkzorder.curve.{BytesWord, LongWord, Zone}
+
+/** What a rewrite of some files will read, shuffle and keep on local disks, from their footers. */
+private[clustering] object CostForecast {
+  def of(
+      session: ClassicSession,
+      source: InputRelation,
+      footers: Seq[FileFooter],
+      tracked: TrackedColumns,
+      statistics: RunStatistics,
+      options: RunOptions): RunCost = {
+    val files = footers.map(_.file.length).sum
+    val sampled = (tracked.all.flatMap(_.path) ++ tracked.statColumns.map(_.path)).toSet
+    val scans = if (options.verify == "checksum") 3 else 1
+    val zones =
+      statistics.columns.indices.map(c => statistics.columns(c).path -> footers.map(_.zone(c))).toMap
+    val rows = footers.map(_.rows).sum
+    val packed = session.sparkContext.getConf.getBoolean("spark.shuffle.compress", defaultValue = true)
+    val row = new RowBytes(zones, leafBytes(footers, _) / math.max(1L, rows), packed)
+    val shuffle = math.round(rows * row.of(source.output.map(a => (a.name, a.dataType))))
+    RunCost(scans * files + leafBytes(footers, sampled), shuffle, 2 * shuffle)
+  }
+
+  /** Compressed bytes of the columns for which the test holds. */
+  private def leafBytes(footers: Seq[FileFooter], wanted: Seq[String] => Boolean): Long = footers.map { f =>
+    f.schema.leaves.indices.filter(l => wanted(f.schema.leaves(l).column)).map(f.bytes(_)).sum
+  }.sum
+}
+
+/**
+ * Bytes of a row in a shuffle.
+ *
+ * @param zones
+ *   per column, its zones in the files
+ * @param stored
+ *   compressed bytes a row in the files, of the columns for which a test holds
+ * @param packed
+ *   whether shuffles are compressed
+ */
+final private class RowBytes(
+    zones: Map[Seq[String], Seq[Zone]],
+    stored: (Seq[String] => Boolean) => Long,
+    packed: Boolean) {
+  import RowBytes._
+
+  def of(fields: Seq[(String, DataType)]): Double = row(fields, Nil)
+
+  /** NULL bits and length first, then the fields; a struct is such a row too. */
+  private def row(fields: Seq[(String, DataType)], above: Seq[String]): Double = {
+    val head = if (packed) Reference else 8.0 * ((fields.length + 63) / 64) + 4
+    head + fields.map { case (name, dataType) => field(above :+ name, dataType) }.sum
+  }
+
+  private def field(path: Seq[String], dataType: DataType): Double = dataType match {
+    case s: StructType => slot(1) + row(s.fields.map(f => (f.name, f.dataType)).toSeq, path)
+    case t if UnsafeRow.isFixedLength(t) => slot(mean(path, NumberBytes)(numberBytes))
+    case _: StringType | BinaryType | _: DecimalType =>
+      val length = mean(path, TextBytes)(textBytes)
+      if (packed) Reference + length else 8 + 8 * math.ceil(length / 8)
+    case _ => slot(1) + Nested * stored(_.startsWith(path))
+  }
+
+  /** A field of eight bytes, of which `unlike` differ from those of other rows. */
+  private def slot(unlike: Double): Double = if (packed) math.min(8.0, unlike + Reference) else 8.0
+
+  private def mean(path: Seq[String], unknown: Double)(bytes: Zone => Option[Double]): Double = {
+    val known = zones.getOrElse(path, Nil).flatMap(bytes(_))
+    if (known.isEmpty) unknown else known.sum / known.length
+  }
+
+  private def numberBytes(zone: Zone): Option[Double] = zone match {
+    case Zone.Between(LongWord(min), LongWord(max)) =>
+      Some(math.ceil((64 - java.lang.Long.numberOfLeadingZeros(min ^ max)) / 8.0))
+    case _ => None
+  }
+
+  private def textBytes(zone: Zone): Option[Double] = zone match {
+    case Zone.Between(BytesWord(min), BytesWord(max)) =>
+      val length = (min.length + max.length) / 2.0
+      val alike = min.zip(max).takeWhile { case (a, b) => a == b }.length
+      Some(if (packed) length - math.max(0, alike - Reference) else length)
+    case _ => None
+  }
+}
+
+private object RowBytes {
+
+  /** Bytes of a back reference of LZ4: a token and two bytes of distance. */
+  private val Reference = 3.0
+
+  /** A number and a text of which no bounds are known. */
+  private val NumberBytes = 8.0
+  private val TextBytes = 16.0
+
+  /** How many times larger rows of arrays and maps are than Parquet's columns, which are encoded and compressed. */
+  private val Nested = 3.0
+}

@@ -1,0 +1,235 @@
+package org.apache.spark.sql.zorder.clustering.forecast
+
+import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
+import org.apache.spark.sql.zorder.clustering.fit.{Choice, Fit, LayoutForecast, Sample, Sampler}
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, Probes, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.plan.{FileCount, FilePlan, SizedPartition}
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.clustering.request.ClusterColumn
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+import sparkzorder.curve.Block
+import sparkzorder.curve.cost.{Query, ShareRead, SortedWords}
+import sparkzorder.curve.page.PageCut
+
+/** The sampled rows of every partition, in the plan's order. */
+final case class Sampled(partitions: IndexedSeq[Sample], share: Double) {
+  def rows: Int = partitions.map(_.rows).sum
+  def summary: String = s"${HumanReadable.count(rows.toLong, "row")} (share ${HumanReadable.share(share)})"
+}
+
+/** The one pruned job: clustering and watched columns only, rows by a hash of their place in their file. */
+object Sampling {
+
+  /** Sampled rows a file: the mass of a file is then known to about 3 % (one half of them fits the layout). */
+  private val RowsPerFile = 2000L
+  private val AtLeast = 200000L
+  private val AtMost = 4000000L
+
+  /** The most sampled values that the driver holds. */
+  private val MostValues = 16000000L
+  private val Buckets = 1 << 20
+
+  def apply(
+      session: ClassicSession,
+      source: InputRelation,
+      columns: Seq[ClusterColumn],
+      plan: FilePlan,
+      rows: Long): Sampled = {
+    val most = math.min(AtMost, MostValues / math.max(1, columns.length))
+    val wanted = math.min(most, math.max(AtLeast, plan.outputFiles * RowsPerFile))
+    about(wanted, session, source, columns, plan, rows)
+  }
+
+  /**
+   * @param wanted
+   *   number of rows
+   * @param rows
+   *   of the planned partitions
+   */
+  def about(
+      wanted: Long,
+      session: ClassicSession,
+      source: InputRelation,
+      columns: Seq[ClusterColumn],
+      plan: FilePlan,
+      rows: Long): Sampled = {
+    val share = math.min(1.0, wanted.toDouble / rows)
+    // by the place and not by the value, so that frequent values stay frequent in the sample
+    val place = s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${(share * Buckets).toInt}"
+    val all = Shims.ofRows(session, source.plan)
+    val byColumns = share < 1.0 && source.place.nonEmpty
+    val chosen = (if (byColumns) all.where(expr(place)) else all).queryExecution.analyzed
+    val list: Seq[NamedExpression] =
+      columns.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() } :+ source.route
+    val pruned = Shims.ofRows(session, Project(list, chosen))
+    val keep = if (share < 1.0 && !byColumns) Sampler.byPlace(share) else (_: Int, _: Long) => true
+    Sampled(Sampler.collect(pruned, plan.partitions.length, keep), share)
+  }
+}
+
+/**
+ * How many files partitions become by default where that is fewer than they have (SPEC 2, ADR 0028): no fewer
+ * than it takes for look-ups in the clustering columns to read no more of the files than now, but for `minGain`.
+ */
+final private[clustering] class EnoughFiles(
+    input: Inspection,
+    tracked: TrackedColumns,
+    curve: String,
+    options: RunOptions) {
+  private val clustering = tracked.clustering.indices
+
+  /** What look-ups can skip files by. */
+  private val judged = clustering.filter(tracked.bounded(_))
+
+  private lazy val footers = input.footers.map(f => f.file.path -> f).toMap
+
+  /** The plan to sample for: it keeps the present number of files where, by the footers, so many may be needed. */
+  def most(plan: FilePlan): FilePlan = plan.copy(partitions = plan.partitions.map { sized =>
+    if (!isFewer(sized)) sized
+    else {
+      val blocks = present(sized)
+      val probes = tracked.all.indices.map(c =>
+        SortedWords.of(blocks.map(_.zones(c)).flatMap(Probes.of)))
+      val ideal = math.pow(sized.files.toDouble, -1.0 / judged.length)
+      if (allowed(blocks, probes) > EnoughFiles.Near * ideal) sized
+      else sized.copy(files = sized.partition.files.length)
+    }
+  })
+
+  /** The plan with enough files. */
+  def of(plan: FilePlan, sampled: Sampled, queries: Sample => Seq[Query]): FilePlan = {
+    val raised = plan.partitions.zip(sampled.partitions).map { case (sized, sample) =>
+      if (isFewer(sized) && sample.rows > 0) sized.copy(files = enough(sized, sample, queries)) else sized
+    }
+    val more = plan.partitions.zip(raised).filter { case (before, after) => after.files > before.files }
+    if (more.isEmpty) plan
+    else {
+      val files = raised.map(_.files).sum
+      plan.copy(
+        partitions = raised,
+        target = raised.map(_.partition.bytes).sum / files,
+        count = EnoughFiles.note(more.map { case (before, after) => (before.files, after.files) }))
+    }
+  }
+
+  private def isFewer(sized: SizedPartition): Boolean =
+    !FileCount.isAsked(options) && judged.nonEmpty && sized.files < sized.partition.files.length
+
+  private def enough(sized: SizedPartition, sample: Sample, queries: Sample => Seq[Query]): Int = {
+    val (fitting, heldOut) = sample.halves
+    val values = heldOut.columns.map(_.sorted)
+    val most = allowed(present(sized), values)
+    val columns = heldOut.select(clustering)
+    def bound(files: Int) = mean(LayoutForecast.bound(columns, Seq(files.toDouble)).head(_))
+    def share(files: Int): Double = {
+      val asked = queries(fitting).map(_.over(clustering))
+      val pages = input.rows(sized.partition).toDouble / files / options.pageRowLimit
+      val layout = Fit.choose(
+        fitting.select(clustering),
+        tracked.clustering.map(_.fit),
+        files,
+        curve,
+        asked,
+        math.max(1.0, pages)).layout
+      val rows = input.rows(sized.partition)
+      read(LayoutForecast.blocks(columns, layout, rows, PageCut.Whole).files, values)
+    }
+    val all = sized.partition.files.length
+    val counts = Iterator.iterate(sized.files)(_ * 2).takeWhile(_ < all).toSeq :+ all
+    // the bound is cheap and a fit is not, and most tables that become fewer files are in no order at all
+    counts.find(n => EnoughFiles.Near * bound(n) <= most || bound(n) <= most && share(n) <= most).getOrElse(
+      all)
+  }
+
+  private def allowed(blocks: Seq[Block], values: IndexedSeq[SortedWords]): Double =
+    read(blocks, values) * (1.0 + options.minGain)
+
+  private def present(sized: SizedPartition): Seq[Block] =
+    tracked.levels(sized.partition.files.map(f => footers(f.path)), input.statistics.columns, Nil).files
+
+  private def read(blocks: Seq[Block], values: IndexedSeq[SortedWords]): Double =
+    mean(c => ShareRead.of(blocks.map(b => (b.rows, b.zones(c))), values(c)))
+
+  private def mean(share: Int => Double): Double = judged.map(share).sum / judged.length
+}
+
+private[clustering] object EnoughFiles {
+
+  /** Layouts read no more than this many times the bound. */
+  private val Near = 1.5
+
+  private def note(raised: Seq[(Int, Int)]): String = {
+    val what = raised match {
+      case Seq((before, after)) =>
+        s"By its size it would become ${HumanReadable.count(before.toLong, "file")}, but look-ups would read more of " +
+          s"them than of the present files: it becomes $after."
+      case _ =>
+        val (before, after) = (raised.map(_._1).sum, raised.map(_._2).sum.toLong)
+        s"By their sizes ${HumanReadable.count(raised.length.toLong, "partition")} would become $before files, but " +
+          s"look-ups would read more of them than of the present files: they become ${HumanReadable.count(after, "file")}."
+    }
+    s" $what Set fileCount or targetFileSize for another number."
+  }
+}
+
+/**
+ * The layouts of a run, one a partition in the plan's order, and the sampled rows: those that they were fitted
+ * on and those that they were not. The columns of the rows are those of the layout, then those that are watched.
+ *
+ * @param first
+ *   how the layout of the first partition was chosen
+ */
+final case class FittedLayouts(
+    routes: PartitionLayouts,
+    fitting: IndexedSeq[Sample],
+    heldOut: IndexedSeq[Sample],
+    first: Choice) {
+  def layouts: IndexedSeq[LayoutRef] = routes.refs
+
+  /** The builders of the layouts, each once. */
+  def curves: String = layouts.map(_.layout.curve).distinct.mkString(", ")
+
+  def summary: String = {
+    val columns = layouts.head.layout.columns.map(_.sql).mkString(", ")
+    val which = if (layouts.length == 1) s"layout ${layouts.head.id}" else s"${layouts.length} layouts"
+    s"$curves on ($columns), ${HumanReadable.count(routes.files.toLong, "file")}, " +
+      s"${layouts.head.layout.inFile.name} inside files, $which"
+  }
+}
+
+object FittedLayouts {
+
+  /**
+   * @param pageRows
+   *   rows of a full page
+   * @param queries
+   *   makes the log's queries from sampled rows, over the columns of these
+   */
+  def apply(
+      sampled: Sampled,
+      columns: Seq[ClusterColumn],
+      plan: FilePlan,
+      rows: PinnedPartition => Long,
+      curve: String,
+      pageRows: Int,
+      queries: Sample => Seq[Query]): FittedLayouts = {
+    val places = columns.indices
+    val halves = sampled.partitions.map(_.halves)
+    val choices: IndexedSeq[Choice] = halves.zip(plan.partitions).map { case ((fitting, _), sized) =>
+      val pages = rows(sized.partition).toDouble / sized.files / pageRows
+      val asked = queries(fitting).map(_.over(places))
+      Fit.choose(fitting.select(places), columns.map(_.fit), sized.files, curve, asked, math.max(1.0, pages))
+    }
+    FittedLayouts(
+      PartitionLayouts(choices.map(c => Fit.ref(c.layout))),
+      halves.map(_._1),
+      halves.map(_._2),
+      choices.head)
+  }
+}

@@ -1,0 +1,488 @@
+package org.apache.spark.sql.zorder.clustering.forecast
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.expr.layout.LayoutRef
+import org.apache.spark.sql.zorder.clustering.fit.{
+  Fit,
+  LayoutForecast,
+  LeastReads,
+  Levels,
+  RankCorrelation,
+  ReadEstimator,
+  ReadShares,
+  Sample,
+  TruncatedBounds
+}
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, PresentLevels, Probes, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.plan.{
+  FileCount,
+  FilePlan,
+  GrowingPartition,
+  Growth,
+  GrowthPlan,
+  PlacedPartition
+}
+import org.apache.spark.sql.zorder.clustering.report.{
+  AlternativeReport,
+  ColumnReport,
+  HumanReadable,
+  OtherReport,
+  QueryReport,
+  ReadAt,
+  ReadReport,
+  Shares
+}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.clustering.draw.{LogBoxes, QueryGroup}
+import sparkzorder.curve.{Block, BytesWord}
+import sparkzorder.curve.build.{Candidate, Curves, Lexical}
+import sparkzorder.curve.cost.{ShareRead, SortedWords}
+import sparkzorder.curve.layout.{BytesScale, CutTree}
+import sparkzorder.curve.page.PageCut
+
+/** What is read: per column that a run samples, and per group of queries of its log. */
+final private[clustering] case class Readings(columns: IndexedSeq[ReadShares], queries: IndexedSeq[ReadShares])
+
+/**
+ * What look-ups and the queries of the log read now, what they are expected to read after the run, what is measured
+ * then, and the least that is possible.
+ *
+ * @param asOneMore
+ *   by the place of a watched column that gets worse, its share if the table were clustered by it too
+ * @param alternatives
+ *   the table as it is, the layouts that were compared, the bound
+ */
+final private[clustering] case class Forecast(
+    tracked: TrackedColumns,
+    gauge: ReadEstimator,
+    groups: IndexedSeq[QueryGroup],
+    now: Readings,
+    expected: Readings,
+    bound: Readings,
+    asOneMore: Map[Int, Double],
+    alternatives: Seq[Candidate],
+    measured: Option[Readings] = None) {
+
+  /** With what is read of the blocks that the run has written. */
+  def measuredOn(levels: Levels): Forecast = copy(measured = Some(Forecast.read(gauge, levels)))
+
+  /** As the result shows it. */
+  def report: ReadReport =
+    ReadReport(columns, queries, others, alternatives.map(c => AlternativeReport(c.name, c.files, c.pages)))
+
+  def columns: Seq[ColumnReport] = tracked.clustering.indices.map { c =>
+    val read = column(c)
+    def at(level: ReadShares => Double): Shares = {
+      val shares = read.at(level)
+      shares.copy(bound = standing(level).flatMap(part => shares.bound.map(_ * part)))
+    }
+    ColumnReport(tracked.all(c).sql, at(_.files), at(_.rowGroups), at(_.pages))
+  }
+
+  def others: Seq[OtherReport] = tracked.watchedPlaces.map { c =>
+    OtherReport(tracked.all(c).sql, column(c).at(_.files), asOneMore.get(c))
+  }
+
+  def queries: Seq[QueryReport] =
+    groups.indices.sortBy(g => -groups(g).weight).take(QueryReport.Most).map { g =>
+      val read = ReadAt(
+        Some(now.queries(g)),
+        Some(expected.queries(g)),
+        measured.map(_.queries(g)),
+        Some(bound.queries(g)))
+      def at(level: ReadShares => Double): Shares = read.at(level).copy(bound =
+        LeastReads.unlessBeaten(level(bound.queries(g)), known.map(r => level(r.queries(g)))))
+      QueryReport(groups(g).text, groups(g).weight, at(_.files), at(_.rowGroups), at(_.pages))
+    }
+
+  /** What a layout is known to read, if only by forecast. */
+  private def known: Seq[Readings] = expected +: measured.toSeq
+
+  /** The bound is one of the mean over the columns: the part of it that no layout is known to beat. */
+  private def standing(level: ReadShares => Double): Option[Double] = {
+    def all(of: Readings): Double = tracked.clustering.indices.map(c => level(of.columns(c))).sum
+    LeastReads.unlessBeaten(all(bound), known.map(all)).map(_ / math.max(1e-9, all(bound)))
+  }
+
+  /** Files have no statistics of an expression: only the forecast of where its values will be is known. */
+  private def column(c: Int): ReadAt = {
+    val stored = tracked.stored(c).isDefined
+    ReadAt(
+      Some(now.columns(c)).filter(_ => stored),
+      Some(expected.columns(c)),
+      measured.map(_.columns(c)).filter(_ => stored),
+      Some(bound.columns(c)))
+  }
+
+  def logged: Boolean = groups.exists(_.weight > 0)
+
+  /** Mean share read, by the log or else by look-ups in the clustering columns. */
+  private def mean(of: Readings, level: ReadShares => Double): Double =
+    if (logged) {
+      groups.indices.map(g => groups(g).weight * level(of.queries(g))).sum / groups.map(_.weight).sum
+    } else if (tracked.judged.isEmpty) 0.0
+    else tracked.judged.map(c => level(of.columns(c))).sum / tracked.judged.length
+
+  /** Fall of the mean share read, files and pages alike; 0.5 = half as much is read, below 0 = more is. */
+  val gain: Double = {
+    val before = mean(now, _.cost)
+    if (before == 0) 0.0 else 1.0 - mean(expected, _.cost) / before
+  }
+
+  /** How much more than the bound is read now; 1 = nothing could read less. */
+  private[forecast] def nowToBound: Double = mean(now, _.cost) / math.max(1e-9, mean(bound, _.cost))
+
+  def summary: String = {
+    val each = columns.map(c => s"${c.name}: files ${c.files.text}, pages ${c.pages.text}")
+      .mkString("a look-up reads, by ", "; by ", "")
+    each + (if (logged) s"; the queries of the log: files ${change(_.files)}, pages ${change(_.pages)}"
+            else "")
+  }
+
+  /** What the reason of a run adds if columns get worse. */
+  def warning: String = {
+    val worse = others.filter(_.getsWorse)
+    rises + (if (worse.isEmpty) "" else s" GETS WORSE: look-ups by ${worse.map(_.text).mkString(", ")}.")
+  }
+
+  /** The mean may fall though a single column rises, for example one that the files were sorted by. */
+  private def rises: String = {
+    val more = columns.filter(_.files.rises)
+    if (more.isEmpty) ""
+    else s" READS RISE: look-ups by ${more.map(c => s"${c.name} (files ${c.files.text})").mkString(", ")}."
+  }
+
+  private def change(level: ReadShares => Double): String =
+    s"${HumanReadable.share(mean(now, level))} -> ${HumanReadable.share(mean(expected, level))}"
+}
+
+private[clustering] object Forecast {
+  def read(gauge: ReadEstimator, levels: Levels): Readings =
+    Readings(gauge.columns(levels), gauge.queries(levels))
+}
+
+/**
+ * Forecasts a rewrite from footers and from the sampled rows that its layouts were not fitted on.
+ *
+ * @param planned
+ *   the pages of the files to write
+ */
+final private[clustering] class RewriteForecaster(
+    input: Inspection,
+    plan: FilePlan,
+    tracked: TrackedColumns,
+    fitted: FittedLayouts,
+    planned: PageCut) {
+  private val clustering = tracked.clustering.indices
+  private val sample = Sample.concat(fitted.heldOut)
+  private val values = sample.columns.map(_.sorted)
+
+  def forecast(session: ClassicSession, log: Option[Sample => LogBoxes]): Forecast = {
+    val pages = PageIndex.ofSome(session, plan.files, tracked.statColumns)
+    val groups = log.fold(IndexedSeq.empty[QueryGroup])(_(sample).shapes)
+    val gauge = new ReadEstimator(values, groups.map(_.queries))
+    val now = Forecast.read(gauge, levels(input.footersOf(plan), pages))
+    val parts = ahead
+    val whole = parts.reduce(_ ++ _)
+    // shows where the values of a clustering expression will be, though no query can use it
+    val placed =
+      whole.masked(tracked.stored.indices.map(c => tracked.stored(c).isEmpty || tracked.bounded(c)))
+    val expected = Readings(gauge.columns(placed), gauge.queries(whole.masked(tracked.bounded)))
+    val worse = tracked.watchedPlaces.filter(c =>
+      OtherReport("", Shares(Some(now.columns(c).files), Some(expected.columns(c).files)), None).getsWorse)
+    Forecast(
+      tracked,
+      gauge,
+      groups,
+      now,
+      expected,
+      bound(parts, groups, expected),
+      worse.map(c => c -> asOneMore(c)).toMap,
+      alternatives(pages, parts.head))
+  }
+
+  private def levels(footers: Seq[FileFooter], pages: Seq[FilePages]): Levels =
+    tracked.levels(footers, input.statistics.columns, pages)
+
+  /** The blocks of each partition after the run. */
+  private def ahead: IndexedSeq[Levels] =
+    fitted.heldOut.zip(fitted.layouts).zip(plan.partitions).map { case ((held, ref), sized) =>
+      LayoutForecast.blocks(
+        held,
+        ref.layout,
+        input.rows(sized.partition),
+        planned,
+        byPages = input.ordersPages)
+    }
+
+  private def bound(ahead: IndexedSeq[Levels], groups: Seq[QueryGroup], expected: Readings): Readings = {
+    val least = new LeastReads(ahead.indices.map { p =>
+      val blocks = ReadShares(
+        ahead(p).files.length.toDouble,
+        ahead(p).rowGroups.length.toDouble,
+        ahead(p).pages.length.toDouble)
+      LeastReads.Part(fitted.heldOut(p), input.rows(plan.partitions(p).partition).toDouble, blocks)
+    })
+    Readings(
+      least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++
+        tracked.watchedPlaces.map(c => least.columns(clustering :+ c, None).last),
+      groups.zip(expected.queries).map { case (g, read) =>
+        least.queries(g.queries, Some(read))
+      }.toIndexedSeq)
+  }
+
+  /** The share of files that look-ups in a watched column read of a Z-order by it and the clustering columns. */
+  private def asOneMore(place: Int): Double = {
+    val places = clustering :+ place
+    val rows =
+      math.max(RewriteForecaster.LeastRows, RewriteForecaster.RowsForOneMore / plan.partitions.length)
+    val files = plan.partitions.indices.flatMap { p =>
+      val sized = plan.partitions(p)
+      val columns = places.map(tracked.all(_).fit)
+      val learnt = fitted.fitting(p).select(places).thinned(rows)
+      val layout = Fit.choose(learnt, columns, sized.files, Curves.ZOrder.name, Nil, 1.0).layout
+      val held = fitted.heldOut(p).select(places).thinned(rows)
+      val share = input.rows(sized.partition).toDouble / math.max(1, held.rows)
+      LayoutForecast.blocks(held, layout, held.rows.toLong, PageCut.Whole).files
+        .map(b => (math.round(b.rows * share), b.zones.last))
+    }
+    ShareRead.of(files, values(place))
+  }
+
+  /** Compared in the first partition, whose queries they were compared by. */
+  private def alternatives(pages: Seq[FilePages], ahead: Levels): Seq[Candidate] = {
+    val files = plan.partitions.head.partition.files.map(_.path).toSet
+    val footers = input.footersOf(plan).filter(f => files(f.file.path))
+    val present = levels(footers, pages.filter(p => files(p.file.path)))
+    val scorer = fitted.first.scorer
+    val tried =
+      if (fitted.first.candidates.nonEmpty) fitted.first.candidates
+      else Seq(scorer.of(fitted.first.layout.curve, ahead))
+    val least = scorer.bound
+    val stands = LeastReads.unlessBeaten(least.files, tried.map(_.files)).isDefined
+    (scorer.of("now", present) +: tried) ++ (if (stands) Seq(least) else Nil)
+  }
+}
+
+private[clustering] object RewriteForecaster {
+  private val RowsForOneMore = 40000
+  private val LeastRows = 2000
+}
+
+/** Forecasts what look-ups read of partitions that grow, from footers and from a sample of the new rows. */
+final private[clustering] class IncrementForecaster(
+    session: ClassicSession,
+    input: Inspection,
+    tracked: TrackedColumns,
+    options: RunOptions) {
+  private val present = new PresentLevels(session, input, tracked)
+  private val pages = PageCut(options.pageRowLimit.toDouble, Double.MaxValue)
+
+  /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
+  private def values(files: Seq[DataFile]): IndexedSeq[SortedWords] = {
+    val blocks = present.files(files)
+    tracked.all.indices.map(c => SortedWords.of(blocks.map(_.zones(c)).flatMap(Probes.of)))
+  }
+
+  def growth(placed: PlacedPartition, rows: Array[Long]): Growth = Growth(
+    rows.indices.map(n => placed.settled.getOrElse(n, Nil).map(_.length).sum).toArray,
+    rows,
+    placed.freshBytes,
+    placed.appended,
+    hurts(placed))
+
+  /** Whether look-ups read noticeably more because of the files across cells. */
+  private def hurts(placed: PlacedPartition): Boolean = {
+    val settled = placed.settled.values.flatten.toSeq
+    val spanning = placed.spanning ++ placed.later.getOrElse(placed.fresh)
+    val probes = values(settled)
+    def mean(files: Seq[DataFile]): Double = {
+      val blocks = present.files(files)
+      val shares = tracked.clustering.indices.map(c =>
+        blocks.map(b => (b.rows, b.zones(c)))).zip(probes).map { case (b, v) => ShareRead.of(b, v) }
+      shares.sum / math.max(1, shares.length)
+    }
+    settled.nonEmpty && mean(settled ++ spanning) > mean(settled) * (1.0 + options.minGain)
+  }
+
+  /** The blocks of the partitions without these files. */
+  def levelsWithout(growing: Seq[GrowingPartition], gone: Seq[DataFile]): Levels = {
+    val paths = gone.map(_.path).toSet
+    present.of(growing.flatMap(_.placed.all).filterNot(f => paths(f.path)))
+  }
+
+  /** For a partition that is put into its stored layout, from a sample of all its rows. */
+  def ofStoredLayout(placed: PlacedPartition, ref: LayoutRef, sample: Sample): Forecast = {
+    val gauge = new ReadEstimator(sample.columns.map(_.sorted), IndexedSeq.empty)
+    val rows = present.rows(placed.all)
+    val ahead =
+      LayoutForecast.blocks(
+        sample,
+        ref.layout,
+        rows,
+        pages,
+        byPages = input.ordersPages)
+    forecast(gauge, present.of(placed.all), ahead, sample, 1)
+  }
+
+  def forecast(growing: Seq[GrowingPartition], changed: FilePlan, sample: Sample): Forecast = {
+    val all = growing.flatMap(_.placed.all)
+    val gauge = new ReadEstimator(values(all), IndexedSeq.empty)
+    val again = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append]).flatMap(_.rewritten).map(_.path).toSet
+    val settled = growing.flatMap(g => g.placed.settled.values.flatten ++ g.placed.spanning)
+      .filterNot(f => again(f.path))
+    val appended = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append])
+    // merged rows lie in the boxes that are there; appended ones are blocks of their own
+    val ahead = appended.foldLeft(present.of(settled))((so, g) => so ++ blocks(g, sample))
+    forecast(gauge, present.of(all), ahead, sample, growing.length)
+  }
+
+  private def forecast(
+      gauge: ReadEstimator,
+      now: Levels,
+      ahead: Levels,
+      sample: Sample,
+      partitions: Int): Forecast = {
+    def each(blocks: Seq[Block]): Double = blocks.length.toDouble / partitions
+    val reading = ReadShares(each(ahead.files), each(ahead.rowGroups), each(ahead.pages))
+    Forecast(
+      tracked,
+      gauge,
+      IndexedSeq.empty,
+      Forecast.read(gauge, now),
+      Forecast.read(gauge, ahead),
+      Readings(bound(sample, reading), IndexedSeq.empty),
+      Map.empty,
+      Nil)
+  }
+
+  /** Every partition uses the sample of all partitions, which does not keep the partition of a row. */
+  private def blocks(g: GrowingPartition, sample: Sample): Levels = {
+    val fileOf = g.plan.asInstanceOf[GrowthPlan.Append].fileOf
+    // rows that earlier runs appended are taken to lie as the new ones do
+    val rows = g.growth.rows.sum + present.rows(g.rewritten)
+    if (sample.rows == 0) Levels(Nil, Nil, Nil)
+    else {
+      val cut =
+        LayoutForecast.blocks(sample, g.ref.layout, rows, pages, fileOf(_), byPages = input.ordersPages)
+      val scale = rows.toDouble / sample.rows
+      def scaled(blocks: Seq[Block]) = blocks.map(b => b.copy(rows = math.round(b.rows * scale)))
+      Levels(scaled(cut.files), scaled(cut.rowGroups), scaled(cut.pages))
+    }
+  }
+
+  private def bound(sample: Sample, blocks: ReadShares): IndexedSeq[ReadShares] =
+    if (sample.rows == 0) tracked.all.indices.map(_ => ReadShares(0, 0, 0))
+    else {
+      val levels = Seq(blocks.files, blocks.rowGroups, blocks.pages).map(math.max(1.0, _))
+      val each = LayoutForecast.bound(sample.select(tracked.clustering.indices), levels)
+      tracked.all.indices.map(c =>
+        if (c < tracked.clustering.length) ReadShares(each(0)(c), each(1)(c), each(2)(c))
+        else ReadShares(1, 1, 1))
+    }
+}
+
+/** Explains in one sentence why a rewrite gains too little; it begins with the cause if that is known. */
+final private[clustering] class NoGain(forecast: Forecast, plan: FilePlan, fitted: FittedLayouts) {
+  private val columns = forecast.tracked.clustering
+  private val values: IndexedSeq[SortedWords] = forecast.gauge.values
+
+  /** Without a full stop at its end. */
+  def sentence(least: Double): String = {
+    val change =
+      if (forecast.gain < 0) s"more would be read than now, by ${HumanReadable.percent(-forecast.gain)}"
+      else
+        s"the mean share read would fall by ${HumanReadable.percent(forecast.gain)} only, less than minGain = " +
+          HumanReadable.percent(least)
+    val sentence = cause.fold(change)(c => s"$c: $change")
+    s"${sentence.head.toUpper}${sentence.tail}"
+  }
+
+  /** The first cause that applies, as the beginning of a sentence. */
+  private def cause: Option[String] =
+    constant.orElse(withoutBounds).orElse(longValues).orElse(fewFiles).orElse(spoils)
+      .orElse(correlated).orElse(plainSort).orElse(inLayout)
+
+  private def eachColumn(cause: Int => Option[String]): Option[String] =
+    columns.indices.iterator.map(cause).collectFirst { case Some(text) => text }
+
+  private def constant: Option[String] = eachColumn { c =>
+    val sorted = values(c)
+    if (sorted.size == 0) Some(s"column ${columns(c).sql} holds NULL alone, so nothing can skip by it")
+    else if (sorted(0) == sorted(sorted.size - 1))
+      Some(s"column ${columns(c).sql} holds a single value, so nothing can skip by it")
+    else None
+  }
+
+  private def withoutBounds: Option[String] = eachColumn { c =>
+    if (forecast.tracked.bounded(c)) None
+    else if (columns(c).path.isEmpty)
+      Some(
+        s"files keep no min and max of the expression ${columns(c).sql}, and those of its columns would rule " +
+          "out little")
+    else
+      Some(s"files keep no min and max of ${columns(c).sql} that a look-up could use, for its type " +
+        forecast.tracked.stored(c).fold("")(_.dataType.sql))
+  }
+
+  private def longValues: Option[String] = eachColumn { c =>
+    if (values(c).size == 0) None
+    else (values(c)(0), values(c)(values(c).size - 1)) match {
+      case (BytesWord(low), BytesWord(high)) =>
+        val shared = BytesScale.commonPrefix(low, high)
+        if (low.length + high.length >= TruncatedBounds.ChunkBytes)
+          Some(
+            s"values of ${columns(c).sql} are longer than the statistics of a file keep (min and max have " +
+              s"${TruncatedBounds.ChunkBytes} bytes together)")
+        else if (shared >= TruncatedBounds.PageBytes)
+          Some(
+            s"values of ${columns(c).sql} share their first $shared bytes, and those of a page keep " +
+              s"${TruncatedBounds.PageBytes}")
+        else None
+      case _ => None
+    }
+  }
+
+  private def fewFiles: Option[String] = {
+    val most = plan.partitions.map(_.files).max
+    if (most >= FileCount.TooSmall) None
+    else
+      Some(s"${HumanReadable.count(most.toLong, "file")} leave${if (most == 1) "s" else ""} next to nothing to skip")
+  }
+
+  private def spoils: Option[String] =
+    if (!forecast.logged || forecast.gain >= 0) None
+    else Some("the queries of the log as a whole would get worse")
+
+  private def correlated: Option[String] = columns.indices.combinations(2).map { pair =>
+    (pair.head, pair.last, RankCorrelation.of(sample, pair.head, pair.last))
+  }.collectFirst {
+    case (a, b, rho) if math.abs(rho) > NoGain.SameOrder =>
+      s"columns ${columns(a).sql} and ${columns(b).sql} rise and fall together (rank correlation " +
+        s"${HumanReadable.share(rho)}), so clustering by one of them serves both"
+  }
+
+  private lazy val sample: Sample = Sample.concat(fitted.heldOut)
+
+  private def plainSort: Option[String] = {
+    val layout = fitted.first.layout
+    Lexical.firstColumn(layout.curve).orElse(CutTree.onlyColumn(layout.tree)).filter(_ => isNear).map {
+      first =>
+        s"a plain sort by ${columns(first).sql} reads least, and the rows lie in about that order already"
+    }
+  }
+
+  private def inLayout: Option[String] =
+    if (isNear) Some("the files are as good as in layout already") else None
+
+  private def isNear: Boolean = forecast.nowToBound < NoGain.Near
+}
+
+private[clustering] object NoGain {
+  private val SameOrder = 0.95
+
+  /** So much more than the bound is what layouts read. */
+  private val Near = 1.3
+}

@@ -1,0 +1,496 @@
+package org.apache.spark.sql.zorder.clustering.inspect
+
+import java.util.Locale
+
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import org.apache.commons.lang3.exception.ExceptionUtils
+import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{ArrayType, BooleanType, DataType, MapType, StructField, StructType}
+import org.apache.spark.sql.zorder.conf.{NearestName, RunOptions, SessionKeys}
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.{refuse, firstLine}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.clustering.plan.FilePlan
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ClusterColumns, PinnedSession, RunContext}
+import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition}
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{
+  FileFooter,
+  Footers,
+  InputProperties,
+  StatColumn,
+  StoredAs,
+  UnreadableColumnHints
+}
+import org.apache.spark.sql.zorder.stats.schema.{FileSpelling, SchemaUnion, TruncatedTimestamps}
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
+
+/** The statement resolved against the table: its columns, its condition, and which statistics to read from footers. */
+final private[clustering] case class ResolvedRequest(
+    schema: StructType,
+    columns: Seq[ClusterColumn],
+    where: Option[WhereCondition],
+    statistics: RunStatistics) {
+
+  /**
+   * The clustering columns, bound to the rows of some files. Where the files have a column by another name or of
+   * another type than the table, they are analysed anew.
+   */
+  def columnsOf(context: RunContext, rows: LogicalPlan): Seq[ClusterColumn] = {
+    val bound = columns.map(ResolvedRequest.bound(_, rows.output))
+    if (bound.forall(_.isDefined)) bound.flatten else context.columnsOf(rows)
+  }
+}
+
+private[clustering] object ResolvedRequest {
+
+  /** None if the rows do not have its columns as the table has them. */
+  private[inspect] def bound(column: ClusterColumn, rows: Seq[Attribute]): Option[ClusterColumn] = {
+    val same = column.expression.references.toSeq.flatMap { a =>
+      rows.filter(r => r.name == a.name && r.dataType == a.dataType && (a.nullable || !r.nullable)) match {
+        case Seq(row) => Some(a.exprId -> row)
+        case _ => None
+      }
+    }.toMap
+    if (column.expression.references.forall(a => same.contains(a.exprId)))
+      Some(column.copy(expression = column.expression.transform { case a: Attribute => same(a.exprId) }))
+    else None
+  }
+
+  /** The schema of a path is taken from one file: a column that this one lacks may be in others. */
+  def in(context: RunContext, files: Seq[DataFile]): ResolvedRequest = {
+    import context.table
+    try in(context, table.schema, files.length)
+    catch {
+      case e: ZOrderException if table.declared.isEmpty =>
+        val union = SchemaUnion.of(Footers.read(context.user, files), None, caseSensitive = true)
+        val whole = StructType(union.schema ++ table.partitionSchema)
+        if (names(whole).toSet.subsetOf(names(table.schema).toSet)) throw e
+        in(context, whole, files.length)
+    }
+  }
+
+  /** Of the columns and of the fields inside them, at any depth. */
+  private def names(dataType: DataType, above: Seq[String] = Nil): Seq[Seq[String]] = dataType match {
+    case s: StructType => s.fields.toSeq.flatMap(f => (above :+ f.name) +: names(f.dataType, above :+ f.name))
+    case a: ArrayType => names(a.elementType, above :+ "element")
+    case m: MapType => names(m.keyType, above :+ "key") ++ names(m.valueType, above :+ "value")
+    case _ => Nil
+  }
+
+  private def in(context: RunContext, schema: StructType, files: Int): ResolvedRequest = {
+    import context._
+    val partitionColumns = table.partitionSchema.fieldNames.toSeq
+    val columns = ClusterColumns.resolve(user, table, schema, by)
+    if (!options.force && request.into.isEmpty)
+      ClusterColumns.withoutBounds(columns).orElse(table.unskippable(columns.flatMap(_.path))).foreach(why =>
+        refuse(s"$why WITH (force = true) does it all the same."))
+    val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
+    ResolvedRequest(
+      schema,
+      columns,
+      request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _)),
+      RunStatistics.of(schema, table.constantColumns, columns, asked, files))
+  }
+}
+
+/**
+ * The columns whose statistics a run reads from footers: first the clustering columns, then the columns that
+ * clustering expressions are computed from, then others.
+ *
+ * @param clustering
+ *   how many are of the first kind
+ * @param bases
+ *   how many are of the second kind
+ */
+final private[zorder] case class RunStatistics(columns: Seq[StatColumn], clustering: Int, bases: Int) {
+  def baseNumbers: Range = clustering until clustering + bases
+  def otherNumbers: Range = baseNumbers.end until columns.length
+}
+
+private[zorder] object RunStatistics {
+
+  /** The most other columns that are read. */
+  private val MostColumns = 64
+
+  /** The most statistics of other columns that the driver holds. */
+  private val MostZones = 1000000
+
+  /**
+   * @param asked
+   *   columns of the query log, as SQL text: they come first among the others
+   * @param files
+   *   number of files whose footers are read
+   */
+  def of(
+      schema: StructType,
+      partitionColumns: Seq[String],
+      columns: Seq[ClusterColumn],
+      asked: Set[String],
+      files: Int): RunStatistics = {
+    val clustering = columns.flatMap(_.path)
+    val leaves = ClusterColumns.orderedPaths(schema.filterNot(f => partitionColumns.contains(f.name)))
+    // a column without an order, such as an array, has no statistics
+    val bases = columns.flatMap(c => ColumnPath.within(c.expression)).distinct.diff(clustering)
+      .filter(leaves.contains)
+    val (first, last) = leaves.partition(p => asked(ColumnPath.sql(p)))
+    val room = math.min(MostColumns, MostZones / math.max(1, files))
+    val others = (first ++ last).filterNot((clustering ++ bases).contains).take(room)
+    val all = (clustering ++ bases ++ others).map(StatColumn.in(schema, _).copy(overlookNaN = true))
+    RunStatistics(all, clustering.length, bases.length)
+  }
+
+  /** The statistics of the clustering columns alone. */
+  def ofClustering(schema: StructType, columns: Seq[ClusterColumn]): RunStatistics = {
+    val stats = columns.flatMap(_.path).map(StatColumn.in(schema, _).copy(overlookNaN = true))
+    RunStatistics(stats, stats.length, 0)
+  }
+}
+
+/**
+ * What the footers of the selected files contain: schema, sizes, statistics. Read once, in one job.
+ *
+ * @param blooms
+ *   paths in the files of the columns that get Bloom filters
+ */
+final class Inspection private (
+    session: ClassicSession,
+    table: ClusterTable,
+    val footers: Seq[FileFooter],
+    val statistics: RunStatistics,
+    union: SchemaUnion,
+    val traits: InputProperties,
+    val blooms: Seq[Seq[String]]) {
+
+  /** The columns of all files together. */
+  val dataSchema: StructType = union.schema
+
+  /**
+   * Whether the rewrite may write a column as this type: because an option asks for it, because `force` accepts
+   * the loss, or because the format knows how to read its older types.
+   */
+  def mayBecome(column: String, written: String): Boolean =
+    table.managed.isDefined || union.becomes.get(column).contains(written)
+
+  /** What a rewrite changes in files of other writers; ends the reason of a result. */
+  def changesSummary: String = {
+    val accepted = if (union.losses.isEmpty) "" else s" Accepted by force: ${union.losses.mkString(" ")}"
+    val relaxed =
+      if (union.relaxed.isEmpty) ""
+      else s" A rewrite makes required columns optional: ${union.relaxed.mkString(", ")}."
+    accepted + relaxed + int96
+  }
+
+  /** Bounds beside the files serve files alone. */
+  private def int96: String = {
+    val kept = if (union.timestamps == "INT96") Inspection.int96(statistics, traits) else Nil
+    if (kept.isEmpty) ""
+    else
+      s" Timestamp column ${kept.mkString(", ")} stays INT96, so that its pages have no bounds; " +
+        "WITH (timestampType = 'micros') gives them some."
+  }
+
+  /** Bytes of a row group to write: as in the input, else Parquet's default. */
+  def rowGroupBytes: Long = traits.rowGroupBytes.getOrElse(128L << 20)
+
+  /** Whether the rows of a file are ordered by its pages. */
+  def ordersPages: Boolean =
+    table.writesPagesInOrder && SessionKeys.PagesEnabled.orDefault(session.sessionState.conf)
+
+  /** Whether the writer can end a row group after a number of rows. */
+  def countsRowGroups: Boolean = table.countsRowGroups
+
+  /** Codec to write: as in the input, else the session's. */
+  def codec: Option[String] = traits.codec
+
+  val partitions: IndexedSeq[PinnedPartition] =
+    footers.map(_.file).groupBy(_.partition).toIndexedSeq.sortBy(_._1).map { case (directory, files) =>
+      PinnedPartition(directory, files.sortBy(_.path))
+    }
+
+  private lazy val rowsByPath: Map[String, Long] =
+    footers.map(f => f.file.path -> (f.rows - f.file.deleted.getOrElse(0L))).toMap
+
+  def rows(plan: FilePlan): Long = plan.files.map(f => rowsByPath(f.path)).sum
+
+  def rows(partition: PinnedPartition): Long = partition.files.map(f => rowsByPath(f.path)).sum
+
+  def rows(files: Seq[DataFile]): Long = files.map(f => rowsByPath(f.path)).sum
+
+  /** No file has rows: such a table waits for its first rows and is not refused. */
+  def isEmpty: Boolean = partitions.forall(rows(_) == 0)
+
+  def footersOf(plan: FilePlan): Seq[FileFooter] = {
+    val chosen = plan.files.map(_.path).toSet
+    footers.filter(f => chosen(f.file.path))
+  }
+
+  /** The rows of the planned partitions, numbered in the plan's order. */
+  def relation(plan: FilePlan): InputRelation =
+    table.rows(session, plan.partitions.map(_.partition), dataSchema)
+
+  def summary: String =
+    s"${HumanReadable.count(footers.map(_.rows).sum, "row")} in ${HumanReadable.count(footers.length.toLong, "file")}, " +
+      HumanReadable.count(dataSchema.length.toLong, "column")
+}
+
+object Inspection {
+
+  /**
+   * Reads the footers and refuses files that a run cannot rewrite.
+   *
+   * @param statistics
+   *   to read; if the selection has footers already, their statistics begin with these
+   */
+  def apply(
+      session: ClassicSession,
+      table: ClusterTable,
+      selected: Selection,
+      statistics: RunStatistics,
+      options: RunOptions): Inspection = {
+    val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statistics.columns))
+    val traits = InputProperties.of(footers)
+    traits.refusals.headOption.foreach(refuse(_))
+    // Spark's vectorized reader does not know decimals of few digits as byte strings, its other one does
+    if (traits.shortBinaryDecimals) session.conf.set(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key, "false")
+    val union = InputSchema.of(session, table, footers, options)
+    InputRelation.taken(union.schema.fieldNames.toSeq ++ table.partitionSchema.fieldNames).foreach {
+      own =>
+        refuse(
+          s"Column $own of ${table.name} has a name that a run needs for a column of its own: rename it.")
+    }
+    val blooms = BloomFilters.paths(session, table.name, union.schema, options.bloom)
+    session.conf.set(PinnedSession.TimestampType, union.timestamps)
+    if (union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, traits).foreach {
+      column =>
+        refuse(
+          s"Timestamp column $column is stored as INT96, which has no statistics, so nothing " +
+            "could skip by it: add WITH (timestampType = 'micros').")
+    }
+    new Inspection(session, table, footers, statistics, union, traits, blooms)
+  }
+
+  /** The clustering columns that files store as INT96. */
+  private def int96(statistics: RunStatistics, traits: InputProperties): Seq[String] =
+    statistics.columns.take(statistics.clustering).filter(_.stored match {
+      case StoredAs.Named(path) => traits.int96.contains(path.mkString("."))
+      case _ => false
+    }).map(_.path.mkString("."))
+}
+
+/** Unites the schemas of the files and refuses what this Spark cannot rewrite; every refusal is one sentence. */
+private object InputSchema {
+
+  /** The schema of all files together; its `losses` are those that `force` has accepted. */
+  def of(
+      session: ClassicSession,
+      table: ClusterTable,
+      footers: Seq[FileFooter],
+      options: RunOptions): SchemaUnion = table.managed match {
+    case Some(_) => managed(table, footers, options).copy(losses = Nil)
+    case None =>
+      if (table.caseSensitive)
+        spelledTwice(footers).orElse(table.declared.flatMap(FileSpelling.problem(_, footers))).foreach(refuse(_))
+      val union =
+        accepted(SchemaUnion.of(footers, table.declared, table.caseSensitive, options.timestampType))
+      unwritable(session, union.schema).foreach(refuse(_))
+      TrialRead.problem(session, table, union, footers).foreach(refuse(_))
+      val losses = union.losses ++ TruncatedTimestamps.losses(session, footers)
+      if (!options.force && losses.nonEmpty)
+        refuse(
+          s"${losses.mkString(" ")} WITH (force = true) accepts ${if (losses.length == 1) "it" else "all this"}.")
+      union.copy(losses = losses)
+  }
+
+  /** A format that keeps its own schema knows how to read its older files. */
+  private def managed(table: ClusterTable, footers: Seq[FileFooter], options: RunOptions): SchemaUnion =
+    accepted(table.declared match {
+      case Some(columns) => SchemaUnion.managed(footers, columns, options.timestampType)
+      case None => SchemaUnion.of(footers, None, caseSensitive = true, options.timestampType)
+    })
+
+  private def accepted(union: SchemaUnion): SchemaUnion = {
+    val more = union.refusals.length - 1
+    union.refusals.headOption.foreach(first =>
+      refuse(first + (if (more > 0) s" (And ${more} more like it.)" else "")))
+    union
+  }
+
+  /**
+   * Columns of different files that differ in case only: Spark could not read a table with both. A file that
+   * contains both means two columns.
+   */
+  private def spelledTwice(footers: Seq[FileFooter]): Option[String] = {
+    val perSchema = footers.groupBy(_.schema).toSeq.map { case (schema, files) =>
+      schema.leaves.flatMap(l => l.column.inits.filter(_.nonEmpty)).distinct -> files.head.file.path
+    }
+    val spellings = perSchema.flatMap(_._1).distinct.groupBy(_.map(_.toLowerCase(Locale.ROOT)))
+    spellings.values.filter(_.length > 1)
+      .find(same => !perSchema.exists { case (columns, _) => columns.count(same.contains) > 1 })
+      .map { same =>
+        val all = same.map(c => s"${c.mkString(".")} in ${perSchema.find(_._1.contains(c)).get._2}").sorted
+        s"One column is spelt ${all.take(2).mkString(" and ")}: rewrite one of the files so that all spell it alike."
+      }
+  }
+
+  private val TimeType = "spark.sql.timeType.enabled"
+
+  /** TIME columns: newer Spark versions always read them, but write them only if a setting allows it. */
+  private def unwritable(session: ClassicSession, schema: StructType): Option[String] =
+    if (!session.conf.getOption(TimeType).contains("false")) None
+    else
+      schema.find(_.dataType.existsRecursively(_.typeName.startsWith("time("))).map { f =>
+        s"Column ${f.name} is of type ${f.dataType.catalogString}, which this session cannot write: SET $TimeType = true."
+      }
+}
+
+/**
+ * Whether this Spark can read columns that not every Spark reads: those with rare codecs or encodings, and those
+ * that are wider in other files. Spark is asked to read one file of each kind, and those columns alone; of the
+ * files that Spark itself writes, none is in doubt, so no job is run for them.
+ */
+private object TrialRead {
+
+  /** A column in doubt, and what a failure would be owed to: a codec, an encoding, or (empty) its type. */
+  final private case class Doubt(column: String, packing: String)
+
+  /** A sentence about the first column that cannot be read. */
+  def problem(
+      session: ClassicSession,
+      table: ClusterTable,
+      union: SchemaUnion,
+      footers: Seq[FileFooter]): Option[String] = {
+    val doubtful = footers.map(f => f -> doubts(f, union)).filter(_._2.nonEmpty)
+    val oneOfEach = doubtful.groupBy { case (f, d) => (f.schema, d) }.values
+      .map(_.minBy { case (f, _) => (f.file.length, f.file.path) }).toSeq.sortBy(_._1.file.path)
+    def failed(footer: FileFooter, of: Set[Doubt]): Option[Throwable] = {
+      val columns = StructType(union.schema.filter(f => of.exists(_.column == f.name)))
+      failure(session, table, footer, columns)
+    }
+    oneOfEach.iterator.map { case (footer, doubts) =>
+      failed(footer, doubts).map { why =>
+        val (culprit, cause) =
+          if (doubts.size == 1) (doubts.head, why)
+          else
+            doubts.toSeq.sortBy(d => (d.column, d.packing)).iterator.map(d =>
+              failed(footer, Set(d)).map(d -> _))
+              .collectFirst { case Some(found) => found }.getOrElse(doubts.head -> why)
+        sentence(footer, culprit, union, cause, session.sessionState.conf.parquetVectorizedReaderEnabled)
+      }
+    }.collectFirst { case Some(problem) => problem }
+  }
+
+  private def doubts(footer: FileFooter, union: SchemaUnion): Set[Doubt] =
+    footer.packed.map { case (column, packing) => Doubt(column, packing) } ++
+      widened(footer, union).map(Doubt(_, ""))
+
+  private def widened(footer: FileFooter, union: SchemaUnion): Set[String] =
+    if (union.widened.isEmpty) Set.empty else union.widened.getOrElse(footer.schema, Set.empty)
+
+  /** Reads the columns of the file. */
+  private def failure(
+      session: ClassicSession,
+      table: ClusterTable,
+      footer: FileFooter,
+      columns: StructType): Option[Throwable] =
+    try {
+      val file = PinnedPartition(footer.file.partition, Seq(footer.file))
+      val rows = table.rows(session, IndexedSeq(file), columns)
+      val wanted = rows.output.filter(a => columns.fieldNames.contains(a.name))
+      Shims.ofRows(session, Project(wanted, rows.plan)).queryExecution.toRdd.foreach(_ => ())
+      None
+    } catch { case NonFatal(e) => Some(e) }
+
+  private def sentence(
+      footer: FileFooter,
+      doubt: Doubt,
+      union: SchemaUnion,
+      e: Throwable,
+      vectorized: Boolean): String = {
+
+    val file = footer.file.path
+    if (doubt.packing.nonEmpty)
+      s"Column ${doubt.column} of file $file is packed with ${doubt.packing}, which this Spark cannot read " +
+        s"(${firstLine(ExceptionUtils.getThrowables(e).last)}): ${UnreadableColumnHints.otherPacking(doubt.packing, vectorized)}."
+    else {
+      val here = footer.schema.spark(doubt.column).dataType.catalogString
+      val elsewhere = union.schema(doubt.column).dataType.catalogString
+      s"Column ${doubt.column} is $here in file $file and $elsewhere in others or in the catalog, and this " +
+        "Spark cannot read the one as the other: bring the files to one type first."
+    }
+  }
+}
+
+/**
+ * Bloom filters of the written row groups (option `bloom`). A look-up of one value then skips the row groups
+ * that do not hold it, wherever the layout put the rows. Parquet leaves the filter of a row group out where a
+ * dictionary tells its values exactly.
+ */
+private[clustering] object BloomFilters {
+
+  /** One look-up in a hundred reads a row group in vain. */
+  private val FalsePositives = 0.01
+
+  /** With Parquet's default limit the filters of large row groups would rule out nothing. */
+  private val MostBytes = 32L << 20
+  private val LeastBytes = 1L << 20
+
+  /**
+   * The columns as paths in the files.
+   *
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence about the first that is not there, or has no type for a filter
+   */
+  def paths(
+      session: ClassicSession,
+      table: String,
+      schema: StructType,
+      columns: Seq[String]): Seq[Seq[String]] = columns.map { name =>
+    val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(name)).getOrElse(
+      refuse(s"'$name' in the option bloom is not the name of a column: write it as id or s.f."))
+    path(table, schema, name, parts)
+  }
+
+  private def path(table: String, schema: StructType, name: String, parts: Seq[String]): Seq[String] = {
+    val alike = schema.filter(_.name.equalsIgnoreCase(parts.head))
+    val field = alike.find(_.name == parts.head).orElse(alike.headOption).getOrElse(
+      refuse(
+        s"$table has no column $name for a Bloom filter.${NearestName.hint(parts.head, schema.fieldNames.toSeq)}"))
+    field match {
+      case StructField(own, inner: StructType, _, _) if parts.size > 1 =>
+        own +: path(table, inner, name, parts.tail)
+      case StructField(own, other, _, _)
+          if parts.size == 1 && WordTypes.of(other).isDefined && other != BooleanType && !own.contains('.') =>
+        Seq(own)
+      case _ =>
+        refuse(s"Column $name of $table cannot have a Bloom filter: name a column or a field of numbers, " +
+          "dates, strings or bytes, without a dot in its name.")
+    }
+  }
+
+  /**
+   * Options of Parquet's writer.
+   *
+   * @param values
+   *   most values that a row group may have
+   */
+  def writeOptions(paths: Seq[Seq[String]], values: Long): Map[String, String] =
+    if (paths.isEmpty) Map.empty
+    else {
+      val names = paths.map(_.mkString("."))
+      val needed = BlockSplitBloomFilter.optimalNumOfBits(math.max(1L, values), FalsePositives) / 8L
+      // a filter's size is a power of two
+      val bytes = math.max(LeastBytes, math.min(MostBytes, java.lang.Long.highestOneBit(needed) * 2))
+      names.map(n => s"parquet.bloom.filter.enabled#$n" -> "true").toMap ++
+        names.map(n => s"parquet.bloom.filter.expected.ndv#$n" -> math.max(1L, values).toString) +
+        ("parquet.bloom.filter.max.bytes" -> bytes.toString)
+    }
+}

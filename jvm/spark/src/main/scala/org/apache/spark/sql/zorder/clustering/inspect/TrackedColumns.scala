@@ -1,0 +1,193 @@
+package org.apache.spark.sql.zorder.clustering.inspect
+
+import java.nio.ByteBuffer
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.clustering.fit.Levels
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ClusterColumns}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex, ParquetZones, StatColumn}
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.curve.{Block, BytesWord, LongWord, Word, Zone}
+import sparkzorder.curve.cost.{ShareRead, SortedWords}
+import sparkzorder.curve.layout.BytesScale
+
+/**
+ * The columns that a run samples: those it clusters by, and after them those that it only watches.
+ *
+ * @param watched
+ *   columns that clustering expressions are computed from, then those that the files skip by today
+ * @param bases
+ *   how many are of the former kind
+ * @param stored
+ *   per column its statistics; None for an expression
+ */
+final private[clustering] case class TrackedColumns(
+    clustering: Seq[ClusterColumn],
+    watched: Seq[ClusterColumn],
+    bases: Int,
+    stored: IndexedSeq[Option[StatColumn]]) {
+  val all: Seq[ClusterColumn] = clustering ++ watched
+
+  /** Places of the columns that are watched. */
+  val watchedPlaces: Range = clustering.length until all.length
+
+  /** What look-ups can use: the clustering columns that files have statistics of, and the others' bases. */
+  val judged: Seq[Int] = all.indices.take(clustering.length + bases).filter(stored(_).isDefined)
+
+  /** The columns with statistics, in their order. */
+  val statColumns: Seq[StatColumn] = stored.flatten
+
+  /** Per column, its number among `statColumns`. */
+  private val numbers: IndexedSeq[Option[Int]] =
+    stored.indices.map(c => stored(c).map(_ => stored.take(c).count(_.isDefined)))
+
+  /** Whether a look-up in files that Spark writes can use bounds of the column. */
+  val bounded: IndexedSeq[Boolean] = stored.map(_.exists(s => ParquetZones.bounds(s.dataType)))
+
+  /**
+   * The blocks of files that are there, with the zones of these columns.
+   *
+   * @param inFooters
+   *   the statistics that the footers were read with
+   * @param pages
+   *   of some or all of the files, read with `statColumns`
+   */
+  def levels(footers: Seq[FileFooter], inFooters: Seq[StatColumn], pages: Seq[FilePages]): Levels = {
+    val places = stored.map(_.map(s => inFooters.indexWhere(_.path == s.path)))
+    val rowGroups = footers.map(_.rowGroupBlocks(places))
+    val files = footers.zip(rowGroups).map { case (f, groups) => TrackedColumns.whole(f, places, groups) }
+    Levels(files, rowGroups.flatten, pages.flatMap(_.runs(numbers)))
+  }
+}
+
+private[clustering] object TrackedColumns {
+
+  /** The most columns that are watched because files skip by them today. */
+  private val MostSkipped = 8
+
+  /** If look-ups in a column read more than this share of the files, it has nothing to lose. */
+  private val NothingToLose = 0.9
+
+  def of(
+      session: ClassicSession,
+      table: ClusterTable,
+      relation: LogicalPlan,
+      clustering: Seq[ClusterColumn],
+      statistics: RunStatistics,
+      footers: Seq[FileFooter]): TrackedColumns = {
+    val along = statistics.baseNumbers ++ skippedBy(footers, statistics.otherNumbers)
+    val stats = along.map(statistics.columns(_))
+    val partitionColumns = table.constantColumns
+    val columns =
+      ClusterColumns.on(
+        session,
+        table.name,
+        relation,
+        partitionColumns,
+        stats.map(s => ColumnPath.sql(s.path)))
+    // a file's own type may be another than the table's: its words would not be those of the statistics
+    val same = along.indices.filter(i => columns(i).dataType == stats(i).dataType)
+    val before = clustering.scanLeft(0)((n, c) => n + c.path.size)
+    TrackedColumns(
+      clustering,
+      same.map(columns(_)),
+      same.count(i => statistics.baseNumbers.contains(along(i))),
+      clustering.zip(before).map { case (c, n) => c.path.map(_ => statistics.columns(n)) }.toIndexedSeq ++
+        same.map(i => Some(stats(i))))
+  }
+
+  /**
+   * Which columns the files skip by today: a new order of the rows may spoil that, as for the time column of a
+   * table that arrives in the order of time.
+   *
+   * @param among
+   *   numbers of their statistics in the footers
+   * @return
+   *   those numbers whose columns would lose most, the least share first; the share is the part of the rows
+   *   that look-ups of values inside the files' ranges read
+   */
+  private[inspect] def skippedBy(footers: Seq[FileFooter], among: Seq[Int]): Seq[Int] =
+    among.map(c => c -> shareRead(footers.map(f => (f.rows, f.zone(c)))))
+      .collect { case (c, Some(share)) if share < NothingToLose => (c, share) }
+      .sortBy(_._2).take(MostSkipped).map(_._1)
+
+  /** None for a column without values. */
+  private def shareRead(files: Seq[(Long, Zone)]): Option[Double] = {
+    val probes = files.flatMap { case (_, zone) => Probes.of(zone) }
+    if (probes.isEmpty) None else Some(ShareRead.of(files, SortedWords.of(probes)))
+  }
+
+  private def whole(footer: FileFooter, places: IndexedSeq[Option[Int]], rowGroups: Seq[Block]): Block =
+    Block(
+      footer.rows,
+      places.map(_.fold[Zone](Zone.Unknown)(footer.zone)),
+      places.indices.filter(c => rowGroups.forall(!_.mayHoldNull(c))).toSet)
+}
+
+/** The blocks of the files as they are now, from the footers that a run has read and from their page indexes. */
+final private[clustering] class PresentLevels(session: ClassicSession, input: Inspection, tracked: TrackedColumns) {
+  private lazy val footers: Map[String, FileFooter] = input.footers.map(f => f.file.path -> f).toMap
+
+  /** Read once for all calls. */
+  private lazy val pages: Seq[FilePages] =
+    PageIndex.ofSome(session, input.footers.map(_.file), tracked.statColumns)
+
+  def of(files: Seq[DataFile]): Levels =
+    if (files.isEmpty) Levels(Nil, Nil, Nil)
+    else {
+      val paths = files.map(_.path).toSet
+      levels(files, pages.filter(p => paths(p.file.path)))
+    }
+
+  /** Only the files: no page index is read. */
+  def files(files: Seq[DataFile]): Seq[Block] = levels(files, Nil).files
+
+  def rows(files: Seq[DataFile]): Long = files.map(f => footers(f.path).rows).sum
+
+  private def levels(files: Seq[DataFile], pages: Seq[FilePages]): Levels =
+    tracked.levels(files.map(f => footers(f.path)), input.statistics.columns, pages)
+}
+
+/** Values to look up in a file of which only the min and max are known: some that lie between them. */
+private[zorder] object Probes {
+
+  /** Not the ends: for an unsorted column they are extreme values, which few other files contain. */
+  private val Positions = Seq(0.125, 0.375, 0.625, 0.875)
+
+  /** Bytes after the common prefix that are interpolated. */
+  private val Head = 7
+
+  /** Values inside a range; none if the range is unknown. */
+  def of(zone: Zone): Seq[Word] = zone match {
+    case Zone.Between(min, max) => Positions.map(between(min, max, _))
+    case _ => Nil
+  }
+
+  /** @param position 0 for a word near `min`, 1 for one near `max` */
+  private[inspect] def between(min: Word, max: Word, position: Double): Word = (min, max) match {
+    case _ if min == max => min
+    case (LongWord(a), LongWord(b)) => LongWord(number(a, b, position))
+    case (BytesWord(a), BytesWord(b)) =>
+      val shared = BytesScale.commonPrefix(a, b)
+      val middle =
+        ByteBuffer.allocate(8).putLong(number(head(a, shared), head(b, shared), position) << 8).array
+      BytesWord(b.take(shared) ++ middle.take(Head))
+    case _ => min
+  }
+
+  /** The bytes after the common prefix as a number; missing bytes count as 0. */
+  private def head(bytes: Array[Byte], from: Int): Long =
+    (0 until Head).foldLeft(0L)((n, i) =>
+      n << 8 | (if (from + i < bytes.length) bytes(from + i) & 0xffL else 0L))
+
+  private def number(a: Long, b: Long, position: Double): Long = {
+    val distance = b - a
+    // the distance overflows for ranges over more than half of all longs
+    val at =
+      if (distance >= 0) a + (distance * position).toLong else (a * (1 - position) + b * position).toLong
+    math.max(a, math.min(b, at))
+  }
+}

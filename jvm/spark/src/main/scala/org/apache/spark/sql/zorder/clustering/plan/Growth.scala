@@ -1,0 +1,346 @@
+package org.apache.spark.sql.zorder.clustering.plan
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.expr.layout.LayoutRef
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.table.file.DataFile
+
+/** A partition with new files, the layout that it keeps, and what happens to its new rows. */
+final private[clustering] case class GrowingPartition(
+    placed: PlacedPartition,
+    ref: LayoutRef,
+    growth: Growth,
+    plan: GrowthPlan) {
+
+  /** The files of earlier runs that are written again: those of the cells, and of those across cells some. */
+  def rewritten: Seq[DataFile] = plan match {
+    case GrowthPlan.Merge(cells) => cells.toSeq.sorted.flatMap(placed.settled.getOrElse(_, Nil)) ++ spanning
+    case _ => spanning
+  }
+
+  /** The files whose rows move: new ones, and those across cells that are written again. */
+  def moved: Seq[DataFile] = placed.fresh ++ spanning
+
+  /** The files across cells that are written again: all of them if all cells are. */
+  private def spanning: Seq[DataFile] = plan match {
+    case append: GrowthPlan.Append => placed.appended.takeRight(append.merged).flatMap(_.files)
+    case _ => if (writesAllCells) placed.spanning else Nil
+  }
+
+  private def writesAllCells: Boolean = plan match {
+    case GrowthPlan.Merge(cells) => cells.size == ref.layout.files
+    case _ => false
+  }
+
+  /** Whether heavy values may keep all their files: every cell is written, and nothing else lies there. */
+  private def startsEmpty: Boolean = writesAllCells && placed.settled.isEmpty
+
+  /** The files to write, and per file number of the layout the place of its file among them. */
+  private def outputs: (IndexedSeq[OutputFile], IndexedSeq[Int]) = plan match {
+    case GrowthPlan.Merge(cells) =>
+      val sorted = cells.toIndexedSeq.sorted
+      val place = sorted.zipWithIndex.toMap
+      (
+        sorted.map(n => OutputFile(placed.directory, OutputFiles.InPlace, n, n + 1)),
+        (0 until ref.layout.files).map(place.getOrElse(_, 0)))
+    case append: GrowthPlan.Append =>
+      (OutputFiles.appended(placed.directory, append).each, append.fileOf.toIndexedSeq)
+    case GrowthPlan.Refit => throw new IllegalStateException("a refit is no increment")
+  }
+
+  /** What was done, and the numbers that decided it. */
+  def summary(options: RunOptions): String = placed.later match {
+    case Some(later) => thinnedSummary(later, options.deletedShare)
+    case None => newSummary(options.writeBudget)
+  }
+
+  private def thinnedSummary(later: Seq[DataFile], share: Double): String = {
+    val after = if (later.isEmpty) "" else s", and ${HumanReadable.files(later)} will follow"
+    s"More than ${HumanReadable.percent(share)} (deletedShare) of the rows of ${HumanReadable.files(placed.fresh)} are " +
+      s"deleted: they are written again without those$after."
+  }
+
+  private def newSummary(budget: Double): String = {
+    val where = if (placed.directory.isEmpty) "" else s" of ${placed.directory}"
+    val count = HumanReadable.files(placed.fresh)
+    val amplification = HumanReadable.tenths(growth.amplification)
+    plan match {
+      case GrowthPlan.Merge(cells) =>
+        s"$count$where fell into ${cells.size} of ${ref.layout.files} cells and were merged there, $amplification " +
+          s"bytes written per byte appended (writeBudget is ${HumanReadable.tenths(budget)})."
+      case append: GrowthPlan.Append =>
+        val before = if (spanning.isEmpty) "" else s", with ${HumanReadable.files(spanning)} of earlier runs,"
+        s"$count$where lie across the cells, and merging them would write $amplification bytes per byte appended " +
+          s"(writeBudget is ${HumanReadable.tenths(budget)}): in layout order they are$before " +
+          s"${HumanReadable.count(append.files.toLong, "file")} of their own."
+      case GrowthPlan.Refit => s"The partition$where is clustered anew."
+    }
+  }
+}
+
+private[clustering] object GrowingPartition {
+
+  /** One output for each cell that is merged, or for each file that is appended, over all partitions. */
+  def outputs(growing: Seq[GrowingPartition]): OutputFiles = {
+    val each = growing.map(_.outputs)
+    val before = each.scanLeft(0)(_ + _._1.length)
+    OutputFiles.some(
+      each.flatMap(_._1).toIndexedSeq,
+      each.zip(before).flatMap { case ((_, outputOf), n) => outputOf.map(_ + n) }.toIndexedSeq,
+      spread = growing.forall(_.startsEmpty))
+  }
+}
+
+/** What happens to the new rows of one partition. */
+sealed private[clustering] trait GrowthPlan {
+
+  /** Whether rows may come to the file of this number. */
+  def touches(file: Int): Boolean = true
+}
+
+private[clustering] object GrowthPlan {
+
+  /**
+   * They are written into their cells, together with the files that hold these.
+   *
+   * @param cells
+   *   file numbers
+   */
+  final case class Merge(cells: Set[Int]) extends GrowthPlan {
+    override def touches(file: Int): Boolean = cells(file)
+  }
+
+  /**
+   * They become files of their own, in layout order, across cells.
+   *
+   * @param fileOf
+   *   the file of each file number of the layout, from 0
+   * @param bytes
+   *   of all rows that are written
+   * @param merged
+   *   how many of the newest runs that appended are written again with the new rows
+   */
+  final case class Append(fileOf: Array[Int], bytes: Long, merged: Int = 0) extends GrowthPlan {
+    def files: Int = fileOf.last + 1
+
+    /** For a part of the new rows, of `some` bytes: files of the same size, so fewer of them. */
+    def part(some: Long): Append = {
+      val fewer = math.max(1, math.round(files * math.min(1.0, some.toDouble / math.max(1L, bytes))).toInt)
+      Append(fileOf.map(f => (f.toLong * fewer / files).toInt), some, merged)
+    }
+  }
+
+  /** The whole partition is clustered anew. */
+  case object Refit extends GrowthPlan
+}
+
+/**
+ * How a partition has grown since its layout was fitted.
+ *
+ * @param cellBytes
+ *   bytes of the files of each file number
+ * @param rows
+ *   new rows by file number
+ * @param appended
+ *   what earlier runs appended and did not merge into the cells, the oldest first
+ * @param hurts
+ *   whether look-ups read noticeably more because of these and the new rows
+ */
+final private[clustering] case class Growth(
+    cellBytes: Array[Long],
+    rows: Array[Long],
+    freshBytes: Long,
+    appended: Seq[AppendedFiles],
+    hurts: Boolean) {
+  private val tiers = appended.map(a => (a.bytes, a.spans.length))
+  private val grownBytes = freshBytes + tiers.map(_._1).sum
+
+  /** Bytes that a merge into the cells writes per byte appended. */
+  def amplification: Double = {
+    val touched = rows.indices.filter(rows(_) > 0).map(cellBytes(_)).sum
+    (freshBytes + touched).toDouble / math.max(1L, freshBytes)
+  }
+
+  /** The same if the whole partition is written anew, for all that was appended since the last time. */
+  private def refitAmplification: Double = (grownBytes + cellBytes.sum).toDouble / math.max(1L, grownBytes)
+
+  /**
+   * Merges into the cells while that is within the budget. Otherwise appends, together with what was appended
+   * before if that is not much more, until look-ups suffer and writing everything anew is within what the budget
+   * has left for it. A partition that has doubled has outgrown its layout.
+   *
+   * @param budget
+   *   bytes written per byte appended
+   * @param mayRefit
+   *   whether the statement takes the whole partition
+   */
+  def decide(budget: Double, mayRefit: Boolean = true): GrowthPlan =
+    if (mayRefit && grownBytes > cellBytes.sum) GrowthPlan.Refit
+    else if (cellBytes.forall(_ == 0)) GrowthPlan.Merge(rows.indices.toSet) // nothing else lies there
+    else if (rows.sum == 0) GrowthPlan.Merge(Set(cellBytes.indexOf(cellBytes.min)))
+    else if (amplification <= budget) GrowthPlan.Merge(rows.indices.filter(rows(_) > 0).toSet)
+    else if (mayRefit && refitAmplification <= Tiers.refitBudget(budget) && (hurts || crowded))
+      GrowthPlan.Refit
+    else append(if (mayRefit) budget else 0.0)
+
+  /** Whether the files across cells are about as many as there may be. */
+  private def crowded: Boolean =
+    tiers.map(_._2).sum + Tiers.files(freshBytes, totalBytes, rows.length) > Tiers.MostFiles * rows.length
+
+  private def totalBytes: Long = grownBytes + cellBytes.sum
+
+  private def append(budget: Double): GrowthPlan.Append = {
+    val merged = Tiers.merged(tiers, freshBytes, cellBytes.sum, rows.length, budget)
+    val (stay, again) = appended.splitAt(appended.length - merged)
+    val bytes = freshBytes + again.map(_.bytes).sum
+    val files = Tiers.files(bytes, totalBytes, rows.length, stay.map(_.spans.length).sum)
+    GrowthPlan.Append(SpanningCuts(rowsWith(again), files), bytes, merged)
+  }
+
+  /** New rows and those of earlier runs by file number; the latter as far as their files tell. */
+  private def rowsWith(again: Seq[AppendedFiles]): IndexedSeq[Long] = {
+    val sum = rows.clone()
+    val rowsPerByte = rows.sum.toDouble / math.max(1L, freshBytes)
+    for (a <- again; (file, from, until) <- a.spans) {
+      // where new rows come to is where the rows before them are likely to lie
+      val likely = (from until until).filter(rows(_) > 0)
+      val (among, weights) =
+        if (likely.nonEmpty) (likely, likely.map(rows(_).toDouble)) else (Seq(from), Seq(1.0))
+      val all = file.length * rowsPerByte
+      among.zip(weights).foreach { case (n, w) => sum(n) += math.round(all * w / weights.sum) }
+    }
+    sum.toIndexedSeq
+  }
+}
+
+/**
+ * Which of the files across cells are merged with new rows, and into how many files. The constants are those of a
+ * simulation (ADR 45): look-ups then read at most 1.38 times what they read after `FULL` with at most half as many
+ * files again, for appends of 1 to 10 % and any number of files.
+ */
+private object Tiers {
+
+  /** Older files are merged while they are at most so many times as large as what is merged with them. */
+  private val Factor = 1.5
+
+  /** Files across cells, as a share of the layout's files, beyond which more of them are merged. */
+  val MostFiles = 0.5
+
+  /** Files of a merge that holds all rows, as a share of the layout's files; others by the root of their share. */
+  private val FilesOfAll = 0.6
+
+  /** No file is smaller than this share of a usual file just to span less. */
+  private val SmallestFile = 1.0 / 16
+
+  /** The bytes of equal rows differ by so much. */
+  private val Compression = 1.05
+
+  /** What merges among files across cells cost in all, as a share of the budget; the rest is for writing anew. */
+  private val Share = 1.0 / 3
+
+  /** With less than this, new rows are written once and left alone until all is written anew. */
+  private val LeastBudget = 5.0
+
+  /** Bytes that writing everything anew may cost per byte appended since the last time. */
+  def refitBudget(budget: Double): Double =
+    if (budget < LeastBudget) budget - 1 else budget * (1 - Share)
+
+  /**
+   * How many of the newest are merged with the new rows.
+   *
+   * @param tiers
+   *   bytes and number of files of what earlier runs appended, the oldest first
+   * @param fresh
+   *   bytes of the new rows
+   * @param settled
+   *   bytes of the files in their cells
+   * @param cells
+   *   files of the layout
+   */
+  def merged(tiers: Seq[(Long, Int)], fresh: Long, settled: Long, cells: Int, budget: Double): Int =
+    if (budget < LeastBudget) 0
+    else {
+      val total = tiers.map(_._1).sum + fresh + settled
+      def goesOn(count: Int): Boolean = {
+        val (stay, again) = tiers.splitAt(tiers.length - count)
+        val bytes = fresh + again.map(_._1).sum
+        val crowded = stay.map(_._2).sum + files(bytes, total, cells) > MostFiles * cells
+        stay.lastOption.exists(_._1 <= (if (crowded) budget else Factor) * Compression * bytes)
+      }
+      Iterator.from(0).dropWhile(goesOn).next()
+    }
+
+  /** Files of a merge: a power of two, so that they end where the layout itself is cut. */
+  def files(bytes: Long, total: Long, cells: Int): Int = {
+    val share = bytes.toDouble / math.max(1L, total)
+    val wanted = math.min(FilesOfAll * math.sqrt(share), share / SmallestFile) * cells
+    powerOfTwo(math.round(log2(math.max(1.0, wanted))).toInt, cells)
+  }
+
+  /** The same, if so many files across cells stay beside it. */
+  def files(bytes: Long, total: Long, cells: Int, others: Int): Int = {
+    val room = math.max(1.0, MostFiles * cells - others)
+    math.min(files(bytes, total, cells), powerOfTwo(log2(room).toInt, cells))
+  }
+
+  private def log2(x: Double): Double = math.log(x) / math.log(2) + 1e-9
+
+  private def powerOfTwo(bits: Int, most: Int): Int = math.max(1, math.min(most, 1 << math.min(30, bits)))
+}
+
+/**
+ * Joins consecutive file numbers to files whose rows lie in small boxes: halves the numbers where a layout of evenly
+ * filled cells is halved itself, as long as no side gets much more than half of the rows. A cut one number further
+ * would often double the box of a file.
+ */
+private object SpanningCuts {
+
+  /** The lesser side of a cut has at least this share of the rows, if any cut has it. */
+  private val Least = 0.4
+
+  /**
+   * @param rows
+   *   by file number, not all zero
+   * @param files
+   *   wanted; fewer if there are fewer numbers with rows
+   * @return
+   *   the file of each number: rising from 0 without gaps, each with rows
+   */
+  def apply(rows: IndexedSeq[Long], files: Int): Array[Int] = {
+    val before = rows.scanLeft(0L)(_ + _)
+    val depth = depths(rows.length)
+    def held(from: Int, until: Int): Long = before(until) - before(from)
+
+    def cut(from: Int, until: Int): Option[Int] = {
+      val possible = (from + 1 until until).filter(c => held(from, c) > 0 && held(c, until) > 0)
+      val lesser = possible.map(c => c -> math.min(held(from, c), held(c, until))).toMap
+      val even = possible.filter(lesser(_) >= Least * held(from, until))
+      if (even.nonEmpty) Some(even.minBy(c => (depth(c), -lesser(c))))
+      else if (possible.nonEmpty) Some(possible.maxBy(lesser))
+      else None
+    }
+
+    def starts(from: Int, until: Int, parts: Int): Seq[Int] =
+      if (parts <= 1) Seq(from)
+      else
+        cut(from, until).fold(Seq(from)) { c =>
+          starts(from, c, parts - parts / 2) ++ starts(c, until, parts / 2)
+        }
+
+    val from = starts(0, rows.length, files)
+    rows.indices.map(i => from.lastIndexWhere(_ <= i)).toArray
+  }
+
+  /** How often a range of numbers is halved until a number begins a part. */
+  private def depths(numbers: Int): IndexedSeq[Int] = {
+    val depth = Array.fill(numbers)(0)
+    def halve(from: Int, until: Int, level: Int): Unit = if (until - from > 1) {
+      val middle = (from + until) / 2
+      depth(middle) = level
+      halve(from, middle, level + 1)
+      halve(middle, until, level + 1)
+    }
+    halve(0, numbers, 1)
+    depth.toIndexedSeq
+  }
+}

@@ -1,0 +1,209 @@
+package org.apache.spark.sql.zorder.clustering.plan
+
+import org.apache.spark.sql.zorder.expr.layout.{PartitionLayouts, PreImages}
+import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.curve.layout.{CutTree, Layout}
+
+/**
+ * What one shuffle partition writes: a file of a partition of the table.
+ *
+ * @param level
+ *   `OutputFiles.InPlace`, `Appended` or `Gathered` (SPEC 4)
+ * @param fileNumber
+ *   the first file number that it may hold rows of
+ * @param until
+ *   one past the last of them
+ */
+final private[clustering] case class OutputFile(directory: String, level: Int, fileNumber: Int, until: Int)
+
+/**
+ * Which shuffle partition writes the rows of which file number.
+ *
+ * @param spread
+ *   whether cells whose keys are all equal are spread over their files by a hash of the row
+ */
+final private[clustering] class OutputFiles(
+    val each: IndexedSeq[OutputFile],
+    val preImages: PreImages,
+    val spread: Boolean) {
+  def count: Int = preImages.partitions
+}
+
+private[clustering] object OutputFiles {
+
+  /** Level of a file that holds the rows of one file number. */
+  val InPlace = 0
+
+  /** Level of a file in layout order across file numbers, left alone until a merge is worth it. */
+  val Appended = 1
+
+  /** Level of a file that holds rows of a region, which the steps to come will put in place. */
+  val Gathered = 2
+
+  private def inPlace(directory: String, n: Int): OutputFile = OutputFile(directory, InPlace, n, n + 1)
+
+  /** Every file number of one layout by a partition of its own. */
+  def each(files: Int): OutputFiles =
+    new OutputFiles((0 until files).map(inPlace("", _)), new PreImages(files), spread = true)
+
+  /** The same for the layouts of several partitions of a table, counted through. */
+  def of(directories: Seq[String], routes: PartitionLayouts): OutputFiles = {
+    val outputs = directories.zip(routes.refs).flatMap { case (directory, ref) =>
+      (0 until ref.layout.files).map(inPlace(directory, _))
+    }
+    new OutputFiles(outputs.toIndexedSeq, new PreImages(outputs.length), spread = true)
+  }
+
+  /** New rows by files of their own, in layout order across file numbers. */
+  def appended(directory: String, append: GrowthPlan.Append): OutputFiles = {
+    import append.fileOf
+    val outputs = (0 to fileOf.last).map(f =>
+      OutputFile(directory, Appended, fileOf.indexOf(f), fileOf.lastIndexOf(f) + 1))
+    some(outputs, fileOf.toIndexedSeq)
+  }
+
+  /**
+   * Some of the file numbers.
+   *
+   * @param outputOf
+   *   per file number, counted through all layouts, its place in `outputs`; any for one that has no rows
+   */
+  def some(outputs: IndexedSeq[OutputFile], outputOf: IndexedSeq[Int], spread: Boolean = false): OutputFiles =
+    new OutputFiles(outputs, new PreImages(outputs.length, Some(outputOf)), spread)
+}
+
+/**
+ * One commit of a partition that is too large for a batch.
+ *
+ * @param files
+ *   which are replaced
+ * @param settles
+ *   whether their rows are then in the files of the layout; otherwise they are gathered by region
+ */
+final private[clustering] case class PartitionStep(files: Seq[DataFile], outputs: OutputFiles, settles: Boolean)
+
+private[clustering] object PartitionStep {
+
+  /** Regions are so much smaller than a batch that several of them fill it well. */
+  private val RegionsPerStep = 4
+
+  /**
+   * The steps that are left; the first of them is the next to be taken. Rows are gathered by region, or
+   * appended in layout order; then each region that rows were gathered for becomes its files.
+   *
+   * @param moving
+   *   the files whose rows are to be taken to their places
+   * @param growth
+   *   how their rows come to files that are in place already
+   * @param most
+   *   bytes of a step
+   */
+  def ahead(
+      placed: PlacedPartition,
+      moving: Seq[DataFile],
+      growth: GrowthPlan,
+      layout: Layout,
+      most: Long): Seq[PartitionStep] = {
+    val taken = chunks[DataFile](moving, _.length, most)
+    growth match {
+      case append: GrowthPlan.Append =>
+        taken.map { files =>
+          val part = append.part(files.map(_.length).sum)
+          PartitionStep(files, OutputFiles.appended(placed.directory, part), settles = true)
+        }
+      case _ =>
+        val regions =
+          if (placed.gathered.nonEmpty) Regions.between(placed.gathered.keys, layout.files)
+          else Regions.of(layout, count(placed, layout, most))
+        val gathers =
+          taken.map(PartitionStep(_, regions.gather(placed.directory), settles = false))
+        gathers ++ settling(placed, growth, layout, most)
+    }
+  }
+
+  private def settling(
+      placed: PlacedPartition,
+      growth: GrowthPlan,
+      layout: Layout,
+      most: Long): Seq[PartitionStep] = {
+    val spans = placed.gathered.toSeq.sortBy(_._1).map { case (span @ (from, until), files) =>
+      span -> (files ++ inPlace(placed, growth, from until until))
+    }
+    chunks[((Int, Int), Seq[DataFile])](spans, _._2.map(_.length).sum, most).map { group =>
+      val ((from, _), (_, until)) = (group.head._1, group.last._1)
+      PartitionStep(
+        group.flatMap(_._2),
+        // as they were counted: a heavy value grows in the first of its files
+        Regions.settle(placed.directory, from, until, layout.files, spread = growth == GrowthPlan.Refit),
+        settles = true)
+    }
+  }
+
+  /** About how many follow the first of these; what they gather will be settled, with what lies there. */
+  def afterFirst(ahead: Seq[PartitionStep], placed: PlacedPartition, growth: GrowthPlan, most: Long): Int = {
+    val gathering = ahead.filterNot(_.settles).flatMap(_.files)
+    val settling = if (gathering.isEmpty) Nil else gathering ++ inPlace(placed, growth, placed.settled.keys)
+    ahead.length - 1 + math.ceil(settling.map(_.length).sum.toDouble / most).toInt
+  }
+
+  /** The files of these numbers that new rows may come to. */
+  private def inPlace(placed: PlacedPartition, growth: GrowthPlan, numbers: Iterable[Int]): Seq[DataFile] =
+    numbers.toSeq.filter(growth.touches).flatMap(placed.settled.getOrElse(_, Nil))
+
+  private def count(placed: PlacedPartition, layout: Layout, most: Long): Int = {
+    val bytes = placed.all.map(_.length).sum.toDouble
+    math.min(layout.files, math.max(2, math.ceil(RegionsPerStep * bytes / most).toInt))
+  }
+
+  /** In their order, each of at most `most` bytes or of one item. */
+  private def chunks[A](items: Seq[A], bytes: A => Long, most: Long): Seq[Seq[A]] =
+    items.foldLeft(Vector.empty[(Vector[A], Long)]) { (out, item) =>
+      val size = bytes(item)
+      out.lastOption match {
+        case Some((chunk, sum)) if sum + size <= most => out.init :+ ((chunk :+ item, sum + size))
+        case _ => out :+ ((Vector(item), size))
+      }
+    }.map(_._1)
+}
+
+/**
+ * The file numbers of a layout, cut into runs: a partition that is too large for one batch is brought
+ * together by region first.
+ *
+ * @param starts
+ *   the first file number of each region, rising from 0
+ * @param files
+ *   of the layout
+ */
+final private case class Regions(starts: IndexedSeq[Int], files: Int) {
+  def spans: IndexedSeq[(Int, Int)] = starts.zip(starts.tail :+ files)
+
+  /** One file for each region, its rows in layout order. */
+  def gather(directory: String): OutputFiles = OutputFiles.some(
+    spans.map { case (from, until) => OutputFile(directory, OutputFiles.Gathered, from, until) },
+    (0 until files).map(f => starts.lastIndexWhere(_ <= f)),
+    spread = true)
+}
+
+private object Regions {
+
+  /** About `wanted` regions of as many files. A cell that fills several files is never cut. */
+  def of(layout: Layout, wanted: Int): Regions = {
+    val cells = CutTree.cells(layout.tree, layout.columns.length).map(_.firstFile)
+    val even = (0 until wanted).map(r => (r.toLong * layout.files / wanted).toInt)
+    Regions(even.map(e => cells.filter(_ <= e).max).distinct, layout.files)
+  }
+
+  /** The regions that files were gathered by: what lies between them had no rows so far. */
+  def between(spans: Iterable[(Int, Int)], files: Int): Regions = {
+    val cuts = spans.flatMap { case (from, until) => Seq(from, until) }.toSeq :+ 0
+    Regions(cuts.distinct.sorted.filter(_ < files).toIndexedSeq, files)
+  }
+
+  /** The files of one region, or of several that follow each other. */
+  def settle(directory: String, from: Int, until: Int, files: Int, spread: Boolean): OutputFiles =
+    OutputFiles.some(
+      (from until until).map(f => OutputFile(directory, OutputFiles.InPlace, f, f + 1)),
+      (0 until files).map(f => if (f >= from && f < until) f - from else 0),
+      spread)
+}

@@ -1,0 +1,152 @@
+package org.apache.spark.sql.zorder.clustering.plan
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnIds}
+import org.apache.spark.sql.zorder.clustering.select.Selection
+import org.apache.spark.sql.zorder.table.{ClusterTable, RecordedFile, RunRecord}
+import org.apache.spark.sql.zorder.table.file.DataFile
+
+/**
+ * The files of one partition, by the record of earlier runs.
+ *
+ * @param layoutId
+ *   of the newest layout that the partition was clustered by; None if it never was
+ * @param settled
+ *   files that hold the rows of one file number of that layout, by that number
+ * @param appended
+ *   files that runs wrote in layout order across file numbers (level 1), by run, the oldest first
+ * @param fresh
+ *   files that no run has recorded: appended since, or rewritten by others
+ * @param thinned
+ *   files of earlier runs that have lost so many rows that they have to be written again
+ * @param later
+ *   while those are written again, the files that are fresh beside them
+ * @param gathered
+ *   files of a partition whose steps have not come to their end, by the span of file numbers that they hold
+ */
+final private[clustering] case class PlacedPartition(
+    directory: String,
+    layoutId: Option[String],
+    settled: Map[Int, Seq[DataFile]] = Map.empty,
+    appended: Seq[AppendedFiles] = Nil,
+    fresh: Seq[DataFile] = Nil,
+    gathered: Map[(Int, Int), Seq[DataFile]] = Map.empty,
+    thinned: Seq[DataFile] = Nil,
+    later: Option[Seq[DataFile]] = None) {
+
+  def all: Seq[DataFile] =
+    settled.values.flatten.toSeq ++ spanning ++ fresh ++ gathered.values.flatten ++ thinned ++ later.toSeq.flatten
+
+  /** Nothing to do: all rows are in their files of the layout, or were appended in its order. */
+  def inPlace: Boolean = layoutId.isDefined && fresh.isEmpty && gathered.isEmpty && thinned.isEmpty
+
+  def spanning: Seq[DataFile] = appended.flatMap(_.files)
+
+  def freshBytes: Long = fresh.map(_.length).sum
+
+  /** With only the thinned files to do. Their rows are in their place already, whatever is new. */
+  def thinnedFirst: PlacedPartition = copy(fresh = thinned, thinned = Nil, later = Some(fresh))
+}
+
+/** What the earlier batches of a statement have begun, as far as it decides what a later batch may take. */
+private[clustering] trait EarlierBatches {
+
+  /** Paths of files whose rows are still to be moved by steps that have begun. */
+  def waiting: Set[String]
+
+  /** Partitions in which files that had lost many rows were written again. */
+  def thinned: Set[String]
+}
+
+/**
+ * Compares a table's files with the records of its runs: a file is recognized by its path and its length.
+ * Runs by other columns or by another curve do not count, nor do layouts of another number of files than asked for.
+ *
+ * @param earlier
+ *   the batches of this statement so far
+ */
+final private[clustering] class Placement(
+    table: ClusterTable,
+    by: Seq[ClusterColumn],
+    curve: String,
+    options: RunOptions,
+    earlier: EarlierBatches) {
+  private val ids = ColumnIds.of(table, by)
+  private lazy val runs: Seq[RunRecord] =
+    table.state.standing().filter(r => sameColumns(r) && r.curve == curve)
+
+  /** Records of older versions have names alone. */
+  private def sameColumns(r: RunRecord): Boolean =
+    if (r.columnIds.nonEmpty && ids.nonEmpty) r.columnIds == ids
+    else r.columns.length == by.length && r.columns.zip(by).forall { case (name, c) => sameName(name, c) }
+
+  /** Files may have a column in another case than the catalog. The text of an expression may hold literals. */
+  private def sameName(recorded: String, column: ClusterColumn): Boolean =
+    recorded == column.sql ||
+      !table.caseSensitive && column.path.isDefined && recorded.equalsIgnoreCase(column.sql)
+
+  /** A run on another branch counts if some of its files are also on this one. */
+  private def counts(r: RunRecord, here: Seq[DataFile]): Boolean = r.branch == table.state.branch || {
+    val present = here.map(f => (DataFile.below(table.root, f), f.length)).toSet
+    r.files.exists(f => present((f.path, f.length)))
+  }
+
+  /** Partitions that hold selected files; new files that are not selected count as not there. */
+  def of(selected: Selection): Seq[PlacedPartition] = {
+    val taken = selected.files.map(_.path).toSet
+    val partitions = selected.files.map(_.partition).toSet
+    val files = (selected.files ++ selected.kept).filter(f => partitions(f.partition))
+    files.groupBy(_.partition).toSeq.sortBy(_._1).map { case (directory, here) =>
+      val known = runs.filter(r => r.layoutIds.contains(directory) && counts(r, here))
+      val layout = known.lastOption.map(_.layoutIds(directory))
+      val same = known.filter(r => layout.isDefined && r.layoutIds.get(directory) == layout)
+      val recorded = same.flatMap(_.files).map(f => (f.path, f.length) -> f).toMap
+      val matched = here.map(f => f -> recorded.get((table.recorded(f), f.length)))
+      def by[K](level: Int)(key: RecordedFile => K): Map[K, Seq[DataFile]] =
+        matched.collect { case (f, Some(r)) if r.level == level => key(r) -> f }
+          .groupBy(_._1).map { case (k, all) => k -> all.map(_._2) }
+      val settled = by(OutputFiles.InPlace)(_.fileNumber)
+      val gathered = by(OutputFiles.Gathered)(r => (r.fileNumber, r.until))
+      val asked = options.fileCount.forall(n => settled.isEmpty || gathered.nonEmpty || settled.size == n)
+      if (!asked) PlacedPartition(directory, None, fresh = here.filter(f => taken(f.path)))
+      else if (gathered.nonEmpty && !here.forall(f => taken(f.path)))
+        // the steps of a partition are for statements that take it whole
+        PlacedPartition(directory, layout)
+      else {
+        val present = here.map(f => (table.recorded(f), f.length) -> f).toMap
+        def appended(r: RunRecord): AppendedFiles =
+          AppendedFiles(r.files.filter(_.level == OutputFiles.Appended)
+            .flatMap(f => present.get((f.path, f.length)).map((_, f.fileNumber, f.until))))
+        val spanning = by(OutputFiles.Appended)(_ => ()).values.flatten.toSeq
+        val placed = settled.values.flatten.toSeq
+        val begun = placed.filter(f => earlier.waiting(f.path))
+        val thinned =
+          if (gathered.nonEmpty || earlier.thinned(directory)) Nil
+          else (placed ++ spanning).filter(f => taken(f.path) && f.deletedShare > options.deletedShare)
+        val moving = (begun ++ thinned).map(_.path).toSet
+        def stay(files: Seq[DataFile]) = files.filterNot(f => moving(f.path))
+        PlacedPartition(
+          directory,
+          layout,
+          settled.map { case (n, files) => n -> stay(files) }.filter(_._2.nonEmpty),
+          same.map(appended).map(a => AppendedFiles(a.spans.filterNot(s => moving(s._1.path))))
+            .filter(_.spans.nonEmpty),
+          fresh = matched.collect { case (f, None) if taken(f.path) => f } ++ begun,
+          gathered,
+          thinned)
+      }
+    }
+  }
+}
+
+/**
+ * Files that one run wrote in layout order across file numbers: rows of one or several appends.
+ *
+ * @param spans
+ *   each with its first file number and one past its last
+ */
+final private[clustering] case class AppendedFiles(spans: Seq[(DataFile, Int, Int)]) {
+  def files: Seq[DataFile] = spans.map(_._1)
+
+  def bytes: Long = files.map(_.length).sum
+}

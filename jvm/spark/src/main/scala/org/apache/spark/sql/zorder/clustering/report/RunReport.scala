@@ -1,0 +1,402 @@
+package org.apache.spark.sql.zorder.clustering.report
+
+import java.util.concurrent.atomic.AtomicReference
+
+import com.codahale.metrics.{Gauge, MetricRegistry}
+import org.apache.hadoop.fs.Path
+import org.apache.spark.SparkEnv
+import org.apache.spark.metrics.source.Source
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.clustering.fit.ReadShares
+import org.apache.spark.sql.zorder.table.file.DataFile
+
+/** The one result row of a run and of its dry run. */
+final case class RunReport(
+    path: String,
+    status: RunStatus,
+    reason: String,
+    runId: String,
+    layoutChosen: String,
+    metrics: RunMetrics,
+    reads: Option[ReadReport]) {
+  def row: Row = new GenericRowWithSchema(
+    Array[Any](
+      path,
+      status.name,
+      reason,
+      runId,
+      layoutChosen,
+      metrics.row,
+      shown.columns.map(_.row),
+      shown.queries.map(_.row),
+      shown.others.map(_.row),
+      shown.alternatives.map(_.row)),
+    RunReport.schema)
+
+  def json: String = row.json
+
+  /** This one and a later batch of the same statement: what was written counts, if anything was. */
+  def and(later: RunReport): RunReport =
+    if (later.status == RunStatus.NothingToDo) this
+    else {
+      val done = Seq(this, later).find(_.status == RunStatus.Done).map(_.status)
+      val shown = if (later.reads.isDefined) later else this
+      shown.copy(
+        status = done.getOrElse(later.status),
+        reason = Seq(reason, later.reason).filter(_.nonEmpty).mkString(" "),
+        metrics = metrics.and(later.metrics))
+    }
+
+  /** The statement ended before all batches were begun. */
+  def partial(why: String): RunReport = copy(status = RunStatus.Partial, reason = s"$reason PARTIAL: $why")
+
+  private def shown: ReadReport = reads.getOrElse(ReadReport())
+}
+
+object RunReport {
+  val schema: StructType = new StructType()
+    .add("path", StringType)
+    .add("status", StringType)
+    .add("reason", StringType)
+    .add("run_id", StringType)
+    .add("layout_chosen", StringType)
+    .add("metrics", RunMetrics.schema)
+    .add("columns", ArrayType(ColumnReport.schema))
+    .add("queries", ArrayType(QueryReport.schema))
+    .add("others", ArrayType(OtherReport.schema))
+    .add("alternatives", ArrayType(AlternativeReport.schema))
+}
+
+/** How a run ended. Only a conflict and real failures are errors: a no-op is green in a scheduler. */
+sealed abstract class RunStatus(val name: String)
+
+object RunStatus {
+  case object Done extends RunStatus("DONE")
+  case object Partial extends RunStatus("PARTIAL")
+  case object DryRun extends RunStatus("DRY_RUN")
+  case object NothingToDo extends RunStatus("NOTHING_TO_DO")
+  case object NoGain extends RunStatus("NO_GAIN")
+  case object TooSmall extends RunStatus("TOO_SMALL")
+}
+
+/** What a run did, in numbers: Delta's names first. */
+final case class RunMetrics(
+    added: Seq[DataFile] = Nil,
+    removed: Seq[DataFile] = Nil,
+    partitionsOptimized: Long = 0,
+    batches: Long = 0,
+    filesConsidered: Long = 0,
+    filesSkipped: Long = 0,
+    startTimeMs: Long = 0,
+    endTimeMs: Long = 0,
+    rows: Long = 0,
+    inputBytes: Long = 0,
+    targetFileSize: Long = 0,
+    targetFiles: Long = 0,
+    sampledRows: Long = 0,
+    rowGroups: Long = 0,
+    pages: Long = 0,
+    cost: RunCost = RunCost(),
+    stepMs: Map[String, Long] = Map.empty) {
+
+  /**
+   * Those of two batches of one statement, which has considered the same files twice. Files that the first
+   * added and the second removed count for neither.
+   */
+  def and(later: RunMetrics): RunMetrics =
+    net(later, added.map(RunMetrics.place).toSet, later.removed.map(RunMetrics.place).toSet)
+
+  private def net(later: RunMetrics, before: Set[String], after: Set[String]): RunMetrics = copy(
+    added = added.filterNot(f => after(RunMetrics.place(f))) ++ later.added,
+    removed = removed ++ later.removed.filterNot(f => before(RunMetrics.place(f))),
+    partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
+    batches = batches + later.batches,
+    filesSkipped =
+      math.max(0L, filesConsidered - removed.length - later.removed.count(f => !before(RunMetrics.place(f)))),
+    endTimeMs = later.endTimeMs,
+    rows = rows + later.rows,
+    inputBytes = inputBytes + later.inputBytes,
+    targetFiles = targetFiles + later.targetFiles,
+    sampledRows = sampledRows + later.sampledRows,
+    rowGroups = rowGroups + later.rowGroups,
+    pages = pages + later.pages,
+    cost = cost.and(later.cost),
+    stepMs = later.stepMs)
+
+  def row: Row = Row(
+    added.length.toLong,
+    removed.length.toLong,
+    RunMetrics.sizes(added),
+    RunMetrics.sizes(removed),
+    partitionsOptimized,
+    batches,
+    filesConsidered,
+    filesSkipped,
+    startTimeMs,
+    endTimeMs,
+    rows,
+    inputBytes,
+    targetFileSize,
+    targetFiles,
+    sampledRows,
+    rowGroups,
+    pages,
+    cost.bytesToRead,
+    cost.bytesToShuffle,
+    cost.localDiskBytes,
+    stepMs)
+}
+
+object RunMetrics {
+  private val sizesType = new StructType()
+    .add("min", LongType)
+    .add("max", LongType)
+    .add("avg", DoubleType)
+    .add("totalFiles", LongType)
+    .add("totalSize", LongType)
+
+  val schema: StructType = new StructType()
+    .add("numFilesAdded", LongType)
+    .add("numFilesRemoved", LongType)
+    .add("filesAdded", sizesType)
+    .add("filesRemoved", sizesType)
+    .add("partitionsOptimized", LongType)
+    .add("numBatches", LongType)
+    .add("totalConsideredFiles", LongType)
+    .add("totalFilesSkipped", LongType)
+    .add("startTimeMs", LongType)
+    .add("endTimeMs", LongType)
+    .add("rows", LongType)
+    .add("inputBytes", LongType)
+    .add("targetFileSize", LongType)
+    .add("targetFiles", LongType)
+    .add("sampledRows", LongType)
+    .add("rowGroups", LongType)
+    .add("pages", LongType)
+    .add("bytesToRead", LongType)
+    .add("bytesToShuffle", LongType)
+    .add("localDiskBytes", LongType)
+    .add("stepMs", MapType(StringType, LongType))
+
+  /** Formats write the scheme or leave it out. */
+  private def place(file: DataFile): String = new Path(file.path).toUri.getPath
+
+  private def sizes(files: Seq[DataFile]): Row =
+    if (files.isEmpty) Row(null, null, 0.0, 0L, 0L)
+    else {
+      val bytes = files.map(_.length)
+      Row(bytes.min, bytes.max, bytes.sum.toDouble / bytes.length, bytes.length.toLong, bytes.sum)
+    }
+}
+
+/**
+ * What a run will need, estimated before it starts.
+ *
+ * @param bytesToRead
+ *   the files once, and the sampled columns once more; with `verify = 'checksum'` the files twice more
+ * @param bytesToShuffle
+ *   an estimate to within a factor of two: rows times the width of one in Spark's row format, less what LZ4
+ *   saves on neighbouring rows, which are the bytes that the min and max of a column have in common. Nothing is
+ *   subtracted if `spark.shuffle.compress` is off
+ * @param localDiskBytes
+ *   of all executors together: the shuffle files, and as much again for spills that are merged into them
+ */
+final case class RunCost(bytesToRead: Long = 0, bytesToShuffle: Long = 0, localDiskBytes: Long = 0) {
+
+  /** Of two batches one after the other, whose shuffle files may both be there. */
+  def and(later: RunCost): RunCost = RunCost(
+    bytesToRead + later.bytesToRead,
+    bytesToShuffle + later.bytesToShuffle,
+    localDiskBytes + later.localDiskBytes)
+}
+
+/** What look-ups and queries read before a run and after it, as the result shows it. */
+final case class ReadReport(
+    columns: Seq[ColumnReport] = Nil,
+    queries: Seq[QueryReport] = Nil,
+    others: Seq[OtherReport] = Nil,
+    alternatives: Seq[AlternativeReport] = Nil)
+
+/** One clustering column in the result. */
+final case class ColumnReport(name: String, files: Shares, rowGroups: Shares, pages: Shares) {
+  def row: Row = Row(name, files.row, rowGroups.row, pages.row)
+}
+
+object ColumnReport {
+  val schema: StructType = new StructType()
+    .add("name", StringType)
+    .add("files", Shares.schema)
+    .add("row_groups", Shares.schema)
+    .add("pages", Shares.schema)
+}
+
+/**
+ * The queries of a log that ask the same columns in the same way, in the result.
+ *
+ * @param query
+ *   their filter without values, as `a = ? AND b BETWEEN ? AND ?`
+ * @param weight
+ *   their part of the log, 0 to 1
+ */
+final case class QueryReport(query: String, weight: Double, files: Shares, rowGroups: Shares, pages: Shares) {
+  def row: Row = Row(query, weight, files.row, rowGroups.row, pages.row)
+}
+
+object QueryReport {
+
+  /** So many of the heaviest are shown; all of them count. */
+  val Most = 100
+
+  val schema: StructType = new StructType()
+    .add("query", StringType)
+    .add("weight", DoubleType)
+    .add("files", Shares.schema)
+    .add("row_groups", Shares.schema)
+    .add("pages", Shares.schema)
+}
+
+/**
+ * A column that the table is not clustered by and that files skip by today, in the result.
+ *
+ * @param asOneMoreColumn
+ *   the share of files that its look-ups would read if it were one more clustering column; for those that get
+ *   worse
+ */
+final case class OtherReport(name: String, files: Shares, asOneMoreColumn: Option[Double]) {
+  def row: Row = Row(name, files.row, asOneMoreColumn.orNull, verdict)
+
+  def getsWorse: Boolean = verdict == OtherReport.Worse
+
+  def verdict: String = files.forecast.zip(files.now).headOption.fold("") { case (forecast, now) =>
+    if (forecast - now > OtherReport.Step) OtherReport.Worse
+    else if (now - forecast > OtherReport.Step) OtherReport.Better
+    else OtherReport.Same
+  }
+
+  /** What the reason of a run says about a column that gets worse. */
+  def text: String = s"$name (files ${files.text}" +
+    asOneMoreColumn.fold(")")(share => s", ${HumanReadable.share(share)} as one more column)")
+}
+
+object OtherReport {
+  private val Worse = "GETS WORSE"
+  private val Better = "GETS BETTER"
+  private val Same = "STAYS"
+
+  /** A change of less than this is none to speak of. */
+  private val Step = 0.1
+
+  val schema: StructType = new StructType()
+    .add("name", StringType)
+    .add("files", Shares.schema)
+    .add("as_one_more_column", DoubleType)
+    .add("verdict", StringType)
+}
+
+/** A layout that a run compared: the mean shares of files and of pages that the queries read of it. */
+final case class AlternativeReport(layout: String, files: Double, pages: Double) {
+  def row: Row = Row(layout, files, pages)
+}
+
+object AlternativeReport {
+  val schema: StructType = new StructType()
+    .add("layout", StringType)
+    .add("files", DoubleType)
+    .add("pages", DoubleType)
+}
+
+/**
+ * Share of the rows that is read at one level (files, row groups or pages): by a look-up of one value,
+ * averaged over the non-NULL rows of a column, or by the queries of one shape. None where it is not known,
+ * e.g. measured in a dry run.
+ */
+final case class Shares(
+    now: Option[Double] = None,
+    forecast: Option[Double] = None,
+    measured: Option[Double] = None,
+    bound: Option[Double] = None) {
+  def row: Row = Row(now.orNull, forecast.orNull, measured.orNull, bound.orNull)
+
+  def text: String = s"${Shares.text(now)} -> ${Shares.text(forecast)}"
+
+  /** Whether more is read than now, by more than the error of a forecast. */
+  def rises: Boolean = now.exists(n => forecast.exists(f => f - n > math.max(Shares.Noise, Shares.Tenth * n)))
+}
+
+object Shares {
+  private val Noise = 0.002
+  private val Tenth = 0.1
+
+  val schema: StructType = new StructType()
+    .add("now", DoubleType)
+    .add("forecast", DoubleType)
+    .add("measured", DoubleType)
+    .add("bound", DoubleType)
+
+  private def text(share: Option[Double]): String = share.fold("?")(HumanReadable.share)
+}
+
+/** Readings of one column or query at four times. */
+final private[clustering] case class ReadAt(
+    now: Option[ReadShares],
+    forecast: Option[ReadShares],
+    measured: Option[ReadShares],
+    bound: Option[ReadShares]) {
+  def at(level: ReadShares => Double): Shares =
+    Shares(now.map(level), forecast.map(level), measured.map(level), bound.map(level))
+}
+
+/**
+ * Runs as a source of Spark's metrics system, `<application>.driver.zorder.*`: counters over the runs of this
+ * driver (`runs.DONE`, `runs.NO_GAIN`, ..., `bytesRead`, `bytesWritten`, `filesAdded`, `filesRemoved`), and of the
+ * newest run that wrote something the mean share of files that a look-up reads (`shareRead`) and how near that
+ * is to the bound (`efficiency`, 1 at best).
+ */
+private[clustering] object RunSource extends Source {
+  override val sourceName: String = "zorder"
+  override val metricRegistry: MetricRegistry = new MetricRegistry
+
+  private val shareRead = gauge("shareRead")
+  private val efficiency = gauge("efficiency")
+  private val registeredIn = new AtomicReference[SparkEnv]
+
+  /** Counts a run that has ended, however many batches it had. */
+  def ended(status: RunStatus): Unit = {
+    register()
+    count(s"runs.${status.name}", 1)
+  }
+
+  /** Counts what a batch has committed: it stays written though a later batch of the run may fail. */
+  def wrote(report: RunReport): Unit =
+    if (report.status == RunStatus.Done) {
+      register()
+      count("bytesRead", report.metrics.inputBytes)
+      count("bytesWritten", report.metrics.added.map(_.length).sum)
+      count("filesAdded", report.metrics.added.length.toLong)
+      count("filesRemoved", report.metrics.removed.length.toLong)
+      val files = report.reads.toSeq.flatMap(_.columns.map(_.files))
+      val measured = files.flatMap(_.measured)
+      if (measured.nonEmpty) {
+        shareRead.set(measured.sum / measured.length)
+        val bounds = files.flatMap(_.bound)
+        // a table whose columns depend on each other has no bound
+        if (bounds.nonEmpty) efficiency.set(bounds.sum / math.max(1e-9, measured.sum))
+      }
+    }
+
+  /** Once in each application of this JVM. */
+  private def register(): Unit = {
+    val env = SparkEnv.get
+    if (env != null && registeredIn.getAndSet(env) != env) env.metricsSystem.registerSource(this)
+  }
+
+  private def count(name: String, n: Long): Unit = metricRegistry.counter(name).inc(n)
+
+  private def gauge(name: String): AtomicReference[Double] = {
+    val value = new AtomicReference[Double](0.0)
+    metricRegistry.register(name, new Gauge[Double] { override def getValue: Double = value.get })
+    value
+  }
+}

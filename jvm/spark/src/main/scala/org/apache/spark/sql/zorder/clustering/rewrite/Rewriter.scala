@@ -1,0 +1,359 @@
+package org.apache.spark.sql.zorder.clustering.rewrite
+
+import java.util.Locale
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
+import org.apache.spark.sql.types.{DataType, MapType}
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.expr.layout.{
+  PartitionLayouts,
+  ToPartition,
+  ZOrderFile,
+  ZOrderKey,
+  ZOrderPages
+}
+import org.apache.spark.sql.zorder.clustering.fit.{LayoutJson, Levels, TruncatedBounds}
+import org.apache.spark.sql.zorder.clustering.forecast.Forecast
+import org.apache.spark.sql.zorder.clustering.inspect.{BloomFilters, Inspection}
+import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputFiles}
+import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunCost, RunMetrics, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnIds, Progress, RunContext}
+import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
+import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, LeafColumn, Verification}
+import org.apache.spark.sql.zorder.table.{
+  CommitRequest,
+  Operation,
+  RecordedFile,
+  RunRecord,
+  TableWrite,
+  WrittenFile
+}
+import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartitionValues, RowGroupLimit}
+import org.apache.spark.sql.zorder.table.resolve.IntoTarget
+import sparkzorder.curve.page.PageCut
+
+/**
+ * One rewrite: which files are read, and which rows of them are written to which files.
+ *
+ * @param files
+ *   the files to rewrite
+ * @param layout
+ *   what the result says about the layout
+ * @param curve
+ *   as the statement names it
+ * @param pages
+ *   the pages of the files to write
+ * @param partitionsFinished
+ *   partitions that are clustered when this is committed
+ * @param kept
+ *   blocks that stay beside those that are written, if a run changes a part of a partition
+ */
+final private[clustering] case class RewritePlan(
+    input: Inspection,
+    files: FilePlan,
+    source: InputRelation,
+    columns: Seq[ClusterColumn],
+    routes: PartitionLayouts,
+    outputs: OutputFiles,
+    layout: String,
+    forecast: Forecast,
+    pages: PageCut,
+    curve: String,
+    partitionsFinished: Int,
+    sampledRows: Long = 0,
+    cost: RunCost = RunCost(),
+    kept: Option[Levels] = None) {
+
+  /** Whether the rows of its files are cut at the borders of these pages: where the mean file's are foreseen. */
+  private[rewrite] def cutsPages: Boolean = input.ordersPages && pages.foresees(rowsPerFile)
+
+  /** How to have pages cut where files have several row groups that the writer cannot count; ends the reason of a result. */
+  def rowGroupNote(options: RunOptions): String = {
+    val byPages = routes.refs.exists(_.layout.compiled.pageSides.isDefined)
+    val bytes = options.rowGroupSize.getOrElse(input.rowGroupBytes) * pages.rowGroupsAFile(rowsPerFile)
+    if (!input.ordersPages || !byPages || pages.foresees(rowsPerFile) || bytes > RewritePlan.LargeRowGroup) ""
+    else
+      " Rows of files with several row groups follow a curve, which pages cut anywhere; WITH (rowGroupSize = " +
+        s"'${math.ceil(bytes / (1 << 20)).toLong}m') makes one row group a file, and each page a box."
+  }
+
+  private def rowsPerFile: Double = input.rows(files).toDouble / outputs.count
+
+  /** It gathers rows by region, for later steps to put in place. */
+  def gathers: Boolean = outputs.each.exists(_.level == OutputFiles.Gathered)
+}
+
+private[clustering] object RewritePlan {
+
+  /** Bytes of a row group that no run proposes: every task that writes holds one. */
+  private val LargeRowGroup = (1L << 30).toDouble
+}
+
+/** Carries a plan out: rewrite, verify, measure, commit. After a failure before the commit nothing is left behind. */
+final private[clustering] class Rewriter(context: RunContext) {
+  import context.{options, progress, request, table}
+  private val session = context.pinned
+
+  /**
+   * @param considered
+   *   all files that the statement looked at
+   * @return
+   *   the report that the run's record has, but with the place where the rows are after the commit
+   */
+  def apply(plan: RewritePlan, considered: Int): RunReport = {
+    val write = begin()
+    try {
+      val written =
+        progress.step("rewrite")(rewrite(plan, write))(f => s"${HumanReadable.files(f.map(_.file))} written")
+      val files = written.map(_.file)
+      val (footers, pages) = progress.step("verify")(verify(plan, written, write)) { case (f, _) =>
+        s"${HumanReadable.count(f.map(_.rows).sum, "row")}, every column's type and NULLs as before"
+      }
+      val measured = progress.step("measure") {
+        val tracked = plan.forecast.tracked
+        val levels = tracked.levels(footers, tracked.statColumns, pages)
+        plan.forecast.measuredOn(plan.kept.fold(levels)(_ ++ levels))
+      }(_.columns.map(r => s"${r.name} ${r.files.measured.fold("?")(HumanReadable.share)}").mkString(
+        "files read by ",
+        ", ",
+        ""))
+      val metrics = BatchMetrics.written(context, considered, plan, files, footers, pages)
+      val report = RunReport(
+        table.root.toString,
+        RunStatus.Done,
+        summary(plan, files),
+        progress.runId,
+        plan.layout,
+        BatchMetrics.ended(metrics, progress),
+        Some(measured.report))
+      progress.step("commit")(write.commit(commitRequest(plan, written, report))) { _ =>
+        "the new files are the table's"
+      }
+      // a commit may move the table
+      report.copy(path = write.root.toString)
+    } catch {
+      case e: Throwable =>
+        try write.discard()
+        catch { case NonFatal(again) => e.addSuppressed(again) }
+        throw e
+    }
+  }
+
+  /** Files go into the table itself, or with `INTO` into a copy beside it, which is plain Parquet. */
+  private def begin(): TableWrite = request.into match {
+    case None => table.begin(progress.runId)
+    case Some(path) =>
+      IntoTarget.begin(session, IntoTarget.open(session, path, table), table, progress.runId)
+  }
+
+  private def summary(plan: RewritePlan, files: Seq[DataFile]): String =
+    s"${HumanReadable.files(plan.files.files)} became ${HumanReadable.files(files)}." + entriesNotKept(plan) +
+      (if (request.into.isDefined) "" else table.afterword.fold("")(" " + _))
+
+  /** Spark's writer cannot keep the footer entries of other writers, so the result lists them. */
+  private def entriesNotKept(plan: RewritePlan): String = {
+    val keys = plan.input.traits.keyValues.keys.toSeq.sorted
+    if (keys.isEmpty) "" else s" Footer entries that are not kept: ${keys.mkString(", ")}."
+  }
+
+  private def rewrite(plan: RewritePlan, target: TableWrite): Seq[WrittenFile] = {
+    val partitionNames = table.partitionSchema.fieldNames.toSeq
+    val output = outputOf(plan.source)
+    val partitionColumns = partitionNames.map(n => output.find(_.name == n).get)
+    val route = if (plan.files.partitions.length == 1) None else Some(plan.source.route)
+    val pages = plan.pages
+    val rowGroup = options.rowGroupSize.getOrElse(plan.input.rowGroupBytes)
+    val query = RewriteQuery.plan(
+      plan.source.plan,
+      output,
+      partitionColumns,
+      plan.columns.map(_.expression),
+      route,
+      plan.routes,
+      plan.outputs,
+      if (plan.cutsPages) Some(pages) else None)
+    val writeOptions = Map(
+      "parquet.block.size" -> (if (pages.counted) (PageCut.ByteSlack * rowGroup).toLong
+                               else rowGroup).toString,
+      "parquet.page.row.count.limit" -> pages.pageRows.toInt.toString,
+      // as many bytes of long values as the forecast assumes, whatever the session sets
+      "parquet.columnindex.truncate.length" -> TruncatedBounds.PageBytes.toString,
+      "parquet.statistics.truncate.length" -> Int.MaxValue.toString) ++
+      (if (pages.counted) Map(RowGroupLimit.Key -> pages.rowGroupRows.toInt.toString) else Nil) ++
+      options.codec.orElse(plan.input.codec).map("compression" -> _) ++ bloom(plan)
+    ActiveSession.during(session)(
+      target.write(session, query, partitionNames, writeOptions, plan.outputs.each(_).directory))
+  }
+
+  private def outputOf(source: InputRelation): Seq[Attribute] =
+    if (request.into.isDefined) source.copied else source.output
+
+  /** No row group has more values than its file has rows. */
+  private def bloom(plan: RewritePlan): Map[String, String] =
+    BloomFilters.writeOptions(plan.input.blooms, plan.input.rows(plan.files) / plan.outputs.count)
+
+  private def verify(
+      plan: RewritePlan,
+      written: Seq[WrittenFile],
+      target: TableWrite): (Seq[FileFooter], Seq[FilePages]) = {
+    val (footers, pages) =
+      Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
+    val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) =>
+      Some(if (table.caseSensitive) leaf.column else leaf.column.map(_.toLowerCase(Locale.ROOT))))
+    val problems =
+      countProblem(plan, footers.map(_.rows).sum) ++ partitionProblem(plan, written) ++
+        Verification.compare(plan.input.footersOf(plan.files), footers, plan.input.mayBecome, stored)
+    if (problems.nonEmpty)
+      throw new ZOrderException(
+        s"The rewritten files do not hold what the table holds: ${problems.head} Nothing " +
+          "was changed; please report this with the run id " + progress.runId + ".")
+    if (options.verify == "checksum") {
+      val before = Checksum.of(Shims.ofRows(session, Project(plan.source.copied, plan.source.plan)))
+      val after = Checksum.of(target.rows(session, plan.input.dataSchema, written))
+      if (before != after)
+        throw new ZOrderException(
+          s"The checksum of the rewritten rows is $after and that of the table's rows is $before: " +
+            s"nothing was changed; please report this with the run id ${progress.runId}.")
+    }
+    (footers, pages)
+  }
+
+  /** If the footers do not show how many input rows are deleted, one job counts those that are left. */
+  private def countProblem(plan: RewritePlan, written: Long): Option[String] =
+    if (plan.files.files.forall(_.deleted.isDefined)) None
+    else Some(Shims.ofRows(session, plan.source.plan).count()).filter(_ != written)
+      .map(left => s"The files read hold $left rows that are not deleted and the files written $written.")
+
+  /**
+   * Partition values are not in the files of most formats, and a value that is written and read in other ways moves
+   * rows to another partition. A copy of a format that computes its partitions has none.
+   */
+  private def partitionProblem(plan: RewritePlan, written: Seq[WrittenFile]): Option[String] = {
+    val schema = table.partitionSchema
+    val zone = session.sessionState.conf.sessionLocalTimeZone
+    def differ(read: String, wrote: String): Boolean =
+      if (schema.isEmpty) request.into.isEmpty && read != wrote
+      else PartitionValues.of(read, schema, zone) != PartitionValues.of(wrote, schema, zone)
+    written.map(w => (w, plan.outputs.each(w.number).directory))
+      .collectFirst {
+        case (w, read) if differ(read, w.file.partition) =>
+          s"Rows of the partition $read were written into the partition ${w.file.partition} (${w.path})."
+      }
+  }
+
+  private def commitRequest(
+      plan: RewritePlan,
+      written: Seq[WrittenFile],
+      report: RunReport): CommitRequest = {
+    val layouts = plan.files.partitions.map(_.partition.directory).zip(plan.routes.refs)
+    val record = RunRecord(
+      number = 0,
+      runId = progress.runId,
+      startedMs = context.startedMs,
+      finishedMs = report.metrics.endTimeMs,
+      operation = Operation.Optimize,
+      statement = request.statement,
+      columns = plan.columns.map(_.sql),
+      curve = plan.curve,
+      layoutIds = layouts.map { case (directory, ref) => directory -> ref.id }.toMap,
+      files = written.map { w =>
+        val output = plan.outputs.each(w.number)
+        RecordedFile(w.path, w.file.length, output.level, output.fileNumber, output.until)
+      },
+      rewritten = plan.files.files,
+      report = report.json,
+      columnIds = ColumnIds.of(table, plan.columns),
+      branch = table.state.branch)
+    CommitRequest(
+      plan.files.files,
+      record,
+      plan.routes.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
+  }
+}
+
+/** The one full scan: every row goes straight to the task that writes its file, and is sorted there. */
+object RewriteQuery {
+
+  /**
+   * Rows in layout order: shuffle partition p holds exactly the rows of file p.
+   *
+   * @param output
+   *   columns to keep
+   * @param outputs
+   *   which file numbers are written, and by which shuffle partition
+   * @param partitionColumns
+   *   those of `output` that become directories; the write would sort by them, so the order starts with them
+   * @param pages
+   *   where the writer will end pages, for the rows of a file to be cut there too
+   */
+  def plan(
+      child: LogicalPlan,
+      output: Seq[Attribute],
+      partitionColumns: Seq[Attribute],
+      columns: Seq[Expression],
+      route: Option[Expression],
+      routes: PartitionLayouts,
+      outputs: OutputFiles,
+      pages: Option[PageCut] = None): LogicalPlan = {
+    val spread =
+      if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
+    val file = ZOrderFile(routes, route, columns, spread)
+    val shuffled =
+      RepartitionByExpression(Seq(ToPartition(file, outputs.preImages)), child, outputs.count)
+    val key = ZOrderKey(routes, route, columns)
+    val order = partitionColumns :+ pages.fold[Expression](key)(ZOrderPages(key, _))
+    Project(output, Sort(order.map(SortOrder(_, Ascending)), global = false, shuffled))
+  }
+
+  /** Spark's hash refuses maps, because equal maps may be stored in unlike order. */
+  private def canBeHashed(t: DataType): Boolean = !t.existsRecursively {
+    case _: MapType => true
+    case other => other.typeName.startsWith("variant")
+  }
+}
+
+/** The numbers of a batch, from the results of its steps. No other place fills in a `RunMetrics`. */
+private[clustering] object BatchMetrics {
+
+  /** Of a batch that has no plan, because it has nothing to do. */
+  def unplanned(context: RunContext, considered: Int, skipped: Int): RunMetrics =
+    RunMetrics(
+      filesConsidered = considered.toLong,
+      filesSkipped = skipped.toLong,
+      startTimeMs = context.startedMs)
+
+  /** What a plan is going to read and write. Rows and files count when the rows are in their final files. */
+  def planned(context: RunContext, considered: Int, plan: RewritePlan): RunMetrics = RunMetrics(
+    partitionsOptimized = if (context.table.partitioned) plan.partitionsFinished.toLong else 0,
+    filesConsidered = considered.toLong,
+    filesSkipped = considered.toLong - plan.files.files.length,
+    startTimeMs = context.startedMs,
+    rows = if (plan.gathers) 0 else plan.input.rows(plan.files),
+    inputBytes = plan.files.files.map(_.length).sum,
+    targetFileSize = plan.files.target,
+    targetFiles = if (plan.gathers) 0 else plan.outputs.count.toLong,
+    sampledRows = plan.sampledRows,
+    cost = plan.cost)
+
+  /** The same after the rewrite, by what was read back of the new files. */
+  def written(
+      context: RunContext,
+      considered: Int,
+      plan: RewritePlan,
+      added: Seq[DataFile],
+      footers: Seq[FileFooter],
+      pages: Seq[FilePages]): RunMetrics = planned(context, considered, plan).copy(
+    added = added,
+    removed = if (context.request.into.isDefined) Nil else plan.files.files,
+    batches = 1,
+    rowGroups = footers.map(_.rowGroups.length.toLong).sum,
+    pages = pages.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum)
+
+  /** With the times so far: for the record before the commit, for the answer when the batch ends. */
+  def ended(metrics: RunMetrics, progress: Progress): RunMetrics =
+    metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs)
+}

@@ -1,0 +1,250 @@
+package org.apache.spark.sql.zorder.clustering.select
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.stats.measure.{AvoidableReads, Spacing}
+import org.apache.spark.sql.zorder.conf.NearestName
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, WordTypes}
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, Footers, StatColumn}
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.file.{DataFile, PartitionValues}
+import sparkzorder.curve.{Block, Zone}
+
+/**
+ * Which files a run takes.
+ *
+ * @param kept
+ *   files to leave alone
+ * @param footers
+ *   of the taken files, if the choice needed them, so that they are not read again
+ * @param where
+ *   the folded condition; empty without one
+ * @param worst
+ *   whether only the worst of its files were taken
+ */
+final private[zorder] case class Selection(
+    files: Seq[DataFile],
+    kept: Seq[DataFile],
+    footers: Option[Seq[FileFooter]] = None,
+    where: String = "",
+    worst: Boolean = false) {
+
+  /** All files that the statement looked at. */
+  def considered: Int = files.length + kept.length
+
+  /** Leaves these files alone as well. */
+  def without(settled: Seq[DataFile]): Selection =
+    if (settled.isEmpty) this
+    else {
+      val paths = settled.map(_.path).toSet
+      copy(
+        files.filterNot(f => paths(f.path)),
+        kept ++ files.filter(f => paths(f.path)),
+        footers.map(_.filterNot(f => paths(f.file.path))))
+    }
+
+  /** Ends the reason of a result. */
+  def summary: String =
+    if (where.isEmpty && !worst) ""
+    else {
+      val by = Seq(if (where.isEmpty) "" else s"WHERE $where", if (worst) "worstFiles" else "")
+      s" ${by.filter(_.nonEmpty).mkString(" and ")} took ${files.length} of " +
+        s"${HumanReadable.count(considered.toLong, "file")}."
+    }
+}
+
+/** WHERE picks whole files: those wholly inside it, or with `overlap` all that it does not rule out. */
+private[zorder] object Selection {
+
+  /**
+   * @param session
+   *   the pinned one: footers are read in it
+   * @param clusterColumns
+   *   the footers also have the statistics of these columns, as the first ones
+   */
+  def apply(
+      session: ClassicSession,
+      table: ClusterTable,
+      schema: StructType,
+      files: Seq[DataFile],
+      where: WhereCondition,
+      overlap: Boolean,
+      clusterColumns: Seq[StatColumn]): Selection = {
+    val zone = session.sessionState.conf.sessionLocalTimeZone
+    val rest: Map[String, Expression] = files.map(_.partition).distinct
+      .map(p => p -> where.in(PartitionValues.of(p, table.partitionSchema, zone))).toMap
+    val mayMatch = rest.map { case (partition, left) => partition -> Ignorant.mayMatch(left) }
+    val matchesWholly = rest.map { case (partition, left) => partition -> Ignorant.matchesWholly(left) }
+    def inside(f: DataFile): Boolean = mayMatch(f.partition) && matchesWholly(f.partition)
+    val candidates = files.filter(f => mayMatch(f.partition))
+    if (where.paths.isEmpty || candidates.forall(inside))
+      selection(files, candidates.filter(f => overlap || inside(f)), None, where)
+    else {
+      val columns = where.paths.map(StatColumn.in(schema, _))
+      val footers = Footers.read(session, candidates, clusterColumns ++ columns)
+      val taken = footers.filter { f =>
+        val file = new FileMatch(bounds(f, where.paths, clusterColumns.length, _))
+        val condition = rest(f.file.partition)
+        if (overlap) file.mayMatch(condition) else file.mayMatch(condition) && file.matchesWholly(condition)
+      }
+      selection(files, taken.map(_.file), Some(taken), where)
+    }
+  }
+
+  private val Ignorant = new FileMatch(_ => ColumnBounds.Unknown)
+
+  private def selection(
+      all: Seq[DataFile],
+      taken: Seq[DataFile],
+      footers: Option[Seq[FileFooter]],
+      where: WhereCondition): Selection = {
+    val paths = taken.map(_.path).toSet
+    Selection(taken, all.filterNot(f => paths(f.path)), footers, where.sql)
+  }
+
+  private def bounds(
+      footer: FileFooter,
+      paths: Seq[Seq[String]],
+      offset: Int,
+      sql: String): ColumnBounds = {
+    val column = paths.indexWhere(ColumnPath.sql(_) == sql)
+    if (column < 0 || footer.opaque) ColumnBounds.Unknown
+    else {
+      val number = offset + column
+      ColumnBounds(footer.zone(number), mayBeNull = !footer.rowGroups.forall(_.nullFree(number)))
+    }
+  }
+}
+
+/**
+ * A WHERE condition over the columns of a table, its constant parts folded once: `current_date()` means the
+ * same for every file.
+ */
+final private[zorder] case class WhereCondition(condition: Expression, partitionColumns: Seq[Attribute]) {
+
+  /** As the result row shows it. */
+  def sql: String = condition.sql
+
+  /** The condition as scans ask files: true for the same rows. */
+  def inferred: WhereCondition = copy(condition = Folding.inferred(condition))
+
+  /** The data columns and fields whose bounds the condition can use. */
+  val paths: Seq[Seq[String]] = pathsIn(condition).distinct
+
+  private def pathsIn(e: Expression): Seq[Seq[String]] = e match {
+    case a: Attribute if partitionColumns.exists(_.exprId == a.exprId) => Nil
+    case _ =>
+      ColumnPath.of(e).filter(_ => WordTypes.of(e.dataType).isDefined).map(Seq(_))
+        .getOrElse(e.children.flatMap(pathsIn))
+  }
+
+  /** What is left of the condition in one partition. */
+  def in(values: Seq[Literal]): Expression = {
+    val literal = partitionColumns.map(_.exprId).zip(values).toMap
+    condition.transformUp {
+      case a: Attribute => literal.getOrElse(a.exprId, a)
+      case e if !e.isInstanceOf[Literal] && e.deterministic && e.foldable => WhereCondition.evaluated(e)
+    }
+  }
+}
+
+private[zorder] object WhereCondition {
+
+  def resolve(
+      session: ClassicSession,
+      table: String,
+      schema: StructType,
+      partitionColumns: Seq[String],
+      where: String): WhereCondition = {
+    val columns = schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+    val analyzed =
+      try Shims.ofRows(session, LocalRelation(columns)).where(expr(where)).queryExecution.analyzed
+      catch {
+        case e: AnalysisException => refuse(why(session, table, schema, where, e))
+      }
+    val folded =
+      try Folding(analyzed)
+      catch {
+        case NonFatal(e) => refuse(s"WHERE $where cannot be evaluated: ${ZOrderException.firstLine(e)}.")
+      }
+    folded match {
+      case Filter(condition, _) if !condition.deterministic =>
+        refuse(s"WHERE $where says something else at every evaluation: use a deterministic condition.")
+      case Filter(condition, _) if condition.exists(_.isInstanceOf[SubqueryExpression]) =>
+        refuse(s"WHERE $where holds a subquery: put its result in its place.")
+      case Filter(condition, _) =>
+        val partitioning = partitionColumns.map(p => columns.find(_.name == p).get)
+        WhereCondition(ColumnPath.asDeclared(condition, columns), partitioning)
+      case _ => refuse(s"WHERE $where is not a condition on the columns of one row.")
+    }
+  }
+
+  private def why(
+      session: ClassicSession,
+      table: String,
+      schema: StructType,
+      where: String,
+      e: AnalysisException): String = {
+    val same = session.sessionState.conf.resolver
+    val names = session.sessionState.sqlParser.parseExpression(where)
+      .collect { case a: UnresolvedAttribute => a.nameParts.head }
+    names.find(n => !schema.exists(f => same(f.name, n))) match {
+      case Some(n) =>
+        s"WHERE names a column $n that $table does not have.${NearestName.hint(n, schema.fieldNames)} " +
+          s"Its columns are ${schema.fieldNames.take(20).mkString(", ")}."
+      case None => s"WHERE $where cannot be resolved: ${ZOrderException.firstLine(e)}."
+    }
+  }
+
+  /** A part that cannot be evaluated stays as it is, and its files count as overlapping. */
+  private def evaluated(e: Expression): Expression =
+    try Literal.create(e.eval(), e.dataType)
+    catch { case NonFatal(_) => e }
+}
+
+/**
+ * Of the files of a selection the few that cause most of what look-ups read in vain, partition by partition, by the
+ * same count as the audit's `avoidable_files`.
+ *
+ * @param session
+ *   the pinned one: footers are read in it
+ * @param statistics
+ *   what is read of footers, the clustering columns first
+ * @param columns
+ *   number of the clustering columns
+ */
+final private[clustering] class WorstFiles(session: ClassicSession, statistics: Seq[StatColumn], columns: Int) {
+  private val spacings = statistics.take(columns).map(c => Spacing.of(c.dataType)).toIndexedSeq
+
+  /** @param share the part of these reads that the files have to cause */
+  def of(selected: Selection, share: Double): Selection = {
+    val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statistics))
+    val worst = footers.groupBy(_.file.partition).toSeq.sortBy(_._1).flatMap { case (_, own) =>
+      ofPartition(own.sortBy(_.file.path).toIndexedSeq, share)
+    }
+    val paths = worst.map(_.file.path).toSet
+    selected.without(selected.files.filterNot(f => paths(f.path)))
+      .copy(footers = Some(footers.filter(f => paths(f.file.path))), worst = true)
+  }
+
+  private def ofPartition(all: IndexedSeq[FileFooter], share: Double): Seq[FileFooter] = {
+    // as in an audit, files without rows are not there
+    val files = all.filter(f => f.rows > 0 || f.opaque)
+    if (files.length < 2) Nil
+    else AvoidableReads.of(files.map(block), files.map(_.file.path), spacings).worst(share).map(files)
+  }
+
+  private def block(f: FileFooter): Block =
+    if (f.opaque) Block(f.rows, IndexedSeq.fill(columns)(Zone.Unknown)) else f.block(columns)
+}

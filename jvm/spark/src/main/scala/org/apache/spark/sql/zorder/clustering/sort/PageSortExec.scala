@@ -1,0 +1,73 @@
+package org.apache.spark.sql.zorder.clustering.sort
+
+import org.apache.spark.TaskContext
+import org.apache.spark.rdd.RDD
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Attribute, BindReferences, SortOrder, UnsafeRow}
+import org.apache.spark.sql.catalyst.plans.physical.Partitioning
+import org.apache.spark.sql.execution.{SparkPlan, UnaryExecNode}
+import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
+import org.apache.spark.sql.zorder.expr.layout.{ZOrderKey, ZOrderPages}
+
+/**
+ * Orders the rows of each task, which writes one file, by the pages of that file ([[PageSorter]]).
+ *
+ * @param order
+ *   partition columns, then a [[ZOrderPages]]
+ */
+final case class PageSortExec(order: Seq[SortOrder], child: SparkPlan) extends UnaryExecNode {
+  override def output: Seq[Attribute] = child.output
+
+  /** By pages, rows are in no order that could be named; the partition columns are constant or sorted. */
+  override def outputOrdering: Seq[SortOrder] = order.init
+
+  override def outputPartitioning: Partitioning = child.outputPartitioning
+
+  override lazy val metrics: Map[String, SQLMetric] = Map(
+    "sortTime" -> SQLMetrics.createTimingMetric(sparkContext, "sort time"),
+    "peakMemory" -> SQLMetrics.createSizeMetric(sparkContext, "peak memory"),
+    "spillSize" -> SQLMetrics.createSizeMetric(sparkContext, "spill size"),
+    "byPages" -> SQLMetrics.createMetric(sparkContext, "files ordered by pages")
+  )
+
+  override protected def doExecute(): RDD[InternalRow] = {
+    val sortTime = longMetric("sortTime")
+    val peakMemory = longMetric("peakMemory")
+    val spillSize = longMetric("spillSize")
+    val byPages = longMetric("byPages")
+    val radix = conf.enableRadixSort
+    child.execute().mapPartitionsInternal { rows =>
+      val task = TaskContext.get()
+      val spilledBefore = task.taskMetrics().memoryBytesSpilled
+      val sorters = new Sorters(child, schema, descending = false, radix)
+      task.addTaskCompletionListener[Unit] { _ =>
+        sortTime += sorters.sortMillis
+        peakMemory += sorters.peakBytes
+        spillSize += task.taskMetrics().memoryBytesSpilled - spilledBefore
+        task.taskMetrics().incPeakExecutionMemory(sorters.peakBytes)
+      }
+      val pages = order.last.child.asInstanceOf[ZOrderPages]
+      val sorter = new PageSorter(
+        BindReferences.bindReference(pages.child, child.output).asInstanceOf[ZOrderKey],
+        pages.cut,
+        output.length,
+        sorters,
+        RankMemory.of(task),
+        bySpark(sorters),
+        () => task.taskMetrics().memoryBytesSpilled)
+      val sorted = sorter.sort(rows.asInstanceOf[Iterator[UnsafeRow]])
+      if (sorter.byPages) byPages += 1
+      sorted
+    }
+  }
+
+  private def bySpark(sorters: Sorters)(rows: Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
+    val sorter = sorters.by(order)
+    rows.foreach(sorter.insertRow)
+    sorters.sorted(sorter)
+  }
+
+  override def nodeName: String = "PageSort"
+
+  override protected def withNewChildInternal(newChild: SparkPlan): PageSortExec = copy(child = newChild)
+}

@@ -1,0 +1,221 @@
+package org.apache.spark.sql.zorder.insight.advise
+
+import scala.util.Try
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.clustering.fit.{LongSample, Sample}
+import org.apache.spark.sql.zorder.clustering.forecast.Sampling
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, RunStatistics}
+import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, SizedPartition}
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ClusterColumns, Progress}
+import org.apache.spark.sql.zorder.clustering.select.Selection
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.clustering.draw.LogBoxes
+import org.apache.spark.sql.zorder.querylog.QueryLog
+import sparkzorder.curve.{Block, Zone}
+import sparkzorder.curve.cost.Query
+
+/**
+ * The sampled rows that the advice on a table is based on, and the queries on them.
+ *
+ * @param judged
+ *   the partition; the whole table where it has none
+ * @param columns
+ *   numbers among the considered columns: those with more than one value in the sample
+ * @param sample
+ *   of these columns
+ * @param sampledShare
+ *   share of the partition's rows
+ * @param queries
+ *   of the log, over these columns; empty without one
+ */
+final private[advise] case class AdviceInput(
+    judged: SizedPartition,
+    rows: Long,
+    columns: IndexedSeq[Int],
+    sample: Sample,
+    sampledShare: Double,
+    queries: Seq[Query],
+    private val footers: Seq[FileFooter],
+    private val pages: Seq[FilePages]) {
+
+  /** The same for some of these columns, and for some of the queries. */
+  def of(chosen: IndexedSeq[Int], keep: Query => Boolean): AdviceInput = copy(
+    columns = chosen.map(columns(_)),
+    sample = sample.select(chosen),
+    queries = queries.filter(keep).map(_.over(chosen)))
+
+  /** The files as they are, with the zones of these columns. */
+  def files: Seq[Block] = footers.map { f =>
+    val nullFree = columns.indices.filter(i => f.rowGroups.forall(_.nullFree(columns(i))))
+    Block(f.rows, columns.map(f.zone(_)), nullFree.toSet)
+  }
+
+  /** Rows as the pages of these columns part them, of a part of the files. */
+  def pageBlocks: Seq[Block] = pages.flatMap(_.runs(columns.map(Some(_))))
+}
+
+private[advise] object AdviceInput {
+  private val SampledRows = 50000L
+
+  /** Page indexes of this many files represent the pages of the table. */
+  private val PageIndexFiles = 200
+
+  /** @param pinned the session to read in */
+  def apply(
+      pinned: ClassicSession,
+      user: ClassicSession,
+      table: ClusterTable,
+      considered: ScreenedCandidates,
+      plan: FilePlan,
+      log: Option[QueryLog],
+      progress: Progress): AdviceInput = {
+    val input = considered.input
+    val judged = plan.partitions.maxBy(p => input.rows(p.partition))
+    val one = plan.copy(partitions = IndexedSeq(judged))
+    val rows = input.rows(one)
+    val source = input.relation(one)
+    val names = considered.columns.map(_.sql)
+    val columns =
+      ClusterColumns.on(user, table.name, source.plan, table.constantColumns, names)
+    val sampled = progress.step("sample") {
+      Sampling.about(SampledRows, pinned, source, columns, one, rows)
+    }(_.summary)
+    val sample = sampled.partitions.head
+    val pages = progress.step("pages") {
+      PageIndex.ofSome(pinned, judged.partition.files, considered.statColumns, PageIndexFiles)
+    }(p => s"page indexes of ${HumanReadable.count(p.length.toLong, "file")}")
+    val all = AdviceInput(
+      judged,
+      rows,
+      names.indices,
+      sample,
+      sampled.share,
+      log.fold(Seq.empty[Query])(LogBoxes.of(user, table.schema, _, names, sample).queries),
+      input.footersOf(one),
+      pages)
+    val varying = names.indices.filter { c =>
+      val counts = ValueCounts.of(sample.columns(c))
+      counts.distinct > 1 || counts.distinct == 1 && counts.values < sample.rows
+    }
+    all.of(if (log.isDefined) varying else mostDistinct(sample, varying), _ => true)
+  }
+
+  private def mostDistinct(sample: Sample, columns: IndexedSeq[Int]): IndexedSeq[Int] =
+    columns.sortBy(c => -ValueCounts.of(sample.columns(c)).distinct).take(Candidates.MostAsked).sorted
+}
+
+/**
+ * The columns that a table might be clustered by.
+ *
+ * @param columns
+ *   with a log, the columns in its queries' filters, the most frequent first; else every column that has an order
+ * @param asked
+ *   share of the log's weight that asks of a column; empty without a log
+ * @param partitions
+ *   the same for the table's partition columns
+ */
+final private[advise] case class Candidates(
+    columns: Seq[ClusterColumn],
+    asked: Map[String, Double],
+    partitions: Seq[(String, Double)])
+
+private[advise] object Candidates {
+
+  /** The number of columns of a log to consider. */
+  val MostAsked = 8
+
+  /** Without a log, the statistics of this many columns are read. */
+  private val MostScreened = 64
+
+  def of(session: ClassicSession, table: ClusterTable, log: Option[QueryLog]): Candidates =
+    log.fold(Candidates(ordered(session, table), Map.empty, Nil))(asked(session, table, _))
+
+  private def asked(session: ClassicSession, table: ClusterTable, log: QueryLog): Candidates = {
+    val weights = LogBoxes.of(session, table.schema, log, Nil, NoRows).others
+    val same = session.sessionState.conf.resolver
+    val (partitions, data) =
+      weights.partition { case (name, _) =>
+        table.constantColumns.exists(p => same(ColumnPath.sql(Seq(p)), name))
+      }
+    val known = data.flatMap { case (name, weight) => column(session, table, name).map(_ -> weight) }
+    Candidates(known.map(_._1).take(MostAsked), known.map { case (c, w) => c.sql -> w }.toMap, partitions)
+  }
+
+  /** Expressions have no statistics to compare with, and what is no column of the table cannot be clustered by. */
+  private def column(session: ClassicSession, table: ClusterTable, name: String): Option[ClusterColumn] =
+    Try(ClusterColumns.resolve(session, table, table.schema, Seq(name)).head).toOption.filter(_.path.nonEmpty)
+
+  private def ordered(session: ClassicSession, table: ClusterTable): Seq[ClusterColumn] = {
+    val data = table.schema.filterNot(f => table.constantColumns.contains(f.name))
+    val names = ClusterColumns.orderedPaths(data).map(ColumnPath.sql)
+    names.take(MostScreened).flatMap(column(session, table, _))
+  }
+
+  /** To ask a log for its columns without rows at hand. */
+  private val NoRows = Sample(IndexedSeq(LongSample(Array.emptyLongArray, Array.emptyBooleanArray)))
+}
+
+/**
+ * The candidate columns that have useful statistics, by the footers.
+ *
+ * @param input
+ *   its statistics are those of the kept columns
+ * @param passedOver
+ *   columns without statistics or with a single value
+ */
+final private[advise] case class ScreenedCandidates(
+    input: Inspection,
+    columns: Seq[ClusterColumn],
+    statColumns: Seq[StatColumn],
+    passedOver: Seq[String])
+
+private[advise] object ScreenedCandidates {
+
+  /**
+   * @param session
+   *   the pinned one
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   the sentence with which a run would refuse these files
+   */
+  def apply(
+      session: ClassicSession,
+      table: ClusterTable,
+      files: Seq[DataFile],
+      candidates: Seq[ClusterColumn],
+      options: RunOptions): ScreenedCandidates = {
+    val stats = RunStatistics.ofClustering(table.schema, candidates).columns
+    val footers = Footers.read(session, files, stats)
+    val useful = candidates.indices.filter(c => tellsApart(footers.map(_.zone(c))))
+    val columns = useful.map(candidates(_))
+    val narrowed = footers.map(keep(_, useful))
+    val input =
+      Inspection(
+        session,
+        table,
+        Selection(files, Nil, Some(narrowed)),
+        RunStatistics.ofClustering(table.schema, columns),
+        options)
+    if (input.isEmpty) refuse(s"${table.name} has no rows: write some into it first.")
+    ScreenedCandidates(input, columns, useful.map(stats(_)), candidates.diff(columns).map(_.sql))
+  }
+
+  /** Some file is known to hold other values than another, or more than one itself. */
+  private def tellsApart(zones: Seq[Zone]): Boolean = {
+    val known = zones.collect { case z: Zone.Between => z }
+    known.exists(z => z.min != z.max) || known.distinct.size > 1
+  }
+
+  private def keep(footer: FileFooter, columns: Seq[Int]): FileFooter =
+    footer.copy(rowGroups = footer.rowGroups.map { g =>
+      g.copy(
+        zones = columns.map(g.zones(_)).toIndexedSeq,
+        nullFree = columns.indices.filter(i => g.nullFree(columns(i))).toSet)
+    })
+}

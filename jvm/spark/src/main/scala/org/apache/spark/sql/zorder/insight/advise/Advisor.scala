@@ -1,0 +1,87 @@
+package org.apache.spark.sql.zorder.insight.advise
+
+import java.util.UUID
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
+import org.apache.spark.sql.zorder.clustering.plan.FilePlan
+import org.apache.spark.sql.zorder.clustering.request.{PinnedSession, Progress, TableOptions}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.querylog.QueryLog
+
+/**
+ * Advice on one table: footers and one pruned sampling job of at most 50,000 rows, nothing written. A
+ * partitioned table is judged by its largest partition, since a run lays each one out by itself.
+ *
+ * @param log
+ *   its queries on this table; None where nobody knows what is asked
+ */
+final class Advisor private (
+    user: ClassicSession,
+    target: TableRef,
+    table: ClusterTable,
+    log: Option[QueryLog],
+    options: RunOptions) {
+  private val pinned = PinnedSession.of(user, table.settings)
+  private val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
+
+  /** One row a proposal, the best first. */
+  def rows(): Seq[Row] =
+    try UnreadableFiles.explained(table.name)(advice()).zipWithIndex.map { case (a, i) => a.row(i + 1) }
+    finally table.close()
+
+  private def advice(): Seq[Advice] = {
+    val files = table.files()
+    if (files.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
+    val candidates = Candidates.of(user, table, log)
+    val considered = progress.step("footers") {
+      ScreenedCandidates(pinned, table, files, candidates.columns, options)
+    }(_.input.summary)
+    val plan = FilePlan(
+      considered.input.partitions,
+      table.partitioned,
+      options,
+      copy = false,
+      full = false,
+      considered.input.rows(_))
+    val kept = candidates.partitions.filter(_._2 >= PartitionColumns.MostQueries).map { case (name, weight) =>
+      Advice(Verdict.KeepPartitioning, Reasons.keepPartitioning(name, weight), Seq(name))
+    }
+    if (plan.partitions.isEmpty)
+      Advice(Verdict.LeaveIt, plan.tooSmall, files = Some(files.length)) +: kept
+    else if (considered.columns.isEmpty)
+      Advice(Verdict.LeaveIt, Reasons.nothingToClusterBy, files = Some(files.length)) +: kept
+    else {
+      val found = AdviceInput(pinned, user, table, considered, plan, log, progress)
+      new Proposals(target, candidates, considered, plan, found, log, options).all(progress) ++ kept
+    }
+  }
+}
+
+object Advisor {
+
+  /**
+   * Opens the table and reads the log; the rest of the work is done by [[Advisor.rows]].
+   *
+   * @param log
+   *   a table, a temporary view or a path; else the option `queryLog` of table or session, if there is one
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence: the table may not be rewritten, or the log says nothing about it
+   */
+  def of(session: ClassicSession, target: TableRef, log: Option[String]): Advisor = {
+    val table = TableResolver.locate(session, target)
+    val options = TableOptions.of(table, Map.empty, session)
+    val read = log.orElse(options.queryLog).map { name =>
+      val on = QueryLog.read(session, name).on(session, table)
+      if (on.queries.isEmpty)
+        refuse(
+          s"The query log $name has no query with a filter on ${table.name}: name another, or leave it out.")
+      on
+    }
+    new Advisor(session, target, table, read, options)
+  }
+}

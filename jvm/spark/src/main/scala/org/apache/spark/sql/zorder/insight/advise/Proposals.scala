@@ -1,0 +1,294 @@
+package org.apache.spark.sql.zorder.insight.advise
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.clustering.fit.{Sample, SampleColumn}
+import org.apache.spark.sql.zorder.clustering.plan.FilePlan
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.clustering.request.Progress
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.querylog.QueryLog
+import sparkzorder.curve.Block
+import sparkzorder.curve.advise.{ColumnSearch, ColumnSet}
+import sparkzorder.curve.build.{Curves, DefaultWorkload, HeldOut, QueryHalves, QueryShares, WorkloadShapes}
+import sparkzorder.curve.cost.{Box, Condition, Query, RankBlocks, RankQueries, ReadCost}
+import sparkzorder.curve.layout.Scale
+
+/** All proposals for one table, the best first. */
+final private[advise] class Proposals(
+    target: TableRef,
+    candidates: Candidates,
+    considered: ScreenedCandidates,
+    plan: FilePlan,
+    found: AdviceInput,
+    log: Option[QueryLog],
+    options: RunOptions) {
+  import Proposals._
+
+  private val names = found.columns.map(considered.columns(_).sql)
+  private val counts = found.sample.columns.map(ValueCounts.of)
+  private val unique = PointLookUps.of(found.queries, counts, found.sampledShare)
+
+  /** What is left to cluster by and for once Bloom filters serve the look-ups of identifiers. */
+  private val open: AdviceInput = {
+    val rest = found.columns.indices.filterNot(unique.contains)
+    val left = found.of(rest, q => !PointLookUps.serve(unique)(q))
+    if (rest.isEmpty || log.isDefined && left.queries.isEmpty) found else left
+  }
+
+  /** Identifiers that nothing is clustered by. */
+  private val filtered = unique.filterNot(c => open.columns.contains(found.columns(c)))
+
+  def all(progress: Progress): Seq[Advice] =
+    if (open.columns.isEmpty) Seq(leaveIt(Reasons.nothingToClusterBy, None))
+    else {
+      val files = LayoutEvaluator.files(found.judged.files, open.sample.rows / 2)
+      val pages = math.max(1.0, found.rows.toDouble / files / options.pageRowLimit)
+      val bench = new LayoutEvaluator(open.sample, open.queries, files, pages)
+      val now = bench.now(open.files, open.pageBlocks)
+      val most = if (log.isDefined) Candidates.MostAsked else Tried
+      val sets = progress.step("search")(bench.search.sets(Tried, most)) { s =>
+        s.map(_.shares.ofFiles).map(HumanReadable.share).mkString("by one column and more: files ", ", ", "")
+      }
+      val proposed = clustered(sets, bench, now)
+      val best = proposed.head
+      // the bound of independent columns is not that of these: what a layout was seen to gain comes first
+      val why = best.shares.filter(_.gain < options.minGain).map { shares =>
+        if (now.cost <= InLayout * bench.boundCost) Reasons.inLayout(now.ofFiles, bench.bound, files)
+        else Reasons.noGain(shares, options.minGain)
+      }
+      val left = why.map(leaveIt(_, best.shares)).toSeq
+      left ++ proposed ++ partitions ++ blooms(best.columns, force = why.isDefined)
+    }
+
+  private def clustered(
+      sets: IndexedSeq[ColumnSet],
+      bench: LayoutEvaluator,
+      now: QueryShares): IndexedSeq[Advice] = {
+    val sorted = sets.map(_.sorted).minBy(_.cost).ofFiles
+    val ranked = worthwhile(sets).sortBy(cost)
+    ranked.indices.map { i =>
+      val set = ranked(i)
+      val chosen = if (set.isSort) set.sorted else set.shares
+      val shares = AdviceShares(now.ofFiles, chosen.ofFiles, sorted, bench.bound, gain(now, chosen))
+      proposal(set, shares, if (i == 0) basis(bench, set) else "")
+    }
+  }
+
+  private def proposal(set: ColumnSet, shares: AdviceShares, basis: String): Advice = {
+    val order = if (set.isSort) set.sortedBy else set.columns
+    val by = order.map(openName)
+    Advice(
+      if (set.isSort) Verdict.Sort else Verdict.Cluster,
+      if (set.isSort) Reasons.sort(by, shares, basis) else Reasons.cluster(by, shares, set.lossByLast, basis),
+      by,
+      Some(if (set.isSort) Curves.Sort.name else set.layout),
+      order.map(c => set.bits(set.columns.indexOf(c))),
+      Some(plan.outputFiles),
+      Some(shares),
+      if (set.columns.size == 1) None else Some(set.lossByLast),
+      Some(Statements.zorder(target, by, set.isSort && by.size > 1, log.map(_.name)))
+    )
+  }
+
+  private def basis(bench: LayoutEvaluator, set: ColumnSet): String = {
+    val withoutBits = bench.search.unused.filterNot(set.columns.contains).map(openName)
+    // without a log, columns are also left out because there are many
+    val constant = if (log.isDefined) considered.columns.map(_.sql).filterNot(names.contains) else Nil
+    val partition = Some(found.judged.partition.directory).filter(_.nonEmpty)
+    Reasons.basis(partition, log.isDefined, withoutBits, considered.passedOver ++ constant)
+  }
+
+  private def leaveIt(reason: String, best: Option[AdviceShares]): Advice =
+    Advice(
+      Verdict.LeaveIt,
+      reason,
+      files = Some(considered.input.footers.length),
+      shares = best.map(s => s.copy(expected = s.now, gain = 0.0)))
+
+  /** @param force write the filters even though clustering alone would not gain enough */
+  private def blooms(best: Seq[String], force: Boolean): Seq[Advice] = filtered.map { c =>
+    val options = Seq("bloom" -> names(c)) ++ (if (force) Seq("force" -> "true") else Nil)
+    Advice(
+      Verdict.BloomFilter,
+      Reasons.bloom(names(c), asked(c)),
+      Seq(names(c)),
+      statement = Some(Statements.zorder(target, best, lexical = false, log.map(_.name), options: _*)))
+  }
+
+  private def partitions: Seq[Advice] =
+    if (found.judged.partition.directory.nonEmpty) Nil
+    else {
+      val oneFile = 1.0 / found.judged.files
+      PartitionColumns.of(counts, names.indices.map(asked), found.sample.rows, oneFile).map { c =>
+        Advice(Verdict.Partition, Reasons.partition(names(c), counts(c).distinct, asked(c)), Seq(names(c)))
+      }
+    }
+
+  private def asked(c: Int): Double = candidates.asked.getOrElse(names(c), 0.0)
+
+  private def openName(c: Int): String = considered.columns(open.columns(c)).sql
+}
+
+private[advise] object Proposals {
+
+  /** Sets of one column, of two, and so on up to this are always shown. */
+  private val Tried = 4
+
+  /** If queries read at most this many times the bound, there is nothing to gain. */
+  private val InLayout = 1.1
+
+  /** A column that the layout hardly cuts must make queries read this much less. */
+  private val NoBits = 0.05
+  private val NoDifference = 0.995
+
+  private def cost(set: ColumnSet): Double = if (set.isSort) set.sorted.cost else set.shares.cost
+
+  /** The sets up to the first one whose last column does nothing. */
+  private[advise] def worthwhile(sets: IndexedSeq[ColumnSet]): IndexedSeq[ColumnSet] = {
+    val idle = sets.indices.drop(1).find { i =>
+      sets(i).bits.last < NoBits && cost(sets(i)) > cost(sets(i - 1)) * NoDifference
+    }
+    sets.take(idle.getOrElse(sets.length))
+  }
+
+  private def gain(now: QueryShares, after: QueryShares): Double =
+    if (now.cost <= 0.0) 0.0 else 1.0 - after.cost / now.cost
+}
+
+/** Columns that queries only look single values up in, and that hardly two rows agree in. */
+private object PointLookUps {
+
+  /** Sampled values of an identifier: nearly all of them differ. */
+  private val Distinct = 0.9
+
+  /** With more rows of a value, most row groups would hold one of them, whatever a filter says. */
+  private val RowsPerValue = 8.0
+
+  /**
+   * @param counts
+   *   by column, of the sample
+   * @param sampledShare
+   *   share of the table's rows that are in the sample
+   * @return
+   *   their numbers
+   */
+  def of(queries: Seq[Query], counts: IndexedSeq[ValueCounts], sampledShare: Double): IndexedSeq[Int] =
+    counts.indices.filter { c =>
+      val asked = queries.flatMap(_.boxes).flatMap(_.conditions.get(c))
+      asked.nonEmpty && asked.forall(isPoints) &&
+      counts(c).distinct > Distinct * counts(c).values && counts(c).rowsPerValue(sampledShare) <= RowsPerValue
+    }
+
+  /** Whether a filter of these columns answers the query: each of its boxes names a value of one. */
+  def serve(columns: Seq[Int])(query: Query): Boolean =
+    query.boxes.nonEmpty && query.boxes.forall((b: Box) => columns.exists(b.conditions.contains))
+
+  private def isPoints(c: Condition): Boolean =
+    !c.orNull && c.intervals.nonEmpty && c.intervals.forall(i => i.min.isDefined && i.min == i.max)
+}
+
+/** Columns that a table might be partitioned by: few values, each with files enough, asked by most queries. */
+private[advise] object PartitionColumns {
+  private val MostValues = 100
+
+  /** Share of the log's weight. */
+  val MostQueries = 0.5
+
+  /**
+   * @param counts
+   *   by column, of the sample
+   * @param asked
+   *   by column, the share of the log's weight that asks of it
+   * @param oneFile
+   *   the share of the rows that a file holds
+   * @return
+   *   their numbers
+   */
+  def of(
+      counts: IndexedSeq[ValueCounts],
+      asked: IndexedSeq[Double],
+      sampledRows: Int,
+      oneFile: Double): IndexedSeq[Int] =
+    counts.indices.filter { c =>
+      val n = counts(c).distinct
+      asked(c) >= MostQueries && n > 1 && n <= MostValues && counts(c).counts.min >= oneFile * sampledRows
+    }
+}
+
+/**
+ * How often the values of a sampled column were found.
+ *
+ * @param values
+ *   sampled rows that have a value
+ * @param counts
+ *   one number for each value that differs
+ */
+final private[advise] case class ValueCounts(values: Int, counts: IndexedSeq[Int]) {
+  def distinct: Int = counts.size
+
+  /**
+   * Rows of the table that have the same value, about: of a row's equals as many are in the sample as it has of
+   * all rows.
+   */
+  def rowsPerValue(sampledShare: Double): Double =
+    1.0 + 2.0 * (values - distinct) / math.max(1, values) / sampledShare
+}
+
+private[advise] object ValueCounts {
+  def of(column: SampleColumn): ValueCounts = {
+    val sorted = column.sorted
+    val starts = (0 until sorted.size).filter(i => i == 0 || sorted(i) != sorted(i - 1))
+    ValueCounts(
+      sorted.size,
+      starts.zip(starts.drop(1) :+ sorted.size).map { case (from, until) => until - from })
+  }
+}
+
+/**
+ * Fits layouts on one half of the sampled rows and queries, and evaluates them on the other half.
+ *
+ * @param queries
+ *   over the sample's columns; empty where look-ups, ranges and boxes of every column stand for them
+ * @param files
+ *   of the layouts
+ * @param pagesPerFile
+ *   mean number of pages in a file
+ */
+final private class LayoutEvaluator(
+    sample: Sample,
+    queries: Seq[Query],
+    val files: Int,
+    pagesPerFile: Double) {
+  private val (toFit, toJudge) = sample.halves
+  private val scales: IndexedSeq[Scale] = toFit.scales
+  private val rows = toFit.ranked(scales)
+  private val (known, unseen) =
+    QueryHalves.of(if (queries.isEmpty) DefaultWorkload.of(rows) else RankQueries.of(queries, scales))
+  private val heldOut = new HeldOut(toJudge.ranked(scales), unseen, files, pagesPerFile)
+
+  val search: ColumnSearch =
+    new ColumnSearch(rows, known, queries.nonEmpty, heldOut, files, pagesPerFile)
+
+  private val boundOf = WorkloadShapes.bound(unseen, rows)
+
+  /** The least that the queries could read of this many files if the columns were independent. */
+  val bound: Double = boundOf(files.toDouble).share
+
+  /** The same for files and pages. */
+  val boundCost: Double = ReadCost.of(bound, boundOf(files * pagesPerFile).share)
+
+  /** What the queries read of the files and pages that are there. */
+  def now(files: Seq[Block], pages: Seq[Block]): QueryShares =
+    heldOut.read(
+      RankBlocks.ofZones(files.toIndexedSeq, scales),
+      RankBlocks.ofZones(pages.toIndexedSeq, scales))
+}
+
+private object LayoutEvaluator {
+
+  /** Files of fewer sampled rows would all look narrower than they are. */
+  private val LeastRows = 20
+
+  /** The number of files that a run makes, or fewer if the sample is too small for that many. */
+  def files(wanted: Int, sampledRows: Int): Int = math.max(1, math.min(wanted, sampledRows / LeastRows))
+}

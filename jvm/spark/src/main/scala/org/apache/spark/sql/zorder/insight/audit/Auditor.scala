@@ -1,0 +1,219 @@
+package org.apache.spark.sql.zorder.insight.audit
+
+import java.util.UUID
+
+import scala.util.Try
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils.{DEFAULT_PARTITION_NAME, unescapePathName}
+import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
+import org.apache.spark.sql.types.StructField
+import org.apache.spark.sql.zorder.insight.audit.read.{AuditedColumns, AuditedFile, FileReading}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
+import org.apache.spark.sql.zorder.clustering.plan.FilePlan
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.clustering.request.{ClusteredBy, Progress, TableOptions}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{ClusterTable, RunRecord, TableRef}
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.querylog.QueryLog
+
+/**
+ * Audits one table from metadata alone: nothing is written, and no data is read.
+ *
+ * @param log
+ *   its queries on this table
+ */
+final class Auditor private (
+    session: ClassicSession,
+    target: TableRef,
+    table: ClusterTable,
+    columns: AuditedColumns,
+    log: Option[QueryLog]) {
+  private val progress = new Progress(session, UUID.randomUUID().toString.take(8), table.name)
+  private val statements = new AuditStatements(session, target, table)
+  private val lastRun: Option[RunRecord] = table.state.latest()
+  private lazy val standing: Seq[RunRecord] = table.state.standing()
+  private lazy val ours: Set[String] = standing.flatMap(_.files.map(_.path)).toSet
+  private lazy val options = TableOptions.of(table, Map.empty, session)
+
+  /** Whether the last run clustered by these columns. */
+  private val sameColumns = lastRun.exists(_ => ClusteredBy.lastRun(table).contains(columns.names))
+
+  /** The row of the table, then those of its partitions, the worst first. */
+  def rows(): Seq[Row] =
+    try UnreadableFiles.explained(table.name)(audited())
+    finally table.close()
+
+  /** The files' ranges, and those of row groups where footers were read. */
+  def boxes(): Seq[Row] =
+    try UnreadableFiles.explained(table.name)(BoxRow.all(read().files, columns))
+    finally table.close()
+
+  private def read(): FileReading.Read =
+    progress.step("statistics")(FileReading.of(session, table, columns))(r =>
+      HumanReadable.count(r.files.length.toLong, "file"))
+
+  private def audited(): Seq[Row] = {
+    val found = read()
+    val scopes = progress.step("audit")(Scope.all(found.files, columns.spacings))(s =>
+      HumanReadable.count(s.length.toLong, "partition"))
+    val bytes = scopes.map(_.bytes).sum
+    val judge = new Judge(
+      columns,
+      log.map(AskedColumns.of(session, table, columns, _)),
+      scope => sameColumns && laidOut(scope.partition),
+      scope => since(scope.files).exists(_.isEmpty),
+      files =>
+        FilePlan.leavesAlone(files.map(_.file.length).sum, bytes, files.map(_.whole.rows).sum, options),
+      table.isInstanceOf[ParquetTable] && !found.indexed)
+    val judged = scopes.map(s => s -> judge.of(s))
+    val parts =
+      if (!table.partitioned) Nil
+      else judged.sortBy { case (s, _) => (-s.totalExcess, s.partition) }.map { case (s, j) => ofScope(s, j) }
+    val logged = log.toSeq.flatMap(l => QueryAudit.summary(QueryAudit.rows(session, table, l)))
+    val notes = columns.notes ++ found.notes
+    val curve = if (sameColumns) lastRun.map(_.curve) else None
+    AuditRow.of(whole(found.files, judged), columns.names, curve, notes ++ logged) +:
+      parts.map(AuditRow.of(_, columns.names, curve, notes))
+  }
+
+  private def ofScope(s: Scope, j: Judgement): AuditResult = AuditResult(
+    Some(s.partition),
+    j,
+    j.cure.map(statements.of(_, Seq(s.partition))),
+    s.levels,
+    s.files,
+    s.avoidable,
+    s.totalExcess,
+    since(s.files))
+
+  private def whole(files: IndexedSeq[AuditedFile], judged: IndexedSeq[(Scope, Judgement)]): AuditResult = {
+    val scopes = judged.map(_._1)
+    val (judgement, partitions) = TableJudgement.of(table.name, judged)
+    AuditResult(
+      None,
+      judgement,
+      judgement.cure.map(statements.of(_, partitions)),
+      AuditResult.levels(scopes),
+      files,
+      scopes.flatMap(_.avoidable),
+      scopes.map(_.totalExcess).sum,
+      since(files))
+  }
+
+  /** Whether a run has laid the partition out by the columns of the last one. */
+  private def laidOut(partition: String): Boolean =
+    lastRun.exists(last =>
+      standing.exists(r => r.columns == last.columns && r.layoutIds.contains(partition)))
+
+  /** Files that are of no run that stands, and not older than the last one; a format may not know how old they are. */
+  private def since(files: IndexedSeq[AuditedFile]): Option[IndexedSeq[AuditedFile]] = lastRun.map { run =>
+    files.filter { f =>
+      val age = f.file.modified
+      (age == 0L || age > run.startedMs) && !ours(table.recorded(f.file))
+    }
+  }
+}
+
+object Auditor {
+
+  /**
+   * Finds the table and its columns and reads the log; files are read by [[Auditor.rows]] and [[Auditor.boxes]].
+   *
+   * @param columns
+   *   as in `BY (...)`; None for those that the table names itself or was clustered by
+   * @param log
+   *   a table, a temporary view or a path
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence: what is wrong with the table, the columns or the log
+   */
+  def of(session: ClassicSession, target: TableRef, columns: Option[String], log: Option[String]): Auditor = {
+    val table = TableResolver.locate(session, target)
+    val chosen = AuditedColumns.of(session, table, columns)
+    new Auditor(session, target, table, chosen, log.map(queries(session, table, _)))
+  }
+
+  /**
+   * What the queries of a log read of the table: a row for each shape of query, the worst first.
+   *
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence: what is wrong with the table or the log
+   */
+  def queries(session: ClassicSession, target: TableRef, log: String): () => Seq[Row] = {
+    val table = TableResolver.locate(session, target)
+    val read = queries(session, table, log)
+    () =>
+      try UnreadableFiles.explained(table.name)(QueryAudit.rows(session, table, read)).map(_.row)
+      finally table.close()
+  }
+
+  /**
+   * What a query with this filter reads of the table: a row each for files, row groups and pages.
+   *
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence: what is wrong with the table or the filter
+   */
+  def where(session: ClassicSession, target: TableRef, filter: String): () => Seq[Row] = {
+    val table = TableResolver.locate(session, target)
+    val audit = new FilterAudit(session, table, filter)
+    () =>
+      try UnreadableFiles.explained(table.name)(audit.rows())
+      finally table.close()
+  }
+
+  private def queries(session: ClassicSession, table: ClusterTable, name: String): QueryLog = {
+    val on = QueryLog.read(session, name).on(session, table)
+    if (on.queries.isEmpty)
+      refuse(
+        s"The query log $name has no query with a filter on ${table.name}: name another, or leave it out.")
+    on
+  }
+}
+
+/** Cures as the statements that carry them out. */
+final private class AuditStatements(session: ClassicSession, target: TableRef, table: ClusterTable) {
+
+  /** @param partitions to restrict it to; empty for the whole table */
+  def of(cure: Cure, partitions: Seq[String]): String = cure match {
+    case Cure.Index => s"ZORDER INDEX ${target.sql}"
+    case Cure.Cluster(columns, curve, options, full, _) =>
+      val conditions = partitions.map(condition)
+      val using = curve.fold("")(c => s" USING CURVE $c")
+      val settings =
+        if (options.isEmpty) "" else options.map { case (k, v) => s"$k = $v" }.mkString(" WITH (", ", ", ")")
+      val where =
+        if (conditions.isEmpty || conditions.exists(_.isEmpty)) ""
+        else s" WHERE ${conditions.flatten.mkString(" OR ")}"
+      s"ZORDER TABLE ${target.sql}${if (full) " FULL" else ""}$where BY ${columns.mkString("(", ", ", ")")}$using$settings"
+  }
+
+  /** What holds in one partition alone; None where its directories are not named after columns. */
+  private def condition(partition: String): Option[String] = {
+    val parts = partition.split('/').toSeq.filter(_.nonEmpty).map(test)
+    if (parts.isEmpty || parts.exists(_.isEmpty)) None
+    else Some(if (parts.length == 1) parts.flatten.head else parts.flatten.mkString("(", " AND ", ")"))
+  }
+
+  private def test(part: String): Option[String] = {
+    val at = part.indexOf('=')
+    for {
+      name <- if (at < 0) None else Some(unescapePathName(part.take(at)))
+      field <- table.schema.find(f => session.sessionState.conf.resolver(f.name, name))
+      condition <- equals(field, unescapePathName(part.drop(at + 1)))
+    } yield condition
+  }
+
+  private def equals(field: StructField, text: String): Option[String] = {
+    val name = ColumnPath.sql(Seq(field.name))
+    if (text == DEFAULT_PARTITION_NAME) Some(s"$name IS NULL")
+    else {
+      val zone = Some(session.sessionState.conf.sessionLocalTimeZone)
+      Try(Cast(Literal(text), field.dataType, zone).eval()).toOption.filter(_ != null)
+        .map(v => s"$name = ${Literal(v, field.dataType).sql}")
+    }
+  }
+}

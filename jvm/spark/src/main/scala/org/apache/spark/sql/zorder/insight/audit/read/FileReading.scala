@@ -1,0 +1,198 @@
+package org.apache.spark.sql.zorder.insight.audit.read
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.zorder.stats.measure.Spacing
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ClusterColumns, ClusteredBy}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, FileKeys, IndexStore, StatisticsIndex}
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import sparkzorder.curve.{Block, BytesWord, Evenly, Word, Zone}
+
+/**
+ * The files of a table with what is known of them: from the statistics index where it has an entry of the very file, and
+ * from footers, read in one job, where it has none. Pages are those of an even sample of files.
+ */
+private[audit] object FileReading {
+
+  /** Page indexes of so many files are read. */
+  val SampledFiles = 100
+
+  /** @param notes what to say about where the figures come from */
+  final case class Read(files: IndexedSeq[AuditedFile], indexed: Boolean, notes: Seq[String])
+
+  def of(session: ClassicSession, table: ClusterTable, columns: AuditedColumns): Read = {
+    val files = table.files().toIndexedSeq
+    val index = indexOf(session, table)
+    val known = index.fold(Map.empty[String, Block])(entries(_, table, columns, files))
+    val sample = Evenly.some(files, SampledFiles)
+    val sampled = sample.map(_.path).toSet
+    // the footers of the sample are read along with the others': they have the row groups
+    val read =
+      Footers.read(session, files.filter(f => !known.contains(f.path) || sampled(f.path)), columns.stats)
+        .map(f => f.file.path -> f).toMap
+    // what has no readable footer has no readable page index
+    val paged = sample.filter(f => read.get(f.path).exists(!_.opaque))
+    val pages = PageIndex.read(session, paged, columns.stats).map(p => p.file.path -> p).toMap
+    val found = files.map(f => audited(f, known.get(f.path), read.get(f.path), pages.get(f.path), columns))
+      .filter(f => f.whole.rows > 0 || f.lacksStatistics)
+    val encrypted = read.values.count(_.encrypted)
+    Read(found, index.isDefined, notes(files.length, known.size, sample.length, encrypted))
+  }
+
+  /** The same without row groups and pages. */
+  def filesOnly(
+      session: ClassicSession,
+      table: ClusterTable,
+      columns: AuditedColumns): IndexedSeq[AuditedFile] = {
+    val files = table.files().toIndexedSeq
+    val known = indexOf(session, table).fold(Map.empty[String, Block])(entries(_, table, columns, files))
+    val read = Footers.read(session, files.filterNot(f => known.contains(f.path)), columns.stats)
+      .map(f => f.file.path -> f).toMap
+    files.map(f => audited(f, known.get(f.path), read.get(f.path), None, columns))
+  }
+
+  /** Files without row groups are left out; of an opaque one nothing is known. */
+  private def audited(
+      file: DataFile,
+      known: Option[Block],
+      footer: Option[FileFooter],
+      pages: Option[FilePages],
+      columns: AuditedColumns): AuditedFile = {
+    val n = columns.stats.length
+    val whole = known.orElse(footer.map(f =>
+      if (f.opaque) Block(f.rows, IndexedSeq.fill(n)(Zone.Unknown))
+      else f.block(n).copy(nullFree = (0 until n).filter(c => f.rowGroups.forall(_.nullFree(c))).toSet))).get
+    val groups = footer.map(f =>
+      if (f.opaque) IndexedSeq(whole) else f.rowGroupBlocks((0 until n).map(Some(_))).toIndexedSeq)
+    AuditedFile(file, whole, groups, pages)
+  }
+
+  private def indexOf(session: ClassicSession, table: ClusterTable): Option[StatisticsIndex] = table match {
+    case plain: ParquetTable => IndexStore.of(session, plain.root).newest().map(_._2)
+    case _ => None
+  }
+
+  /** The files that the index knows, if it has every column, by their paths. */
+  private[read] def entries(
+      index: StatisticsIndex,
+      table: ClusterTable,
+      columns: AuditedColumns,
+      files: IndexedSeq[DataFile]): Map[String, Block] = {
+    val ranges = columns.stats.indices.flatMap { c =>
+      index.numberOf(columns.columns(c).sql, columns.stats(c).dataType).flatMap(index.rangesAt).map(_.hulls)
+    }
+    if (ranges.length < columns.stats.length) Map.empty
+    else {
+      val keys = new FileKeys(table.root)
+      files.iterator.flatMap { f =>
+        index.files.find(keys.of(new Path(f.path)), f.length, f.modified).toOption.map { number =>
+          val nullFree = ranges.indices.filter(ranges(_).nulls(number) == 0L).toSet
+          f.path -> Block(index.files.rows(number), ranges.map(zone(_, number)), nullFree)
+        }
+      }.toMap
+    }
+  }
+
+  private def zone(ranges: ColumnRanges, file: Int): Zone = ranges.states(file) match {
+    case ColumnRanges.Bounded =>
+      val at = ranges.offsets(file)
+      Zone.Between(ranges.words.min(at), ranges.words.max(at))
+    case ColumnRanges.OnlyNulls => Zone.OnlyNulls
+    case _ => Zone.Unknown
+  }
+
+  private def notes(files: Int, known: Int, sampled: Int, encrypted: Int): Seq[String] = {
+    val hidden =
+      if (encrypted == 0) None
+      else Some(
+        s"Columns of ${HumanReadable.count(encrypted.toLong, "file")} are encrypted: nothing is known of them.")
+    val index =
+      if (known == 0) None else Some(s"Ranges of $known of $files files come from the statistics index.")
+    val pages =
+      if (sampled == files) None
+      else {
+        val levels = if (known == 0) "Pages" else "Row groups and pages"
+        Some(s"$levels are those of $sampled files, evenly taken from $files.")
+      }
+    (hidden ++ index ++ pages).toSeq
+  }
+}
+
+/**
+ * What is known of one file.
+ *
+ * @param whole
+ *   its rows, and a zone per audited column
+ * @param rowGroups
+ *   None where only the statistics index was asked
+ * @param pages
+ *   of a file of the sample
+ */
+final private[audit] case class AuditedFile(
+    file: DataFile,
+    whole: Block,
+    rowGroups: Option[IndexedSeq[Block]],
+    pages: Option[FilePages]) {
+
+  def lacksStatistics: Boolean = whole.zones.contains(Zone.Unknown)
+
+  /** Whether a bound is so long that page indexes cut it. */
+  def hasLongBounds: Boolean = whole.zones.exists {
+    case Zone.Between(min, max) => AuditedFile.isLong(min) || AuditedFile.isLong(max)
+    case _ => false
+  }
+}
+
+private[audit] object AuditedFile {
+  private val PageBytes = 64
+
+  private def isLong(word: Word): Boolean = word match {
+    case BytesWord(bytes) => bytes.length >= PageBytes
+    case _ => false
+  }
+}
+
+/**
+ * The columns that an audit is about, and how files are asked for them.
+ *
+ * @param notes
+ *   sentences on what was left out
+ */
+final private[audit] case class AuditedColumns(
+    columns: IndexedSeq[ClusterColumn],
+    stats: IndexedSeq[StatColumn],
+    notes: Seq[String]) {
+  def names: Seq[String] = columns.map(_.sql)
+
+  def spacings: IndexedSeq[Spacing] = stats.map(s => Spacing.of(s.dataType))
+}
+
+private[audit] object AuditedColumns {
+  val none: AuditedColumns = AuditedColumns(IndexedSeq.empty, IndexedSeq.empty, Nil)
+
+  /**
+   * @param list
+   *   as in `BY (...)`, or None for the columns that the table names itself or was clustered by
+   */
+  def of(session: ClassicSession, table: ClusterTable, list: Option[String]): AuditedColumns = {
+    val named = list.map(ClusteredBy.inList).orElse(ClusteredBy.of(table)).getOrElse(refuse(
+      s"${table.name} was never clustered, so the audit does not know which columns to look at: name them, as in " +
+        s"clustering_information('${table.name}', 'a, b')."))
+    if (named.isEmpty)
+      refuse(s"The list of columns to audit is empty: name some, as in '${table.schema.fieldNames.head}'.")
+    val all = ClusterColumns.resolve(session, table, table.schema, named)
+    val (stored, computed) = all.partition(_.path.isDefined)
+    // an expression of the last run has no bounds in files; one that somebody asks for is a mistake
+    if (stored.isEmpty || list.isDefined) computed.headOption.foreach(c =>
+      refuse(s"Files keep no bounds of the expression ${c.sql}: audit the columns that it is computed from."))
+    AuditedColumns(
+      stored.toIndexedSeq,
+      stored.map(c => StatColumn.in(table.schema, c.path.get).copy(overlookNaN = true)).toIndexedSeq,
+      computed.map(c => s"Files keep no bounds of the expression ${c.sql}: it is left out."))
+  }
+}

@@ -1,0 +1,282 @@
+package org.apache.spark.sql.zorder.insight.explain
+
+import scala.util.Try
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, PlanExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{Command, LogicalPlan}
+import org.apache.spark.sql.execution.{CommandExecutionMode, FileSourceScanExec, SparkPlan}
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.execution.columnar.InMemoryTableScanExec
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skipping.IndexStatements
+import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
+import org.apache.spark.sql.zorder.skipping.scan.{ScanIndexes, SkippingFileIndex, SkippingUsage}
+import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.clustering.draw.LoggedFilter
+import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog, QueryText}
+
+/** What the scans of a query skip, and why not more. The query is planned and not run. */
+object ExplainQuery extends AdaptiveSparkPlanHelper {
+
+  val schema: StructType = new StructType()
+    .add("scan", IntegerType).add("table", StringType).add("filter", StringType)
+    .add("considered", LongType).add("pruned", LongType).add("pruned_further", LongType)
+    .add("kept", LongType).add("pruned_by", StringType).add("reason", StringType)
+
+  /** One row for each scan, filter NULL, and one behind it for each of its filters. */
+  def ofText(session: ClassicSession, text: String): Seq[Row] =
+    of(session, session.sessionState.sqlParser.parsePlan(text))
+
+  /**
+   * The same of a plan that is parsed or analysed.
+   *
+   * @param only
+   *   rows of this table's scans only
+   */
+  def of(session: ClassicSession, plan: LogicalPlan, only: Option[TableRef] = None): Seq[Row] =
+    SkippingUsage.uncounted(planned(session, plan, only))
+
+  private def planned(session: ClassicSession, plan: LogicalPlan, only: Option[TableRef]): Seq[Row] = {
+    val analyzed = session.sessionState.executePlan(plan, CommandExecutionMode.SKIP).analyzed
+    // the query of CREATE TABLE ... AS SELECT and the like is no child of the command
+    val inside = analyzed match {
+      case command: Command => command.innerChildren.collect { case query: LogicalPlan => query }
+      case _ => Nil
+    }
+    val physical =
+      (analyzed +: inside).map(session.sessionState.executePlan(_, CommandExecutionMode.SKIP).executedPlan)
+    val files = new FileScans(session, only.map(IndexStatements.plain(session, _).root))
+    physical.flatMap(scans(files, _)).zipWithIndex.flatMap { case (scan, i) => rows(i + 1, scan) }
+  }
+
+  private def scans(files: FileScans, plan: SparkPlan): Seq[ExplainedScan] = collectWithSubqueries(plan) {
+    case s: FileSourceScanExec if files.wanted(s) => files.explained(s)
+    case s: InMemoryTableScanExec if files.wantsAll =>
+      ExplainedScan(
+        s.relation.cacheBuilder.tableName.getOrElse("cached rows"),
+        None,
+        0,
+        Nil,
+        "cached: no file is read")
+    case s: BatchScanExec if files.wantsAll =>
+      ExplainedScan(
+        s.table.name,
+        None,
+        0,
+        Nil,
+        "a scan of DataSource V2, which skips by its own rules if at all")
+  }
+
+  private def rows(number: Int, scan: ExplainedScan): Seq[Row] = {
+    def kept(pruned: Long): Any = scan.considered.map(c => Long.box(c - pruned)).orNull
+    val considered: Any = scan.considered.map(Long.box).orNull
+    val whole = Row(
+      number,
+      scan.table,
+      null,
+      considered,
+      scan.pruned,
+      scan.pruned,
+      kept(scan.pruned),
+      by(scan.filters.flatMap(_.by).map(_._1).distinct.map(_.name)),
+      scan.reason)
+    val sums = scan.filters.scanLeft(0L)(_ + _.further).tail
+    whole +: scan.filters.zip(sums).map { case (f, sum) =>
+      Row(
+        number,
+        scan.table,
+        f.filter,
+        considered,
+        f.pruned,
+        f.further,
+        kept(sum),
+        by(f.by.map { case (cause, files) => s"${cause.name} ($files)" }),
+        f.reason)
+    }
+  }
+
+  private def by(causes: Seq[String]): String = causes.mkString(", ")
+}
+
+/**
+ * What the filters of one scan leave out.
+ *
+ * @param table
+ *   the name with its catalog, or the path
+ * @param considered
+ *   files of the partitions that the scan reads; None where they are not listed by Spark
+ * @param pruned
+ *   left out by all filters together
+ * @param reason
+ *   what concerns the scan as a whole: why nothing is skipped, or that entries are stale
+ */
+final private case class ExplainedScan(
+    table: String,
+    considered: Option[Long],
+    pruned: Long,
+    filters: Seq[FilterCounts],
+    reason: String)
+
+/**
+ * Explains the scans of files in a physical plan, from the very filters that they carry.
+ *
+ * @param only
+ *   the root of the only table that is asked for
+ */
+final private class FileScans(session: ClassicSession, only: Option[Path]) {
+  private val why = new MissingStatistics(session)
+
+  def wantsAll: Boolean = only.isEmpty
+
+  def wanted(scan: FileSourceScanExec): Boolean = only.forall { root =>
+    val base = FileScans.place(root)
+    scan.relation.location match {
+      case skipping: SkippingFileIndex => FileScans.place(skipping.root) == base
+      case other => other.rootPaths.exists(p => (FileScans.place(p) + "/").startsWith(base + "/"))
+    }
+  }
+
+  /** Lists files as the scan would, and runs nothing. */
+  def explained(scan: FileSourceScanExec): ExplainedScan = {
+    val partitionFilters = scan.partitionFilters.filterNot(FileScans.dynamic)
+    scan.relation.location match {
+      case skipping: SkippingFileIndex =>
+        val listed = skipping.wrapped.listFiles(partitionFilters, scan.dataFilters)
+          .flatMap(_.files).map(f => DataFile(f.getPath.toString, f.getLen, f.getModificationTime, ""))
+        val files = new ListedFiles(skipping.index.files, skipping.root, listed.toIndexedSeq)
+        val partitioning = scan.relation.partitionSchema.fieldNames.toSet
+        val report = new FilterReport(skipping.index, files, skipping.isUnanswered, partitioning, why)
+        val (filters, kept) = report.of(scan.dataFilters)
+        val reason =
+          if (filters.isEmpty) "no filter on data columns reaches the scan"
+          else Seq(files.stale, outdated(skipping.index)).filter(_.nonEmpty).mkString("; ")
+        ExplainedScan(name(scan), Some(files.considered), files.pruned(kept), filters, reason)
+      case other =>
+        val listed = Try(other.listFiles(partitionFilters, scan.dataFilters).map(_.files.size.toLong).sum)
+        ExplainedScan(name(scan), listed.toOption, 0, Nil, whyNot(scan))
+    }
+  }
+
+  private def outdated(index: StatisticsIndex): String = {
+    val names = index.outdated.map(_.sql)
+    if (names.isEmpty) ""
+    else
+      s"made by an older version of spark-zorder, and not used: ${names.mkString(", ")}: run ZORDER REFRESH INDEX"
+  }
+
+  private def whyNot(scan: FileSourceScanExec): String =
+    if (!SessionKeys.SkippingEnabled.orDefault(session.sessionState.conf))
+      s"${SessionKeys.SkippingEnabled.key} is false"
+    else {
+      val catalog = scan.tableIdentifier.flatMap(i =>
+        Try(session.sessionState.catalog.getTableMetadata(i)).toOption.flatMap(_.storage.locationUri))
+      session.withActive(new ScanIndexes(session).of(scan.relation, catalog)).fold(
+        identity,
+        _ => "the session is without the rule that skips files")
+    }
+
+  private def name(scan: FileSourceScanExec): String =
+    scan.tableIdentifier.map(i => ColumnPath.sql(i.nameParts))
+      .getOrElse(scan.relation.location.rootPaths.map((p: Path) => p.toString).mkString(", "))
+}
+
+private object FileScans {
+
+  /** The same directory is written with and without its scheme. */
+  private def place(path: Path): String = path.toUri.getPath.stripSuffix("/")
+
+  /** As Spark leaves them out when it lists files at planning. */
+  private def dynamic(e: Expression): Boolean = e.exists(_.isInstanceOf[PlanExpression[_]])
+}
+
+/** What the logged queries would skip today, table by table. No query is run. */
+object ExplainLog {
+
+  val schema: StructType = new StructType()
+    .add("table", StringType).add("query", StringType).add("filter", StringType).add("weight", DoubleType)
+    .add("considered", LongType).add("pruned", LongType).add("kept", LongType)
+    .add("pruned_by", StringType).add("reason", StringType)
+
+  /** One row for each query shape and table, those that open the most files in all first. */
+  def rows(session: ClassicSession, log: String): Seq[Row] = {
+    val queries = QueryLog.read(session, log).queries
+    val found = queries.groupBy(_.table).toSeq.flatMap {
+      case (None, same) => same.map(q => row(q, None, "the log names no table"))
+      case (Some(table), same) => ofTable(session, table, same)
+    }
+    found.sortBy { case (row, opened) =>
+      (-opened, String.valueOf(row.get(0)), row.getString(1))
+    }.map(_._1)
+  }
+
+  /** With the number of files that all runs of the query open. */
+  private type Ranked = (Row, Double)
+
+  private def ofTable(session: ClassicSession, table: String, queries: Seq[LoggedQuery]): Seq[Ranked] =
+    try {
+      val plain = IndexStatements.plain(session, ref(session, table))
+      val listed = plain.files().toIndexedSeq
+      if (!SessionKeys.SkippingEnabled.orDefault(session.sessionState.conf))
+        queries.map(row(_, Some(listed.length.toLong), s"${SessionKeys.SkippingEnabled.key} is false"))
+      else IndexStore.of(session, plain.root).newest() match {
+        case None =>
+          queries.map(row(_, Some(listed.length.toLong), "no statistics index: make one with ZORDER INDEX"))
+        case Some((_, index)) =>
+          val files = new ListedFiles(index.files, plain.root, listed)
+          val partitioning = plain.partitionSchema.fieldNames.toSet
+          val names = ScanIndexes.unanswered(plain.schema, plain.partitionSchema, index)
+          val unanswered: Expression => Boolean = {
+            case a: Attribute => names(a.name)
+            case _ => false
+          }
+          val report =
+            new FilterReport(index, files, unanswered, partitioning, new MissingStatistics(session))
+          val filter = new LoggedFilter(session, plain.schema)
+          val full = new ExplainedFilter(index, unanswered, partitioning)
+          queries.map { q =>
+            val found = filter.whereTrue(q, full)
+            val gaps = filter.unknown(q).map(Gap.Said(_)).toVector
+            val counts = report.counted(
+              QueryText.of(q),
+              found.copy(gaps = gaps ++ found.gaps),
+              0)(filter.whereTrue(q, _))
+            val reason = Seq(counts.reason, files.stale).filter(_.nonEmpty).mkString("; ")
+            row(q, Some(files.considered), reason, counts.pruned, counts.by)
+          }
+      }
+    } catch {
+      case e: ZOrderException => queries.map(row(_, None, e.getMessage))
+    }
+
+  private def ref(session: ClassicSession, table: String): TableRef =
+    if (TableRef.isPath(table)) TableRef.Location(table)
+    else TableRef.Name(
+      Try(session.sessionState.sqlParser.parseMultipartIdentifier(table)).getOrElse(Seq(table)))
+
+  private def row(
+      q: LoggedQuery,
+      considered: Option[Long],
+      reason: String,
+      pruned: Long = 0,
+      by: Seq[(PruneCause, Long)] = Nil): Ranked = {
+    val kept = considered.map(_ - pruned)
+    Row(
+      q.table.orNull,
+      q.query,
+      QueryText.of(q),
+      q.weight,
+      considered.map(Long.box).orNull,
+      pruned,
+      kept.map(Long.box).orNull,
+      by.map { case (cause, files) => s"${cause.name} ($files)" }.mkString(", "),
+      reason) -> q.weight * kept.getOrElse(0L)
+  }
+}

@@ -1,0 +1,326 @@
+package org.apache.spark.sql.zorder.insight.explain
+
+import java.util.BitSet
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.expressions.{
+  AttributeReference,
+  Expression,
+  FileSourceMetadataAttribute,
+  PlanExpression,
+  UserDefinedExpression
+}
+import org.apache.spark.sql.types.BooleanType
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skipping.bloom.IndexBlooms
+import org.apache.spark.sql.zorder.skipping.filter.{FilesThatMayMatch, FilesThatReachTop}
+import org.apache.spark.sql.zorder.skipping.index.{
+  ColumnRanges,
+  FileKeys,
+  IndexedColumn,
+  IndexedFiles,
+  NoEntry,
+  StatisticsIndex
+}
+import org.apache.spark.sql.zorder.skipping.marker.TopRows
+import org.apache.spark.sql.zorder.stats.Footers
+import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.skipping.predicate.{BoxColumn, FilterSets, MonotoneFunction, Predicates}
+import sparkzorder.curve.cost.Condition
+
+/**
+ * What one filter of a scan leaves out.
+ *
+ * @param pruned
+ *   files that it leaves out, whatever the other filters do
+ * @param further
+ *   those of them that no filter before it leaves out
+ * @param by
+ *   how many of `pruned` each cause takes, in the order in which the causes are asked
+ * @param reason
+ *   why not more; empty where no file is left
+ */
+final private[explain] case class FilterCounts(
+    filter: String,
+    pruned: Long,
+    further: Long,
+    by: Seq[(PruneCause, Long)],
+    reason: String)
+
+/**
+ * The filters of one scan, one after the other.
+ *
+ * @param why
+ *   says why a file has no statistics of a column
+ */
+final private[explain] class FilterReport(
+    index: StatisticsIndex,
+    files: ListedFiles,
+    isUnanswered: Expression => Boolean,
+    partitioning: Set[String],
+    why: MissingStatistics) {
+  private val full = new ExplainedFilter(index, isUnanswered, partitioning)
+  private val sets = new ExplainedFilter(index.withBlooms(IndexBlooms.None), isUnanswered, partitioning)
+  private val hulls = new ExplainedFilter(index.hulls, isUnanswered, partitioning)
+
+  /** Each filter by itself, and the entries that all of them together keep. */
+  def of(filters: Seq[Expression]): (Seq[FilterCounts], BitSet) = {
+    val left = full.all.files
+    val may = new FilesThatMayMatch(index, isUnanswered)
+    var asked = Seq.empty[Expression]
+    val counts = filters.map {
+      case top: TopRows if top.holds =>
+        val before = files.pruned(left)
+        val reaching = new FilesThatReachTop(index, isUnanswered)(top, files.entries)
+        left.and(reaching)
+        first(top, files.pruned(reaching), files.pruned(left) - before)
+      case f =>
+        val found = Predicates.whereTrue(f, full)
+        val before = files.pruned(left)
+        // several filters of a column leave out more together than one by one
+        asked :+= f
+        left.and(may(asked))
+        counted(ExplainedFilter.text(f), found, files.pruned(left) - before)(Predicates.whereTrue(f, _))
+    }
+    (counts, left)
+  }
+
+  /** Of a query that wants the first rows only. */
+  private def first(top: TopRows, pruned: Long, further: Long): FilterCounts = {
+    val by = Seq[(PruneCause, Long)](PruneCause.Top -> pruned).filter(_._2 > 0)
+    val reason =
+      if (pruned > 0) "the first rows may be in the others"
+      else "the index does not show that the first rows are in fewer files"
+    FilterCounts(ExplainedFilter.text(top), pruned, further, by, reason)
+  }
+
+  /** @param by what the filter finds in an index that has less, which tells what took the others */
+  def counted(
+      filter: String,
+      found: Explained,
+      further: Long)(by: ExplainedFilter => Explained): FilterCounts = {
+    val pruned = files.pruned(found.files)
+    val byRange = files.pruned(by(hulls).files)
+    val bySet = files.pruned(by(sets).files)
+    FilterCounts(
+      filter,
+      pruned,
+      further,
+      Seq[(PruneCause, Long)](
+        PruneCause.Range -> byRange,
+        PruneCause.RangeSet -> (bySet - byRange),
+        PruneCause.Bloom -> (pruned - bySet)).filter(_._2 > 0),
+      reason(found, pruned))
+  }
+
+  private def reason(found: Explained, pruned: Long): String = {
+    val kept = files.in(found.files)
+    if (kept.isEmpty) ""
+    else {
+      val gaps = found.gaps.map {
+        case Gap.Said(reason) => reason
+        case Gap.Column(number) =>
+          val column = index.columns(number)
+          index.rangesAt(number) match {
+            case None =>
+              s"the index of ${column.sql} cannot be read, or is beyond ${SessionKeys.SkippingMaxMemory.key}"
+            case Some(ranges) =>
+              val without = kept.filter { case (_, n) => ranges.states(n) == ColumnRanges.Unknown }
+              without.headOption.fold("") { case (file, _) =>
+                s"no statistics: ${why.why(column, file)} (${column.sql} in ${FilterReport.count(without.length)})"
+              }
+          }
+      }.filter(_.nonEmpty)
+      if (gaps.nonEmpty) gaps.mkString("; ")
+      else if (pruned > 0) s"the ranges of ${FilterReport.count(kept.length)} meet it"
+      else "the range of every file meets it"
+    }
+  }
+}
+
+private[explain] object FilterReport {
+  def count(files: Int): String = if (files == 1) "1 file" else s"$files files"
+}
+
+/** The files that a scan has to do with, each with the number of its entry or with why it has none. */
+final private[explain] class ListedFiles(files: IndexedFiles, root: Path, val listed: IndexedSeq[DataFile]) {
+  private val found: IndexedSeq[Either[NoEntry, Int]] = {
+    val keys = new FileKeys(root)
+    listed.map(f => files.find(keys.of(new Path(f.path)), f.length, f.modified))
+  }
+
+  def considered: Long = listed.length.toLong
+
+  /** The numbers of the entries of these very files. */
+  def entries: BitSet = {
+    val set = new BitSet(files.count)
+    found.foreach(_.foreach(n => set.set(n)))
+    set
+  }
+
+  /** Those that a set of entries leaves out. */
+  def pruned(kept: BitSet): Long = found.count(_.exists(n => !kept.get(n))).toLong
+
+  /** Those that a set of entries holds, with the numbers of the entries; files without an entry are not among them. */
+  def in(set: BitSet): Seq[(DataFile, Int)] =
+    listed.zip(found).collect { case (f, Right(n)) if set.get(n) => f -> n }
+
+  /** What is said of files that the index knows nothing of; empty if there are none. */
+  def stale: String = {
+    def count(why: NoEntry): Int = found.count(_ == Left(why))
+    val strange = count(NoEntry.New) + count(NoEntry.Changed)
+    val racy = count(NoEntry.Racy)
+    Seq(
+      if (strange == 0) "" else s"stale entry: ${files(strange)} new or changed: run ZORDER REFRESH INDEX",
+      if (racy == 0) ""
+      else s"stale entry: ${files(racy)} too new when the index was made: run ZORDER REFRESH INDEX"
+    ).filter(_.nonEmpty).mkString("; ")
+  }
+
+  private def files(n: Int): String = if (n == 1) "1 file is" else s"$n files are"
+}
+
+/** The files that may match, and what else would have to be known to leave out more. */
+final private[explain] case class Explained(files: BitSet, gaps: Vector[Gap])
+
+/**
+ * What [[FilesThatMayMatch]] finds, with the reasons. Every set of files is made by that class, so that an explanation
+ * and a scan cannot differ.
+ *
+ * @param partitioning
+ *   names of columns whose values are in the paths
+ */
+final private[explain] class ExplainedFilter(
+    index: StatisticsIndex,
+    unansweredColumn: Expression => Boolean,
+    partitioning: Set[String])
+    extends FilterSets[Explained] {
+  private val sets = new FilesThatMayMatch(index, unansweredColumn)
+
+  override def all: Explained = Explained(sets.all, Vector.empty)
+  override def none: Explained = Explained(sets.none, Vector.empty)
+
+  // both sides are evaluated, for their reasons
+  override def and(left: Explained, right: => Explained): Explained = joined(left, right)(sets.and(_, _))
+  override def or(left: Explained, right: => Explained): Explained = joined(left, right)(sets.or(_, _))
+
+  override def forgetful: Boolean = sets.forgetful
+
+  override def on(column: BoxColumn, condition: Condition): Explained =
+    Explained(sets.on(column, condition), Vector(ofColumn(column)))
+
+  override def onFunction(e: Expression, function: BoxColumn, condition: Condition): Explained =
+    Explained(
+      sets.onFunction(e, function, condition),
+      Vector(index.numberOf(e).map(Gap.Column(_))
+        .getOrElse(MonotoneFunction.onColumn(e, condition).fold(ofFunction(e))(c => ofColumn(c._1)))))
+
+  override def asColumn(test: Expression, truth: Boolean): Option[Explained] =
+    sets.asColumn(test, truth).map(Explained(_, index.numberOf(test).map(Gap.Column(_)).toVector))
+
+  override def unanswered(e: Expression): Boolean = sets.unanswered(e)
+
+  override def unknown(e: Expression): Explained = Explained(sets.unknown(e), Vector(Gap.Said(why(e))))
+
+  private def joined(left: Explained, right: Explained)(sets: (BitSet, BitSet) => BitSet): Explained =
+    Explained(sets(left.files, right.files), (left.gaps ++ right.gaps).distinct)
+
+  private def ofColumn(column: BoxColumn): Gap = index.numberOf(column.sql) match {
+    case None => Gap.Said(s"column is not in the index: ${column.sql}")
+    case Some(c) if index.columns(c).dataType != column.dataType =>
+      Gap.Said(
+        s"type differs: ${column.sql} is ${column.dataType.sql} here, ${index.columns(c).dataType.sql} in the index")
+    case Some(c) => Gap.Column(c)
+  }
+
+  private def ofFunction(e: Expression): Gap =
+    if (e.dataType == BooleanType || !ExplainedFilter.plain(e)) Gap.Said(why(e))
+    else Gap.Said(s"function does not keep order: ${ExplainedFilter.text(e)}")
+
+  private def why(e: Expression): String = {
+    val text = ExplainedFilter.text(e)
+    if (e.references.exists { case FileSourceMetadataAttribute(_) => true; case _ => false })
+      s"metadata column: $text"
+    else if (e.references.exists(a => partitioning(a.name)))
+      s"partition column: $text"
+    else if (sets.unanswered(e)) s"column has a default: $text"
+    else if (e.exists(ExplainedFilter.isQuery))
+      s"subquery, whose value is known only when the query runs: $text"
+    else if (e.exists(_.isInstanceOf[UserDefinedExpression])) s"user-defined function: $text"
+    else if (!e.deterministic) s"not deterministic: $text"
+    else s"not a comparison of one column with constants: $text"
+  }
+}
+
+private[explain] object ExplainedFilter {
+  private val MostCharacters = 200
+
+  private def plain(e: Expression): Boolean =
+    e.deterministic && !e.exists(x => isQuery(x) || x.isInstanceOf[UserDefinedExpression])
+
+  private def isQuery(e: Expression): Boolean = e.isInstanceOf[PlanExpression[_]]
+
+  /** As a statement would have it, as far as that can be written. */
+  def text(e: Expression): String = {
+    val whole =
+      try e.transform { case a: AttributeReference => a.withQualifier(Nil) }.sql
+      catch { case scala.util.control.NonFatal(_) => e.toString }
+    if (whole.length <= MostCharacters) whole else whole.take(MostCharacters - 4) + " ..."
+  }
+}
+
+/** Why a part of a filter leaves out fewer files than it might. */
+sealed private[explain] trait Gap
+
+private[explain] object Gap {
+
+  /** Whole sentences that need no look at files. */
+  final case class Said(reason: String) extends Gap
+
+  /** The index has the column of this number; some of its files may lack statistics. */
+  final case class Column(number: Int) extends Gap
+}
+
+/** What left a file out of a scan. */
+sealed abstract private[zorder] class PruneCause(val name: String)
+
+private[zorder] object PruneCause {
+
+  /** The file's least and greatest value. */
+  case object Range extends PruneCause("range")
+
+  /** Gaps between the ranges of the file's parts. */
+  case object RangeSet extends PruneCause("range set")
+
+  /** Bloom filters, asked for single values after the ranges. */
+  case object Bloom extends PruneCause("Bloom")
+
+  /** Rows that come first in the order of the query are in other files. */
+  case object Top extends PruneCause("top-k")
+}
+
+/** Why the index has nothing of a column of a file: it keeps no reasons, so the footer is looked at once more. */
+final private[explain] class MissingStatistics(session: ClassicSession) {
+  private val same = session.sessionState.conf.resolver
+
+  def why(column: IndexedColumn, file: DataFile): String =
+    if (column.expression.isDefined)
+      "a file that cannot be read, or dates and times without bounds, such as INT96"
+    else
+      try {
+        val schema = Footers.read(session, Seq(file)).head.schema
+        val leaf = schema.leaves.find { l =>
+          l.column.length == column.path.length && l.column.zip(column.path).forall(x => same(x._1, x._2))
+        }
+        leaf match {
+          case None if column.absentIsNull => "the file has no such column"
+          case None => "column has a default"
+          case Some(l) if l.physical == "INT96" => "INT96"
+          case Some(l) =>
+            s"${l.typeText}, and a row group without bounds (a NaN, a string of over 4 KB, a writer that gives none)"
+        }
+      } catch { case NonFatal(_) => "the footer cannot be read" }
+}

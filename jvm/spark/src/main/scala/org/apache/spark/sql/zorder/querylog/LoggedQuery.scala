@@ -1,0 +1,246 @@
+package org.apache.spark.sql.zorder.querylog
+
+import java.sql.Timestamp
+
+import org.apache.commons.codec.binary.Hex
+import org.apache.commons.codec.digest.DigestUtils
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.skipping.predicate.{
+  AdjacentWords,
+  BoxColumn,
+  Boxes,
+  Conditions,
+  PredicateBox,
+  ValueText
+}
+import org.apache.spark.sql.zorder.querylog.scan.ColumnStatistics
+import sparkzorder.curve.{BelowBytes, BytesWord, Word}
+import sparkzorder.curve.cost.{Condition, Interval}
+
+/**
+ * One condition of a logged query, a row of the innermost list of the format (docs/guide/query-log.md).
+ *
+ * @param column
+ *   a column, a field of a struct or an expression, as SQL text
+ * @param kind
+ *   one of [[ConditionKind]]
+ * @param count
+ *   number of values of an `in`
+ * @param width
+ *   share of the column's range of values that a range or prefix covers, 0 to 1, if known
+ * @param selectivity
+ *   share of the rows that meet the condition, 0 to 1, if known
+ * @param low
+ *   lowest value of a range, or the prefix; None where it is open, or where literals are left out
+ * @param values
+ *   of an `equal` or `in`; empty where literals are left out
+ */
+final case class LoggedCondition(
+    column: String,
+    kind: String,
+    count: Option[Int] = None,
+    width: Option[Double] = None,
+    selectivity: Option[Double] = None,
+    low: Option[String] = None,
+    high: Option[String] = None,
+    values: Seq[String] = Nil)
+
+/** The kinds of conditions that a log has. */
+object ConditionKind {
+  val Equal = "equal"
+  val In = "in"
+  val Range = "range"
+  val Prefix = "prefix"
+  val Null = "null"
+  val NotNull = "not_null"
+  val Other = "other"
+
+  val all: Seq[String] = Seq(Equal, In, Range, Prefix, Null, NotNull, Other)
+}
+
+/**
+ * One query on one table, or many that look alike.
+ *
+ * @param table
+ *   name with its catalog, or a path; None where the log is about one table only
+ * @param query
+ *   a hash of what the query asks: equal for queries that look alike
+ * @param weight
+ *   how often it was asked
+ * @param boxes
+ *   the filter: conditions that hold together, of which one list suffices
+ */
+final case class LoggedQuery(
+    table: Option[String],
+    time: Option[Timestamp],
+    query: String,
+    weight: Double,
+    boxes: Seq[Seq[LoggedCondition]])
+
+object LoggedQuery {
+  private val condition = new StructType()
+    .add("column", StringType).add("kind", StringType).add("count", IntegerType)
+    .add("width", DoubleType).add("selectivity", DoubleType)
+    .add("low", StringType).add("high", StringType).add("values", ArrayType(StringType))
+
+  /** The columns of a query log, in their order. */
+  val schema: StructType = new StructType()
+    .add("table", StringType).add("time", TimestampType).add("query", StringType)
+    .add("weight", DoubleType).add("boxes", ArrayType(ArrayType(condition)))
+
+  def row(q: LoggedQuery): Row =
+    Row(q.table.orNull, q.time.orNull, q.query, q.weight, q.boxes.map(_.map(conditionRow)))
+
+  private def conditionRow(c: LoggedCondition): Row = Row(
+    c.column,
+    c.kind,
+    c.count.map(Int.box).orNull,
+    c.width.map(Double.box).orNull,
+    c.selectivity.map(Double.box).orNull,
+    c.low.orNull,
+    c.high.orNull,
+    if (c.values.isEmpty) null else c.values)
+}
+
+/** Makes rows of the log: what looks alike gets the same hash, so that it can be counted. */
+private[querylog] object QueryShape {
+
+  def logged(table: String, time: Timestamp, boxes: Seq[Seq[LoggedCondition]]): LoggedQuery =
+    LoggedQuery(Some(table), Some(time), hash(table, boxes), 1.0, boxes)
+
+  /** Sixteen hexadecimal digits. */
+  def hash(table: String, boxes: Seq[Seq[LoggedCondition]]): String =
+    Hex.encodeHexString(DigestUtils.sha256(s"$table\n$boxes").take(8))
+
+  /** Equal queries once, their weights together; the earliest of each is kept, in order of appearance. */
+  def counted(queries: Seq[LoggedQuery]): Seq[LoggedQuery] = {
+    val weights = queries.groupBy(q => (q.table, q.query)).map { case (k, same) =>
+      k -> same.map(_.weight).sum
+    }
+    val first = scala.collection.mutable.HashSet.empty[(Option[String], String)]
+    queries.filter(q => first.add((q.table, q.query))).map(q => q.copy(weight = weights((q.table, q.query))))
+  }
+}
+
+/** Logged queries as people read them, without values: `a = ? AND b BETWEEN ? AND ?`. */
+private[zorder] object QueryText {
+  private val MostCharacters = 300
+
+  /** Equal for queries that ask the same columns in the same way. */
+  def of(q: LoggedQuery): String = {
+    val boxes = q.boxes.map(_.map(condition).distinct.sorted).distinct
+    val texts = boxes.map { box =>
+      val all = box.mkString(" AND ")
+      if (boxes.size > 1 && box.size > 1) s"($all)" else all
+    }.distinct
+    val whole = texts.sorted.mkString(" OR ")
+    if (whole.length <= MostCharacters) whole else whole.take(MostCharacters - 4) + " ..."
+  }
+
+  private def condition(c: LoggedCondition): String = c.kind match {
+    case ConditionKind.Equal => s"${c.column} = ?"
+    case ConditionKind.In => s"${c.column} IN (?)"
+    case ConditionKind.Range if c.low.isDefined && c.high.isEmpty => s"${c.column} >= ?"
+    case ConditionKind.Range if c.low.isEmpty && c.high.isDefined => s"${c.column} <= ?"
+    case ConditionKind.Range => s"${c.column} BETWEEN ? AND ?"
+    case ConditionKind.Prefix => s"${c.column} LIKE '?%'"
+    case ConditionKind.Null => s"${c.column} IS NULL"
+    case ConditionKind.NotNull => s"${c.column} IS NOT NULL"
+    case _ => s"${c.column}: ?"
+  }
+}
+
+/** Converts boxes to the format of the log, where each condition is of one kind. */
+private[zorder] object LoggedBoxes {
+
+  /** Up to this number of ranges of one column stay separate; more are merged into one. */
+  private val MostRanges = 4
+
+  /**
+   * @param literals
+   *   whether values are written down
+   * @param facts
+   *   what is known about a column's values
+   */
+  def of(boxes: Boxes, literals: Boolean, facts: BoxColumn => ColumnStatistics): Seq[Seq[LoggedCondition]] =
+    simple(boxes).map { box =>
+      box.conditions.toSeq.sortBy(_._1.sql).map { case (column, condition) =>
+        logged(column, condition, literals, facts)
+      }
+    }.distinct
+
+  /** Splits boxes so that each condition is a set of points, or one range, or NULL. */
+  private def simple(boxes: Boxes): IndexedSeq[PredicateBox] = {
+    val split = boxes.all.flatMap { box =>
+      box.conditions.foldLeft(Vector(Map.empty[BoxColumn, Condition])) { case (done, (column, condition)) =>
+        val more = parts(condition)
+        if (done.size * more.size > Boxes.Most) done else done.flatMap(m => more.map(p => m + (column -> p)))
+      }.map(PredicateBox(_))
+    }
+    if (split.exists(_.conditions.isEmpty)) Vector.empty else split
+  }
+
+  private def parts(condition: Condition): Seq[Condition] = {
+    val (points, ranges) = condition.intervals.partition(isPoint)
+    val few =
+      if (ranges.size <= MostRanges) (if (points.isEmpty) Nil else Seq(points)) ++ ranges.map(IndexedSeq(_))
+      else Seq(Conditions.hull(condition).intervals)
+    few.map(Condition(_, orNull = false)) ++ (if (condition.orNull) Seq(Condition.IsNull) else Nil)
+  }
+
+  private def isPoint(i: Interval): Boolean = i.min.isDefined && i.min == i.max
+
+  private def logged(
+      column: BoxColumn,
+      condition: Condition,
+      literals: Boolean,
+      facts: BoxColumn => ColumnStatistics): LoggedCondition = {
+    val text = if (literals) column.sql else column.masked
+    if (!literals && column.hasLiterals) LoggedCondition(text, ConditionKind.Other)
+    else condition match {
+      case Condition.IsNull =>
+        LoggedCondition(text, ConditionKind.Null, selectivity = facts(column).nullShare)
+      case Condition.IsNotNull =>
+        LoggedCondition(text, ConditionKind.NotNull, selectivity = facts(column).nullShare.map(1 - _))
+      case Condition(points, _) if points.forall(isPoint) =>
+        val values = points.flatMap(_.min).map(ValueText.of(_, column.dataType))
+        LoggedCondition(
+          text,
+          if (points.size == 1) ConditionKind.Equal else ConditionKind.In,
+          count = if (points.size == 1) None else Some(points.size),
+          selectivity = facts(column).selectivity(points.size),
+          values = if (literals && values.forall(_.isDefined)) values.flatten else Nil)
+      case Condition(ranges, _) => range(column, text, ranges.head, literals, facts(column))
+    }
+  }
+
+  private def range(
+      column: BoxColumn,
+      text: String,
+      range: Interval,
+      literals: Boolean,
+      facts: ColumnStatistics): LoggedCondition = {
+    val width = facts.width(range)
+    val known = LoggedCondition(text, ConditionKind.Range, width = width, selectivity = width)
+    (prefix(column, range), range) match {
+      case (Some(start), _) =>
+        known.copy(kind = ConditionKind.Prefix, low = Some(start).filter(_ => literals))
+      case (None, Interval(min, max)) if literals =>
+        known.copy(low = min.flatMap(end(column, _)), high = max.flatMap(end(column, _)))
+      case _ => known
+    }
+  }
+
+  private def prefix(column: BoxColumn, range: Interval): Option[String] = range match {
+    case Interval(Some(low @ BytesWord(bytes)), Some(_)) if range == AdjacentWords.withPrefix(bytes) =>
+      ValueText.of(low, column.dataType)
+    case _ => None
+  }
+
+  /** An end as text; of an interval that stops short of a string, that string. */
+  private def end(column: BoxColumn, word: Word): Option[String] = word match {
+    case BelowBytes(bytes) => ValueText.of(BytesWord(bytes), column.dataType)
+    case _ => ValueText.of(word, column.dataType)
+  }
+}

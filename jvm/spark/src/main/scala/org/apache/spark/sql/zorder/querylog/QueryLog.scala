@@ -1,0 +1,148 @@
+package org.apache.spark.sql.zorder.querylog
+
+import java.net.URI
+
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.types.{ArrayType, StructType}
+import org.apache.spark.sql.zorder.conf.{NearestName, RunOptions}
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
+
+/**
+ * Logged queries, each shape once.
+ *
+ * @param name
+ *   what messages call the log
+ */
+final case class QueryLog(name: String, queries: Seq[LoggedQuery]) {
+
+  /** The queries on one table, by its name or its place; a query without a table is one of any. */
+  def on(session: ClassicSession, table: ClusterTable): QueryLog = {
+    val names = new TableMatcher(session, table)
+    copy(queries = queries.filter(_.table.forall(names.means)))
+  }
+}
+
+object QueryLog {
+
+  /** The log that a run's options name; None where they name none. */
+  def of(session: ClassicSession, options: RunOptions): Option[QueryLog] =
+    options.queryLog.map(read(session, _))
+
+  /**
+   * A table, a temporary view, or a path (with a slash) of Parquet files.
+   *
+   * @throws org.apache.spark.sql.zorder.errors.ZOrderException
+   *   one sentence: it is not there, or not in the documented format
+   */
+  def read(session: ClassicSession, name: String): QueryLog =
+    try {
+      val rows: DataFrame = if (TableRef.isPath(name)) session.read.parquet(name) else session.table(name)
+      QueryLog(name, QueryShape.counted(QueryLogReader.read(name, rows)))
+    } catch {
+      case e: ZOrderException => throw e
+      case NonFatal(e) =>
+        refuse(s"The query log $name cannot be read: ${String.valueOf(e.getMessage).split('\n').head.trim}")
+    }
+}
+
+/** Tells whether a table name in a log means the given table, by its full name or by its location. */
+final private class TableMatcher(session: ClassicSession, table: ClusterTable) {
+  private val same = session.sessionState.conf.resolver
+  private val fullName = if (TableRef.isPath(table.name)) None else full(table.name)
+  private val root = place(table.root.toString)
+  private val answers = scala.collection.mutable.HashMap.empty[String, Boolean]
+
+  def means(logged: String): Boolean = answers.getOrElseUpdate(
+    logged,
+    if (TableRef.isPath(logged)) place(logged) == root
+    else full(logged).exists(parts =>
+      fullName.exists(alike(_, parts)) || fullName.isEmpty && location(parts).contains(root)))
+
+  /** Without the scheme: the same directory is written with and without it. */
+  private def place(path: String): String = {
+    val uri: URI = new Path(path).toUri
+    Option(uri.getAuthority).getOrElse("") + uri.getPath.stripSuffix("/")
+  }
+
+  /** With catalog and database; None for what is no name. */
+  private def full(text: String): Option[Seq[String]] =
+    Try(session.sessionState.sqlParser.parseMultipartIdentifier(text)).toOption.map { parts =>
+      val catalogs = session.sessionState.catalogManager
+      val catalog = catalogs.currentCatalog.name
+      if (parts.size == 1) (catalog +: catalogs.currentNamespace.toSeq) ++ parts
+      else if (parts.size == 2) catalog +: parts
+      else parts
+    }
+
+  private def alike(a: Seq[String], b: Seq[String]): Boolean =
+    a.size == b.size && a.zip(b).forall { case (x, y) => same(x, y) }
+
+  private def location(parts: Seq[String]): Option[String] = parts match {
+    case Seq(_, database, name) =>
+      val found = Try(session.sessionState.catalog.getTableMetadata(TableIdentifier(name, Some(database))))
+      found.toOption.flatMap(t => Try(place(new Path(t.location).toString)).toOption)
+    case _ => None
+  }
+}
+
+/** Reads a query log from rows of the documented format. Only `boxes` with `column` and `kind` are required. */
+private object QueryLogReader {
+  private val page = "docs/guide/query-log.md"
+
+  def read(name: String, rows: DataFrame): Seq[LoggedQuery] = {
+    check(name, rows.schema)
+    rows.collect().toSeq.map(query(name, _)).filter(q => q.boxes.nonEmpty && q.weight > 0)
+  }
+
+  private def check(name: String, schema: StructType): Unit = {
+    val condition = schema.find(_.name.equalsIgnoreCase("boxes")).map(_.dataType).collect {
+      case ArrayType(ArrayType(c: StructType, _), _) => c
+    }.getOrElse(refuse(
+      s"$name is no query log: it has no column boxes, a list of lists of conditions ($page)."))
+    Seq("column", "kind").find(f => !condition.fieldNames.exists(_.equalsIgnoreCase(f))).foreach { f =>
+      refuse(s"$name is no query log: the conditions in its boxes have no field $f ($page).")
+    }
+  }
+
+  private def query(name: String, row: Row): LoggedQuery = {
+    val boxes = get[Iterable[Iterable[Row]]](row, "boxes").toSeq.flatten.map(_.map(condition(name, _)).toSeq)
+    val table = get[String](row, "table")
+    LoggedQuery(
+      table,
+      None,
+      get[String](row, "query").getOrElse(QueryShape.hash(table.getOrElse(""), boxes)),
+      get[Number](row, "weight").fold(1.0)(_.doubleValue),
+      boxes)
+  }
+
+  private def condition(name: String, row: Row): LoggedCondition = LoggedCondition(
+    get[String](row, "column").getOrElse(refuse(s"A condition in the query log $name has no column.")),
+    kind(name, get[String](row, "kind").getOrElse("")),
+    get[Number](row, "count").map(_.intValue),
+    get[Number](row, "width").map(_.doubleValue),
+    get[Number](row, "selectivity").map(_.doubleValue),
+    get[String](row, "low"),
+    get[String](row, "high"),
+    get[Iterable[String]](row, "values").toSeq.flatten.filter(_ != null)
+  )
+
+  private def kind(name: String, text: String): String =
+    ConditionKind.all.find(_.equalsIgnoreCase(text)).getOrElse {
+      val hint = NearestName.hint(text, ConditionKind.all)
+      refuse(
+        s"The query log $name has a condition of kind '$text'.$hint The kinds are ${ConditionKind.all.mkString(", ")}.")
+    }
+
+  private def get[A](row: Row, name: String): Option[A] = {
+    val at = row.schema.fieldNames.indexWhere(_.equalsIgnoreCase(name))
+    if (at < 0 || row.isNullAt(at)) None else Some(row.getAs[A](at))
+  }
+}

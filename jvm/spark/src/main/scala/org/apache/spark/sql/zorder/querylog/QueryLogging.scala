@@ -1,0 +1,249 @@
+package org.apache.spark.sql.zorder.querylog
+
+import java.sql.Timestamp
+import java.util.UUID
+import java.util.concurrent.TimeUnit.NANOSECONDS
+
+import scala.collection.mutable
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.mapreduce.{Job, TaskAttemptID}
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
+import org.apache.spark.internal.Logging
+import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd}
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.{CatalystTypeConverters, InternalRow}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.QueryExecution
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{LongType, StringType, StructType}
+import org.apache.spark.sql.util.QueryExecutionListener
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.querylog.scan.{ScanStatistics, Scans}
+
+/**
+ * Turns the query log of a session on and off. The session's settings decide: the next statement applies them.
+ * `ZORDER LOG START` and `STOP` change them.
+ */
+object QueryLogging extends Logging {
+
+  /** The result of `START` and `STOP`. `queries`: filters seen; `shapes`: distinct ones kept; `left_out`: not kept. */
+  val resultSchema: StructType = new StructType()
+    .add("path", StringType).add("status", StringType)
+    .add("queries", LongType).add("shapes", LongType).add("left_out", LongType)
+
+  /** Starts a log or continues the same one. Without a path it is the session's own. */
+  def start(session: ClassicSession, path: Option[String], keepLiterals: Option[Boolean]): Row = {
+    val conf = session.sessionState.conf
+    val directory = path.orElse(Some(SessionKeys.QueryLogPath.of(conf)).filter(_.nonEmpty))
+      .getOrElse(refuse(
+        s"Say where the log goes: ZORDER LOG START '/logs/queries', or SET ${SessionKeys.QueryLogPath.key}."))
+    val root = new Path(directory)
+    val fs = root.getFileSystem(session.sessionState.newHadoopConf())
+    val qualified = fs.makeQualified(root).toString
+    try if (!fs.mkdirs(root)) refuse(s"The query log cannot be written to $qualified: it is no directory.")
+    catch {
+      case e: java.io.IOException =>
+        refuse(s"The query log cannot be written to $qualified: ${e.getMessage}.")
+    }
+    conf.setConfString(SessionKeys.QueryLogPath.key, qualified)
+    keepLiterals.foreach { keep =>
+      conf.setConfString(SessionKeys.QueryLogLiterals.key, if (keep) "keep" else "drop")
+    }
+    follow(session)
+    row("STARTED", running(session))
+  }
+
+  /** Stops the log and writes the queries that have ended. */
+  def stop(session: ClassicSession): Row = {
+    val last = running(session)
+    session.conf.unset(SessionKeys.QueryLogPath.key)
+    session.conf.unset(SessionKeys.QueryLogLiterals.key)
+    // the application's own settings may name a path too
+    session.sessionState.conf.setConfString(SessionKeys.QueryLogPath.key, "")
+    follow(session)
+    row(if (last.isEmpty) "NOT_STARTED" else "STOPPED", last)
+  }
+
+  /** Runs for every analysed statement: it reads the settings once and never fails the statement. */
+  def check(session: SparkSession): LogicalPlan => Unit = {
+    val classic = Shims.classic(session)
+    var followed: Option[QueryLogSettings] = None
+    _ =>
+      try {
+        val wanted = QueryLogSettings.of(classic.sessionState.conf)
+        if (wanted != followed) {
+          followed = wanted
+          follow(classic)
+        }
+      } catch {
+        case e @ (NonFatal(_) | _: LinkageError) => logWarning("The query log cannot be turned on or off", e)
+      }
+  }
+
+  private def follow(session: ClassicSession): Unit = synchronized {
+    val wanted = QueryLogSettings.of(session.sessionState.conf)
+    val last = running(session)
+    if (last.map(_.settings) != wanted) {
+      last.foreach(_.finish())
+      wanted.foreach(new QueryLogListener(session, _).register())
+    }
+  }
+
+  private def running(session: ClassicSession): Option[QueryLogListener] =
+    session.listenerManager.listListeners().collectFirst { case l: QueryLogListener => l }
+
+  private def row(status: String, log: Option[QueryLogListener]): Row = Row(
+    log.map(_.settings.path).orNull,
+    status,
+    log.fold(0L)(_.recorder.seen),
+    log.fold(0L)(_.recorder.kept.toLong),
+    log.fold(0L)(_.recorder.leftOut))
+}
+
+/** How the queries of a session are logged. */
+final private case class QueryLogSettings(path: String, keepLiterals: Boolean, maxQueries: Int)
+
+private object QueryLogSettings {
+
+  /** None while the session sets no path: nothing is logged then. */
+  def of(conf: SQLConf): Option[QueryLogSettings] =
+    Some(SessionKeys.QueryLogPath.of(conf)).filter(_.nonEmpty).map { path =>
+      QueryLogSettings(
+        path,
+        keepLiterals = SessionKeys.QueryLogLiterals.of(conf) == "keep",
+        SessionKeys.QueryLogMost.of(conf))
+    }
+}
+
+/**
+ * Logs the filters of a session's queries. Spark calls it on a thread of its own after a query has ended, so
+ * no query waits for it. An error is logged once.
+ */
+final private class QueryLogListener(session: ClassicSession, val settings: QueryLogSettings)
+    extends QueryExecutionListener
+    with Logging {
+  private val directory = new Path(settings.path)
+  private val facts = new ScanStatistics(session)
+  @volatile private var complained = false
+
+  val recorder: QueryRecorder =
+    new QueryRecorder(settings.maxQueries, batch => guarded(QueryLogWriter.append(session, directory, batch)))
+
+  private val atEnd = new SparkListener {
+    override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = recorder.flush()
+  }
+
+  override def onSuccess(funcName: String, qe: QueryExecution, durationNs: Long): Unit = guarded {
+    val began = new Timestamp(System.currentTimeMillis() - NANOSECONDS.toMillis(durationNs))
+    Scans.of(qe.optimizedPlan).foreach { scan =>
+      val boxes = LoggedBoxes.of(scan.boxes, settings.keepLiterals, facts.of(scan))
+      if (boxes.nonEmpty) recorder.add(QueryShape.logged(scan.table, began, boxes))
+    }
+  }
+
+  /** A query that failed says nothing about what people ask for. */
+  override def onFailure(funcName: String, qe: QueryExecution, exception: Exception): Unit = ()
+
+  def register(): Unit = {
+    session.listenerManager.register(this)
+    session.sparkContext.addSparkListener(atEnd)
+  }
+
+  /** Takes the events of queries that have ended, and writes the rest. */
+  def finish(): Unit = {
+    guarded(session.sparkContext.listenerBus.waitUntilEmpty(QueryLogListener.WaitMs))
+    session.listenerManager.unregister(this)
+    session.sparkContext.removeSparkListener(atEnd)
+    recorder.flush()
+  }
+
+  private def guarded(body: => Unit): Unit =
+    try body
+    catch {
+      case e @ (NonFatal(_) | _: LinkageError) =>
+        if (!complained) logWarning(s"A query could not be logged in ${settings.path}; this is said once", e)
+        complained = true
+    }
+}
+
+private object QueryLogListener {
+  private val WaitMs = 5000L
+}
+
+/**
+ * Counts logged queries in bounded memory and writes them in batches.
+ *
+ * @param most
+ *   number of distinct queries to keep; later ones of another shape are left out
+ * @param write
+ *   takes a batch: each shape once, its weight counted
+ */
+final private[querylog] class QueryRecorder(most: Int, write: Seq[LoggedQuery] => Unit) {
+  private val shapes = mutable.HashSet.empty[String]
+  private val pending = mutable.LinkedHashMap.empty[String, LoggedQuery]
+  private var unwritten = 0
+  private var seenQueries = 0L
+  private var leftOutQueries = 0L
+
+  /** All queries, including those left out. */
+  def seen: Long = synchronized(seenQueries)
+
+  def leftOut: Long = synchronized(leftOutQueries)
+
+  /** Distinct queries that were kept. */
+  def kept: Int = synchronized(shapes.size)
+
+  def add(query: LoggedQuery): Unit = synchronized {
+    seenQueries += 1
+    if (shapes.size >= most && !shapes.contains(query.query)) leftOutQueries += 1
+    else {
+      shapes += query.query
+      val before = pending.get(query.query)
+      pending(query.query) = before.fold(query)(q => q.copy(weight = q.weight + query.weight))
+      unwritten += 1
+      if (unwritten >= QueryRecorder.Batch) flush()
+    }
+  }
+
+  /** Writes what has been counted since the last time. What cannot be written is lost. */
+  def flush(): Unit = synchronized {
+    val batch = pending.values.toVector
+    pending.clear()
+    unwritten = 0
+    if (batch.nonEmpty) write(batch)
+  }
+}
+
+private[querylog] object QueryRecorder {
+
+  /** Queries between two files of a log. */
+  val Batch = 1000
+}
+
+/** Adds files to a query log. The driver writes them without a job, so it also works while the application ends. */
+private object QueryLogWriter {
+
+  /** One more file in the directory, which appears when it is complete. */
+  def append(session: ClassicSession, directory: Path, queries: Seq[LoggedQuery]): Unit = {
+    val name = s"queries-${UUID.randomUUID()}.parquet"
+    val hidden = new Path(directory, s".$name")
+    val job = Job.getInstance(session.sessionState.newHadoopConf())
+    val factory = new ParquetFileFormat().prepareWrite(session, job, Map.empty, LoggedQuery.schema)
+    val conf = job.getConfiguration
+    conf.set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key, "TIMESTAMP_MICROS")
+    val context = new TaskAttemptContextImpl(conf, new TaskAttemptID())
+    val writer = factory.newInstance(hidden.toString, LoggedQuery.schema, context)
+    val toCatalyst = CatalystTypeConverters.createToCatalystConverter(LoggedQuery.schema)
+    try queries.foreach(q => writer.write(toCatalyst(LoggedQuery.row(q)).asInstanceOf[InternalRow]))
+    finally writer.close()
+    val fs = directory.getFileSystem(conf)
+    if (!fs.rename(hidden, new Path(directory, name)))
+      throw new java.io.IOException(s"$hidden cannot be renamed to $name")
+  }
+}

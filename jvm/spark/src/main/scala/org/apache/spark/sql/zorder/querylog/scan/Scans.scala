@@ -1,0 +1,188 @@
+package org.apache.spark.sql.zorder.querylog.scan
+
+import scala.util.Try
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.catalog.{CatalogColumnStat, CatalogTable, HiveTableRelation}
+import org.apache.spark.sql.catalyst.expressions.{And, Expression}
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation
+import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
+import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{Footers, StatColumn, Zones}
+import org.apache.spark.sql.zorder.table.file.{DataFile, OwnScan}
+import org.apache.spark.sql.zorder.skipping.predicate.{BoxColumn, Boxes, Predicates, RangePosition}
+import sparkzorder.curve.{Word, Zone}
+import sparkzorder.curve.cost.Interval
+
+/** One scan of a table in a query. */
+final private[querylog] case class Scan(table: String, leaf: LogicalPlan, boxes: Boxes)
+
+/** The scans of an optimised plan that filter rows of a table, subqueries included. */
+private[querylog] object Scans {
+
+  def of(plan: LogicalPlan): Seq[Scan] = {
+    val here = plan match {
+      case PhysicalOperation(_, filters, leaf: LeafNode) => scan(filters.reduceOption(And).toSeq, leaf)
+      case _ => plan.children.flatMap(of)
+    }
+    here ++ subqueries(plan)
+  }
+
+  private def subqueries(plan: LogicalPlan): Seq[Scan] = {
+    val operators = plan match {
+      case PhysicalOperation(_, _, _: LeafNode) => plan.collect { case p => p }
+      case _ => Seq(plan)
+    }
+    operators.flatMap(_.subqueries).flatMap(of)
+  }
+
+  private def scan(filters: Seq[Expression], leaf: LeafNode): Seq[Scan] =
+    for {
+      table <- tableOf(leaf).toSeq
+      filter <- filters
+      boxes = Predicates.boxes(filter)
+      if !boxes.free && boxes.all.nonEmpty
+    } yield Scan(table, leaf, boxes)
+
+  /** The name with its catalog, or the path; None for what is no table, and for the scans of our own runs. */
+  private def tableOf(leaf: LeafNode): Option[String] = leaf match {
+    case l: LogicalRelation => l.relation match {
+        case fs: HadoopFsRelation if fs.location.isInstanceOf[OwnScan] => None
+        case fs: HadoopFsRelation =>
+          l.catalogTable.map(t => ColumnPath.sql(t.identifier.nameParts))
+            .orElse(Some(fs.location.rootPaths).filter(_.size == 1).map(_.head.toString))
+        case _ => l.catalogTable.map(t => ColumnPath.sql(t.identifier.nameParts))
+      }
+    case h: HiveTableRelation => Some(ColumnPath.sql(h.tableMeta.identifier.nameParts))
+    case v: DataSourceV2ScanRelation =>
+      val r = v.relation
+      r.identifier.map(i => ColumnPath.sql(r.catalog.map(_.name).toSeq ++ i.namespace :+ i.name))
+        .orElse(Some(r.table.name))
+    case _ => None
+  }
+}
+
+/**
+ * Column statistics from the catalog and from the footers of a few Parquet files, without a Spark job. Cached by
+ * table and column.
+ */
+final private[querylog] class ScanStatistics(session: ClassicSession) {
+  private val known = scala.collection.mutable.HashMap.empty[(String, BoxColumn), ColumnStatistics]
+
+  def of(scan: Scan)(column: BoxColumn): ColumnStatistics = {
+    if (known.size >= ScanStatistics.MostKept) known.clear()
+    known.getOrElseUpdate((scan.table, column), look(scan.leaf, column))
+  }
+
+  private def look(leaf: LogicalPlan, column: BoxColumn): ColumnStatistics = {
+    val path = Try(session.sessionState.sqlParser.parseMultipartIdentifier(column.sql)).toOption
+    leaf match {
+      case l: LogicalRelation =>
+        val catalog = l.catalogTable.flatMap(ScanStatistics.ofCatalog(_, column))
+        val fromFiles = l.relation match {
+          case fs: HadoopFsRelation if catalog.forall(_.range.isEmpty) =>
+            path.flatMap(ofFooters(fs, _, column))
+          case _ => None
+        }
+        val facts = catalog.getOrElse(ColumnStatistics(column.dataType))
+        facts.copy(range = facts.range.orElse(fromFiles))
+      case _ => ColumnStatistics(column.dataType)
+    }
+  }
+
+  private def ofFooters(
+      fs: HadoopFsRelation,
+      path: Seq[String],
+      column: BoxColumn): Option[(Word, Word)] =
+    // a CatalogFileIndex would list every partition now
+    if (!fs.fileFormat.isInstanceOf[ParquetFileFormat] || fs.location.isInstanceOf[CatalogFileIndex]) None
+    else {
+      val all = fs.location.inputFiles.sorted
+      val few = ScanStatistics.spread(all.length).map(all(_))
+      val files = few.map(f => DataFile(new Path(new java.net.URI(f)).toString, -1L, 0L, ""))
+      val stat = StatColumn(path, column.dataType, overlookNaN = true)
+      val zones = Footers.read(session, files, Seq(stat)).map(_.zone(0)).filterNot(_ == Zone.Unknown)
+      Zones.union(zones) match {
+        case Zone.Between(min, max) => Some((min, max))
+        case _ => None
+      }
+    }
+}
+
+private[querylog] object ScanStatistics {
+
+  /** Footers that are read for a scan: few enough to need no job. */
+  private val Files = 4
+  private val MostKept = 1000
+
+  /** First, last, and evenly between. */
+  def spread(files: Int): Seq[Int] =
+    if (files <= Files) 0 until files
+    else (0 until Files).map(i => (i.toLong * (files - 1) / (Files - 1)).toInt)
+
+  private def ofCatalog(table: CatalogTable, column: BoxColumn): Option[ColumnStatistics] =
+    for {
+      statistics <- table.stats
+      (name, found) <- statistics.colStats.find(_._1.equalsIgnoreCase(column.sql))
+    } yield {
+      def word(text: Option[String]): Option[Word] = for {
+        t <- text
+        value <- Try(CatalogColumnStat.fromExternalString(t, name, column.dataType, found.version)).toOption
+        words <- WordTypes.of(column.dataType)
+      } yield words.word(value)
+      val range = for { low <- word(found.min); high <- word(found.max) } yield (low, high)
+      val nulls = for {
+        n <- found.nullCount; rows <- statistics.rowCount; if rows > 0
+      } yield (n.toDouble / rows.toDouble)
+      ColumnStatistics(
+        column.dataType,
+        range,
+        found.distinctCount.map(_.toDouble),
+        nulls.map(ColumnStatistics.rounded))
+    }
+}
+
+/**
+ * What is known about a column's values without reading rows.
+ *
+ * @param range
+ *   lowest and highest value
+ * @param distinct
+ *   number of values that differ
+ * @param nullShare
+ *   share of the rows that are NULL, 0 to 1
+ */
+final private[zorder] case class ColumnStatistics(
+    dataType: DataType,
+    range: Option[(Word, Word)] = None,
+    distinct: Option[Double] = None,
+    nullShare: Option[Double] = None) {
+
+  /** The share of the range that an interval covers, as if values were spread evenly; two digits of it. */
+  def width(interval: Interval): Option[Double] = range.map { case (low, high) =>
+    val place = new RangePosition(low, high, dataType)
+    val from = interval.min.fold(0.0)(place.of)
+    val until = interval.max.fold(1.0)(place.of)
+    ColumnStatistics.rounded(math.max(0.0, until - from))
+  }
+
+  /** The share of the rows that have one of `values` values, as if all values were equally frequent. */
+  def selectivity(values: Int): Option[Double] =
+    distinct.filter(_ >= 1).map(n =>
+      ColumnStatistics.rounded(math.min(1.0, values / n) * (1 - nullShare.getOrElse(0.0))))
+}
+
+private[zorder] object ColumnStatistics {
+
+  /** Nothing is known of any column. */
+  val none: BoxColumn => ColumnStatistics = c => ColumnStatistics(c.dataType)
+
+  /** Two significant digits, so that queries which look alike are counted as one. */
+  def rounded(share: Double): Double =
+    if (share <= 0.0) 0.0 else BigDecimal(share).round(new java.math.MathContext(2)).toDouble
+}

@@ -1,0 +1,324 @@
+package org.apache.spark.sql.zorder.skipping
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.conf.{BloomBudget, SessionKeys}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skipping.index._
+import org.apache.spark.sql.zorder.skipping.scan.LoadedIndexes
+import org.apache.spark.sql.zorder.stats.StatColumn
+import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.table.storage.StorageFailure
+
+/**
+ * `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Of data files, footers are read, and the columns
+ * of Bloom filters and expressions.
+ */
+object IndexStatements {
+
+  val writtenSchema: StructType = new StructType()
+    .add("path", StringType).add("status", StringType)
+    .add("files", LongType).add("footers_read", LongType).add("columns", LongType).add("bytes", LongType)
+    .add("bloom_bytes", LongType).add("bloom_files_read", LongType)
+
+  val describedSchema: StructType = new StructType()
+    .add("column", StringType).add("data_type", StringType)
+    .add("files", LongType).add("with_ranges", LongType).add("only_nulls", LongType).add("unknown", LongType)
+    .add("ranges", LongType).add("bloom_files", LongType).add("bloom_bytes", LongType)
+    .add("value_files", LongType).add("note", StringType)
+
+  val droppedSchema: StructType = new StructType().add("path", StringType).add("status", StringType)
+
+  /**
+   * Makes an index of the table's files, in place of one that is there.
+   *
+   * @param columns
+   *   names down to each column; all that files have bounds of, 64 at most, where nothing is named, and the expressions
+   *   that the table is clustered by
+   * @param expressions
+   *   over columns, in SQL, whose ranges are computed from the rows
+   * @param bloom
+   *   columns that get Bloom filters, too
+   * @param values
+   *   columns whose values are listed, in files that have few
+   */
+  def create(
+      session: ClassicSession,
+      ref: TableRef,
+      columns: Seq[Seq[String]],
+      expressions: Seq[String],
+      bloom: Seq[Seq[String]],
+      budget: BloomBudget,
+      values: Seq[Seq[String]]): Row = {
+    val table = plain(session, ref)
+    val same = session.sessionState.conf.resolver
+    val schema = IndexedColumns.dataSchema(table)
+    val filtered =
+      BloomColumns.of(table.name, schema, table.partitionSchema.fieldNames.toSeq, bloom, same)
+    def named(columns: Seq[Seq[String]]) = IndexedColumns.of(table.name, schema, columns, same)
+    val all = columns.isEmpty && expressions.isEmpty
+    val own = if (columns.isEmpty && !all) IndexedSeq.empty else named(columns)
+    val valued = if (values.isEmpty) IndexedSeq.empty else named(values)
+    val chosen = IndexedColumns.withValues((own ++ filtered).distinct, valued)
+    val possible = new IndexedExpressions(session, table)
+    val computed = possible.of(if (all) possible.clustering else expressions)
+    if (chosen.isEmpty && computed.columns.isEmpty)
+      refuse(s"${table.name} has no column whose bounds files keep, so there is nothing to index.")
+    val store = IndexStore.of(session, table.root)
+    write(
+      session,
+      table,
+      store,
+      new IndexBuilder(session, table.root, chosen, computed),
+      new BloomBuilder(session, table, store, numbered(chosen, filtered.map(_._1.path)), budget),
+      store.newest().map(_._2),
+      "INDEXED")
+  }
+
+  /**
+   * Reads the footers of new and changed files and drops the entries of those that are gone.
+   *
+   * @param ifExists
+   *   a table that has no index, or cannot have one, is left alone: NOTHING_TO_DO
+   */
+  def refresh(session: ClassicSession, ref: TableRef, ifExists: Boolean): Row =
+    TableResolver.locate(session, ref) match {
+      case other if ifExists && !other.isInstanceOf[ParquetTable] => nothingToDo(other)
+      case _ =>
+        val table = plain(session, ref)
+        val store = IndexStore.of(session, table.root)
+        store.newest() match {
+          // where an append refreshes, the rows are there already
+          case Some((_, before)) => refreshed(session, table, store, before, strict = !ifExists)
+          case None if ifExists => nothingToDo(table)
+          case None => refuseWithout(table, store, ref)
+        }
+    }
+
+  /** No whole index is there. */
+  private def refuseWithout(table: ParquetTable, store: IndexStore, ref: TableRef): Nothing =
+    if (store.newestFile().isDefined)
+      refuse(s"The statistics index of ${table.name} is damaged, or of another version of spark-zorder: make it anew " +
+        s"with ZORDER INDEX ${ref.sql}, and the COLUMNS and options that it had.")
+    else refuse(s"${table.name} has no statistics index; make one with ZORDER INDEX ${ref.sql}.")
+
+  private def nothingToDo(table: ClusterTable): Row =
+    Row(table.root.toString, "NOTHING_TO_DO", 0L, 0L, 0L, 0L, 0L, 0L)
+
+  /**
+   * The index of what the table holds now.
+   *
+   * @param before
+   *   an index whose columns and true entries are taken over
+   * @param strict
+   *   whether it is refused where Bloom filters exceed their budget; else new files have none
+   */
+  private[skipping] def refreshed(
+      session: ClassicSession,
+      table: ParquetTable,
+      store: IndexStore,
+      before: StatisticsIndex,
+      strict: Boolean = true): Row = {
+    // a column that is gone, or has another type now, leaves the index
+    val columns = IndexedColumns.still(IndexedColumns.dataSchema(table), before.columns)
+    val filtered = before.blooms.columns.keys.map(before.columns(_).path).toSeq
+    write(
+      session,
+      table,
+      store,
+      new IndexBuilder(
+        session,
+        table.root,
+        columns,
+        new IndexedExpressions(session, table).still(before.columns)),
+      new BloomBuilder(session, table, store, numbered(columns, filtered), before.blooms.budget),
+      Some(before),
+      "REFRESHED",
+      strict)
+  }
+
+  /** Those of the columns that have Bloom filters, by their numbers. */
+  private def numbered(
+      columns: IndexedSeq[(IndexedColumn, StatColumn)],
+      filtered: Seq[Seq[String]]): Seq[(Int, StatColumn)] =
+    columns.indices.filter(c => filtered.contains(columns(c)._1.path)).map(c => c -> columns(c)._2)
+
+  /** One row a column. */
+  def describe(session: ClassicSession, ref: TableRef): Seq[Row] = {
+    val table = plain(session, ref)
+    val store = IndexStore.of(session, table.root)
+    store.newest() match {
+      case None => refuseWithout(table, store, ref)
+      case Some((_, index)) =>
+        val expressions = new IndexedExpressions(session, table)
+        index.columns.indices.map { c =>
+          val column = index.columns(c)
+          val ranges = index.rangesAt(c)
+          val blooms = index.blooms.columns.get(c)
+          def count(state: Byte): Long = ranges.fold(0L)(_.states.count(_ == state).toLong)
+          Row(
+            column.sql,
+            column.dataType.sql,
+            index.files.count.toLong,
+            count(ColumnRanges.Bounded),
+            count(ColumnRanges.OnlyNulls),
+            ranges.fold(index.files.count.toLong)(_ => count(ColumnRanges.Unknown)),
+            ranges.fold(0L)(_.words.length.toLong),
+            blooms.fold(0L)(_.stored.filters.toLong),
+            blooms.fold(0L)(_.stored.bytes),
+            if (column.values) ranges.fold(0L)(_.filesOfValues) else 0L,
+            expressions.unused(column).orNull)
+        }
+    }
+  }
+
+  /** Deletes the index; NOTHING_TO_DO if there is none. */
+  def drop(session: ClassicSession, ref: TableRef): Row = {
+    val table = plain(session, ref)
+    val dropped = IndexStore.of(session, table.root).drop()
+    LoadedIndexes.forget(table.root)
+    Row(table.root.toString, if (dropped) "DROPPED" else "NOTHING_TO_DO")
+  }
+
+  /** Before our state of a table is removed: an index that does not lie in the table. */
+  def dropElsewhere(session: ClassicSession, ref: TableRef): Unit =
+    if (IndexPlace.in(session.sessionState.conf).isElsewhere)
+      TableResolver.locate(session, ref) match {
+        case _: ParquetTable => val _ = drop(session, ref)
+        case _ =>
+      }
+
+  private def write(
+      session: ClassicSession,
+      table: ParquetTable,
+      store: IndexStore,
+      builder: IndexBuilder,
+      bloomBuilder: BloomBuilder,
+      before: Option[StatisticsIndex],
+      status: String,
+      strict: Boolean = true): Row = {
+    val ours = table.state.runs().flatMap(_.files.map(_.path)).toSet
+    val files = table.files()
+    val keys = new FileKeys(table.root)
+    val others = files.filterNot(f => ours(keys.of(new Path(f.path))))
+    val clock = settled(session, table, store, others.map(_.modified).foldLeft(0L)(math.max))
+    val (ranges, read) = builder.build(files, before, clock, ours)
+    val (blooms, valuesRead) = bloomBuilder.build(ranges, files, before, strict)
+    val index = ranges.withBlooms(blooms)
+    val bytes = store.write(index)
+    LoadedIndexes.forget(table.root)
+    Row(
+      table.root.toString,
+      status,
+      index.files.count.toLong,
+      read.toLong,
+      index.columns.length.toLong,
+      bytes,
+      blooms.bytes,
+      valuesRead.toLong)
+  }
+
+  /** The time at the store, after a wait of two seconds at most: then the newest file is old enough to be trusted. */
+  private def settled(
+      session: ClassicSession,
+      table: ClusterTable,
+      store: IndexStore,
+      newest: Long): Long = {
+    val now = clock(session, table, store)
+    val left = newest + IndexedFiles.RacyMs - now
+    if (left < 0 || left > IndexedFiles.RacyMs) now
+    else {
+      Thread.sleep(left + 1)
+      store.clock()
+    }
+  }
+
+  private[zorder] def plain(session: ClassicSession, ref: TableRef): ParquetTable =
+    TableResolver.locate(session, ref) match {
+      case p: ParquetTable => p
+      case other =>
+        refuse(s"${other.name} is a table of a format that keeps statistics of its own, by which queries skip files " +
+          "already; an index is for plain Parquet.")
+    }
+
+  /** The first thing that a statement writes; what the storage says against it becomes a sentence. */
+  private def clock(session: ClassicSession, table: ClusterTable, store: IndexStore): Long = {
+    if (IndexPlace.in(session.sessionState.conf).isWithin(table.root))
+      refuse(s"${SessionKeys.IndexLocation.key} is a directory of ${table.name}, whose readers would take indexes for " +
+        "data: set it to another one.")
+    store.last().foreach(file =>
+      refuse(
+        s"$file takes the last number that an index can have, so that no other can follow: delete this file."))
+    try store.clock()
+    catch {
+      case StorageFailure(said) if !StorageFailure.isFull(said) =>
+        refuse(s"The index of ${table.name} cannot be written to ${store.dir} ($said): set " +
+          s"${SessionKeys.IndexLocation.key} to a directory where you may write.")
+    }
+  }
+}
+
+/** Keeps the index of a table up with commits, which may put the table's files elsewhere. */
+final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex, place: IndexStore)
+    extends Logging {
+
+  private var behind = false
+
+  /** The table has other files now than the index. */
+  def committed(): Unit = behind = true
+
+  /** After the last commit. What goes wrong here costs skipping, and the commits stand. */
+  def afterCommits(ref: TableRef): Unit = if (behind) refresh(ref)
+
+  private def refresh(ref: TableRef): Unit =
+    try {
+      val table = IndexStatements.plain(session, ref)
+      val store = IndexStore.of(session, table.root)
+      IndexStatements.refreshed(
+        session,
+        table,
+        store,
+        store.newest().fold(index)(_._2),
+        strict = false)
+      // where indexes lie elsewhere, a table that has moved has another folder now
+      if (store.dir != place.dir && IndexPlace.in(session.sessionState.conf).isElsewhere) {
+        val _ = place.drop()
+      }
+    } catch {
+      case NonFatal(e) =>
+        logWarning(
+          s"The statistics index of ${ref.sql} is behind its files: run ZORDER REFRESH INDEX ${ref.sql}",
+          e)
+    }
+}
+
+object IndexUpkeep {
+
+  /** The index to keep up, read before a commit takes the table's old directory away; None without one. */
+  def before(session: ClassicSession, table: ClusterTable): Option[IndexUpkeep] = table match {
+    case plain: ParquetTable =>
+      try {
+        val store = IndexStore.of(session, plain.root)
+        store.newest().map { case (_, index) => new IndexUpkeep(session, loaded(index), store) }
+      } catch { case NonFatal(_) => None }
+    case _ => None
+  }
+
+  /** The same before a statement on a table that is not open yet. */
+  def before(session: ClassicSession, ref: TableRef): Option[IndexUpkeep] =
+    try before(session, TableResolver.locate(session, ref))
+    catch { case NonFatal(_) => None }
+
+  /** Every column is loaded now: its file may be gone later. */
+  private def loaded(index: StatisticsIndex): StatisticsIndex = {
+    index.columns.indices.foreach(index.rangesAt)
+    index
+  }
+}

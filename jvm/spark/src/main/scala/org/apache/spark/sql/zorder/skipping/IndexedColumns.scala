@@ -1,0 +1,302 @@
+package org.apache.spark.sql.zorder.skipping
+
+import scala.util.Try
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.{Alias, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
+import org.apache.spark.sql.functions.expr
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.conf.NearestName
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.clustering.request.ClusteredBy
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skipping.index.{
+  ExpressionMeaning,
+  ExpressionRanges,
+  IndexableFunctions,
+  IndexedColumn,
+  IndexedExpression
+}
+import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
+import org.apache.spark.sql.zorder.stats.bloom.BloomKey
+import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.skipping.predicate.BoxColumn
+import sparkzorder.curve.Zone
+
+/** Which columns of a table an index is of. */
+private[skipping] object IndexedColumns {
+
+  /** An index of all columns stops here: a wide table names those that it wants. */
+  val Most = 64
+
+  /**
+   * The columns that are named, or as many as can have ranges, in the order of the table.
+   *
+   * @param schema
+   *   of the table, partition columns left out
+   */
+  def of(table: String, schema: StructType, named: Seq[Seq[String]], same: (String, String) => Boolean)
+      : IndexedSeq[(IndexedColumn, StatColumn)] = {
+    val all = leaves(schema, Nil)
+    val usable = all.filter { case (_, dataType) => skippable(dataType) }
+    val chosen =
+      if (named.isEmpty) usable.take(Most)
+      else
+        named.map { path =>
+          val found = all.find { case (p, _) =>
+            p.length == path.length && p.zip(path).forall(x => same(x._1, x._2))
+          }
+          found match {
+            case None =>
+              val name = ColumnPath.sql(path)
+              refuse(
+                s"$table has no column $name to index.${NearestName.hint(name, all.map(c => ColumnPath.sql(c._1)))}")
+            case Some((p, dataType)) if !skippable(dataType) =>
+              refuse(
+                s"Files keep no bounds of ${ColumnPath.sql(p)} (${dataType.sql}) that a query could skip by; " +
+                  "leave it out.")
+            case Some(column) => column
+          }
+        }.distinct
+    chosen.map { case (path, dataType) => column(schema, path, dataType) }.toIndexedSeq
+  }
+
+  /** Those of an earlier index that the table still has, of the same type. */
+  def still(
+      schema: StructType,
+      columns: IndexedSeq[IndexedColumn]): IndexedSeq[(IndexedColumn, StatColumn)] = {
+    val there = leaves(schema, Nil).toSet
+    columns.filter(c => there(c.path -> c.dataType)).map { c =>
+      val (now, stats) = column(schema, c.path, c.dataType)
+      (now.copy(values = c.values), stats)
+    }
+  }
+
+  /** The columns with others added whose values are wanted, too. */
+  def withValues(
+      columns: IndexedSeq[(IndexedColumn, StatColumn)],
+      valued: IndexedSeq[(IndexedColumn, StatColumn)]): IndexedSeq[(IndexedColumn, StatColumn)] = {
+    val wanted = valued.map(_._1).toSet
+    (columns ++ valued).distinct.map { case (c, stats) => (c.copy(values = wanted(c)), stats) }
+  }
+
+  def column(
+      schema: StructType,
+      path: Seq[String],
+      dataType: DataType): (IndexedColumn, StatColumn) = {
+    val stats = StatColumn.in(schema, path)
+    IndexedColumn(ColumnPath.sql(path), path, dataType, stats.absent == Zone.OnlyNulls) -> stats
+  }
+
+  /** Columns and fields that are no structs. */
+  def leaves(schema: StructType, above: Seq[String]): Seq[(Seq[String], DataType)] =
+    schema.fields.toSeq.flatMap { f =>
+      f.dataType match {
+        case s: StructType => leaves(s, above :+ f.name)
+        case other => Seq((above :+ f.name) -> other)
+      }
+    }
+
+  /** The columns that files hold. */
+  def dataSchema(table: ClusterTable): StructType = {
+    val partitioning = table.partitionSchema.fieldNames.toSet
+    StructType(table.schema.filterNot(f => partitioning(f.name)))
+  }
+
+  /** Whether the column was added with a value for the rows that were there. */
+  def hasDefault(f: StructField): Boolean =
+    f.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY)
+
+  private def skippable(dataType: DataType): Boolean =
+    WordTypes.of(dataType).isDefined && ParquetZones.bounds(dataType)
+}
+
+/** Which columns of a table get Bloom filters. */
+private[skipping] object BloomColumns {
+
+  /**
+   * The columns that are named; refuses one that can have no filters.
+   *
+   * @param schema
+   *   of the table, partition columns left out
+   * @param partitioning
+   *   names of the partition columns
+   */
+  def of(
+      table: String,
+      schema: StructType,
+      partitioning: Seq[String],
+      named: Seq[Seq[String]],
+      same: (String, String) => Boolean): IndexedSeq[(IndexedColumn, StatColumn)] = {
+    val all = IndexedColumns.leaves(schema, Nil)
+    named.map { path =>
+      val name = ColumnPath.sql(path)
+      if (partitioning.exists(same(_, path.head)))
+        refuse(s"$name is a partition column of $table, by which Spark skips partitions already; " +
+          "it can have no Bloom filters.")
+      val found = all.find { case (p, _) =>
+        p.length == path.length && p.zip(path).forall(x => same(x._1, x._2))
+      }
+      found match {
+        case None =>
+          refuse(s"$table has no column $name to make Bloom filters of." +
+            NearestName.hint(name, all.map(c => ColumnPath.sql(c._1))))
+        case Some((p, dataType)) =>
+          val column = IndexedColumns.column(schema, p, dataType)
+          BloomKey.refusal(column._2.dataType).foreach { why =>
+            refuse(s"${ColumnPath.sql(p)} (${column._2.dataType.sql}) can have no Bloom filters: $why.")
+          }
+          column
+      }
+    }.distinct.toIndexedSeq
+  }
+}
+
+/** Which expressions an index of a table can have ranges of. */
+final private[skipping] class IndexedExpressions(user: ClassicSession, table: ParquetTable) {
+  import IndexedExpressions._
+
+  private lazy val session = ExpressionRanges.reader(user)
+  private val dataSchema = IndexedColumns.dataSchema(table)
+
+  /** Files may lack a column that others require. */
+  private def rows(partitions: IndexedSeq[PinnedPartition]): InputRelation =
+    table.rows(session, partitions, dataSchema.asNullable)
+
+  /** Those that are named; refuses one that cannot have ranges. */
+  def of(texts: Seq[String]): ExpressionRanges =
+    ranges(texts.map(t => resolved(t).fold(refuse(_), identity)))
+
+  /** Those of an earlier index, as far as they can still be computed; by what this session means by them. */
+  def still(columns: Seq[IndexedColumn]): ExpressionRanges =
+    ranges(columns.filter(_.expression.isDefined).flatMap(c => resolved(c.sql).toOption))
+
+  /** Why queries of this session do not use what an index has of an expression; None where they do. */
+  def unused(column: IndexedColumn): Option[String] = column.expression.flatMap { e =>
+    resolved(column.sql) match {
+      case Left(why) => Some(s"not used: $why")
+      case Right(now) if now.meaning == e.meaning => None
+      case _ if !ExpressionMeaning.isCurrent(e.meaning) =>
+        Some("not used: an older version of spark-zorder made it; ZORDER REFRESH INDEX computes it anew")
+      case _ =>
+        Some("not used: it was computed under other settings of the session, by another version of Spark, or from " +
+          "columns of other types; ZORDER REFRESH INDEX computes it as this session does")
+    }
+  }
+
+  /** Those that the table is clustered by, as far as they can have ranges. */
+  def clustering: Seq[String] =
+    Try(ClusteredBy.of(table)).toOption.flatten.toSeq.flatten
+      .filter(sql => Try(user.sessionState.sqlParser.parseMultipartIdentifier(sql)).isFailure)
+      .filter(resolved(_).isRight)
+
+  private def ranges(found: Seq[Resolved]): ExpressionRanges = {
+    val once = found.groupBy(_.meaning).values.map(_.head).toIndexedSeq.sortBy(found.indexOf(_))
+    new ExpressionRanges(
+      if (once.isEmpty) user else session,
+      table.name,
+      rows,
+      once.map(_.column),
+      once.map(_.dated))
+  }
+
+  /** The expression, or one sentence that says why it cannot be indexed. */
+  private def resolved(sql: String): Either[String, Resolved] = {
+    def no(why: String) = Left(s"$sql of ${table.name} $why.")
+    try
+      planned(sql) match {
+        case None => no("is not an expression over one row: index another one")
+        case Some(p) =>
+          refusal(p).map(no).getOrElse(
+            meaning(sql, p.optimized).map(m => Right(column(sql, p.optimized, m)))
+              .getOrElse(no(
+                "is too long, or computes something that cannot be told apart from other expressions")))
+      }
+    catch {
+      case a: AnalysisException =>
+        no(
+          s"cannot be resolved (${ZOrderException.firstLine(a)}): name a column or an expression over columns")
+    }
+  }
+
+  /** As a query over the table has it. */
+  private def planned(sql: String): Option[Planned] = {
+    val relation = rows(IndexedSeq.empty).plan
+    val query = Shims.ofRows(session, relation).select(expr(sql)).queryExecution
+    def only(plan: LogicalPlan): Option[Expression] = plan match {
+      case Project(Seq(Alias(e, _)), _) => Some(e)
+      case Project(Seq(e), _) => Some(e)
+      case _ => None
+    }
+    only(query.optimizedPlan).map(e =>
+      Planned(ColumnPath.asDeclared(e, relation.output), only(query.analyzed).getOrElse(e)))
+  }
+
+  private def refusal(planned: Planned): Option[String] = {
+    val e = planned.optimized
+    val names = columnsOf(e)
+    def function = IndexableFunctions.refused(e, planned.analyzed)
+    val partitioning = table.partitionSchema.fieldNames.toSet
+    if (WordTypes.of(e.dataType).isEmpty)
+      Some(s"is of type ${e.dataType.sql}, which has no order: index another expression")
+    else if (BoxColumn.of(e).isEmpty)
+      Some("is not made of the columns of one row by Spark's own deterministic functions, so no index can hold it")
+    else if (names.exists(partitioning))
+      Some("is computed from a partition column: index an expression over the others")
+    else if (dataSchema.exists(f => names.contains(f.name) && IndexedColumns.hasDefault(f)))
+      Some(
+        "is computed from a column that was added with a default, which readers see differently: leave it out")
+    else if (outermost(e).exists(x => holdsDates(x.dataType)))
+      Some("is computed from dates or times within an array, a map or a struct: name the field")
+    else function.map(name =>
+      s"is computed by $name, which is not among the functions whose result depends on their arguments alone, so no index " +
+        "can hold it: index its arguments, or an expression without it")
+  }
+
+  /** None if it is not the same when the text is resolved once more. */
+  private def meaning(sql: String, e: Expression): Option[String] = {
+    def of(e: Expression) = ExpressionMeaning.of(e, session.sessionState.conf)
+    of(e).filter(m => m.length <= MostCharacters && planned(sql).map(_.optimized).flatMap(of).contains(m))
+  }
+
+  private def column(sql: String, e: Expression, meaning: String): Resolved = {
+    val dated = outermost(e).filter(x => isDated(x.dataType)).flatMap(ColumnPath.of).distinct
+    val expression = Some(IndexedExpression(meaning, columnsOf(e)))
+    Resolved(
+      IndexedColumn(sql, Nil, e.dataType, absentIsNull = false, expression = expression),
+      dated.map(StatColumn.in(dataSchema, _)))
+  }
+}
+
+private object IndexedExpressions {
+
+  /** A long list of literals is not worth its place in the index. */
+  private val MostCharacters = 10000
+
+  /** One expression, as the analyzer and as the optimizer leave it. */
+  final private case class Planned(optimized: Expression, analyzed: Expression)
+
+  final private case class Resolved(column: IndexedColumn, dated: Seq[StatColumn]) {
+    def meaning: String = column.expression.get.meaning
+  }
+
+  /** The columns and fields that an expression is computed from. */
+  private def outermost(e: Expression): Seq[Expression] =
+    if (ColumnPath.of(e).isDefined) Seq(e) else e.children.flatMap(outermost)
+
+  private def columnsOf(e: Expression): Seq[String] = ColumnPath.within(e).map(_.head).distinct
+
+  private def isDated(t: DataType): Boolean = t match {
+    case DateType | TimestampType | TimestampNTZType => true
+    case _ => false
+  }
+
+  private def holdsDates(t: DataType): Boolean = !isDated(t) && t.existsRecursively(isDated)
+}

@@ -1,0 +1,335 @@
+package org.apache.spark.sql.zorder.skipping.index
+
+import java.util.BitSet
+
+import scala.annotation.tailrec
+
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.stats.Dictionaries
+import sparkzorder.curve.{BelowBytes, BytesWord, LongWord, Word, Zone}
+import sparkzorder.curve.cost.{Condition, SortedWords}
+
+/**
+ * What the index knows of one column (or clustering expression), file by file, in primitive arrays: a filter is
+ * evaluated over all files at once on the driver.
+ *
+ * The rule that nothing here may break: a file is [[ColumnRanges.Bounded]] only if every row group that holds a
+ * value has a range, and [[ColumnRanges.OnlyNulls]] only if every row group holds nothing but NULL. Anything else
+ * is [[ColumnRanges.Unknown]], and unknown never prunes.
+ *
+ * @param states
+ *   per file `Unknown`, `OnlyNulls` or `Bounded`
+ * @param nulls
+ *   per file the number of NULLs, -1 where it is not known
+ * @param offsets
+ *   the ranges of file f are those from `offsets(f)` until `offsets(f + 1)`, ascending and disjoint
+ */
+final class ColumnRanges(
+    val dataType: DataType,
+    val states: Array[Byte],
+    val nulls: Array[Long],
+    val offsets: Array[Int],
+    val words: WordRanges) {
+
+  def files: Int = states.length
+
+  /** The files that may hold a row whose value meets the condition. */
+  def mayMeet(condition: Condition): BitSet = {
+    val found = new BitSet(files)
+    val test = words.test(condition)
+    var f = 0
+    while (f < files) {
+      val meets = states(f) match {
+        case ColumnRanges.Bounded =>
+          condition.orNull && nulls(f) != 0 || test.meetsAny(offsets(f), offsets(f + 1))
+        case ColumnRanges.OnlyNulls => condition.orNull
+        // values may be anything, but of NULLs the count may tell
+        case _ => condition.intervals.nonEmpty || nulls(f) != 0
+      }
+      if (meets) found.set(f)
+      f += 1
+    }
+    found
+  }
+
+  /** How many files have single values in place of ranges. */
+  def filesOfValues: Long = (0 until files).count { f =>
+    states(f) == ColumnRanges.Bounded &&
+    (offsets(f) until offsets(f + 1)).forall(r => words.min(r).compare(words.max(r)) == 0)
+  }.toLong
+
+  /** The same with one range a file, from its first range to its last one: what a set of ranges adds is told by it. */
+  def hulls: ColumnRanges = {
+    val bounded = (0 until files).filter(f => offsets(f) < offsets(f + 1))
+    val firsts = bounded.map(offsets(_)).toArray
+    val lasts = bounded.map(f => offsets(f + 1) - 1).toArray
+    val ends = (0 until files).scanLeft(0)((n, f) => if (offsets(f) < offsets(f + 1)) n + 1 else n)
+    new ColumnRanges(dataType, states, nulls, ends.toArray, words.spanning(firsts, lasts))
+  }
+}
+
+object ColumnRanges {
+
+  /** Nothing is known of the file's values. */
+  val Unknown: Byte = 0
+
+  /** Every row of the file has NULL. */
+  val OnlyNulls: Byte = 1
+
+  /** Every value that is not NULL lies in one of the file's ranges. */
+  val Bounded: Byte = 2
+}
+
+/** Ranges of words, those of all files one after the other. */
+sealed trait WordRanges {
+  def length: Int
+
+  def min(range: Int): Word
+
+  def max(range: Int): Word
+
+  /** A condition made ready to be tested against these ranges. */
+  def test(condition: Condition): RangeTest
+
+  /** Ranges from the least value of one of these to the greatest of another. */
+  def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges
+}
+
+/** Whether ranges meet a condition's intervals. */
+trait RangeTest {
+
+  /** Whether one of the ranges `from` until `until`, which ascend, meets one of the intervals. */
+  def meetsAny(from: Int, until: Int): Boolean
+}
+
+/** Of a column that no file has a range of, whatever its type. */
+case object NoRanges extends WordRanges {
+  override def length: Int = 0
+  override def min(range: Int): Word = throw new NoSuchElementException("no range")
+  override def max(range: Int): Word = throw new NoSuchElementException("no range")
+  override def test(condition: Condition): RangeTest = (_, _) => false
+  override def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges = this
+}
+
+/** Ranges of 64-bit words: numbers, dates, timestamps, booleans, short decimals, floats by their order. */
+final case class LongRanges(mins: Array[Long], maxs: Array[Long]) extends WordRanges {
+  override def length: Int = mins.length
+  override def min(range: Int): Word = LongWord(mins(range))
+  override def max(range: Int): Word = LongWord(maxs(range))
+  override def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges =
+    LongRanges(firsts.map(mins(_)), lasts.map(maxs(_)))
+
+  override def test(condition: Condition): RangeTest = {
+    val lows = condition.intervals.map(i => LongRanges.bound(i.min, Long.MinValue)).toArray
+    val highs = condition.intervals.map(i => LongRanges.bound(i.max, Long.MaxValue)).toArray
+    val ends = new AscendingLongs(highs)
+    (from, until) => {
+      // both ascend: the first interval that does not end before a range begins is the only one to look at
+      var r = from
+      var i = 0
+      var met = false
+      while (!met && r < until && i < lows.length) {
+        if (highs(i) < mins(r)) i = ends.firstAtLeast(mins(r))
+        else if (lows(i) <= maxs(r)) met = true
+        else r += 1
+      }
+      met
+    }
+  }
+}
+
+object LongRanges {
+
+  private[index] def bound(word: Option[Word], open: Long): Long = word match {
+    case Some(LongWord(value)) => value
+    case Some(_) =>
+      throw new IllegalArgumentException("a number is not compared with a byte string")
+    case None => open
+  }
+}
+
+/** Ranges of byte strings: strings, binary and long decimals, in unsigned order. */
+final case class BytesRanges(mins: Array[Array[Byte]], maxs: Array[Array[Byte]]) extends WordRanges {
+  override def length: Int = mins.length
+  override def min(range: Int): Word = BytesWord(mins(range))
+  override def max(range: Int): Word = BytesWord(maxs(range))
+  override def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges =
+    BytesRanges(firsts.map(mins(_)), lasts.map(maxs(_)))
+
+  override def test(condition: Condition): RangeTest = {
+    val lows = condition.intervals.map(i => BytesRanges.bound(i.min)).toArray
+    val highs = condition.intervals.map(i => BytesRanges.bound(i.max)).toArray
+    // 1 where the end itself is outside
+    val open = condition.intervals.map(i => if (i.max.exists(_.isInstanceOf[BelowBytes])) 1 else 0).toArray
+    def endsBelow(interval: Int, value: Array[Byte]): Boolean =
+      highs(interval) != null && BytesWord.compareBytes(highs(interval), value) < open(interval)
+    (from, until) => {
+      var r = from
+      var i = 0
+      var met = false
+      while (!met && r < until && i < lows.length) {
+        if (endsBelow(i, mins(r)))
+          i = SortedWords.firstThat(i + 1, highs.length)(k => !endsBelow(k, mins(r)))
+        else if (lows(i) == null || BytesWord.compareBytes(lows(i), maxs(r)) <= 0) met = true
+        else r += 1
+      }
+      met
+    }
+  }
+}
+
+object BytesRanges {
+
+  /** null where the interval goes on for ever. */
+  private[index] def bound(word: Option[Word]): Array[Byte] = word match {
+    case Some(BytesWord(bytes)) => bytes
+    case Some(BelowBytes(bytes)) => bytes
+    case Some(_: LongWord) =>
+      throw new IllegalArgumentException("a byte string is not compared with a number")
+    case None => null
+  }
+}
+
+/**
+ * Finds places in an ascending array of values. A grid of equal cells between its ends says where a cell's values
+ * begin, so that a look-up among thousands of values spread evenly takes a step or two; those of a crowded cell are
+ * halved as ever.
+ */
+final class AscendingLongs(values: Array[Long]) {
+  private val count = values.length
+
+  /** A cell holds `1 << shift` numbers; the span between the ends is an unsigned number. */
+  private val shift: Int = if (count == 0) 0
+  else {
+    val bitsOfSpan = 64 - java.lang.Long.numberOfLeadingZeros(values(count - 1) - values(0))
+    val bitsOfCells = 32 - Integer.numberOfLeadingZeros(count)
+    math.max(0, bitsOfSpan - bitsOfCells)
+  }
+
+  /** The place of the first value of each cell or a later one; the last entry ends the last cell. */
+  private val starts: Array[Int] = if (count == 0) Array.empty[Int]
+  else {
+    val first = new Array[Int](cell(values(count - 1)) + 2)
+    values.foreach(v => first(cell(v) + 1) += 1)
+    first.indices.tail.foreach(c => first(c) += first(c - 1))
+    first
+  }
+
+  private def cell(value: Long): Int = ((value - values(0)) >>> shift).toInt
+
+  /** The place of the first value that is at least `value`; their count where none is. */
+  def firstAtLeast(value: Long): Int =
+    if (count == 0 || value <= values(0)) 0
+    else if (value > values(count - 1)) count
+    else {
+      val c = cell(value)
+      firstAtLeast(value, starts(c), starts(c + 1))
+    }
+
+  /**
+   * As `SortedWords.firstThat`, but without a function: among numbers the call of one takes as long as all the rest.
+   * Not Java's binary search, which may find any of equal values.
+   */
+  @tailrec private def firstAtLeast(value: Long, from: Int, until: Int): Int =
+    if (from >= until) from
+    else {
+      val middle = (from + until) >>> 1
+      if (values(middle) < value) firstAtLeast(value, middle + 1, until)
+      else firstAtLeast(value, from, middle)
+    }
+}
+
+/**
+ * What is known of one column of one file: the zone of the whole, and its values' ranges where it has some. A range may
+ * be a single value.
+ */
+final case class RangeSet(state: Byte, ranges: IndexedSeq[(Word, Word)]) {
+
+  /**
+   * Single values in place of the ranges: those of `values` that lie in the ranges. The same ranges where these are too
+   * many or too long, or where they cannot be all: an end of a range of numbers is a value of a row.
+   *
+   * @param values
+   *   all that the file has, ascending, and perhaps others
+   */
+  def only(values: IndexedSeq[Word]): RangeSet = {
+    val inside = values.filter(v => ranges.exists { case (low, high) => low <= v && v <= high })
+    val whole = inside.nonEmpty && ((inside.head, inside.last) match {
+      case (_: LongWord, _) => inside.head == ranges.head._1 && inside.last == ranges.last._2
+      case _ => true
+    })
+    val fits = inside.length <= RangeSet.MostValues && inside.map(RangeSet.bytes).sum <= RangeSet.MostBytes
+    if (state == ColumnRanges.Bounded && whole && fits) copy(ranges = inside.map(v => (v, v))) else this
+  }
+}
+
+/**
+ * Few disjoint ranges that hold every value of a file, from the ranges of its pages or row groups: one value far
+ * from the others, such as -1 or 9999-12-31, must not spoil the range of the whole file.
+ */
+object RangeSet {
+
+  /** More ranges cost memory and gain little. */
+  val Most = 8
+
+  /** As many values as are told of a file, and as many bytes of text. */
+  val MostValues: Int = Dictionaries.MostValues
+  val MostBytes = 2048
+
+  private def bytes(word: Word): Int = word match {
+    case BytesWord(bytes) => bytes.length
+    case _ => java.lang.Long.BYTES
+  }
+
+  val Unknown: RangeSet = RangeSet(ColumnRanges.Unknown, IndexedSeq.empty)
+  val OnlyNulls: RangeSet = RangeSet(ColumnRanges.OnlyNulls, IndexedSeq.empty)
+
+  /** Of a file without rows, none of which can be missed. */
+  private val NoRows = OnlyNulls
+
+  /**
+   * @param zones
+   *   of parts that together hold every row of the file
+   */
+  def of(zones: Seq[Zone]): RangeSet =
+    if (zones.isEmpty) NoRows
+    else if (zones.contains(Zone.Unknown)) Unknown
+    else {
+      val ranges = zones.collect { case Zone.Between(min, max) => (min, max) }
+      if (ranges.isEmpty) OnlyNulls
+      else RangeSet(ColumnRanges.Bounded, fewest(joined(ranges.sortWith(_._1 < _._1))))
+    }
+
+  /** Ranges that touch or overlap are one. */
+  private def joined(ascending: Seq[(Word, Word)]): Vector[(Word, Word)] =
+    ascending.foldLeft(Vector.empty[(Word, Word)]) { (done, next) =>
+      done.lastOption match {
+        case Some((min, max)) if next._1 <= max => done.init :+ ((min, if (next._2 > max) next._2 else max))
+        case _ => done :+ next
+      }
+    }
+
+  /** Keeps the widest gaps. */
+  private def fewest(ranges: Vector[(Word, Word)]): Vector[(Word, Word)] =
+    if (ranges.length <= Most) ranges
+    else {
+      val gaps =
+        ranges.indices.init.sortBy(i => -distance(ranges(i)._2, ranges(i + 1)._1)).take(Most - 1).sorted
+      val starts = 0 +: gaps.map(_ + 1)
+      val ends = gaps :+ (ranges.length - 1)
+      starts.zip(ends).map { case (a, b) => (ranges(a)._1, ranges(b)._2) }.toVector
+    }
+
+  /** How far apart two words are; of byte strings, by the eight bytes from the first one that differs on. */
+  private def distance(low: Word, high: Word): Double = (low, high) match {
+    case (LongWord(a), LongWord(b)) => b.toDouble - a.toDouble
+    case (BytesWord(a), BytesWord(b)) =>
+      val same = a.indices.find(i => i >= b.length || a(i) != b(i)).getOrElse(a.length)
+      // a difference in an early byte is a larger one
+      (number(b, same) - number(a, same)) * math.pow(256.0, -same.toDouble)
+    case _ => 0.0
+  }
+
+  private def number(bytes: Array[Byte], from: Int): Double =
+    (0 until 8).foldLeft(0.0)((n, i) => n * 256 + bytes.lift(from + i).fold(0)(_ & 0xff))
+}

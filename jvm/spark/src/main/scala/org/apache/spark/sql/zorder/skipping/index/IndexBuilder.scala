@@ -1,0 +1,177 @@
+package org.apache.spark.sql.zorder.skipping.index
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileStatistics, Footers, StatColumn}
+import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.curve.{BytesWord, LongWord, Zone}
+
+/** What the index says of one column of one file. */
+final private[index] case class FileColumn(set: RangeSet, nulls: Long)
+
+/** One file's entry; columns in the order of the index. */
+final private case class IndexEntry(
+    path: String,
+    length: Long,
+    modified: Long,
+    rows: Long,
+    readAt: Long,
+    columns: IndexedSeq[FileColumn])
+
+/**
+ * Makes an index from the footers and page indexes of a table's files: one parallel job, no data is read but the
+ * dictionaries of columns whose values are wanted, and the columns of expressions.
+ *
+ * @param fromFooters
+ *   columns that the index shall have
+ * @param computed
+ *   expressions that it shall have
+ */
+final class IndexBuilder(
+    session: ClassicSession,
+    root: Path,
+    fromFooters: IndexedSeq[(IndexedColumn, StatColumn)],
+    computed: ExpressionRanges) {
+  private val keys = new FileKeys(root)
+  private val columns = fromFooters.map(_._1) ++ computed.columns
+  private val stats = fromFooters.map(_._2) ++ computed.dated.flatten
+  private val listed = fromFooters.indices.filter(fromFooters(_)._1.values).toSet
+
+  /** The places in `stats` of what each expression is made of. */
+  private val dated: IndexedSeq[Range] =
+    computed.dated.scanLeft(fromFooters.length)(_ + _.length).zip(computed.dated)
+      .map { case (start, of) => start until start + of.length }
+
+  /**
+   * The index of these files, the entries of an earlier one taken over where they are still true.
+   *
+   * @param clock
+   *   the time at the store before any footer is read
+   * @param ours
+   *   paths, as the index names them, of files of our own runs: no other file will ever have their names
+   * @return
+   *   the index, and how many footers were read for it
+   */
+  def build(
+      files: Seq[DataFile],
+      before: Option[StatisticsIndex],
+      clock: Long,
+      ours: String => Boolean): (StatisticsIndex, Int) = {
+    val usable = before.filter(sameColumns).flatMap { index =>
+      val ranges = index.columns.indices.flatMap(index.rangesAt(_))
+      if (ranges.length == index.columns.length) Some(index.files -> ranges) else None
+    }
+    val known = files.map(f => usable.flatMap { case (indexed, ranges) => kept(indexed, ranges, f) })
+    val missing = files.zip(known).collect { case (f, None) => f }
+    val found = missing.zip(Footers.readIfPossible(session, missing, stats, listed))
+    val values = computed.of(found.collect { case (file, Some(s)) if !s.footer.opaque => file })
+    val read = found.collect { case (file, Some(s)) =>
+      file.path -> entry(file, s, values.get(file.path), clock, ours)
+    }.toMap
+    val entries = files.zip(known).flatMap { case (f, k) => k.orElse(read.get(f.path)) }.sortBy(_.path)
+    (index(entries.toIndexedSeq), missing.length)
+  }
+
+  private def sameColumns(before: StatisticsIndex): Boolean =
+    before.columns == columns &&
+      before.caseSensitive == session.sessionState.conf.caseSensitiveAnalysis
+
+  private def kept(f: IndexedFiles, ranges: IndexedSeq[ColumnRanges], file: DataFile): Option[IndexEntry] =
+    f.find(keys.of(new Path(file.path)), file.length, file.modified).toOption.map { number =>
+      IndexEntry(
+        f.paths(number),
+        f.lengths(number),
+        f.modified(number),
+        f.rows(number),
+        f.readAt(number),
+        ranges.map(IndexBuilder.column(_, number)))
+    }
+
+  private def entry(
+      file: DataFile,
+      statistics: FileStatistics,
+      values: Option[ComputedFile],
+      clock: Long,
+      ours: String => Boolean): IndexEntry = {
+    val footer = statistics.footer
+    val path = keys.of(new Path(file.path))
+    val of = fromFooters.indices.map { c =>
+      val nulls =
+        footer.schema.leaves.indexWhere(l => l.column == stats(c).path && l.maxRepetition == 0) match {
+          case -1 => -1L
+          case leaf => footer.nulls(leaf)
+        }
+      FileColumn(IndexBuilder.ranges(statistics, c), nulls)
+    }
+    // a file that was read in part has fewer rows than its footer says
+    val whole = values.filter(_.rows == footer.rows)
+    val expressions = computed.columns.indices.map { c =>
+      if (footer.rows == 0 && !footer.opaque) FileColumn(RangeSet.OnlyNulls, 0L)
+      else
+        whole.filter(_ => ExpressionRanges.trusts(statistics, dated(c)))
+          .fold(FileColumn(RangeSet.Unknown, -1L))(_.columns(c))
+    }
+    val readAt = if (ours(path)) Long.MaxValue else clock
+    IndexEntry(path, file.length, file.modified, footer.rows, readAt, of ++ expressions)
+  }
+
+  private def index(entries: IndexedSeq[IndexEntry]): StatisticsIndex = {
+    val files = new IndexedFiles(
+      entries.map(_.path).toArray,
+      entries.map(_.length).toArray,
+      entries.map(_.modified).toArray,
+      entries.map(_.rows).toArray,
+      entries.map(_.readAt).toArray)
+    val ranges =
+      columns.indices.map(c => Option(IndexBuilder.column(columns(c), entries.map(_.columns(c)))))
+    new StatisticsIndex(
+      files,
+      columns,
+      session.sessionState.conf.caseSensitiveAnalysis,
+      ranges(_))
+  }
+}
+
+private object IndexBuilder {
+
+  /**
+   * Ranges of pages where every page has one, else of row groups. An opaque file has nothing; a file without row
+   * groups has no rows. Where its values are few and known, these take the place of ranges.
+   */
+  private def ranges(s: FileStatistics, column: Int): RangeSet =
+    if (s.footer.opaque) RangeSet.Unknown
+    else {
+      val groups = s.footer.rowGroups.map(_.zones(column))
+      val finer = s.pages.pages(column).map(_._2)
+      val ranges =
+        if (groups.contains(Zone.Unknown) || finer.isEmpty || finer.contains(Zone.Unknown))
+          RangeSet.of(groups)
+        else RangeSet.of(finer)
+      s.values(column).fold(ranges)(ranges.only)
+    }
+
+  private def column(r: ColumnRanges, number: Int): FileColumn = {
+    val ranges = (r.offsets(number) until r.offsets(number + 1)).map(i => (r.words.min(i), r.words.max(i)))
+    FileColumn(RangeSet(r.states(number), ranges), r.nulls(number))
+  }
+
+  private def column(column: IndexedColumn, entries: IndexedSeq[FileColumn]): ColumnRanges = {
+    val ranges = entries.flatMap(_.set.ranges)
+    val words = ranges.headOption match {
+      case None => NoRanges
+      case Some((_: BytesWord, _)) => BytesRanges(
+          ranges.map(_._1.asInstanceOf[BytesWord].bytes).toArray,
+          ranges.map(_._2.asInstanceOf[BytesWord].bytes).toArray)
+      case Some(_) => LongRanges(
+          ranges.map(_._1.asInstanceOf[LongWord].value).toArray,
+          ranges.map(_._2.asInstanceOf[LongWord].value).toArray)
+    }
+    new ColumnRanges(
+      column.dataType,
+      entries.map(_.set.state).toArray,
+      entries.map(_.nulls).toArray,
+      entries.scanLeft(0)(_ + _.set.ranges.length).toArray,
+      words)
+  }
+}

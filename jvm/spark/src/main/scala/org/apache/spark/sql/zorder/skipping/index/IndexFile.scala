@@ -1,0 +1,361 @@
+package org.apache.spark.sql.zorder.skipping.index
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, DataInputStream, DataOutputStream, IOException}
+import java.nio.ByteBuffer
+import java.util.concurrent.ExecutionException
+import java.util.zip.{CRC32, Deflater, DeflaterOutputStream, InflaterInputStream}
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path}
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.word.LongWordType
+import org.apache.spark.sql.zorder.skipping.bloom.{BloomFiles, ColumnBlooms, IndexBlooms}
+
+/**
+ * An index as one immutable file, column by column, so that a query loads the columns it filters on and no others:
+ *
+ * {{{
+ *   magic | sections, each deflated | directory | length of the directory, its CRC32, magic
+ * }}}
+ *
+ * The directory says what each section is, where, and its CRC32. It ends with where Bloom filters are, which columns
+ * have values in place of ranges, and which are expressions. A file that is cut off, or not ours, or whose sums do not agree, is no
+ * index.
+ */
+private[skipping] object IndexFile {
+  import IndexArrays._
+
+  private val Magic = 0x5a4f524449445801L // "ZORDIDX" and the version of the format
+  private val MagicBytes = 8
+  private val TrailerBytes = 4 + 4 + MagicBytes
+
+  /** A section: where it lies, its bytes there, its bytes unpacked, its sum. */
+  final private case class Section(offset: Long, packed: Int, plain: Int, crc: Long)
+
+  /** The bytes of an index; `ranges` of each column in their order. */
+  def bytes(index: StatisticsIndex): Array[Byte] = {
+    val out = new ByteArrayOutputStream()
+    val data = new DataOutputStream(out)
+    data.writeLong(Magic)
+    def section(write: DataOutputStream => Unit): Section = {
+      val plain = packedBytes(write)
+      val packed = deflated(plain)
+      val at = out.size
+      data.write(packed)
+      Section(at.toLong, packed.length, plain.length, crc(packed))
+    }
+    val f = index.files
+    val files = Seq[DataOutputStream => Unit](
+      strings(f.paths, _),
+      longs(f.lengths, _),
+      longs(f.modified, _),
+      longs(f.rows, _),
+      longs(f.readAt, _)).map(section)
+    val columns = index.columns.indices.map { c =>
+      val r = index.rangesAt(c).getOrElse(throw new IOException(
+        s"The index has no ranges of ${index.columns(c).sql}."))
+      section(writeRanges(r, _))
+    }
+    val directory = packedBytes { d =>
+      d.writeBoolean(index.caseSensitive)
+      d.writeInt(f.count)
+      files.foreach(writeSection(_, d))
+      d.writeInt(index.columns.length)
+      index.columns.zip(columns).foreach { case (c, s) =>
+        d.writeUTF(c.sql)
+        d.writeInt(c.path.length)
+        c.path.foreach(d.writeUTF)
+        d.writeUTF(c.dataType.json)
+        d.writeBoolean(c.absentIsNull)
+        writeSection(s, d)
+      }
+      IndexBlooms.write(index.blooms, d)
+      val listed = index.columns.indices.filter(index.columns(_).values)
+      d.writeInt(listed.length)
+      listed.foreach(d.writeInt)
+      val computed = index.columns.indices.filter(index.columns(_).expression.isDefined)
+      d.writeInt(computed.length)
+      computed.foreach { c =>
+        val e = index.columns(c).expression.get
+        d.writeInt(c)
+        d.writeUTF(e.meaning)
+        d.writeInt(e.columns.length)
+        e.columns.foreach(d.writeUTF)
+      }
+    }
+    data.write(directory)
+    data.writeInt(directory.length)
+    data.writeInt(crc(directory).toInt)
+    data.writeLong(Magic)
+    data.flush()
+    out.toByteArray
+  }
+
+  /**
+   * The index in a file, its columns not yet loaded; None for a file that is none. Throws [[IndexTooLarge]] if not
+   * even the list of files is admitted.
+   *
+   * @param admit
+   *   is asked before so many bytes of memory are taken. A column that it refuses counts as unknown, and is asked for
+   *   again by the next query.
+   * @param failed
+   *   is told of a column that cannot be loaded later
+   */
+  def read(fs: FileSystem, file: FileStatus, admit: Long => Boolean)(
+      failed: Throwable => Unit): Option[StatisticsIndex] =
+    try {
+      val length = file.getLen
+      if (length < MagicBytes + TrailerBytes) None
+      else {
+        val bytes = new IndexBytes(fs, file)
+        val trailer = ByteBuffer.wrap(bytes.range(length - TrailerBytes, TrailerBytes))
+        val (size, sum, magic) = (trailer.getInt, trailer.getInt, trailer.getLong)
+        val start = length - TrailerBytes - size
+        if (magic != Magic || size < 0 || start < MagicBytes) None
+        else {
+          val directory = bytes.range(start, size)
+          if (crc(directory).toInt != sum) None
+          else Some(of(bytes, new BloomFiles(fs, file.getPath.getParent), directory, admit, failed))
+        }
+      }
+    } catch {
+      case e: IndexTooLarge => throw e
+      case NonFatal(_) => None
+    }
+
+  private def of(
+      bytes: IndexBytes,
+      filters: BloomFiles,
+      directory: Array[Byte],
+      admit: Long => Boolean,
+      failed: Throwable => Unit): StatisticsIndex = {
+    val in = new DataInputStream(new ByteArrayInputStream(directory))
+    val caseSensitive = in.readBoolean()
+    val count = in.readInt()
+    val files = IndexedSeq.fill(5)(readSection(in))
+    val columns = IndexedSeq.fill(in.readInt()) {
+      val sql = in.readUTF()
+      val parts = Seq.fill(in.readInt())(in.readUTF())
+      IndexedColumn(sql, parts, DataType.fromJson(in.readUTF()), in.readBoolean()) -> readSection(in)
+    }
+    if (!admit(IndexSizes.ofFiles(count, files.map(_.plain.toLong)))) throw new IndexTooLarge(bytes.path)
+    def load[A](s: Section)(read: DataInputStream => A): A =
+      read(unpacked(bytes.range(s.offset, s.packed), s))
+    val indexed = {
+      // the sections of the files lie one after the other
+      val first = files.head.offset
+      val together = bytes.range(first, files.map(_.packed).sum)
+      def part[A](i: Int)(read: DataInputStream => A): A = {
+        val at = (files(i).offset - first).toInt
+        read(unpacked(java.util.Arrays.copyOfRange(together, at, at + files(i).packed), files(i)))
+      }
+      new IndexedFiles(
+        part(0)(readStrings(count, _)),
+        part(1)(readLongs(count, _)),
+        part(2)(readLongs(count, _)),
+        part(3)(readLongs(count, _)),
+        part(4)(readLongs(count, _)))
+    }
+    val loaded = new java.util.concurrent.ConcurrentHashMap[Int, Option[ColumnRanges]]()
+    def read(column: IndexedColumn, section: Section): Option[ColumnRanges] =
+      try Some(load(section)(readRanges(column.dataType, count, _)))
+      catch {
+        case NonFatal(e) =>
+          failed(e)
+          None
+      }
+    // what is refused leaves no trace here
+    def ranges(c: Int): Option[ColumnRanges] = Option(loaded.computeIfAbsent(
+      c,
+      _ => {
+        val (column, section) = columns(c)
+        if (admit(IndexSizes.ofColumn(column.dataType, section.plain.toLong))) read(column, section) else null
+      })).flatten
+    val blooms =
+      if (in.available() == 0) IndexBlooms.None
+      else
+        IndexBlooms.read(in)((c, stored) => new ColumnBlooms(stored, columns(c)._1.dataType, filters, failed))
+    // an earlier version ends before it
+    val listed = if (in.available() == 0) Set.empty[Int] else Seq.fill(in.readInt())(in.readInt()).toSet
+    val computed =
+      if (in.available() == 0) Map.empty[Int, IndexedExpression]
+      else Seq.fill(in.readInt())(in.readInt() -> readExpression(in)).toMap
+    val named =
+      columns.indices.map(c => columns(c)._1.copy(values = listed(c), expression = computed.get(c)))
+    new StatisticsIndex(indexed, named, caseSensitive, ranges, blooms)
+  }
+
+  private def readExpression(in: DataInputStream): IndexedExpression =
+    IndexedExpression(in.readUTF(), IndexedSeq.fill(in.readInt())(in.readUTF()))
+
+  private def writeRanges(r: ColumnRanges, out: DataOutputStream): Unit = {
+    out.write(r.states)
+    longs(r.nulls, out)
+    r.offsets.foreach(out.writeInt)
+    r.words match {
+      case NoRanges =>
+      case LongRanges(mins, maxs) =>
+        out.writeBoolean(true)
+        longs(mins, out)
+        longs(maxs, out)
+      case BytesRanges(mins, maxs) =>
+        out.writeBoolean(false)
+        byteStrings(mins, out)
+        byteStrings(maxs, out)
+    }
+  }
+
+  private def readRanges(dataType: DataType, files: Int, in: DataInputStream): ColumnRanges = {
+    val states = new Array[Byte](files)
+    in.readFully(states)
+    val nulls = readLongs(files, in)
+    val offsets = Array.fill(files + 1)(in.readInt())
+    val ranges = offsets(files)
+    val words =
+      if (ranges == 0) NoRanges
+      else if (in.readBoolean()) LongRanges(readLongs(ranges, in), readLongs(ranges, in))
+      else BytesRanges(readByteStrings(ranges, in), readByteStrings(ranges, in))
+    new ColumnRanges(dataType, states, nulls, offsets, words)
+  }
+
+  private def writeSection(s: Section, out: DataOutputStream): Unit = {
+    out.writeLong(s.offset)
+    out.writeInt(s.packed)
+    out.writeInt(s.plain)
+    out.writeLong(s.crc)
+  }
+
+  private def readSection(in: DataInputStream): Section =
+    Section(in.readLong(), in.readInt(), in.readInt(), in.readLong())
+
+  private def packedBytes(write: DataOutputStream => Unit): Array[Byte] = {
+    val out = new ByteArrayOutputStream()
+    val data = new DataOutputStream(out)
+    write(data)
+    data.flush()
+    out.toByteArray
+  }
+
+  private def deflated(plain: Array[Byte]): Array[Byte] = {
+    val out = new ByteArrayOutputStream(plain.length / 2 + 64)
+    val deflater = new Deflater(Deflater.BEST_SPEED)
+    try {
+      val packer = new DeflaterOutputStream(out, deflater, 1 << 16)
+      packer.write(plain)
+      packer.finish()
+    } finally deflater.end()
+    out.toByteArray
+  }
+
+  private def unpacked(packed: Array[Byte], s: Section): DataInputStream = {
+    if (crc(packed) != s.crc) throw new IOException("The checksum of a part of the index does not agree.")
+    val plain = new Array[Byte](s.plain)
+    val in = new DataInputStream(new InflaterInputStream(new ByteArrayInputStream(packed)))
+    try in.readFully(plain)
+    finally in.close()
+    new DataInputStream(new ByteArrayInputStream(plain))
+  }
+
+  private def crc(bytes: Array[Byte]): Long = {
+    val sum = new CRC32()
+    sum.update(bytes)
+    sum.getValue
+  }
+}
+
+/**
+ * The bytes of an index file in few requests: its end is read at once, which is all of a small one. Of a large one
+ * further pieces are read when they are asked for.
+ */
+final private class IndexBytes(fs: FileSystem, status: FileStatus) {
+  private val tailAt = math.max(0L, status.getLen - IndexBytes.Tail)
+  private val tail = read(tailAt, (status.getLen - tailAt).toInt)
+
+  def path: Path = status.getPath
+
+  /** @throws java.io.IOException the file cannot be read, or has no such bytes any more */
+  def range(from: Long, count: Int): Array[Byte] =
+    if (from < tailAt) read(from, count)
+    else {
+      val at = (from - tailAt).toInt
+      if (count < 0 || at + count.toLong > tail.length) throw new IOException(s"$path ends too early.")
+      java.util.Arrays.copyOfRange(tail, at, at + count)
+    }
+
+  private def read(from: Long, count: Int): Array[Byte] = {
+    val bytes = new Array[Byte](count)
+    val in = open()
+    try in.readFully(from, bytes)
+    finally in.close()
+    bytes
+  }
+
+  /** With the status, an object store is not asked for it again. */
+  private def open(): FSDataInputStream =
+    try fs.openFile(path).withFileStatus(status).build().get()
+    catch { case e: ExecutionException => throw new IOException(e.getCause) }
+}
+
+private object IndexBytes {
+
+  /** As much as an object store sends in the time of a request or two. */
+  val Tail: Int = 1 << 20
+}
+
+/** Arrays in the bytes of an index file. */
+private object IndexArrays {
+
+  def longs(values: Array[Long], out: DataOutputStream): Unit = {
+    val buffer = ByteBuffer.allocate(8 * values.length)
+    buffer.asLongBuffer().put(values)
+    out.write(buffer.array)
+  }
+
+  def readLongs(count: Int, in: DataInputStream): Array[Long] = {
+    val bytes = new Array[Byte](8 * count)
+    in.readFully(bytes)
+    val values = new Array[Long](count)
+    ByteBuffer.wrap(bytes).asLongBuffer().get(values)
+    values
+  }
+
+  def byteStrings(values: Array[Array[Byte]], out: DataOutputStream): Unit = {
+    values.foreach(v => out.writeInt(v.length))
+    values.foreach(v => out.write(v))
+  }
+
+  def readByteStrings(count: Int, in: DataInputStream): Array[Array[Byte]] = {
+    val values = Array.fill(count)(new Array[Byte](in.readInt()))
+    values.foreach(v => in.readFully(v))
+    values
+  }
+
+  def strings(values: Array[String], out: DataOutputStream): Unit =
+    byteStrings(values.map(_.getBytes("UTF-8")), out)
+
+  def readStrings(count: Int, in: DataInputStream): Array[String] =
+    readByteStrings(count, in).map(new String(_, "UTF-8"))
+}
+
+/** What parts of an index will take in memory, from what they have unpacked. */
+private object IndexSizes {
+
+  /** A short string or array is about three times its bytes. */
+  private val OfText = 3L
+
+  /** The entry of a file in the map from names to numbers. */
+  private val InMap = 64L
+
+  /** @param parts bytes of the sections of the list of files, paths first */
+  def ofFiles(count: Int, parts: Seq[Long]): Long = OfText * parts.head + parts.tail.sum + InMap * count
+
+  def ofColumn(dataType: DataType, bytes: Long): Long = WordTypes.of(dataType) match {
+    case Some(_: LongWordType) => bytes
+    case _ => OfText * bytes
+  }
+}
+
+/** Not even the list of files of an index may be loaded. */
+final private[skipping] class IndexTooLarge(path: Path) extends IOException(s"$path is too large to be loaded")

@@ -1,0 +1,199 @@
+package org.apache.spark.sql.zorder.skipping.index
+
+import java.io.{FileNotFoundException, IOException}
+import java.util.Locale
+
+import scala.util.control.NonFatal
+
+import org.apache.commons.codec.binary.Hex
+import org.apache.commons.codec.digest.DigestUtils
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.skipping.bloom.{BloomFiles, BloomWriter, ColumnBlooms, ColumnSegments}
+import org.apache.spark.sql.zorder.table.StateDir
+
+/**
+ * The indexes of a table, `index-<n>` in a directory of their own ([[IndexPlace]]). They never change: a new one gets the next
+ * number, and the newest whole one counts, so that a writer that dies leaves the one before it in place. A rename
+ * would be no single step on an object store.
+ */
+final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
+
+  /**
+   * The newest whole index with its number; None without one.
+   *
+   * @param admit
+   *   is asked before so many bytes of memory are taken; what it refuses is not loaded
+   */
+  def newest(admit: Long => Boolean = _ => true): Option[(Long, StatisticsIndex)] = {
+    val found = numbered()
+    val read = found.iterator.flatMap { case (n, status) =>
+      val index = IndexFile.read(fs, status, admit)(unreadable(status.getPath, _))
+      if (index.isEmpty) logWarning(s"${status.getPath} is no whole index of spark-zorder and is left out")
+      index.map(n -> _)
+    }
+    if (read.hasNext) Some(read.next()) else None
+  }
+
+  /** The number and length of the newest index file, whole or not: what a cached index is compared with. */
+  def newestFile(): Option[(Long, Long)] = numbered().headOption.map { case (n, s) => (n, s.getLen) }
+
+  /** The file that takes the last number there is, so that no index can come after it. */
+  def last(): Option[Path] = numbered().headOption.filter(_._1 >= IndexStore.LastNumber).map(_._2.getPath)
+
+  /** Writes an index as the newest one, deletes those that no query can have begun with lately, and says its bytes. */
+  def write(index: StatisticsIndex): Long = {
+    val bytes = IndexFile.bytes(index)
+    fs.mkdirs(dir)
+    val number = put(bytes, numbered().headOption.fold(1L)(_._1 + 1))
+    numbered().map(_._1).filter(_ < number).drop(IndexStore.Kept).foreach(n => delete(file(n)))
+    sweep(index)
+    bytes.length.toLong
+  }
+
+  /** Writes Bloom filters beside the indexes; an index must name them then. */
+  def bloomWriter(): BloomWriter = new BloomWriter(fs, dir)
+
+  /** Filters that lie beside the indexes, of a column of this type. */
+  def blooms(stored: ColumnSegments, dataType: DataType): ColumnBlooms =
+    new ColumnBlooms(stored, dataType, bloomFiles, unreadable(dir, _))
+
+  def bloomFiles: BloomFiles = new BloomFiles(fs, dir)
+
+  /** Names of the files of Bloom filters that are there. */
+  def bloomNames(): Set[String] = bloomStatuses().map(_.getPath.getName).toSet
+
+  /** Deletes files of Bloom filters that no index names that is kept, unless somebody may be writing them. */
+  private def sweep(newest: StatisticsIndex): Unit = {
+    val old = bloomStatuses().filterNot(s => newest.blooms.files(s.getPath.getName))
+    if (old.nonEmpty) {
+      val indexes = numbered().map(_._2)
+      val named =
+        indexes.flatMap(s => IndexFile.read(fs, s, _ => true)(_ => ())).flatMap(
+          _.blooms.files)
+      val now = indexes.map(_.getModificationTime).foldLeft(0L)(math.max)
+      old.filter(s =>
+        !named.contains(s.getPath.getName) && s.getModificationTime < now - IndexStore.WritingMs)
+        .foreach(s => delete(s.getPath))
+    }
+  }
+
+  private def bloomStatuses(): Seq[FileStatus] =
+    try fs.listStatus(dir).toSeq.filter(s => BloomFiles.isOne(s.getPath.getName))
+    catch { case _: FileNotFoundException => Nil }
+
+  /** Deletes the index; false if there was none. */
+  def drop(): Boolean = fs.exists(dir) && fs.delete(dir, true)
+
+  /** What time it is at the store, which may differ from ours: the time that a new file gets. */
+  def clock(): Long = {
+    fs.mkdirs(dir)
+    val probe = new Path(dir, s".clock-${java.util.UUID.randomUUID}")
+    try {
+      fs.create(probe, false).close()
+      fs.getFileStatus(probe).getModificationTime
+    } finally delete(probe)
+  }
+
+  /** Another writer may take a number at the same time: each writes a file of its own. */
+  private def put(bytes: Array[Byte], number: Long): Long =
+    if (number > IndexStore.LastNumber) throw new IOException(s"No number is left for an index in $dir.")
+    else if (created(file(number), bytes)) number
+    else put(bytes, number + 1)
+
+  private def created(path: Path, bytes: Array[Byte]): Boolean =
+    if (fs.exists(path)) false
+    else {
+      val out = fs.create(path, false)
+      try out.write(bytes)
+      finally out.close()
+      true
+    }
+
+  private def numbered(): Seq[(Long, FileStatus)] =
+    try {
+      fs.listStatus(dir).toSeq.collect {
+        case s if s.isFile && s.getPath.getName.matches(IndexStore.FileName) =>
+          s.getPath.getName.stripPrefix(IndexStore.Prefix).toLong -> s
+      }.sortBy(-_._1)
+    } catch { case _: FileNotFoundException => Nil }
+
+  private def file(number: Long): Path = new Path(dir, s"${IndexStore.Prefix}$number")
+
+  private def delete(path: Path): Unit =
+    try {
+      val _ = fs.delete(path, false)
+    } catch { case NonFatal(e) => logWarning(s"$path cannot be deleted", e) }
+
+  private def unreadable(path: Path, e: Throwable): Unit =
+    logWarning(s"A column of the index $path cannot be read: files are not skipped by it", e)
+}
+
+object IndexStore {
+
+  /** The indexes of the table at `root`, where this session keeps them. */
+  def of(session: ClassicSession, root: Path): IndexStore =
+    of(root, IndexPlace.in(session.sessionState.conf), session.sessionState.newHadoopConf())
+
+  def of(root: Path, place: IndexPlace, conf: => Configuration): IndexStore = {
+    val dir = place.of(root)
+    new IndexStore(dir.getFileSystem(conf), dir)
+  }
+
+  private val Prefix = "index-"
+  private val FileName = "index-[0-9]{1,18}"
+
+  /** A greater one has a name that no reader looks at. */
+  private val LastNumber = 999999999999999999L
+
+  /** Older indexes that are kept for queries that load a column later. */
+  private val Kept = 2
+
+  /** So long a file of Bloom filters may be there before an index names it. */
+  private val WritingMs = 24L * 3600 * 1000
+}
+
+/**
+ * Which directory holds the index of a table: `_zorder/index` in the table, or, where the session names a location
+ * for indexes, a folder there that is the table's own.
+ *
+ * @param location
+ *   the directory below which every table has a folder; empty for indexes that lie in their tables
+ */
+final case class IndexPlace(location: String) {
+
+  def isElsewhere: Boolean = location.nonEmpty
+
+  /** Whether that is the table's own directory, or below it. */
+  def isWithin(root: Path): Boolean = isElsewhere && {
+    val (here, table) = (new Path(location).toUri, root.toUri)
+    val sameStore =
+      here.getScheme == null || (here.getScheme == table.getScheme && here.getAuthority == table.getAuthority)
+    sameStore && s"${here.getPath}/".startsWith(s"${table.getPath.stripSuffix("/")}/")
+  }
+
+  /** @param root of the table, with the scheme of its file system */
+  def of(root: Path): Path =
+    if (isElsewhere) new Path(location, IndexPlace.folder(root))
+    else new Path(new Path(root, StateDir.Name), IndexPlace.Name)
+}
+
+object IndexPlace {
+  private val Name = "index"
+
+  /** Where this session keeps indexes. */
+  def in(session: SQLConf): IndexPlace = IndexPlace(SessionKeys.IndexLocation.orDefault(session))
+
+  /** The name of a table's folder: paths have characters, and lengths, that names of folders may not have. */
+  private def folder(root: Path): String = {
+    val uri = root.toUri
+    val scheme = Option(uri.getScheme).fold("")(_.toLowerCase(Locale.ROOT))
+    val qualified = s"$scheme://${Option(uri.getAuthority).getOrElse("")}${uri.getPath.stripSuffix("/")}"
+    Hex.encodeHexString(DigestUtils.sha256(qualified).take(16))
+  }
+}

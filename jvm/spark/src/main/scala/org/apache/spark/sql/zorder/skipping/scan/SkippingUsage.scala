@@ -1,0 +1,90 @@
+package org.apache.spark.sql.zorder.skipping.scan
+
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.LongAdder
+
+import scala.collection.JavaConverters._
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.internal.Logging
+
+/**
+ * What skipping has done in this JVM for the scans of one table, or for those that filter on one of its columns.
+ *
+ * @param column
+ *   None for all scans of the table
+ * @param considered
+ *   files of the partitions that were read
+ * @param pruned
+ *   files left out, by all filters of a scan together
+ * @param unknown
+ *   files that were new, changed or too fresh to trust their entries
+ */
+final case class TableUsage(
+    table: String,
+    column: Option[String],
+    scans: Long,
+    considered: Long,
+    pruned: Long,
+    unknown: Long,
+    ms: Double)
+
+/** What was skipped of one scan, and the time that it took to know; as in [[TableUsage]]. */
+final private[skipping] case class FileCounts(considered: Long, pruned: Long, unknown: Long, nanos: Long)
+
+/** Adds up what was skipped, table by table and column by column. */
+object SkippingUsage extends Logging {
+
+  final private class Sums {
+    private val scans, considered, pruned, unknown, nanos = new LongAdder
+
+    def add(files: FileCounts): Unit = {
+      scans.increment()
+      considered.add(files.considered)
+      pruned.add(files.pruned)
+      unknown.add(files.unknown)
+      nanos.add(files.nanos)
+    }
+
+    def usage(table: String, column: Option[String]): TableUsage =
+      TableUsage(table, column, scans.sum, considered.sum, pruned.sum, unknown.sum, nanos.sum / 1e6)
+  }
+  private val sums = new ConcurrentHashMap[(String, Option[String]), Sums]()
+
+  /** Whether a query is planned on this thread only to be explained. */
+  private val explaining = ThreadLocal.withInitial[Boolean](() => false)
+
+  /** Plans queries that are not run, and so not counted. */
+  private[zorder] def uncounted[A](body: => A): A = {
+    val before = explaining.get
+    explaining.set(true)
+    try body
+    finally explaining.set(before)
+  }
+
+  /**
+   * Counts a scan, or an aggregate that is answered in its place.
+   *
+   * @param columns
+   *   that it filters on, or asks for, and the index has
+   */
+  private[skipping] def scanned(root: Path, columns: Seq[String], files: FileCounts): Unit =
+    if (!explaining.get) {
+      val table = root.toString
+      (None +: columns.map(Option(_))).foreach(c =>
+        sums.computeIfAbsent((table, c), _ => new Sums).add(files))
+      logInfo(
+        s"$root: ${files.pruned} of ${files.considered} files skipped by the statistics index, ${files.unknown} not in " +
+          f"it, in ${files.nanos / 1e6}%.1f ms")
+    }
+
+  /** By table; of each the whole first, then its columns by name. */
+  def all: Seq[TableUsage] =
+    sums.asScala.toSeq.sortBy { case ((table, column), _) => (table, column.getOrElse("")) }
+      .map { case ((table, column), s) => s.usage(table, column) }
+
+  /** One entry a table, by its path. */
+  def tables: Seq[TableUsage] = all.filter(_.column.isEmpty)
+
+  def of(root: Path): Option[TableUsage] = tables.find(_.table == root.toString)
+}

@@ -1,0 +1,106 @@
+package org.apache.spark.sql.zorder.clustering
+
+import java.nio.file.Path
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
+
+/** Statements that commit partition by partition. */
+@SameOnAllLines
+class BatchesSuite extends AnyFunSuite with RunFixture {
+  private val run = "BY (a, b) WITH (fileCount = 4, force = true"
+
+  private def partitioned(path: Path): Unit =
+    numbers(16000).selectExpr("*", "id % 4 AS p").repartition(2).write.partitionBy("p").parquet(path.toString)
+
+  private def runs(path: Path): Long = spark.sql(s"SELECT * FROM zorder_history('$path')").count()
+
+  test("maxBytesInFlight: a commit for each partition, one result") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      partitioned(path)
+      val row = done(keepsRows(path)(zorder(path, s"$run, maxBytesInFlight = 1)")))
+      assert(metric[Long](row, "numBatches") === 4 && runs(path) === 4)
+      assert(metric[Long](row, "rows") === 16000 && metric[Long](row, "numFilesAdded") === 16)
+      assert(metric[Long](row, "partitionsOptimized") === 4)
+      assert(status(zorder(path, s"$run, maxBytesInFlight = 1)")) === "NOTHING_TO_DO")
+      val before = read(path).inputFiles.toSet
+      done(keepsRows(path)(zorder(path, s"FULL $run, maxBytesInFlight = 1)")))
+      assert(runs(path) === 8 && read(path).inputFiles.toSet.intersect(before).isEmpty)
+      // a rollback undoes the run, not its last commit, and the layouts of the run before count again
+      keepsRows(path)(one(s"ZORDER ROLLBACK '$path'"))
+      assert(read(path).inputFiles.toSet === before)
+      assert(status(zorder(path, s"$run, maxBytesInFlight = 1)")) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("a rollback of a run in batches on a table of the catalog", LongTest) {
+    withTable("batches") {
+      numbers(16000).selectExpr("*", "id % 4 AS p").repartition(2)
+        .write.format("parquet").partitionBy("p").saveAsTable("batches")
+      def names = spark.table("batches").inputFiles.map(f => f.substring(f.lastIndexOf('/'))).toSet
+      val before = names
+      val row = done(one(s"ZORDER TABLE batches $run, maxBytesInFlight = 1)"))
+      assert(metric[Long](row, "numBatches") === 4)
+      numbers(16010).where("id >= 16000").selectExpr("*", "id % 4 AS p").write.insertInto("batches")
+      one("ZORDER ROLLBACK batches")
+      assert(before.subsetOf(names))
+      assert(spark.table("batches").selectExpr("count(*)", "count(distinct id)").head() ===
+        org.apache.spark.sql.Row(16010L, 16010L))
+    }
+  }
+
+  test("as many jobs for eighty partitions as for forty", LongTest) {
+    def jobs(partitions: Int): Int = withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(4000).selectExpr("*", s"id % $partitions AS p").repartition(1)
+        .write.partitionBy("p").parquet(path.toString)
+      val (row, watch) =
+        JobWatch(spark)(done(zorder(path, "BY (a, b) WITH (fileCount = 2, force = true)")))
+      assert(metric[Long](row, "partitionsOptimized") === partitions)
+      watch.jobs.length
+    }
+    // Spark lists more than 32 directories in a job
+    val few = jobs(40)
+    assert(jobs(80) === few && few < 12)
+  }
+
+  test("maxInputBytes and maxDuration end a statement as PARTIAL, and the next one goes on there") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      partitioned(path)
+      val limits = ", maxBytesInFlight = 1, maxInputBytes = 1)"
+      val first = keepsRows(path)(zorder(path, run + limits))
+      assert(status(first) === "PARTIAL" && reason(first).contains("3 partitions are left"), reason(first))
+      val second = zorder(path, s"$run, maxBytesInFlight = 1, maxDuration = 0s)")
+      assert(status(second) === "PARTIAL" && reason(second).contains("maxDuration"), reason(second))
+      val last = done(keepsRows(path)(zorder(path, s"$run)")))
+      assert(metric[Long](last, "partitionsOptimized") === 2 && runs(path) === 3)
+      assert(status(zorder(path, s"$run)")) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("a run that dies in its third batch keeps the first two") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      partitioned(path)
+      var commits = 0
+      CrashPoint.meanwhile = place =>
+        if (place == "swapping") {
+          commits += 1
+          if (commits == 3) System.setProperty(CrashPoint.Property, place)
+        }
+      try intercept[CrashPoint.Crash](zorder(path, s"$run, maxBytesInFlight = 1)"))
+      finally {
+        CrashPoint.meanwhile = _ => ()
+        System.clearProperty(CrashPoint.Property)
+      }
+      val row = done(zorder(path, s"$run)"))
+      assert(metric[Long](row, "partitionsOptimized") <= 2)
+      sameRows(numbers(16000).selectExpr("*", "cast(id % 4 as int) AS p"), read(path))
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package org.apache.spark.sql.zorder.clustering
+
+import java.nio.file.Path
+
+import org.scalatest.Tag
+import org.scalatest.funsuite.AnyFunSuite
+
+import sparkzorder.LongTest
+
+/**
+ * Names of columns: in another case in the catalog than in the files, as in most tables of Hive; words of SQL; names
+ * that a run uses itself.
+ */
+class ColumnNamesSuite extends AnyFunSuite with RunFixture {
+  private val eight = "WITH (fileCount = 8, pageRowLimit = 500, verify = 'checksum')"
+
+  /** `cased` over files with the columns custId, Name, inner.kindOf. */
+  private def cased(columns: String = "CUSTID INT, NAME STRING, INNER STRUCT<KINDOF: BIGINT>")(
+      body: Path => Unit): Unit = withTempDir { dir =>
+    withTable("cased") {
+      val path = dir.resolve("t")
+      numbers(8000).selectExpr("a AS custId", "s AS Name", "named_struct('kindOf', b) AS inner")
+        .repartition(4).write.parquet(path.toString)
+      spark.sql(s"CREATE TABLE cased ($columns) USING parquet LOCATION '$path'")
+      body(path)
+    }
+  }
+
+  private def rows(): Seq[String] = spark.table("cased").collect().map(_.toString).sorted.toSeq
+
+  /** Column names in the files of the table. */
+  private def spellings(): Set[Seq[String]] =
+    spark.table("cased").inputFiles.map(f => spark.read.parquet(f).schema).map { s =>
+      s.fieldNames.toSeq ++ s.last.dataType.asInstanceOf[org.apache.spark.sql.types.StructType].fieldNames
+    }.toSet
+
+  private def run(statement: String): Unit = {
+    val before = rows()
+    done(one(statement))
+    assert(rows() === before && before.length >= 8000)
+  }
+
+  test("the names of the files stay, whatever case the catalog and the statement have; with an index, too") {
+    cased() { _ =>
+      spark.sql("ZORDER INDEX cased").collect()
+      val dry = one(s"ZORDER TABLE cased BY (CustID, Inner.kindof) $eight DRY RUN")
+      assert(share(dry, 0, "files", "now") > 0.9 && share(dry, 0, "files", "forecast") < 0.6)
+      run(s"ZORDER TABLE cased BY (custid, INNER.KINDOF) $eight")
+      assert(spellings() === Set(Seq("custId", "Name", "inner", "kindOf")))
+      assert(shareRead(spark.table("cased"), "custid") < 0.6)
+      assert(status(one(s"ZORDER TABLE cased BY (CUSTID, inner.KindOf) $eight")) === "NOTHING_TO_DO")
+      assert(status(one("ZORDER TABLE cased")) === "NOTHING_TO_DO")
+      val found = spark.sql("SELECT count(*) FROM cased WHERE CustId = 7 OR Name IS NULL").head().getLong(0)
+      assert(found === numbers(8000).where("a = 7").count())
+      assert(spark.sql("SELECT * FROM clustering_information('cased')").count() > 0)
+      run("ZORDER TABLE cased FULL WHERE custID >= 0 BY (NAME) WITH (fileCount = 8, bloom = 'CUSTID')")
+    }
+  }
+
+  test("files that disagree, since Spark appends by the catalog's names, get the catalog's names") {
+    cased() { _ =>
+      run(s"ZORDER TABLE cased BY (custid, NAME) $eight")
+      spark.sql("INSERT INTO cased SELECT CUSTID + 1000, NAME, INNER FROM cased LIMIT 2000")
+      assert(spellings().size === 2)
+      run(s"ZORDER TABLE cased BY (custid, NAME) $eight")
+      run(s"ZORDER TABLE cased FULL BY (custid, NAME) $eight")
+      assert(spellings() === Set(Seq("CUSTID", "NAME", "INNER", "KINDOF")))
+    }
+  }
+
+  test("a session that takes case for a difference is told so, and files with both spellings are refused") {
+    cased() { path =>
+      withConf("spark.sql.caseSensitive" -> "true") {
+        val why = "Column CUSTID of the table is spelt custId in file"
+        refused(path, "ZORDER TABLE cased BY (CUSTID) WITH (fileCount = 8, force = true)", why)
+      }
+      run(s"ZORDER TABLE cased BY (CUSTID) $eight")
+    }
+    withTempDir { dir =>
+      withTable("cased") {
+        val path = dir.resolve("t")
+        withConf("spark.sql.caseSensitive" -> "true") {
+          numbers(8000).selectExpr("a AS custId", "b AS custID").repartition(4).write.parquet(path.toString)
+        }
+        spark.sql(s"CREATE TABLE cased (CUSTID INT) USING parquet LOCATION '$path'")
+        refused(
+          path,
+          "ZORDER TABLE cased BY (CUSTID) WITH (fileCount = 8, force = true)",
+          "custId and custID")
+      }
+    }
+  }
+
+  private def long(name: String): Seq[Tag] = LongTest.unless(name == "NULL" || name == "interval")
+
+  for (name <- Seq("NULL", "true", "current_date", "interval", "case", "user", "date", "100", "`"))
+    test(s"a column named $name: later statements read back what the run stored", long(name): _*) {
+      withTempDir { dir =>
+        val (path, column) = (dir.resolve("t"), "`" + name.replace("`", "``") + "`")
+        numbers(2000).selectExpr("id", "a", s"b AS $column").repartition(4).write.parquet(path.toString)
+        val run = "WITH (fileCount = 4, force = true)"
+        keepsRows(path)(done(zorder(path, s"BY ($column, a) $run")))
+        for (strict <- Seq("true", "false"))
+          withConf("spark.sql.ansi.enabled" -> strict, "spark.sql.ansi.enforceReservedKeywords" -> strict) {
+            assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+            assert(spark.sql(s"SELECT * FROM clustering_information('$path')").count() > 0)
+          }
+        spark.sql(s"ZORDER INDEX '$path'").collect()
+        val file = s"SELECT count(DISTINCT zorder_file('path:$path', $column, a)) FROM parquet.`$path`"
+        assert(spark.sql(file).head().getLong(0) === 4)
+        assert(status(one(s"ZORDER ROLLBACK '$path'")) === "ROLLED_BACK")
+      }
+    }
+
+  test("names of a run's own columns are refused before any work") {
+    for (name <- Seq("_zorder_route", "_zorder_seed", "_ZORDER_position", "_zorder_path"))
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        numbers(2000).selectExpr("id", "a", s"b AS $name").repartition(2).write.parquet(path.toString)
+        val why = Seq(name, "a name that a run needs", "rename it")
+        refused(path, s"ZORDER TABLE '$path' BY (id, a) WITH (fileCount = 4, force = true)", why: _*)
+        refused(path, s"ZORDER TABLE '$path' FULL BY ($name, a) WITH (fileCount = 4)", why: _*)
+      }
+  }
+}

@@ -1,0 +1,188 @@
+package org.apache.spark.sql.zorder.clustering
+
+import java.nio.file.Path
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.zorder.table.ListingFileSystem
+import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
+
+/** Tables that grow after they were clustered. */
+@SameOnAllLines
+class IncrementSuite extends AnyFunSuite with RunFixture {
+  private val run = "BY (a, b)"
+  private val rows = 40000L
+
+  private def clustered(path: Path, files: Int = 16): Unit = {
+    numbers(rows).repartition(4).write.parquet(path.toString)
+    done(zorder(path, s"$run WITH (fileCount = $files, pageRowLimit = 500)"))
+    ()
+  }
+
+  private def more(from: Long, n: Long): DataFrame =
+    numbers(from + n).where(s"id >= $from")
+
+  private def append(path: Path, df: DataFrame): Unit =
+    df.coalesce(1).write.mode("append").parquet(path.toString)
+
+  test("nothing new: the directory is listed once, nothing is read, nothing is written") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path)
+      val before = listing(path)
+      val (row, watch) = JobWatch(spark)(zorder(path, run))
+      assert(status(row) === "NOTHING_TO_DO" && watch.reads.isEmpty && listing(path) === before)
+      withConf(ListingFileSystem.settings: _*) {
+        val listed = ListingFileSystem.during(zorder(path, run))
+        assert(listed.count(_ == path.toString) === 1, listed)
+      }
+    }
+  }
+
+  test("1 % that falls into few cells: these and the new file are written, the others stay as they are") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path, 64)
+      val before = dataFiles(path)
+      // one corner of the plane, three times over: about 400 rows
+      val corner = numbers(rows).where("a < 60 AND b < 60000").crossJoin(spark.range(3).toDF("copy"))
+      append(path, corner.selectExpr("id + 1000000 * (copy + 1) AS id", "a", "b", "s", "d"))
+      val dry = zorder(path, s"$run DRY RUN")
+      assert(status(dry) === "DRY_RUN" && reason(dry).contains("fell into"), reason(dry))
+      val (row, watch) = JobWatch(spark)(done(keepsRows(path)(zorder(path, run))))
+      assert(
+        reason(row).contains("were merged there") && reason(row).contains("writeBudget is 5.0"),
+        reason(row))
+      val after = dataFiles(path)
+      val same = before.toSet.intersect(after.toSet).size
+      assert(same >= 62 && after.size === 64, s"$same files stayed")
+      val written =
+        row.getAs[org.apache.spark.sql.Row]("metrics").getAs[org.apache.spark.sql.Row]("filesAdded")
+      val touched =
+        row.getAs[org.apache.spark.sql.Row]("metrics").getAs[org.apache.spark.sql.Row]("filesRemoved")
+      assert(written.getAs[Long]("totalSize") <= 3 * touched.getAs[Long]("totalSize"))
+      assert(
+        watch.reads.map(_._1.split(": ").last).filter(_.nonEmpty) === Seq("sample", "rewrite"),
+        watch.jobs)
+      for (c <- Seq("a", "b"))
+        assert(math.abs(share(row, "ab".indexOf(c), "files", "measured") - shareRead(read(path), c)) < 0.05)
+      assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("1 % over all cells: one file of its own in layout order; the budget says when all is written anew") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path)
+      val before = dataFiles(path)
+      append(path, more(rows, 400))
+      val row = done(keepsRows(path)(zorder(path, run)))
+      assert(
+        reason(row).contains("across the cells") && reason(row).contains("1 file of their own"),
+        reason(row))
+      assert(before.toSet.subsetOf(dataFiles(path).toSet) && dataFiles(path).size === 17)
+      assert(metric[Long](row, "rows") === 400)
+      for (c <- 0 to 1) {
+        assert(share(row, c, "files", "measured") < share(row, c, "files", "now") + 0.001)
+        assert(math.abs(share(row, c, "files", "forecast") - share(row, c, "files", "measured")) < 0.02)
+      }
+      assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+      // a quarter of the table lies across the cells in the end: now writing all anew is within the budget
+      append(path, more(rows + 400, 14000))
+      val anew = done(keepsRows(path)(zorder(path, run)))
+      assert(metric[Long](anew, "rows") === rows + 14400, reason(anew))
+      assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("files across the cells are cut by their pages, too") {
+    def pagesRead(byPages: Boolean): Double = withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path)
+      append(path, more(rows, 8000))
+      withConf("spark.zorder.pages.enabled" -> byPages.toString) {
+        val row = done(keepsRows(path)(zorder(path, s"$run WITH (pageRowLimit = 250)")))
+        assert(reason(row).contains("files of their own"), reason(row))
+        def read(what: String) = (0 to 1).map(share(row, _, "pages", what)).sum / 2
+        info(s"pages $byPages: forecast ${read("forecast")}, measured ${read("measured")}")
+        assert(math.abs(read("forecast") / read("measured") - 1) < 0.08)
+        read("measured")
+      }
+    }
+    assert(pagesRead(byPages = true) < 0.98 * pagesRead(byPages = false))
+  }
+
+  test("rows across the cells are merged with those of the next append, and no row is lost") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path)
+      val before = dataFiles(path).toSet
+      append(path, more(rows, 2000))
+      val first = done(keepsRows(path)(zorder(path, run)))
+      assert(reason(first).contains("they are 2 files of their own"), reason(first))
+      val own = dataFiles(path).toSet -- before
+      append(path, more(rows + 2000, 2000))
+      val row = done(keepsRows(path)(zorder(path, run)))
+      assert(
+        reason(row).contains("with 2 files") && reason(row).contains("of earlier runs, 4 files of their own"),
+        reason(row))
+      val after = dataFiles(path).toSet
+      assert(before.subsetOf(after) && after.size === 20 && after.intersect(own).isEmpty)
+      assert(metric[Long](row, "rows") === 4000)
+      for (c <- 0 to 1)
+        assert(math.abs(share(row, c, "files", "forecast") - share(row, c, "files", "measured")) < 0.03)
+      assert(status(zorder(path, run)) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("a budget of 1000 merges whatever comes; a row that is new is found by every look-up", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path)
+      append(path, more(rows, 400))
+      val row = done(keepsRows(path)(zorder(path, s"$run WITH (writeBudget = 1000)")))
+      assert(reason(row).contains("16 of 16 cells") && dataFiles(path).size === 16, reason(row))
+      assert(read(path).where(s"id = ${rows + 7}").count() === 1)
+    }
+  }
+
+  test("partitions: the untouched stay, the grown grow, new ones are clustered, in one statement", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      def part(df: DataFrame, p: Int) =
+        df.selectExpr(
+          "*",
+          s"$p AS p").coalesce(1).write.mode("append").partitionBy("p").parquet(path.toString)
+      part(numbers(16000), 1)
+      part(numbers(16000), 2)
+      val options = "WITH (targetFileSize = 64k)"
+      done(zorder(path, s"$run $options"))
+      val before = dataFiles(path)
+      part(numbers(4000).where("a < 30"), 2)
+      part(numbers(16000), 3)
+      val row = done(keepsRows(path)(zorder(path, s"$run $options")))
+      val after = dataFiles(path)
+      def of(files: Map[String, String], p: Int) = files.filter(_._1.startsWith(s"p=$p/")).toSet
+      assert(of(after, 1) === of(before, 1))
+      assert(of(after, 2) !== of(before, 2))
+      assert(of(after, 2).intersect(of(before, 2)).nonEmpty && of(after, 3).size > 1, reason(row))
+      assert(status(zorder(path, s"$run $options")) === "NOTHING_TO_DO")
+    }
+  }
+
+  test("WHERE never refits a stored layout; other columns do", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      clustered(path)
+      val id = spark.sql(s"SELECT * FROM zorder_history('$path')").head().getAs[String]("report")
+      append(path, more(rows, 4000))
+      val row = done(keepsRows(path)(zorder(path, s"WHERE id >= $rows $run")))
+      assert(row.getAs[String]("layout_chosen").contains("stored layout"), id)
+      assert(metric[Long](row, "rows") === 4000)
+      val other = zorder(path, "BY (b, a) WITH (fileCount = 16, force = true)")
+      assert(metric[Long](done(other), "rows") === rows + 4000)
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package org.apache.spark.sql.zorder.clustering
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.Row
+import org.apache.spark.sql.zorder.querylog.{LoggedCondition, LoggedQuery}
+import sparkzorder.mark.SameOnAllLines
+
+/** Runs with a query log: what they forecast is what is measured afterwards, and the log decides. */
+@SameOnAllLines
+class QueryForecastSuite extends AnyFunSuite with RunFixture {
+  private val rows = 200000L
+
+  /** Values spread over 0 .. 1. */
+  private val spread = (0 until 12).map(i => (i * 0.618034 + 0.1) % 1.0)
+
+  private def at(x: Double, n: Long): Long = (x * n).toLong
+
+  private def url(x: Double): String = f"https://example.org/a/long/common/prefix/of/it/${at(x, 1000000)}%07d"
+
+  private val independent = spread.flatMap { x =>
+    val (a, b) = (at(x, 1000), at((x * 7) % 1.0, 1000000))
+    Seq(s"small = $a", s"wide BETWEEN $b AND ${b + 50000}", s"small BETWEEN $a AND ${a + 200} AND wide < $b")
+  }
+  private val skewed = spread.flatMap { x =>
+    val a = at(x * x, 1000000)
+    Seq(s"eight = ${at(x, 8)}", s"skewed BETWEEN $a AND ${a + 3000}", s"eight IN (1, 5) AND skewed > $a")
+  }
+  private val holes = spread.flatMap { x =>
+    val a = at(x, 1000000)
+    Seq(
+      s"url = '${url(x)}'",
+      s"holes < $a",
+      s"holes IS NULL AND url > '${url(x)}'",
+      s"holes = $a OR url < '${url(0.1)}'")
+  }
+
+  private def off(row: Row, level: String): Double = {
+    val each = list(row, "queries").map { q =>
+      val shares = q.getAs[Row](level)
+      math.abs(shares.getAs[Double]("forecast") / shares.getAs[Double]("measured") - 1.0)
+    }
+    each.sum / each.length
+  }
+
+  test(
+    "the forecast is within 10 % of what is measured: files, row groups, pages, columns; bytes to shuffle") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      TableOfKinds(spark, rows).repartition(4).write.parquet(path.toString)
+      val cases = Seq("small, wide" -> independent, "eight, skewed" -> skewed, "holes, url" -> holes)
+      for ((by, filters) <- cases) {
+        logOf("asked", path, filters)
+        val options = "WITH (fileCount = 16, pageRowLimit = 2000, queryLog = 'asked')"
+        val copy = dir.resolve(by.take(5))
+        val (row, watch) = JobWatch(spark)(done(zorder(path, s"BY ($by) $options INTO '$copy'")))
+        val queries = list(row, "queries")
+        assert(queries.length === filters.length / spread.length, queries)
+        assert(math.abs(queries.map(_.getAs[Double]("weight")).sum - 1.0) < 1e-9)
+        info(Seq(
+          "files",
+          "row_groups",
+          "pages").map(l => f"$l off by ${off(row, l)}%.3f").mkString(s"$by: ", ", ", ""))
+        for (level <- Seq("files", "row_groups", "pages")) {
+          assert(off(row, level) <= 0.1, s"$by $level\n${queries.mkString("\n")}")
+          queries.foreach { q =>
+            val s = q.getAs[Row](level)
+            assert(s.getAs[Double]("measured") >= 0.98 * s.getAs[Double]("bound"), q)
+          }
+        }
+        assert(queries.forall(_.getAs[Row]("files").getAs[Double]("now") > 0.9))
+        for (c <- 0 to 1; level <- Seq("files", "pages")) {
+          val (told, found) = (share(row, c, level, "forecast"), share(row, c, level, "measured"))
+          assert(math.abs(told / found - 1) < 0.1, s"$by $c $level: $told, $found")
+        }
+        val (told, found) = (metric[Long](row, "bytesToShuffle"), watch.shuffleBytes)
+        info(s"$told bytes of shuffle told, $found written")
+        assert(told < 2 * found && found < 2 * told, s"$by: $told told, $found written")
+        assert(metric[Long](row, "bytesToRead") > metric[Long](row, "inputBytes"))
+        assert(metric[Long](row, "localDiskBytes") >= told)
+      }
+      logOf("asked", path, independent)
+      val text = zorder(path, "BY (small, wide) WITH (fileCount = 16, queryLog = 'asked') DRY RUN")
+      assert(list(text, "queries").map(_.getString(0)).toSet === Set(
+        "small = ?",
+        "wide BETWEEN ? AND ?",
+        "small BETWEEN ? AND ? AND wide <= ?"))
+      assert(list(text, "queries").forall(_.getAs[Row]("files").isNullAt(2)))
+      assert(metric[Long](text, "bytesToShuffle") > 0)
+    }
+  }
+
+  test("the alternatives: the table as it is, every layout that was compared, the bound") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(40000).repartition(4).write.parquet(path.toString)
+      def lines(curve: String) =
+        list(
+          zorder(path, s"BY (a, b) $curve WITH (fileCount = 16, pageRowLimit = 500) DRY RUN"),
+          "alternatives")
+      val auto = lines("")
+      assert(auto.head.getString(0) === "now" && auto.last.getString(0) === "bound")
+      assert(Set(
+        "zorder",
+        "lexical",
+        "lexical by column 2",
+        "kd-tree").subsetOf(auto.map(_.getString(0)).toSet))
+      val best = auto.drop(1).dropRight(1).map(_.getDouble(1)).min
+      assert(auto.head.getDouble(1) > 0.9 && best < 0.4 && auto.last.getDouble(1) <= 1.05 * best, auto)
+      assert(auto.forall(l => l.getDouble(2) <= 1.02 * l.getDouble(1)), auto)
+      assert(lines("USING CURVE zorder").map(_.getString(0)) === Seq("now", "zorder", "bound"))
+    }
+  }
+
+  test("a log that leaves its values out, and one about other tables") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(40000).repartition(4).write.parquet(path.toString)
+      def log(table: Option[String]) = {
+        val boxes = Seq(Seq(LoggedCondition("a", "equal"), LoggedCondition("d", "range", width = Some(0.1))))
+        val all = Seq(LoggedQuery(table, None, "q", 3.0, boxes))
+        spark.createDataFrame(spark.sparkContext.parallelize(all.map(LoggedQuery.row)), LoggedQuery.schema)
+          .createOrReplaceTempView("masked")
+      }
+      log(None)
+      val options = "WITH (fileCount = 16, pageRowLimit = 500, queryLog = 'masked')"
+      val row = done(zorder(path, s"BY (a, d) $options INTO '${dir.resolve("c")}'"))
+      assert(list(row, "queries").map(_.getString(0)) === Seq("a = ? AND d BETWEEN ? AND ?"))
+      assert(off(row, "files") < 0.1 && off(row, "pages") < 0.1, list(row, "queries"))
+      log(Some("default.somewhere_else"))
+      val other = zorder(path, s"BY (a, d) $options DRY RUN")
+      assert(list(other, "queries").isEmpty && reason(other).contains("has no query on"))
+      refused(
+        path,
+        s"ZORDER TABLE '$path' BY (a) WITH (queryLog = 'no_such_log')",
+        "no_such_log",
+        "cannot be read")
+    }
+  }
+
+  test("the log decides how a layout is cut") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(40000).repartition(4).write.parquet(path.toString)
+      logOf("one_sided", path, spread.map(x => s"a = ${at(x, 1000)}") ++ Seq("b = 17"))
+      val row = done(zorder(path, "BY (a, b) WITH (fileCount = 16, queryLog = 'one_sided')"))
+      assert(share(row, 0, "files", "measured") < 0.15 && share(row, 1, "files", "measured") > 0.5)
+    }
+  }
+
+  test("a new log of a table that is in layout by record: nothing to do, and how to ask what it would gain") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(40000).repartition(4).write.parquet(path.toString)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 16)"))
+      logOf("later", path, spread.map(x => s"a = ${at(x, 1000)}"))
+      val asked = "BY (a, b) WITH (fileCount = 16, queryLog = 'later')"
+      val row = zorder(path, asked)
+      assert(status(row) === "NOTHING_TO_DO")
+      assert(
+        reason(row).contains("The query log was not used: FULL with DRY RUN shows"),
+        reason(row))
+      assert(!reason(zorder(path, "BY (a, b) WITH (fileCount = 16)")).contains("log"))
+      val told = zorder(path, s"FULL $asked DRY RUN")
+      assert(status(told) === "DRY_RUN" && list(told, "queries").nonEmpty, reason(told))
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package org.apache.spark.sql.zorder.clustering.fit
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import sparkzorder.curve.build.Curves
+import sparkzorder.curve.cost.ShareRead
+import sparkzorder.curve.page.PageCut
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.mark.SameOnAllLines
+
+@SameOnAllLines
+class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
+  private lazy val spark: SparkSession = SparkSession.builder()
+    .master("local[2]").config("spark.sql.shuffle.partitions", 4).config("spark.ui.enabled", "false")
+    .config("spark.sql.warehouse.dir", java.nio.file.Files.createTempDirectory("sampler").toString)
+    .getOrCreate()
+
+  override def afterAll(): Unit = spark.stop()
+
+  private val Rows = 200000
+
+  private def rows(columns: String*): DataFrame =
+    spark.range(0, Rows, 1, 4).selectExpr(columns: _*)
+
+  private def all(df: DataFrame): Sample = Sampler.collect(df, 1, (_, _) => true).head
+
+  private def longs(s: Sample, c: Int): Array[Long] = s.columns(c) match {
+    case l: LongSample => l.words
+    case other => fail(s"$other")
+  }
+
+  test("the same rows at every try") {
+    val df = rows("id AS a", "0 AS route")
+    val (x, y) =
+      (Sampler.collect(df, 1, Sampler.byPlace(0.05)), Sampler.collect(df, 1, Sampler.byPlace(0.05)))
+    assert(longs(x.head, 0).sameElements(longs(y.head, 0)))
+  }
+
+  test("about the share asked for, evenly over sorted input") {
+    val sample = Sampler.collect(rows("id AS a", "0 AS route"), 1, Sampler.byPlace(0.05)).head
+    assert(math.abs(sample.rows - 0.05 * Rows) < 400)
+    val tenths = longs(sample, 0).groupBy(v => v * 10 / Rows).map { case (k, v) => k -> v.length }
+    assert(tenths.size == 10 && tenths.values.forall(n => math.abs(n - 1000) < 150), tenths)
+    assert(Sampler.collect(rows("id AS a", "0 AS route"), 1, Sampler.byPlace(1.0)).head.rows == Rows)
+    assert(Sampler.collect(rows("id AS a", "0 AS route"), 1, Sampler.byPlace(0.0)).head.rows == 0)
+  }
+
+  test("routes: every row in its own sample, a route without rows has none") {
+    val samples = Sampler.collect(
+      rows("id AS a", "CAST(id AS STRING) AS b", "CAST(id % 3 AS INT) AS route"),
+      4,
+      (_, _) => true)
+    assert(samples.map(_.rows) == Seq(66667, 66667, 66666, 0))
+    (0 until 3).foreach(r => assert(longs(samples(r), 0).forall(_ % 3 == r)))
+  }
+
+  test("a plan without partitions gives an empty sample, and an empty sample a layout of one file") {
+    val df =
+      spark.emptyDataFrame.selectExpr("CAST(1 AS BIGINT) AS a", "'x' AS b", "0 AS route").where("a = 2")
+    val sample = all(df)
+    assert(sample.rows == 0 && sample.columns.length == 2)
+    val columns = Seq(FitColumn("a", "BIGINT"), FitColumn("b", "STRING"))
+    for (curve <- Curves.names)
+      assert(Fit.choose(sample, columns, 8, curve, Nil, 1.0).layout.files == 1, curve)
+  }
+
+  test("NULLs and strings arrive as they are") {
+    val sample = all(rows("IF(id % 2 = 0, NULL, CAST(id AS STRING)) AS a", "0 AS route").limit(10))
+    sample.columns.head match {
+      case b: BytesSample =>
+        assert(b.isNull.count(identity) == 5)
+        assert(
+          b.words.zip(b.isNull).filterNot(_._2).map(w => new String(w._1, "UTF-8").toInt).forall(_ % 2 == 1))
+      case other => fail(s"$other")
+    }
+  }
+
+  private val tables = Seq(
+    "wide" -> Seq("hash(id) AS a", "xxhash64(id) AS b"),
+    "skewed" -> Seq(
+      "CAST(1 / (1e-6 + pmod(xxhash64(id), 1000000) / 1e6) AS BIGINT) AS a",
+      "pmod(hash(id, 1), 1000) AS b"),
+    "strings, NULLs" -> Seq(
+      "IF(pmod(hash(id, 5), 10) < 3, NULL, CAST(pmod(hash(id), 100000) AS STRING)) AS a",
+      "concat('long/common/prefix/', pmod(hash(id, 3), 1000000)) AS b"))
+
+  for ((name, columns) <- tables; (curve, files) <- Seq(("zorder", 64), ("auto", 50), ("lexical", 20)))
+    test(s"forecast within 5 % of what the whole table then shows: $name, $curve, $files files") {
+      val df = rows(columns :+ "0 AS route": _*)
+      val (fitted, heldOut) = Sampler.collect(df, 1, Sampler.byPlace(0.25)).head.halves
+      val layout = Fit.choose(fitted, columns.map(c => FitColumn(c, "")), files, curve, Nil, 3.2).layout
+      val pageRows = Rows / files / 3.2
+      val forecast = LayoutForecast.blocks(heldOut, layout, Rows, PageCut(pageRows, pageRows * 2))
+      val whole = all(df)
+      val measured = LayoutForecast.blocks(whole, layout, Rows, PageCut(pageRows, pageRows * 2))
+      val told = heldOut.columns.map(_.sorted)
+      val actual = whole.columns.map(_.sorted)
+      Seq(
+        ("files", forecast.files, measured.files),
+        ("row groups", forecast.rowGroups, measured.rowGroups),
+        ("pages", forecast.pages, measured.pages)).foreach { case (level, f, m) =>
+        val (x, y) = (ShareRead.ofColumns(f, told), ShareRead.ofColumns(m, actual))
+        info(
+          s"$level: forecast ${x.map(v => f"$v%.4f").mkString(" ")} measured ${y.map(v => f"$v%.4f").mkString(" ")}")
+        x.zip(y).foreach { case (a, b) => assert(math.abs(a - b) <= 0.05 * b + 0.002, level) }
+      }
+      assert(measured.files.map(_.rows).sum == Rows && measured.pages.map(_.rows).sum == Rows)
+      assert(measured.pages.forall(_.rows <= pageRows + 1))
+    }
+}

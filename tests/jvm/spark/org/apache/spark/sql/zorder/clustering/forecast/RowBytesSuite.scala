@@ -1,0 +1,32 @@
+package org.apache.spark.sql.zorder.clustering.forecast
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.types._
+import sparkzorder.curve.{BytesWord, LongWord, Zone}
+import sparkzorder.mark.SameOnAllLines
+
+/** Bytes of a row in a shuffle, by the bounds of its columns. */
+@SameOnAllLines
+class RowBytesSuite extends AnyFunSuite {
+  private val text = Zone.Between(BytesWord("customer/0001".getBytes), BytesWord("customer/0999".getBytes))
+  private val zones = Map[Seq[String], Seq[Zone]](
+    Seq("n") -> Seq(Zone.Between(LongWord(0), LongWord(1000)), Zone.Unknown),
+    Seq("t") -> Seq(text))
+
+  private def of(packed: Boolean, fields: (String, DataType)*): Double =
+    new RowBytes(zones, _ => 10L, packed).of(fields)
+
+  test("not compressed: eight bytes a field, NULL bits, the length, strings in whole words") {
+    assert(of(packed = false, "n" -> IntegerType) === 12.0 + 8)
+    assert(of(packed = false, "n" -> LongType, "t" -> StringType) === 12.0 + 8 + 8 + 16)
+    assert(of(packed = false, "s" -> new StructType().add("n", IntegerType)) === 12.0 + 8 + 12 + 8)
+  }
+
+  test("compressed: what differs, and a few bytes for what does not") {
+    assert(of(packed = true, "n" -> IntegerType) === 3.0 + 5)
+    assert(of(packed = true, "unknown" -> DoubleType) === 3.0 + 8)
+    assert(of(packed = true, "t" -> StringType) === 3.0 + 3 + (13 - (10 - 3)))
+    assert(of(packed = true, "a" -> ArrayType(IntegerType)) === 3.0 + 4 + 30)
+  }
+}

@@ -1,0 +1,71 @@
+package org.apache.spark.sql.zorder.clustering.inspect
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, RowGroup}
+import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
+import sparkzorder.mark.SameOnAllLines
+
+/** Which columns a run samples along with those that it clusters by. */
+@SameOnAllLines
+class TrackedColumnsSuite extends AnyFunSuite {
+
+  private def footer(zones: Zone*): FileFooter = FileFooter(
+    DataFile("f", 1, 1, ""),
+    100,
+    "",
+    Map.empty,
+    FileSchema(IndexedSeq.empty, new StructType(), Nil, Nil),
+    nulls = IndexedSeq.empty,
+    values = IndexedSeq.empty,
+    bytes = IndexedSeq.empty,
+    codecBytes = Map.empty,
+    rowGroups = IndexedSeq(RowGroup(100, 1, 0, 1, 4, zones.toIndexedSeq, Set.empty)),
+    encrypted = false)
+
+  private def between(a: Long, b: Long): Zone = Zone.Between(LongWord(a), LongWord(b))
+  private def text(a: String, b: String): Zone = Zone.Between(BytesWord(a.getBytes), BytesWord(b.getBytes))
+
+  test("columns that files skip by, the best first; not those in no order, constant, NULL or unknown") {
+    val footers = (0 until 10).map { i =>
+      footer(
+        between(i * 100L, i * 100L + 99), // in order
+        between(i, 99999L - i), // in no order: all ends differ
+        text(f"key-$i%03d0", f"key-${i + 4}%03d9"), // each file overlaps others
+        between(7, 7),
+        Zone.OnlyNulls,
+        Zone.Unknown)
+    }
+    assert(TrackedColumns.skippedBy(footers, 0 to 5) === Seq(0, 2))
+    assert(TrackedColumns.skippedBy(footers, 1 to 1).isEmpty)
+  }
+
+  test("words inside a range, numbers and strings, the whole range of longs too") {
+    def inside(min: Word, max: Word): Unit = {
+      val found = Seq(0.125, 0.5, 0.875).map(Probes.between(min, max, _))
+      assert((min +: found :+ max).sliding(2).forall(w => w.head <= w.last), found)
+    }
+    inside(LongWord(3), LongWord(3))
+    inside(LongWord(-5), LongWord(1000))
+    inside(LongWord(Long.MinValue), LongWord(Long.MaxValue))
+    inside(BytesWord("abc".getBytes), BytesWord("abd".getBytes))
+    inside(BytesWord("".getBytes), BytesWord(Array.fill(20)(0xff.toByte)))
+    assert(Probes.between(LongWord(0), LongWord(100), 0.5) === LongWord(50))
+  }
+
+  test("nested fields and partition columns; what is asked for comes before what is not") {
+    val schema =
+      StructType.fromDDL("a INT, s STRUCT<x: INT, y: ARRAY<INT>>, m MAP<INT, INT>, z INT, p STRING")
+    val found = RunStatistics.of(schema, Seq("p"), Nil, Set("z"), 3)
+    assert(found.columns.map(_.path) === Seq(Seq("z"), Seq("a"), Seq("s", "x")))
+    assert(found.clustering === 0 && found.bases === 0 && found.otherNumbers === (0 until 3))
+    assert(RunStatistics.of(
+      schema,
+      Seq("p"),
+      Nil,
+      Set("z"),
+      1000000).columns.map(_.path) === Seq(Seq("z")))
+  }
+}

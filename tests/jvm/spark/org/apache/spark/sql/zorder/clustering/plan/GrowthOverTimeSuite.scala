@@ -1,0 +1,82 @@
+package org.apache.spark.sql.zorder.clustering.plan
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.mark.SameOnAllLines
+
+/**
+ * Thirty appends, with a decision after each: what look-ups read beside a fresh FULL, in rows, what is written, and
+ * how many files there are. The same arithmetic as `benchmarks/growth`, with the decisions of the product.
+ */
+@SameOnAllLines
+class GrowthOverTimeSuite extends AnyFunSuite {
+  private val first = 1000000L
+
+  private case class Outcome(each: Seq[Double], written: Double, files: Double) {
+    def worst: Double = each.max
+    def mean: Double = each.sum / each.length
+  }
+
+  /** Even and odd bits of a cell's number: its place in a square grid in Z order. */
+  private def place(cell: Int, odd: Int): Int =
+    (0 until 8).map(i => (cell >> (2 * i + odd) & 1) << i).sum
+
+  /** Mean share of the two columns' ranges that the cells of a file cover. */
+  private def extent(cells: Seq[Int], of: Int): Double =
+    Seq(0, 1).map { c =>
+      val at = cells.map(place(_, c))
+      (at.max - at.min + 1) / math.sqrt(of.toDouble)
+    }.sum / 2
+
+  private def grow(cells: Int, share: Double, budget: Double = 5.0): Outcome = {
+    val fresh = (first * share).toLong
+    var settled = first
+    var appended = Vector.empty[(AppendedFiles, Seq[(Long, Double)])]
+    var written = 0L
+    val each = (1 to 30).map { run =>
+      val growth = Growth(
+        Array.fill(cells)(settled / cells),
+        Array.fill(cells)(100L),
+        fresh,
+        appended.map(_._1),
+        hurts = true)
+      growth.decide(budget) match {
+        case GrowthPlan.Refit =>
+          settled += fresh + appended.map(_._1.bytes).sum
+          appended = Vector.empty
+          written += settled
+        case append: GrowthPlan.Append =>
+          val files = append.fileOf.indices.groupBy(append.fileOf(_)).toSeq.sortBy(_._1).map(_._2)
+          val spans = files.zipWithIndex.map { case (f, i) =>
+            (DataFile(s"$run-$i", append.bytes * f.length / cells, 0L, ""), f.head, f.last + 1)
+          }
+          val read = files.map(f => (append.bytes * f.length / cells, extent(f, cells)))
+          appended = appended.dropRight(append.merged) :+ ((AppendedFiles(spans), read))
+          written += append.bytes
+        case other => fail(s"$other")
+      }
+      val rows = settled + appended.map(_._1.bytes).sum
+      val read = settled / math.sqrt(cells.toDouble) +
+        appended.flatMap(_._2).map { case (bytes, width) => bytes * width }.sum
+      (read / (rows / math.sqrt(cells.toDouble)), 1 + appended.map(_._1.spans.length).sum.toDouble / cells)
+    }
+    Outcome(each.map(_._1), written.toDouble / (30 * fresh), each.map(_._2).max)
+  }
+
+  test(
+    "appends of 1, 3 and 10 %: look-ups <= 1.4 x, 1.2 x in the mean, <= 5 bytes a byte, <= 1.5 x the files") {
+    for (cells <- Seq(16, 64, 256); share <- Seq(0.01, 0.03, 0.1)) {
+      val o = grow(cells, share)
+      assert(
+        o.worst <= 1.4 && o.mean <= 1.205 && o.written <= 5.0 && o.files <= 1.5,
+        s"$cells files, $share: ${o.worst} ${o.mean} ${o.written} ${o.files}")
+    }
+  }
+
+  test("a smaller budget is kept as well, and a larger one reads less") {
+    for (budget <- Seq(2.0, 3.0, 4.0, 8.0))
+      assert(grow(64, 0.03, budget).written <= budget, budget)
+    assert(grow(64, 0.03, 8.0).mean < grow(64, 0.03, 5.0).mean)
+  }
+}

@@ -1,0 +1,90 @@
+package org.apache.spark.sql.zorder.clustering.plan
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.mark.SameOnAllLines
+
+/** What becomes of new rows: the decision alone, without a table. */
+@SameOnAllLines
+class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+  private val cells = Array.fill(100)(1000L)
+
+  private def growth(
+      rows: Map[Int, Long],
+      freshBytes: Long,
+      spanning: Long = 0,
+      hurts: Boolean = false): Growth =
+    Growth(cells, Array.tabulate(100)(rows.getOrElse(_, 0L)), freshBytes, before(spanning), hurts)
+
+  private def before(bytes: Long*): Seq[AppendedFiles] = bytes.filter(_ > 0).zipWithIndex.map {
+    case (b, i) => AppendedFiles(Seq((DataFile(s"f$i", b, 0L, ""), 0, 100)))
+  }
+
+  test("rows of a few cells are merged into them") {
+    val few = growth(Map(3 -> 50L, 4 -> 50L), freshBytes = 1000)
+    assert(few.amplification === 3.0)
+    assert(few.decide(5.0) === GrowthPlan.Merge(Set(3, 4)))
+    assert(few.decide(2.9).isInstanceOf[GrowthPlan.Append])
+  }
+
+  test("rows in all cells become files of their own, more than their bytes would fill") {
+    val all = (0 until 100).map(_ -> 10L).toMap
+    val one = growth(all, freshBytes = 1000)
+    assert(one.amplification === 101.0)
+    assert(one.decide(5.0).asInstanceOf[GrowthPlan.Append].files === 8)
+    val five = growth(all, freshBytes = 5000).decide(5.0).asInstanceOf[GrowthPlan.Append]
+    assert(five.files === 16 && five.merged === 0)
+    assert(five.fileOf.groupBy(f => f).map(_._2.length).toSet === Set(6, 7))
+    // one row in 100,000 is not worth files that hold next to nothing
+    assert(growth(all, freshBytes = 1).decide(5.0).asInstanceOf[GrowthPlan.Append].files === 1)
+  }
+
+  test("everything is written anew when look-ups suffer and two thirds of the budget are enough for it") {
+    val all = (0 until 100).map(_ -> 10L).toMap
+    assert(growth(all, 1000, spanning = 42000, hurts = true).decide(5.0) === GrowthPlan.Refit)
+    assert(growth(all, 1000, spanning = 42000).decide(5.0).isInstanceOf[GrowthPlan.Append])
+    assert(growth(all, 1000, spanning = 41000, hurts = true).decide(5.0).isInstanceOf[GrowthPlan.Append])
+  }
+
+  test("files across cells are merged with new rows while they are not much larger") {
+    def merged(budget: Double, mayRefit: Boolean, bytes: Long*): Int =
+      Growth(cells, Array.fill(100)(10L), 1000, before(bytes: _*), hurts = false)
+        .decide(budget, mayRefit).asInstanceOf[GrowthPlan.Append].merged
+    assert(merged(5.0, true, 9000, 1500) === 1)
+    assert(merged(5.0, true, 3750, 1500) === 2)
+    assert(merged(5.0, true, 3750, 1600) === 0)
+    // a budget that has no room for it, and a statement that does not take the whole partition
+    assert(merged(2.0, true, 3750, 1500) === 0)
+    assert(merged(5.0, false, 3750, 1500) === 0)
+    val again = Growth(cells, Array.fill(100)(10L), 1000, before(3750, 1500), hurts = false).decide(5.0)
+    assert(again.asInstanceOf[GrowthPlan.Append].bytes === 6250)
+  }
+
+  test("a partition that has more than doubled is clustered anew") {
+    val all = (0 until 100).map(_ -> 1000L).toMap
+    assert(growth(all, 100001).decide(5.0) === GrowthPlan.Refit)
+    assert(growth(all, 100000).decide(5.0).isInstanceOf[GrowthPlan.Merge])
+  }
+
+  test(
+    "files that are appended: numbered from 0 without gaps, in the order of the cells, none without rows") {
+    val counts = Gen.listOfN(40, Gen.frequency(3 -> Gen.const(0L), 2 -> Gen.choose(1L, 500L)))
+    forAll(counts, Gen.choose(1L, 39999L)) { (rows, bytes) =>
+      whenever(rows.sum > 0) {
+        val g = Growth(Array.fill(40)(1000L), rows.toArray, bytes, Nil, hurts = false)
+        g.decide(1.0) match {
+          case append: GrowthPlan.Append =>
+            assert(append.fileOf.head === 0 && append.fileOf.zip(append.fileOf.tail).forall { case (a, b) =>
+              b == a || b == a + 1
+            })
+            for (f <- 0 until append.files)
+              assert(rows.indices.filter(append.fileOf(_) == f).map(rows(_)).sum > 0)
+          case other => fail(s"$other at a budget of 1")
+        }
+      }
+    }
+  }
+}

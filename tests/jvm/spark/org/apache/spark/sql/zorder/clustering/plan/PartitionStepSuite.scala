@@ -1,0 +1,114 @@
+package org.apache.spark.sql.zorder.clustering.plan
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.clustering.Batches
+import org.apache.spark.sql.zorder.table.file.DataFile
+import sparkzorder.curve.layout.{Cut, CutTree, InFileOrder, Layout, LayoutColumn, Leaf, ScaleBuilder}
+import sparkzorder.mark.SameOnAllLines
+
+/** How partitions that are larger than a batch are cut into steps. */
+@SameOnAllLines
+class PartitionStepSuite extends AnyFunSuite {
+
+  /** Eight files: cells of 1, 1, 3 (equal keys), 1, 2 (equal keys). */
+  private val layout = {
+    def cut(at: Int, left: CutTree, right: CutTree) = Cut(0, at, left, right)
+    val tree = cut(500, cut(200, Leaf(1), Leaf(1)), cut(700, Leaf(3), cut(900, Leaf(1), Leaf(2))))
+    Layout(
+      IndexedSeq(LayoutColumn("a", "INT", ScaleBuilder.ofLongs(Array.range(0, 1000).map(_.toLong), 0))),
+      tree,
+      "zorder",
+      InFileOrder.Hilbert)
+  }
+
+  private def files(n: Int, bytes: Long): Seq[DataFile] =
+    (0 until n).map(i => DataFile(s"f$i", bytes, 0L, ""))
+
+  /** All new files move, and the partition is clustered anew. */
+  private def ahead(placed: PlacedPartition, most: Long): Seq[PartitionStep] =
+    PartitionStep.ahead(placed, placed.fresh, GrowthPlan.Refit, layout, most)
+
+  private def bytes(step: PartitionStep): Long = step.files.map(_.length).sum
+
+  test("regions are runs of cells, and a cell of equal keys is never cut") {
+    for (wanted <- 1 to 12) {
+      val regions = Regions.of(layout, wanted)
+      assert(regions.starts.toSet.subsetOf(Set(0, 1, 2, 5, 6)), s"$wanted regions")
+      assert(regions.starts.head === 0 && regions.spans.last._2 === 8)
+      assert(regions.spans.map { case (a, b) => b - a }.sum === 8)
+    }
+    assert(Regions.of(layout, 8).starts === Seq(0, 1, 2, 5, 6))
+  }
+
+  test("regions are found again from the files that were gathered, whichever had rows") {
+    assert(Regions.between(Seq((0, 1), (2, 5)), 8).starts === Seq(0, 1, 2, 5))
+    assert(Regions.between(Seq((6, 8)), 8).starts === Seq(0, 6))
+  }
+
+  test("files are gathered within the limit, then regions are settled within it, the first before the last") {
+    val placed = PlacedPartition("", None, fresh = files(10, 100))
+    val gathering = ahead(placed, 250)
+    assert(gathering.map(_.files.length) === Seq(2, 2, 2, 2, 2) && gathering.forall(!_.settles))
+    assert(gathering.head.outputs.each.map(t => (t.fileNumber, t.until)) === Regions.of(layout, 8).spans)
+    assert(gathering.head.outputs.each.forall(_.level === OutputFiles.Gathered))
+    assert(PartitionStep.afterFirst(gathering, placed, GrowthPlan.Refit, 250) === 4 + 4)
+
+    val spans = Regions.of(layout, 8).spans
+    val gathered = placed.copy(
+      fresh = Nil,
+      gathered = spans.zip(files(5, 120)).map { case (s, f) => s -> Seq(f) }.toMap)
+    val settling = ahead(gathered, 250)
+    assert(settling.map(_.outputs.each.map(_.fileNumber)) === Seq(Seq(0, 1), Seq(2, 3, 4, 5), Seq(6, 7)))
+    assert(settling.forall(s => s.settles && s.files.map(_.length).sum <= 250))
+    assert(PartitionStep.afterFirst(settling, gathered, GrowthPlan.Refit, 250) === 2)
+  }
+
+  test("a step is never empty, however small the limit") {
+    val steps = ahead(PlacedPartition("", None, fresh = files(3, 100)), 1)
+    assert(steps.map(_.files.length) === Seq(1, 1, 1))
+  }
+
+  test("new rows are gathered, and each region that has some is written with the cells that they fell into") {
+    val settled = (0 until 8).map(n => n -> Seq(DataFile(s"s$n", 100, 0L, ""))).toMap
+    val placed = PlacedPartition("", Some("x"), settled, fresh = files(3, 100))
+    val merge = GrowthPlan.Merge(Set(0, 6))
+    val gathering = PartitionStep.ahead(placed, placed.fresh, merge, layout, 300)
+    assert(gathering.length === 1 && !gathering.head.settles && bytes(gathering.head) === 300)
+    assert(PartitionStep.afterFirst(gathering, placed, merge, 300) === 2)
+    val gathered = placed.copy(
+      fresh = files(2, 10),
+      gathered = Map((0, 1) -> files(1, 150), (6, 8) -> files(1, 150)))
+    val settling = PartitionStep.ahead(gathered, Nil, merge, layout, 300)
+    assert(settling.map(_.files.map(_.path)) === Seq(Seq("f0", "s0"), Seq("f0", "s6")))
+    assert(settling.forall(s => s.settles && !s.outputs.spread))
+    // a statement that goes on where another died does not know the cells
+    val resumed = PartitionStep.ahead(gathered, Nil, GrowthPlan.Refit, layout, 400)
+    assert(resumed.map(_.files.map(_.path)) === Seq(Seq("f0", "s0"), Seq("f0", "s6", "s7")))
+  }
+
+  test("new rows that are appended: as many files in steps as at once") {
+    val placed = PlacedPartition("", Some("x"), Map(0 -> files(1, 10)), fresh = files(6, 100))
+    val append = GrowthPlan.Append(Array(0, 0, 1, 1, 2, 3, 4, 5), 600)
+    val steps = PartitionStep.ahead(placed, placed.fresh, append, layout, 200)
+    assert(steps.map(_.outputs.each.length) === Seq(2, 2, 2) && steps.forall(_.settles))
+    assert(steps.forall(_.outputs.each.forall(_.level === OutputFiles.Appended)))
+    assert(steps.head.outputs.each.map(t => (t.fileNumber, t.until)) === Seq((0, 5), (5, 8)))
+    // the second batch sees what the first has left
+    val rest = PartitionStep.ahead(placed, placed.fresh.drop(2), append, layout, 200)
+    assert(rest.map(_.outputs.each.length) === Seq(2, 2))
+    assert(PartitionStep.afterFirst(rest, placed, append, 200) === 1)
+  }
+
+  test("10,000 files are the most of one commit, of whole partitions and of steps") {
+    val gib = 1L << 30
+    def batches(options: RunOptions) = new Batches(options, 0L)
+    val partitions = (0 until 30).map(i => f"p=$i%02d" -> 250 * gib)
+    val files = FileCount.of(250 * gib, 256L << 20, RunOptions())
+    assert(batches(RunOptions()).next(partitions).finished.size === 10000 / files)
+    assert(batches(RunOptions()).step(1000 * gib, 25000) === Some((1000 * gib + 2) / 3))
+    assert(batches(RunOptions()).step(1000 * gib, 4096) === None)
+    assert(batches(RunOptions(maxBytesInFlight = Some(gib))).step(1000 * gib, 4096) === Some(gib))
+  }
+}

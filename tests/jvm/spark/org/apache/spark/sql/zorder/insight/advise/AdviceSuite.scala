@@ -1,0 +1,187 @@
+package org.apache.spark.sql.zorder.insight.advise
+
+import java.nio.file.Path
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.zorder.clustering.{JobWatch, RunFixture}
+import sparkzorder.mark.SameOnAllLines
+
+/** Tables and logs whose best layout is known, and what is advised. */
+@SameOnAllLines
+class AdviceSuite extends AnyFunSuite with RunFixture {
+  private val rows = 100000L
+
+  /** Five rows have the same b: too many for an identifier. */
+  private def data: DataFrame = numbers(rows).withColumn("b", col("b") % 20000)
+
+  /** Makes a log of queries on single columns, or on several at once: `"a, b" -> weight`. */
+  private def log(queries: (String, Double)*): String = {
+    val selects = queries.map { case (columns, weight) =>
+      val box = columns.split(", ").map(c => s"named_struct('column', '$c', 'kind', 'equal')").mkString(", ")
+      s"SELECT array(array($box)) boxes, ${weight}D weight, '$columns' query"
+    }
+    spark.sql(selects.mkString(" UNION ALL ")).createOrReplaceTempView("advice_log")
+    "advice_log"
+  }
+
+  private def advice(path: Path, log: Option[String]): Seq[Row] =
+    spark.sql(s"SELECT * FROM clustering_advice('$path'${log.fold("")(l => s", '$l'")})").collect().toSeq
+
+  private def verdict(row: Row): String = row.getAs[String]("verdict")
+  private def columns(row: Row): Seq[String] = row.getSeq[String](row.fieldIndex("columns"))
+  private def bits(row: Row): Seq[Double] = row.getSeq[Double](row.fieldIndex("bits"))
+  private def number(row: Row, name: String): Double = row.getAs[Double](name)
+
+  private def withData(data: DataFrame)(body: Path => Unit): Unit = withTempDir { dir =>
+    withConf("spark.zorder.fileCount" -> "16", "spark.zorder.pageRowLimit" -> "1000") {
+      val path = dir.resolve("t")
+      data.write.option("parquet.page.row.count.limit", 1000).parquet(path.toString)
+      body(path)
+    }
+  }
+
+  test("two columns asked equally: both, with two bits each; the run reads what was expected") {
+    withData(data) { path =>
+      val (found, watch) = JobWatch(spark)(advice(path, Some(log("a" -> 1, "b" -> 1))))
+      assert(watch.reads.map(_._1).distinct.length === 1 && watch.reads.map(_._2).sum <= rows)
+      val best = found.head
+      assert(verdict(best) === "CLUSTER" && columns(best).toSet === Set("a", "b"), found)
+      assert(bits(best).forall(b => math.abs(b - 2.0) <= 0.25), best)
+      assert(best.getAs[Int]("files") === 16 && best.getAs[Int]("rank") === 1)
+      assert(number(best, "share_now") > 0.95 && math.abs(number(best, "share_bound") - 0.25) < 0.01)
+      assert(number(best, "x_bound") <= 1.1 && number(best, "gain") > 0.6)
+      val alone = found.filter(r => columns(r).size == 1)
+      assert(alone.map(verdict) === Seq("SORT") && math.abs(number(
+        alone.head,
+        "share_expected") - 0.53) < 0.03)
+      // the second column costs the look-ups of the first a quarter of the files less the sixteenth that they read
+      assert(math.abs(number(best, "loss_by_last_column") - (0.25 - 0.0625)) < 0.03)
+      val run = done(one(best.getAs[String]("statement")))
+      val measured = (share(run, 0, "files", "measured") + share(run, 1, "files", "measured")) / 2
+      assert(math.abs(number(best, "share_expected") / measured - 1) < 0.15)
+    }
+  }
+
+  test("a column that is asked more often gets more bits; one that is never asked is never proposed") {
+    withData(data) { path =>
+      val found = advice(path, Some(log("a" -> 0.85, "b" -> 0.15)))
+      val two = found.find(r => columns(r).toSet == Set("a", "b")).get
+      val each = columns(two).zip(bits(two)).toMap
+      assert(each("a") > each("b") + 1.0, two)
+      assert(found.flatMap(columns).toSet === Set("a", "b"))
+    }
+  }
+
+  test("an identifier that is only looked up: a Bloom filter, and the others are laid out without it") {
+    withData(data.repartition(4).withColumnRenamed("id", "key")) { path =>
+      val found = advice(path, Some(log("a" -> 1, "b" -> 1, "key" -> 2)))
+      assert(columns(found.head).toSet === Set("a", "b"), found)
+      val bloom = found.find(r => verdict(r) == "BLOOM FILTER").get
+      assert(columns(bloom) === Seq("key") && bloom.getAs[String]("statement").contains("bloom = 'key'"))
+      assert(bloom.getAs[String]("reason").startsWith("key tells nearly every row from the others"))
+      done(one(bloom.getAs[String]("statement")))
+    }
+  }
+
+  test("a table that is sorted by the only column that is asked: leave it") {
+    withData(data.repartitionByRange(16, col("id")).sortWithinPartitions("id")) { path =>
+      val found = advice(path, Some(log("id, a" -> 1, "id" -> 1)))
+      assert(verdict(found.head) === "LEAVE IT", found)
+      assert(math.abs(number(found.head, "share_now") - 1.0 / 16) < 0.01)
+      assert(number(found.head, "gain") === 0.0 && found.head.isNullAt(found.head.fieldIndex("statement")))
+    }
+  }
+
+  test("what gains enough comes before LEAVE IT, whatever the bound of independent columns says") {
+    val rare = numbers(rows).selectExpr("id t", "cast(pmod(xxhash64(id), 50) = 0 as int) flag")
+    withData(rare.repartitionByRange(16, col("t")).sortWithinPartitions("t")) { path =>
+      // a flag that few rows have, in a short time: one file of these rows spans much time
+      spark.range(40).selectExpr(
+        """array(array(
+          named_struct('column', 'flag', 'kind', 'equal', 'low', null, 'high', null, 'values', array('1')),
+          named_struct('column', 't', 'kind', 'range', 'low', cast(id * 2300 as string),
+            'high', cast(id * 2300 + 1000 as string), 'values', null))) boxes""",
+        "cast(id as string) query").createOrReplaceTempView("advice_log")
+      val found = advice(path, Some("advice_log"))
+      assert(verdict(found.head) === "SORT" && number(found.head, "gain") > 0.5, found)
+      assert(!found.map(verdict).contains("LEAVE IT"), found)
+    }
+  }
+
+  test("a table that is left alone gets the filters of its identifiers by force") {
+    withData(data.repartitionByRange(16, col("a")).sortWithinPartitions("a")) { path =>
+      val found = advice(path, Some(log("a" -> 3, "id" -> 1)))
+      assert(found.map(verdict) === Seq("LEAVE IT", "SORT", "BLOOM FILTER"), found)
+      val statement = found.last.getAs[String]("statement")
+      assert(statement.endsWith("WITH (queryLog = 'advice_log', bloom = 'id', force = 'true')"))
+      done(one(statement))
+    }
+  }
+
+  test("a small table: leave it, without a sample") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(1000).write.parquet(path.toString)
+      val (found, watch) = JobWatch(spark)(advice(path, None))
+      assert(found.map(verdict) === Seq("LEAVE IT") && watch.reads.isEmpty)
+      assert(found.head.getAs[String]("reason").contains("is smaller than 4 files"))
+    }
+  }
+
+  test("without a log every column counts the same, a constant one not at all") {
+    withData(data.selectExpr(
+      "a",
+      "b",
+      "7 AS seven",
+      "cast(null AS int) AS nothing",
+      "named_struct('f', d) AS n")) {
+      path =>
+        val found = advice(path, None)
+        assert(verdict(found.head) === "CLUSTER" && columns(found.head).toSet === Set("a", "b", "n.f"), found)
+        assert(found.map(columns(_).size).toSet === Set(1, 2, 3))
+        assert(found.head.getAs[String]("reason").contains("without a query log each column counts the same"))
+        done(one(found.head.getAs[String]("statement")))
+    }
+  }
+
+  test("few values, asked by most queries: partitions; of a partitioned table they are kept") {
+    val regions = data.selectExpr("a", "b", "a % 4 AS region")
+    withData(regions) { path =>
+      val found = advice(path, Some(log("region, a" -> 1, "region, b" -> 1)))
+      val partition = found.find(r => verdict(r) == "PARTITION").get
+      assert(columns(partition) === Seq("region") && partition.isNullAt(partition.fieldIndex("statement")))
+    }
+    withTempDir { dir =>
+      withConf("spark.zorder.fileCount" -> "8") {
+        val path = dir.resolve("t")
+        regions.repartition(4).write.partitionBy("region").parquet(path.toString)
+        val found = advice(path, Some(log("region, a" -> 1, "b" -> 1)))
+        assert(columns(found.head).toSet === Set("a", "b") && found.head.getAs[Int]("files") === 32, found)
+        assert(found.head.getAs[String]("reason").contains("judged by the largest partition, region="))
+        assert(found.map(verdict).last === "KEEP PARTITIONING" && columns(found.last) === Seq("region"))
+      }
+    }
+  }
+
+  test("what cannot be advised is one sentence") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      numbers(1000).write.parquet(path.toString)
+      def refused(arguments: String): String =
+        intercept[AnalysisException](
+          spark.sql(s"SELECT * FROM clustering_advice($arguments)").collect()).getMessage
+      assert(refused(
+        "").startsWith("clustering_advice takes a table or a path and perhaps a query log, as in SELECT * " +
+        "FROM clustering_advice('db.t', 'db.queries')."))
+      assert(refused("'/not/there'").startsWith("There is nothing at file:/not/there."))
+      assert(refused(s"'$path', 'no_log'").startsWith("The query log no_log cannot be read: "))
+      spark.sql("SELECT 'other' `table`, array(array(named_struct('column', 'a', 'kind', 'equal'))) boxes")
+        .createOrReplaceTempView("other_log")
+      assert(
+        refused(s"'$path', 'other_log'").startsWith("The query log other_log has no query with a filter on "))
+    }
+  }
+}

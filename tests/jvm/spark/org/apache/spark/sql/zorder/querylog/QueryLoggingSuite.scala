@@ -1,0 +1,160 @@
+package org.apache.spark.sql.zorder.querylog
+
+import java.nio.file.{Files, Paths}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.clustering.draw.BoxFixture
+import sparkzorder.SameOnAllLines
+
+/** The log of a session's own queries: asked for, counted, bounded, and harmless. */
+class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
+
+  /** A table of a thousand rows, and a place for a log. */
+  private def fresh(body: (String, String) => Unit): Unit = withTempDir { dir =>
+    val table = dir.resolve("t").toString
+    spark.range(0, 1000, 1, 4).selectExpr("id", "cast(id % 10 as int) a", "concat('n', id) s")
+      .write.parquet(table)
+    try body(table, dir.resolve("log").toString)
+    finally { val _ = spark.sql("ZORDER LOG STOP") }
+  }
+
+  private def start(log: String, more: String = ""): Row = spark.sql(s"ZORDER LOG START '$log' $more").head()
+  private def stop(): Row = spark.sql("ZORDER LOG STOP").head()
+  private def rows(log: String): DataFrame = spark.read.parquet(log)
+
+  private def boxes(log: String): Seq[(Seq[String], Double)] =
+    QueryLog.read(
+      Shims.classic(spark),
+      log).queries.map(q => (shown(q.boxes), q.weight)).sortBy(_._1.mkString)
+
+  test("queries are counted by their shape; widths and no values by default") {
+    fresh { (table, log) =>
+      val t = spark.read.parquet(table)
+      t.where("id = 1").count()
+      assert(start(log).getString(1) === "STARTED")
+      (1 to 5).foreach(i => t.where(s"a = $i").collect())
+      t.where("id BETWEEN 100 AND 199").count()
+      t.count()
+      val end = stop()
+      assert(end.getString(1) === "STOPPED" && end.getLong(2) === 6 && end.getLong(3) === 2)
+      assert(boxes(log) === Seq((Seq("a equal"), 5.0), (Seq("id range"), 1.0)))
+      val range =
+        rows(log).selectExpr("explode(flatten(boxes)) c", "table", "time").where("c.kind = 'range'").head()
+      assert(range.getStruct(0).getAs[Double]("width") === 0.099 && range.getString(1) === s"file:$table")
+      assert(math.abs(range.getTimestamp(2).getTime - System.currentTimeMillis()) < 600000)
+      assert(rows(log).schema === LoggedQuery.schema)
+      // the fingerprint of a shape is of any digits, and so are names of directories and times
+      assert(!rows(log).drop("query", "table", "time").collect().mkString.contains("199"))
+      t.where("a = 7").count()
+      assert(boxes(log).map(_._2).sum === 6.0)
+    }
+  }
+
+  test("with literals, one row per value", SameOnAllLines) {
+    fresh { (table, log) =>
+      start(log, "KEEP LITERALS")
+      (1 to 3).foreach(i => spark.read.parquet(table).where(s"a = $i AND s LIKE 'n${i}%'").collect())
+      stop()
+      assert(boxes(log).map(_._1.head) === (1 to 3).map(i => s"a equal[$i] & s prefix(n$i..)"))
+    }
+  }
+
+  test("a setting starts and stops it, and nothing is logged without one") {
+    fresh { (table, log) =>
+      val t = spark.read.parquet(table)
+      withConf(SessionKeys.QueryLogPath.key -> log) {
+        t.where("a = 1").count()
+        t.where("a = 2").count()
+      }
+      t.where("a = 3").count()
+      assert(boxes(log) === Seq((Seq("a equal"), 2.0)))
+      assert(stop().getString(1) === "NOT_STARTED")
+    }
+  }
+
+  test("joins, subqueries, writes: one row for each table that is filtered") {
+    fresh { (table, log) =>
+      withTable("q_out") {
+        spark.read.parquet(table).createOrReplaceTempView("q_t")
+        start(log, "KEEP LITERALS")
+        spark.sql("CREATE TABLE q_out USING parquet AS SELECT x.id FROM q_t x JOIN q_t y ON x.id = y.id " +
+          "WHERE x.a = 3 AND y.a < (SELECT max(a) FROM q_t WHERE s = 'n7')")
+        spark.table("q_out").where("id = 3").count()
+        stop()
+        val all = boxes(log).flatMap(_._1)
+        assert(all.contains("s equal[n7]") && all.contains("id equal[3]"), all)
+        assert(all.exists(_.startsWith("a equal[3]")), all)
+        val tables = rows(log).select("table").distinct().collect().map(_.getString(0)).toSet
+        assert(tables === Set(s"file:$table", "spark_catalog.default.q_out"))
+      }
+    }
+  }
+
+  test("a clustering run is no query") {
+    fresh { (table, log) =>
+      start(log)
+      spark.sql(s"ZORDER TABLE '$table' BY (id, a) WITH (fileCount = 4, force = true)").collect()
+      assert(stop().getLong(2) === 0 && files(log).isEmpty)
+    }
+  }
+
+  test("unlike queries are bounded, like ones are counted on", SameOnAllLines) {
+    fresh { (table, log) =>
+      withConf(SessionKeys.QueryLogMost.key -> "3") {
+        start(log, "KEEP LITERALS")
+        (0 until 6).foreach(i => spark.read.parquet(table).where(s"a = ${i % 5}").count())
+        val end = stop()
+        assert(end.getLong(2) === 6 && end.getLong(3) === 3 && end.getLong(4) === 2)
+        assert(boxes(log).map(_._2) === Seq(2.0, 1.0, 1.0))
+      }
+    }
+  }
+
+  test("batches become files; the end of the application writes the rest", SameOnAllLines) {
+    var batches = Vector.empty[Seq[LoggedQuery]]
+    val recorder = new QueryRecorder(10, b => batches :+= b)
+    val one = LoggedQuery(Some("t"), None, "q", 1.0, Nil)
+    (0 until QueryRecorder.Batch + 5).foreach(_ => recorder.add(one))
+    recorder.flush()
+    recorder.flush()
+    assert(batches.map(_.map(_.weight)) === Vector(Seq(1000.0), Seq(5.0)))
+  }
+
+  test("a log that cannot be written fails no query") {
+    fresh { (table, log) =>
+      start(log)
+      spark.read.parquet(table).where("a = 1").count()
+      Files.delete(Paths.get(log))
+      Files.write(Paths.get(log), Array[Byte](1))
+      assert(stop().getString(1) === "STOPPED")
+      val refused = intercept[ZOrderException](start(log)).getMessage
+      assert(refused.startsWith("The query log cannot be written to file:"), refused)
+    }
+    val where = intercept[ZOrderException](spark.sql("ZORDER LOG START").collect()).getMessage
+    assert(
+      where === "Say where the log goes: ZORDER LOG START '/logs/queries', or SET spark.zorder.queryLog.path.")
+  }
+
+  test("statistics of the catalog say how much a value selects") {
+    fresh { (table, log) =>
+      withTable("q_stats") {
+        spark.read.parquet(table).write.saveAsTable("q_stats")
+        spark.sql("ANALYZE TABLE q_stats COMPUTE STATISTICS FOR COLUMNS a, id")
+        start(log)
+        spark.table("q_stats").where("a = 3 AND id < 500").count()
+        stop()
+        val c = rows(log).selectExpr("explode(flatten(boxes)) c").select("c.kind", "c.selectivity", "c.width")
+        assert(c.where("kind = 'equal'").head().getDouble(1) === 0.1)
+        assert(c.where("kind = 'range'").head().getDouble(2) === 0.5)
+      }
+    }
+  }
+
+  private def files(log: String): Seq[String] = Option(Paths.get(log).toFile.list()).toSeq.flatten
+}

@@ -1,0 +1,287 @@
+package org.apache.spark.sql.zorder.skipping
+
+import java.nio.file.{Files, Path}
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.execution.FileSourceScanExec
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
+import sparkzorder.mark.SameOnAllLines
+
+/** What a query skips and why not more, told without running it. */
+@SameOnAllLines
+class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHelper {
+
+  private def aged(path: Path): Unit =
+    Files.walk(path).filter(_.toString.endsWith(".parquet")).forEach { f =>
+      f.toFile.setLastModified(System.currentTimeMillis() - 3600000)
+      ()
+    }
+
+  private def index(path: Path, columns: String = ""): Unit = {
+    aged(path)
+    spark.sql(s"ZORDER INDEX '$path' $columns")
+    ()
+  }
+
+  /** Ten files of a thousand ids each; `n` is -1 in every file beside its own range. */
+  private def ids(path: Path): Unit = spark.range(0, 10000, 1, 10).selectExpr(
+    "id",
+    "if(id % 1000 < 200, -1, id) n",
+    "concat('k', lpad(cast(id as string), 6, '0')) s").write
+    .option("parquet.page.row.count.limit", "100").parquet(path.toString)
+
+  private def explain(query: String): Seq[Row] = spark.sql(s"ZORDER EXPLAIN $query").collect().toSeq
+
+  /** Of a query that has run. */
+  private def opened(df: DataFrame): Long =
+    collectWithSubqueries(df.queryExecution.executedPlan) { case s: FileSourceScanExec =>
+      s.metrics("numFiles").value
+    }.sum
+
+  private def line(rows: Seq[Row], filter: String): Row =
+    rows.find(_.getAs[String]("filter") == filter).getOrElse(fail(s"no $filter in ${rows.mkString("\n")}"))
+
+  private def reason(rows: Seq[Row], filter: String): String = line(rows, filter).getAs[String]("reason")
+
+  test("each filter with what it prunes alone, beyond those before it, by what, and why not more") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      ids(path)
+      index(path, "COLUMNS (id, n)")
+      val before = SkippingUsage.tables.map(_.scans).sum
+      val rows = explain(
+        s"SELECT * FROM parquet.`$path` WHERE id < 3000 AND n = 2500 AND upper(s) = 'K002500' AND s > 'k'")
+      assert(SkippingUsage.tables.map(_.scans).sum === before, "the query was run")
+      val whole = rows.head
+      assert(whole.isNullAt(2) && whole.getAs[String]("table").endsWith("/t"))
+      assert(whole.getAs[Long]("considered") === 10 && whole.getAs[Long]("kept") === 1)
+      assert(whole.getAs[String]("reason") === "")
+      val id = line(rows, "(id < 3000L)")
+      assert((id.getAs[Long]("pruned"), id.getAs[String]("pruned_by")) === ((7L, "range (7)")))
+      assert(id.getAs[String]("reason") === "the ranges of 3 files meet it")
+      val n = line(rows, "(n = 2500L)")
+      assert((n.getAs[Long]("pruned"), n.getAs[String]("pruned_by")) === ((9L, "range (2), range set (7)")))
+      assert(n.getAs[Long]("pruned_further") <= 3L && n.getAs[Long]("kept") === 1)
+      assert(reason(rows, "(upper(s) = 'K002500')") === "function does not keep order: upper(s)")
+      assert(reason(rows, "(s > 'k')") === "column is not in the index: s")
+      assert(reason(rows, "(id IS NOT NULL)") === "the range of every file meets it")
+    }
+  }
+
+  test("what is kept is what a scan opens, whatever the filter") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      ids(path)
+      index(path)
+      spark.range(3).selectExpr("id", "id n", "'x' s").coalesce(1).write.mode("append").parquet(path.toString)
+      Seq(
+        "id = 4711",
+        "id = 4711 OR s = 'k000005'",
+        "NOT (id >= 1000)",
+        "n = -1 AND s LIKE 'k0047%'",
+        "id < n",
+        "true",
+        "id > (SELECT 5)",
+        "rand() > 2").foreach { where =>
+        val query = s"SELECT * FROM parquet.`$path` WHERE $where"
+        val wholes = explain(query).filter(_.isNullAt(2))
+        val df = spark.sql(query)
+        df.collect()
+        assert(wholes.map(_.getAs[Long]("kept")).sum === opened(df), where)
+      }
+      val rows = explain(s"SELECT * FROM parquet.`$path` WHERE id = 4711")
+      assert(rows.head.getAs[String](
+        "reason") === "stale entry: 1 file is new or changed: run ZORDER REFRESH INDEX")
+    }
+  }
+
+  test("every scan of a query, also in subqueries and of tables that have no index") {
+    withTempDir { dir =>
+      val (a, b) = (dir.resolve("a"), dir.resolve("b"))
+      ids(a)
+      spark.range(10).write.parquet(b.toString)
+      index(a)
+      val rows = explain(
+        s"SELECT * FROM parquet.`$a` x JOIN parquet.`$b` y ON x.id = y.id " +
+          s"WHERE x.id > (SELECT max(id) FROM parquet.`$a` WHERE n = 2500) OR x.n IN (SELECT id FROM parquet.`$b`)")
+      val wholes = rows.filter(_.isNullAt(2))
+      assert(wholes.length === 4)
+      assert(
+        wholes.count(_.getAs[String]("reason") == "no statistics index: make one with ZORDER INDEX") === 2)
+      withConf("spark.zorder.skipping.enabled" -> "false") {
+        val off = explain(s"SELECT * FROM parquet.`$a` WHERE id = 3")
+        assert(off.map(_.getAs[String]("reason")) === Seq("spark.zorder.skipping.enabled is false"))
+        assert(off.head.getAs[Long]("kept") === 10)
+      }
+      withTable("made") {
+        val made = explain(s"CREATE TABLE made USING parquet AS SELECT * FROM parquet.`$a` WHERE id = 3")
+        assert(made.filter(_.isNullAt(2)).map(_.getAs[Long]("kept")) === Seq(1L))
+        assert(!spark.catalog.tableExists("made"))
+      }
+      assert(explain("SELECT 1").isEmpty)
+    }
+  }
+
+  test("why a column prunes nothing: INT96, another type, defaults, partitions, functions of users") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      withConf("spark.sql.parquet.outputTimestampType" -> "INT96") {
+        spark.range(0, 100, 1, 2).selectExpr(
+          "id",
+          "cast(id as int) i",
+          "timestamp_seconds(id * 86400) at",
+          "id % 2 part").write.partitionBy("part").parquet(path.toString)
+      }
+      index(path)
+      withTable("explained") {
+        spark.sql(
+          "CREATE TABLE explained (id BIGINT, i BIGINT, at TIMESTAMP, part BIGINT) USING parquet " +
+            s"PARTITIONED BY (part) LOCATION '$path'")
+        spark.sql("MSCK REPAIR TABLE explained")
+        spark.sql("ALTER TABLE explained ADD COLUMN x BIGINT DEFAULT 5")
+        val session = spark
+        session.udf.register("twice", (n: Long) => n * 2)
+        def why(where: String, filter: String): String =
+          reason(explain(s"SELECT * FROM explained WHERE $where"), filter)
+        assert(why("at = timestamp_seconds(86400)", "(at = TIMESTAMP '1970-01-02 00:00:00')")
+          === "no statistics: INT96 (at in 4 files)")
+        assert(why("i = 3", "(i = 3L)") === "type differs: i is BIGINT here, INT in the index")
+        assert(why("x = 5", "(x = 5L)") === "column is not in the index: x")
+        val udf = explain("SELECT * FROM explained WHERE twice(id) = 4").map(_.getAs[String]("reason"))
+        assert(udf.exists(r => r.startsWith("user-defined function: ") && r.contains("twice(")))
+        assert(why("id > i", "(id > i)") === "not a comparison of one column with constants: (id > i)")
+        val parts = explain("SELECT * FROM explained WHERE part = 1 AND id = 3")
+        assert(parts.head.getAs[Long]("considered") === 2)
+        assert(parts.head.getAs[String]("table") === "spark_catalog.default.explained")
+      }
+    }
+  }
+
+  test("a query log: what each query opens, the worst first") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      ids(path)
+      index(path, "COLUMNS (id)")
+      spark.sql(
+        s"SELECT * FROM zorder_query_log('SELECT * FROM parquet.`$path` WHERE id = 3', " +
+          s"'SELECT * FROM parquet.`$path` WHERE id BETWEEN 3 AND 4000', " +
+          s"""'SELECT * FROM parquet.`$path` WHERE s = "k1"', """ +
+          s"""'SELECT * FROM parquet.`$path` WHERE id = 7 OR upper(s) = "k1"')""")
+        .createOrReplaceTempView("queries")
+      val rows = spark.sql("ZORDER EXPLAIN LOG queries").collect().toSeq
+      assert(rows.map(_.getAs[Long]("kept")) === Seq(10, 10, 5, 1))
+      assert(rows.map(_.getAs[String]("reason")).take(2).sorted === Seq(
+        "column is not in the index: s",
+        "function does not keep order: upper(s)"))
+      assert(rows.last.getAs[String]("filter") === "id = ?")
+      spark.table("queries").selectExpr(
+        "table",
+        "time",
+        "query",
+        "weight",
+        "transform(boxes, b -> transform(b, c -> named_struct('column', c.column, 'kind', c.kind))) boxes")
+        .createOrReplaceTempView("bare")
+      val bare = spark.sql("ZORDER EXPLAIN LOG bare").collect().map(_.getAs[String]("reason"))
+      assert(bare.forall(_.startsWith("the log has no values")))
+      val refused = intercept[ZOrderException](spark.sql("ZORDER EXPLAIN"))
+      assert(refused.getMessage.contains("it ends after ZORDER EXPLAIN"))
+    }
+  }
+
+  test("what skipping has done so far, by table and column") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      ids(path)
+      index(path, "COLUMNS (id, n)")
+      spark.sql(s"SELECT * FROM parquet.`$path` WHERE id = 3 AND s > ''").collect()
+      spark.sql(s"SELECT * FROM parquet.`$path` WHERE id < 5000 AND n > 0").collect()
+      val usage = spark.sql(s"SELECT * FROM zorder_skipping_usage() WHERE table LIKE '%$path'").collect()
+      assert(usage.map(_.getString(1)).toSeq === Seq(null, "id", "n"))
+      assert(usage.map(_.getLong(2)).toSeq === Seq(2, 2, 1))
+      assert(usage.map(_.getLong(3)).toSeq === Seq(20, 20, 10))
+      assert(usage.map(_.getLong(4)).toSeq === Seq(14, 14, 5))
+      assert(usage.forall(r => r.getLong(5) == 0 && r.getDouble(6) > 0))
+      intercept[Exception](spark.sql("SELECT * FROM zorder_skipping_usage(1)"))
+    }
+  }
+
+  test("functions and casts that keep order skip files as their columns do") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      withConf(
+        "spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS",
+        "spark.sql.session.timeZone" -> "America/Sao_Paulo") {
+        // ten files of a hundred days each, from 2018 on, when clocks still changed at midnight
+        spark.range(0, 24000, 1, 10).selectExpr(
+          "id",
+          "cast(id as int) i",
+          "timestamp'2018-01-01 00:00:00' + make_dt_interval(0, cast(id as int)) ts",
+          "date_add(date'2018-01-01', cast(id div 24 as int)) d",
+          "timestamp_ntz'2018-01-01 00:00:00' + make_dt_interval(0, cast(id as int)) n",
+          "cast(id as decimal(20, 2)) w").write.parquet(path.toString)
+        index(path)
+        val cases = Seq(
+          "to_date(ts) = date'2018-11-04'" -> 1,
+          "cast(ts as date) BETWEEN date'2018-02-17' AND date'2018-02-18'" -> 1,
+          "to_date(ts) IN (date'2018-01-05', date'2020-09-20')" -> 2,
+          "year(ts) = 2019" -> 5,
+          "year(ts) < 2018" -> 0,
+          "year(d) = 2020" -> 3,
+          "date_trunc('MONTH', ts) = timestamp'2019-03-01 00:00:00'" -> 1,
+          "trunc(d, 'MM') = date'2019-03-01'" -> 1,
+          "trunc(ts, 'YEAR') >= date'2020-01-01'" -> 3,
+          "cast(id as double) = 4711.0D" -> 1,
+          "cast(id as double) = 4711.5D" -> 0,
+          "cast(i as bigint) = 4711L" -> 1,
+          "i > 1e9" -> 0,
+          "cast(d as timestamp) < timestamp'2018-01-02 00:00:00'" -> 1,
+          "d = timestamp'2018-11-04 01:00:00'" -> 1,
+          // a moment after an hour that was left out
+          "n = timestamp'2018-11-04 01:30:00'" -> 1,
+          "n >= timestamp'2020-01-01 00:00:00'" -> 3,
+          "date_trunc('MONTH', n) = timestamp'2019-03-01 00:00:00'" -> 1,
+          "d IN ('2018-01-05', '2020-09-20')" -> 2,
+          "d LIKE '2018-01-1%'" -> 1,
+          "i IN ('4711', '17')" -> 2,
+          "w = 4711.5D" -> 1,
+          "w < 2400.0D" -> 1,
+          "month(ts) = 3" -> 10)
+        val all = cases.zipWithIndex.map { case ((where, _), i) => s"count_if($where) c$i" }.mkString(", ")
+        val counts = spark.sql(s"SELECT $all FROM parquet.`$path`").head()
+        cases.zipWithIndex.foreach { case ((where, files), i) =>
+          val query = spark.sql(s"SELECT id FROM parquet.`$path` WHERE $where")
+          assert(query.collect().length === counts.getLong(i), where)
+          val read = opened(query)
+          assert(read <= files, where)
+          assert(
+            explain(s"SELECT id FROM parquet.`$path` WHERE $where").head.getAs[Long]("kept") === read,
+            where)
+        }
+      }
+    }
+  }
+
+  test("Bloom filters and the first rows of an order are told apart from ranges") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(0, 4000, 1, 4).selectExpr("id", "hash(id) h").write.parquet(path.toString)
+      aged(path)
+      spark.sql(s"ZORDER INDEX '$path' WITH (bloom = 'h', bloomBudget = '90%')")
+      def check(query: String, cause: String): Unit = {
+        val df = spark.sql(query)
+        df.collect()
+        val rows = explain(query)
+        assert(rows.head.getAs[Long]("kept") === opened(df), query)
+        assert(rows.head.getAs[String]("pruned_by").contains(cause), rows.mkString("\n"))
+      }
+      val value = spark.sql(s"SELECT h FROM parquet.`$path` WHERE id = 17").head().getInt(0)
+      check(s"SELECT * FROM parquet.`$path` WHERE h = $value", "Bloom")
+      check(s"SELECT * FROM parquet.`$path` ORDER BY id DESC LIMIT 5", "top-k")
+    }
+  }
+}

@@ -1,0 +1,119 @@
+package org.apache.spark.sql.zorder.skipping
+
+import java.nio.file.{Files, Path}
+
+import scala.collection.JavaConverters._
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.skipping.index.IndexPlace
+import org.apache.spark.sql.zorder.table.GuardedFileSystem
+import sparkzorder.SameOnAllLines
+
+/** Where indexes lie, in their tables or not, and what else lies there. */
+class IndexPlaceSuite extends AnyFunSuite with SkippedScans {
+  private val key = "spark.zorder.index.location"
+
+  private def table(path: Path): Unit = {
+    spark.range(0, 4000, 1, 4).selectExpr("id", "cast(id as string) s").write.parquet(path.toString)
+    aged(path)
+  }
+
+  private def status(sql: String): String = spark.sql(sql).head().getAs[String]("status")
+
+  private def folders(dir: Path): Int = dir.toFile.list().length
+
+  test("a table that nobody may write to has its index elsewhere") {
+    withTempDir { dir =>
+      val (path, indexes) = (dir.resolve("t"), dir.resolve("in/dexes"))
+      table(path)
+      def found: Long = opens(spark.read.parquet(path.toString).where("id = 1711"))
+      withConf(GuardedFileSystem.settings: _*)(GuardedFileSystem.untouched(path) {
+        val refused = intercept[ZOrderException](spark.sql(s"ZORDER INDEX '$path'")).getMessage
+        assert(refused.contains("cannot be written") && refused.contains(key) && !refused.contains("\n"))
+        withConf(key -> indexes.toString) {
+          assert(status(s"ZORDER INDEX '$path' WITH (bloom = 's', bloomBudget = '900%')") === "INDEXED")
+          assert(found === 1)
+          assert(opens(spark.read.parquet(path.toString).where("s = '17'")) <= 2)
+          assert(status(s"ZORDER REFRESH INDEX '$path'") === "REFRESHED")
+          assert(spark.sql(s"ZORDER DESCRIBE INDEX '$path'").count() === 2)
+          assert(spark.sql(s"ZORDER EXPLAIN SELECT * FROM parquet.`$path` WHERE id = 1711").head()
+            .getAs[Long]("kept") === 1)
+          assert(folders(indexes) === 1)
+        }
+        assert(found === 4)
+        withConf(key -> s"$path/indexes") {
+          val within = intercept[ZOrderException](spark.sql(s"ZORDER INDEX '$path'")).getMessage
+          assert(within.contains("take indexes for data"))
+        }
+        withConf(key -> dir.resolve("none").toString)(assert(found === 4))
+        withConf(key -> indexes.toString) {
+          assert(found === 1)
+          assert(status(s"ZORDER DROP INDEX '$path'") === "DROPPED")
+          assert(found === 4 && folders(indexes) === 0)
+        }
+      })
+    }
+  }
+
+  test("runs keep an index elsewhere up, and it goes with our state of the table", SameOnAllLines) {
+    withTempDir { dir =>
+      withConf(key -> dir.resolve("indexes").toString) {
+        withTable("indexed_elsewhere") {
+          spark.sql(s"CREATE TABLE indexed_elsewhere USING parquet LOCATION '${dir.resolve("t").toUri}' AS " +
+            "SELECT id, cast(id as string) s FROM range(0, 4000, 1, 4)")
+          spark.sql("ZORDER INDEX indexed_elsewhere")
+          spark.sql("ZORDER TABLE indexed_elsewhere BY (id, s) WITH (fileCount = 8, force = true)")
+          assert(opens(spark.table("indexed_elsewhere").where("id < 0")) === 0)
+          // a table that its run has moved leaves no folder behind
+          assert(folders(dir.resolve("indexes")) === 1)
+          spark.sql("ZORDER REMOVE indexed_elsewhere")
+          assert(folders(dir.resolve("indexes")) === 0)
+        }
+      }
+    }
+  }
+
+  test("a table's folder depends on nothing but where the table is") {
+    def folder(root: String): String =
+      IndexPlace("file:/indexes").of(new org.apache.hadoop.fs.Path(root)).toString
+    assert(folder("file:/data/t") === folder("file:///data/t/"))
+    val others = Seq("file:/data/t", "file:/data/t2", "s3a://b/data/t", "s3a://c/data/t", "hdfs://b/data/t")
+    assert(others.map(folder).distinct.length === others.length)
+    assert(folder("s3a://b/data/\u00fc = %20 t").matches("file:/indexes/[0-9a-f]{32}"))
+    assert(IndexPlace("").of(new org.apache.hadoop.fs.Path("file:/data/t")).toString ===
+      "file:/data/t/_zorder/index")
+  }
+
+  test("strange files where indexes lie: a high number, the last one, and a broken index") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(0, 40, 1, 4).write.parquet(path.toString)
+      index(path)
+      val indexes = path.resolve("_zorder/index")
+      def refused(sql: String): String = intercept[ZOrderException](spark.sql(sql)).getMessage
+      // a broken one of a high number: the next one comes after it, and queries read it
+      Files.write(indexes.resolve("index-999999999"), Array[Byte](1, 2, 3))
+      spark.range(40, 50, 1, 1).write.mode("append").parquet(path.toString)
+      aged(path)
+      spark.sql(s"ZORDER REFRESH INDEX '$path'")
+      assert(Files.exists(indexes.resolve("index-1000000000")))
+      assert(opens(spark.read.parquet(path.toString).where("id = 45")) === 1)
+      assert(spark.sql(s"ZORDER REFRESH INDEX '$path'").head().getAs[Long]("footers_read") === 0)
+      // after the last number none can come: a sentence before any work
+      val last = indexes.resolve("index-999999999999999999")
+      Files.write(last, Array[Byte](1))
+      for (statement <- Seq(s"ZORDER INDEX '$path'", s"ZORDER REFRESH INDEX '$path'"))
+        assert(refused(statement).contains("index-999999999999999999 takes the last number"))
+      Files.delete(last)
+      // nothing whole is left
+      Files.list(indexes).iterator.asScala.toSeq.filter(_.getFileName.toString.startsWith("index-"))
+        .foreach(f => Files.write(f, Array[Byte](4)))
+      for (statement <- Seq("REFRESH", "DESCRIBE"))
+        assert(refused(s"ZORDER $statement INDEX '$path'").contains("is damaged"))
+      assert(spark.sql(s"ZORDER INDEX '$path'").head().getString(1) === "INDEXED")
+      assert(opens(spark.read.parquet(path.toString).where("id = 45")) === 1)
+    }
+  }
+}

@@ -1,0 +1,102 @@
+package org.apache.spark.sql.zorder.skipping
+
+import java.nio.file.{Files, Path, StandardCopyOption}
+import java.util.concurrent.{Executors, TimeUnit}
+
+import scala.jdk.CollectionConverters._
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.skipping.scan.{LoadedIndexes, SkippingUsage}
+import sparkzorder.mark.SameOnAllLines
+
+/** Whatever becomes of the files and of the index between two queries, no query misses a row. */
+@SameOnAllLines
+class IndexUnderChangeSuite extends AnyFunSuite with ZOrderSession {
+
+  private def file(i: Long, from: Long, rows: Long = 100): Path = {
+    val dir = Files.createTempDirectory("zorder-file-")
+    spark.range(from, from + rows, 1, 1).selectExpr("id", s"id % 7 + $i a").write.mode("overwrite")
+      .parquet(dir.toString)
+    data(dir).head
+  }
+
+  private def data(dir: Path): Seq[Path] = {
+    val all = Files.list(dir)
+    try all.iterator.asScala.filter(_.getFileName.toString.endsWith(".parquet")).toList.sorted
+    finally all.close()
+  }
+
+  private def put(source: Path, target: Path): Unit = {
+    Files.move(source, target, StandardCopyOption.REPLACE_EXISTING)
+    ()
+  }
+
+  private def index(path: Path): Seq[Path] = {
+    val all = Files.list(path.resolve("_zorder/index"))
+    try all.iterator.asScala.filter(_.getFileName.toString.startsWith("index-")).toList.sorted
+    finally all.close()
+  }
+
+  /** Rows that are there before a query are in its answer; while nothing is written, there are no others. */
+  private def nothingIsMissed(path: Path, at: Random, quiet: Boolean = true): Unit = {
+    LoadedIndexes.forget(new org.apache.hadoop.fs.Path(path.toUri))
+    val id = at.nextInt(4000).toLong
+    Seq(s"id = $id", s"id BETWEEN $id AND ${id + 150}", s"a >= ${at.nextInt(40)}").foreach { where =>
+      def rows: Seq[Long] =
+        spark.read.parquet(path.toString).where(where).select("id").collect().map(_.getLong(0)).toSeq.sorted
+      val before = withConf("spark.zorder.skipping.enabled" -> "false")(rows)
+      val found = rows
+      assert(before.diff(found).isEmpty && (!quiet || found === before), where)
+    }
+  }
+
+  test("appended, overwritten under the same name, deleted; an index cut off by a writer that died") {
+    withTempDir { dir =>
+      val path = Files.createDirectory(dir.resolve("t"))
+      val random = new Random(17)
+      (0 until 8).foreach(i => put(file(i.toLong, i * 100L), path.resolve(s"f$i.parquet")))
+      spark.sql(s"ZORDER INDEX '$path'")
+      val before = SkippingUsage.tables.map(_.pruned).sum
+      (8 until 32).foreach { i =>
+        random.nextInt(6) match {
+          case 0 => put(file(i.toLong, i * 80L), path.resolve(s"f$i.parquet"))
+          case 1 | 2 =>
+            // the same name and often the same length, and another place of its values
+            val old = data(path)(random.nextInt(data(path).length))
+            put(file(i.toLong, random.nextInt(3000).toLong), old)
+          case 3 if data(path).length > 3 => Files.delete(data(path)(random.nextInt(data(path).length)))
+          case 4 =>
+            val newest = index(path).last
+            Files.write(newest, Files.readAllBytes(newest).take(random.nextInt(200)))
+          case _ => spark.sql(s"ZORDER INDEX '$path'")
+        }
+        nothingIsMissed(path, random)
+      }
+      assert(SkippingUsage.tables.map(_.pruned).sum > before)
+    }
+  }
+
+  test("several writers of the index at once, while files come: the newest whole index counts") {
+    withTempDir { dir =>
+      val path = Files.createDirectory(dir.resolve("t"))
+      (0 until 4).foreach(i => put(file(i.toLong, i * 100L), path.resolve(s"f$i.parquet")))
+      spark.sql(s"ZORDER INDEX '$path'")
+      val pool = Executors.newFixedThreadPool(3)
+      try {
+        val more = (4 until 10).map(i => file(i.toLong, i * 100L) -> path.resolve(s"f$i.parquet"))
+        val work = more.map { case (made, target) => () => put(made, target) } ++
+          Seq.fill(4)(() => { spark.sql(s"ZORDER REFRESH INDEX '$path'").collect(); () })
+        val done = new Random(3).shuffle(work).map(w => pool.submit[Unit](() => w()))
+        val queries = new Random(5)
+        (0 until 5).foreach(_ => nothingIsMissed(path, queries, quiet = false))
+        done.foreach(_.get(120, TimeUnit.SECONDS))
+      } finally pool.shutdownNow()
+      spark.sql(s"ZORDER REFRESH INDEX '$path'")
+      nothingIsMissed(path, new Random(7))
+      assert(spark.sql(s"ZORDER DESCRIBE INDEX '$path'").head().getAs[Long]("files") === 10)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+package org.apache.spark.sql.zorder.skipping
+
+import java.nio.file.{Files, Path}
+
+import org.scalatest.Suite
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.FileSourceScanExec
+import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
+import org.apache.spark.sql.zorder.ZOrderSession
+
+/** Queries of indexed tables, the files that they open, and the same queries without skipping. */
+trait SkippedScans extends ZOrderSession with AdaptiveSparkPlanHelper { this: Suite =>
+
+  /** As if the files had been there for an hour: entries of fresh files are not trusted. */
+  protected def aged(path: Path): Unit =
+    Files.walk(path).filter(_.toString.endsWith(".parquet")).forEach { f =>
+      f.toFile.setLastModified(System.currentTimeMillis() - 3600000)
+      ()
+    }
+
+  protected def index(path: Path): Unit = {
+    aged(path)
+    val _ = spark.sql(s"ZORDER INDEX '$path'")
+  }
+
+  /** Queries that do next to nothing: compiling them costs more than running them. */
+  protected def quick[T](body: => T): T = withConf(
+    "spark.sql.codegen.wholeStage" -> "false",
+    "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
+    "spark.sql.shuffle.partitions" -> "1",
+    "spark.sql.files.minPartitionNum" -> "1")(body)
+
+  protected def opened(df: DataFrame): Long =
+    collectWithSubqueries(df.queryExecution.executedPlan) { case s: FileSourceScanExec =>
+      s.metrics("numFiles").value
+    }.sum
+
+  /** The files that the query opens; its answer must be that of a session that skips nothing. */
+  protected def opens(query: => DataFrame): Long = {
+    val df = query
+    val rows = df.collect().map(_.toString).sorted.toSeq
+    withConf("spark.zorder.skipping.enabled" -> "false") {
+      assert(query.collect().map(_.toString).sorted.toSeq === rows)
+    }
+    opened(df)
+  }
+}
