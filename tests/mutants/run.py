@@ -265,13 +265,13 @@ MUTANTS = [
         "sixteen bytes are above all strings of a prefix",
         f"{PREDICATE}/Conditions.scala",
         "afterPrefix(prefix).map(BelowBytes(_))",
-        "afterPrefix(prefix).map(_ => BytesWord(prefix ++ Array.fill(16)(-1.toByte)))",
+        "afterPrefix(prefix).map(_ => NormalizedBytes(prefix ++ Array.fill(16)(-1.toByte)))",
     ),
     Mutant(
         "sixteen bytes are above all strings below another",
         f"{PREDICATE}/Conditions.scala",
-        "case BytesWord(b) => Some(BelowBytes(b))",
-        "case BytesWord(b) => Some(BytesWord((b.init :+ (b.last - 1).toByte) ++ Array.fill(16)(-1.toByte)))",
+        "case NormalizedBytes(b) => Some(BelowBytes(b))",
+        "case NormalizedBytes(b) => Some(NormalizedBytes((b.init :+ (b.last - 1).toByte) ++ Array.fill(16)(-1.toByte)))",
     ),
     Mutant(
         "pages that contradict their row group are believed",

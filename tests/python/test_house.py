@@ -21,7 +21,7 @@ ROOTS = {
 # from the ground up: a room names those of its own layer and below; the rooms inside it are in its layer
 LAYERS = [
     {"curve", "build"},
-    {"expr.word"},
+    {"expr.normalized"},
     {"shims"},
     {"errors"},
     {"conf"},

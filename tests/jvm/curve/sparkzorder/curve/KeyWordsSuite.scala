@@ -44,16 +44,16 @@ class KeyWordsSuite extends AnyFunSuite {
     // Paimon and Iceberg until 2026 scrambled doubles that share their top 32 bits: neighbours show it
     val doubles = Seq(0.0, 1.0, 1.5, 1e-300, 1754000000.123, 52.52, Double.MinPositiveValue, Double.MaxValue)
     for (v <- doubles; s <- Seq(v, -v) if s < Double.MaxValue)
-      assert(OrderedWord.ofDouble(s) < OrderedWord.ofDouble(Math.nextUp(s)), s)
+      assert(OrderedBits.ofDouble(s) < OrderedBits.ofDouble(Math.nextUp(s)), s)
     for (v <- Seq(0.0f, 1.0f, 1e-30f, 52.52f, Float.MinPositiveValue); s <- Seq(v, -v))
-      assert(OrderedWord.ofFloat(s) < OrderedWord.ofFloat(Math.nextUp(s)), s)
-    assert(OrderedWord.ofDouble(-0.0) === OrderedWord.ofDouble(0.0))
-    assert(OrderedWord.ofFloat(-0.0f) === OrderedWord.ofFloat(0.0f))
+      assert(OrderedBits.ofFloat(s) < OrderedBits.ofFloat(Math.nextUp(s)), s)
+    assert(OrderedBits.ofDouble(-0.0) === OrderedBits.ofDouble(0.0))
+    assert(OrderedBits.ofFloat(-0.0f) === OrderedBits.ofFloat(0.0f))
     val otherNaN = java.lang.Double.longBitsToDouble(0xfff8000000000001L)
-    assert(OrderedWord.ofDouble(otherNaN) === OrderedWord.ofDouble(Double.NaN))
-    assert(OrderedWord.ofDouble(Double.NaN) > OrderedWord.ofDouble(Double.PositiveInfinity))
-    assert(OrderedWord.ofFloat(Float.NaN) > OrderedWord.ofFloat(Float.PositiveInfinity))
-    assert(OrderedWord.ofDouble(Double.NegativeInfinity) < OrderedWord.ofDouble(-Double.MaxValue))
+    assert(OrderedBits.ofDouble(otherNaN) === OrderedBits.ofDouble(Double.NaN))
+    assert(OrderedBits.ofDouble(Double.NaN) > OrderedBits.ofDouble(Double.PositiveInfinity))
+    assert(OrderedBits.ofFloat(Float.NaN) > OrderedBits.ofFloat(Float.PositiveInfinity))
+    assert(OrderedBits.ofDouble(Double.NegativeInfinity) < OrderedBits.ofDouble(-Double.MaxValue))
   }
 
   test("numbers of up to 128 bits, negative ones of unlike length") {
@@ -69,6 +69,6 @@ class KeyWordsSuite extends AnyFunSuite {
       "128",
       "99999999999999999999999999999999999999").map(new BigInteger(_))
     for ((a, b) <- values.zip(values.tail))
-      assert(BytesWord.compareBytes(OrderedWord.ofBigInteger(a), OrderedWord.ofBigInteger(b)) < 0, s"$a < $b")
+      assert(NormalizedBytes.compareBytes(OrderedBits.ofBigInteger(a), OrderedBits.ofBigInteger(b)) < 0, s"$a < $b")
   }
 }

@@ -134,7 +134,7 @@ class RawKeySuite extends AnyFunSuite {
       val (keyShape, x) = Reference.words(a)
       val (_, y) = Reference.words(b)
       val byKey =
-        Integer.signum(BytesWord.compareBytes(Interleave.key(keyShape, x), Interleave.key(keyShape, y)))
+        Integer.signum(NormalizedBytes.compareBytes(Interleave.key(keyShape, x), Interleave.key(keyShape, y)))
       assert(MsdOrder.compare(keyShape, x, y) === byKey, s"$a, $b")
       assert(MsdOrder.compare(keyShape, y, x) === -byKey)
       assert(MsdOrder.compare(keyShape, x, x) === 0)

@@ -2,7 +2,7 @@ package sparkzorder.curve.advise
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.LongWord
+import sparkzorder.curve.NormalizedLong
 import sparkzorder.curve.build.{DefaultWorkload, HeldOut, Placed, QueryHalves, Table}
 import sparkzorder.curve.cost.{Condition, Query, RankQueries}
 
@@ -16,7 +16,7 @@ class ColumnSearchSuite extends AnyFunSuite {
   private def lookUps(table: Table, columns: Seq[Int], weight: Double, n: Int = 100): Seq[Query] =
     (0 until n).map { i =>
       val row = (i * 7919) % table.rows
-      Query.of(columns.map(c => c -> Condition.equal(LongWord(table.values(c)(row)))): _*).copy(weight =
+      Query.of(columns.map(c => c -> Condition.equal(NormalizedLong(table.values(c)(row)))): _*).copy(weight =
         weight / n)
     }
 

@@ -2,7 +2,7 @@ package sparkzorder.curve.build
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.LongWord
+import sparkzorder.curve.NormalizedLong
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Condition, Query, RankQueries}
 import sparkzorder.curve.layout.{Cut, CutTree, Leaf}
@@ -17,10 +17,10 @@ class LearnedTreesSuite extends AnyFunSuite {
     RankQueries.of(queries, sample.scales)
 
   private def range(column: Int, low: Long, high: Long): Query =
-    Query.of(column -> Condition.between(LongWord(low), LongWord(high)))
+    Query.of(column -> Condition.between(NormalizedLong(low), NormalizedLong(high)))
 
   private def lookUps(column: Int, n: Int): Seq[Query] =
-    Seq.tabulate(n)(i => Query.of(column -> Condition.equal(LongWord((i * 618034L) % 1000000))))
+    Seq.tabulate(n)(i => Query.of(column -> Condition.equal(NormalizedLong((i * 618034L) % 1000000))))
 
   /** How often each column is cut. */
   private def cuts(tree: CutTree): Map[Int, Int] = tree match {

@@ -1,8 +1,8 @@
 package sparkzorder.curve.build
 
-import sparkzorder.curve.{Block, LongWord, Zone}
+import sparkzorder.curve.{Block, NormalizedLong, Zone}
 import sparkzorder.curve.build.cut.RankedSample
-import sparkzorder.curve.cost.{Bound, ShareRead, SortedWords}
+import sparkzorder.curve.cost.{Bound, ShareRead, SortedValues}
 import sparkzorder.curve.layout.{CompiledLayout, Layout, LayoutColumn, Scale, ScaleBuilder}
 import sparkzorder.curve.page.PageTree
 
@@ -53,8 +53,8 @@ final class Placed(table: Table, val layout: Layout) {
 
   def rankOf(column: Int, row: Int): Int = ranks(column)(row)
 
-  private lazy val sorted: Array[SortedWords] = Array.tabulate(table.columns)(c =>
-    SortedWords.ofLongs(
+  private lazy val sorted: Array[SortedValues] = Array.tabulate(table.columns)(c =>
+    SortedValues.ofLongs(
       table.values(c).indices.filterNot(table.isNull(c)(_)).map(table.values(c)(_)).toArray))
 
   def shares(starts: Array[Int]): IndexedSeq[Double] = {
@@ -75,7 +75,7 @@ final class Placed(table: Table, val layout: Layout) {
       }
       i += 1
     }
-    if (min > max) Zone.OnlyNulls else Zone.Between(LongWord(min), LongWord(max))
+    if (min > max) Zone.OnlyNulls else Zone.Between(NormalizedLong(min), NormalizedLong(max))
   }
 
   def bound(blocks: Int): Array[Double] = Placed.bound(table, blocks)
@@ -97,7 +97,7 @@ object Placed {
   def ranked(sample: Table): RankedSample = {
     val scales = Array.tabulate(sample.columns)(scale(sample, _))
     val ranks = Array.tabulate(sample.columns, sample.rows)((c, i) =>
-      if (sample.isNull(c)(i)) 0 else scales(c).rank(LongWord(sample.values(c)(i))))
+      if (sample.isNull(c)(i)) 0 else scales(c).rank(NormalizedLong(sample.values(c)(i))))
     new RankedSample(scales.toIndexedSeq, ranks)
   }
 
@@ -113,13 +113,13 @@ object Placed {
     val mass = Array.tabulate(table.columns) { c =>
       val sorted = table.values(c).indices.filterNot(table.isNull(c)(_)).map(table.values(c)(_)).toArray
       java.util.Arrays.sort(sorted)
-      val words = SortedWords.ofLongs(sorted)
+      val sortedValues = SortedValues.ofLongs(sorted)
       val nullShare = (table.rows - sorted.length).toDouble / table.rows
       Array.tabulate(some.rows) { i =>
         if (some.isNull(c)(i)) nullShare
         else {
-          val word = LongWord(some.values(c)(i))
-          words.countBetween(word, word).toDouble / table.rows
+          val normalized = NormalizedLong(some.values(c)(i))
+          sortedValues.countBetween(normalized, normalized).toDouble / table.rows
         }
       }
     }

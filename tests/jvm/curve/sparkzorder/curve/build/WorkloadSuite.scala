@@ -2,7 +2,7 @@ package sparkzorder.curve.build
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.LongWord
+import sparkzorder.curve.NormalizedLong
 import sparkzorder.curve.cost.{Condition, Factor, Query, RankQueries}
 
 /** The queries that stand for a log, and what the bound is told of queries. */
@@ -48,19 +48,19 @@ class WorkloadSuite extends AnyFunSuite {
   }
 
   test("an equality costs at least the mass of its value, a range its width, IS NULL the NULLs") {
-    val heavy = factors(Query.of(2 -> Condition.equal(LongWord(7)))).head
+    val heavy = factors(Query.of(2 -> Condition.equal(NormalizedLong(7)))).head
     assert(heavy.flat == 0.0 && near(heavy.least, 0.4, 0.01))
-    val range = factors(Query.of(0 -> Condition.between(LongWord(100000), LongWord(299999)))).head
+    val range = factors(Query.of(0 -> Condition.between(NormalizedLong(100000), NormalizedLong(299999)))).head
     assert(near(range.flat, 0.2, 0.01) && near(range.at(1.0), 1.0, 1e-9))
     val nulls = factors(Query.of(1 -> Condition.IsNull)).head
     assert(near(nulls.at(0.0), 0.25, 0.01) && nulls.at(1.0) == nulls.at(0.0))
     assert(near(factors(Query.of(1 -> Condition.IsNotNull)).head.at(0.0), 0.75, 0.01))
-    assert(near(factors(Query.of(0 -> Condition.in(Seq(3L, 5L).map(LongWord(_))))).head.at(0.5), 0.5, 1e-9))
+    assert(near(factors(Query.of(0 -> Condition.in(Seq(3L, 5L).map(NormalizedLong(_))))).head.at(0.5), 0.5, 1e-9))
   }
 
   test("of an OR the dearest box counts; a query without boxes is left out") {
-    val narrow = Query.of(0 -> Condition.equal(LongWord(5)))
-    val broad = Query.of(0 -> Condition.between(LongWord(0), LongWord(500000)))
+    val narrow = Query.of(0 -> Condition.equal(NormalizedLong(5)))
+    val broad = Query.of(0 -> Condition.between(NormalizedLong(0), NormalizedLong(500000)))
     assert(factors(Query(narrow.boxes ++ broad.boxes, 1.0)) == factors(broad))
     assert(WorkloadShapes.of(
       RankQueries.of(Seq(Query(IndexedSeq.empty, 1.0)), sample.scales),

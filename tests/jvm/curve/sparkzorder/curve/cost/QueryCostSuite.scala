@@ -2,13 +2,13 @@ package sparkzorder.curve.cost
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.{Block, LongWord, Zone}
+import sparkzorder.curve.{Block, NormalizedLong, Zone}
 
 class QueryCostSuite extends AnyFunSuite {
-  private def word(v: Long) = LongWord(v)
-  private def between(min: Long, max: Long): Zone = Zone.Between(word(min), word(max))
+  private def normalized(v: Long) = NormalizedLong(v)
+  private def between(min: Long, max: Long): Zone = Zone.Between(normalized(min), normalized(max))
   private def tens(column: Int, low: Long, high: Long) =
-    Query.of(column -> Condition.between(word(low), word(high)))
+    Query.of(column -> Condition.between(normalized(low), normalized(high)))
 
   private val blocks = Seq(
     Block(10, IndexedSeq(between(0, 9), between(5, 5)), nullFree = Set(0, 1)),
@@ -19,16 +19,16 @@ class QueryCostSuite extends AnyFunSuite {
   private def share(query: Query) = QueryCost.share(blocks, query)
 
   test("equality, ranges and lists touch the blocks whose zones they meet; unknown is read") {
-    assert(share(Query.of(0 -> Condition.equal(word(9)))) == 0.5)
-    assert(share(Query.of(0 -> Condition.equal(word(99)))) == 0.4)
+    assert(share(Query.of(0 -> Condition.equal(normalized(9)))) == 0.5)
+    assert(share(Query.of(0 -> Condition.equal(normalized(99)))) == 0.4)
     assert(share(tens(0, 9, 10)) == 0.7)
-    assert(share(Query.of(0 -> Condition.in(Seq(word(25), word(3))))) == 0.8)
-    assert(share(Query.of(0 -> Condition(IndexedSeq(Interval(Some(word(15)), None)), orNull = false))) == 0.9)
-    assert(share(Query.of(0 -> Condition(IndexedSeq(Interval(None, Some(word(5)))), orNull = false))) == 0.5)
+    assert(share(Query.of(0 -> Condition.in(Seq(normalized(25), normalized(3))))) == 0.8)
+    assert(share(Query.of(0 -> Condition(IndexedSeq(Interval(Some(normalized(15)), None)), orNull = false))) == 0.9)
+    assert(share(Query.of(0 -> Condition(IndexedSeq(Interval(None, Some(normalized(5)))), orNull = false))) == 0.5)
   }
 
   test("a conjunction reads what all its conditions admit, an OR of boxes what any admits") {
-    val both = Query.of(0 -> Condition.between(word(0), word(19)), 1 -> Condition.equal(word(5)))
+    val both = Query.of(0 -> Condition.between(normalized(0), normalized(19)), 1 -> Condition.equal(normalized(5)))
     assert(share(both) == 0.1)
     val either = Query(both.boxes ++ tens(0, 20, 20).boxes, 1.0)
     assert(share(either) == 0.8)
@@ -39,7 +39,7 @@ class QueryCostSuite extends AnyFunSuite {
     assert(share(Query.of(1 -> Condition.IsNull)) == 0.5)
     assert(share(Query.of(1 -> Condition.IsNotNull)) == 0.8)
     assert(share(Query.of(0 -> Condition.IsNull)) == 0.6)
-    assert(share(Query.of(1 -> Condition(IndexedSeq(Interval.point(word(5))), orNull = true))) == 0.6)
+    assert(share(Query.of(1 -> Condition(IndexedSeq(Interval.point(normalized(5))), orNull = true))) == 0.6)
   }
 
   test("an impossible box reads nothing, not even what is unknown") {
@@ -58,7 +58,7 @@ class QueryCostSuite extends AnyFunSuite {
 
   test(
     "a query on some of its columns is as large or larger, numbered by their places; the impossible stays so") {
-    val five = Condition.equal(LongWord(5))
+    val five = Condition.equal(NormalizedLong(5))
     val query = Query(
       IndexedSeq(
         Box(Map(0 -> five, 2 -> Condition.IsNull)),

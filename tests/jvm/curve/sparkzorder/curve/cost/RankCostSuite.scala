@@ -2,15 +2,15 @@ package sparkzorder.curve.cost
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.{Block, LongWord, Zone}
+import sparkzorder.curve.{Block, NormalizedLong, Zone}
 import sparkzorder.curve.layout.{Scale, ScaleBuilder}
 
-/** The cost in ranks against the cost in words. */
+/** The cost in ranks against the cost in values. */
 class RankCostSuite extends AnyFunSuite {
   private val Values = 50
   private val random = new java.util.SplittableRandom(11)
 
-  /** Every value is a point, so that ranks and words tell the same. */
+  /** Every value is a point, so that ranks and values tell the same. */
   private val scale: Scale = ScaleBuilder.ofLongs(Array.tabulate(Values)(_ * 3L), 0)
   private val scales = IndexedSeq.fill(3)(scale)
 
@@ -19,10 +19,10 @@ class RankCostSuite extends AnyFunSuite {
       val low = random.nextInt(Values + 4) * 3L - 3
       val high = low + random.nextInt(20)
       random.nextInt(6) match {
-        case 0 => Interval(None, Some(LongWord(high)))
-        case 1 => Interval(Some(LongWord(low)), None)
-        case 2 => Interval(Some(LongWord(high)), Some(LongWord(low)))
-        case _ => Interval(Some(LongWord(low)), Some(LongWord(high)))
+        case 0 => Interval(None, Some(NormalizedLong(high)))
+        case 1 => Interval(Some(NormalizedLong(low)), None)
+        case 2 => Interval(Some(NormalizedLong(high)), Some(NormalizedLong(low)))
+        case _ => Interval(Some(NormalizedLong(low)), Some(NormalizedLong(high)))
       }
     }
     Condition(IndexedSeq.fill(random.nextInt(4))(interval()), random.nextInt(4) == 0)
@@ -37,11 +37,11 @@ class RankCostSuite extends AnyFunSuite {
     Array.fill(3, rows)(if (random.nextInt(5) == 0) None else Some(random.nextInt(Values) * 3L))
 
   private def ranked(values: Array[Array[Option[Long]]]) =
-    values.map(_.map(_.fold(0)(v => scale.rank(LongWord(v)))))
+    values.map(_.map(_.fold(0)(v => scale.rank(NormalizedLong(v)))))
 
   private def matches(condition: Condition, value: Option[Long]): Boolean = value match {
     case None => condition.orNull
-    case Some(v) => condition.intervals.exists(_.meets(LongWord(v), LongWord(v)))
+    case Some(v) => condition.intervals.exists(_.meets(NormalizedLong(v), NormalizedLong(v)))
   }
 
   test("blocks in ranks read what blocks in words do") {
@@ -54,14 +54,14 @@ class RankCostSuite extends AnyFunSuite {
         val inside = order.slice(s(0), s(1))
         val zones = values.map { v =>
           val some = inside.flatMap(v(_))
-          if (some.isEmpty) Zone.OnlyNulls else Zone.Between(LongWord(some.min), LongWord(some.max))
+          if (some.isEmpty) Zone.OnlyNulls else Zone.Between(NormalizedLong(some.min), NormalizedLong(some.max))
         }
         Block(
           s(1) - s(0),
           zones.toIndexedSeq,
           (0 until 3).filter(c => inside.forall(values(c)(_).nonEmpty)).toSet)
       }
-      // a condition with an interval that is the wrong way round may read more in words, which do not look
+      // a condition with an interval that is the wrong way round may read more in values, which do not look
       val queries = Seq.fill(20)(query()).map(straight)
       val inRanks = RankBlocks.of(ranked(values), order, starts)
       val shares = inRanks.shares(RankQueries.of(queries, scales))
@@ -90,7 +90,7 @@ class RankCostSuite extends AnyFunSuite {
   }
 
   test("an interval that is the wrong way round holds nothing in ranks") {
-    val reversed = Condition(IndexedSeq(Interval(Some(LongWord(90)), Some(LongWord(30)))), orNull = false)
+    val reversed = Condition(IndexedSeq(Interval(Some(NormalizedLong(90)), Some(NormalizedLong(30)))), orNull = false)
     val blocks = RankBlocks.of(ranked(Array(Array(Some(0L), Some(140L)))), Array(0, 1), Array(0, 2))
     assert(blocks.share(RankQueries.of(Seq(Query.of(0 -> reversed)), scales.take(1))) == 0.0)
   }

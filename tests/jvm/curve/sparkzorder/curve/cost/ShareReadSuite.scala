@@ -2,12 +2,12 @@ package sparkzorder.curve.cost
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.{Block, BytesWord, LongWord, Word, Zone}
+import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 
 class ShareReadSuite extends AnyFunSuite {
-  private def longs(values: Long*): SortedWords = SortedWords.ofLongs(values.toArray)
-  private def between(min: Long, max: Long): Zone = Zone.Between(LongWord(min), LongWord(max))
-  private def text(s: String): Word = BytesWord(s.getBytes("UTF-8"))
+  private def longs(values: Long*): SortedValues = SortedValues.ofLongs(values.toArray)
+  private def between(min: Long, max: Long): Zone = Zone.Between(NormalizedLong(min), NormalizedLong(max))
+  private def text(s: String): NormalizedValue = NormalizedBytes(s.getBytes("UTF-8"))
 
   test("share read of disjoint blocks is the share of each block, weighed by its values") {
     val blocks = Seq((10L, between(0, 9)), (30L, between(10, 39)))
@@ -31,7 +31,7 @@ class ShareReadSuite extends AnyFunSuite {
   }
 
   test("byte strings compare unsigned and a prefix comes first") {
-    val values = SortedWords.of(Seq(text("b"), text("é"), text("a"), text("ab")))
+    val values = SortedValues.of(Seq(text("b"), text("é"), text("a"), text("ab")))
     assert(values.countIn(Zone.Between(text("a"), text("ab"))) == 2)
     assert(values.countIn(Zone.Between(text("c"), text("zzz"))) == 0)
     assert(values.countIn(Zone.Between(text("c"), text("é"))) == 1)
@@ -56,7 +56,7 @@ class ShareReadSuite extends AnyFunSuite {
       def holds(zone: Zone, v: Long): Boolean = zone match {
         case Zone.Unknown => true
         case Zone.OnlyNulls => false
-        case Zone.Between(min, max) => min <= LongWord(v) && LongWord(v) <= max
+        case Zone.Between(min, max) => min <= NormalizedLong(v) && NormalizedLong(v) <= max
       }
       def read(v: Long): Double = blocks.collect { case (r, z) if holds(z, v) => r }.sum / rows
       val slow = values.map(read).sum / values.size
@@ -72,7 +72,7 @@ class ShareReadSuite extends AnyFunSuite {
   }
 
   test("100,000 values against 100,000 blocks take well under five seconds") {
-    val values = SortedWords.ofLongs(Array.tabulate(100000)(i => (i * 7919L) % 1000003L))
+    val values = SortedValues.ofLongs(Array.tabulate(100000)(i => (i * 7919L) % 1000003L))
     val blocks = (0 until 100000).map(i => (20L, between(i * 10L, i * 10L + 50)))
     val start = System.nanoTime()
     val share = ShareRead.of(blocks, values)

@@ -4,10 +4,10 @@ import java.util.SplittableRandom
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.{Block, LongWord, Zone}
+import sparkzorder.curve.{Block, NormalizedLong, Zone}
 import sparkzorder.curve.layout.ScaleBuilder
 
-/** Blocks of a table as it is, in ranks: what queries read is what it is in words. */
+/** Blocks of a table as it is, in ranks: what queries read is what it is in values. */
 class ZonesInRanksSuite extends AnyFunSuite {
   test("random zones, unknown ones and NULLs: shares as the slow model has them") {
     val random = new SplittableRandom(11)
@@ -18,7 +18,7 @@ class ZonesInRanksSuite extends AnyFunSuite {
       case 1 => Zone.OnlyNulls
       case _ =>
         val low = random.nextLong(1000)
-        Zone.Between(LongWord(low), LongWord(math.min(999L, low + random.nextLong(200))))
+        Zone.Between(NormalizedLong(low), NormalizedLong(math.min(999L, low + random.nextLong(200))))
     }
     val blocks = IndexedSeq.fill(300)(Block(
       1 + random.nextInt(50).toLong,
@@ -27,9 +27,9 @@ class ZonesInRanksSuite extends AnyFunSuite {
     val queries = Seq.fill(300) {
       val low = random.nextLong(1000)
       def condition(): Condition = random.nextInt(4) match {
-        case 0 => Condition.equal(LongWord(low))
-        case 1 => Condition.between(LongWord(low), LongWord(low + random.nextLong(100)))
-        case 2 => Condition.in(Seq(low, random.nextLong(1000)).map(LongWord(_)))
+        case 0 => Condition.equal(NormalizedLong(low))
+        case 1 => Condition.between(NormalizedLong(low), NormalizedLong(low + random.nextLong(100)))
+        case 2 => Condition.in(Seq(low, random.nextLong(1000)).map(NormalizedLong(_)))
         case _ => Condition.IsNull
       }
       Query(IndexedSeq(Box(Map(0 -> condition())), Box(Map(0 -> condition(), 1 -> condition()))), 1.0)

@@ -1,6 +1,6 @@
 package sparkzorder.curve.experiment
 
-import sparkzorder.curve.LongWord
+import sparkzorder.curve.NormalizedLong
 import sparkzorder.curve.cost.{Condition, Query, Shape}
 
 /**
@@ -15,7 +15,7 @@ final class Asked(val low: Array[Long], val high: Array[Long], val shape: Shape)
 
   def query: Query =
     Query.of(shape.factors.map(_.column).map(c =>
-      c -> Condition.between(LongWord(low(c)), LongWord(high(c)))): _*)
+      c -> Condition.between(NormalizedLong(low(c)), NormalizedLong(high(c)))): _*)
 
   def holds(data: DataSet, row: Int): Boolean =
     low.indices.forall(c => data.values(c)(row) >= low(c) && data.values(c)(row) <= high(c))

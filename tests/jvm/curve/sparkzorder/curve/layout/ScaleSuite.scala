@@ -5,7 +5,7 @@ import java.util.SplittableRandom
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.BytesWord
+import sparkzorder.curve.NormalizedBytes
 import sparkzorder.LongTest
 
 class ScaleSuite extends AnyFunSuite {
@@ -129,15 +129,15 @@ class ScaleSuite extends AnyFunSuite {
   }
 
   test("a column of NULLs: a value that turns up later is not NULL") {
-    assert(ScaleBuilder.ofLongs(Array.empty, 10).rank(sparkzorder.curve.LongWord(5)) > 0)
-    assert(ScaleBuilder.ofBytes(Array.empty[Array[Byte]], 10).rank(BytesWord("x".getBytes(UTF_8))) > 0)
-    assert(ScaleBuilder.ofLongs(Array.empty, 0).rank(sparkzorder.curve.LongWord(-5)) > 0)
+    assert(ScaleBuilder.ofLongs(Array.empty, 10).rank(sparkzorder.curve.NormalizedLong(5)) > 0)
+    assert(ScaleBuilder.ofBytes(Array.empty[Array[Byte]], 10).rank(NormalizedBytes("x".getBytes(UTF_8))) > 0)
+    assert(ScaleBuilder.ofLongs(Array.empty, 0).rank(sparkzorder.curve.NormalizedLong(-5)) > 0)
   }
 
   private def bytes(s: String): Array[Byte] = s.getBytes(UTF_8)
 
   private val order: Ordering[Array[Byte]] = new Ordering[Array[Byte]] {
-    override def compare(a: Array[Byte], b: Array[Byte]): Int = BytesWord.compareBytes(a, b)
+    override def compare(a: Array[Byte], b: Array[Byte]): Int = NormalizedBytes.compareBytes(a, b)
   }
 
   private def word(alphabet: Int, most: Int): Array[Byte] =

@@ -4,7 +4,7 @@ import java.util.SplittableRandom
 
 import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.LongTest
-import sparkzorder.curve.{LongWord, Zone}
+import sparkzorder.curve.{NormalizedLong, Zone}
 import sparkzorder.curve.build.{AlignedZ, Placed, Table}
 import sparkzorder.curve.layout.{InFileOrder, LongScale, PageSides, Scale, ScaleBuilder}
 
@@ -196,7 +196,7 @@ class PageTreeSuite extends AnyFunSuite {
       val pages = starts.sliding(2).map(s => (0 to 1).map(placed.zone(_, s(0), s(1)))).toSeq
       corners.map { corner =>
         pages.count(_.zip(corner).forall {
-          case (Zone.Between(LongWord(min), LongWord(max)), low) => min <= low + values / 100 && max >= low
+          case (Zone.Between(NormalizedLong(min), NormalizedLong(max)), low) => min <= low + values / 100 && max >= low
           case _ => false
         })
       }.sum

@@ -12,7 +12,7 @@ object Zone {
   case object Unknown extends Zone
 
   /** Every non-NULL value lies in `[min, max]`. */
-  final case class Between(min: Word, max: Word) extends Zone
+  final case class Between(min: NormalizedValue, max: NormalizedValue) extends Zone
 
   /** What is known of a part by its own zone and by that of the whole. */
   def within(part: Zone, whole: Zone): Zone = (part, whole) match {

@@ -1,12 +1,12 @@
 package sparkzorder.curve.cost
 
-import sparkzorder.curve.Word
+import sparkzorder.curve.NormalizedValue
 
-/** The words from `min` to `max`, both included; an end that is absent is open. NULL is in no interval. */
-final case class Interval(min: Option[Word], max: Option[Word]) {
+/** The values from `min` to `max`, both included; an end that is absent is open. NULL is in no interval. */
+final case class Interval(min: Option[NormalizedValue], max: Option[NormalizedValue]) {
 
-  /** Whether some word of `[low, high]` may be in the interval. */
-  def meets(low: Word, high: Word): Boolean = min.forall(_ <= high) && max.forall(_ >= low)
+  /** Whether some value of `[low, high]` may be in the interval. */
+  def meets(low: NormalizedValue, high: NormalizedValue): Boolean = min.forall(_ <= high) && max.forall(_ >= low)
 }
 
 object Interval {
@@ -14,7 +14,7 @@ object Interval {
   /** Every value. */
   val All: Interval = Interval(None, None)
 
-  def point(word: Word): Interval = Interval(Some(word), Some(word))
+  def point(normalized: NormalizedValue): Interval = Interval(Some(normalized), Some(normalized))
 }
 
 /**
@@ -40,12 +40,12 @@ object Condition {
   /** A comparison with NULL, an empty list, a range whose ends are the wrong way round. */
   val Impossible: Condition = Condition(IndexedSeq.empty, orNull = false)
 
-  def equal(word: Word): Condition = Condition(IndexedSeq(Interval.point(word)), orNull = false)
+  def equal(normalized: NormalizedValue): Condition = Condition(IndexedSeq(Interval.point(normalized)), orNull = false)
 
-  /** One of the words, in any order. */
-  def in(words: Seq[Word]): Condition = {
-    val ascending = words.toArray
-    java.util.Arrays.sort(ascending, (a: Word, b: Word) => a.compare(b))
+  /** One of the values, in any order. */
+  def in(normalized: Seq[NormalizedValue]): Condition = {
+    val ascending = normalized.toArray
+    java.util.Arrays.sort(ascending, (a: NormalizedValue, b: NormalizedValue) => a.compare(b))
     val points = IndexedSeq.newBuilder[Interval]
     ascending.indices.foreach { i =>
       if (i == 0 || ascending(i).compare(ascending(i - 1)) != 0) points += Interval.point(ascending(i))
@@ -54,7 +54,7 @@ object Condition {
   }
 
   /** From `min` to `max`, both included; nothing when `min` is above `max`. */
-  def between(min: Word, max: Word): Condition =
+  def between(min: NormalizedValue, max: NormalizedValue): Condition =
     if (min > max) Impossible else Condition(IndexedSeq(Interval(Some(min), Some(max))), orNull = false)
 }
 

@@ -23,7 +23,7 @@ object ShareRead {
    * @return
    *   0.0 .. 1.0; 0.0 when there are no rows
    */
-  def of(blocks: Seq[(Long, Zone)], values: SortedWords): Double = {
+  def of(blocks: Seq[(Long, Zone)], values: SortedValues): Double = {
     var all = 0.0
     var read = 0.0
     blocks.foreach { case (rows, zone) =>
@@ -34,10 +34,10 @@ object ShareRead {
   }
 
   /** Share read of each column of the same blocks, `values` in the order of the blocks' zones. */
-  def ofColumns(blocks: Seq[Block], values: IndexedSeq[SortedWords]): IndexedSeq[Double] =
+  def ofColumns(blocks: Seq[Block], values: IndexedSeq[SortedValues]): IndexedSeq[Double] =
     values.indices.map(c => of(blocks.map(b => (b.rows, b.zones(c))), values(c)))
 
-  private def fraction(zone: Zone, values: SortedWords): Double = zone match {
+  private def fraction(zone: Zone, values: SortedValues): Double = zone match {
     case Zone.OnlyNulls => 0.0
     case Zone.Unknown => 1.0
     case _: Zone.Between if values.size == 0 => 0.0

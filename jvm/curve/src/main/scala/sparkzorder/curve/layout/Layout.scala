@@ -6,7 +6,7 @@ package sparkzorder.curve.layout
  * @param sql
  *   the column or expression as SQL
  * @param dataType
- *   its Spark type as DDL; the words of another type would not fit the scale
+ *   its Spark type as DDL; the values of another type would not fit the scale
  */
 final case class LayoutColumn(sql: String, dataType: String, scale: Scale)
 

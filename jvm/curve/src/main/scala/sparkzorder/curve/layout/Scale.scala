@@ -1,12 +1,12 @@
 package sparkzorder.curve.layout
 
-import sparkzorder.curve.{BelowBytes, BytesWord, LongWord, Word}
+import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedLong, NormalizedValue}
 
 /**
- * The ranks of one column: a non-decreasing map from its words to `[1, Scale.One)`, fitted on a sample so
+ * The ranks of one column: a non-decreasing map from its values to `[1, Scale.One)`, fitted on a sample so
  * that equal spans of rank hold equal shares of the rows. NULL has rank 0 and is not asked about here.
  *
- * A scale is a list of bins in the order of the words. A ''point'' bin holds one value with enough rows to
+ * A scale is a list of bins in the order of the values. A ''point'' bin holds one value with enough rows to
  * count by itself; all of it has the rank in the middle of its rows (mid-rank), so that a cut never falls
  * into it. Any other bin spreads its values over its span of ranks.
  */
@@ -27,7 +27,7 @@ trait Scale extends Serializable {
   /** All rows of the sample, NULLs included. */
   def sampled: Int
 
-  def rank(word: Word): Int
+  def rank(normalized: NormalizedValue): Int
 
   final def bins: Int = low.length
 
@@ -106,7 +106,7 @@ object Scale {
  * A scale of numbers, linear inside a bin.
  *
  * @param starts
- *   first word of each bin, ascending, and one more entry: the end of the last bin (exclusive)
+ *   first value of each bin, ascending, and one more entry: the end of the last bin (exclusive)
  */
 final class LongScale(
     val starts: Array[Long],
@@ -125,7 +125,7 @@ final class LongScale(
 
   @transient private[this] val index = BinIndex(starts, Array.tabulate(bins)(inBin))
 
-  /** The lower half is the rank of the bin's first word, the upper one what each further word adds. */
+  /** The lower half is the rank of the bin's first value, the upper one what each further value adds. */
   private def inBin(i: Int): Long = {
     val from = Scale.clamp(low(i))
     val slope = (Scale.clamp(high(i)) - from) / LongScale.unsigned(starts(i + 1) - starts(i))
@@ -137,8 +137,8 @@ final class LongScale(
 
   override def isPoint(i: Int): Boolean = starts(i + 1) - starts(i) == 1L
 
-  override def rank(word: Word): Int = word match {
-    case LongWord(value) => rank(value)
+  override def rank(normalized: NormalizedValue): Int = normalized match {
+    case NormalizedLong(value) => rank(value)
     case _ => throw new IllegalArgumentException("this column's scale is one of numbers")
   }
 
@@ -196,10 +196,10 @@ final class BytesScale(
 
   override def isPoint(i: Int): Boolean = point(i)
 
-  override def rank(word: Word): Int = word match {
-    case BytesWord(bytes) => rank(bytes)
+  override def rank(normalized: NormalizedValue): Int = normalized match {
+    case NormalizedBytes(bytes) => rank(bytes)
     case BelowBytes(end) => rank(end, equal = 0)
-    case _: LongWord => throw new IllegalArgumentException("this column's scale is one of byte strings")
+    case _: NormalizedLong => throw new IllegalArgumentException("this column's scale is one of byte strings")
   }
 
   def rank(value: Array[Byte]): Int = rank(value, equal = 1)
@@ -219,7 +219,7 @@ final class BytesScale(
       while (from < until) {
         val mid = (from + until + 1) >>> 1
         val order = java.lang.Long.compare(heads(mid), head)
-        val atOrBelow = order < 0 || (order == 0 && BytesWord.compareBytes(starts(mid), value) < equal)
+        val atOrBelow = order < 0 || (order == 0 && NormalizedBytes.compareBytes(starts(mid), value) < equal)
         if (atOrBelow) from = mid else until = mid - 1
       }
       if (from < 0) below else middle(from)
@@ -238,14 +238,14 @@ object BytesScale {
   }
 
   private def head(bytes: Array[Byte], from: Int): Long = {
-    var word = 0L
+    var eight = 0L
     var i = 0
     while (i < 8) {
       val at = from + i
-      word = (word << 8) | (if (at < bytes.length) bytes(at) & 0xffL else 0L)
+      eight = (eight << 8) | (if (at < bytes.length) bytes(at) & 0xffL else 0L)
       i += 1
     }
-    word ^ Long.MinValue
+    eight ^ Long.MinValue
   }
 }
 

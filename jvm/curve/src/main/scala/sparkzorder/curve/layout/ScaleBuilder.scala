@@ -1,6 +1,6 @@
 package sparkzorder.curve.layout
 
-import sparkzorder.curve.BytesWord
+import sparkzorder.curve.NormalizedBytes
 
 /**
  * Fits a scale on a sample: values with many rows become points, the rest is cut into bins of about equal
@@ -19,12 +19,12 @@ object ScaleBuilder {
   /** Bins of equal mass that the light values are cut into. */
   private val MassBins = 1024
 
-  /** @param words non-NULL words, ascending, duplicates kept */
-  def ofLongs(words: Array[Long], nulls: Int): Scale = {
-    if (words.isEmpty) return longScale(Array(0L, 1L), Array(0), nulls)
+  /** @param normalized values without NULL, ascending, duplicates kept */
+  def ofLongs(normalized: Array[Long], nulls: Int): Scale = {
+    if (normalized.isEmpty) return longScale(Array(0L, 1L), Array(0), nulls)
     // the greatest long has no successor; it shares a bin with the one before it
     val sorted =
-      if (words.last == Long.MaxValue) words.map(math.min(_, Long.MaxValue - 1)) else words
+      if (normalized.last == Long.MaxValue) normalized.map(math.min(_, Long.MaxValue - 1)) else normalized
     val cuts = bins(sorted.length, nulls, i => sorted(i) == sorted(i - 1))
     val starts = Array.newBuilder[Long]
     val rows = Array.newBuilder[Int]
@@ -77,7 +77,7 @@ object ScaleBuilder {
       val value = sorted(bin.from)
       val before = if (bin.from == 0) null else sorted(bin.from - 1)
       if (bin.point) {
-        if (afterPoint && BytesWord.compareBytes(successor(before), value) < 0)
+        if (afterPoint && NormalizedBytes.compareBytes(successor(before), value) < 0)
           add(successor(before), point = false, 0) // the gap between two points
         add(value, point = true, bin.size)
       } else {

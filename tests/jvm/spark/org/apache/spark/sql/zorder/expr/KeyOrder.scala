@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.expr
 
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.types._
-import sparkzorder.curve.{BytesWord, Interleave, MsdOrder}
+import sparkzorder.curve.{NormalizedBytes, Interleave, MsdOrder}
 import org.scalatest.Assertions
 
 /** How two rows compare: by their keys, and by the comparator, which must say the same. */
@@ -19,7 +19,7 @@ trait KeyOrder extends Assertions {
       out
     }
     val (x, y) = (words(a), words(b))
-    val byKey = BytesWord.compareBytes(Interleave.key(row.shape, x), Interleave.key(row.shape, y))
+    val byKey = NormalizedBytes.compareBytes(Interleave.key(row.shape, x), Interleave.key(row.shape, y))
     assert(MsdOrder.compare(row.shape, x, y) === Integer.signum(byKey), s"comparator and key: $a, $b")
     Integer.signum(byKey)
   }

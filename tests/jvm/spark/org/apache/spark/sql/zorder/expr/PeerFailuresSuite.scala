@@ -4,7 +4,7 @@ import java.time.{Instant, LocalDateTime}
 import org.apache.spark.SparkFunSuite
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.types._
-import sparkzorder.curve.{BytesWord, HilbertKey}
+import sparkzorder.curve.{NormalizedBytes, HilbertKey}
 import sparkzorder.mark.SameOnAllLines
 
 /** What clusters wrongly in other engines, one test each (Iceberg, Hudi, Paimon, Delta, Impala). */
@@ -129,7 +129,7 @@ class PeerFailuresSuite extends SparkFunSuite with KeyOrder {
     HilbertKey.key(row.shape, words)
   }
 
-  private def same(a: Array[Byte], b: Array[Byte]): Boolean = BytesWord.compareBytes(a, b) == 0
+  private def same(a: Array[Byte], b: Array[Byte]): Boolean = NormalizedBytes.compareBytes(a, b) == 0
 
   test("Hilbert: x and -x are different places, negative values do not wrap, -1 is not NULL (Hudi, Paimon)") {
     for ((t, values) <- Seq[(DataType, Seq[Any])](

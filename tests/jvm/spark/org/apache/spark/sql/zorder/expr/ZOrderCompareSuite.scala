@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.curve.BytesWord
+import sparkzorder.curve.NormalizedBytes
 import scala.util.Random
 
 /** The comparison of two structs: the sign of their keys, NULLs, types, and no struct on the way. */
@@ -68,7 +68,7 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
     for (_ <- 0 until 40) {
       val row = InternalRow(InternalRow.fromSeq(types.map(value)), InternalRow.fromSeq(types.map(value)))
       def key(ordinal: Int): Array[Byte] = ZOrder(refs(ordinal)).eval(row).asInstanceOf[Array[Byte]]
-      val expected = Integer.signum(BytesWord.compareBytes(key(0), key(1)))
+      val expected = Integer.signum(NormalizedBytes.compareBytes(key(0), key(1)))
       checkEvaluation(
         ZOrderCompare(BoundReference(0, t, nullable = true), BoundReference(1, t, nullable = true)),
         expected,

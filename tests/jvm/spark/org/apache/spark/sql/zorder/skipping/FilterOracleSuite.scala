@@ -5,10 +5,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BindReferences, Expression}
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.skipping.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skipping.index._
-import sparkzorder.curve.{LongWord, Word, Zone}
+import sparkzorder.curve.{NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.mark.SameOnAllLines
 
 /** Every filter over every file beside a search through all rows: no file with a matching row is left out. */
@@ -98,25 +98,25 @@ object SyntheticIndex {
       dataType: DataType,
       files: IndexedSeq[IndexedSeq[InternalRow]],
       nullsKnown: Boolean): ColumnRanges = {
-    val words = WordTypes.of(dataType).get
+    val normalizedType = Normalization.of(dataType).get
     val sets = files.zipWithIndex.map { case (rows, f) =>
       val parts = rows.grouped(2).map { page =>
-        val values = page.filterNot(_.isNullAt(c)).map(r => words.word(r.get(c, dataType)))
+        val values = page.filterNot(_.isNullAt(c)).map(r => normalizedType.normalize(r.get(c, dataType)))
         if (values.isEmpty) Zone.OnlyNulls else Zone.Between(values.reduce(least), values.reduce(greatest))
       }.toSeq
       // some files have no statistics of a column, others a list of values
       (f + c) % 6 match {
         case 5 => RangeSet.Unknown
         case 4 =>
-          val values = rows.filterNot(_.isNullAt(c)).map(r => words.word(r.get(c, dataType)))
+          val values = rows.filterNot(_.isNullAt(c)).map(r => normalizedType.normalize(r.get(c, dataType)))
           RangeSet.of(parts).only(values.distinct.sortWith(_ < _))
         case _ => RangeSet.of(parts)
       }
     }
     val all = sets.flatMap(_.ranges)
-    val wordRanges =
+    val normalizedRanges =
       if (all.isEmpty) NoRanges
-      else if (all.head._1.isInstanceOf[LongWord])
+      else if (all.head._1.isInstanceOf[NormalizedLong])
         LongRanges(all.map(r => long(r._1)).toArray, all.map(r => long(r._2)).toArray)
       else BytesRanges(all.map(r => bytes(r._1)).toArray, all.map(r => bytes(r._2)).toArray)
     new ColumnRanges(
@@ -124,11 +124,11 @@ object SyntheticIndex {
       sets.map(_.state).toArray,
       files.map(rows => if (nullsKnown) rows.count(_.isNullAt(c)).toLong else -1L).toArray,
       sets.scanLeft(0)(_ + _.ranges.length).toArray,
-      wordRanges)
+      normalizedRanges)
   }
 
-  private def least(a: Word, b: Word): Word = if (a < b) a else b
-  private def greatest(a: Word, b: Word): Word = if (a > b) a else b
-  private def long(w: Word): Long = w.asInstanceOf[LongWord].value
-  private def bytes(w: Word): Array[Byte] = w.asInstanceOf[sparkzorder.curve.BytesWord].bytes
+  private def least(a: NormalizedValue, b: NormalizedValue): NormalizedValue = if (a < b) a else b
+  private def greatest(a: NormalizedValue, b: NormalizedValue): NormalizedValue = if (a > b) a else b
+  private def long(w: NormalizedValue): Long = w.asInstanceOf[NormalizedLong].value
+  private def bytes(w: NormalizedValue): Array[Byte] = w.asInstanceOf[sparkzorder.curve.NormalizedBytes].bytes
 }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.skipping
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, StatisticsIndex}
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -39,15 +39,15 @@ final class PruningOracle(
 
   private def candidates(column: AttributeReference, atom: Expression, file: Int): Seq[Any] = {
     val ranges = index.rangesOf(column.sql, column.dataType).get
-    val words = WordTypes.of(column.dataType).get
+    val normalizedType = Normalization.of(column.dataType).get
     val values = (filters.domain(column.dataType) ++
       atom.collect { case Literal(v, t) if v != null && t == column.dataType => v } ++
       atom.collect { case InSet(_, set) => set.filter(_ != null).toSeq }.flatten)
       .flatMap(v => v +: neighbours(v))
     val inside = values.filter { v =>
-      val word = words.word(v)
+      val normalized = normalizedType.normalize(v)
       (ranges.offsets(file) until ranges.offsets(file + 1)).exists(r =>
-        !(word < ranges.words.min(r)) && !(word > ranges.words.max(r)))
+        !(normalized < ranges.bounds.min(r)) && !(normalized > ranges.bounds.max(r)))
     }
     val some = if (ranges.states(file) == ColumnRanges.Unknown) values else inside
     if (ranges.nulls(file) != 0) some :+ null else some

@@ -6,7 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.zorder.skipping.index.RangeSet
-import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.mark.SameOnAllLines
 
 /** Files that have few values of a column: what is not among them is not looked for there. */
@@ -116,8 +116,8 @@ class ValueSetSuite extends AnyFunSuite with SkippedScans {
   }
 
   test("values that no row has, and those that cannot be all, do not mislead") {
-    def longs(values: Long*): IndexedSeq[Word] = values.map(LongWord(_)).toIndexedSeq
-    def between(low: Long, high: Long): Zone = Zone.Between(LongWord(low), LongWord(high))
+    def longs(values: Long*): IndexedSeq[NormalizedValue] = values.map(NormalizedLong(_)).toIndexedSeq
+    def between(low: Long, high: Long): Zone = Zone.Between(NormalizedLong(low), NormalizedLong(high))
     val ranges = RangeSet.of(Seq(between(1, 5), between(100, 110)))
     assert(ranges.only(longs(1, 3, 110)).ranges.map(_._1) === longs(1, 3, 110))
     // a dictionary that is made for several files: 50 and 200 are in no row
@@ -126,7 +126,7 @@ class ValueSetSuite extends AnyFunSuite with SkippedScans {
     Seq(longs(2, 110), longs(1, 100), longs(), longs(50)).foreach(v => assert(ranges.only(v) === ranges))
     assert(RangeSet.Unknown.only(longs(1)) === RangeSet.Unknown)
     assert(RangeSet.OnlyNulls.only(longs(1)) === RangeSet.OnlyNulls)
-    def text(s: String): Word = BytesWord(s.getBytes("UTF-8"))
+    def text(s: String): NormalizedValue = NormalizedBytes(s.getBytes("UTF-8"))
     // bounds of text may be cut off
     val texts = RangeSet.of(Seq(Zone.Between(text("a"), text("c"))))
     assert(texts.only(IndexedSeq("ab", "b").map(text)).ranges.map(_._1) === Seq("ab", "b").map(text))

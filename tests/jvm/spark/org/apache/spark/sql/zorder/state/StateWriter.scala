@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LayoutJson, Long
 import org.apache.spark.sql.zorder.table.{CatalogImage, CommitRequest, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, RunClaim}
-import sparkzorder.curve.{BytesWord, LongWord}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong}
 import sparkzorder.curve.build._
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Condition, Query, RankQueries}
@@ -134,11 +134,11 @@ object StateWriter {
       LongSample(draws { val n = random.nextInt(60).toLong; n * n }, some))
     val scales = columns.map(_.scale)
     val ranked = new RankedSample(scales, columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
-    val queries = (0 until 40).map(i => Query.of(0 -> Condition.equal(LongWord(i.toLong * 2)))) ++
+    val queries = (0 until 40).map(i => Query.of(0 -> Condition.equal(NormalizedLong(i.toLong * 2)))) ++
       (0 until 20).map(i =>
-        Query.of(1 -> Condition.between(BytesWord(path(i * 400)), BytesWord(path(i * 400 + 300))))) ++
+        Query.of(1 -> Condition.between(NormalizedBytes(path(i * 400)), NormalizedBytes(path(i * 400 + 300))))) ++
       (0 until 20).map(i =>
-        Query.of(2 -> Condition.equal(LongWord(i.toLong * i)), 0 -> Condition.equal(LongWord(7))))
+        Query.of(2 -> Condition.equal(NormalizedLong(i.toLong * i)), 0 -> Condition.equal(NormalizedLong(7))))
     val named = Seq("a" -> "BIGINT", "s" -> "STRING", "n" -> "BIGINT").zip(scales).map {
       case ((sql, dataType), scale) => LayoutColumn(sql, dataType, scale)
     }.toIndexedSeq

@@ -12,7 +12,7 @@ import org.apache.parquet.schema.Types
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types.{DataType, IntegerType}
-import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 
 /** Footers of odd writers; test_audit_footers.py asks the reader in Python the same. */
 class BelievedStatisticsSuite extends AnyFunSuite with StatsFixture {
@@ -30,13 +30,13 @@ class BelievedStatisticsSuite extends AnyFunSuite with StatsFixture {
     Files.write(path, magic ++ footer ++ length ++ magic)
   }
 
-  private def word(node: JsonNode): Word =
-    if (node.isTextual) BytesWord(hex(node.asText)) else LongWord(node.asLong)
+  private def normalized(node: JsonNode): NormalizedValue =
+    if (node.isTextual) NormalizedBytes(hex(node.asText)) else NormalizedLong(node.asLong)
 
   private def zone(node: JsonNode): Zone = node.asText match {
     case "unknown" => Zone.Unknown
     case "only NULL" => Zone.OnlyNulls
-    case _ => Zone.Between(word(node.get(0)), word(node.get(1)))
+    case _ => Zone.Between(normalized(node.get(0)), normalized(node.get(1)))
   }
 
   test("which statistics are believed") {
@@ -80,7 +80,7 @@ class BelievedStatisticsSuite extends AnyFunSuite with StatsFixture {
         bound(5))
       ParquetZones.ofPages(index, offsets.build(), rows, Zone.Unknown, None, decoder)
     }
-    val zone = Zone.Between(LongWord(3), LongWord(5))
+    val zone = Zone.Between(NormalizedLong(3), NormalizedLong(5))
     val usual = pages(Seq(0, 4), Seq(0, 6), Seq(false, true)).get
     assert(usual.map(p => (p.rows, p.zones.head, p.nullFree)) ==
       Seq((4L, zone, Set(0)), (6L, Zone.OnlyNulls, Set.empty[Int])))

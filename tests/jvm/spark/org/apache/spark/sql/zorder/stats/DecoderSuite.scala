@@ -8,7 +8,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
-import sparkzorder.curve.{LongWord, OrderedWord, Zone}
+import sparkzorder.curve.{NormalizedLong, OrderedBits, Zone}
 
 /** Bounds by writers that no test can run. */
 class DecoderSuite extends AnyFunSuite {
@@ -21,7 +21,7 @@ class DecoderSuite extends AnyFunSuite {
 
   private def long(v: Long) = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putLong(v).array
   private def double(v: Double) = long(java.lang.Double.doubleToRawLongBits(v))
-  private def between(min: Long, max: Long): Zone = Zone.Between(LongWord(min), LongWord(max))
+  private def between(min: Long, max: Long): Zone = Zone.Between(NormalizedLong(min), NormalizedLong(max))
   private def timestamp(unit: TimeUnit): PrimitiveType =
     Types.optional(INT64).as(LogicalTypeAnnotation.timestampType(true, unit)).named("t")
 
@@ -37,10 +37,10 @@ class DecoderSuite extends AnyFunSuite {
     val stored = Types.optional(DOUBLE).named("x")
     val column = StatColumn(Seq("x"), DoubleType)
     def of(origin: FileOrigin, c: StatColumn = column) = zone(stored, c, origin, double(1), double(2))
-    val (one, two) = (OrderedWord.ofDouble(1), OrderedWord.ofDouble(2))
+    val (one, two) = (OrderedBits.ofDouble(1), OrderedBits.ofDouble(2))
     assert(of(spark3) == between(one, two))
     Seq(arrow, spark2, FileOrigin("", Map.empty)).foreach { origin =>
-      assert(of(origin) == between(one, OrderedWord.ofDouble(Double.NaN)))
+      assert(of(origin) == between(one, OrderedBits.ofDouble(Double.NaN)))
       assert(of(origin, column.copy(overlookNaN = true)) == between(one, two))
     }
   }

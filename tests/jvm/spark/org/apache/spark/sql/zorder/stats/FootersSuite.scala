@@ -9,7 +9,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.{LongWord, Zone}
+import sparkzorder.curve.{NormalizedLong, Zone}
 import org.scalatest.funsuite.AnyFunSuite
 
 class FootersSuite extends AnyFunSuite with StatsFixture {
@@ -134,7 +134,7 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
     inTempDir { dir =>
       spark.range(10).selectExpr("id as ID").coalesce(1).write.parquet(dir.resolve("t").toString)
       val column = StatColumn(Seq("id"), LongType)
-      assert(footers(dir, column).head.zone(0) == Zone.Between(LongWord(0), LongWord(9)))
+      assert(footers(dir, column).head.zone(0) == Zone.Between(NormalizedLong(0), NormalizedLong(9)))
       setting("spark.sql.caseSensitive" -> "true")(assert(footers(dir, column).head.zone(0) == Zone.Unknown))
     }
   }
@@ -202,7 +202,7 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
         zones("d", "d" -> DateType).head
       }
       assert(dates("LEGACY", "1500-01-01") == Zone.Unknown)
-      assert(dates("LEGACY", "1970-01-01") == Zone.Between(LongWord(0), LongWord(8)))
+      assert(dates("LEGACY", "1970-01-01") == Zone.Between(NormalizedLong(0), NormalizedLong(8)))
       assert(dates("CORRECTED", "1500-01-01").isInstanceOf[Zone.Between])
     }
   }

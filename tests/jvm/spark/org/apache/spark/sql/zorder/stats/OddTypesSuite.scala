@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.stats.schema.{SchemaUnion, TruncatedTimestamps}
-import sparkzorder.curve.{BytesWord, LongWord, OrderedWord, Zone}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, OrderedBits, Zone}
 
 /** Files that Spark does not write itself, by Parquet's own writer. */
 class OddTypesSuite extends AnyFunSuite with StatsFixture {
@@ -52,16 +52,16 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
         StatColumn(Seq("dec"), DecimalType(20, 2)),
         StatColumn(Seq("plain"), LongType),
         StatColumn(Seq("kind"), StringType)).head.block(10).zones
-      def wide(v: Long) = BytesWord(OrderedWord.ofBigInteger(java.math.BigInteger.valueOf(v)))
+      def wide(v: Long) = NormalizedBytes(OrderedBits.ofBigInteger(java.math.BigInteger.valueOf(v)))
       assert(zones(0) == Zone.Unknown && zones(1) == Zone.Unknown && zones(2) == Zone.Unknown)
       // not written by Spark 3: before 1900 in doubt, but 1970 is not
-      assert(zones(3) == Zone.Between(LongWord(7000), LongWord(9000)))
-      assert(zones(4) == Zone.Between(BytesWord(Array(1, 2, 0)), BytesWord(Array(1, 2, 2))))
-      assert(zones(5) == Zone.Between(LongWord(-3), LongWord(-1)))
+      assert(zones(3) == Zone.Between(NormalizedLong(7000), NormalizedLong(9000)))
+      assert(zones(4) == Zone.Between(NormalizedBytes(Array(1, 2, 0)), NormalizedBytes(Array(1, 2, 2))))
+      assert(zones(5) == Zone.Between(NormalizedLong(-3), NormalizedLong(-1)))
       assert(zones(6) == Zone.Unknown)
       assert(zones(7) == Zone.Between(wide(-3), wide(-1)))
-      assert(zones(8) == Zone.Between(LongWord(0), LongWord(2)))
-      assert(zones(9) == Zone.Between(BytesWord("k0".getBytes), BytesWord("k2".getBytes)))
+      assert(zones(8) == Zone.Between(NormalizedLong(0), NormalizedLong(2)))
+      assert(zones(9) == Zone.Between(NormalizedBytes("k0".getBytes), NormalizedBytes("k2".getBytes)))
     }
   }
 

@@ -9,7 +9,7 @@ import org.apache.parquet.format.{ColumnIndex, Util}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
-import sparkzorder.curve.{BytesWord, Evenly, LongWord, Zone}
+import sparkzorder.curve.{NormalizedBytes, Evenly, NormalizedLong, Zone}
 
 class PageIndexSuite extends AnyFunSuite with StatsFixture {
 
@@ -24,13 +24,13 @@ class PageIndexSuite extends AnyFunSuite with StatsFixture {
         (
           math.min(2000L, 10500L - p * 2000),
           Zone.Between(
-            LongWord(p * 2000L),
-            LongWord(math.min(10499L, p * 2000L + 1999)))))
+            NormalizedLong(p * 2000L),
+            NormalizedLong(math.min(10499L, p * 2000L + 1999)))))
       assert(pages.pages(0) == ids)
       assert(pages.pages(1) == ids.take(2).map(_._1 -> Zone.OnlyNulls) ++ ids.drop(2))
       assert(pages.columns(2).map(_.rows).sum == 10500)
       // a page index keeps 64 bytes of 100 and more, the row group all: no page reaches beyond its row group
-      def text(end: String): BytesWord = BytesWord(("p" * 100 + end).getBytes)
+      def text(end: String): NormalizedBytes = NormalizedBytes(("p" * 100 + end).getBytes)
       assert(pages.pages(2).map(_._2) == Seq.fill(6)(Zone.Between(text("0"), text("9999"))))
       assert(pages.pages(3) == Seq((10500L, Zone.Unknown)))
       // runs: where a page of either column begins; what is asked of neither column is not known

@@ -10,7 +10,7 @@ import org.apache.parquet.example.data.Group
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.functions.{col, max, min}
-import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.util.Utils
@@ -67,9 +67,9 @@ trait StatsFixture {
     val row: InternalRow = plan.executeCollect().head
     columns.indices.map { i =>
       val dataType = columns(i).dataType
-      val wordType = WordTypes.of(dataType).get
+      val normalizedType = Normalization.of(dataType).get
       if (row.isNullAt(2 * i)) Zone.OnlyNulls
-      else Zone.Between(wordType.word(row.get(2 * i, dataType)), wordType.word(row.get(2 * i + 1, dataType)))
+      else Zone.Between(normalizedType.normalize(row.get(2 * i, dataType)), normalizedType.normalize(row.get(2 * i + 1, dataType)))
     }
   }
 }

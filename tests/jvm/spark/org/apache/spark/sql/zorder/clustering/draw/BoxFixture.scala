@@ -9,7 +9,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.expr.{Folding, WordTypes}
+import org.apache.spark.sql.zorder.expr.{Folding, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.querylog.{LoggedBoxes, LoggedCondition}
 import org.apache.spark.sql.zorder.skipping.predicate.{BoxColumn, Boxes, Predicates}
@@ -44,8 +44,8 @@ final class Filtered(schema: StructType, session: Shims.ClassicSession, where: S
   private def holds(condition: Condition, column: BoxColumn, value: Any): Boolean =
     if (value == null) condition.orNull
     else {
-      val word = WordTypes.of(column.dataType).get.word(value)
-      condition.intervals.exists(_.meets(word, word))
+      val normalized = Normalization.of(column.dataType).get.normalize(value)
+      condition.intervals.exists(_.meets(normalized, normalized))
     }
 
   private def eval(e: Expression, row: Row): Any = {

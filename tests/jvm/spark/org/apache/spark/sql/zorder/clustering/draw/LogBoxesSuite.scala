@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.querylog.{LoggedCondition, LoggedQuery, QueryLog}
-import sparkzorder.curve.{BytesWord, LongWord}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong}
 import sparkzorder.curve.cost.{Condition, Query}
 import sparkzorder.mark.SameOnAllLines
 
@@ -39,7 +39,7 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
   private def equal(column: String, values: String*): LoggedCondition =
     LoggedCondition(column, if (values.size == 1) "equal" else "in", values = values)
 
-  private def bytes(s: String): BytesWord = BytesWord(s.getBytes("UTF-8"))
+  private def bytes(s: String): NormalizedBytes = NormalizedBytes(s.getBytes("UTF-8"))
 
   test("values are taken as they are, weights add up to one, other columns are left out and told") {
     val found = of(Seq("A", "status"), Seq(a, status))(
@@ -50,9 +50,9 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
         Seq(LoggedCondition("`a`", "range", low = Some("2"), high = Some("4"))),
         Seq(equal("status", "OPEN"))))
     assert(found.queries === IndexedSeq(
-      Query(Query.of(0 -> Condition.equal(LongWord(5))).boxes, 0.75),
+      Query(Query.of(0 -> Condition.equal(NormalizedLong(5))).boxes, 0.75),
       Query(
-        Query.of(0 -> Condition.between(LongWord(2), LongWord(4))).boxes ++
+        Query.of(0 -> Condition.between(NormalizedLong(2), NormalizedLong(4))).boxes ++
           Query.of(1 -> Condition.equal(bytes("OPEN"))).boxes,
         0.25)))
     assert(found.others === Seq("b" -> 0.75))
@@ -77,14 +77,14 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
     val q = query("q", 1, Seq(LoggedCondition("a", "equal"), LoggedCondition("status", "equal")))
     val found = of(Seq("a", "status"), Seq(a, status))(q)
     assert(found.queries.size === LogBoxes.Queries && math.abs(found.queries.map(_.weight).sum - 1) < 1e-9)
-    val zero = found.queries.count(_.boxes.head.conditions(0) == Condition.equal(LongWord(0)))
+    val zero = found.queries.count(_.boxes.head.conditions(0) == Condition.equal(NormalizedLong(0)))
     val open = found.queries.count(_.boxes.head.conditions(1) == Condition.equal(bytes("OPEN")))
     // 200 and 40 expected; five standard deviations
     assert(math.abs(zero - 200) <= 50 && math.abs(open - 40) <= 30)
     // a row with OPEN has an even number: both conditions are of one row
     assert(found.queries.forall(q =>
       q.boxes.head.conditions(1) != Condition.equal(bytes("OPEN")) ||
-        q.boxes.head.conditions(0) == Condition.equal(LongWord(0))))
+        q.boxes.head.conditions(0) == Condition.equal(NormalizedLong(0))))
     assert(of(Seq("a", "status"), Seq(a, status))(q) === found)
   }
 
@@ -103,7 +103,7 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
     val found = of(Seq("a"), Seq(a))(many: _*)
     assert(math.abs(found.queries.map(_.weight).sum - 1) < 1e-9)
     val heavy =
-      found.queries.filter(_.boxes.head.conditions(0) == Condition.equal(LongWord(0))).map(_.weight).sum
+      found.queries.filter(_.boxes.head.conditions(0) == Condition.equal(NormalizedLong(0))).map(_.weight).sum
     assert(math.abs(heavy - 1000.0 / 1999) <= 1.0 / LogBoxes.Queries)
     assert(found.queries.size <= LogBoxes.Queries)
   }
@@ -116,12 +116,12 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
       query("q3", 1, Seq(equal("upper(status)", "DONE"))),
       query("q4", 1, Seq(equal("(status = 'OPEN')", "true"), equal("N.X", "4"))))
     val boxes = found.queries.map(_.boxes.head.conditions)
-    assert(boxes(0) === Map(0 -> Condition.equal(LongWord(1)), 1 -> Condition.equal(bytes("OPEN"))))
+    assert(boxes(0) === Map(0 -> Condition.equal(NormalizedLong(1)), 1 -> Condition.equal(bytes("OPEN"))))
     assert(boxes(1) === Map(
-      0 -> Condition.in(Seq(LongWord(0), LongWord(1))),
+      0 -> Condition.in(Seq(NormalizedLong(0), NormalizedLong(1))),
       1 -> Condition.in(Seq(bytes("DONE"), bytes("OPEN")))))
     assert(boxes(2) === Map(1 -> Condition.equal(bytes("DONE"))))
-    assert(boxes(3) === Map(0 -> Condition.equal(LongWord(1)), 2 -> Condition.equal(LongWord(4))))
+    assert(boxes(3) === Map(0 -> Condition.equal(NormalizedLong(1)), 2 -> Condition.equal(NormalizedLong(4))))
   }
 
   test("a log is a table, a view or a path; anything else is one sentence") {

@@ -4,7 +4,7 @@ import java.util.SplittableRandom
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.LongWord
+import sparkzorder.curve.NormalizedLong
 import sparkzorder.curve.build.Curves
 import sparkzorder.curve.cost.{Condition, Query}
 import sparkzorder.curve.page.PageCut
@@ -84,8 +84,8 @@ class LeastReadsSuite extends AnyFunSuite {
       val (a, b) = made(random.nextInt(partitions))(random.nextInt(rows / 2) * 2)
       val from = b.getOrElse(0L)
       Query.of(
-        0 -> Condition.equal(LongWord(a.getOrElse(0L))),
-        1 -> Condition.between(LongWord(from), LongWord(from + 20000)))
+        0 -> Condition.equal(NormalizedLong(a.getOrElse(0L))),
+        1 -> Condition.between(NormalizedLong(from), NormalizedLong(from + 20000)))
     }
     Case(held, fitted, log.take(100), log.drop(100))
   }

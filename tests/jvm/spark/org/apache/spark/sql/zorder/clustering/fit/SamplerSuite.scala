@@ -25,7 +25,7 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
   private def all(df: DataFrame): Sample = Sampler.collect(df, 1, (_, _) => true).head
 
   private def longs(s: Sample, c: Int): Array[Long] = s.columns(c) match {
-    case l: LongSample => l.words
+    case l: LongSample => l.normalized
     case other => fail(s"$other")
   }
 
@@ -70,7 +70,7 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
       case b: BytesSample =>
         assert(b.isNull.count(identity) == 5)
         assert(
-          b.words.zip(b.isNull).filterNot(_._2).map(w => new String(w._1, "UTF-8").toInt).forall(_ % 2 == 1))
+          b.normalized.zip(b.isNull).filterNot(_._2).map(w => new String(w._1, "UTF-8").toInt).forall(_ % 2 == 1))
       case other => fail(s"$other")
     }
   }

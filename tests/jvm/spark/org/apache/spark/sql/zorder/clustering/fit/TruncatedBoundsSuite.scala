@@ -2,20 +2,20 @@ package org.apache.spark.sql.zorder.clustering.fit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.{Block, BytesWord, LongWord, Zone}
+import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, Zone}
 import sparkzorder.mark.SameOnAllLines
 
 /** Bounds as Parquet keeps them. */
 @SameOnAllLines
 class TruncatedBoundsSuite extends AnyFunSuite {
   private def block(min: Array[Byte], max: Array[Byte]): Block =
-    Block(5, IndexedSeq(Zone.Between(LongWord(1), LongWord(2)), Zone.Between(BytesWord(min), BytesWord(max))))
+    Block(5, IndexedSeq(Zone.Between(NormalizedLong(1), NormalizedLong(2)), Zone.Between(NormalizedBytes(min), NormalizedBytes(max))))
 
   private def bytes(n: Int, last: Int): Array[Byte] = Array.fill(n - 1)('x'.toByte) :+ last.toByte
 
   /** Bounds of the column of byte strings. */
   private def bounds(block: Block): (Array[Byte], Array[Byte]) = block.zones(1) match {
-    case Zone.Between(BytesWord(min), BytesWord(max)) => (min, max)
+    case Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) => (min, max)
     case other => fail(s"no bounds: $other")
   }
 
@@ -26,9 +26,9 @@ class TruncatedBoundsSuite extends AnyFunSuite {
   test("a page keeps 64 bytes: the lower bound is cut, the upper one is cut and raised") {
     val kept = page(block(bytes(100, 1), bytes(70, 2)))
     val (min, max) = bounds(kept)
-    assert(min.length === 64 && BytesWord(min) <= BytesWord(bytes(100, 1)))
-    assert(max.length === 64 && BytesWord(max) > BytesWord(bytes(70, 2)) && max.last === 'y')
-    assert(kept.zones(0) === Zone.Between(LongWord(1), LongWord(2)))
+    assert(min.length === 64 && NormalizedBytes(min) <= NormalizedBytes(bytes(100, 1)))
+    assert(max.length === 64 && NormalizedBytes(max) > NormalizedBytes(bytes(70, 2)) && max.last === 'y')
+    assert(kept.zones(0) === Zone.Between(NormalizedLong(1), NormalizedLong(2)))
     val short = block(bytes(64, 1), bytes(64, 2))
     assert(page(short) === short && TruncatedBounds.ofChunk(short) === short)
   }
@@ -44,8 +44,8 @@ class TruncatedBoundsSuite extends AnyFunSuite {
   test("what cannot be raised stays whole, also where only the first byte can") {
     val high = Array.fill(80)(0xff.toByte)
     assert(page(block(bytes(1, 1), high)).zones(1) === Zone.Between(
-      BytesWord(bytes(1, 1)),
-      BytesWord(high)))
+      NormalizedBytes(bytes(1, 1)),
+      NormalizedBytes(high)))
     val (_, max) = bounds(page(block(bytes(1, 1), 7.toByte +: high)))
     assert(max.toSeq === Seq(8.toByte))
   }
@@ -54,6 +54,6 @@ class TruncatedBoundsSuite extends AnyFunSuite {
     val most = block(bytes(2000, 1), bytes(2095, 2))
     assert(TruncatedBounds.ofChunk(most) === most)
     val more = TruncatedBounds.ofChunk(block(bytes(2000, 1), bytes(2096, 2)))
-    assert(more.zones === IndexedSeq(Zone.Between(LongWord(1), LongWord(2)), Zone.Unknown))
+    assert(more.zones === IndexedSeq(Zone.Between(NormalizedLong(1), NormalizedLong(2)), Zone.Unknown))
   }
 }

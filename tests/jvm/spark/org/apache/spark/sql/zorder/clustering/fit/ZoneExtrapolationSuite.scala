@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.clustering.fit
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.{Block, LongWord, Zone}
-import sparkzorder.curve.cost.SortedWords
+import sparkzorder.curve.{Block, NormalizedLong, Zone}
+import sparkzorder.curve.cost.SortedValues
 import sparkzorder.mark.SameOnAllLines
 
 /** Bounds of blocks of which only some rows are known. */
@@ -11,10 +11,10 @@ import sparkzorder.mark.SameOnAllLines
 class ZoneExtrapolationSuite extends AnyFunSuite {
   private val random = new java.util.SplittableRandom(7)
 
-  private def between(a: Long, b: Long): Zone = Zone.Between(LongWord(a), LongWord(b))
+  private def between(a: Long, b: Long): Zone = Zone.Between(NormalizedLong(a), NormalizedLong(b))
 
   private def widened(values: Array[Long], missing: Double, rows: Long, zone: Zone, file: Zone): Zone =
-    new ZoneExtrapolation(IndexedSeq(SortedWords.ofLongs(values)), missing)
+    new ZoneExtrapolation(IndexedSeq(SortedValues.ofLongs(values)), missing)
       .widened(Block(rows, IndexedSeq(zone)), IndexedSeq(file)).zones.head
 
   test("sampled ranges are as wide as those of all rows, whatever the distribution") {
@@ -23,7 +23,7 @@ class ZoneExtrapolationSuite extends AnyFunSuite {
       val table = Array.fill(20000)(shape(random.nextDouble()))
       val sorted = table.sorted
       def share(zone: Zone): Double = zone match {
-        case Zone.Between(LongWord(a), LongWord(b)) => table.count(v => v >= a && v <= b) / 20000.0
+        case Zone.Between(NormalizedLong(a), NormalizedLong(b)) => table.count(v => v >= a && v <= b) / 20000.0
         case _ => 0.0
       }
       // blocks of a tenth of the values each, of which n rows are sampled

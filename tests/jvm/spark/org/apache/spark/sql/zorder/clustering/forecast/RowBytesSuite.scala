@@ -3,15 +3,15 @@ package org.apache.spark.sql.zorder.clustering.forecast
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
-import sparkzorder.curve.{BytesWord, LongWord, Zone}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, Zone}
 import sparkzorder.mark.SameOnAllLines
 
 /** Bytes of a row in a shuffle, by the bounds of its columns. */
 @SameOnAllLines
 class RowBytesSuite extends AnyFunSuite {
-  private val text = Zone.Between(BytesWord("customer/0001".getBytes), BytesWord("customer/0999".getBytes))
+  private val text = Zone.Between(NormalizedBytes("customer/0001".getBytes), NormalizedBytes("customer/0999".getBytes))
   private val zones = Map[Seq[String], Seq[Zone]](
-    Seq("n") -> Seq(Zone.Between(LongWord(0), LongWord(1000)), Zone.Unknown),
+    Seq("n") -> Seq(Zone.Between(NormalizedLong(0), NormalizedLong(1000)), Zone.Unknown),
     Seq("t") -> Seq(text))
 
   private def of(packed: Boolean, fields: (String, DataType)*): Double =

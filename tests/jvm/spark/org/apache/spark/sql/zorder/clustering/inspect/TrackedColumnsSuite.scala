@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, RowGroup}
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.mark.SameOnAllLines
 
 /** Which columns a run samples along with those that it clusters by. */
@@ -25,8 +25,8 @@ class TrackedColumnsSuite extends AnyFunSuite {
     rowGroups = IndexedSeq(RowGroup(100, 1, 0, 1, 4, zones.toIndexedSeq, Set.empty)),
     encrypted = false)
 
-  private def between(a: Long, b: Long): Zone = Zone.Between(LongWord(a), LongWord(b))
-  private def text(a: String, b: String): Zone = Zone.Between(BytesWord(a.getBytes), BytesWord(b.getBytes))
+  private def between(a: Long, b: Long): Zone = Zone.Between(NormalizedLong(a), NormalizedLong(b))
+  private def text(a: String, b: String): Zone = Zone.Between(NormalizedBytes(a.getBytes), NormalizedBytes(b.getBytes))
 
   test("columns that files skip by, the best first; not those in no order, constant, NULL or unknown") {
     val footers = (0 until 10).map { i =>
@@ -43,16 +43,16 @@ class TrackedColumnsSuite extends AnyFunSuite {
   }
 
   test("words inside a range, numbers and strings, the whole range of longs too") {
-    def inside(min: Word, max: Word): Unit = {
+    def inside(min: NormalizedValue, max: NormalizedValue): Unit = {
       val found = Seq(0.125, 0.5, 0.875).map(Probes.between(min, max, _))
       assert((min +: found :+ max).sliding(2).forall(w => w.head <= w.last), found)
     }
-    inside(LongWord(3), LongWord(3))
-    inside(LongWord(-5), LongWord(1000))
-    inside(LongWord(Long.MinValue), LongWord(Long.MaxValue))
-    inside(BytesWord("abc".getBytes), BytesWord("abd".getBytes))
-    inside(BytesWord("".getBytes), BytesWord(Array.fill(20)(0xff.toByte)))
-    assert(Probes.between(LongWord(0), LongWord(100), 0.5) === LongWord(50))
+    inside(NormalizedLong(3), NormalizedLong(3))
+    inside(NormalizedLong(-5), NormalizedLong(1000))
+    inside(NormalizedLong(Long.MinValue), NormalizedLong(Long.MaxValue))
+    inside(NormalizedBytes("abc".getBytes), NormalizedBytes("abd".getBytes))
+    inside(NormalizedBytes("".getBytes), NormalizedBytes(Array.fill(20)(0xff.toByte)))
+    assert(Probes.between(NormalizedLong(0), NormalizedLong(100), 0.5) === NormalizedLong(50))
   }
 
   test("nested fields and partition columns; what is asked for comes before what is not") {

@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.IntegerType
-import sparkzorder.curve.{LongWord, Zone}
+import sparkzorder.curve.{NormalizedLong, Zone}
 
 /** What a condition can be over a file, against what it is on each of the file's rows. */
 class FileMatchSuite extends AnyFunSuite {
@@ -52,7 +52,7 @@ class FileMatchSuite extends AnyFunSuite {
     val zone =
       if (random.nextInt(8) == 0) Zone.Unknown
       else if (known.isEmpty) Zone.OnlyNulls
-      else Zone.Between(LongWord(known.min - random.nextInt(2)), LongWord(known.max + random.nextInt(2)))
+      else Zone.Between(NormalizedLong(known.min - random.nextInt(2)), NormalizedLong(known.max + random.nextInt(2)))
     ColumnBounds(zone, mayBeNull = values.contains(null) || random.nextInt(4) == 0)
   }
 

@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.adaptive.{AdaptiveSparkPlanExec, QueryStageExec}
 import org.apache.spark.sql.functions.{expr, xxhash64}
 import org.apache.spark.sql.zorder.ZOrderSession
-import sparkzorder.curve.BytesWord
+import sparkzorder.curve.NormalizedBytes
 
 /** Sorts of DataFrames, their plans, and what the rows of each partition must look like. */
 trait SortFixture extends ZOrderSession with Assertions { this: Suite =>
@@ -72,7 +72,7 @@ object SortFixture {
     case (null, null) => 0
     case (null, _) => -1
     case (_, null) => 1
-    case (x: Array[Byte], y: Array[Byte]) => BytesWord.compareBytes(x, y)
+    case (x: Array[Byte], y: Array[Byte]) => NormalizedBytes.compareBytes(x, y)
     case (x, y) => Integer.signum(x.asInstanceOf[Comparable[Any]].compareTo(y))
   }
 }

@@ -9,8 +9,8 @@ import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.TypeCheckFailure
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.expr.WordTypes
-import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType}
+import org.apache.spark.sql.zorder.expr.Normalization
+import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType}
 import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, Fit, FitColumn, LongSample, Sample, SampleColumn}
 import org.apache.spark.util.Utils
 
@@ -40,9 +40,9 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
 
   private def column(dataType: DataType, values: Seq[Any]): SampleColumn = {
     val isNull = values.map(_ == null).toArray
-    WordTypes.of(dataType).get match {
-      case t: LongWordType => LongSample(values.map(v => if (v == null) 0L else t.toLong(v)).toArray, isNull)
-      case t: BytesWordType =>
+    Normalization.of(dataType).get match {
+      case t: NormalizedLongType => LongSample(values.map(v => if (v == null) 0L else t.toLong(v)).toArray, isNull)
+      case t: NormalizedBytesType =>
         BytesSample(values.map(v => if (v == null) Array.emptyByteArray else t.toBytes(v)).toArray, isNull)
     }
   }
@@ -65,7 +65,7 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
   /** (file, key) from the layout itself. */
   private def expected(ref: LayoutRef, types: Seq[DataType], row: Seq[Any], hash: Int): (Int, Long) = {
     val ranks = types.indices.map { c =>
-      if (row(c) == null) 0 else ref.layout.columns(c).scale.rank(WordTypes.of(types(c)).get.word(row(c)))
+      if (row(c) == null) 0 else ref.layout.columns(c).scale.rank(Normalization.of(types(c)).get.normalize(row(c)))
     }.toArray
     val cell = ref.compiled.cell(ranks)
     (

@@ -34,7 +34,7 @@ class LargeAuditSuite extends AnyFunSuite {
     val index = (0 until columns).map(ranges)
     def found(): Scope = {
       val all = (0 until files).map { f =>
-        val zones = index.map(r => Zone.Between(r.words.min(f), r.words.max(f)))
+        val zones = index.map(r => Zone.Between(r.bounds.min(f), r.bounds.max(f)))
         AuditedFile(
           DataFile(f"file:/t/part-$f%06d.parquet", 1L << 27, 0L, ""),
           Block(1000000, zones),

@@ -12,7 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.stats.bloom.{BloomKey, BloomProbe, SplitBlockBloom}
 import org.apache.spark.util.Utils
-import sparkzorder.curve.{BytesWord, LongWord, Word}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
 import sparkzorder.mark.SameOnAllLines
 
@@ -27,9 +27,9 @@ class ColumnBloomsSuite extends AnyFunSuite {
     finally Utils.deleteRecursively(dir.toFile)
   }
 
-  private def filter(key: BloomKey, words: Seq[Word], dataType: DataType, blocks: Int): Array[Int] = {
+  private def filter(key: BloomKey, values: Seq[NormalizedValue], dataType: DataType, blocks: Int): Array[Int] = {
     val bloom = new SplitBlockBloom(new Array[Int](blocks * 8))
-    words.map(key.probe(_, dataType)).collect { case BloomProbe.Hash(h) => bloom.insert(h) }
+    values.map(key.probe(_, dataType)).collect { case BloomProbe.Hash(h) => bloom.insert(h) }
     bloom.words
   }
 
@@ -62,10 +62,10 @@ class ColumnBloomsSuite extends AnyFunSuite {
     var pruned, prunable = 0
     (0 until 80).foreach { round =>
       val (dataType, keys) = kinds(round % kinds.length)
-      def value(): Word = dataType match {
-        case StringType => BytesWord(random.nextInt(500).toString.getBytes)
-        case TimestampType => LongWord(random.nextInt(500) * 1000000L)
-        case _ => LongWord(random.nextInt(500).toLong - 250)
+      def value(): NormalizedValue = dataType match {
+        case StringType => NormalizedBytes(random.nextInt(500).toString.getBytes)
+        case TimestampType => NormalizedLong(random.nextInt(500) * 1000000L)
+        case _ => NormalizedLong(random.nextInt(500).toLong - 250)
       }
       val files = 1 + random.nextInt(30)
       val held = IndexedSeq.fill(files)(Seq.fill(random.nextInt(40))(value()))
@@ -103,14 +103,14 @@ class ColumnBloomsSuite extends AnyFunSuite {
       val empty = blooms(dir, LongType, writer.close().map(_._2))
       val nulls = Array(0L)
       def kept(c: Condition): Boolean = empty.narrow(all(1), c, nulls).get(0)
-      val points = (0 to ColumnBlooms.MostPoints).map(i => LongWord(i.toLong))
-      assert(!kept(Condition.equal(LongWord(1))))
+      val points = (0 to ColumnBlooms.MostPoints).map(i => NormalizedLong(i.toLong))
+      assert(!kept(Condition.equal(NormalizedLong(1))))
       assert(!kept(Condition.in(points.tail)))
       assert(kept(Condition.in(points)))
-      assert(kept(Condition.between(LongWord(1), LongWord(2))))
+      assert(kept(Condition.between(NormalizedLong(1), NormalizedLong(2))))
       assert(kept(Condition.IsNull) && kept(Condition.IsNotNull))
       assert(kept(Condition(
-        IndexedSeq(Interval.point(LongWord(1)), Interval(Some(LongWord(5)), None)),
+        IndexedSeq(Interval.point(NormalizedLong(1)), Interval(Some(NormalizedLong(5)), None)),
         orNull = false)))
     }
   }
@@ -122,7 +122,7 @@ class ColumnBloomsSuite extends AnyFunSuite {
       (0 until files).foreach { f =>
         val bloom = new SplitBlockBloom(new Array[Int](SplitBlockBloom.blocksFor(ids.toLong) * 8))
         (0 until ids).foreach { i =>
-          BloomKey.Int64.probe(LongWord(i.toLong * files + f), LongType) match {
+          BloomKey.Int64.probe(NormalizedLong(i.toLong * files + f), LongType) match {
             case BloomProbe.Hash(h) => bloom.insert(h)
             case other => fail(other.toString)
           }
@@ -134,7 +134,7 @@ class ColumnBloomsSuite extends AnyFunSuite {
       val nulls = new Array[Long](files)
       val kept = (0 until 300).map { q =>
         val id = q * 33331L
-        val found = asked.narrow(all(files), Condition.equal(LongWord(id)), nulls)
+        val found = asked.narrow(all(files), Condition.equal(NormalizedLong(id)), nulls)
         assert(found.get((id % files).toInt))
         found.cardinality
       }
@@ -149,7 +149,7 @@ class ColumnBloomsSuite extends AnyFunSuite {
     withDir { dir =>
       val writer = new BloomWriter(fs, dir)
       (0 until 10).foreach(f =>
-        writer.add(0, f, BloomKey.Int64, filter(BloomKey.Int64, Seq(LongWord(f.toLong)), LongType, 4)))
+        writer.add(0, f, BloomKey.Int64, filter(BloomKey.Int64, Seq(NormalizedLong(f.toLong)), LongType, 4)))
       val segments = writer.close().map(_._2)
       val file = java.nio.file.Paths.get(new Path(dir, segments.head.file).toUri)
       val bytes = Files.readAllBytes(file)
@@ -157,7 +157,7 @@ class ColumnBloomsSuite extends AnyFunSuite {
       def kept(): (Int, Boolean) = {
         var told = false
         val asked = blooms(dir, LongType, segments, _ => told = true)
-        (asked.narrow(all(10), Condition.equal(LongWord(3)), new Array[Long](10)).cardinality, told)
+        (asked.narrow(all(10), Condition.equal(NormalizedLong(3)), new Array[Long](10)).cardinality, told)
       }
       assert(kept() === ((1, false)))
       // in the first piece, so that every reading of the whole sees it

@@ -6,11 +6,11 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.types.LongType
-import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.skipping.marker.KeyRange
 
 class GrowingRangeSuite extends AnyFunSuite {
-  private val ranges = new GrowingRange(LongType, WordTypes.of(LongType).get.word)
+  private val ranges = new GrowingRange(LongType, Normalization.of(LongType).get.normalize)
 
   private def range(low: Long, high: Long) = KeyRange(Literal(low), Literal(high))
 

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.Normalization
 import sparkzorder.LongTest
 import sparkzorder.curve.cost.Condition
 
@@ -134,8 +134,8 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
   private def holds(c: Condition, value: Any, dataType: DataType): Boolean =
     if (value == null) c.orNull
     else {
-      val word = WordTypes.of(dataType).get.word(value)
-      c.intervals.exists(_.meets(word, word))
+      val normalized = Normalization.of(dataType).get.normalize(value)
+      c.intervals.exists(_.meets(normalized, normalized))
     }
 
   /** NULL, and the values that the texts are. */

@@ -4,7 +4,7 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.LongWord
+import sparkzorder.curve.NormalizedLong
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /** The set algebra of conditions, against the values 0 to 40 one by one. */
@@ -12,12 +12,12 @@ class ConditionsSuite extends AnyFunSuite {
   private val values = 0L to 40L
 
   private def holds(c: Condition): Seq[Boolean] =
-    c.orNull +: values.map(v => c.intervals.exists(_.meets(LongWord(v), LongWord(v))))
+    c.orNull +: values.map(v => c.intervals.exists(_.meets(NormalizedLong(v), NormalizedLong(v))))
 
   private def drawn(random: Random): Condition = {
     val ends = Seq.fill(2 * random.nextInt(6))(random.nextInt(40).toLong).distinct.sorted
     val closed =
-      ends.grouped(2).map(e => Interval(Some(LongWord(e.head)), Some(LongWord(e.last)))).toIndexedSeq
+      ends.grouped(2).map(e => Interval(Some(NormalizedLong(e.head)), Some(NormalizedLong(e.last)))).toIndexedSeq
     val intervals = random.nextInt(4) match {
       case 0 if closed.nonEmpty => closed.updated(0, closed.head.copy(min = None))
       case 1 if closed.nonEmpty => closed.init :+ closed.last.copy(max = None)

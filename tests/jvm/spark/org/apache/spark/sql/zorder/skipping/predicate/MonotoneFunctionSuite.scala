@@ -9,10 +9,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.LongTest
-import sparkzorder.curve.LongWord
+import sparkzorder.curve.NormalizedLong
 import sparkzorder.curve.cost.Condition
 
 /** A condition on a function of a column as one on the column, beside the function itself at the borders. */
@@ -31,8 +31,8 @@ class MonotoneFunctionSuite extends AnyFunSuite {
   }
 
   private def holds(c: Condition, value: Any, dataType: DataType): Boolean = {
-    val word = WordTypes.of(dataType).get.word(value)
-    c.intervals.exists(i => i.meets(word, word))
+    val normalized = Normalization.of(dataType).get.normalize(value)
+    c.intervals.exists(i => i.meets(normalized, normalized))
   }
 
   private def filters(f: Expression, v: Literal, w: Literal): Seq[Expression] = Seq(
@@ -234,7 +234,7 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     val text = Cast(AttributeReference("i", IntegerType)(), StringType, Some("UTC"))
     def asked(texts: String*) = Predicates.whereTrue(In(text, texts.map(Literal(_))), OfColumn)
     // no number has the others' texts
-    assert(asked("5", "05", " 7", "7.0", "x", "99999999999") == Condition.equal(LongWord(5)))
+    assert(asked("5", "05", " 7", "7.0", "x", "99999999999") == Condition.equal(NormalizedLong(5)))
     assert(asked("x").impossible)
     assert(Predicates.whereTrue(LessThan(text, Literal("5")), OfColumn) == Conditions.Anything)
     assert(Predicates.whereTrue(Not(EqualTo(text, Literal("5"))), OfColumn) == Conditions.Anything)

@@ -5,8 +5,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.expressions.{Cast, EvalMode, Literal}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.expr.WordTypes
-import sparkzorder.curve.{BytesWord, LongWord}
+import org.apache.spark.sql.zorder.expr.Normalization
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong}
 import sparkzorder.mark.SameOnAllLines
 
 /** Values as text and back, for every type and its edges. */
@@ -14,9 +14,9 @@ import sparkzorder.mark.SameOnAllLines
 class ValueTextSuite extends AnyFunSuite with ZOrderSession {
 
   private def roundTrip(dataType: DataType, value: Any): String = {
-    val word = WordTypes.of(dataType).get.word(value)
-    val text = ValueText.of(word, dataType)
-    assert(text.flatMap(ValueText.word(_, dataType)) === Some(word), s"$dataType $value $text")
+    val normalized = Normalization.of(dataType).get.normalize(value)
+    val text = ValueText.of(normalized, dataType)
+    assert(text.flatMap(ValueText.normalize(_, dataType)) === Some(normalized), s"$dataType $value $text")
     text.get
   }
 
@@ -52,47 +52,47 @@ class ValueTextSuite extends AnyFunSuite with ZOrderSession {
       org.apache.spark.unsafe.types.UTF8String.fromString)
     strings.foreach(s => assert(roundTrip(StringType, s) === s.toString))
     assert(roundTrip(BinaryType, Array[Byte](0, -1, 16)) === "00FF10")
-    assert(ValueText.word("0", BinaryType).isEmpty && ValueText.word("zz", BinaryType).isEmpty)
+    assert(ValueText.normalize("0", BinaryType).isEmpty && ValueText.normalize("zz", BinaryType).isEmpty)
   }
 
   test("what is no value has no word, what has no text none") {
-    assert(ValueText.word("five", IntegerType).isEmpty)
-    assert(ValueText.word("300", ByteType).isEmpty)
-    assert(ValueText.word(null, IntegerType).isEmpty)
-    assert(ValueText.of(BytesWord(Array[Byte](-1)), StringType).isEmpty)
+    assert(ValueText.normalize("five", IntegerType).isEmpty)
+    assert(ValueText.normalize("300", ByteType).isEmpty)
+    assert(ValueText.normalize(null, IntegerType).isEmpty)
+    assert(ValueText.of(NormalizedBytes(Array[Byte](-1)), StringType).isEmpty)
   }
 
   test("every edge of every type stays or is left open, never narrower") {
     Seq(TimestampType, TimestampNTZType, DateType).foreach { t =>
       Seq(Long.MinValue, Long.MaxValue, Int.MinValue.toLong, Int.MaxValue.toLong)
         .filter(v => t != DateType || v.toInt == v).foreach { v =>
-          ValueText.of(LongWord(v), t).foreach(text => assert(ValueText.word(text, t) === Some(LongWord(v))))
+          ValueText.of(NormalizedLong(v), t).foreach(text => assert(ValueText.normalize(text, t) === Some(NormalizedLong(v))))
         }
     }
   }
 
   test("neighbours") {
-    def bytes(s: String) = BytesWord(s.getBytes("UTF-8"))
-    assert(AdjacentWords.above(LongWord(127), ByteType).isEmpty)
-    assert(AdjacentWords.below(LongWord(-128), ByteType).isEmpty)
-    assert(AdjacentWords.below(LongWord(5), IntegerType) === Some(LongWord(4)))
-    assert(AdjacentWords.below(bytes(""), StringType).isEmpty)
-    val below = AdjacentWords.below(bytes("ab"), StringType).get
+    def bytes(s: String) = NormalizedBytes(s.getBytes("UTF-8"))
+    assert(AdjacentValues.above(NormalizedLong(127), ByteType).isEmpty)
+    assert(AdjacentValues.below(NormalizedLong(-128), ByteType).isEmpty)
+    assert(AdjacentValues.below(NormalizedLong(5), IntegerType) === Some(NormalizedLong(4)))
+    assert(AdjacentValues.below(bytes(""), StringType).isEmpty)
+    val below = AdjacentValues.below(bytes("ab"), StringType).get
     assert(Seq("", "a", "aa", "aazz", "aa\u00ff").forall(s => bytes(s) < below) && below < bytes("ab"))
-    assert(AdjacentWords.above(bytes("ab"), StringType).exists(w => bytes("ab") < w && w < bytes("ab\u0001")))
+    assert(AdjacentValues.above(bytes("ab"), StringType).exists(w => bytes("ab") < w && w < bytes("ab\u0001")))
     // files may hold strings that are no UTF-8: no number of bytes is enough to reach above them all
-    val high = BytesWord("aa".getBytes ++ Array.fill(2000)(-1.toByte))
+    val high = NormalizedBytes("aa".getBytes ++ Array.fill(2000)(-1.toByte))
     assert(high < below && below < bytes("ab") && high.compare(below) === -below.compare(high))
-    assert(AdjacentWords.below(bytes("ab"), BinaryType) === Some(below))
-    assert(AdjacentWords.below(bytes("ab\u0000"), StringType) === Some(bytes("ab")))
+    assert(AdjacentValues.below(bytes("ab"), BinaryType) === Some(below))
+    assert(AdjacentValues.below(bytes("ab\u0000"), StringType) === Some(bytes("ab")))
     def after(prefix: Int*) =
-      AdjacentWords.afterPrefix(prefix.map(_.toByte).toArray).map(_.map(_ & 0xff).toSeq)
+      AdjacentValues.afterPrefix(prefix.map(_.toByte).toArray).map(_.map(_ & 0xff).toSeq)
     assert(after('a', 'b') === Some(Seq('a'.toInt, 'c'.toInt)))
     assert(after('a', 0x7f) === Some(Seq('a'.toInt, 0x80)) && after('a', 0xff, 0xff) === Some(Seq('b'.toInt)))
     assert(after(0xff, 0xff).isEmpty && after().isEmpty)
     val wide = DecimalType(38, 0)
-    val one = WordTypes.of(wide).get.word(Decimal(1))
-    val zero = WordTypes.of(wide).get.word(Decimal(0))
-    assert(AdjacentWords.below(one, wide) === Some(zero))
+    val one = Normalization.of(wide).get.normalize(Decimal(1))
+    val zero = Normalization.of(wide).get.normalize(Decimal(0))
+    assert(AdjacentValues.below(one, wide) === Some(zero))
   }
 }

@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions.XXH64
 import org.apache.spark.sql.types.{DecimalType, IntegerType, LongType, StringType}
-import sparkzorder.curve.{BytesWord, LongWord, OrderedWord}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, OrderedBits}
 import sparkzorder.mark.SameOnAllLines
 
 /** The filters beside Parquet's own, and how often they are wrong. */
@@ -34,16 +34,16 @@ class SplitBlockBloomSuite extends AnyFunSuite {
     (0 until 300).foreach { i =>
       val n = random.nextLong()
       val text = random.nextString(random.nextInt(80)).getBytes("UTF-8")
-      add(theirs.hash(n.toInt), BloomKey.Int32.probe(LongWord(n.toInt.toLong), IntegerType))
-      add(theirs.hash(n), BloomKey.Int64.probe(LongWord(n), LongType))
-      add(theirs.hash(Binary.fromConstantByteArray(text)), BloomKey.Bytes.probe(BytesWord(text), StringType))
+      add(theirs.hash(n.toInt), BloomKey.Int32.probe(NormalizedLong(n.toInt.toLong), IntegerType))
+      add(theirs.hash(n), BloomKey.Int64.probe(NormalizedLong(n), LongType))
+      add(theirs.hash(Binary.fromConstantByteArray(text)), BloomKey.Bytes.probe(NormalizedBytes(text), StringType))
       val unscaled =
         new java.math.BigInteger(100, random.self).subtract(java.math.BigInteger.ONE.shiftLeft(99))
       val sign = if (unscaled.signum < 0) Array[Byte](-1, -1, -1) else Array[Byte](0, 0, 0)
       val plain = (sign ++ Array.fill(13)(sign(0)) ++ unscaled.toByteArray).takeRight(16)
       add(
         theirs.hash(Binary.fromConstantByteArray(plain)),
-        BloomKey.Fixed(16).probe(BytesWord(OrderedWord.ofBigInteger(unscaled)), DecimalType(38, 2)))
+        BloomKey.Fixed(16).probe(NormalizedBytes(OrderedBits.ofBigInteger(unscaled)), DecimalType(38, 2)))
       assert(ours.mayContain(
         theirs.hash(n)) && theirs.findHash(theirs.hash(i)) === ours.mayContain(theirs.hash(i)))
     }
@@ -53,11 +53,11 @@ class SplitBlockBloomSuite extends AnyFunSuite {
   }
 
   test("values that a file's type cannot hold are in none; days of the old calendar are not asked") {
-    assert(BloomKey.Int32.probe(LongWord(1L << 40), LongType) === BloomProbe.Absent)
-    assert(BloomKey.Millis.probe(LongWord(1234567L), LongType) === BloomProbe.Absent)
-    assert(BloomKey.Fixed(2).probe(LongWord(40000), DecimalType(9, 2)) === BloomProbe.Absent)
+    assert(BloomKey.Int32.probe(NormalizedLong(1L << 40), LongType) === BloomProbe.Absent)
+    assert(BloomKey.Millis.probe(NormalizedLong(1234567L), LongType) === BloomProbe.Absent)
+    assert(BloomKey.Fixed(2).probe(NormalizedLong(40000), DecimalType(9, 2)) === BloomProbe.Absent)
     val day = java.time.LocalDate.parse("1500-01-01").toEpochDay
-    assert(BloomKey.Int32.probe(LongWord(day), org.apache.spark.sql.types.DateType) === BloomProbe.Unasked)
+    assert(BloomKey.Int32.probe(NormalizedLong(day), org.apache.spark.sql.types.DateType) === BloomProbe.Unasked)
   }
 
   test("a folded filter has the keys of the larger one, whatever the divisor") {
@@ -81,14 +81,14 @@ class SplitBlockBloomSuite extends AnyFunSuite {
     Seq(100, 10000, 1000000).foreach { keys =>
       val hashes = new BloomOfHashes(keys.toLong)
       (0 until keys).foreach { i =>
-        hashes.add(hash(BloomKey.Int64.probe(LongWord(i.toLong), LongType)))
-        if (i % 3 == 0) hashes.add(hash(BloomKey.Int64.probe(LongWord(i.toLong / 2), LongType)))
+        hashes.add(hash(BloomKey.Int64.probe(NormalizedLong(i.toLong), LongType)))
+        if (i % 3 == 0) hashes.add(hash(BloomKey.Int64.probe(NormalizedLong(i.toLong / 2), LongType)))
       }
       val bloom = hashes.result().get
       val bits = bloom.words.length * 32.0 / keys
       assert(bits >= 15 && bits <= (if (keys < 1000) 18 else 17), s"$bits bits a key for $keys")
       def asked(i: Int): Boolean =
-        bloom.mayContain(hash(BloomKey.Int64.probe(LongWord(i.toLong), LongType)))
+        bloom.mayContain(hash(BloomKey.Int64.probe(NormalizedLong(i.toLong), LongType)))
       assert((0 until keys by math.max(1, keys / 10000)).forall(asked))
       val wrong = (0 until 200000).count(i => asked(-1 - i)) / 200000.0
       info(f"$keys keys: $bits%.1f bits a key, ${wrong * 100}%.2f %% wrong, by its bits ${bloom.rate * 100}%.2f %%")

@@ -4,7 +4,7 @@ import java.util.SplittableRandom
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import sparkzorder.curve.{Block, BytesWord, LongWord, OrderedWord, Zone}
+import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, OrderedBits, Zone}
 import sparkzorder.curve.cost.Bound
 import sparkzorder.mark.SameOnAllLines
 
@@ -12,7 +12,7 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 class MeasureSuite extends AnyFunSuite {
 
-  private def zone(low: Long, high: Long): Zone = Zone.Between(LongWord(low), LongWord(high))
+  private def zone(low: Long, high: Long): Zone = Zone.Between(NormalizedLong(low), NormalizedLong(high))
 
   private def ranked(zones: Zone*): RankedColumn = RankedColumn.of(zones.toIndexedSeq)
 
@@ -64,7 +64,7 @@ class MeasureSuite extends AnyFunSuite {
   test(
     "a wide file over two narrow ones: three quarters; with an unknown one: more; NULLs are not looked up") {
     val strings = Seq("a" -> "z", "a" -> "m", "n" -> "z").map { case (low, high) =>
-      Zone.Between(BytesWord(low.getBytes), BytesWord(high.getBytes))
+      Zone.Between(NormalizedBytes(low.getBytes), NormalizedBytes(high.getBytes))
     }
     // a, m, n and z are the places 0, 12, 13 and 25 times 2^40: between m and n there is only the wide file
     val step = math.pow(2, 40)
@@ -193,7 +193,7 @@ class MeasureSuite extends AnyFunSuite {
       var (sum, weight) = (0.0, 0.0)
       zones.indices.foreach { f =>
         zones(f) match {
-          case Zone.Between(LongWord(low), LongWord(high)) => (low to high).foreach { v =>
+          case Zone.Between(NormalizedLong(low), NormalizedLong(high)) => (low to high).foreach { v =>
               val read =
                 zones.indices.filter(g => meets(zones(g), zone(v, v))).map(rows(_)).sum.toDouble / rows.sum
               sum += read * rows(f) / (high - low + 1)
@@ -209,8 +209,8 @@ class MeasureSuite extends AnyFunSuite {
   test(
     "fractions are evenly apart by their values, not by their bits; one value beside a wide range is not lost") {
     def real(x: Double): Zone.Between = {
-      val word = LongWord(OrderedWord.ofDouble(x))
-      Zone.Between(word, word)
+      val normalized = NormalizedLong(OrderedBits.ofDouble(x))
+      Zone.Between(normalized, normalized)
     }
     def reals(low: Double, high: Double): Zone = Zone.Between(real(low).min, real(high).max)
     val zones = IndexedSeq(reals(0.0, 1e6), reals(1e-6, 1e6 - 1), reals(1e-3, 1e6))

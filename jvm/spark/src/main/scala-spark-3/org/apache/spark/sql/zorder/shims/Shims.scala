@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.shims
 import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.{DataType, StringType}
-import org.apache.spark.sql.zorder.expr.word.WordType
+import org.apache.spark.sql.zorder.expr.normalized.NormalizedType
 
 /** What differs between Spark 3.5 and 4: every private Spark access that a version could move is here. */
 object Shims {
@@ -23,14 +23,14 @@ object Shims {
 
   def setActive(session: ClassicSession): Unit = SparkSession.setActiveSession(session)
 
-  /** A word type for a collated string; None where the bytes are the order. */
-  def stringWordType(dataType: StringType): Option[WordType] = {
+  /** How a collated string is normalized; None where the bytes are the order. */
+  def stringNormalizedType(dataType: StringType): Option[NormalizedType] = {
     val _ = dataType
     None
   }
 
-  /** Word types of data types that only some Spark lines have. */
-  def extraWordType(dataType: DataType): Option[WordType] = {
+  /** How data types are normalized that only some Spark lines have. */
+  def extraNormalizedType(dataType: DataType): Option[NormalizedType] = {
     val _ = dataType
     None
   }

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.CollationFactory
 import org.apache.spark.sql.classic.Dataset
 import org.apache.spark.sql.types.{DataType, StringType}
-import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
+import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType, NormalizedType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /** What differs between Spark 3.5 and 4: every private Spark access that a version could move is here. */
@@ -27,21 +27,21 @@ object Shims {
 
   def setActive(session: ClassicSession): Unit = SparkSession.setActiveSession(session)
 
-  /** A word type for a collated string; None where the bytes are the order. */
-  def stringWordType(dataType: StringType): Option[WordType] =
+  /** How a collated string is normalized; None where the bytes are the order. */
+  def stringNormalizedType(dataType: StringType): Option[NormalizedType] =
     if (dataType.isUTF8BinaryCollation) None
     else {
       val id = dataType.collationId
       val factory = "org.apache.spark.sql.catalyst.util.CollationFactory"
-      Some(BytesWordType(
+      Some(NormalizedBytesType(
         128,
         v => CollationFactory.getCollationKeyBytes(v.asInstanceOf[UTF8String], id),
         v => s"$factory.getCollationKeyBytes($v, $id)"))
     }
 
-  /** Word types of data types that only some Spark lines have: TIME (4.1 and later), by its name. */
-  def extraWordType(dataType: DataType): Option[WordType] =
-    if (dataType.typeName.startsWith("time(")) Some(LongWordType(64, _.asInstanceOf[Long], v => v)) else None
+  /** How data types are normalized that only some Spark lines have: TIME (4.1 and later), by its name. */
+  def extraNormalizedType(dataType: DataType): Option[NormalizedType] =
+    if (dataType.typeName.startsWith("time(")) Some(NormalizedLongType(64, _.asInstanceOf[Long], v => v)) else None
 
   /** With what Spark 4 would compute once (BETWEEN's left side) written wherever it is used. */
   def inlined(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions {

@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BinaryType, DataType, NullType, StringType, StructType}
-import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
+import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType, NormalizedType}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{HilbertKey, Interleave, KeyShape, KeyWords}
@@ -97,7 +97,7 @@ case class HilbertOrder(children: Seq[Expression]) extends RawKey {
  * Writes the values of a row, in Spark's internal representation, as the words of a [[KeyShape]]: `put` interprets,
  * `putCode` generates code.
  */
-final class RowWords private (types: IndexedSeq[WordType], plainString: IndexedSeq[Boolean]) {
+final class RowWords private (types: IndexedSeq[NormalizedType], plainString: IndexedSeq[Boolean]) {
   val columns: Int = types.length
   val shape: KeyShape = new KeyShape(types.map(_.bits).toArray)
 
@@ -108,9 +108,9 @@ final class RowWords private (types: IndexedSeq[WordType], plainString: IndexedS
     val at = shape.begin(i)
     if (value == null) KeyWords.putNull(words, at, shape.widths(i))
     else types(i) match {
-      case t: LongWordType => KeyWords.putLong(words, at, t.bits, t.toLong(value))
+      case t: NormalizedLongType => KeyWords.putLong(words, at, t.bits, t.toLong(value))
       case _ if plainString(i) => StringWords.put(words, at, value.asInstanceOf[UTF8String])
-      case t: BytesWordType => KeyWords.putBytes(words, at, t.toBytes(value))
+      case t: NormalizedBytesType => KeyWords.putBytes(words, at, t.toBytes(value))
     }
   }
 
@@ -122,9 +122,9 @@ final class RowWords private (types: IndexedSeq[WordType], plainString: IndexedS
   def putCode(words: String, i: Int, isNull: String, value: String): String = {
     val at = shape.begin(i)
     val put = types(i) match {
-      case t: LongWordType => s"${RowWords.Words}.putLong($words, $at, ${t.bits}, ${t.code(value)});"
+      case t: NormalizedLongType => s"${RowWords.Words}.putLong($words, $at, ${t.bits}, ${t.code(value)});"
       case _ if plainString(i) => s"${RowWords.Strings}.put($words, $at, $value);"
-      case t: BytesWordType => s"${RowWords.Words}.putBytes($words, $at, ${t.code(value)});"
+      case t: NormalizedBytesType => s"${RowWords.Words}.putBytes($words, $at, ${t.code(value)});"
     }
     val putNull = s"${RowWords.Words}.putNull($words, $at, ${shape.widths(i)});"
     isNull match {
@@ -142,14 +142,14 @@ object RowWords {
   /** For types that [[ArgumentCheck]] accepts. */
   def apply(dataTypes: Seq[DataType]): RowWords = {
     val types = dataTypes.map { t =>
-      WordTypes.of(t).getOrElse(throw new IllegalArgumentException(s"${t.sql} has no order"))
+      Normalization.of(t).getOrElse(throw new IllegalArgumentException(s"${t.sql} has no order"))
     }
     new RowWords(types.toIndexedSeq, dataTypes.map(isPlainString).toIndexedSeq)
   }
 
   /** A string that is ordered by its bytes: it need not be copied. */
   private def isPlainString(dataType: DataType): Boolean = dataType match {
-    case s: StringType => Shims.stringWordType(s).isEmpty
+    case s: StringType => Shims.stringNormalizedType(s).isEmpty
     case _ => false
   }
 }
@@ -169,7 +169,7 @@ object ArgumentCheck {
     case NullType =>
       Some(
         s"$function cannot tell the type of $sql: write cast(NULL AS <type>), so that the key has a length.")
-    case t if WordTypes.of(t).isDefined => None
+    case t if Normalization.of(t).isDefined => None
     case s: StructType =>
       val first = s.fieldNames.headOption.map(f => s", for example $sql.$f").getOrElse("")
       Some(s"$function cannot order $sql of type ${s.sql}: name its fields (s.f)$first.")

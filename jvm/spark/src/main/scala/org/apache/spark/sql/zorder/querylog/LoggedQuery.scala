@@ -7,7 +7,7 @@ import org.apache.commons.codec.digest.DigestUtils
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.skipping.predicate.{
-  AdjacentWords,
+  AdjacentValues,
   BoxColumn,
   Boxes,
   Conditions,
@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.skipping.predicate.{
   ValueText
 }
 import org.apache.spark.sql.zorder.querylog.scan.ColumnStatistics
-import sparkzorder.curve.{BelowBytes, BytesWord, Word}
+import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /**
@@ -233,14 +233,14 @@ private[zorder] object LoggedBoxes {
   }
 
   private def prefix(column: BoxColumn, range: Interval): Option[String] = range match {
-    case Interval(Some(low @ BytesWord(bytes)), Some(_)) if range == AdjacentWords.withPrefix(bytes) =>
+    case Interval(Some(low @ NormalizedBytes(bytes)), Some(_)) if range == AdjacentValues.withPrefix(bytes) =>
       ValueText.of(low, column.dataType)
     case _ => None
   }
 
   /** An end as text; of an interval that stops short of a string, that string. */
-  private def end(column: BoxColumn, word: Word): Option[String] = word match {
-    case BelowBytes(bytes) => ValueText.of(BytesWord(bytes), column.dataType)
-    case _ => ValueText.of(word, column.dataType)
+  private def end(column: BoxColumn, normalized: NormalizedValue): Option[String] = normalized match {
+    case BelowBytes(bytes) => ValueText.of(NormalizedBytes(bytes), column.dataType)
+    case _ => ValueText.of(normalized, column.dataType)
   }
 }

@@ -170,7 +170,7 @@ object IndexStatements {
             count(ColumnRanges.Bounded),
             count(ColumnRanges.OnlyNulls),
             ranges.fold(index.files.count.toLong)(_ => count(ColumnRanges.Unknown)),
-            ranges.fold(0L)(_.words.length.toLong),
+            ranges.fold(0L)(_.bounds.length.toLong),
             blooms.fold(0L)(_.stored.filters.toLong),
             blooms.fold(0L)(_.stored.bytes),
             if (column.values) ranges.fold(0L)(_.filesOfValues) else 0L,

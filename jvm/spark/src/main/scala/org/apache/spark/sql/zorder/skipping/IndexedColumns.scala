@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.clustering.request.ClusteredBy
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -115,7 +115,7 @@ private[skipping] object IndexedColumns {
     f.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY)
 
   private def skippable(dataType: DataType): Boolean =
-    WordTypes.of(dataType).isDefined && ParquetZones.bounds(dataType)
+    Normalization.of(dataType).isDefined && ParquetZones.bounds(dataType)
 }
 
 /** Which columns of a table get Bloom filters. */
@@ -244,7 +244,7 @@ final private[skipping] class IndexedExpressions(user: ClassicSession, table: Pa
     val names = columnsOf(e)
     def function = IndexableFunctions.refused(e, planned.analyzed)
     val partitioning = table.partitionSchema.fieldNames.toSet
-    if (WordTypes.of(e.dataType).isEmpty)
+    if (Normalization.of(e.dataType).isEmpty)
       Some(s"is of type ${e.dataType.sql}, which has no order: index another expression")
     else if (BoxColumn.of(e).isEmpty)
       Some("is not made of the columns of one row by Spark's own deterministic functions, so no index can hold it")

@@ -11,7 +11,7 @@ import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
-import sparkzorder.curve.{Word, Zone}
+import sparkzorder.curve.{NormalizedValue, Zone}
 
 /**
  * The values of columns that have few of them in a file, from the dictionaries of its row groups. It is known that
@@ -35,14 +35,14 @@ object Dictionaries {
    */
   private[stats] def of(
       reader: ParquetFileReader,
-      wanted: IndexedSeq[Option[ChunkZone]]): IndexedSeq[Option[IndexedSeq[Word]]] = {
+      wanted: IndexedSeq[Option[ChunkZone]]): IndexedSeq[Option[IndexedSeq[NormalizedValue]]] = {
     val blocks = reader.getRowGroups.asScala.toIndexedSeq
     try {
       val promising = wanted.map(_.filter(w => blocks.forall(mayTell(w, _))))
       if (promising.forall(_.isEmpty)) promising.map(_ => None)
       else {
         val message = reader.getFooter.getFileMetaData.getSchema
-        val found = blocks.foldLeft(promising.map(_.map(_ => Set.empty[Word]))) { (sets, block) =>
+        val found = blocks.foldLeft(promising.map(_.map(_ => Set.empty[NormalizedValue]))) { (sets, block) =>
           val dictionaries = reader.getNextDictionaryReader
           val more = sets.indices.map { c =>
             for {
@@ -87,24 +87,24 @@ object Dictionaries {
   }
 
   private def ofChunk(column: ChunkZone, block: BlockMetaData, dictionaries: DictionaryPageReadStore)(
-      descriptor: Seq[String] => ColumnDescriptor): Option[Set[Word]] =
+      descriptor: Seq[String] => ColumnDescriptor): Option[Set[NormalizedValue]] =
     chunkOf(column, block).flatMap {
-      case (_, true) => Some(Set.empty[Word])
+      case (_, true) => Some(Set.empty[NormalizedValue])
       case (chunk, _) =>
         val named = descriptor(chunk.getPath.toArray.toSeq)
         for {
           page <- Option(dictionaries.readDictionaryPage(named))
           if page.getDictionarySize <= MostValues
           decoder <- column.decoder
-          words <- words(page.getEncoding.initDictionary(named, page), named, decoder)
-        } yield words
+          normalized <- normalized(page.getEncoding.initDictionary(named, page), named, decoder)
+        } yield normalized
     }
 
-  /** None if one of the values has no word of its own, such as NaN. */
-  private def words(
+  /** None if one of the values has no normalized value of its own, such as NaN. */
+  private def normalized(
       dictionary: Dictionary,
       descriptor: ColumnDescriptor,
-      decoder: ZoneDecoder): Option[Set[Word]] = {
+      decoder: ZoneDecoder): Option[Set[NormalizedValue]] = {
     val all = (0 to dictionary.getMaxId).map { i =>
       val bytes = plain(dictionary, descriptor, i)
       decoder.zone(bytes, bytes) match {

@@ -5,7 +5,7 @@ import scala.util.Try
 import org.apache.parquet.{SemanticVersion, VersionParser}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.{Block, Word, Zone}
+import sparkzorder.curve.{Block, NormalizedValue, Zone}
 
 /**
  * The type of one leaf column of a Parquet file.
@@ -152,7 +152,7 @@ final case class FileFooter(
 final case class FileStatistics(
     footer: FileFooter,
     pages: FilePages,
-    values: IndexedSeq[Option[IndexedSeq[Word]]])
+    values: IndexedSeq[Option[IndexedSeq[NormalizedValue]]])
 
 /** Who wrote a file, as far as it bears on what its bounds mean. */
 final case class FileOrigin(createdBy: String, keyValues: Map[String, String]) {

@@ -25,7 +25,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.FIXED_LEN_BYTE_
 import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.{Block, LongWord, Word, Zone}
+import sparkzorder.curve.{Block, NormalizedLong, NormalizedValue, Zone}
 
 /** Reads footers one by one; schemas that recur are kept once. Lives inside one task. */
 private[stats] final class FooterReader(
@@ -65,9 +65,9 @@ private[stats] final class FooterReader(
         catch { case NonFatal(_) => None }
     }
 
-  private def nothing: IndexedSeq[Option[IndexedSeq[Word]]] = columns.map(_ => None).toIndexedSeq
+  private def nothing: IndexedSeq[Option[IndexedSeq[NormalizedValue]]] = columns.map(_ => None).toIndexedSeq
 
-  private def values(reader: ParquetFileReader, listed: Set[Int]): IndexedSeq[Option[IndexedSeq[Word]]] =
+  private def values(reader: ParquetFileReader, listed: Set[Int]): IndexedSeq[Option[IndexedSeq[NormalizedValue]]] =
     if (listed.isEmpty) nothing
     else {
       val meta = reader.getFooter.getFileMetaData
@@ -151,7 +151,7 @@ private[stats] final case class ChunkZone(
 
   /** With what the format knows of a timestamp that the file says nothing of. */
   def beside(file: DataFile): ChunkZone = path.flatMap(file.timestamps.get).fold(this) { case (min, max) =>
-    copy(unknown = Zone.Between(LongWord(min), LongWord(max)))
+    copy(unknown = Zone.Between(NormalizedLong(min), NormalizedLong(max)))
   }
 
   /** None also where the counts of a chunk contradict the rows of its row group: then nothing of it is believed. */

@@ -14,16 +14,16 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 import org.apache.spark.sql.catalyst.util.RebaseDateTime
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.shims.Shims
-import sparkzorder.curve.{Block, BytesWord, LongWord, OrderedWord, Word, Zone}
+import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, OrderedBits, NormalizedValue, Zone}
 
 /**
- * Bounds of one column of one file in the words that [[org.apache.spark.sql.zorder.expr.word.WordType]] gives
- * Spark's values. `word` is the value of a bound in Parquet's plain encoding, None where it has no word.
+ * Bounds of one column of one file, normalized as [[org.apache.spark.sql.zorder.expr.normalized.NormalizedType]] does
+ * it with Spark's values. `normalize` takes a bound in Parquet's plain encoding; None where it has no normalized value.
  */
-final class ZoneDecoder private[stats] (word: Array[Byte] => Option[Word], adjust: Zone => Zone) {
+final class ZoneDecoder private[stats] (normalize: Array[Byte] => Option[NormalizedValue], adjust: Zone => Zone) {
 
   def zone(min: Array[Byte], max: Array[Byte]): Zone =
-    if (min == null || max == null) Zone.Unknown else adjust(Zones.between(word(min), word(max)))
+    if (min == null || max == null) Zone.Unknown else adjust(Zones.between(normalize(min), normalize(max)))
 }
 
 /** Parquet statistics as zones. Whatever is in doubt is unknown, and unknown never prunes. */
@@ -106,7 +106,7 @@ object ParquetZones {
   /** Whether files that Spark writes have bounds of such a column that a look-up could use. */
   def bounds(dataType: DataType): Boolean = dataType match {
     case _: CharType => false
-    case s: StringType => Shims.stringWordType(s).isEmpty
+    case s: StringType => Shims.stringNormalizedType(s).isEmpty
     case _ => true
   }
 
@@ -119,8 +119,8 @@ object ParquetZones {
       case i: IntLogicalTypeAnnotation => i.isSigned
       case _ => false
     }
-    def plain(word: Array[Byte] => Option[Word]) = Some(new ZoneDecoder(word, identity))
-    def number(value: Array[Byte] => Option[Long]) = plain(value(_).map(LongWord))
+    def plain(normalize: Array[Byte] => Option[NormalizedValue]) = Some(new ZoneDecoder(normalize, identity))
+    def number(value: Array[Byte] => Option[Long]) = plain(value(_).map(NormalizedLong))
     (column.dataType, physical, annotation) match {
       case (BooleanType, BOOLEAN, _) => number(b => if (b.length == 1) Some(b(0).toLong & 1L) else None)
       // a column read as a narrower type than the file's wraps around: bounds that fit say that nothing does
@@ -138,16 +138,16 @@ object ParquetZones {
         micros(t.getUnit).flatMap(f => number(f))
       case (d: DecimalType, _, a: DecimalLogicalTypeAnnotation)
           if a.getScale == d.scale && a.getPrecision <= d.precision =>
-        plain(unscaled(physical)(_).map(decimalWord(d)))
+        plain(unscaled(physical)(_).map(normalizedDecimal(d)))
       case (FloatType, FLOAT, null) =>
-        val nan = OrderedWord.ofFloat(Float.NaN)
-        floating(float(_).filterNot(_.isNaN).map(OrderedWord.ofFloat), nan, column, origin)
+        val nan = OrderedBits.ofFloat(Float.NaN)
+        floating(float(_).filterNot(_.isNaN).map(OrderedBits.ofFloat), nan, column, origin)
       case (DoubleType, DOUBLE | FLOAT, null) =>
         val value = if (physical == FLOAT) (b: Array[Byte]) => float(b).map(_.toDouble) else double _
-        val nan = OrderedWord.ofDouble(Double.NaN)
-        floating(value(_).filterNot(_.isNaN).map(OrderedWord.ofDouble), nan, column, origin)
+        val nan = OrderedBits.ofDouble(Double.NaN)
+        floating(value(_).filterNot(_.isNaN).map(OrderedBits.ofDouble), nan, column, origin)
       case (_: CharType, _, _) => None
-      case (s: StringType, BINARY, _) if Shims.stringWordType(s).isEmpty && bytewise(stored) => plain(string)
+      case (s: StringType, BINARY, _) if Shims.stringNormalizedType(s).isEmpty && bytewise(stored) => plain(string)
       case (_: VarcharType, BINARY, _) if bytewise(stored) => plain(string)
       case (BinaryType, BINARY | FIXED_LEN_BYTE_ARRAY, _) if bytewise(stored) => plain(string)
       case (time, INT64, t: TimeLogicalTypeAnnotation) if time.typeName.startsWith("time(") =>
@@ -167,7 +167,7 @@ object ParquetZones {
   private def long(b: Array[Byte]): Option[Long] = if (b.length == 8) Some(little(b).getLong) else None
   private def float(b: Array[Byte]): Option[Float] = if (b.length == 4) Some(little(b).getFloat) else None
   private def double(b: Array[Byte]): Option[Double] = if (b.length == 8) Some(little(b).getDouble) else None
-  private def string(b: Array[Byte]): Option[Word] = Some(BytesWord(b))
+  private def string(b: Array[Byte]): Option[NormalizedValue] = Some(NormalizedBytes(b))
 
   /** A number times `factor`, if the product is one. */
   private def times(factor: Long)(b: Array[Byte]): Option[Long] =
@@ -192,13 +192,13 @@ object ParquetZones {
       switch: Long,
       origin: FileOrigin): Option[ZoneDecoder] =
     Some(new ZoneDecoder(
-      value(_).map(LongWord),
+      value(_).map(NormalizedLong),
       {
-        case Zone.Between(LongWord(min), _) if min < switch && !origin.prolepticCalendar => Zone.Unknown
+        case Zone.Between(NormalizedLong(min), _) if min < switch && !origin.prolepticCalendar => Zone.Unknown
         case zone => zone
       }))
 
-  /** -0.0 and 0.0 are one word, so that the sign which a bound may hide does not matter. */
+  /** -0.0 and 0.0 are one normalized value, so that the sign which a bound may hide does not matter. */
   private def floating(
       value: Array[Byte] => Option[Long],
       nan: Long,
@@ -206,9 +206,9 @@ object ParquetZones {
       origin: FileOrigin): Option[ZoneDecoder] = {
     val hidesNaN = !origin.boundsShowNaN && !column.overlookNaN
     Some(new ZoneDecoder(
-      value(_).map(LongWord),
+      value(_).map(NormalizedLong),
       {
-        case Zone.Between(min, _) if hidesNaN => Zone.Between(min, LongWord(nan))
+        case Zone.Between(min, _) if hidesNaN => Zone.Between(min, NormalizedLong(nan))
         case zone => zone
       }))
   }
@@ -221,9 +221,9 @@ object ParquetZones {
       case _ => None
     }
 
-  private def decimalWord(d: DecimalType)(value: BigInteger): Word =
-    if (d.precision <= Decimal.MAX_LONG_DIGITS) LongWord(value.longValue)
-    else BytesWord(OrderedWord.ofBigInteger(value))
+  private def normalizedDecimal(d: DecimalType)(value: BigInteger): NormalizedValue =
+    if (d.precision <= Decimal.MAX_LONG_DIGITS) NormalizedLong(value.longValue)
+    else NormalizedBytes(OrderedBits.ofBigInteger(value))
 
   /** Types whose bounds Parquet orders by unsigned bytes. */
   private def bytewise(stored: PrimitiveType): Boolean = stored.getLogicalTypeAnnotation match {
@@ -250,7 +250,7 @@ object Zones {
   }
 
   /** The zone of the bounds in a file; unknown if a bound is missing or they are out of order. */
-  def between(min: Option[Word], max: Option[Word]): Zone = (min, max) match {
+  def between(min: Option[NormalizedValue], max: Option[NormalizedValue]): Zone = (min, max) match {
     case (Some(low), Some(high)) if low <= high => Zone.Between(low, high)
     case _ => Zone.Unknown
   }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Project}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.{DataType, StructType}
-import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, WordTypes}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, Normalization}
 import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LongSample, Sample, SampleColumn}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -19,8 +19,8 @@ import org.apache.spark.sql.zorder.querylog.{
   QueryLog,
   QueryText
 }
-import org.apache.spark.sql.zorder.skipping.predicate.{AdjacentWords, BoxColumn, Conditions, ValueText}
-import sparkzorder.curve.{BytesWord, LongWord, Word}
+import org.apache.spark.sql.zorder.skipping.predicate.{AdjacentValues, BoxColumn, Conditions, ValueText}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.{Box, Condition, Interval, Query}
 
 /**
@@ -192,8 +192,8 @@ final private class QueryDrawing(
 }
 
 /**
- * A logged condition as a condition on words: with its own values if the log has them, else with values
- * drawn from sampled rows, so that frequent values are drawn more often.
+ * A logged condition as a condition on normalized values: with its own values if the log has them, else with
+ * values  * drawn from sampled rows, so that frequent values are drawn more often.
  */
 private[clustering] object DrawnCondition {
 
@@ -213,12 +213,12 @@ private[clustering] object DrawnCondition {
     case ConditionKind.Null => Some(Condition.IsNull)
     case ConditionKind.NotNull => Some(Condition.IsNotNull)
     case ConditionKind.Equal | ConditionKind.In =>
-      val words = c.values.map(ValueText.word(_, dataType))
-      if (words.forall(_.isDefined)) Some(Condition.in(words.flatten)) else None
+      val normalized = c.values.map(ValueText.normalize(_, dataType))
+      if (normalized.forall(_.isDefined)) Some(Condition.in(normalized.flatten)) else None
     case ConditionKind.Range =>
-      range(c.low.map(ValueText.word(_, dataType)), c.high.map(ValueText.word(_, dataType)))
-    case ConditionKind.Prefix => c.low.flatMap(ValueText.word(_, dataType)).collect {
-        case BytesWord(bytes) => Condition(IndexedSeq(AdjacentWords.withPrefix(bytes)), orNull = false)
+      range(c.low.map(ValueText.normalize(_, dataType)), c.high.map(ValueText.normalize(_, dataType)))
+    case ConditionKind.Prefix => c.low.flatMap(ValueText.normalize(_, dataType)).collect {
+        case NormalizedBytes(bytes) => Condition(IndexedSeq(AdjacentValues.withPrefix(bytes)), orNull = false)
       }
     case _ => None
   }
@@ -242,7 +242,7 @@ private[clustering] object DrawnCondition {
   private def share(c: LoggedCondition): Double =
     math.max(0.0, math.min(1.0, c.width.orElse(c.selectivity).getOrElse(UnknownWidth)))
 
-  private def range(low: Option[Option[Word]], high: Option[Option[Word]]): Option[Condition] =
+  private def range(low: Option[Option[NormalizedValue]], high: Option[Option[NormalizedValue]]): Option[Condition] =
     if (low.contains(None) || high.contains(None)) None
     else (low.flatten, high.flatten) match {
       case (Some(l), Some(h)) => Some(Condition.between(l, h))
@@ -250,22 +250,22 @@ private[clustering] object DrawnCondition {
     }
 
   /** A range of sampled values around the given one that holds this share of them. */
-  private def around(word: Word, share: Double, sample: SampleColumn, random: SplittableRandom): Condition = {
+  private def around(normalized: NormalizedValue, share: Double, sample: SampleColumn, random: SplittableRandom): Condition = {
     val sorted = sample.sorted
     val size = math.max(1, math.round(share * sorted.size).toInt)
-    val place = sorted.countBetween(sorted(0), word) - 1
+    val place = sorted.countBetween(sorted(0), normalized) - 1
     val from = math.max(0, math.min(sorted.size - size, place - random.nextInt(size)))
     Condition.between(sorted(from), sorted(from + size - 1))
   }
 
-  private def value(sample: SampleColumn, row: Int, random: SplittableRandom): Word =
+  private def value(sample: SampleColumn, row: Int, random: SplittableRandom): NormalizedValue =
     if (sample.isNull(row)) any(sample, random)
     else sample match {
-      case s: LongSample => LongWord(s.words(row))
-      case s: BytesSample => BytesWord(s.words(row))
+      case s: LongSample => NormalizedLong(s.normalized(row))
+      case s: BytesSample => NormalizedBytes(s.normalized(row))
     }
 
-  private def any(sample: SampleColumn, random: SplittableRandom): Word =
+  private def any(sample: SampleColumn, random: SplittableRandom): NormalizedValue =
     sample.sorted(random.nextInt(sample.sorted.size))
 }
 
@@ -273,15 +273,15 @@ private[clustering] object DrawnCondition {
 final private[zorder] case class AskedColumn(column: BoxColumn, expression: Expression) {
 
   /** The condition on this column that follows from values of another one, if it is computed from that one alone. */
-  def from(other: AskedColumn, points: Seq[Word]): Option[Condition] =
+  def from(other: AskedColumn, points: Seq[NormalizedValue]): Option[Condition] =
     for {
       path <- ColumnPath.of(other.expression)
       if columns == Seq(path)
       values <- Try(points.map(value(path, other, _))).toOption
-      words <- WordTypes.of(column.dataType)
-    } yield Condition.in(values.filter(_ != null).map(words.word)).copy(orNull = values.contains(null))
+      normalizedType <- Normalization.of(column.dataType)
+    } yield Condition.in(values.filter(_ != null).map(normalizedType.normalize)).copy(orNull = values.contains(null))
 
-  private def value(path: Seq[String], other: AskedColumn, point: Word): Any = {
+  private def value(path: Seq[String], other: AskedColumn, point: NormalizedValue): Any = {
     val literal = Literal.create(ValueText.value(point, other.column.dataType).get, other.column.dataType)
     expression.transformDown { case e if ColumnPath.of(e).contains(path) => literal }.eval()
   }

@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.clustering.fit
 
 import scala.collection.mutable.ArrayBuffer
 
-import sparkzorder.curve.{Block, BytesWord, Word, Zone}
-import sparkzorder.curve.cost.{Bound, SortedWords}
+import sparkzorder.curve.{Block, NormalizedBytes, NormalizedValue, Zone}
+import sparkzorder.curve.cost.{Bound, SortedValues}
 import sparkzorder.curve.layout.{CompiledLayout, KeyOrder, Layout, PageSides}
 import sparkzorder.curve.page.{PageCut, PageTree}
 
@@ -160,7 +160,7 @@ object LayoutForecast {
  * @param missing
  *   share of the rows that are not sampled
  */
-final private[fit] class ZoneExtrapolation(values: IndexedSeq[SortedWords], missing: Double) {
+final private[fit] class ZoneExtrapolation(values: IndexedSeq[SortedValues], missing: Double) {
 
   /** @param file the zones of the whole file, which limit those of its blocks */
   def widened(block: Block, file: IndexedSeq[Zone]): Block =
@@ -174,7 +174,7 @@ final private[fit] class ZoneExtrapolation(values: IndexedSeq[SortedWords], miss
         case (zone, _) => zone
       }))
 
-  private def widened(sorted: SortedWords, min: Word, max: Word, rows: Long): (Word, Word) = {
+  private def widened(sorted: SortedValues, min: NormalizedValue, max: NormalizedValue, rows: Long): (NormalizedValue, NormalizedValue) = {
     val low = sorted.countBetween(sorted(0), min) - 1
     val high = sorted.size - sorted.countBetween(max, sorted(sorted.size - 1))
     val step = math.round((high - low) * missing / (rows - 1)).toInt
@@ -186,7 +186,7 @@ final private[fit] class ZoneExtrapolation(values: IndexedSeq[SortedWords], miss
 /**
  * How Parquet truncates the bounds of strings and binary. Row-group statistics keep them whole, or not at all
  * where both together have 4,096 bytes or more (`ParquetMetadataConverter.MAX_STATS_SIZE`). A page index cuts
- * them at 64 bytes (`parquet.columnindex.truncate.length`), the lower one down and the upper one up. Words
+ * them at 64 bytes (`parquet.columnindex.truncate.length`), the lower one down and the upper one up. Values
  * of other types are shorter than either.
  */
 object TruncatedBounds {
@@ -214,13 +214,13 @@ object TruncatedBounds {
       bounds: (Array[Byte], Array[Byte]) => Option[(Array[Byte], Array[Byte])]): Block =
     if (!block.zones.exists(isLong)) block
     else block.copy(zones = block.zones.map {
-      case zone @ Zone.Between(BytesWord(min), BytesWord(max)) if isLong(zone) =>
-        bounds(min, max).fold[Zone](Zone.Unknown) { case (a, b) => Zone.Between(BytesWord(a), BytesWord(b)) }
+      case zone @ Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) if isLong(zone) =>
+        bounds(min, max).fold[Zone](Zone.Unknown) { case (a, b) => Zone.Between(NormalizedBytes(a), NormalizedBytes(b)) }
       case other => other
     })
 
   private def isLong(zone: Zone): Boolean = zone match {
-    case Zone.Between(BytesWord(min), BytesWord(max)) => math.max(min.length, max.length) > PageBytes
+    case Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) => math.max(min.length, max.length) > PageBytes
     case _ => false
   }
 

@@ -10,7 +10,7 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
-import sparkzorder.curve.BytesWord
+import sparkzorder.curve.NormalizedBytes
 import sparkzorder.curve.layout.{
   BytesScale,
   Cut,
@@ -118,7 +118,7 @@ object LayoutJson {
         val points = ints(node.get("points")).toSet
         val starts = readStrings(node.get("strings"))
         check(starts.length == rows.length && ascending(starts.length)((i, j) =>
-          BytesWord.compareBytes(starts(i), starts(j)) < 0))
+          NormalizedBytes.compareBytes(starts(i), starts(j)) < 0))
         ScaleBuilder.bytesScale(starts, rows.indices.map(points).toArray, rows, nulls)
       }
     LayoutColumn(node.get("sql").asText, node.get("type").asText, scale)

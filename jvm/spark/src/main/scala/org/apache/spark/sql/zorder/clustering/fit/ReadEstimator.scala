@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.clustering.fit
 
 import sparkzorder.curve.{Block, Evenly, Zone}
-import sparkzorder.curve.cost.{Query, QueryCost, ReadCost, ShareRead, SortedWords}
+import sparkzorder.curve.cost.{Query, QueryCost, ReadCost, ShareRead, SortedValues}
 
 /** A share of the rows at each level, 0 to 1. */
 final case class ReadShares(files: Double, rowGroups: Double, pages: Double) {
@@ -17,7 +17,7 @@ final case class ReadShares(files: Double, rowGroups: Double, pages: Double) {
  * @param questions
  *   groups of queries over the columns of the blocks; empty without a log
  */
-final class ReadEstimator(val values: IndexedSeq[SortedWords], val questions: IndexedSeq[Seq[Query]]) {
+final class ReadEstimator(val values: IndexedSeq[SortedValues], val questions: IndexedSeq[Seq[Query]]) {
 
   /** Share that a look-up reads, per column. */
   def columns(levels: Levels): IndexedSeq[ReadShares] = {

@@ -1,11 +1,11 @@
 package org.apache.spark.sql.zorder.clustering.fit
 
-import sparkzorder.curve.{BytesWord, Evenly, LongWord, Word, Zone}
+import sparkzorder.curve.{NormalizedBytes, Evenly, NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.curve.build.cut.RankedSample
-import sparkzorder.curve.cost.SortedWords
+import sparkzorder.curve.cost.SortedValues
 import sparkzorder.curve.layout.{BytesScale, LongScale, Scale, ScaleBuilder}
 
-/** The sampled words of one column; row i is NULL where `isNull(i)`. */
+/** The sampled normalized values of one column; row i is NULL where `isNull(i)`. */
 sealed trait SampleColumn extends Serializable {
   def isNull: Array[Boolean]
 
@@ -17,13 +17,13 @@ sealed trait SampleColumn extends Serializable {
   /** The rank of every row. */
   def ranks(scale: Scale): Array[Int]
 
-  /** The non-NULL words, ascending. */
-  def sorted: SortedWords
+  /** The non-NULL values, ascending. */
+  def sorted: SortedValues
 
   /** The narrowest zone that holds the given rows. */
   def zone(rows: Array[Int], from: Int, until: Int): Zone
 
-  protected def word(row: Int): Word
+  protected def valueAt(row: Int): NormalizedValue
 
   /** Whether one of the given rows is NULL. */
   final def holdsNull(rows: Array[Int], from: Int, until: Int): Boolean = {
@@ -36,7 +36,7 @@ sealed trait SampleColumn extends Serializable {
   final def mass(rows: Array[Int]): Array[Double] = {
     val all = isNull.length
     val nullShare = (all - sorted.size).toDouble / math.max(1, all)
-    rows.map(i => if (isNull(i)) nullShare else sorted.countBetween(word(i), word(i)).toDouble / all)
+    rows.map(i => if (isNull(i)) nullShare else sorted.countBetween(valueAt(i), valueAt(i)).toDouble / all)
   }
 }
 
@@ -47,17 +47,17 @@ object SampleColumn {
     val isNull = Array.concat(parts.map(_.isNull): _*)
     parts.head match {
       case _: LongSample =>
-        LongSample(Array.concat(parts.collect { case p: LongSample => p.words }: _*), isNull)
+        LongSample(Array.concat(parts.collect { case p: LongSample => p.normalized }: _*), isNull)
       case _: BytesSample =>
-        BytesSample(Array.concat(parts.collect { case p: BytesSample => p.words }: _*), isNull)
+        BytesSample(Array.concat(parts.collect { case p: BytesSample => p.normalized }: _*), isNull)
     }
   }
 }
 
-final case class LongSample(words: Array[Long], isNull: Array[Boolean]) extends SampleColumn {
-  override protected def word(row: Int): Word = LongWord(words(row))
+final case class LongSample(normalized: Array[Long], isNull: Array[Boolean]) extends SampleColumn {
+  override protected def valueAt(row: Int): NormalizedValue = NormalizedLong(normalized(row))
 
-  override def take(rows: Array[Int]): SampleColumn = LongSample(rows.map(words(_)), rows.map(isNull(_)))
+  override def take(rows: Array[Int]): SampleColumn = LongSample(rows.map(normalized(_)), rows.map(isNull(_)))
 
   private lazy val values: Array[Long] = {
     val nonNull = new Array[Long](isNull.length)
@@ -65,7 +65,7 @@ final case class LongSample(words: Array[Long], isNull: Array[Boolean]) extends 
     var i = 0
     while (i < nonNull.length) {
       if (!isNull(i)) {
-        nonNull(n) = words(i)
+        nonNull(n) = normalized(i)
         n += 1
       }
       i += 1
@@ -74,9 +74,9 @@ final case class LongSample(words: Array[Long], isNull: Array[Boolean]) extends 
     java.util.Arrays.copyOf(nonNull, n)
   }
 
-  override lazy val sorted: SortedWords = SortedWords.ofLongs(values)
+  override lazy val sorted: SortedValues = SortedValues.ofLongs(values)
 
-  override def scale: Scale = ScaleBuilder.ofLongs(values, words.length - values.length)
+  override def scale: Scale = ScaleBuilder.ofLongs(values, normalized.length - values.length)
 
   override def zone(rows: Array[Int], from: Int, until: Int): Zone = {
     var min = Long.MaxValue
@@ -84,34 +84,34 @@ final case class LongSample(words: Array[Long], isNull: Array[Boolean]) extends 
     var i = from
     while (i < until) {
       if (!isNull(rows(i))) {
-        min = math.min(min, words(rows(i)))
-        max = math.max(max, words(rows(i)))
+        min = math.min(min, normalized(rows(i)))
+        max = math.max(max, normalized(rows(i)))
       }
       i += 1
     }
-    if (min > max) Zone.OnlyNulls else Zone.Between(LongWord(min), LongWord(max))
+    if (min > max) Zone.OnlyNulls else Zone.Between(NormalizedLong(min), NormalizedLong(max))
   }
 
   override def ranks(scale: Scale): Array[Int] = {
     val numbers = scale.asInstanceOf[LongScale]
-    Array.tabulate(words.length)(i => if (isNull(i)) 0 else numbers.rank(words(i)))
+    Array.tabulate(normalized.length)(i => if (isNull(i)) 0 else numbers.rank(normalized(i)))
   }
 }
 
-final case class BytesSample(words: Array[Array[Byte]], isNull: Array[Boolean]) extends SampleColumn {
-  override protected def word(row: Int): Word = BytesWord(words(row))
+final case class BytesSample(normalized: Array[Array[Byte]], isNull: Array[Boolean]) extends SampleColumn {
+  override protected def valueAt(row: Int): NormalizedValue = NormalizedBytes(normalized(row))
 
-  override def take(rows: Array[Int]): SampleColumn = BytesSample(rows.map(words(_)), rows.map(isNull(_)))
+  override def take(rows: Array[Int]): SampleColumn = BytesSample(rows.map(normalized(_)), rows.map(isNull(_)))
 
   private lazy val values: Array[Array[Byte]] = {
-    val nonNull = words.indices.iterator.filterNot(isNull(_)).map(words(_)).toArray
+    val nonNull = normalized.indices.iterator.filterNot(isNull(_)).map(normalized(_)).toArray
     java.util.Arrays.sort(nonNull, BytesSample.order)
     nonNull
   }
 
-  override lazy val sorted: SortedWords = SortedWords.ofBytes(values)
+  override lazy val sorted: SortedValues = SortedValues.ofBytes(values)
 
-  override def scale: Scale = ScaleBuilder.ofBytes(values, words.length - values.length)
+  override def scale: Scale = ScaleBuilder.ofBytes(values, normalized.length - values.length)
 
   override def zone(rows: Array[Int], from: Int, until: Int): Zone = {
     var min: Array[Byte] = null
@@ -119,28 +119,28 @@ final case class BytesSample(words: Array[Array[Byte]], isNull: Array[Boolean]) 
     var i = from
     while (i < until) {
       if (!isNull(rows(i))) {
-        val word = words(rows(i))
-        if (min == null || BytesWord.compareBytes(word, min) < 0) min = word
-        if (max == null || BytesWord.compareBytes(word, max) > 0) max = word
+        val normalized = normalized(rows(i))
+        if (min == null || NormalizedBytes.compareBytes(normalized, min) < 0) min = normalized
+        if (max == null || NormalizedBytes.compareBytes(normalized, max) > 0) max = normalized
       }
       i += 1
     }
-    if (min == null) Zone.OnlyNulls else Zone.Between(BytesWord(min), BytesWord(max))
+    if (min == null) Zone.OnlyNulls else Zone.Between(NormalizedBytes(min), NormalizedBytes(max))
   }
 
   override def ranks(scale: Scale): Array[Int] = {
     val strings = scale.asInstanceOf[BytesScale]
-    Array.tabulate(words.length)(i => if (isNull(i)) 0 else strings.rank(words(i)))
+    Array.tabulate(normalized.length)(i => if (isNull(i)) 0 else strings.rank(normalized(i)))
   }
 }
 
 object BytesSample {
   private val order: java.util.Comparator[Array[Byte]] = new java.util.Comparator[Array[Byte]] {
-    override def compare(a: Array[Byte], b: Array[Byte]): Int = BytesWord.compareBytes(a, b)
+    override def compare(a: Array[Byte], b: Array[Byte]): Int = NormalizedBytes.compareBytes(a, b)
   }
 }
 
-/** Sampled rows: the clustering columns as words. */
+/** Sampled rows: the clustering columns as normalized values. */
 final case class Sample(columns: IndexedSeq[SampleColumn]) {
   def rows: Int = columns.head.isNull.length
 

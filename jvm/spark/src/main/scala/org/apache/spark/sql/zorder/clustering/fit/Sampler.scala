@@ -6,14 +6,14 @@ import scala.reflect.ClassTag
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.zorder.expr.WordTypes
-import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
+import org.apache.spark.sql.zorder.expr.Normalization
+import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType, NormalizedType}
 import org.apache.spark.util.Utils
 
 /** The number of rows for each number, and a sample of all rows. */
 final case class Counted(rows: Array[Long], sample: Sample)
 
-/** Turns rows of clustering columns into words, in one job. */
+/** Turns rows of clustering columns into normalized values, in one job. */
 object Sampler {
 
   /**
@@ -95,7 +95,7 @@ object Sampler {
 
   /** The chunks of all tasks, end to end; a plan without partitions has none. */
   private def joined(types: Array[DataType], chunks: Array[IndexedSeq[SampleColumn]]): Sample = {
-    val none = words(Iterator.empty, types)
+    val none = normalized(Iterator.empty, types)
     Sample(types.indices.map(c => SampleColumn.concat(none(c) +: chunks.map(_(c)).toSeq)))
   }
 
@@ -120,7 +120,7 @@ object Sampler {
         }
       }
     }
-    BoundedChunk(words(held.iterator.map(_._2), types), held.map(_._1).toArray, limit)
+    BoundedChunk(normalized(held.iterator.map(_._2), types), held.map(_._1).toArray, limit)
   }
 
   /** The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
@@ -144,7 +144,7 @@ object Sampler {
       place += 1
       keep(task, place)
     }
-    val columns = words(
+    val columns = normalized(
       kept.map { row =>
         routes += row.getInt(types.length)
         row
@@ -153,9 +153,9 @@ object Sampler {
     Chunk(columns, routes.result())
   }
 
-  /** The first columns of the rows, of these types, as words. A row is read before the next one is asked for. */
-  private def words(rows: Iterator[InternalRow], types: Array[DataType]): IndexedSeq[SampleColumn] = {
-    val writers = types.map(t => new ColumnWriter(WordTypes.of(t).get))
+  /** The first columns of the rows, of these types, normalized. A row is read before the next one is. */
+  private def normalized(rows: Iterator[InternalRow], types: Array[DataType]): IndexedSeq[SampleColumn] = {
+    val writers = types.map(t => new ColumnWriter(Normalization.of(t).get))
     rows.foreach { row =>
       var c = 0
       while (c < types.length) {
@@ -166,22 +166,22 @@ object Sampler {
     writers.map(_.result()).toIndexedSeq
   }
 
-  final private class ColumnWriter(wordType: WordType) {
+  final private class ColumnWriter(normalizedType: NormalizedType) {
     private[this] val longs = Array.newBuilder[Long]
     private[this] val bytes = Array.newBuilder[Array[Byte]]
     private[this] val nulls = Array.newBuilder[Boolean]
 
     def add(value: Any): Unit = {
       nulls += value == null
-      wordType match {
-        case t: LongWordType => longs += (if (value == null) 0L else t.toLong(value))
-        case t: BytesWordType => bytes += (if (value == null) Array.emptyByteArray else t.toBytes(value))
+      normalizedType match {
+        case t: NormalizedLongType => longs += (if (value == null) 0L else t.toLong(value))
+        case t: NormalizedBytesType => bytes += (if (value == null) Array.emptyByteArray else t.toBytes(value))
       }
     }
 
-    def result(): SampleColumn = wordType match {
-      case _: LongWordType => LongSample(longs.result(), nulls.result())
-      case _: BytesWordType => BytesSample(bytes.result(), nulls.result())
+    def result(): SampleColumn = normalizedType match {
+      case _: NormalizedLongType => LongSample(longs.result(), nulls.result())
+      case _: NormalizedBytesType => BytesSample(bytes.result(), nulls.result())
     }
   }
 }

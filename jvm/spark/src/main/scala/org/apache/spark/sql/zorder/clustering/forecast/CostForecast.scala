@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.clustering.report.RunCost
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.FileFooter
 import org.apache.spark.sql.zorder.table.file.InputRelation
-import sparkzorder.curve.{BytesWord, LongWord, Zone}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, Zone}
 
 /** What a rewrite of some files will read, shuffle and keep on local disks, from their footers. */
 private[clustering] object CostForecast {
@@ -79,13 +79,13 @@ final private class RowBytes(
   }
 
   private def numberBytes(zone: Zone): Option[Double] = zone match {
-    case Zone.Between(LongWord(min), LongWord(max)) =>
+    case Zone.Between(NormalizedLong(min), NormalizedLong(max)) =>
       Some(math.ceil((64 - java.lang.Long.numberOfLeadingZeros(min ^ max)) / 8.0))
     case _ => None
   }
 
   private def textBytes(zone: Zone): Option[Double] = zone match {
-    case Zone.Between(BytesWord(min), BytesWord(max)) =>
+    case Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) =>
       val length = (min.length + max.length) / 2.0
       val alike = min.zip(max).takeWhile { case (a, b) => a == b }.length
       Some(if (packed) length - math.max(0, alike - Reference) else length)

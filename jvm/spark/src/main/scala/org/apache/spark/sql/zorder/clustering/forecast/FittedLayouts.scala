@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 import sparkzorder.curve.Block
-import sparkzorder.curve.cost.{Query, ShareRead, SortedWords}
+import sparkzorder.curve.cost.{Query, ShareRead, SortedValues}
 import sparkzorder.curve.page.PageCut
 
 /** The sampled rows of every partition, in the plan's order. */
@@ -95,7 +95,7 @@ final private[clustering] class EnoughFiles(
     else {
       val blocks = present(sized)
       val probes = tracked.all.indices.map(c =>
-        SortedWords.of(blocks.map(_.zones(c)).flatMap(Probes.of)))
+        SortedValues.of(blocks.map(_.zones(c)).flatMap(Probes.of)))
       val ideal = math.pow(sized.files.toDouble, -1.0 / judged.length)
       if (allowed(blocks, probes) > EnoughFiles.Near * ideal) sized
       else sized.copy(files = sized.partition.files.length)
@@ -147,13 +147,13 @@ final private[clustering] class EnoughFiles(
       all)
   }
 
-  private def allowed(blocks: Seq[Block], values: IndexedSeq[SortedWords]): Double =
+  private def allowed(blocks: Seq[Block], values: IndexedSeq[SortedValues]): Double =
     read(blocks, values) * (1.0 + options.minGain)
 
   private def present(sized: SizedPartition): Seq[Block] =
     tracked.levels(sized.partition.files.map(f => footers(f.path)), input.statistics.columns, Nil).files
 
-  private def read(blocks: Seq[Block], values: IndexedSeq[SortedWords]): Double =
+  private def read(blocks: Seq[Block], values: IndexedSeq[SortedValues]): Double =
     mean(c => ShareRead.of(blocks.map(b => (b.rows, b.zones(c))), values(c)))
 
   private def mean(share: Int => Double): Double = judged.map(share).sum / judged.length

@@ -36,9 +36,9 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.clustering.draw.{LogBoxes, QueryGroup}
-import sparkzorder.curve.{Block, BytesWord}
+import sparkzorder.curve.{Block, NormalizedBytes}
 import sparkzorder.curve.build.{Candidate, Curves, Lexical}
-import sparkzorder.curve.cost.{ShareRead, SortedWords}
+import sparkzorder.curve.cost.{ShareRead, SortedValues}
 import sparkzorder.curve.layout.{BytesScale, CutTree}
 import sparkzorder.curve.page.PageCut
 
@@ -281,9 +281,9 @@ final private[clustering] class IncrementForecaster(
   private val pages = PageCut(options.pageRowLimit.toDouble, Double.MaxValue)
 
   /** Values inside the ranges of the files: as many of each file, since files have about the same rows. */
-  private def values(files: Seq[DataFile]): IndexedSeq[SortedWords] = {
+  private def values(files: Seq[DataFile]): IndexedSeq[SortedValues] = {
     val blocks = present.files(files)
-    tracked.all.indices.map(c => SortedWords.of(blocks.map(_.zones(c)).flatMap(Probes.of)))
+    tracked.all.indices.map(c => SortedValues.of(blocks.map(_.zones(c)).flatMap(Probes.of)))
   }
 
   def growth(placed: PlacedPartition, rows: Array[Long]): Growth = Growth(
@@ -387,7 +387,7 @@ final private[clustering] class IncrementForecaster(
 /** Explains in one sentence why a rewrite gains too little; it begins with the cause if that is known. */
 final private[clustering] class NoGain(forecast: Forecast, plan: FilePlan, fitted: FittedLayouts) {
   private val columns = forecast.tracked.clustering
-  private val values: IndexedSeq[SortedWords] = forecast.gauge.values
+  private val values: IndexedSeq[SortedValues] = forecast.gauge.values
 
   /** Without a full stop at its end. */
   def sentence(least: Double): String = {
@@ -430,7 +430,7 @@ final private[clustering] class NoGain(forecast: Forecast, plan: FilePlan, fitte
   private def longValues: Option[String] = eachColumn { c =>
     if (values(c).size == 0) None
     else (values(c)(0), values(c)(values(c).size - 1)) match {
-      case (BytesWord(low), BytesWord(high)) =>
+      case (NormalizedBytes(low), NormalizedBytes(high)) =>
         val shared = BytesScale.commonPrefix(low, high)
         if (low.length + high.length >= TruncatedBounds.ChunkBytes)
           Some(

@@ -4,7 +4,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.FilePlan
 import org.apache.spark.sql.zorder.stats.FileFooter
-import sparkzorder.curve.{BytesWord, Zone}
+import sparkzorder.curve.{NormalizedBytes, Zone}
 import sparkzorder.curve.page.{PageCut, PagePlan}
 
 /** The pages and row groups that the writer of a rewrite will make. */
@@ -46,7 +46,7 @@ private[clustering] object PlannedPages {
   private def valueBytes(input: Inspection, tracked: TrackedColumns, plan: FilePlan): Double = {
     val blocks = tracked.levels(input.footersOf(plan), input.statistics.columns, Nil).files
     val widths = tracked.clustering.indices.map { c =>
-      val each = blocks.map(_.zones(c)).collect { case Zone.Between(BytesWord(min), BytesWord(max)) =>
+      val each = blocks.map(_.zones(c)).collect { case Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) =>
         (min.length + max.length) / 2.0 + LengthBytes
       }
       if (each.isEmpty) 8.0 else each.sum / each.length

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.{ArrayType, BooleanType, DataType, MapType, St
 import org.apache.spark.sql.zorder.conf.{NearestName, RunOptions, SessionKeys}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.{refuse, firstLine}
-import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.clustering.plan.FilePlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ClusterColumns, PinnedSession, RunContext}
@@ -468,7 +468,7 @@ private[clustering] object BloomFilters {
       case StructField(own, inner: StructType, _, _) if parts.size > 1 =>
         own +: path(table, inner, name, parts.tail)
       case StructField(own, other, _, _)
-          if parts.size == 1 && WordTypes.of(other).isDefined && other != BooleanType && !own.contains('.') =>
+          if parts.size == 1 && Normalization.of(other).isDefined && other != BooleanType && !own.contains('.') =>
         Seq(own)
       case _ =>
         refuse(s"Column $name of $table cannot have a Bloom filter: name a column or a field of numbers, " +

@@ -10,8 +10,8 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex, ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.{Block, BytesWord, LongWord, Word, Zone}
-import sparkzorder.curve.cost.{ShareRead, SortedWords}
+import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
+import sparkzorder.curve.cost.{ShareRead, SortedValues}
 import sparkzorder.curve.layout.BytesScale
 
 /**
@@ -88,7 +88,7 @@ private[clustering] object TrackedColumns {
         relation,
         partitionColumns,
         stats.map(s => ColumnPath.sql(s.path)))
-    // a file's own type may be another than the table's: its words would not be those of the statistics
+    // a file's own type may be another than the table's: its values would not be those of the statistics
     val same = along.indices.filter(i => columns(i).dataType == stats(i).dataType)
     val before = clustering.scanLeft(0)((n, c) => n + c.path.size)
     TrackedColumns(
@@ -117,7 +117,7 @@ private[clustering] object TrackedColumns {
   /** None for a column without values. */
   private def shareRead(files: Seq[(Long, Zone)]): Option[Double] = {
     val probes = files.flatMap { case (_, zone) => Probes.of(zone) }
-    if (probes.isEmpty) None else Some(ShareRead.of(files, SortedWords.of(probes)))
+    if (probes.isEmpty) None else Some(ShareRead.of(files, SortedValues.of(probes)))
   }
 
   private def whole(footer: FileFooter, places: IndexedSeq[Option[Int]], rowGroups: Seq[Block]): Block =
@@ -161,20 +161,20 @@ private[zorder] object Probes {
   private val Head = 7
 
   /** Values inside a range; none if the range is unknown. */
-  def of(zone: Zone): Seq[Word] = zone match {
+  def of(zone: Zone): Seq[NormalizedValue] = zone match {
     case Zone.Between(min, max) => Positions.map(between(min, max, _))
     case _ => Nil
   }
 
-  /** @param position 0 for a word near `min`, 1 for one near `max` */
-  private[inspect] def between(min: Word, max: Word, position: Double): Word = (min, max) match {
+  /** @param position 0 for a value near `min`, 1 for one near `max` */
+  private[inspect] def between(min: NormalizedValue, max: NormalizedValue, position: Double): NormalizedValue = (min, max) match {
     case _ if min == max => min
-    case (LongWord(a), LongWord(b)) => LongWord(number(a, b, position))
-    case (BytesWord(a), BytesWord(b)) =>
+    case (NormalizedLong(a), NormalizedLong(b)) => NormalizedLong(number(a, b, position))
+    case (NormalizedBytes(a), NormalizedBytes(b)) =>
       val shared = BytesScale.commonPrefix(a, b)
       val middle =
         ByteBuffer.allocate(8).putLong(number(head(a, shared), head(b, shared), position) << 8).array
-      BytesWord(b.take(shared) ++ middle.take(Head))
+      NormalizedBytes(b.take(shared) ++ middle.take(Head))
     case _ => min
   }
 

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructField, St
 import org.apache.spark.sql.zorder.conf.{NearestName, OptionValue}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.clustering.fit.FitColumn
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -122,7 +122,7 @@ object ClusterColumns {
     fields.flatMap { f =>
       f.dataType match {
         case s: StructType => orderedPaths(s, above :+ f.name)
-        case t if WordTypes.of(t).isDefined => Seq(above :+ f.name)
+        case t if Normalization.of(t).isDefined => Seq(above :+ f.name)
         case _ => Nil
       }
     }
@@ -170,7 +170,7 @@ object ClusterColumns {
         s"Clustering column $sql gives another value at every run: cluster by a deterministic expression.")
     if (expression.references.isEmpty || SubqueryExpression.hasSubquery(expression))
       refuse(s"Clustering column $sql is not made of the columns of $table alone: name a column.")
-    if (WordTypes.of(expression.dataType).isEmpty) {
+    if (Normalization.of(expression.dataType).isEmpty) {
       val hint = expression.dataType match {
         case s: StructType if s.nonEmpty => s" Name one of its fields, such as $sql.${s.head.name}."
         case _: ArrayType | _: MapType => s" Leave it out: $NoElementBounds."

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.clustering.select
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.zorder.skipping.predicate._
-import sparkzorder.curve.{LongWord, Word, Zone}
+import sparkzorder.curve.{NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.curve.cost.Condition
 
 /** What the footer of one file shows of a column: its bounds, and whether it may contain NULLs. */
@@ -49,7 +49,7 @@ final private[zorder] class FileMatch(bounds: String => ColumnBounds) extends Fi
     on(function, condition) &&
       MonotoneFunction.onColumn(e, condition).forall { case (column, c) => on(column, c) }
 
-  /** Words of a footer and of a condition are of one kind, unless the file has the column with another type. */
-  private def comparable(ofFile: Word, ends: Option[Word]*): Boolean =
-    ends.flatten.forall(_.isInstanceOf[LongWord] == ofFile.isInstanceOf[LongWord])
+  /** Values of a footer and of a condition are of one kind, unless the file has the column with another type. */
+  private def comparable(ofFile: NormalizedValue, ends: Option[NormalizedValue]*): Boolean =
+    ends.flatten.forall(_.isInstanceOf[NormalizedLong] == ofFile.isInstanceOf[NormalizedLong])
 }

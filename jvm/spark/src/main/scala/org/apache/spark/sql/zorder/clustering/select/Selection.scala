@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.stats.measure.{AvoidableReads, Spacing}
 import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, WordTypes}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, Normalization}
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -145,7 +145,7 @@ final private[zorder] case class WhereCondition(condition: Expression, partition
   private def pathsIn(e: Expression): Seq[Seq[String]] = e match {
     case a: Attribute if partitionColumns.exists(_.exprId == a.exprId) => Nil
     case _ =>
-      ColumnPath.of(e).filter(_ => WordTypes.of(e.dataType).isDefined).map(Seq(_))
+      ColumnPath.of(e).filter(_ => Normalization.of(e.dataType).isDefined).map(Seq(_))
         .getOrElse(e.children.flatMap(pathsIn))
   }
 

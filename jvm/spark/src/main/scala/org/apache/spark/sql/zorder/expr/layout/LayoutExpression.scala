@@ -13,8 +13,8 @@ import org.apache.spark.sql.catalyst.analysis.TypeCheckResult.{TypeCheckFailure,
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
-import org.apache.spark.sql.zorder.expr.WordTypes
-import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType, WordType}
+import org.apache.spark.sql.zorder.expr.Normalization
+import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType, NormalizedType}
 import sparkzorder.curve.layout.{CompiledLayout, Layout}
 
 /**
@@ -39,8 +39,8 @@ abstract class LayoutExpression extends Expression {
 
   @transient protected lazy val ranks: Array[Int] = new Array[Int](columns.length)
   @transient protected lazy val scratch: Array[Int] = new Array[Int](columns.length)
-  @transient private lazy val wordTypes: Array[WordType] =
-    columns.map(c => WordTypes.of(c.dataType).get).toArray
+  @transient private lazy val normalizedTypes: Array[NormalizedType] =
+    columns.map(c => Normalization.of(c.dataType).get).toArray
 
   override def checkInputDataTypes(): TypeCheckResult = {
     val ref = routes.refs.head
@@ -73,9 +73,9 @@ abstract class LayoutExpression extends Expression {
       ranks(i) =
         if (value == null) 0
         else
-          wordTypes(i) match {
-            case t: LongWordType => layout.rank(i, t.toLong(value))
-            case t: BytesWordType => layout.rank(i, t.toBytes(value))
+          normalizedTypes(i) match {
+            case t: NormalizedLongType => layout.rank(i, t.toLong(value))
+            case t: NormalizedBytesType => layout.rank(i, t.toBytes(value))
           }
       i += 1
     }
@@ -101,11 +101,11 @@ abstract class LayoutExpression extends Expression {
     }
     val parts = columns.zipWithIndex.map { case (column, i) =>
       val value = column.genCode(ctx)
-      val word = WordTypes.of(column.dataType).get match {
-        case t: LongWordType => t.code(value.value.toString)
-        case t: BytesWordType => t.code(value.value.toString)
+      val normalized = Normalization.of(column.dataType).get match {
+        case t: NormalizedLongType => t.code(value.value.toString)
+        case t: NormalizedBytesType => t.code(value.value.toString)
       }
-      s"${value.code}\n$ranks[$i] = ${value.isNull} ? 0 : $layout.rank($i, $word);\n"
+      s"${value.code}\n$ranks[$i] = ${value.isNull} ? 0 : $layout.rank($i, $normalized);\n"
     }
     RanksCode(
       choose + ctx.splitExpressionsWithCurrentInputs(parts, "ranksOfLayout"),

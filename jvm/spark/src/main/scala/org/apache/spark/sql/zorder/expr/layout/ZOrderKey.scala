@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, UnaryExpression}
 import org.apache.spark.sql.catalyst.expressions.codegen._
 import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{DataType, IntegerType, LongType}
-import org.apache.spark.sql.zorder.expr.WordTypes
-import org.apache.spark.sql.zorder.expr.word.{BytesWordType, LongWordType}
+import org.apache.spark.sql.zorder.expr.Normalization
+import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType}
 import sparkzorder.curve.layout.CompiledLayout
 import sparkzorder.curve.page.PageCut
 
@@ -79,29 +79,29 @@ final case class RankOf(child: Expression, layout: CompiledLayout, place: Int) e
   override def nullable: Boolean = false
   override def prettyName: String = "layout_rank"
 
-  private def wordType = WordTypes.of(child.dataType).get
+  private def normalizedType = Normalization.of(child.dataType).get
 
   override def eval(input: InternalRow): Any = {
     val value = child.eval(input)
     if (value == null) 0
     else
-      wordType match {
-        case t: LongWordType => layout.rank(place, t.toLong(value))
-        case t: BytesWordType => layout.rank(place, t.toBytes(value))
+      normalizedType match {
+        case t: NormalizedLongType => layout.rank(place, t.toLong(value))
+        case t: NormalizedBytesType => layout.rank(place, t.toBytes(value))
       }
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
     val compiled = ctx.addReferenceObj("layout", layout, classOf[CompiledLayout].getName)
     val value = child.genCode(ctx)
-    val word = wordType match {
-      case t: LongWordType => t.code(value.value.toString)
-      case t: BytesWordType => t.code(value.value.toString)
+    val normalized = normalizedType match {
+      case t: NormalizedLongType => t.code(value.value.toString)
+      case t: NormalizedBytesType => t.code(value.value.toString)
     }
     ev.copy(
       code = code"""
         ${value.code}
-        int ${ev.value} = ${value.isNull} ? 0 : $compiled.rank($place, $word);""",
+        int ${ev.value} = ${value.isNull} ? 0 : $compiled.rank($place, $normalized);""",
       isNull = FalseLiteral)
   }
 

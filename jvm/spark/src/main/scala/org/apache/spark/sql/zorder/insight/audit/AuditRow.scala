@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.stats.measure.{
 }
 import org.apache.spark.sql.zorder.insight.audit.read.{AuditedColumns, AuditedFile}
 import org.apache.spark.sql.zorder.skipping.predicate.ValueText
-import sparkzorder.curve.{Block, Word, Zone}
+import sparkzorder.curve.{Block, NormalizedValue, Zone}
 
 /** The columns of `clustering_information`, and a result as a row of them. */
 private[zorder] object AuditRow {
@@ -183,7 +183,7 @@ private[zorder] object BoxRow {
       c: Int,
       ranked: RankedColumn,
       place: Int): Row = {
-    def text(word: Word): String = ValueText.of(word, columns.stats(c).dataType).orNull
+    def text(normalized: NormalizedValue): String = ValueText.of(normalized, columns.stats(c).dataType).orNull
     val (low, high) = block.zones(c) match {
       case Zone.Between(min, max) => (text(min), text(max))
       case _ => (null, null)

@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.clustering.draw.LogBoxes
 import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog}
-import sparkzorder.curve.{Block, BytesWord, Evenly, LongWord, Word}
+import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.QueryCost
 
 /** What the queries of a log read of a table as it is, from metadata alone. */
@@ -164,20 +164,20 @@ private object ZoneSample {
   }
 
   /** Each column begins at another of its values, or rows would lie on the diagonals of the boxes. */
-  private def values(block: Block, c: Int): IndexedSeq[Option[Word]] = {
+  private def values(block: Block, c: Int): IndexedSeq[Option[NormalizedValue]] = {
     val found = Probes.of(block.zones(c)).toIndexedSeq
     (0 until RowsOfAFile).map(i =>
       if (found.isEmpty) None else Some(found((i * (2 * c + 1) + c) % found.length)))
   }
 
-  private def column(words: IndexedSeq[Option[Word]]): SampleColumn = {
-    val isNull = words.map(_.isEmpty).toArray
-    words.flatten.headOption match {
-      case Some(_: BytesWord) =>
+  private def column(normalized: IndexedSeq[Option[NormalizedValue]]): SampleColumn = {
+    val isNull = normalized.map(_.isEmpty).toArray
+    normalized.flatten.headOption match {
+      case Some(_: NormalizedBytes) =>
         BytesSample(
-          words.map { case Some(BytesWord(b)) => b; case _ => Array.emptyByteArray }.toArray,
+          normalized.map { case Some(NormalizedBytes(b)) => b; case _ => Array.emptyByteArray }.toArray,
           isNull)
-      case _ => LongSample(words.map { case Some(LongWord(v)) => v; case _ => 0L }.toArray, isNull)
+      case _ => LongSample(normalized.map { case Some(NormalizedLong(v)) => v; case _ => 0L }.toArray, isNull)
     }
   }
 }

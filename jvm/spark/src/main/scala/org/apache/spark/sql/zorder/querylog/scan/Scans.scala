@@ -11,12 +11,12 @@ import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRel
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{Footers, StatColumn, Zones}
 import org.apache.spark.sql.zorder.table.file.{DataFile, OwnScan}
 import org.apache.spark.sql.zorder.skipping.predicate.{BoxColumn, Boxes, Predicates, RangePosition}
-import sparkzorder.curve.{Word, Zone}
+import sparkzorder.curve.{NormalizedValue, Zone}
 import sparkzorder.curve.cost.Interval
 
 /** One scan of a table in a query. */
@@ -98,7 +98,7 @@ final private[querylog] class ScanStatistics(session: ClassicSession) {
   private def ofFooters(
       fs: HadoopFsRelation,
       path: Seq[String],
-      column: BoxColumn): Option[(Word, Word)] =
+      column: BoxColumn): Option[(NormalizedValue, NormalizedValue)] =
     // a CatalogFileIndex would list every partition now
     if (!fs.fileFormat.isInstanceOf[ParquetFileFormat] || fs.location.isInstanceOf[CatalogFileIndex]) None
     else {
@@ -130,12 +130,12 @@ private[querylog] object ScanStatistics {
       statistics <- table.stats
       (name, found) <- statistics.colStats.find(_._1.equalsIgnoreCase(column.sql))
     } yield {
-      def word(text: Option[String]): Option[Word] = for {
+      def normalized(text: Option[String]): Option[NormalizedValue] = for {
         t <- text
         value <- Try(CatalogColumnStat.fromExternalString(t, name, column.dataType, found.version)).toOption
-        words <- WordTypes.of(column.dataType)
-      } yield words.word(value)
-      val range = for { low <- word(found.min); high <- word(found.max) } yield (low, high)
+        normalizedType <- Normalization.of(column.dataType)
+      } yield normalizedType.normalize(value)
+      val range = for { low <- normalized(found.min); high <- normalized(found.max) } yield (low, high)
       val nulls = for {
         n <- found.nullCount; rows <- statistics.rowCount; if rows > 0
       } yield (n.toDouble / rows.toDouble)
@@ -159,7 +159,7 @@ private[querylog] object ScanStatistics {
  */
 final private[zorder] case class ColumnStatistics(
     dataType: DataType,
-    range: Option[(Word, Word)] = None,
+    range: Option[(NormalizedValue, NormalizedValue)] = None,
     distinct: Option[Double] = None,
     nullShare: Option[Double] = None) {
 

@@ -10,14 +10,14 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.expr.WordTypes
+import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, IndexedFiles, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.scan.{FileCounts, IndexedScan, SkippingUsage}
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 import org.apache.spark.sql.zorder.skipping.predicate.{BoxColumn, ValueText}
 import org.apache.spark.util.ThreadUtils
-import sparkzorder.curve.{LongWord, Word}
+import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 
 /**
  * Answers `min(c)`, `max(c)`, `count(*)` and `count(c)` over a whole table, or over whole partitions of it, from the
@@ -182,14 +182,14 @@ final private case class AskedExtreme(ranges: ColumnRanges, least: Boolean)
     extends AskedAggregate {
   override def answers(file: Int): Boolean = ranges.states(file) match {
     case ColumnRanges.OnlyNulls => true
-    case ColumnRanges.Bounded => value(ranges.words.min(first(file))).isDefined &&
-      value(ranges.words.max(last(file))).isDefined
+    case ColumnRanges.Bounded => value(ranges.bounds.min(first(file))).isDefined &&
+      value(ranges.bounds.max(last(file))).isDefined
     case _ => false
   }
 
   override def over(numbers: Seq[Int]): Any = {
     val ends = numbers.filter(ranges.states(_) == ColumnRanges.Bounded)
-      .map(f => if (least) ranges.words.min(first(f)) else ranges.words.max(last(f)))
+      .map(f => if (least) ranges.bounds.min(first(f)) else ranges.bounds.max(last(f)))
     ends.reduceOption((a, b) => if (a < b == least) a else b).flatMap(value).orNull
   }
 
@@ -200,9 +200,9 @@ final private case class AskedExtreme(ranges: ColumnRanges, least: Boolean)
   private def last(file: Int): Int = ranges.offsets(file + 1) - 1
 
   /** None for a number that the column's type cannot hold. */
-  private def value(word: Word): Option[Any] = word match {
-    case _: LongWord => ValueText.value(word, ranges.dataType)
-        .filter(v => WordTypes.of(ranges.dataType).exists(_.word(v) == word))
+  private def value(normalized: NormalizedValue): Option[Any] = normalized match {
+    case _: NormalizedLong => ValueText.value(normalized, ranges.dataType)
+        .filter(v => Normalization.of(ranges.dataType).exists(_.normalize(v) == normalized))
     case _ => None
   }
 }

@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.{FSDataInputStream, FSDataOutputStream, FileSystem, 
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.conf.BloomBudget
 import org.apache.spark.sql.zorder.stats.bloom.{BloomKey, BloomProbe, SplitBlockBloom}
-import sparkzorder.curve.Word
+import sparkzorder.curve.NormalizedValue
 import sparkzorder.curve.cost.Condition
 
 /**
@@ -99,14 +99,14 @@ final class ColumnBlooms(
    *   per file the number of NULLs, -1 where it is not known
    */
   def narrow(found: BitSet, condition: Condition, nulls: Array[Long]): BitSet =
-    ColumnBlooms.points(condition).fold(found) { words =>
+    ColumnBlooms.points(condition).fold(found) { values =>
       val asked = found.clone().asInstanceOf[BitSet]
       if (condition.orNull)
         nulls.indices.foreach(f => if (nulls(f) != 0) asked.clear(f))
       val kept = found.clone().asInstanceOf[BitSet]
       if (!asked.isEmpty)
         readers.filterNot(r => broken(r.segment)).foreach { r =>
-          try r.drop(words, dataType, asked, kept)
+          try r.drop(values, dataType, asked, kept)
           catch {
             case NonFatal(e) =>
               broken += r.segment
@@ -123,10 +123,10 @@ object ColumnBlooms {
   val MostPoints = 1000
 
   /** The values of a condition that is met by single values only. */
-  private def points(condition: Condition): Option[IndexedSeq[Word]] = {
+  private def points(condition: Condition): Option[IndexedSeq[NormalizedValue]] = {
     val intervals = condition.intervals
-    val words = if (intervals.length > MostPoints) None else Some(intervals.map(_.min))
-    words.filter(w => w.nonEmpty && w.indices.forall(i => w(i).isDefined && w(i) == intervals(i).max))
+    val points = if (intervals.length > MostPoints) None else Some(intervals.map(_.min))
+    points.filter(w => w.nonEmpty && w.indices.forall(i => w(i).isDefined && w(i) == intervals(i).max))
       .map(_.flatten)
   }
 }
@@ -141,10 +141,10 @@ final private class SegmentReader(files: BloomFiles, val segment: BloomSegment) 
   @volatile private var whole = new SoftReference[Array[ByteBuffer]](null)
 
   /** Takes from `kept` those of the files `asked` whose filters have none of the values. */
-  def drop(words: IndexedSeq[Word], dataType: DataType, asked: BitSet, kept: BitSet): Unit = {
+  def drop(values: IndexedSeq[NormalizedValue], dataType: DataType, asked: BitSet, kept: BitSet): Unit = {
     val places =
       segment.files.indices.filter(p => segment.files(p) >= 0 && asked.get(segment.files(p))).toArray
-    val probes = words.map(segment.key.probe(_, dataType))
+    val probes = values.map(segment.key.probe(_, dataType))
     val hashes = probes.collect { case BloomProbe.Hash(h) => h }.toArray
     if (!probes.contains(BloomProbe.Unasked) && places.length.toLong * hashes.length <= MostTests) {
       val blocks = hashes.map(SplitBlockBloom.blockOf(_, segment.blocks))

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.marker.TopRows
 import org.apache.spark.sql.zorder.skipping.predicate.{BoxColumn, FilterSets, MonotoneFunction, Predicates}
-import sparkzorder.curve.{LongWord, Word}
+import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /**
@@ -62,7 +62,7 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
 
   override def asColumn(test: Expression, truth: Boolean): Option[BitSet] =
     if (test.dataType != BooleanType) None
-    else onExpression(test, Condition.equal(LongWord(if (truth) 1L else 0L)))
+    else onExpression(test, Condition.equal(NormalizedLong(if (truth) 1L else 0L)))
 
   private def onExpression(e: Expression, condition: Condition): Option[BitSet] =
     if (condition.impossible) Some(none)
@@ -128,17 +128,17 @@ final class FilesThatReachTop(index: StatisticsIndex, unansweredColumn: Expressi
     val nulls =
       if (top.nullsFirst) files(counted, ranges, ColumnRanges.OnlyNulls).map(index.files.rows(_)).sum else 0L
     if (nulls >= top.rows) Some(Condition.IsNull)
-    else farthest(top, ranges, counted, top.rows - nulls).map { word =>
-      val values = if (top.ascending) Interval(None, Some(word)) else Interval(Some(word), None)
+    else farthest(top, ranges, counted, top.rows - nulls).map { normalized =>
+      val values = if (top.ascending) Interval(None, Some(normalized)) else Interval(Some(normalized), None)
       Condition(IndexedSeq(values), orNull = top.nullsFirst)
     }
   }
 
   /** The end of the ranges of those files that come first until they hold so many rows. */
-  private def farthest(top: TopRows, ranges: ColumnRanges, counted: BitSet, rows: Long): Option[Word] = {
-    def end(file: Int): Word =
-      if (top.ascending) ranges.words.max(ranges.offsets(file + 1) - 1)
-      else ranges.words.min(ranges.offsets(file))
+  private def farthest(top: TopRows, ranges: ColumnRanges, counted: BitSet, rows: Long): Option[NormalizedValue] = {
+    def end(file: Int): NormalizedValue =
+      if (top.ascending) ranges.bounds.max(ranges.offsets(file + 1) - 1)
+      else ranges.bounds.min(ranges.offsets(file))
     val first: Comparator[Integer] =
       if (top.ascending) (a, b) => end(a).compare(end(b)) else (a, b) => end(b).compare(end(a))
     val candidates = new java.util.ArrayList[Integer]()
@@ -147,7 +147,7 @@ final class FilesThatReachTop(index: StatisticsIndex, unansweredColumn: Expressi
     val queue = new PriorityQueue[Integer](math.max(1, candidates.size), first)
     queue.addAll(candidates)
     var left = rows
-    var last: Option[Word] = None
+    var last: Option[NormalizedValue] = None
     while (left > 0 && !queue.isEmpty) {
       val file = queue.poll().intValue
       left -= certain(top, ranges, file)

@@ -6,8 +6,8 @@ import scala.annotation.tailrec
 
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.stats.Dictionaries
-import sparkzorder.curve.{BelowBytes, BytesWord, LongWord, Word, Zone}
-import sparkzorder.curve.cost.{Condition, SortedWords}
+import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
+import sparkzorder.curve.cost.{Condition, SortedValues}
 
 /**
  * What the index knows of one column (or clustering expression), file by file, in primitive arrays: a filter is
@@ -29,14 +29,14 @@ final class ColumnRanges(
     val states: Array[Byte],
     val nulls: Array[Long],
     val offsets: Array[Int],
-    val words: WordRanges) {
+    val bounds: NormalizedRanges) {
 
   def files: Int = states.length
 
   /** The files that may hold a row whose value meets the condition. */
   def mayMeet(condition: Condition): BitSet = {
     val found = new BitSet(files)
-    val test = words.test(condition)
+    val test = bounds.test(condition)
     var f = 0
     while (f < files) {
       val meets = states(f) match {
@@ -55,7 +55,7 @@ final class ColumnRanges(
   /** How many files have single values in place of ranges. */
   def filesOfValues: Long = (0 until files).count { f =>
     states(f) == ColumnRanges.Bounded &&
-    (offsets(f) until offsets(f + 1)).forall(r => words.min(r).compare(words.max(r)) == 0)
+    (offsets(f) until offsets(f + 1)).forall(r => bounds.min(r).compare(bounds.max(r)) == 0)
   }.toLong
 
   /** The same with one range a file, from its first range to its last one: what a set of ranges adds is told by it. */
@@ -64,7 +64,7 @@ final class ColumnRanges(
     val firsts = bounded.map(offsets(_)).toArray
     val lasts = bounded.map(f => offsets(f + 1) - 1).toArray
     val ends = (0 until files).scanLeft(0)((n, f) => if (offsets(f) < offsets(f + 1)) n + 1 else n)
-    new ColumnRanges(dataType, states, nulls, ends.toArray, words.spanning(firsts, lasts))
+    new ColumnRanges(dataType, states, nulls, ends.toArray, bounds.spanning(firsts, lasts))
   }
 }
 
@@ -80,19 +80,19 @@ object ColumnRanges {
   val Bounded: Byte = 2
 }
 
-/** Ranges of words, those of all files one after the other. */
-sealed trait WordRanges {
+/** Ranges of normalized values, those of all files one after the other. */
+sealed trait NormalizedRanges {
   def length: Int
 
-  def min(range: Int): Word
+  def min(range: Int): NormalizedValue
 
-  def max(range: Int): Word
+  def max(range: Int): NormalizedValue
 
   /** A condition made ready to be tested against these ranges. */
   def test(condition: Condition): RangeTest
 
   /** Ranges from the least value of one of these to the greatest of another. */
-  def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges
+  def spanning(firsts: Array[Int], lasts: Array[Int]): NormalizedRanges
 }
 
 /** Whether ranges meet a condition's intervals. */
@@ -103,20 +103,20 @@ trait RangeTest {
 }
 
 /** Of a column that no file has a range of, whatever its type. */
-case object NoRanges extends WordRanges {
+case object NoRanges extends NormalizedRanges {
   override def length: Int = 0
-  override def min(range: Int): Word = throw new NoSuchElementException("no range")
-  override def max(range: Int): Word = throw new NoSuchElementException("no range")
+  override def min(range: Int): NormalizedValue = throw new NoSuchElementException("no range")
+  override def max(range: Int): NormalizedValue = throw new NoSuchElementException("no range")
   override def test(condition: Condition): RangeTest = (_, _) => false
-  override def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges = this
+  override def spanning(firsts: Array[Int], lasts: Array[Int]): NormalizedRanges = this
 }
 
-/** Ranges of 64-bit words: numbers, dates, timestamps, booleans, short decimals, floats by their order. */
-final case class LongRanges(mins: Array[Long], maxs: Array[Long]) extends WordRanges {
+/** Ranges of 64-bit numbers, as dates, timestamps, booleans, short decimals and floats are too, in their order. */
+final case class LongRanges(mins: Array[Long], maxs: Array[Long]) extends NormalizedRanges {
   override def length: Int = mins.length
-  override def min(range: Int): Word = LongWord(mins(range))
-  override def max(range: Int): Word = LongWord(maxs(range))
-  override def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges =
+  override def min(range: Int): NormalizedValue = NormalizedLong(mins(range))
+  override def max(range: Int): NormalizedValue = NormalizedLong(maxs(range))
+  override def spanning(firsts: Array[Int], lasts: Array[Int]): NormalizedRanges =
     LongRanges(firsts.map(mins(_)), lasts.map(maxs(_)))
 
   override def test(condition: Condition): RangeTest = {
@@ -140,8 +140,8 @@ final case class LongRanges(mins: Array[Long], maxs: Array[Long]) extends WordRa
 
 object LongRanges {
 
-  private[index] def bound(word: Option[Word], open: Long): Long = word match {
-    case Some(LongWord(value)) => value
+  private[index] def bound(normalized: Option[NormalizedValue], open: Long): Long = normalized match {
+    case Some(NormalizedLong(value)) => value
     case Some(_) =>
       throw new IllegalArgumentException("a number is not compared with a byte string")
     case None => open
@@ -149,11 +149,11 @@ object LongRanges {
 }
 
 /** Ranges of byte strings: strings, binary and long decimals, in unsigned order. */
-final case class BytesRanges(mins: Array[Array[Byte]], maxs: Array[Array[Byte]]) extends WordRanges {
+final case class BytesRanges(mins: Array[Array[Byte]], maxs: Array[Array[Byte]]) extends NormalizedRanges {
   override def length: Int = mins.length
-  override def min(range: Int): Word = BytesWord(mins(range))
-  override def max(range: Int): Word = BytesWord(maxs(range))
-  override def spanning(firsts: Array[Int], lasts: Array[Int]): WordRanges =
+  override def min(range: Int): NormalizedValue = NormalizedBytes(mins(range))
+  override def max(range: Int): NormalizedValue = NormalizedBytes(maxs(range))
+  override def spanning(firsts: Array[Int], lasts: Array[Int]): NormalizedRanges =
     BytesRanges(firsts.map(mins(_)), lasts.map(maxs(_)))
 
   override def test(condition: Condition): RangeTest = {
@@ -162,15 +162,15 @@ final case class BytesRanges(mins: Array[Array[Byte]], maxs: Array[Array[Byte]])
     // 1 where the end itself is outside
     val open = condition.intervals.map(i => if (i.max.exists(_.isInstanceOf[BelowBytes])) 1 else 0).toArray
     def endsBelow(interval: Int, value: Array[Byte]): Boolean =
-      highs(interval) != null && BytesWord.compareBytes(highs(interval), value) < open(interval)
+      highs(interval) != null && NormalizedBytes.compareBytes(highs(interval), value) < open(interval)
     (from, until) => {
       var r = from
       var i = 0
       var met = false
       while (!met && r < until && i < lows.length) {
         if (endsBelow(i, mins(r)))
-          i = SortedWords.firstThat(i + 1, highs.length)(k => !endsBelow(k, mins(r)))
-        else if (lows(i) == null || BytesWord.compareBytes(lows(i), maxs(r)) <= 0) met = true
+          i = SortedValues.firstThat(i + 1, highs.length)(k => !endsBelow(k, mins(r)))
+        else if (lows(i) == null || NormalizedBytes.compareBytes(lows(i), maxs(r)) <= 0) met = true
         else r += 1
       }
       met
@@ -181,10 +181,10 @@ final case class BytesRanges(mins: Array[Array[Byte]], maxs: Array[Array[Byte]])
 object BytesRanges {
 
   /** null where the interval goes on for ever. */
-  private[index] def bound(word: Option[Word]): Array[Byte] = word match {
-    case Some(BytesWord(bytes)) => bytes
+  private[index] def bound(normalized: Option[NormalizedValue]): Array[Byte] = normalized match {
+    case Some(NormalizedBytes(bytes)) => bytes
     case Some(BelowBytes(bytes)) => bytes
-    case Some(_: LongWord) =>
+    case Some(_: NormalizedLong) =>
       throw new IllegalArgumentException("a byte string is not compared with a number")
     case None => null
   }
@@ -227,7 +227,8 @@ final class AscendingLongs(values: Array[Long]) {
     }
 
   /**
-   * As `SortedWords.firstThat`, but without a function: among numbers the call of one takes as long as all the rest.
+   * As `SortedValues.firstThat`, but without a function: among numbers the call of one takes as long as all the
+   * rest.
    * Not Java's binary search, which may find any of equal values.
    */
   @tailrec private def firstAtLeast(value: Long, from: Int, until: Int): Int =
@@ -243,7 +244,7 @@ final class AscendingLongs(values: Array[Long]) {
  * What is known of one column of one file: the zone of the whole, and its values' ranges where it has some. A range may
  * be a single value.
  */
-final case class RangeSet(state: Byte, ranges: IndexedSeq[(Word, Word)]) {
+final case class RangeSet(state: Byte, ranges: IndexedSeq[(NormalizedValue, NormalizedValue)]) {
 
   /**
    * Single values in place of the ranges: those of `values` that lie in the ranges. The same ranges where these are too
@@ -252,10 +253,10 @@ final case class RangeSet(state: Byte, ranges: IndexedSeq[(Word, Word)]) {
    * @param values
    *   all that the file has, ascending, and perhaps others
    */
-  def only(values: IndexedSeq[Word]): RangeSet = {
+  def only(values: IndexedSeq[NormalizedValue]): RangeSet = {
     val inside = values.filter(v => ranges.exists { case (low, high) => low <= v && v <= high })
     val whole = inside.nonEmpty && ((inside.head, inside.last) match {
-      case (_: LongWord, _) => inside.head == ranges.head._1 && inside.last == ranges.last._2
+      case (_: NormalizedLong, _) => inside.head == ranges.head._1 && inside.last == ranges.last._2
       case _ => true
     })
     val fits = inside.length <= RangeSet.MostValues && inside.map(RangeSet.bytes).sum <= RangeSet.MostBytes
@@ -276,8 +277,8 @@ object RangeSet {
   val MostValues: Int = Dictionaries.MostValues
   val MostBytes = 2048
 
-  private def bytes(word: Word): Int = word match {
-    case BytesWord(bytes) => bytes.length
+  private def bytes(normalized: NormalizedValue): Int = normalized match {
+    case NormalizedBytes(bytes) => bytes.length
     case _ => java.lang.Long.BYTES
   }
 
@@ -301,8 +302,8 @@ object RangeSet {
     }
 
   /** Ranges that touch or overlap are one. */
-  private def joined(ascending: Seq[(Word, Word)]): Vector[(Word, Word)] =
-    ascending.foldLeft(Vector.empty[(Word, Word)]) { (done, next) =>
+  private def joined(ascending: Seq[(NormalizedValue, NormalizedValue)]): Vector[(NormalizedValue, NormalizedValue)] =
+    ascending.foldLeft(Vector.empty[(NormalizedValue, NormalizedValue)]) { (done, next) =>
       done.lastOption match {
         case Some((min, max)) if next._1 <= max => done.init :+ ((min, if (next._2 > max) next._2 else max))
         case _ => done :+ next
@@ -310,7 +311,7 @@ object RangeSet {
     }
 
   /** Keeps the widest gaps. */
-  private def fewest(ranges: Vector[(Word, Word)]): Vector[(Word, Word)] =
+  private def fewest(ranges: Vector[(NormalizedValue, NormalizedValue)]): Vector[(NormalizedValue, NormalizedValue)] =
     if (ranges.length <= Most) ranges
     else {
       val gaps =
@@ -320,10 +321,10 @@ object RangeSet {
       starts.zip(ends).map { case (a, b) => (ranges(a)._1, ranges(b)._2) }.toVector
     }
 
-  /** How far apart two words are; of byte strings, by the eight bytes from the first one that differs on. */
-  private def distance(low: Word, high: Word): Double = (low, high) match {
-    case (LongWord(a), LongWord(b)) => b.toDouble - a.toDouble
-    case (BytesWord(a), BytesWord(b)) =>
+  /** How far apart two values are; of byte strings, by the eight bytes from the first one that differs on. */
+  private def distance(low: NormalizedValue, high: NormalizedValue): Double = (low, high) match {
+    case (NormalizedLong(a), NormalizedLong(b)) => b.toDouble - a.toDouble
+    case (NormalizedBytes(a), NormalizedBytes(b)) =>
       val same = a.indices.find(i => i >= b.length || a(i) != b(i)).getOrElse(a.length)
       // a difference in an early byte is a larger one
       (number(b, same) - number(a, same)) * math.pow(256.0, -same.toDouble)

@@ -13,12 +13,12 @@ import org.apache.spark.sql.functions.{col, count, expr, lit, max, min}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{AtomicType, DataType, NullType}
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileStatistics, StatColumn}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
-import sparkzorder.curve.{BytesWord, Word, Zone}
+import sparkzorder.curve.{NormalizedBytes, NormalizedValue, Zone}
 
 /** The rows of a file, and what the index says of each expression over them. */
 final private[index] case class ComputedFile(rows: Long, columns: IndexedSeq[FileColumn])
@@ -83,15 +83,15 @@ final class ExpressionRanges(
         val at = 2 + 3 * c
         val nulls = rows - row.getLong(at + 2)
         if (nulls == rows) FileColumn(RangeSet.OnlyNulls, nulls)
-        else FileColumn(bounded(word(row, at, columns(c)), word(row, at + 1, columns(c))), nulls)
+        else FileColumn(bounded(normalized(row, at, columns(c)), normalized(row, at + 1, columns(c))), nulls)
       }
     )
   }
 
-  private def word(row: InternalRow, at: Int, column: IndexedColumn): Word =
-    WordTypes.of(column.dataType).get.word(row.get(at, column.dataType))
+  private def normalized(row: InternalRow, at: Int, column: IndexedColumn): NormalizedValue =
+    Normalization.of(column.dataType).get.normalize(row.get(at, column.dataType))
 
-  private def bounded(min: Word, max: Word): RangeSet =
+  private def bounded(min: NormalizedValue, max: NormalizedValue): RangeSet =
     if (Seq(min, max).exists(ExpressionRanges.tooLong)) RangeSet.Unknown
     else RangeSet(ColumnRanges.Bounded, IndexedSeq((min, max)))
 }
@@ -101,8 +101,8 @@ private[skipping] object ExpressionRanges {
   /** Longer strings are not kept. */
   private val MostBytes = 1024
 
-  private def tooLong(word: Word): Boolean = word match {
-    case BytesWord(bytes) => bytes.length > MostBytes
+  private def tooLong(normalized: NormalizedValue): Boolean = normalized match {
+    case NormalizedBytes(bytes) => bytes.length > MostBytes
     case _ => false
   }
 

@@ -5,7 +5,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileStatistics, Footers, StatColumn}
 import org.apache.spark.sql.zorder.table.file.DataFile
-import sparkzorder.curve.{BytesWord, LongWord, Zone}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, Zone}
 
 /** What the index says of one column of one file. */
 final private[index] case class FileColumn(set: RangeSet, nulls: Long)
@@ -152,26 +152,26 @@ private object IndexBuilder {
     }
 
   private def column(r: ColumnRanges, number: Int): FileColumn = {
-    val ranges = (r.offsets(number) until r.offsets(number + 1)).map(i => (r.words.min(i), r.words.max(i)))
+    val ranges = (r.offsets(number) until r.offsets(number + 1)).map(i => (r.bounds.min(i), r.bounds.max(i)))
     FileColumn(RangeSet(r.states(number), ranges), r.nulls(number))
   }
 
   private def column(column: IndexedColumn, entries: IndexedSeq[FileColumn]): ColumnRanges = {
     val ranges = entries.flatMap(_.set.ranges)
-    val words = ranges.headOption match {
+    val bounds = ranges.headOption match {
       case None => NoRanges
-      case Some((_: BytesWord, _)) => BytesRanges(
-          ranges.map(_._1.asInstanceOf[BytesWord].bytes).toArray,
-          ranges.map(_._2.asInstanceOf[BytesWord].bytes).toArray)
+      case Some((_: NormalizedBytes, _)) => BytesRanges(
+          ranges.map(_._1.asInstanceOf[NormalizedBytes].bytes).toArray,
+          ranges.map(_._2.asInstanceOf[NormalizedBytes].bytes).toArray)
       case Some(_) => LongRanges(
-          ranges.map(_._1.asInstanceOf[LongWord].value).toArray,
-          ranges.map(_._2.asInstanceOf[LongWord].value).toArray)
+          ranges.map(_._1.asInstanceOf[NormalizedLong].value).toArray,
+          ranges.map(_._2.asInstanceOf[NormalizedLong].value).toArray)
     }
     new ColumnRanges(
       column.dataType,
       entries.map(_.set.state).toArray,
       entries.map(_.nulls).toArray,
       entries.scanLeft(0)(_ + _.set.ranges.length).toArray,
-      words)
+      bounds)
   }
 }

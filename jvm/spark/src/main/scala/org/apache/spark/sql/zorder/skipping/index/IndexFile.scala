@@ -9,8 +9,8 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path}
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.zorder.expr.WordTypes
-import org.apache.spark.sql.zorder.expr.word.LongWordType
+import org.apache.spark.sql.zorder.expr.Normalization
+import org.apache.spark.sql.zorder.expr.normalized.NormalizedLongType
 import org.apache.spark.sql.zorder.skipping.bloom.{BloomFiles, ColumnBlooms, IndexBlooms}
 
 /**
@@ -194,7 +194,7 @@ private[skipping] object IndexFile {
     out.write(r.states)
     longs(r.nulls, out)
     r.offsets.foreach(out.writeInt)
-    r.words match {
+    r.bounds match {
       case NoRanges =>
       case LongRanges(mins, maxs) =>
         out.writeBoolean(true)
@@ -213,11 +213,11 @@ private[skipping] object IndexFile {
     val nulls = readLongs(files, in)
     val offsets = Array.fill(files + 1)(in.readInt())
     val ranges = offsets(files)
-    val words =
+    val bounds =
       if (ranges == 0) NoRanges
       else if (in.readBoolean()) LongRanges(readLongs(ranges, in), readLongs(ranges, in))
       else BytesRanges(readByteStrings(ranges, in), readByteStrings(ranges, in))
-    new ColumnRanges(dataType, states, nulls, offsets, words)
+    new ColumnRanges(dataType, states, nulls, offsets, bounds)
   }
 
   private def writeSection(s: Section, out: DataOutputStream): Unit = {
@@ -351,8 +351,8 @@ private object IndexSizes {
   /** @param parts bytes of the sections of the list of files, paths first */
   def ofFiles(count: Int, parts: Seq[Long]): Long = OfText * parts.head + parts.tail.sum + InMap * count
 
-  def ofColumn(dataType: DataType, bytes: Long): Long = WordTypes.of(dataType) match {
-    case Some(_: LongWordType) => bytes
+  def ofColumn(dataType: DataType, bytes: Long): Long = Normalization.of(dataType) match {
+    case Some(_: NormalizedLongType) => bytes
     case _ => OfText * bytes
   }
 }

@@ -13,12 +13,12 @@ import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, Logical
 import org.apache.spark.sql.execution.joins.{HashJoin, HashedRelationBroadcastMode}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.expr.{AlwaysTrue, WordTypes}
+import org.apache.spark.sql.zorder.expr.{AlwaysTrue, Normalization}
 import org.apache.spark.sql.zorder.skipping.marker.{JoinKeys, KeyRange, KeySet, KeyValues}
 import org.apache.spark.sql.zorder.skipping.scan.{IndexedScan, SkippingFileIndex}
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.curve.Word
+import sparkzorder.curve.NormalizedValue
 
 /**
  * Tells the scan on one side of a join which keys the other side has, once adaptive execution has broadcast it.
@@ -170,10 +170,10 @@ final private class BroadcastKeys private (
     val listed = mutable.HashSet.empty[Any]
     while (values.hasNext && listed.size <= BroadcastKeys.Most) listed += values.next()
     if (listed.size <= BroadcastKeys.Most) Some(KeyValues(listed.toSet))
-    else WordTypes.of(dataType).flatMap { words =>
+    else Normalization.of(dataType).flatMap { normalizedType =>
       new GrowingRange(
         dataType,
-        words.word).of(listed.iterator ++ values, BroadcastKeys.Most, scanned.leavesOut)
+        normalizedType.normalize).of(listed.iterator ++ values, BroadcastKeys.Most, scanned.leavesOut)
     }
   }
 }
@@ -217,7 +217,7 @@ private object BroadcastKeys {
   /** Types whose values can be compared as they are. */
   private def usable(dataType: DataType): Boolean = dataType match {
     case BinaryType | FloatType | DoubleType => false
-    case other => WordTypes.of(other).isDefined
+    case other => Normalization.of(other).isDefined
   }
 
   private def copied(value: Any): Any = value match {
@@ -229,10 +229,10 @@ private object BroadcastKeys {
 /**
  * The range of keys that are too many to be listed.
  *
- * @param word
- *   of a value: words are in the order of values
+ * @param normalize
+ *   the normalized value of a value: these are in the order of values
  */
-final private[join] class GrowingRange(dataType: DataType, word: Any => Word) {
+final private[join] class GrowingRange(dataType: DataType, normalize: Any => NormalizedValue) {
 
   /**
    * From the least of the values to the greatest. A range only grows: once that of some values helps nobody, the rest
@@ -244,20 +244,20 @@ final private[join] class GrowingRange(dataType: DataType, word: Any => Word) {
   def of(values: Iterator[Any], first: Int, helps: KeyRange => Boolean): Option[KeyRange] = {
     var low = values.next()
     var high = low
-    var (lowWord, highWord) = (word(low), word(high))
+    var (normalizedLow, normalizedHigh) = (normalize(low), normalize(high))
     def range: KeyRange = KeyRange(Literal(low, dataType), Literal(high, dataType))
     var read = 1L
     var nextQuestion = first.toLong
     var helping = true
     while (helping && values.hasNext) {
       val value = values.next()
-      val w = word(value)
-      if (w < lowWord) {
+      val w = normalize(value)
+      if (w < normalizedLow) {
         low = value
-        lowWord = w
-      } else if (w > highWord) {
+        normalizedLow = w
+      } else if (w > normalizedHigh) {
         high = value
-        highWord = w
+        normalizedHigh = w
       }
       read += 1
       if (read >= nextQuestion) {

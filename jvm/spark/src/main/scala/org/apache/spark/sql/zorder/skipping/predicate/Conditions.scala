@@ -8,10 +8,10 @@ import scala.util.Try
 import org.apache.commons.codec.binary.Hex
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.curve.{BelowBytes, BytesWord, LongWord, OrderedWord, Word}
+import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedLong, OrderedBits, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /**
@@ -33,7 +33,7 @@ object BoxColumn {
 
   /** None if nothing is known about the expression's values. */
   def of(e: Expression): Option[BoxColumn] =
-    if (e.foldable || WordTypes.of(e.dataType).isEmpty) None
+    if (e.foldable || Normalization.of(e.dataType).isEmpty) None
     else
       ColumnPath.of(e) match {
         case Some(path) =>
@@ -92,7 +92,7 @@ private[zorder] object Conditions {
   }
 
   /** The narrower of two ends; an open end is the wider one. */
-  private def end(a: Option[Word], b: Option[Word])(narrower: (Word, Word) => Boolean): Option[Word] =
+  private def end(a: Option[NormalizedValue], b: Option[NormalizedValue])(narrower: (NormalizedValue, NormalizedValue) => Boolean): Option[NormalizedValue] =
     (a, b) match {
       case (Some(x), Some(y)) => Some(if (narrower(x, y)) x else y)
       case _ => a.orElse(b)
@@ -122,26 +122,27 @@ private[zorder] object Conditions {
 }
 
 /**
- * The next word above and below a word, which turn `<` and `>` into intervals with both ends included; None if there is
- * no word on that side. Bytes are never guessed: files may hold strings that are no UTF-8, with any byte at any place.
+ * The next value above and below a value, which turn `<` and `>` into intervals with both ends included; None if
+ * there is none on that side. Bytes are never guessed: files may hold strings that are no UTF-8, with any byte at any
+ * place.
  */
-private[zorder] object AdjacentWords {
+private[zorder] object AdjacentValues {
 
-  /** The least word above. */
-  def above(word: Word, dataType: DataType): Option[Word] = word match {
-    case LongWord(v) => if (v >= domain(dataType)._2) None else Some(LongWord(v + 1))
-    case BytesWord(b) => if (isDecimal(dataType)) shifted(b, 1) else Some(BytesWord(b :+ 0.toByte))
-    case BelowBytes(b) => Some(BytesWord(b))
+  /** The least value above. */
+  def above(normalized: NormalizedValue, dataType: DataType): Option[NormalizedValue] = normalized match {
+    case NormalizedLong(v) => if (v >= domain(dataType)._2) None else Some(NormalizedLong(v + 1))
+    case NormalizedBytes(b) => if (isDecimal(dataType)) shifted(b, 1) else Some(NormalizedBytes(b :+ 0.toByte))
+    case BelowBytes(b) => Some(NormalizedBytes(b))
   }
 
-  /** The greatest word below; of byte strings the end of those below. */
-  def below(word: Word, dataType: DataType): Option[Word] = word match {
-    case LongWord(v) => if (v <= domain(dataType)._1) None else Some(LongWord(v - 1))
-    case BytesWord(b) if isDecimal(dataType) => shifted(b, -1)
-    case BytesWord(b) if b.isEmpty => None
-    case BytesWord(b) if b.last == 0 => Some(BytesWord(b.init))
-    case BytesWord(b) => Some(BelowBytes(b))
-    case _: BelowBytes => Some(word)
+  /** The greatest value below; of byte strings the end of those below. */
+  def below(normalized: NormalizedValue, dataType: DataType): Option[NormalizedValue] = normalized match {
+    case NormalizedLong(v) => if (v <= domain(dataType)._1) None else Some(NormalizedLong(v - 1))
+    case NormalizedBytes(b) if isDecimal(dataType) => shifted(b, -1)
+    case NormalizedBytes(b) if b.isEmpty => None
+    case NormalizedBytes(b) if b.last == 0 => Some(NormalizedBytes(b.init))
+    case NormalizedBytes(b) => Some(BelowBytes(b))
+    case _: BelowBytes => Some(normalized)
   }
 
   /** The least string above all that begin with these bytes; None if there is none. */
@@ -153,107 +154,107 @@ private[zorder] object AdjacentWords {
 
   /** The strings that begin with these bytes. */
   def withPrefix(prefix: Array[Byte]): Interval =
-    Interval(Some(BytesWord(prefix)), afterPrefix(prefix).map(BelowBytes(_)))
+    Interval(Some(NormalizedBytes(prefix)), afterPrefix(prefix).map(BelowBytes(_)))
 
-  /** Whether the words of the type are its UTF-8 bytes. */
+  /** Whether normalized values of the type are its UTF-8 bytes. */
   def isPlainString(dataType: DataType): Boolean = dataType match {
-    case s: StringType => Shims.stringWordType(s).isEmpty
+    case s: StringType => Shims.stringNormalizedType(s).isEmpty
     case _ => false
   }
 
-  /** The numbers that words of a type can be. */
+  /** The numbers that normalized values of a type can be. */
   def domain(dataType: DataType): (Long, Long) = dataType match {
     case BooleanType => (0L, 1L)
     case ByteType => (Byte.MinValue.toLong, Byte.MaxValue.toLong)
     case ShortType => (Short.MinValue.toLong, Short.MaxValue.toLong)
     case IntegerType | DateType | _: YearMonthIntervalType => (Int.MinValue.toLong, Int.MaxValue.toLong)
     case FloatType =>
-      (OrderedWord.ofFloat(Float.NegativeInfinity), OrderedWord.ofFloat(Float.NaN))
+      (OrderedBits.ofFloat(Float.NegativeInfinity), OrderedBits.ofFloat(Float.NaN))
     case DoubleType =>
-      (OrderedWord.ofDouble(Double.NegativeInfinity), OrderedWord.ofDouble(Double.NaN))
+      (OrderedBits.ofDouble(Double.NegativeInfinity), OrderedBits.ofDouble(Double.NaN))
     case _ => (Long.MinValue, Long.MaxValue)
   }
 
   private def isDecimal(dataType: DataType): Boolean = dataType.isInstanceOf[DecimalType]
 
-  private def shifted(bytes: Array[Byte], by: Long): Option[Word] =
-    Some(BytesWord(OrderedWord.ofBigInteger(ValueText.bigInteger(bytes).add(BigInteger.valueOf(by)))))
+  private def shifted(bytes: Array[Byte], by: Long): Option[NormalizedValue] =
+    Some(NormalizedBytes(OrderedBits.ofBigInteger(ValueText.bigInteger(bytes).add(BigInteger.valueOf(by)))))
 }
 
 /** The position of a value between the lowest and the highest one of its column, from 0 to 1. */
-final private[zorder] class RangePosition(low: Word, high: Word, dataType: DataType) {
+final private[zorder] class RangePosition(low: NormalizedValue, high: NormalizedValue, dataType: DataType) {
   private val shared = (low, high) match {
-    case (BytesWord(a), BytesWord(b)) => a.zip(b).takeWhile { case (x, y) => x == y }.length
+    case (NormalizedBytes(a), NormalizedBytes(b)) => a.zip(b).takeWhile { case (x, y) => x == y }.length
     case _ => 0
   }
   private val from = number(low)
   private val size = number(high) - from
 
   /** Values outside are at the nearer end; in a column of one value everything above it is at 1. */
-  def of(word: Word): Double =
-    if (word <= low) 0.0
-    else if (word >= high || !(size > 0.0)) 1.0
-    else math.max(0.0, math.min(1.0, (number(word) - from) / size))
+  def of(normalized: NormalizedValue): Double =
+    if (normalized <= low) 0.0
+    else if (normalized >= high || !(size > 0.0)) 1.0
+    else math.max(0.0, math.min(1.0, (number(normalized) - from) / size))
 
-  private def number(word: Word): Double = word match {
-    case LongWord(v) => dataType match {
+  private def number(normalized: NormalizedValue): Double = normalized match {
+    case NormalizedLong(v) => dataType match {
         case FloatType | DoubleType =>
-          ValueText.value(word, dataType).map(_.toString.toDouble).filterNot(_.isNaN)
+          ValueText.value(normalized, dataType).map(_.toString.toDouble).filterNot(_.isNaN)
             .map(d => math.max(-Double.MaxValue / 4, math.min(Double.MaxValue / 4, d)))
             .getOrElse(Double.MaxValue / 4)
         case _ => v.toDouble
       }
-    case BytesWord(b) if dataType.isInstanceOf[DecimalType] => ValueText.bigInteger(b).doubleValue
-    case BelowBytes(b) => number(BytesWord(b))
-    case BytesWord(b) =>
+    case NormalizedBytes(b) if dataType.isInstanceOf[DecimalType] => ValueText.bigInteger(b).doubleValue
+    case BelowBytes(b) => number(NormalizedBytes(b))
+    case NormalizedBytes(b) =>
       new BigInteger(1, java.util.Arrays.copyOfRange(b, math.min(shared, b.length), shared + 8)).doubleValue
   }
 }
 
 /**
- * Words as the text of their values and back: what a cast to STRING in UTC gives; of BINARY, hexadecimal
- * digits. A word whose text would not come back as the same word has none, as those of collated strings.
+ * Normalized values as text and back: what a cast to STRING in UTC gives; of BINARY, hexadecimal digits.
+ * One whose text would not come back as the same value has none, as those of collated strings.
  */
 private[zorder] object ValueText {
   private val Utc = Some("UTC")
 
-  def of(word: Word, dataType: DataType): Option[String] =
-    Try(value(word, dataType).map(text(_, dataType))).toOption.flatten
-      .filter(t => ValueText.word(t, dataType).contains(word))
+  def of(normalized: NormalizedValue, dataType: DataType): Option[String] =
+    Try(value(normalized, dataType).map(text(_, dataType))).toOption.flatten
+      .filter(t => ValueText.normalize(t, dataType).contains(normalized))
 
-  /** The word of a value's text; None where the text is no value of the type. */
-  def word(text: String, dataType: DataType): Option[Word] = WordTypes.of(dataType).flatMap { words =>
+  /** The normalized value of a text; None where the text is no value of the type. */
+  def normalize(text: String, dataType: DataType): Option[NormalizedValue] = Normalization.of(dataType).flatMap { normalizedType =>
     val read = dataType match {
       case _ if text == null => None
       case BinaryType => Try(Hex.decodeHex(text)).toOption
       case _: StringType => Some(UTF8String.fromString(text))
       case _ => Try(Option(Cast(Literal(text), dataType, Utc, EvalMode.TRY).eval())).toOption.flatten
     }
-    read.map(words.word)
+    read.map(normalizedType.normalize)
   }
 
-  /** The number that a word of a wide decimal is. */
-  def bigInteger(word: Array[Byte]): BigInteger = {
-    val bytes = word.clone()
+  /** The number that a normalized wide decimal is. */
+  def bigInteger(normalized: Array[Byte]): BigInteger = {
+    val bytes = normalized.clone()
     bytes(0) = (bytes(0) ^ 0x80).toByte
     new BigInteger(bytes)
   }
 
-  /** A value in Spark's internal representation that has this word. */
-  def value(word: Word, dataType: DataType): Option[Any] = (word, dataType) match {
-    case (LongWord(v), BooleanType) => Some(v != 0)
-    case (LongWord(v), ByteType) => Some(v.toByte)
-    case (LongWord(v), ShortType) => Some(v.toShort)
-    case (LongWord(v), IntegerType | DateType | _: YearMonthIntervalType) => Some(v.toInt)
-    case (LongWord(v), FloatType) =>
+  /** A value in Spark's internal representation that is normalized to this one. */
+  def value(normalized: NormalizedValue, dataType: DataType): Option[Any] = (normalized, dataType) match {
+    case (NormalizedLong(v), BooleanType) => Some(v != 0)
+    case (NormalizedLong(v), ByteType) => Some(v.toByte)
+    case (NormalizedLong(v), ShortType) => Some(v.toShort)
+    case (NormalizedLong(v), IntegerType | DateType | _: YearMonthIntervalType) => Some(v.toInt)
+    case (NormalizedLong(v), FloatType) =>
       Some(java.lang.Float.intBitsToFloat(v.toInt ^ ((v.toInt >> 31) & Int.MaxValue)))
-    case (LongWord(v), DoubleType) => Some(java.lang.Double.longBitsToDouble(v ^ ((v >> 63) & Long.MaxValue)))
-    case (LongWord(v), d: DecimalType) => Some(Decimal(v, d.precision, d.scale))
-    case (LongWord(v), _) => Some(v)
-    case (BytesWord(b), d: DecimalType) =>
+    case (NormalizedLong(v), DoubleType) => Some(java.lang.Double.longBitsToDouble(v ^ ((v >> 63) & Long.MaxValue)))
+    case (NormalizedLong(v), d: DecimalType) => Some(Decimal(v, d.precision, d.scale))
+    case (NormalizedLong(v), _) => Some(v)
+    case (NormalizedBytes(b), d: DecimalType) =>
       Some(Decimal(new java.math.BigDecimal(bigInteger(b), d.scale), d.precision, d.scale))
-    case (BytesWord(b), BinaryType) => Some(b)
-    case (BytesWord(b), s: StringType) if AdjacentWords.isPlainString(s) => Some(UTF8String.fromBytes(b))
+    case (NormalizedBytes(b), BinaryType) => Some(b)
+    case (NormalizedBytes(b), s: StringType) if AdjacentValues.isPlainString(s) => Some(UTF8String.fromBytes(b))
     case _ => None
   }
 

@@ -8,9 +8,9 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.expr.{ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.curve.{BytesWord, LongWord, OrderedWord, Word}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, OrderedBits, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /** A function of one column that keeps order or tells values apart: a condition on its result is one on the column. */
@@ -34,9 +34,9 @@ private[zorder] object MonotoneFunction {
 
   /** None for what may change the order of values, and for a column itself. */
   def of(e: Expression): Option[MonotoneFunction] = e match {
-    case Cast(leaf, BinaryType, _, _) if AdjacentWords.isPlainString(leaf.dataType) =>
+    case Cast(leaf, BinaryType, _, _) if AdjacentValues.isPlainString(leaf.dataType) =>
       columnOf(leaf).map(new BytesOfString(_))
-    case Cast(leaf, to: StringType, _, _) if isNumber(leaf.dataType) && AdjacentWords.isPlainString(to) =>
+    case Cast(leaf, to: StringType, _, _) if isNumber(leaf.dataType) && AdjacentValues.isPlainString(to) =>
       columnOf(leaf).map(new TextOfNumber(_, e.transformDown { case x if x eq leaf => input(leaf.dataType) }))
     case _ => searched(e)
   }
@@ -47,7 +47,7 @@ private[zorder] object MonotoneFunction {
       if chain.leaf ne e
       column <- columnOf(chain.leaf)
       domain <- domainOf(column.dataType, chain.asText)
-      _ <- WordTypes.of(e.dataType)
+      _ <- Normalization.of(e.dataType)
       if mayAddUp(chain.zones)
     } yield {
       val bound = e.transformDown { case x if x eq chain.leaf => input(column.dataType) }
@@ -95,9 +95,9 @@ private[zorder] object MonotoneFunction {
       // the first moment of each day
       case (DateType, TimestampType) => below
       case (DateType, TimestampNTZType) | (TimestampNTZType, DateType) | (TimestampType, LongType) => below
-      case (DateType | TimestampNTZType, s: StringType) if AdjacentWords.isPlainString(s) =>
+      case (DateType | TimestampNTZType, s: StringType) if AdjacentValues.isPlainString(s) =>
         below.map(_.copy(asText = true))
-      case (TimestampType, s: StringType) if AdjacentWords.isPlainString(s) =>
+      case (TimestampType, s: StringType) if AdjacentValues.isPlainString(s) =>
         local.map(_.copy(asText = true))
       case (from, to) if widens(from, to) => below
       case _ => None
@@ -142,8 +142,8 @@ private[zorder] object MonotoneFunction {
 
   private def domainOf(dataType: DataType, asText: Boolean): Option[Domain] = {
     val (firstDay, lastDay) = if (asText) (FirstTextDay, LastTextDay) else (-SafeDays, SafeDays)
-    def all(first: BigInt, last: BigInt, word: BigInt => Word = long) =
-      Some(Domain(first, last, 0, whole = true, word))
+    def all(first: BigInt, last: BigInt, normalize: BigInt => NormalizedValue = long) =
+      Some(Domain(first, last, 0, whole = true, normalize))
     def moments(margin: BigInt) =
       Some(Domain(
         firstDay * MicrosOfDay + margin,
@@ -157,7 +157,7 @@ private[zorder] object MonotoneFunction {
       case IntegerType | _: YearMonthIntervalType => all(Int.MinValue, Int.MaxValue)
       case LongType | _: DayTimeIntervalType => all(Long.MinValue, Long.MaxValue)
       case FloatType | DoubleType =>
-        val (low, high) = AdjacentWords.domain(dataType)
+        val (low, high) = AdjacentValues.domain(dataType)
         all(low, high)
       case d: DecimalType =>
         val end = BigInt(10).pow(d.precision) - 1
@@ -170,29 +170,29 @@ private[zorder] object MonotoneFunction {
     }
   }
 
-  private val long: BigInt => Word = n => LongWord(n.toLong)
-  private val decimal: BigInt => Word = n => BytesWord(OrderedWord.ofBigInteger(n.bigInteger))
+  private val long: BigInt => NormalizedValue = n => NormalizedLong(n.toLong)
+  private val decimal: BigInt => NormalizedValue = n => NormalizedBytes(OrderedBits.ofBigInteger(n.bigInteger))
 }
 
 /**
- * The words at which a function is asked, as numbers.
+ * The values at which a function is asked, as numbers.
  *
  * @param micros
- *   of which one word is so many, for days and timestamps; 0 for others
+ *   of which one value is so many, for days and timestamps; 0 for others
  * @param whole
- *   whether the type has no other words
+ *   whether the type has no other values
  */
 private case class Domain(
     first: BigInt,
     last: BigInt,
     micros: Long,
     whole: Boolean,
-    word: BigInt => Word) {
+    normalize: BigInt => NormalizedValue) {
 
-  /** Words that are not asked, since functions overflow there: they may meet any condition. */
+  /** Values that are not asked, since functions overflow there: they may meet any condition. */
   def rays: Seq[Interval] =
     if (whole) Nil
-    else Seq(Interval(None, Some(word(first - 1))), Interval(Some(word(last + 1)), None))
+    else Seq(Interval(None, Some(normalize(first - 1))), Interval(Some(normalize(last + 1)), None))
 
   def below(number: BigInt, clocks: Seq[ClockChanges]): BigInt = within(number - disorder(number, clocks))
 
@@ -227,7 +227,7 @@ final private class OrderedFunction(
     domain: Domain,
     clocks: Seq[ClockChanges])
     extends MonotoneFunction {
-  private val words = WordTypes.of(function.dataType).get
+  private val normalizedType = Normalization.of(function.dataType).get
 
   override def where(condition: Condition): Option[Condition] = {
     val few = if (condition.intervals.length <= OrderedFunction.MostIntervals) condition
@@ -246,17 +246,17 @@ final private class OrderedFunction(
     val high = i.max.map(w => domain.above(first(w < _) - 1, clocks))
     val nowhere = low.exists(l => high.exists(_ < l)) ||
       domain.whole && (low.exists(_ > domain.last) || high.exists(_ < domain.first))
-    if (nowhere) None else Some(Interval(low.map(domain.word), high.map(domain.word)))
+    if (nowhere) None else Some(Interval(low.map(domain.normalize), high.map(domain.normalize)))
   }
 
-  /** The first word of the domain from which on the result is so; the one behind the last if none is. */
-  private def first(isSo: Word => Boolean): BigInt =
+  /** The first value of the domain from which on the result is so; the one behind the last if none is. */
+  private def first(isSo: NormalizedValue => Boolean): BigInt =
     if (!isSo(result(domain.last))) domain.last + 1
     else if (isSo(result(domain.first))) domain.first
     else {
       var not = domain.first
       var so = domain.last
-      // halves the way between two words of which the second is so and the first is not
+      // halves the way between two values of which the second is so and the first is not
       while (so - not != 1) {
         val middle = (not + so) >> 1
         if (isSo(result(middle))) so = middle else not = middle
@@ -264,11 +264,11 @@ final private class OrderedFunction(
       so
     }
 
-  private def result(number: BigInt): Word = {
-    val value = ValueText.value(domain.word(number), column.dataType).get
+  private def result(number: BigInt): NormalizedValue = {
+    val value = ValueText.value(domain.normalize(number), column.dataType).get
     val found = function.eval(InternalRow(value))
     if (found == null) throw new IllegalStateException("the function has no value there")
-    else words.word(found)
+    else normalizedType.normalize(found)
   }
 }
 
@@ -284,7 +284,7 @@ final private class TextOfNumber(override val column: BoxColumn, text: Expressio
   /** None where a condition is on more than single texts. */
   override def where(condition: Condition): Option[Condition] = {
     val texts = condition.intervals.map {
-      case Interval(Some(BytesWord(low)), Some(BytesWord(high))) if low.sameElements(high) => Some(low)
+      case Interval(Some(NormalizedBytes(low)), Some(NormalizedBytes(high))) if low.sameElements(high) => Some(low)
       case _ => None
     }
     if (texts.contains(None)) None
@@ -292,13 +292,13 @@ final private class TextOfNumber(override val column: BoxColumn, text: Expressio
   }
 
   /** The number that has the text; None where none has, as '05'. */
-  private def number(bytes: Array[Byte]): Option[Word] =
+  private def number(bytes: Array[Byte]): Option[NormalizedValue] =
     for {
-      word <- ValueText.word(new String(bytes, UTF_8), column.dataType)
-      value <- ValueText.value(word, column.dataType)
-      // zero has two texts and one word
+      normalized <- ValueText.normalize(new String(bytes, UTF_8), column.dataType)
+      value <- ValueText.value(normalized, column.dataType)
+      // zero has two texts and one normalized value
       if text.eval(InternalRow(value)) == UTF8String.fromBytes(bytes) || isZero(value)
-    } yield word
+    } yield normalized
 
   private def isZero(value: Any): Boolean = value match {
     case d: Double => d == 0.0
@@ -307,7 +307,7 @@ final private class TextOfNumber(override val column: BoxColumn, text: Expressio
   }
 }
 
-/** The words of strings are their bytes. */
+/** Normalized strings are their bytes. */
 final private class BytesOfString(override val column: BoxColumn) extends MonotoneFunction {
   override def where(condition: Condition): Option[Condition] = Some(condition)
 }

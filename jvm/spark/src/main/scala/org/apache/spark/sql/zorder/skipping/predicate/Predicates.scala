@@ -6,9 +6,9 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
-import org.apache.spark.sql.zorder.expr.{AlwaysTrue, ColumnPath, WordTypes}
+import org.apache.spark.sql.zorder.expr.{AlwaysTrue, ColumnPath, Normalization}
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.curve.{BytesWord, Word}
+import sparkzorder.curve.{NormalizedBytes, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /** What resolved filter expressions say of columns. What is not understood may be true anywhere. */
@@ -243,9 +243,9 @@ private object ColumnPredicate {
     case In(Column(c), list) if list.forall(_.isInstanceOf[Literal]) =>
       oneOf(c, list.map(_.asInstanceOf[Literal].value))
     case InSet(Column(c), values) => oneOf(c, values.toSeq)
-    case StartsWith(Column(c), Text(prefix)) if AdjacentWords.isPlainString(c.dataType) =>
+    case StartsWith(Column(c), Text(prefix)) if AdjacentValues.isPlainString(c.dataType) =>
       Some(begins(c, prefix, exactly = true))
-    case Like(Column(c), Text(pattern), escape) if AdjacentWords.isPlainString(c.dataType) =>
+    case Like(Column(c), Text(pattern), escape) if AdjacentValues.isPlainString(c.dataType) =>
       like(c, new String(pattern, UTF_8), escape).orElse(truth(e))
     case _ => truth(e)
   }
@@ -254,7 +254,7 @@ private object ColumnPredicate {
   private def truth(e: Expression): Option[ColumnPredicate] =
     if (e.dataType != BooleanType) None
     else BoxColumn.of(e).map(c =>
-      ColumnPredicate(c, Condition.equal(word(c, true)), Condition.equal(word(c, false))))
+      ColumnPredicate(c, Condition.equal(normalize(c, true)), Condition.equal(normalize(c, false))))
 
   private def isNull(c: BoxColumn): ColumnPredicate =
     ColumnPredicate(c, Condition.IsNull, Condition.IsNotNull)
@@ -263,7 +263,7 @@ private object ColumnPredicate {
     if (v.value == null) Some(isNull(c))
     else if (v.dataType != c.dataType) None
     else {
-      val a = equal(c, word(c, v.value))
+      val a = equal(c, normalize(c, v.value))
       Some(a.copy(whenFalse = a.whenFalse.copy(orNull = true)))
     }
 
@@ -271,7 +271,7 @@ private object ColumnPredicate {
     if (v.value == null) Some(ColumnPredicate(c, Condition.Impossible, Condition.Impossible))
     else if (v.dataType != c.dataType) None
     else {
-      val w = word(c, v.value)
+      val w = normalize(c, v.value)
       comparison match {
         case _: EqualTo => Some(equal(c, w))
         case _: LessThan => Some(ColumnPredicate(c, below(c, w), ray(Some(w), None)))
@@ -282,7 +282,7 @@ private object ColumnPredicate {
       }
     }
 
-  private def equal(c: BoxColumn, w: Word): ColumnPredicate =
+  private def equal(c: BoxColumn, w: NormalizedValue): ColumnPredicate =
     ColumnPredicate(c, Condition.equal(w), Conditions.or(below(c, w), above(c, w)))
 
   /** `5 < a` as a test of a. */
@@ -297,25 +297,25 @@ private object ColumnPredicate {
 
   /** A list with a NULL in it is false for no value, but for NaN, which Spark's InSet does not find unknown. */
   private def oneOf(c: BoxColumn, values: Seq[Any]): Option[ColumnPredicate] = {
-    val words = values.filter(_ != null).map(word(c, _))
-    val inside = Condition.in(words)
+    val normalized = values.filter(_ != null).map(normalize(c, _))
+    val inside = Condition.in(normalized)
     val outside =
       if (values.contains(null)) nan(c).fold(Condition.Impossible)(Condition.equal)
       else between(c, inside.intervals.flatMap(_.min))
     Some(ColumnPredicate(c, inside, outside))
   }
 
-  private def nan(c: BoxColumn): Option[Word] = c.dataType match {
-    case FloatType => Some(word(c, Float.NaN))
-    case DoubleType => Some(word(c, Double.NaN))
+  private def nan(c: BoxColumn): Option[NormalizedValue] = c.dataType match {
+    case FloatType => Some(normalize(c, Float.NaN))
+    case DoubleType => Some(normalize(c, Double.NaN))
     case _ => None
   }
 
-  /** Everything but the given words, which ascend. */
-  private def between(c: BoxColumn, words: IndexedSeq[Word]): Condition = {
-    val gaps = (None +: words.map(Some(_))).zip(words.map(Some(_)) :+ None).flatMap { case (from, until) =>
-      val low = from.map(AdjacentWords.above(_, c.dataType))
-      val high = until.map(AdjacentWords.below(_, c.dataType))
+  /** Everything but the given values, which ascend. */
+  private def between(c: BoxColumn, normalized: IndexedSeq[NormalizedValue]): Condition = {
+    val gaps = (None +: normalized.map(Some(_))).zip(normalized.map(Some(_)) :+ None).flatMap { case (from, until) =>
+      val low = from.map(AdjacentValues.above(_, c.dataType))
+      val high = until.map(AdjacentValues.below(_, c.dataType))
       if (low.contains(None) || high.contains(None)) None
       else Some(ray(low.flatten, high.flatten)).filter(_ => ordered(low.flatten, high.flatten))
     }
@@ -323,16 +323,16 @@ private object ColumnPredicate {
     Condition(gaps.flatMap(_.intervals), orNull = false)
   }
 
-  private def ordered(low: Option[Word], high: Option[Word]): Boolean = low.forall(l => high.forall(_ >= l))
+  private def ordered(low: Option[NormalizedValue], high: Option[NormalizedValue]): Boolean = low.forall(l => high.forall(_ >= l))
 
   private def begins(c: BoxColumn, prefix: Array[Byte], exactly: Boolean): ColumnPredicate =
     if (prefix.isEmpty)
       ColumnPredicate(c, Condition.IsNotNull, if (exactly) Condition.Impossible else Condition.IsNotNull)
     else {
-      val inside = Condition(IndexedSeq(AdjacentWords.withPrefix(prefix)), orNull = false)
-      def after = AdjacentWords.afterPrefix(prefix)
-        .fold(Condition.Impossible)(end => ray(Some(BytesWord(end)), None))
-      val outside = if (exactly) Conditions.or(below(c, BytesWord(prefix)), after) else Condition.IsNotNull
+      val inside = Condition(IndexedSeq(AdjacentValues.withPrefix(prefix)), orNull = false)
+      def after = AdjacentValues.afterPrefix(prefix)
+        .fold(Condition.Impossible)(end => ray(Some(NormalizedBytes(end)), None))
+      val outside = if (exactly) Conditions.or(below(c, NormalizedBytes(prefix)), after) else Condition.IsNotNull
       ColumnPredicate(c, inside, outside)
     }
 
@@ -341,21 +341,21 @@ private object ColumnPredicate {
     // Spark takes what is no UTF-8 for the character that stands for it, and finds that in a pattern
     val plain = pattern.takeWhile(ch => ch != '%' && ch != '_' && ch != escape && ch != '\ufffd')
     val bytes = plain.getBytes(UTF_8)
-    if (plain == pattern) Some(equal(c, BytesWord(bytes)))
+    if (plain == pattern) Some(equal(c, NormalizedBytes(bytes)))
     else if (plain.isEmpty) None
     else Some(begins(c, bytes, exactly = pattern.drop(plain.length) == "%"))
   }
 
-  private def above(c: BoxColumn, w: Word): Condition =
-    AdjacentWords.above(w, c.dataType).fold(Condition.Impossible)(low => ray(Some(low), None))
+  private def above(c: BoxColumn, w: NormalizedValue): Condition =
+    AdjacentValues.above(w, c.dataType).fold(Condition.Impossible)(low => ray(Some(low), None))
 
-  private def below(c: BoxColumn, w: Word): Condition =
-    AdjacentWords.below(w, c.dataType).fold(Condition.Impossible)(high => ray(None, Some(high)))
+  private def below(c: BoxColumn, w: NormalizedValue): Condition =
+    AdjacentValues.below(w, c.dataType).fold(Condition.Impossible)(high => ray(None, Some(high)))
 
-  private def ray(min: Option[Word], max: Option[Word]): Condition =
+  private def ray(min: Option[NormalizedValue], max: Option[NormalizedValue]): Condition =
     Condition(IndexedSeq(Interval(min, max)), orNull = false)
 
-  private def word(c: BoxColumn, value: Any): Word = WordTypes.of(c.dataType).get.word(value)
+  private def normalize(c: BoxColumn, value: Any): NormalizedValue = Normalization.of(c.dataType).get.normalize(value)
 
   private object Column {
     def unapply(e: Expression): Option[BoxColumn] = BoxColumn.of(e)

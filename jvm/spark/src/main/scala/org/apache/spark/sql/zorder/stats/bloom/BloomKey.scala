@@ -13,7 +13,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.StatColumn
 import org.apache.spark.unsafe.Platform
-import sparkzorder.curve.{BytesWord, LongWord, Word}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue}
 
 /** What a filter is asked for a value. */
 sealed trait BloomProbe
@@ -39,39 +39,39 @@ sealed abstract class BloomKey(val code: Int) extends Serializable {
   private[bloom] def hash(reader: ColumnReader): Long
 
   /** What to ask for a value of the table's column. */
-  final def probe(word: Word, dataType: DataType): BloomProbe =
-    if (BloomKey.oldCalendar(word, dataType)) BloomProbe.Unasked
-    else of(word).fold[BloomProbe](BloomProbe.Absent)(BloomProbe.Hash(_))
+  final def probe(normalized: NormalizedValue, dataType: DataType): BloomProbe =
+    if (BloomKey.oldCalendar(normalized, dataType)) BloomProbe.Unasked
+    else of(normalized).fold[BloomProbe](BloomProbe.Absent)(BloomProbe.Hash(_))
 
   /** None where the file's type has no such value. */
-  protected def of(word: Word): Option[Long]
+  protected def of(normalized: NormalizedValue): Option[Long]
 }
 
 object BloomKey {
 
   case object Int32 extends BloomKey(0) {
     override private[bloom] def hash(reader: ColumnReader): Long = XXH64.hashInt(reader.getInteger, 0L)
-    override protected def of(word: Word): Option[Long] =
-      whole(word).filter(v => v.isValidInt).map(v => XXH64.hashInt(v.toInt, 0L))
+    override protected def of(normalized: NormalizedValue): Option[Long] =
+      whole(normalized).filter(v => v.isValidInt).map(v => XXH64.hashInt(v.toInt, 0L))
   }
 
   case object Int64 extends BloomKey(1) {
     override private[bloom] def hash(reader: ColumnReader): Long = XXH64.hashLong(reader.getLong, 0L)
-    override protected def of(word: Word): Option[Long] =
-      whole(word).filter(_.isValidLong).map(v => XXH64.hashLong(v.toLong, 0L))
+    override protected def of(normalized: NormalizedValue): Option[Long] =
+      whole(normalized).filter(_.isValidLong).map(v => XXH64.hashLong(v.toLong, 0L))
   }
 
   /** Microseconds of the table, stored as milliseconds. */
   case object Millis extends BloomKey(2) {
     override private[bloom] def hash(reader: ColumnReader): Long = Int64.hash(reader)
-    override protected def of(word: Word): Option[Long] =
-      whole(word).filter(_ % 1000 == 0).map(v => XXH64.hashLong((v / 1000).toLong, 0L))
+    override protected def of(normalized: NormalizedValue): Option[Long] =
+      whole(normalized).filter(_ % 1000 == 0).map(v => XXH64.hashLong((v / 1000).toLong, 0L))
   }
 
   case object Bytes extends BloomKey(3) {
     override private[bloom] def hash(reader: ColumnReader): Long = hashed(reader.getBinary.getBytesUnsafe)
-    override protected def of(word: Word): Option[Long] = word match {
-      case BytesWord(bytes) => Some(hashed(bytes))
+    override protected def of(normalized: NormalizedValue): Option[Long] = normalized match {
+      case NormalizedBytes(bytes) => Some(hashed(bytes))
       case _ => None
     }
   }
@@ -79,8 +79,8 @@ object BloomKey {
   /** Decimals as numbers of `width` bytes. */
   final case class Fixed(width: Int) extends BloomKey(FixedFrom + width) {
     override private[bloom] def hash(reader: ColumnReader): Long = Bytes.hash(reader)
-    override protected def of(word: Word): Option[Long] = {
-      val bytes = whole(word).map(_.bigInteger.toByteArray).filter(_.length <= width)
+    override protected def of(normalized: NormalizedValue): Option[Long] = {
+      val bytes = whole(normalized).map(_.bigInteger.toByteArray).filter(_.length <= width)
       bytes.map { b =>
         val sign: Byte = if (b(0) < 0) -1 else 0
         hashed(Array.fill(width - b.length)(sign) ++ b)
@@ -132,7 +132,7 @@ object BloomKey {
       Some("0.0 and -0.0 are equal, and so is every NaN, but their bytes differ")
     case BooleanType => Some("it has two values only")
     case _: CharType => Some("CHAR values are padded when they are read")
-    case s: StringType if Shims.stringWordType(s).isDefined =>
+    case s: StringType if Shims.stringNormalizedType(s).isDefined =>
       Some("strings that differ may be equal by its collation")
     case ByteType | ShortType | IntegerType | LongType | DateType | TimestampType | TimestampNTZType |
         BinaryType | _: DecimalType | _: StringType | _: VarcharType => None
@@ -154,10 +154,10 @@ object BloomKey {
     case _ => false
   }
 
-  /** The number that a word stands for: of wide decimals, 16 bytes with the sign turned over. */
-  private def whole(word: Word): Option[BigInt] = word match {
-    case LongWord(v) => Some(BigInt(v))
-    case BytesWord(bytes) if bytes.length == 16 =>
+  /** The number that a normalized value stands for: of wide decimals, 16 bytes with the sign turned over. */
+  private def whole(normalized: NormalizedValue): Option[BigInt] = normalized match {
+    case NormalizedLong(v) => Some(BigInt(v))
+    case NormalizedBytes(bytes) if bytes.length == 16 =>
       val signed = bytes.clone()
       signed(0) = (signed(0) ^ 0x80).toByte
       Some(BigInt(new BigInteger(signed)))
@@ -165,9 +165,9 @@ object BloomKey {
   }
 
   /** Days and times that a reader may shift, because the file's writer meant the Julian calendar. */
-  private def oldCalendar(word: Word, dataType: DataType): Boolean = (word, dataType) match {
-    case (LongWord(v), DateType) => v < RebaseDateTime.lastSwitchJulianDay + MarginDays
-    case (LongWord(v), TimestampType) => v < RebaseDateTime.lastSwitchJulianTs + MarginDays * MicrosPerDay
+  private def oldCalendar(normalized: NormalizedValue, dataType: DataType): Boolean = (normalized, dataType) match {
+    case (NormalizedLong(v), DateType) => v < RebaseDateTime.lastSwitchJulianDay + MarginDays
+    case (NormalizedLong(v), TimestampType) => v < RebaseDateTime.lastSwitchJulianTs + MarginDays * MicrosPerDay
     case _ => false
   }
 

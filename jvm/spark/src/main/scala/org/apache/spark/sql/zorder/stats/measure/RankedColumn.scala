@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.stats.measure
 
 import org.apache.spark.sql.types.{DataType, DoubleType, FloatType}
-import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 
 /**
  * The zones of one column of some blocks in ranks: the places of their bounds among the scale's bounds. What a zone
@@ -71,9 +71,9 @@ sealed private[zorder] trait RankScale {
   def size: Int
 
   /** The place of a bound that is there. */
-  def rank(word: Word): Int
+  def rank(normalized: NormalizedValue): Int
 
-  def word(rank: Int): Word
+  def valueAt(rank: Int): NormalizedValue
 
   /** From the least bound to the greatest, both included, as a number of values; None for byte strings. */
   def span: Option[Double]
@@ -131,18 +131,18 @@ private[zorder] object RankScale {
     }
     if (!bounds.hasNext) new Numbers(Array.emptyLongArray, spacing)
     else bounds.next() match {
-      case LongWord(first) => new Numbers(distinct(Iterator(first) ++ bounds.map(number)), spacing)
+      case NormalizedLong(first) => new Numbers(distinct(Iterator(first) ++ bounds.map(number)), spacing)
       case first => new Strings(distinctBytes((Iterator(first) ++ bounds).map(bytes)))
     }
   }
 
-  private def number(word: Word): Long = word match {
-    case LongWord(v) => v
+  private def number(normalized: NormalizedValue): Long = normalized match {
+    case NormalizedLong(v) => v
     case _ => throw new IllegalArgumentException("the words of a column are of one kind")
   }
 
-  private def bytes(word: Word): Array[Byte] = word match {
-    case BytesWord(b) => b
+  private def bytes(normalized: NormalizedValue): Array[Byte] = normalized match {
+    case NormalizedBytes(b) => b
     case _ => throw new IllegalArgumentException("the words of a column are of one kind")
   }
 
@@ -162,7 +162,7 @@ private[zorder] object RankScale {
   }
 
   private val bytewise: java.util.Comparator[Array[Byte]] = new java.util.Comparator[Array[Byte]] {
-    override def compare(a: Array[Byte], b: Array[Byte]): Int = BytesWord.compareBytes(a, b)
+    override def compare(a: Array[Byte], b: Array[Byte]): Int = NormalizedBytes.compareBytes(a, b)
   }
 
   private def distinctBytes(values: Iterator[Array[Byte]]): Array[Array[Byte]] = {
@@ -173,9 +173,9 @@ private[zorder] object RankScale {
 
   final private class Numbers(values: Array[Long], spacing: Spacing) extends RankScale {
     override def size: Int = values.length
-    override def word(rank: Int): Word = LongWord(values(rank))
+    override def valueAt(rank: Int): NormalizedValue = NormalizedLong(values(rank))
     override def span: Option[Double] = if (size == 0) None else Some(apart(0, size - 1) + 1.0)
-    override def rank(word: Word): Int = java.util.Arrays.binarySearch(values, number(word))
+    override def rank(normalized: NormalizedValue): Int = java.util.Arrays.binarySearch(values, number(normalized))
 
     override protected def distance(from: Int, to: Int): Double = reals.fold(apart(from, to)) { all =>
       (spacing.value(values(to)).get - spacing.value(values(from)).get) / all * Grid
@@ -191,7 +191,7 @@ private[zorder] object RankScale {
         if all > 0.0 && !all.isInfinite && !all.isNaN
       } yield all
 
-    /** Between two words; it may be more than a signed number holds. */
+    /** Between two values; it may be more than a signed number holds. */
     private def apart(from: Int, to: Int): Double = {
       val d = values(to) - values(from)
       if (d >= 0) d.toDouble else (d >>> 1).toDouble * 2.0
@@ -200,16 +200,16 @@ private[zorder] object RankScale {
 
   final private class Strings(values: Array[Array[Byte]]) extends RankScale {
     override def size: Int = values.length
-    override def word(rank: Int): Word = BytesWord(values(rank))
+    override def valueAt(rank: Int): NormalizedValue = NormalizedBytes(values(rank))
     override def span: Option[Double] = None
-    override def rank(word: Word): Int = java.util.Arrays.binarySearch(values, bytes(word), bytewise)
+    override def rank(normalized: NormalizedValue): Int = java.util.Arrays.binarySearch(values, bytes(normalized), bytewise)
 
     override protected def distance(from: Int, to: Int): Double = place(to) - place(from)
 
     private def place(rank: Int): Double = {
-      val word = values(rank)
+      val string = values(rank)
       (prefix until prefix + Bytes).foldLeft(0L)((n, i) =>
-        n << 8 | (if (i < word.length) word(i) & 0xffL else 0L)).toDouble
+        n << 8 | (if (i < string.length) string(i) & 0xffL else 0L)).toDouble
     }
 
     private lazy val prefix: Int = {
@@ -220,30 +220,30 @@ private[zorder] object RankScale {
   }
 }
 
-/** How far apart words of a column are: what their numbers mean. */
+/** How far apart values of a column are: what their numbers mean. */
 sealed private[zorder] trait Spacing {
 
-  /** The value that a word stands for, where its own number does not grow as the value does. */
-  def value(word: Long): Option[Double]
+  /** The value that a normalized value stands for, where its own number does not grow as the value does. */
+  def value(normalized: Long): Option[Double]
 }
 
 private[zorder] object Spacing {
 
   /** Numbers as they are, and byte strings. */
   case object Whole extends Spacing {
-    override def value(word: Long): Option[Double] = None
+    override def value(normalized: Long): Option[Double] = None
   }
 
   case object OfFloat extends Spacing {
-    override def value(word: Long): Option[Double] = {
-      val bits = word.toInt
+    override def value(normalized: Long): Option[Double] = {
+      val bits = normalized.toInt
       Some(java.lang.Float.intBitsToFloat(bits ^ ((bits >> 31) & Int.MaxValue)).toDouble)
     }
   }
 
   case object OfDouble extends Spacing {
-    override def value(word: Long): Option[Double] =
-      Some(java.lang.Double.longBitsToDouble(word ^ ((word >> 63) & Long.MaxValue)))
+    override def value(normalized: Long): Option[Double] =
+      Some(java.lang.Double.longBitsToDouble(normalized ^ ((normalized >> 63) & Long.MaxValue)))
   }
 
   def of(dataType: DataType): Spacing = dataType match {

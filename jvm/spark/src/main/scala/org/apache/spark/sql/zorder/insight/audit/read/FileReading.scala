@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIn
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
-import sparkzorder.curve.{Block, BytesWord, Evenly, Word, Zone}
+import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedValue, Zone}
 
 /**
  * The files of a table with what is known of them: from the statistics index where it has an entry of the very file, and
@@ -101,7 +101,7 @@ private[audit] object FileReading {
   private def zone(ranges: ColumnRanges, file: Int): Zone = ranges.states(file) match {
     case ColumnRanges.Bounded =>
       val at = ranges.offsets(file)
-      Zone.Between(ranges.words.min(at), ranges.words.max(at))
+      Zone.Between(ranges.bounds.min(at), ranges.bounds.max(at))
     case ColumnRanges.OnlyNulls => Zone.OnlyNulls
     case _ => Zone.Unknown
   }
@@ -151,8 +151,8 @@ final private[audit] case class AuditedFile(
 private[audit] object AuditedFile {
   private val PageBytes = 64
 
-  private def isLong(word: Word): Boolean = word match {
-    case BytesWord(bytes) => bytes.length >= PageBytes
+  private def isLong(normalized: NormalizedValue): Boolean = normalized match {
+    case NormalizedBytes(bytes) => bytes.length >= PageBytes
     case _ => false
   }
 }

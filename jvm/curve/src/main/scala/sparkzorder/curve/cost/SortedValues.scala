@@ -1,18 +1,18 @@
 package sparkzorder.curve.cost
 
-import sparkzorder.curve.{BytesWord, LongWord, Word, Zone}
+import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 
 /** The sampled non-NULL values of one column in ascending order, duplicates kept. */
-sealed trait SortedWords extends Serializable {
+sealed trait SortedValues extends Serializable {
 
   /** Number of values. */
   def size: Int
 
   /** The value at a place from 0 to size - 1. */
-  def apply(i: Int): Word
+  def apply(i: Int): NormalizedValue
 
   /** How many values lie in `[min, max]`; 0 when the range is empty. */
-  def countBetween(min: Word, max: Word): Int
+  def countBetween(min: NormalizedValue, max: NormalizedValue): Int
 
   /** How many values a block with this zone would be read for. */
   final def countIn(zone: Zone): Int = zone match {
@@ -23,67 +23,67 @@ sealed trait SortedWords extends Serializable {
 }
 
 /** Values that are numbers. `values` ascends and is not changed afterwards. */
-final class SortedLongs private[cost] (values: Array[Long]) extends SortedWords {
+final class SortedLongs private[cost] (values: Array[Long]) extends SortedValues {
   override def size: Int = values.length
 
-  override def apply(i: Int): Word = LongWord(values(i))
+  override def apply(i: Int): NormalizedValue = NormalizedLong(values(i))
 
-  override def countBetween(min: Word, max: Word): Int = (min, max) match {
-    case (LongWord(low), LongWord(high)) if low <= high =>
-      SortedWords.firstThat(size)(values(_) > high) - SortedWords.firstThat(size)(values(_) >= low)
-    case (_: LongWord, _: LongWord) => 0
+  override def countBetween(min: NormalizedValue, max: NormalizedValue): Int = (min, max) match {
+    case (NormalizedLong(low), NormalizedLong(high)) if low <= high =>
+      SortedValues.firstThat(size)(values(_) > high) - SortedValues.firstThat(size)(values(_) >= low)
+    case (_: NormalizedLong, _: NormalizedLong) => 0
     case _ => throw new IllegalArgumentException("a column of numbers has no byte-string zone")
   }
 }
 
 /** Values that are byte strings in unsigned bytewise order. */
-final class SortedBytes private[cost] (values: Array[Array[Byte]]) extends SortedWords {
+final class SortedBytes private[cost] (values: Array[Array[Byte]]) extends SortedValues {
   override def size: Int = values.length
 
-  override def apply(i: Int): Word = BytesWord(values(i))
+  override def apply(i: Int): NormalizedValue = NormalizedBytes(values(i))
 
-  override def countBetween(min: Word, max: Word): Int = (min, max) match {
-    case (BytesWord(low), BytesWord(high)) =>
-      val from = SortedWords.firstThat(size)(i => BytesWord.compareBytes(values(i), low) >= 0)
-      val until = SortedWords.firstThat(size)(i => BytesWord.compareBytes(values(i), high) > 0)
+  override def countBetween(min: NormalizedValue, max: NormalizedValue): Int = (min, max) match {
+    case (NormalizedBytes(low), NormalizedBytes(high)) =>
+      val from = SortedValues.firstThat(size)(i => NormalizedBytes.compareBytes(values(i), low) >= 0)
+      val until = SortedValues.firstThat(size)(i => NormalizedBytes.compareBytes(values(i), high) > 0)
       math.max(0, until - from)
-    case (_: LongWord, _) | (_, _: LongWord) =>
+    case (_: NormalizedLong, _) | (_, _: NormalizedLong) =>
       throw new IllegalArgumentException("a column of byte strings has no number zone")
     case _ =>
-      math.max(0, SortedWords.firstThat(size)(apply(_) > max) - SortedWords.firstThat(size)(apply(_) >= min))
+      math.max(0, SortedValues.firstThat(size)(apply(_) > max) - SortedValues.firstThat(size)(apply(_) >= min))
   }
 }
 
-object SortedWords {
+object SortedValues {
 
   /** Sorts a copy of the values. */
-  def ofLongs(values: Array[Long]): SortedWords = {
+  def ofLongs(values: Array[Long]): SortedValues = {
     val copy = values.clone()
     java.util.Arrays.sort(copy)
     new SortedLongs(copy)
   }
 
   /** Sorts a copy of the array; the byte strings themselves are shared. */
-  def ofBytes(values: Array[Array[Byte]]): SortedWords = {
+  def ofBytes(values: Array[Array[Byte]]): SortedValues = {
     val copy = values.clone()
     java.util.Arrays.sort(copy, bytewise)
     new SortedBytes(copy)
   }
 
-  /** Words of one kind; no words at all are an empty column of numbers. */
-  def of(words: Seq[Word]): SortedWords = words.headOption match {
-    case Some(_: BytesWord) => ofBytes(words.map {
-        case BytesWord(bytes) => bytes
+  /** Values of one kind; no values at all are an empty column of numbers. */
+  def of(normalized: Seq[NormalizedValue]): SortedValues = normalized.headOption match {
+    case Some(_: NormalizedBytes) => ofBytes(normalized.map {
+        case NormalizedBytes(bytes) => bytes
         case _ => throw new IllegalArgumentException("the words of a column are of one kind")
       }.toArray)
-    case _ => ofLongs(words.map {
-        case LongWord(value) => value
+    case _ => ofLongs(normalized.map {
+        case NormalizedLong(value) => value
         case _ => throw new IllegalArgumentException("the words of a column are of one kind")
       }.toArray)
   }
 
   private val bytewise: java.util.Comparator[Array[Byte]] = new java.util.Comparator[Array[Byte]] {
-    override def compare(a: Array[Byte], b: Array[Byte]): Int = BytesWord.compareBytes(a, b)
+    override def compare(a: Array[Byte], b: Array[Byte]): Int = NormalizedBytes.compareBytes(a, b)
   }
 
   /** The first index for which a condition holds that never turns false again; `size` if there is none. */

@@ -4,42 +4,42 @@ import java.math.BigInteger
 
 /**
  * One value of a column in the form that everything here compares: a signed 64-bit number or a byte
- * string (unsigned, bytewise, a prefix below its extensions). The order of words is Spark's own order of
- * the column's type; two words of one column are always of the same kind. NULL is not a word.
+ * string (unsigned, bytewise, a prefix below its extensions). The order of normalized values is
+ * Spark's own order of the column's type; two of one column are always of the same kind. NULL has none.
  */
-sealed trait Word extends Ordered[Word] with Serializable
+sealed trait NormalizedValue extends Ordered[NormalizedValue] with Serializable
 
-final case class LongWord(value: Long) extends Word {
-  override def compare(that: Word): Int = that match {
-    case LongWord(other) => java.lang.Long.compare(value, other)
+final case class NormalizedLong(value: Long) extends NormalizedValue {
+  override def compare(that: NormalizedValue): Int = that match {
+    case NormalizedLong(other) => java.lang.Long.compare(value, other)
     case _ => throw new IllegalArgumentException("a number is not compared with a byte string")
   }
 }
 
-final case class BytesWord(bytes: Array[Byte]) extends Word {
-  override def compare(that: Word): Int = that match {
-    case BytesWord(other) => BytesWord.compareBytes(bytes, other)
-    case BelowBytes(end) => if (BytesWord.compareBytes(bytes, end) < 0) -1 else 1
-    case _: LongWord => throw new IllegalArgumentException("a byte string is not compared with a number")
+final case class NormalizedBytes(bytes: Array[Byte]) extends NormalizedValue {
+  override def compare(that: NormalizedValue): Int = that match {
+    case NormalizedBytes(other) => NormalizedBytes.compareBytes(bytes, other)
+    case BelowBytes(end) => if (NormalizedBytes.compareBytes(bytes, end) < 0) -1 else 1
+    case _: NormalizedLong => throw new IllegalArgumentException("a byte string is not compared with a number")
   }
 
   override def equals(that: Any): Boolean = that match {
-    case BytesWord(other) => java.util.Arrays.equals(bytes, other)
+    case NormalizedBytes(other) => java.util.Arrays.equals(bytes, other)
     case _ => false
   }
 
   override def hashCode(): Int = java.util.Arrays.hashCode(bytes)
 
-  override def toString: String = bytes.map(b => f"${b & 0xff}%02x").mkString("BytesWord(", "", ")")
+  override def toString: String = bytes.map(b => f"${b & 0xff}%02x").mkString("NormalizedBytes(", "", ")")
 }
 
 /**
  * Where the byte strings below `bytes` end: above every one of them, and below `bytes`. There is no greatest string
- * below another one, so this is the end of an interval that stops short of it; no value has this word.
+ * below another one, so this is the end of an interval that stops short of it; no value is normalized to it.
  */
-final case class BelowBytes(bytes: Array[Byte]) extends Word {
-  override def compare(that: Word): Int = that match {
-    case BelowBytes(other) => BytesWord.compareBytes(bytes, other)
+final case class BelowBytes(bytes: Array[Byte]) extends NormalizedValue {
+  override def compare(that: NormalizedValue): Int = that match {
+    case BelowBytes(other) => NormalizedBytes.compareBytes(bytes, other)
     case value => -value.compare(this)
   }
 
@@ -50,10 +50,10 @@ final case class BelowBytes(bytes: Array[Byte]) extends Word {
 
   override def hashCode(): Int = ~java.util.Arrays.hashCode(bytes)
 
-  override def toString: String = s"below ${BytesWord(bytes)}"
+  override def toString: String = s"below ${NormalizedBytes(bytes)}"
 }
 
-object BytesWord {
+object NormalizedBytes {
 
   /** Unsigned bytewise order, the shorter of two strings with a common prefix first. */
   def compareBytes(a: Array[Byte], b: Array[Byte]): Int = {
@@ -73,7 +73,7 @@ object BytesWord {
  * Values as numbers in their own order. Integers and times already are; the others become so here.
  * Signed order is used throughout: the raw key flips the top bit where it needs unsigned numbers.
  */
-object OrderedWord {
+object OrderedBits {
 
   /** Spark's order of FLOAT: -0.0 = 0.0, every NaN equal and greatest. In 32 bits, sign-extended. */
   def ofFloat(value: Float): Long = {
