@@ -89,7 +89,7 @@ class ColumnSearchSuite extends AnyFunSuite {
       lookUps(table, Seq(0), 0.6, 31) ++ lookUps(table, Seq(1), 0.3, 10) ++ lookUps(table, Seq(0, 1), 0.1, 1)
     val (a, b) = QueryHalves.of(RankQueries.of(log, sample.scales))
     def weightOf(half: RankQueries, columns: Seq[Int]): Double =
-      (0 until half.size).filter(q => half.boxes(q).head.columns.toSeq == columns).map(half.weights(_)).sum
+      (0 until half.size).filter(q => half.ranges(q).head.columns.toSeq == columns).map(half.weights(_)).sum
     for (half <- Seq(a, b); (columns, weight) <- Seq(Seq(0) -> 0.6, Seq(1) -> 0.3, Seq(0, 1) -> 0.1))
       assert(math.abs(weightOf(half, columns) - weight) < 1e-9)
     assert(a.size == 16 + 5 + 1 && b.size == 15 + 5 + 1)

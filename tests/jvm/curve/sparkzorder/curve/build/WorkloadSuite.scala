@@ -21,29 +21,29 @@ class WorkloadSuite extends AnyFunSuite {
 
   test("without a log: as many look-ups and 1 % ranges of each column as boxes over all of them") {
     val asked = DefaultWorkload.of(sample)
-    val kinds = asked.boxes.map(b => (b.head.columns.toSeq, b.head.lows(0)(0) == b.head.highs(0)(0)))
+    val kinds = asked.ranges.map(b => (b.head.columns.toSeq, b.head.lows(0)(0) == b.head.highs(0)(0)))
     assert(asked.size == 399 && asked.weights.forall(_ == 1.0))
     assert(kinds.count(_._1 == Seq(0, 1, 2)) == 57)
     assert((0 until 3).map(c => kinds.count(_._1 == Seq(c))) == Seq(114, 114, 114))
     assert((0 until 2).map(c => kinds.count(k => k._1 == Seq(c) && k._2)) == Seq(57, 57))
     val widths = asked.selectivities(sample.ranks)
-    val ranges = asked.boxes.indices.filter(q => kinds(q)._1 == Seq(0) && !kinds(q)._2)
+    val ranges = asked.ranges.indices.filter(q => kinds(q)._1 == Seq(0) && !kinds(q)._2)
     assert(ranges.forall(q => near(widths(q), 0.01, 0.002)))
   }
 
   test("without a log: the values asked for are spread over the column, and the same every time") {
     val (one, two) = (DefaultWorkload.of(sample), DefaultWorkload.of(sample))
-    assert(one.boxes.map(_.head.lows.map(_.toSeq).toSeq).toSeq == two.boxes.map(
+    assert(one.ranges.map(_.head.lows.map(_.toSeq).toSeq).toSeq == two.ranges.map(
       _.head.lows.map(_.toSeq).toSeq).toSeq)
     val places =
-      one.boxes.map(_.head).filter(b => b.columns.sameElements(Array(0)) && b.lows(0)(0) == b.highs(0)(0))
+      one.ranges.map(_.head).filter(b => b.columns.sameElements(Array(0)) && b.lows(0)(0) == b.highs(0)(0))
         .map(b => sample.ranks(0).count(_ < b.lows(0)(0)).toDouble / Rows).sorted
     places.indices.foreach(i => assert(near(places(i), (i + 0.5) / places.length, 0.03)))
   }
 
   test("a column of NULLs is not asked; a table of them is asked nothing") {
     val half = Placed.ranked(Table("half", 100)(Table.constant(Table.Null), Table.below(9)))
-    assert(DefaultWorkload.of(half).boxes.forall(_.head.columns.sameElements(Array(1))))
+    assert(DefaultWorkload.of(half).ranges.forall(_.head.columns.sameElements(Array(1))))
     assert(DefaultWorkload.of(Placed.ranked(Table("NULL", 9)(Table.constant(Table.Null)))).size == 0)
   }
 
@@ -61,7 +61,7 @@ class WorkloadSuite extends AnyFunSuite {
   test("of an OR the dearest box counts; a query without boxes is left out") {
     val narrow = Query.of(0 -> Condition.equal(NormalizedLong(5)))
     val broad = Query.of(0 -> Condition.between(NormalizedLong(0), NormalizedLong(500000)))
-    assert(factors(Query(narrow.boxes ++ broad.boxes, 1.0)) == factors(broad))
+    assert(factors(Query(narrow.conjunctions ++ broad.conjunctions, 1.0)) == factors(broad))
     assert(WorkloadShapes.of(
       RankQueries.of(Seq(Query(IndexedSeq.empty, 1.0)), sample.scales),
       sample).isEmpty)

@@ -30,9 +30,9 @@ class QueryCostSuite extends AnyFunSuite {
   test("a conjunction reads what all its conditions admit, an OR of boxes what any admits") {
     val both = Query.of(0 -> Condition.between(normalized(0), normalized(19)), 1 -> Condition.equal(normalized(5)))
     assert(share(both) == 0.1)
-    val either = Query(both.boxes ++ tens(0, 20, 20).boxes, 1.0)
+    val either = Query(both.conjunctions ++ tens(0, 20, 20).conjunctions, 1.0)
     assert(share(either) == 0.8)
-    assert(share(Query(IndexedSeq(Box(Map.empty)), 1.0)) == 1.0)
+    assert(share(Query(IndexedSeq(Conjunction(Map.empty)), 1.0)) == 1.0)
   }
 
   test("IS NULL reads blocks that hold or may hold NULL, IS NOT NULL those with a value") {
@@ -61,14 +61,14 @@ class QueryCostSuite extends AnyFunSuite {
     val five = Condition.equal(NormalizedLong(5))
     val query = Query(
       IndexedSeq(
-        Box(Map(0 -> five, 2 -> Condition.IsNull)),
-        Box(Map(1 -> five)),
-        Box(Map(0 -> five, 1 -> Condition.Impossible))),
+        Conjunction(Map(0 -> five, 2 -> Condition.IsNull)),
+        Conjunction(Map(1 -> five)),
+        Conjunction(Map(0 -> five, 1 -> Condition.Impossible))),
       3.0)
     assert(query.columns === Set(0, 1, 2))
     assert(query.over(Seq(2, 0)) === Query(
-      IndexedSeq(Box(Map(1 -> five, 0 -> Condition.IsNull)), Box(Map.empty)),
+      IndexedSeq(Conjunction(Map(1 -> five, 0 -> Condition.IsNull)), Conjunction(Map.empty)),
       3.0))
-    assert(query.over(Nil).boxes === IndexedSeq(Box(Map.empty), Box(Map.empty)))
+    assert(query.over(Nil).conjunctions === IndexedSeq(Conjunction(Map.empty), Conjunction(Map.empty)))
   }
 }

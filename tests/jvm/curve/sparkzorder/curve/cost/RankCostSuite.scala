@@ -29,8 +29,8 @@ class RankCostSuite extends AnyFunSuite {
   }
 
   private def query(): Query = {
-    def box() = Box((0 until 3).filter(_ => random.nextBoolean()).map(_ -> condition()).toMap)
-    Query(IndexedSeq.fill(random.nextInt(4))(box()), random.nextDouble())
+    def conjunction() = Conjunction((0 until 3).filter(_ => random.nextBoolean()).map(_ -> condition()).toMap)
+    Query(IndexedSeq.fill(random.nextInt(4))(conjunction()), random.nextDouble())
   }
 
   private def table(rows: Int): Array[Array[Option[Long]]] =
@@ -73,8 +73,8 @@ class RankCostSuite extends AnyFunSuite {
   }
 
   private def straight(q: Query): Query =
-    q.copy(boxes = q.boxes.map(b =>
-      Box(b.conditions.map { case (c, k) =>
+    q.copy(conjunctions = q.conjunctions.map(b =>
+      Conjunction(b.conditions.map { case (c, k) =>
         c -> k.copy(intervals = k.intervals.filter(i => i.min.forall(m => i.max.forall(m <= _))))
       })))
 
@@ -84,7 +84,7 @@ class RankCostSuite extends AnyFunSuite {
     val found = RankQueries.of(queries, scales).selectivities(ranked(values))
     queries.indices.foreach { q =>
       val n = (0 until 500).count(i =>
-        queries(q).boxes.exists(_.conditions.forall { case (c, k) => matches(k, values(c)(i)) }))
+        queries(q).conjunctions.exists(_.conditions.forall { case (c, k) => matches(k, values(c)(i)) }))
       assert(math.abs(found(q) - n / 500.0) < 1e-12)
     }
   }
@@ -100,12 +100,12 @@ class RankCostSuite extends AnyFunSuite {
       Array.fill(4)(Array.tabulate(8192)(i => (i + 1) << 10)),
       Array.range(0, 8192),
       Array.range(0, 8193))
-    val box = new RankBox(
+    val conjunction = new RankRanges(
       Array(0, 1, 2, 3),
       Array.fill(4)(Array(1 << 10)),
       Array.fill(4)(Array(100 << 10)),
       new Array[Boolean](4))
-    val queries = new RankQueries(Array.fill(400)(Array(box)), Array.fill(400)(1.0))
+    val queries = new RankQueries(Array.fill(400)(Array(conjunction)), Array.fill(400)(1.0))
     assert(math.abs(blocks.share(queries) - 100.0 / 8192) < 1e-12)
   }
 }

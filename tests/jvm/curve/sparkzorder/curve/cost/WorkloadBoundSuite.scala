@@ -47,10 +47,10 @@ class WorkloadBoundSuite extends AnyFunSuite {
 
   test("boxes over all columns follow the surface law") {
     for (d <- 1 to 4; r <- Seq(0.01, 0.1)) {
-      val box = shape(1, (0 until d).map(Factor.range(_, r)): _*)
+      val conjunction = shape(1, (0 until d).map(Factor.range(_, r)): _*)
       val side = math.pow(256, -1.0 / d)
       assert(near(
-        WorkloadBound.of(Seq(box), Unlimited.take(d), 256).share,
+        WorkloadBound.of(Seq(conjunction), Unlimited.take(d), 256).share,
         math.pow(side + r * (1 - side), d)))
     }
   }

@@ -1,7 +1,7 @@
 package sparkzorder.curve.build
 
 import sparkzorder.curve.build.cut.RankedSample
-import sparkzorder.curve.cost.{Factor, RankBox, RankQueries, Shape, WorkloadBound}
+import sparkzorder.curve.cost.{Factor, RankRanges, RankQueries, Shape, WorkloadBound}
 import sparkzorder.curve.layout.{RankSpan, Scale}
 
 /** What the bound needs to know of queries: how wide they are, in shares of the sampled rows. */
@@ -15,12 +15,12 @@ object WorkloadShapes {
   }
 
   /**
-   * One shape a query. Of an OR of boxes it is that of the box which costs most by itself: the whole query
+   * One shape a query. Of an OR it is that of the conjunction which costs most by itself: the whole query
    * costs no less, so the bound stays true.
    */
   private[build] def of(queries: RankQueries, sample: RankedSample): Seq[Shape] =
     (0 until queries.size).flatMap { q =>
-      val shapes = queries.boxes(q).map(box => factors(box, sample))
+      val shapes = queries.ranges(q).map(conjunction => factors(conjunction, sample))
       if (shapes.isEmpty) None
       else Some(Shape(shapes.maxBy(_.map(_.at(Typical)).product), queries.weights(q)))
     }
@@ -32,17 +32,17 @@ object WorkloadShapes {
     else math.log(math.max(1, distinct).toDouble) / math.log(2)
   }
 
-  /** A share of a column that a block may cover, to compare boxes by. */
+  /** A share of a column that a block may cover, to compare conjunctions by. */
   private val Typical = 0.1
 
-  private def factors(box: RankBox, sample: RankedSample): IndexedSeq[Factor] =
-    box.columns.indices.map { i =>
-      val column = box.columns(i)
-      val (lows, highs) = (box.lows(i), box.highs(i))
+  private def factors(conjunction: RankRanges, sample: RankedSample): IndexedSeq[Factor] =
+    conjunction.columns.indices.map { i =>
+      val column = conjunction.columns(i)
+      val (lows, highs) = (conjunction.lows(i), conjunction.highs(i))
       val valued = 1.0 - sample.nullShare(column)
       val share = lows.indices.map(k =>
         valued * sample.shareOfValues(column, RankSpan(lows(k), highs(k) + 1))).sum
-      val nulls = if (box.orNull(i)) 1.0 - valued else 0.0
+      val nulls = if (conjunction.orNull(i)) 1.0 - valued else 0.0
       if (lows.isEmpty) Factor(column, nulls, 0.0, nulls)
       else if (lows.indices.forall(k => lows(k) == highs(k))) Factor(column, 0.0, 1.0, share + nulls)
       else Factor(column, share, 1.0 - share, share + nulls)

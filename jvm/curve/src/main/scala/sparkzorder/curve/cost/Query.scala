@@ -59,33 +59,33 @@ object Condition {
 }
 
 /** Conditions that hold together, by column number; a column that is absent may be anything. */
-final case class Box(conditions: Map[Int, Condition]) {
+final case class Conjunction(conditions: Map[Int, Condition]) {
   def impossible: Boolean = conditions.values.exists(_.impossible)
 }
 
 /**
- * A filter as the union of boxes.
+ * A filter as the union of conjunctions.
  *
  * @param weight
  *   how often the query is asked, in any unit that all queries of a log share; >= 0
  */
-final case class Query(boxes: IndexedSeq[Box], weight: Double) {
+final case class Query(conjunctions: IndexedSeq[Conjunction], weight: Double) {
 
   /** What is asked of these columns alone, numbered by their places in the list: more rows, never fewer. */
   def over(columns: Seq[Int]): Query = {
     val place = columns.zipWithIndex.toMap
-    def box(b: Box): Box = Box(b.conditions.collect {
+    def kept(c: Conjunction): Conjunction = Conjunction(c.conditions.collect {
       case (column, condition) if place.contains(column) => place(column) -> condition
     })
-    Query(boxes.filterNot(_.impossible).map(box), weight)
+    Query(conjunctions.filterNot(_.impossible).map(kept), weight)
   }
 
   /** The columns that are asked about. */
-  def columns: Set[Int] = boxes.iterator.flatMap(_.conditions.keys).toSet
+  def columns: Set[Int] = conjunctions.iterator.flatMap(_.conditions.keys).toSet
 }
 
 object Query {
 
   /** One conjunction, asked once. */
-  def of(conditions: (Int, Condition)*): Query = Query(IndexedSeq(Box(conditions.toMap)), 1.0)
+  def of(conditions: (Int, Condition)*): Query = Query(IndexedSeq(Conjunction(conditions.toMap)), 1.0)
 }

@@ -43,18 +43,18 @@ final class RankBlocks private (
   /** Share of the rows that each query reads. */
   def shares(queries: RankQueries): Array[Double] = {
     val missed = new Array[Int](size)
-    val missedBox = new Array[Int](size)
+    val missedConjunction = new Array[Int](size)
     val missedColumn = new Array[Int](size)
     val out = new Array[Double](queries.size)
     var q = 0
     while (q < out.length) {
-      val boxes = queries.boxes(q)
+      val ranges = queries.ranges(q)
       java.util.Arrays.fill(missed, -1)
       var b = 0
-      while (b < boxes.length) {
-        java.util.Arrays.fill(missedBox, 0)
-        miss(boxes(b), missedBox, missedColumn)
-        RankBlocks.both(missed, missedBox)
+      while (b < ranges.length) {
+        java.util.Arrays.fill(missedConjunction, 0)
+        miss(ranges(b), missedConjunction, missedColumn)
+        RankBlocks.both(missed, missedConjunction)
         b += 1
       }
       out(q) = if (all == 0.0) 0.0 else RankBlocks.hit(rows, missed) / all
@@ -63,21 +63,21 @@ final class RankBlocks private (
     out
   }
 
-  private def miss(box: RankBox, out: Array[Int], column: Array[Int]): Unit = {
+  private def miss(conjunction: RankRanges, out: Array[Int], column: Array[Int]): Unit = {
     var i = 0
-    while (i < box.columns.length) {
-      val c = box.columns(i)
-      val lows = box.lows(i)
-      if (lows.length == 1 && !box.orNull(i))
-        RankBlocks.outside(out, low(c), high(c), lows(0), box.highs(i)(0))
+    while (i < conjunction.columns.length) {
+      val c = conjunction.columns(i)
+      val lows = conjunction.lows(i)
+      if (lows.length == 1 && !conjunction.orNull(i))
+        RankBlocks.outside(out, low(c), high(c), lows(0), conjunction.highs(i)(0))
       else {
         java.util.Arrays.fill(column, -1)
         var k = 0
         while (k < lows.length) {
-          RankBlocks.outsideToo(column, low(c), high(c), lows(k), box.highs(i)(k))
+          RankBlocks.outsideToo(column, low(c), high(c), lows(k), conjunction.highs(i)(k))
           k += 1
         }
-        if (box.orNull(i)) RankBlocks.both(column, nullFree(c))
+        if (conjunction.orNull(i)) RankBlocks.both(column, nullFree(c))
         RankBlocks.either(out, column)
       }
       i += 1

@@ -2,14 +2,14 @@ package sparkzorder.curve.cost
 
 import sparkzorder.curve.layout.Scale
 
-/** Queries in the ranks of one sample: `boxes(q)` are the conjunctions of query q, any of which may hold. */
-final class RankQueries(val boxes: Array[Array[RankBox]], val weights: Array[Double]) {
-  val size: Int = boxes.length
+/** Queries in the ranks of one sample: `ranges(q)` are the conjunctions of query q, any of which may hold. */
+final class RankQueries(val ranges: Array[Array[RankRanges]], val weights: Array[Double]) {
+  val size: Int = ranges.length
 
   val weight: Double = weights.sum
 
   def touches(query: Int, low: Array[Int], high: Array[Int], holdsNull: Array[Boolean]): Boolean = {
-    val any = boxes(query)
+    val any = ranges(query)
     var b = 0
     while (b < any.length) {
       if (any(b).touches(low, high, holdsNull)) return true
@@ -18,23 +18,23 @@ final class RankQueries(val boxes: Array[Array[RankBox]], val weights: Array[Dou
     false
   }
 
-  def take(queries: Array[Int]): RankQueries = new RankQueries(queries.map(boxes(_)), queries.map(weights(_)))
+  def take(queries: Array[Int]): RankQueries = new RankQueries(queries.map(ranges(_)), queries.map(weights(_)))
 
   /** The queries of both, those of the other last. */
   def and(that: RankQueries): RankQueries =
-    new RankQueries(boxes ++ that.boxes, weights ++ that.weights)
+    new RankQueries(ranges ++ that.ranges, weights ++ that.weights)
 
   /** Whether a query asks anything of a column. */
-  def asks(query: Int, column: Int): Boolean = boxes(query).exists(_.columns.contains(column))
+  def asks(query: Int, column: Int): Boolean = ranges(query).exists(_.columns.contains(column))
 
   /** What is asked of these columns alone, numbered by their places in the list; nothing asked is everything. */
   def only(chosen: IndexedSeq[Int]): RankQueries =
-    new RankQueries(boxes.map(_.map(_.only(chosen))), weights)
+    new RankQueries(ranges.map(_.map(_.only(chosen))), weights)
 
   /** Per query, the share of the rows that match it: what any layout must read of them. */
   def selectivities(ranks: Array[Array[Int]]): Array[Double] = {
     val rows = if (ranks.isEmpty) 0 else ranks(0).length
-    boxes.map { any =>
+    ranges.map { any =>
       var n = 0
       var i = 0
       while (i < rows) {
@@ -51,14 +51,14 @@ object RankQueries {
   /** Nobody knows what is asked. */
   val none: RankQueries = new RankQueries(Array.empty, Array.empty)
 
-  /** Boxes that no row meets are left out; an interval that is the wrong way round is empty. */
+  /** Conjunctions that no row meets are left out; an interval that is the wrong way round is empty. */
   def of(queries: Seq[Query], scales: IndexedSeq[Scale]): RankQueries =
     new RankQueries(
-      queries.map(_.boxes.filterNot(_.impossible).map(rankBox(_, scales)).toArray).toArray,
+      queries.map(_.conjunctions.filterNot(_.impossible).map(rankRanges(_, scales)).toArray).toArray,
       queries.map(_.weight).toArray)
 
-  private def rankBox(box: Box, scales: IndexedSeq[Scale]): RankBox = {
-    val conditions = box.conditions.toArray.sortBy(_._1)
+  private def rankRanges(conjunction: Conjunction, scales: IndexedSeq[Scale]): RankRanges = {
+    val conditions = conjunction.conditions.toArray.sortBy(_._1)
     val spans = conditions.map { case (column, condition) =>
       condition.intervals.map { i =>
         (
@@ -66,7 +66,7 @@ object RankQueries {
           i.max.fold(Scale.One - 1)(scales(column).rank))
       }.filter { case (low, high) => low <= high }
     }
-    new RankBox(
+    new RankRanges(
       conditions.map(_._1),
       spans.map(_.map(_._1).toArray),
       spans.map(_.map(_._2).toArray),
@@ -82,13 +82,13 @@ object RankQueries {
  * @param orNull
  *   whether NULL meets condition i
  */
-final class RankBox(
+final class RankRanges(
     val columns: Array[Int],
     val lows: Array[Array[Int]],
     val highs: Array[Array[Int]],
     val orNull: Array[Boolean]) {
 
-  /** Whether a block with these extents of ranks may hold a row of the box. */
+  /** Whether a block with these extents of ranks may hold a row in these. */
   def touches(low: Array[Int], high: Array[Int], holdsNull: Array[Boolean]): Boolean = {
     var i = 0
     while (i < columns.length) {
@@ -99,16 +99,16 @@ final class RankBox(
   }
 
   /** The conditions on these columns, numbered by their places in the list. */
-  def only(chosen: IndexedSeq[Int]): RankBox = {
+  def only(chosen: IndexedSeq[Int]): RankRanges = {
     val kept = columns.indices.filter(i => chosen.contains(columns(i))).toArray
-    new RankBox(
+    new RankRanges(
       kept.map(i => chosen.indexOf(columns(i))),
       kept.map(lows(_)),
       kept.map(highs(_)),
       kept.map(orNull(_)))
   }
 
-  /** Whether a row of these ranks is in the box; 0 is NULL. */
+  /** Whether a row of these ranks is in them; 0 is NULL. */
   def holds(ranks: Array[Array[Int]], row: Int): Boolean = {
     var i = 0
     while (i < columns.length) {

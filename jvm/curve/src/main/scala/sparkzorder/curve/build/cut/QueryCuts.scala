@@ -75,10 +75,10 @@ final private[build] class QueryCuts(queries: RankQueries, literals: Boolean) ex
   private def literalCuts(column: Int, touching: Array[Int]): Array[Int] = {
     val ends = for {
       q <- touching
-      box <- queries.boxes(q)
-      i <- box.columns.indices if box.columns(i) == column
-      k <- box.lows(i).indices
-      end <- Array(box.lows(i)(k), box.highs(i)(k) + 1)
+      conjunction <- queries.ranges(q)
+      i <- conjunction.columns.indices if conjunction.columns(i) == column
+      k <- conjunction.lows(i).indices
+      end <- Array(conjunction.lows(i)(k), conjunction.highs(i)(k) + 1)
     } yield end
     val distinct = ends.distinct.sorted
     if (distinct.length <= MostLiterals) distinct

@@ -14,14 +14,14 @@ import org.apache.spark.scheduler.{SparkListener, SparkListenerEvent}
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.clustering.draw.BoxFixture
+import org.apache.spark.sql.zorder.clustering.draw.FilterFixture
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.util.JsonProtocol
 import sparkzorder.mark.SameOnAllLines
 
 /** Logs from texts and from what applications left behind. */
 @SameOnAllLines
-class ImportSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
+class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
   private val ddl = "a INT, b BIGINT, s STRING, d DATE, ts TIMESTAMP, m DECIMAL(10,2), n STRUCT<x: INT>"
 
   private def withTables(body: => Unit): Unit = withTable("i_t", "i_made") {

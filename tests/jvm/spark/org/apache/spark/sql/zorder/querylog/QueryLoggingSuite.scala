@@ -9,11 +9,11 @@ import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.clustering.draw.BoxFixture
+import org.apache.spark.sql.zorder.clustering.draw.FilterFixture
 import sparkzorder.SameOnAllLines
 
 /** The log of a session's own queries: asked for, counted, bounded, and harmless. */
-class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with BoxFixture {
+class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
 
   /** A table of a thousand rows, and a place for a log. */
   private def fresh(body: (String, String) => Unit): Unit = withTempDir { dir =>

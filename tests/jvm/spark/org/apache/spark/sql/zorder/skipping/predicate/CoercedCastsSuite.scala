@@ -100,12 +100,12 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
     override def none: Condition = Condition.Impossible
     override def and(left: Condition, right: => Condition): Condition = Conditions.and(left, right)
     override def or(left: Condition, right: => Condition): Condition = Conditions.or(left, right)
-    override def on(column: BoxColumn, condition: Condition): Condition = condition
+    override def on(column: FilterColumn, condition: Condition): Condition = condition
     override def unknown(e: Expression): Condition = {
       understood = false
       all
     }
-    override def onFunction(e: Expression, function: BoxColumn, condition: Condition): Condition =
+    override def onFunction(e: Expression, function: FilterColumn, condition: Condition): Condition =
       MonotoneFunction.of(e).flatMap(_.where(condition)).getOrElse(unknown(e))
   }
 

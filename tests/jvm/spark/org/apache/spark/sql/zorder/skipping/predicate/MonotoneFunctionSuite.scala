@@ -25,8 +25,8 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     override def none: Condition = Condition.Impossible
     override def and(left: Condition, right: => Condition): Condition = Conditions.and(left, right)
     override def or(left: Condition, right: => Condition): Condition = Conditions.or(left, right)
-    override def on(column: BoxColumn, condition: Condition): Condition = condition
-    override def onFunction(e: Expression, function: BoxColumn, condition: Condition): Condition =
+    override def on(column: FilterColumn, condition: Condition): Condition = condition
+    override def onFunction(e: Expression, function: FilterColumn, condition: Condition): Condition =
       MonotoneFunction.of(e).flatMap(_.where(condition)).getOrElse(Conditions.Anything)
   }
 

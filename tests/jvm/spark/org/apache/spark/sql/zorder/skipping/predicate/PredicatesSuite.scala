@@ -7,15 +7,15 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression, InSet, Not}
 import org.apache.spark.sql.types.LongType
-import org.apache.spark.sql.zorder.clustering.draw.BoxFixture
-import org.apache.spark.sql.zorder.querylog.LoggedBoxes
+import org.apache.spark.sql.zorder.clustering.draw.FilterFixture
+import org.apache.spark.sql.zorder.querylog.LoggedRanges
 import org.apache.spark.sql.zorder.querylog.scan.ColumnStatistics
 
-/** Filters become boxes that hold every row for which they are true. */
-class PredicatesSuite extends AnyFunSuite with BoxFixture {
+/** Filters become ranges that hold every row for which they are true. */
+class PredicatesSuite extends AnyFunSuite with FilterFixture {
   private val ddl = "a INT, b BIGINT, s STRING, f DOUBLE, ok BOOLEAN, n STRUCT<x: INT>"
 
-  private def is(where: String, boxes: String*): Unit = assert(logged(ddl, where) === boxes.toSeq, where)
+  private def is(where: String, ranges: String*): Unit = assert(logged(ddl, where) === ranges.toSeq, where)
 
   test("comparisons, both ways round") {
     is("a = 5", "a equal[5]")
@@ -78,12 +78,12 @@ class PredicatesSuite extends AnyFunSuite with BoxFixture {
         val f = filtered(s"c $name", where)
         rows.foreach { r =>
           // below a value of binary there is no nearest one, so that the value itself is taken in
-          if (name != "BINARY" || f.isTrue(r)) assert(f.inBoxes(r) === f.isTrue(r), s"$name $where $r")
+          if (name != "BINARY" || f.isTrue(r)) assert(f.inRanges(r) === f.isTrue(r), s"$name $where $r")
         }
-        assert(LoggedBoxes.of(
-          f.boxes,
+        assert(LoggedRanges.of(
+          f.ranges,
           literals = true,
-          ColumnStatistics.none).isEmpty === (f.boxes == Boxes.Nothing))
+          ColumnStatistics.none).isEmpty === (f.ranges == FilterRanges.Nothing))
       }
     }
   }
@@ -124,7 +124,7 @@ class PredicatesSuite extends AnyFunSuite with BoxFixture {
       "NOT (a = NULL)",
       "a IS NULL AND a > 1",
       "f > double('NaN')").foreach { where =>
-      assert(filtered(ddl, where).boxes === Boxes.Nothing, where)
+      assert(filtered(ddl, where).ranges === FilterRanges.Nothing, where)
     }
   }
 
@@ -132,7 +132,7 @@ class PredicatesSuite extends AnyFunSuite with BoxFixture {
     val c = AttributeReference("c", LongType)()
     val list = InSet(c, (0L until 20000L).map(_ * 3).toSet)
     def intervals(filter: Expression): Int =
-      Predicates.boxes(filter).all.map(_.conditions.values.map(_.intervals.length).sum).sum
+      Predicates.ranges(filter).all.map(_.conditions.values.map(_.intervals.length).sum).sum
     // joined one by one, these would take a minute
     assert(intervals(list) === 20000)
     assert(intervals(Not(list)) === 20001)
@@ -141,8 +141,8 @@ class PredicatesSuite extends AnyFunSuite with BoxFixture {
 
   test("what is not understood is free, alone and beside what is") {
     Seq("a = b", "rand() < 0.5", "true", "a = 1 OR rand() < 0.5").foreach { where =>
-      val boxes = filtered(ddl, where).boxes
-      assert(boxes.free || boxes.all.flatMap(_.conditions.keys).forall(_.sql.contains("=")), where)
+      val ranges = filtered(ddl, where).ranges
+      assert(ranges.free || ranges.all.flatMap(_.conditions.keys).forall(_.sql.contains("=")), where)
     }
     is("a = 1 AND rand() < 0.5", "a equal[1]")
     is("a = 1 AND length(s) > 3", "a equal[1] & length(s) range(4..)")
@@ -152,18 +152,18 @@ class PredicatesSuite extends AnyFunSuite with BoxFixture {
   test("floating point: one zero, NaN above all") {
     is("f = -0.0", "f equal[0.0]")
     is("f = double('NaN')", "f equal[NaN]")
-    assert(filtered(ddl, "f > 1").inBoxes(row(f = Double.NaN)))
-    assert(!filtered(ddl, "f < 1").inBoxes(row(f = Double.NaN)))
-    assert(filtered(ddl, "f >= 0").inBoxes(row(f = -0.0)))
+    assert(filtered(ddl, "f > 1").inRanges(row(f = Double.NaN)))
+    assert(!filtered(ddl, "f < 1").inRanges(row(f = Double.NaN)))
+    assert(filtered(ddl, "f >= 0").inRanges(row(f = -0.0)))
   }
 
   test("many parts are covered by one box, never cut off") {
     val parts = (0 until 100).map(i => s"(a = $i AND b = ${i * 2})").mkString(" OR ")
     val many = filtered(ddl, parts)
-    assert(many.boxes.all.size === 1)
-    (0 until 100).foreach(i => assert(many.inBoxes(row(a = i, b = i * 2L))))
+    assert(many.ranges.all.size === 1)
+    (0 until 100).foreach(i => assert(many.inRanges(row(a = i, b = i * 2L))))
     val product = (0 until 12).map(i => s"(a = $i OR b = $i OR f = $i)").mkString(" AND ")
-    assert(filtered(ddl, product).boxes.all.size <= Boxes.Most)
+    assert(filtered(ddl, product).ranges.all.size <= FilterRanges.Most)
   }
 
   test("random filters against Spark's own evaluation: sound always, exact where every part is understood") {
@@ -173,9 +173,9 @@ class PredicatesSuite extends AnyFunSuite with BoxFixture {
       val f = filtered(ddl, where)
       (0 until 40).foreach { _ =>
         val r = randomRow(random)
-        val (truth, held) = (f.isTrue(r), f.inBoxes(r))
+        val (truth, held) = (f.isTrue(r), f.inRanges(r))
         assert(!truth || held, s"$i: $where loses $r")
-        if (!where.contains("LIKE") && !where.contains("s ") && f.boxes.all.size > 1)
+        if (!where.contains("LIKE") && !where.contains("s ") && f.ranges.all.size > 1)
           assert(held === truth, s"$i: $where takes $r")
       }
     }

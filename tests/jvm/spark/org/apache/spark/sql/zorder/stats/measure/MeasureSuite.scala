@@ -166,14 +166,14 @@ class MeasureSuite extends AnyFunSuite {
       val n = 1 + random.nextInt(30)
       val boxes = IndexedSeq.fill(n)(IndexedSeq.fill(2)(randomZone()))
       val columns = (0 to 1).map(c => RankedColumn.of(boxes.map(_(c))))
-      val found = new MeasuredBoxes(columns)
+      val found = new MeasuredBlocks(columns)
       def empty(b: Int) = boxes(b).contains(Zone.OnlyNulls)
       val expected = (0 until n).map { b =>
         if (empty(b)) 1
         else (0 until n).count(o =>
           !empty(o) && (0 to 1).forall { c =>
             val at = columns(c).middle(b)
-            columns(c).boxLow(o) <= at && at <= columns(c).boxHigh(o)
+            columns(c).lowPosition(o) <= at && at <= columns(c).highPosition(o)
           })
       }
       val overlaps = (0 until n).map(b =>
@@ -182,7 +182,7 @@ class MeasureSuite extends AnyFunSuite {
       assert((0 until n).exists(empty) || found.depths.overlaps === overlaps.toDouble)
     }
     val many = IndexedSeq.fill(5000)(randomZone())
-    val sampled = new MeasuredBoxes(IndexedSeq(RankedColumn.of(many), RankedColumn.of(many)))
+    val sampled = new MeasuredBlocks(IndexedSeq(RankedColumn.of(many), RankedColumn.of(many)))
     assert(sampled.size === 1000 && sampled.depths.blocks === 5000 && sampled.depths.error > 0.0)
   }
 

@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunStatus}
 import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan}
 import org.apache.spark.sql.zorder.clustering.select.Selection
-import org.apache.spark.sql.zorder.clustering.draw.LogBoxes
+import org.apache.spark.sql.zorder.clustering.draw.DrawnQueries
 import sparkzorder.curve.cost.Query
 
 /** Plans to cluster files anew: samples rows, fits layouts, forecasts them, and decides whether they gain enough. */
@@ -71,16 +71,16 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     val sampled = progress.step("sample") {
       Sampling(pinned, source, tracked.all, enough.most(bySize), input.rows(bySize))
     }(_.summary)
-    val boxes = log.filter(_.queries.nonEmpty).map(l =>
-      LogBoxes.drawing(user, source.schema, l, tracked.all.map(_.sql)))
-    def queries(sample: Sample) = boxes.fold(Seq.empty[Query])(_(sample).queries)
+    val drawn = log.filter(_.queries.nonEmpty).map(l =>
+      DrawnQueries.drawing(user, source.schema, l, tracked.all.map(_.sql)))
+    def queries(sample: Sample) = drawn.fold(Seq.empty[Query])(_(sample).queries)
     val (files, layouts) = progress.step("fit") {
       val files = enough.of(bySize, sampled, queries)
       files -> FittedLayouts(sampled, columns, files, input.rows(_), curve, options.pageRowLimit, queries)
     }(_._2.summary)
     val pages = PlannedPages.of(input, tracked, files, options, whole = true)
     val forecast = progress.step("forecast") {
-      new RewriteForecaster(input, files, tracked, layouts, pages).forecast(pinned, boxes)
+      new RewriteForecaster(input, files, tracked, layouts, pages).forecast(pinned, drawn)
     }(_.summary)
     val cost = CostForecast.of(pinned, source, footers, tracked, input.statistics, options)
     val rewrite = RewritePlan(

@@ -58,8 +58,8 @@ object EventLogImport {
   private def started(line: String, timeZone: String): Seq[LoggedQuery] = {
     val event = parsed(line)
     val time = new Timestamp(event.path("time").asLong)
-    PlanInfo.scans(event.path("sparkPlanInfo"), timeZone).map { case (table, boxes) =>
-      QueryShape.logged(table, time, LoggedBoxes.of(boxes, literals = true, ColumnStatistics.none))
+    PlanInfo.scans(event.path("sparkPlanInfo"), timeZone).map { case (table, ranges) =>
+      QueryShape.logged(table, time, LoggedRanges.of(ranges, literals = true, ColumnStatistics.none))
     }.filter(_.boxes.nonEmpty)
   }
 

@@ -8,10 +8,10 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.skipping.predicate.{
   AdjacentValues,
-  BoxColumn,
-  Boxes,
+  FilterColumn,
+  FilterRanges,
   Conditions,
-  PredicateBox,
+  FilterConjunction,
   ValueText
 }
 import org.apache.spark.sql.zorder.querylog.scan.ColumnStatistics
@@ -151,8 +151,8 @@ private[zorder] object QueryText {
   }
 }
 
-/** Converts boxes to the format of the log, where each condition is of one kind. */
-private[zorder] object LoggedBoxes {
+/** Converts ranges to the format of the log, where each condition is of one kind. */
+private[zorder] object LoggedRanges {
 
   /** Up to this number of ranges of one column stay separate; more are merged into one. */
   private val MostRanges = 4
@@ -163,20 +163,20 @@ private[zorder] object LoggedBoxes {
    * @param facts
    *   what is known about a column's values
    */
-  def of(boxes: Boxes, literals: Boolean, facts: BoxColumn => ColumnStatistics): Seq[Seq[LoggedCondition]] =
-    simple(boxes).map { box =>
-      box.conditions.toSeq.sortBy(_._1.sql).map { case (column, condition) =>
+  def of(ranges: FilterRanges, literals: Boolean, facts: FilterColumn => ColumnStatistics): Seq[Seq[LoggedCondition]] =
+    simple(ranges).map { conjunction =>
+      conjunction.conditions.toSeq.sortBy(_._1.sql).map { case (column, condition) =>
         logged(column, condition, literals, facts)
       }
     }.distinct
 
-  /** Splits boxes so that each condition is a set of points, or one range, or NULL. */
-  private def simple(boxes: Boxes): IndexedSeq[PredicateBox] = {
-    val split = boxes.all.flatMap { box =>
-      box.conditions.foldLeft(Vector(Map.empty[BoxColumn, Condition])) { case (done, (column, condition)) =>
+  /** Splits ranges so that each condition is a set of points, or one range, or NULL. */
+  private def simple(ranges: FilterRanges): IndexedSeq[FilterConjunction] = {
+    val split = ranges.all.flatMap { conjunction =>
+      conjunction.conditions.foldLeft(Vector(Map.empty[FilterColumn, Condition])) { case (done, (column, condition)) =>
         val more = parts(condition)
-        if (done.size * more.size > Boxes.Most) done else done.flatMap(m => more.map(p => m + (column -> p)))
-      }.map(PredicateBox(_))
+        if (done.size * more.size > FilterRanges.Most) done else done.flatMap(m => more.map(p => m + (column -> p)))
+      }.map(FilterConjunction(_))
     }
     if (split.exists(_.conditions.isEmpty)) Vector.empty else split
   }
@@ -192,10 +192,10 @@ private[zorder] object LoggedBoxes {
   private def isPoint(i: Interval): Boolean = i.min.isDefined && i.min == i.max
 
   private def logged(
-      column: BoxColumn,
+      column: FilterColumn,
       condition: Condition,
       literals: Boolean,
-      facts: BoxColumn => ColumnStatistics): LoggedCondition = {
+      facts: FilterColumn => ColumnStatistics): LoggedCondition = {
     val text = if (literals) column.sql else column.masked
     if (!literals && column.hasLiterals) LoggedCondition(text, ConditionKind.Other)
     else condition match {
@@ -216,7 +216,7 @@ private[zorder] object LoggedBoxes {
   }
 
   private def range(
-      column: BoxColumn,
+      column: FilterColumn,
       text: String,
       range: Interval,
       literals: Boolean,
@@ -232,14 +232,14 @@ private[zorder] object LoggedBoxes {
     }
   }
 
-  private def prefix(column: BoxColumn, range: Interval): Option[String] = range match {
+  private def prefix(column: FilterColumn, range: Interval): Option[String] = range match {
     case Interval(Some(low @ NormalizedBytes(bytes)), Some(_)) if range == AdjacentValues.withPrefix(bytes) =>
       ValueText.of(low, column.dataType)
     case _ => None
   }
 
   /** An end as text; of an interval that stops short of a string, that string. */
-  private def end(column: BoxColumn, normalized: NormalizedValue): Option[String] = normalized match {
+  private def end(column: FilterColumn, normalized: NormalizedValue): Option[String] = normalized match {
     case BelowBytes(bytes) => ValueText.of(NormalizedBytes(bytes), column.dataType)
     case _ => ValueText.of(normalized, column.dataType)
   }

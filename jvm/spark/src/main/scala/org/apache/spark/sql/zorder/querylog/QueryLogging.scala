@@ -142,7 +142,7 @@ final private class QueryLogListener(session: ClassicSession, val settings: Quer
   override def onSuccess(funcName: String, qe: QueryExecution, durationNs: Long): Unit = guarded {
     val began = new Timestamp(System.currentTimeMillis() - NANOSECONDS.toMillis(durationNs))
     Scans.of(qe.optimizedPlan).foreach { scan =>
-      val boxes = LoggedBoxes.of(scan.boxes, settings.keepLiterals, facts.of(scan))
+      val boxes = LoggedRanges.of(scan.ranges, settings.keepLiterals, facts.of(scan))
       if (boxes.nonEmpty) recorder.add(QueryShape.logged(scan.table, began, boxes))
     }
   }

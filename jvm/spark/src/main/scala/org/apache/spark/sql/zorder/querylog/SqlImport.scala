@@ -25,7 +25,7 @@ object SqlImport {
               s"Query ${i + 1} of the log cannot be read: ${String.valueOf(e.getMessage).split('\n').head.trim}")
         }
       scans.map(s =>
-        QueryShape.logged(s.table, now, LoggedBoxes.of(s.boxes, literals = true, ColumnStatistics.none)))
+        QueryShape.logged(s.table, now, LoggedRanges.of(s.ranges, literals = true, ColumnStatistics.none)))
     }
     QueryShape.counted(rows.filter(_.boxes.nonEmpty))
   }

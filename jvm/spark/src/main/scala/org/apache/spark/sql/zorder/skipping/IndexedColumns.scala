@@ -27,7 +27,7 @@ import org.apache.spark.sql.zorder.stats.bloom.BloomKey
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
-import org.apache.spark.sql.zorder.skipping.predicate.BoxColumn
+import org.apache.spark.sql.zorder.skipping.predicate.FilterColumn
 import sparkzorder.curve.Zone
 
 /** Which columns of a table an index is of. */
@@ -246,7 +246,7 @@ final private[skipping] class IndexedExpressions(user: ClassicSession, table: Pa
     val partitioning = table.partitionSchema.fieldNames.toSet
     if (Normalization.of(e.dataType).isEmpty)
       Some(s"is of type ${e.dataType.sql}, which has no order: index another expression")
-    else if (BoxColumn.of(e).isEmpty)
+    else if (FilterColumn.of(e).isEmpty)
       Some("is not made of the columns of one row by Spark's own deterministic functions, so no index can hold it")
     else if (names.exists(partitioning))
       Some("is computed from a partition column: index an expression over the others")

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.clustering.fit
 
 import sparkzorder.curve.{Block, Evenly, Zone}
 import sparkzorder.curve.build.WorkloadShapes
-import sparkzorder.curve.build.cut.{DenseBoxes, RankedSample}
+import sparkzorder.curve.build.cut.{DenseRanges, RankedSample}
 import sparkzorder.curve.cost.{Query, QueryCost, RankQueries, WorkloadBound}
 
 /**
@@ -11,7 +11,7 @@ import sparkzorder.curve.cost.{Query, QueryCost, RankQueries, WorkloadBound}
  * fall into its range.
  *
  * The bound of a partition is that of independent columns. Where a layout is known to read less than that, the columns
- * depend on each other, and the densest boxes of the sample tell what is the least ([[DenseBoxes]]), unless that is far less.
+ * depend on each other, and the densest ranges of the sample tell what is the least ([[DenseRanges]]), unless that is far less.
  */
 final class LeastReads(all: IndexedSeq[LeastReads.Part]) {
   import LeastReads._
@@ -36,9 +36,9 @@ final class LeastReads(all: IndexedSeq[LeastReads.Part]) {
     }
     val least = Levels.map { level =>
       val bound = sum(independent.map(_.map(level)))
-      orBoxes(
+      orDense(
         bound,
-        known.map(_.map(level).sum))(_.sum)(sum(parts.map(_.boxes(places, level, tried).lookUps)))
+        known.map(_.map(level).sum))(_.sum)(sum(parts.map(_.dense(places, level, tried).lookUps)))
     }
     places.indices.map(i => ReadShares(least(0)(i), least(1)(i), least(2)(i)))
   }
@@ -53,14 +53,14 @@ final class LeastReads(all: IndexedSeq[LeastReads.Part]) {
     val weight = asked.map(_.weight).sum
     val places = asked.flatMap(_.columns).distinct.sorted
     val here = parts.map { part =>
-      val its = asked.filter(q => q.boxes.exists(QueryCost.touches(part.whole, _)))
+      val its = asked.filter(q => q.conjunctions.exists(QueryCost.touches(part.whole, _)))
       (part, its, if (weight > 0) part.rows / rows * its.map(_.weight).sum / weight else 0.0)
     }.filter(_._3 > 0.0)
     val independent = here.map { case (part, its, _) => part.queryBound.of(its, part.blocks) }
     val least = Levels.map { level =>
       val bound = here.indices.map(i => here(i)._3 * level(independent(i))).sum
-      orBoxes(bound, known.map(level))(identity)(
-        here.map { case (part, its, share) => share * part.ofBoxes(its, places, level, tried) }.sum)
+      orDense(bound, known.map(level))(identity)(
+        here.map { case (part, its, share) => share * part.ofDense(its, places, level, tried) }.sum)
     }
     ReadShares(least(0), least(1), least(2))
   }
@@ -98,17 +98,17 @@ object LeastReads {
       places.indices.map(i => ReadShares(least(0)(i), least(1)(i), least(2)(i)))
     }
 
-    private[LeastReads] def boxes(places: Seq[Int], level: Level, tried: Int): DenseBoxes =
-      new DenseBoxes(ranked(places, level), level(blocks), tried)
+    private[LeastReads] def dense(places: Seq[Int], level: Level, tried: Int): DenseRanges =
+      new DenseRanges(ranked(places, level), level(blocks), tried)
 
-    /** What queries of the columns at these places read of the densest boxes. */
-    private[LeastReads] def ofBoxes(
+    /** What queries of the columns at these places read of the densest ranges. */
+    private[LeastReads] def ofDense(
         queries: Seq[Query],
         places: Seq[Int],
         level: Level,
         tried: Int): Double = {
       val rows = ranked(places, level)
-      new DenseBoxes(
+      new DenseRanges(
         rows,
         level(blocks),
         tried).queries(RankQueries.of(queries.map(_.over(places)), rows.scales))
@@ -122,7 +122,7 @@ object LeastReads {
     }
   }
 
-  /** Rows of a table around which boxes are searched, and of a partition at most and at least. */
+  /** Rows of a table around which ranges are searched, and of a partition at most and at least. */
   private val Tried = 1000
   private val MostTried = 200
   private val LeastTried = 30
@@ -142,10 +142,10 @@ object LeastReads {
 
   private val Noise = 0.97
 
-  /** The bound of independent columns; if that is beaten, the one of boxes, unless it is so low that it says nothing. */
-  private def orBoxes[A](bound: A, known: Option[Double])(total: A => Double)(ofBoxes: => A): A =
+  /** The bound of independent columns; if that is beaten, the one of dense ranges, unless it is so low that it says nothing. */
+  private def orDense[A](bound: A, known: Option[Double])(total: A => Double)(ofDense: => A): A =
     known.filter(isBeaten(total(bound), _)).fold(bound) { read =>
-      val least = ofBoxes
+      val least = ofDense
       if (total(least) >= Useful * read) least else bound
     }
 
@@ -164,11 +164,11 @@ final class QueryBound(sample: Sample) {
   def of(queries: Seq[Query], blocks: ReadShares): ReadShares = {
     val asked = queries.flatMap(_.columns).distinct.sorted
     val ranked = ranks.only(asked.toIndexedSeq)
-    val boxes = RankQueries.of(queries.map(_.over(asked)), ranked.scales)
-    val bound = WorkloadShapes.bound(boxes, ranked)
-    val matching = boxes.selectivities(ranked.ranks)
+    val ranges = RankQueries.of(queries.map(_.over(asked)), ranked.scales)
+    val bound = WorkloadShapes.bound(ranges, ranked)
+    val matching = ranges.selectivities(ranked.ranks)
     def least(n: Double): Double =
-      math.max(bound(n).share, WorkloadBound.floor(matching, boxes.weights, n))
+      math.max(bound(n).share, WorkloadBound.floor(matching, ranges.weights, n))
     ReadShares(least(blocks.files), least(blocks.rowGroups), least(blocks.pages))
   }
 }

@@ -35,7 +35,7 @@ import org.apache.spark.sql.zorder.clustering.report.{
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.sql.zorder.clustering.draw.{LogBoxes, QueryGroup}
+import org.apache.spark.sql.zorder.clustering.draw.{DrawnQueries, QueryGroup}
 import sparkzorder.curve.{Block, NormalizedBytes}
 import sparkzorder.curve.build.{Candidate, Curves, Lexical}
 import sparkzorder.curve.cost.{ShareRead, SortedValues}
@@ -179,7 +179,7 @@ final private[clustering] class RewriteForecaster(
   private val sample = Sample.concat(fitted.heldOut)
   private val values = sample.columns.map(_.sorted)
 
-  def forecast(session: ClassicSession, log: Option[Sample => LogBoxes]): Forecast = {
+  def forecast(session: ClassicSession, log: Option[Sample => DrawnQueries]): Forecast = {
     val pages = PageIndex.ofSome(session, plan.files, tracked.statColumns)
     val groups = log.fold(IndexedSeq.empty[QueryGroup])(_(sample).shapes)
     val gauge = new ReadEstimator(values, groups.map(_.queries))

@@ -34,7 +34,7 @@ final private[zorder] class FileMatch(bounds: String => ColumnBounds) extends Fi
   override def and(left: Boolean, right: => Boolean): Boolean = left && right
   override def or(left: Boolean, right: => Boolean): Boolean = left || right
 
-  override def on(column: BoxColumn, condition: Condition): Boolean = {
+  override def on(column: FilterColumn, condition: Condition): Boolean = {
     val of = bounds(column.sql)
     val byValue = of.zone match {
       case Zone.OnlyNulls => false
@@ -45,7 +45,7 @@ final private[zorder] class FileMatch(bounds: String => ColumnBounds) extends Fi
     byValue || (condition.orNull && (of.mayBeNull || of.zone == Zone.OnlyNulls))
   }
 
-  override def onFunction(e: Expression, function: BoxColumn, condition: Condition): Boolean =
+  override def onFunction(e: Expression, function: FilterColumn, condition: Condition): Boolean =
     on(function, condition) &&
       MonotoneFunction.onColumn(e, condition).forall { case (column, c) => on(column, c) }
 

@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.sql.zorder.clustering.draw.LogBoxes
+import org.apache.spark.sql.zorder.clustering.draw.DrawnQueries
 import org.apache.spark.sql.zorder.querylog.QueryLog
 import sparkzorder.curve.{Block, Zone}
 import sparkzorder.curve.cost.Query
@@ -97,7 +97,7 @@ private[advise] object AdviceInput {
       names.indices,
       sample,
       sampled.share,
-      log.fold(Seq.empty[Query])(LogBoxes.of(user, table.schema, _, names, sample).queries),
+      log.fold(Seq.empty[Query])(DrawnQueries.of(user, table.schema, _, names, sample).queries),
       input.footersOf(one),
       pages)
     val varying = names.indices.filter { c =>
@@ -138,7 +138,7 @@ private[advise] object Candidates {
     log.fold(Candidates(ordered(session, table), Map.empty, Nil))(asked(session, table, _))
 
   private def asked(session: ClassicSession, table: ClusterTable, log: QueryLog): Candidates = {
-    val weights = LogBoxes.of(session, table.schema, log, Nil, NoRows).others
+    val weights = DrawnQueries.of(session, table.schema, log, Nil, NoRows).others
     val same = session.sessionState.conf.resolver
     val (partitions, data) =
       weights.partition { case (name, _) =>

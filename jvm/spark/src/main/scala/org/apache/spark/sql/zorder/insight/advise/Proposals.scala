@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.querylog.QueryLog
 import sparkzorder.curve.Block
 import sparkzorder.curve.advise.{ColumnSearch, ColumnSet}
 import sparkzorder.curve.build.{Curves, DefaultWorkload, HeldOut, QueryHalves, QueryShares, WorkloadShapes}
-import sparkzorder.curve.cost.{Box, Condition, Query, RankBlocks, RankQueries, ReadCost}
+import sparkzorder.curve.cost.{Conjunction, Condition, Query, RankBlocks, RankQueries, ReadCost}
 import sparkzorder.curve.layout.Scale
 
 /** All proposals for one table, the best first. */
@@ -174,14 +174,14 @@ private object PointLookUps {
    */
   def of(queries: Seq[Query], counts: IndexedSeq[ValueCounts], sampledShare: Double): IndexedSeq[Int] =
     counts.indices.filter { c =>
-      val asked = queries.flatMap(_.boxes).flatMap(_.conditions.get(c))
+      val asked = queries.flatMap(_.conjunctions).flatMap(_.conditions.get(c))
       asked.nonEmpty && asked.forall(isPoints) &&
       counts(c).distinct > Distinct * counts(c).values && counts(c).rowsPerValue(sampledShare) <= RowsPerValue
     }
 
-  /** Whether a filter of these columns answers the query: each of its boxes names a value of one. */
+  /** Whether a filter of these columns answers the query: each of its conjunctions names a value of one. */
   def serve(columns: Seq[Int])(query: Query): Boolean =
-    query.boxes.nonEmpty && query.boxes.forall((b: Box) => columns.exists(b.conditions.contains))
+    query.conjunctions.nonEmpty && query.conjunctions.forall((b: Conjunction) => columns.exists(b.conditions.contains))
 
   private def isPoints(c: Condition): Boolean =
     !c.orNull && c.intervals.nonEmpty && c.intervals.forall(i => i.min.isDefined && i.min == i.max)

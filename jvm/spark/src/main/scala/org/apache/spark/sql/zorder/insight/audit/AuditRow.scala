@@ -140,7 +140,7 @@ private[audit] object AuditResult {
 }
 
 /** The ranges of files and row groups, for pictures: `clustering_boxes`. */
-private[zorder] object BoxRow {
+private[zorder] object BlockRangesRow {
   private val range: StructType = new StructType()
     .add("name", StringType).add("low", StringType).add("high", StringType)
     .add("low_rank", LongType).add("high_rank", LongType).add("may_hold_null", BooleanType)

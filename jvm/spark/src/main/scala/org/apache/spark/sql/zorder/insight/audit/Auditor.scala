@@ -49,8 +49,8 @@ final class Auditor private (
     finally table.close()
 
   /** The files' ranges, and those of row groups where footers were read. */
-  def boxes(): Seq[Row] =
-    try UnreadableFiles.explained(table.name)(BoxRow.all(read().files, columns))
+  def blockRanges(): Seq[Row] =
+    try UnreadableFiles.explained(table.name)(BlockRangesRow.all(read().files, columns))
     finally table.close()
 
   private def read(): FileReading.Read =
@@ -122,7 +122,7 @@ final class Auditor private (
 object Auditor {
 
   /**
-   * Finds the table and its columns and reads the log; files are read by [[Auditor.rows]] and [[Auditor.boxes]].
+   * Finds the table and its columns and reads the log; files are read by [[Auditor.rows]] and [[Auditor.blockRanges]].
    *
    * @param columns
    *   as in `BY (...)`; None for those that the table names itself or was clustered by

@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.clustering.request.ClusterColumns
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
-import org.apache.spark.sql.zorder.clustering.draw.LogBoxes
+import org.apache.spark.sql.zorder.clustering.draw.DrawnQueries
 import org.apache.spark.sql.zorder.querylog.{LoggedQuery, QueryLog}
 import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.QueryCost
@@ -37,7 +37,7 @@ private[audit] object QueryAudit {
     val sample = ZoneSample.of(blocks, columns.stats.length)
     val shapes =
       if (columns.stats.isEmpty || blocks.isEmpty) Nil
-      else LogBoxes.of(session, table.schema, log, columns.names, sample).shapes
+      else DrawnQueries.of(session, table.schema, log, columns.names, sample).shapes
     val bound = new QueryBound(sample)
     val n = blocks.length.toDouble
     val each = shapes.map { g =>

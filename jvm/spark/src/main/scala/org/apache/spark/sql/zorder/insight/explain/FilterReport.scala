@@ -28,7 +28,7 @@ import org.apache.spark.sql.zorder.skipping.index.{
 import org.apache.spark.sql.zorder.skipping.marker.TopRows
 import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.sql.zorder.skipping.predicate.{BoxColumn, FilterSets, MonotoneFunction, Predicates}
+import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterSets, MonotoneFunction, Predicates}
 import sparkzorder.curve.cost.Condition
 
 /**
@@ -209,10 +209,10 @@ final private[explain] class ExplainedFilter(
 
   override def forgetful: Boolean = sets.forgetful
 
-  override def on(column: BoxColumn, condition: Condition): Explained =
+  override def on(column: FilterColumn, condition: Condition): Explained =
     Explained(sets.on(column, condition), Vector(ofColumn(column)))
 
-  override def onFunction(e: Expression, function: BoxColumn, condition: Condition): Explained =
+  override def onFunction(e: Expression, function: FilterColumn, condition: Condition): Explained =
     Explained(
       sets.onFunction(e, function, condition),
       Vector(index.numberOf(e).map(Gap.Column(_))
@@ -228,7 +228,7 @@ final private[explain] class ExplainedFilter(
   private def joined(left: Explained, right: Explained)(sets: (BitSet, BitSet) => BitSet): Explained =
     Explained(sets(left.files, right.files), (left.gaps ++ right.gaps).distinct)
 
-  private def ofColumn(column: BoxColumn): Gap = index.numberOf(column.sql) match {
+  private def ofColumn(column: FilterColumn): Gap = index.numberOf(column.sql) match {
     case None => Gap.Said(s"column is not in the index: ${column.sql}")
     case Some(c) if index.columns(c).dataType != column.dataType =>
       Gap.Said(

@@ -8,21 +8,21 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.skipping.predicate.{Boxes, Predicates, PushedFilters}
+import org.apache.spark.sql.zorder.skipping.predicate.{FilterRanges, Predicates, PushedFilters}
 
 /** The file scans in the plan that an event log keeps of a query (`sparkPlanInfo`). */
 private[querylog] object PlanInfo {
   private val Node = """Scan \S+ ?(.*)""".r
   private val OnePath = """\w+\(1 paths\)\[(.*)\]""".r
 
-  /** Table and boxes of each scan that filters. */
-  def scans(plan: JsonNode, timeZone: String): Seq[(String, Boxes)] = {
+  /** Table and ranges of each scan that filters. */
+  def scans(plan: JsonNode, timeZone: String): Seq[(String, FilterRanges)] = {
     val here = for {
       table <- tableOf(plan)
       filters <- filtersOf(plan, timeZone)
-      boxes = Predicates.boxes(filters)
-      if !boxes.free && boxes.all.nonEmpty
-    } yield (table, boxes)
+      ranges = Predicates.ranges(filters)
+      if !ranges.free && ranges.all.nonEmpty
+    } yield (table, ranges)
     here.toSeq ++ plan.path("children").elements.asScala.flatMap(scans(_, timeZone))
   }
 

@@ -15,12 +15,12 @@ import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{Footers, StatColumn, Zones}
 import org.apache.spark.sql.zorder.table.file.{DataFile, OwnScan}
-import org.apache.spark.sql.zorder.skipping.predicate.{BoxColumn, Boxes, Predicates, RangePosition}
+import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges, Predicates, RangePosition}
 import sparkzorder.curve.{NormalizedValue, Zone}
 import sparkzorder.curve.cost.Interval
 
 /** One scan of a table in a query. */
-final private[querylog] case class Scan(table: String, leaf: LogicalPlan, boxes: Boxes)
+final private[querylog] case class Scan(table: String, leaf: LogicalPlan, ranges: FilterRanges)
 
 /** The scans of an optimised plan that filter rows of a table, subqueries included. */
 private[querylog] object Scans {
@@ -45,9 +45,9 @@ private[querylog] object Scans {
     for {
       table <- tableOf(leaf).toSeq
       filter <- filters
-      boxes = Predicates.boxes(filter)
-      if !boxes.free && boxes.all.nonEmpty
-    } yield Scan(table, leaf, boxes)
+      ranges = Predicates.ranges(filter)
+      if !ranges.free && ranges.all.nonEmpty
+    } yield Scan(table, leaf, ranges)
 
   /** The name with its catalog, or the path; None for what is no table, and for the scans of our own runs. */
   private def tableOf(leaf: LeafNode): Option[String] = leaf match {
@@ -72,14 +72,14 @@ private[querylog] object Scans {
  * table and column.
  */
 final private[querylog] class ScanStatistics(session: ClassicSession) {
-  private val known = scala.collection.mutable.HashMap.empty[(String, BoxColumn), ColumnStatistics]
+  private val known = scala.collection.mutable.HashMap.empty[(String, FilterColumn), ColumnStatistics]
 
-  def of(scan: Scan)(column: BoxColumn): ColumnStatistics = {
+  def of(scan: Scan)(column: FilterColumn): ColumnStatistics = {
     if (known.size >= ScanStatistics.MostKept) known.clear()
     known.getOrElseUpdate((scan.table, column), look(scan.leaf, column))
   }
 
-  private def look(leaf: LogicalPlan, column: BoxColumn): ColumnStatistics = {
+  private def look(leaf: LogicalPlan, column: FilterColumn): ColumnStatistics = {
     val path = Try(session.sessionState.sqlParser.parseMultipartIdentifier(column.sql)).toOption
     leaf match {
       case l: LogicalRelation =>
@@ -98,7 +98,7 @@ final private[querylog] class ScanStatistics(session: ClassicSession) {
   private def ofFooters(
       fs: HadoopFsRelation,
       path: Seq[String],
-      column: BoxColumn): Option[(NormalizedValue, NormalizedValue)] =
+      column: FilterColumn): Option[(NormalizedValue, NormalizedValue)] =
     // a CatalogFileIndex would list every partition now
     if (!fs.fileFormat.isInstanceOf[ParquetFileFormat] || fs.location.isInstanceOf[CatalogFileIndex]) None
     else {
@@ -125,7 +125,7 @@ private[querylog] object ScanStatistics {
     if (files <= Files) 0 until files
     else (0 until Files).map(i => (i.toLong * (files - 1) / (Files - 1)).toInt)
 
-  private def ofCatalog(table: CatalogTable, column: BoxColumn): Option[ColumnStatistics] =
+  private def ofCatalog(table: CatalogTable, column: FilterColumn): Option[ColumnStatistics] =
     for {
       statistics <- table.stats
       (name, found) <- statistics.colStats.find(_._1.equalsIgnoreCase(column.sql))
@@ -180,7 +180,7 @@ final private[zorder] case class ColumnStatistics(
 private[zorder] object ColumnStatistics {
 
   /** Nothing is known of any column. */
-  val none: BoxColumn => ColumnStatistics = c => ColumnStatistics(c.dataType)
+  val none: FilterColumn => ColumnStatistics = c => ColumnStatistics(c.dataType)
 
   /** Two significant digits, so that queries which look alike are counted as one. */
   def rounded(share: Double): Double =

@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, IndexedFiles, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.scan.{FileCounts, IndexedScan, SkippingUsage}
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
-import org.apache.spark.sql.zorder.skipping.predicate.{BoxColumn, ValueText}
+import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, ValueText}
 import org.apache.spark.util.ThreadUtils
 import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 
@@ -127,7 +127,7 @@ object AggregateRule extends PredicateHelper {
 
   private def ranges(a: AttributeReference, scan: IndexedScan): Option[ColumnRanges] =
     if (!scan.relation.outputSet.contains(a) || scan.index.isUnanswered(a)) None
-    else BoxColumn.of(a).flatMap(c => scan.index.index.rangesOf(c.sql, c.dataType))
+    else FilterColumn.of(a).flatMap(c => scan.index.index.rangesOf(c.sql, c.dataType))
 
   private def readOnly(
       plan: LogicalPlan,

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.marker.TopRows
-import org.apache.spark.sql.zorder.skipping.predicate.{BoxColumn, FilterSets, MonotoneFunction, Predicates}
+import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterSets, MonotoneFunction, Predicates}
 import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
 
@@ -46,7 +46,7 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
     left
   }
 
-  override def on(column: BoxColumn, condition: Condition): BitSet =
+  override def on(column: FilterColumn, condition: Condition): BitSet =
     if (condition.impossible) none
     else index.rangesOf(column.sql, column.dataType).fold(all) { ranges =>
       val byRanges = ranges.mayMeet(condition)
@@ -54,7 +54,7 @@ final class FilesThatMayMatch(index: StatisticsIndex, unansweredColumn: Expressi
       index.bloomsOf(column.sql, column.dataType).fold(byRanges)(_.narrow(byRanges, condition, ranges.nulls))
     }
 
-  override def onFunction(e: Expression, function: BoxColumn, condition: Condition): BitSet = {
+  override def onFunction(e: Expression, function: FilterColumn, condition: Condition): BitSet = {
     val own = onExpression(e, condition).getOrElse(all)
     if (own.isEmpty) own
     else MonotoneFunction.onColumn(e, condition).fold(own) { case (column, c) => and(own, on(column, c)) }
@@ -114,7 +114,7 @@ final class FilesThatReachTop(index: StatisticsIndex, unansweredColumn: Expressi
       if (may.unanswered(top.column)) None
       else
         for {
-          column <- BoxColumn.of(top.column)
+          column <- FilterColumn.of(top.column)
           ranges <- index.rangesOf(column.sql, column.dataType)
           counted = new FilesThatMatchWholly(index, unansweredColumn)(top.conditions)
           _ = counted.and(listed)

@@ -23,23 +23,23 @@ import sparkzorder.curve.cost.{Condition, Interval}
  * @param masked
  *   the same with every literal left out
  */
-final case class BoxColumn(sql: String, masked: String, dataType: DataType) {
+final case class FilterColumn(sql: String, masked: String, dataType: DataType) {
 
   /** Whether the text holds a literal, which is a value of the data perhaps. */
   def hasLiterals: Boolean = sql != masked
 }
 
-object BoxColumn {
+object FilterColumn {
 
   /** None if nothing is known about the expression's values. */
-  def of(e: Expression): Option[BoxColumn] =
+  def of(e: Expression): Option[FilterColumn] =
     if (e.foldable || Normalization.of(e.dataType).isEmpty) None
     else
       ColumnPath.of(e) match {
         case Some(path) =>
           val sql = ColumnPath.sql(path)
-          Some(BoxColumn(sql, sql, e.dataType))
-        case None if tellable(e) => Some(BoxColumn(text(e), text(masked(e)), e.dataType))
+          Some(FilterColumn(sql, sql, e.dataType))
+        case None if tellable(e) => Some(FilterColumn(text(e), text(masked(e)), e.dataType))
         case None => None
       }
 

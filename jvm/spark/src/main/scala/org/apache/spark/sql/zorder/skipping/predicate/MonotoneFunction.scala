@@ -17,7 +17,7 @@ import sparkzorder.curve.cost.{Condition, Interval}
 sealed abstract private[zorder] class MonotoneFunction {
 
   /** That the function is of. */
-  def column: BoxColumn
+  def column: FilterColumn
 
   /** What the column meets where the function meets the condition, or more; None if nothing can be said of it. */
   def where(condition: Condition): Option[Condition]
@@ -26,7 +26,7 @@ sealed abstract private[zorder] class MonotoneFunction {
 private[zorder] object MonotoneFunction {
 
   /** What a condition on a function says of the column that it is of; None if that is nothing. */
-  def onColumn(function: Expression, condition: Condition): Option[(BoxColumn, Condition)] =
+  def onColumn(function: Expression, condition: Condition): Option[(FilterColumn, Condition)] =
     for {
       f <- of(function)
       c <- f.where(condition)
@@ -54,8 +54,8 @@ private[zorder] object MonotoneFunction {
       new OrderedFunction(column, bound, domain, chain.zones)
     }
 
-  private def columnOf(leaf: Expression): Option[BoxColumn] =
-    if (ColumnPath.of(leaf).isDefined) BoxColumn.of(leaf) else None
+  private def columnOf(leaf: Expression): Option[FilterColumn] =
+    if (ColumnPath.of(leaf).isDefined) FilterColumn.of(leaf) else None
 
   private def input(dataType: DataType): Expression = BoundReference(0, dataType, nullable = false)
 
@@ -222,7 +222,7 @@ private case class Domain(
  *   the clocks whose changes matter
  */
 final private class OrderedFunction(
-    override val column: BoxColumn,
+    override val column: FilterColumn,
     function: Expression,
     domain: Domain,
     clocks: Seq[ClockChanges])
@@ -279,7 +279,7 @@ private object OrderedFunction {
 }
 
 /** Texts are in another order than their numbers, but no two numbers have the same one. */
-final private class TextOfNumber(override val column: BoxColumn, text: Expression) extends MonotoneFunction {
+final private class TextOfNumber(override val column: FilterColumn, text: Expression) extends MonotoneFunction {
 
   /** None where a condition is on more than single texts. */
   override def where(condition: Condition): Option[Condition] = {
@@ -308,7 +308,7 @@ final private class TextOfNumber(override val column: BoxColumn, text: Expressio
 }
 
 /** Normalized strings are their bytes. */
-final private class BytesOfString(override val column: BoxColumn) extends MonotoneFunction {
+final private class BytesOfString(override val column: FilterColumn) extends MonotoneFunction {
   override def where(condition: Condition): Option[Condition] = Some(condition)
 }
 

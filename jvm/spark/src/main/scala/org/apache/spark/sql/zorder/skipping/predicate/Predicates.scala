@@ -14,8 +14,8 @@ import sparkzorder.curve.cost.{Condition, Interval}
 /** What resolved filter expressions say of columns. What is not understood may be true anywhere. */
 private[zorder] object Predicates {
 
-  /** The rows for which the filter is true, as boxes that hold all of these, and more of them rather than fewer. */
-  def boxes(filter: Expression): Boxes = whereTrue(filter, BoxSets)
+  /** The rows for which the filter is true, as ranges that hold all of these, and more of them rather than fewer. */
+  def ranges(filter: Expression): FilterRanges = whereTrue(filter, RangesOfFilter)
 
   /** The set for which the filter is true, or more. */
   def whereTrue[R](filter: Expression, sets: FilterSets[R]): R = where(filter, truth = true, sets)
@@ -98,7 +98,7 @@ private[zorder] object Predicates {
       val here = v match {
         case Literal(value, _) => if (value == null) sets.all else sets.none
         case _ if ColumnPath.of(v).isEmpty || sets.unanswered(v) => sets.all
-        case _ => BoxColumn.of(v).fold(sets.all)(sets.on(_, Condition.IsNull))
+        case _ => FilterColumn.of(v).fold(sets.all)(sets.on(_, Condition.IsNull))
       }
       sets.or(found, here)
     }
@@ -106,7 +106,7 @@ private[zorder] object Predicates {
   /** What several parts say of one column, as one condition. */
   private def together[R](
       parts: Seq[(Expression, Boolean)],
-      sets: FilterSets[R]): Seq[(BoxColumn, Condition)] = {
+      sets: FilterSets[R]): Seq[(FilterColumn, Condition)] = {
     val tests = parts.filter {
       // Spark adds tests for NULL to others, which say as much
       case (_: IsNull | _: IsNotNull | _: And | _: Or | _: AlwaysTrue, _) => false
@@ -122,10 +122,10 @@ private[zorder] object Predicates {
   }
 
   /** @param function that the test is on, where it is not the column itself */
-  final private case class Tested(column: BoxColumn, condition: Condition, function: Option[Expression]) {
+  final private case class Tested(column: FilterColumn, condition: Condition, function: Option[Expression]) {
 
     /** What the test says of the column that a function keeps the order of. */
-    def ofColumn: Option[(BoxColumn, Condition)] = function match {
+    def ofColumn: Option[(FilterColumn, Condition)] = function match {
       case None => Some(column -> condition)
       case Some(f) => MonotoneFunction.onColumn(f, condition)
     }
@@ -140,17 +140,17 @@ private[zorder] object Predicates {
   }
 
   /** The expression that a test is on; None where that is a column or a field. */
-  private def functionOf(column: BoxColumn, test: Expression): Option[Expression] =
+  private def functionOf(column: FilterColumn, test: Expression): Option[Expression] =
     // the text of a whole test, such as a long list, is made only where no operand is the column
-    (test.children.iterator ++ Iterator(test)).find(BoxColumn.of(_).contains(column))
+    (test.children.iterator ++ Iterator(test)).find(FilterColumn.of(_).contains(column))
       .filter(ColumnPath.of(_).isEmpty)
 
-  private object BoxSets extends FilterSets[Boxes] {
-    override def all: Boxes = Boxes.Free
-    override def none: Boxes = Boxes.Nothing
-    override def and(left: Boxes, right: => Boxes): Boxes = left.and(right)
-    override def or(left: Boxes, right: => Boxes): Boxes = left.or(right)
-    override def on(column: BoxColumn, condition: Condition): Boxes = Boxes.on(column, condition)
+  private object RangesOfFilter extends FilterSets[FilterRanges] {
+    override def all: FilterRanges = FilterRanges.Free
+    override def none: FilterRanges = FilterRanges.Nothing
+    override def and(left: FilterRanges, right: => FilterRanges): FilterRanges = left.and(right)
+    override def or(left: FilterRanges, right: => FilterRanges): FilterRanges = left.or(right)
+    override def on(column: FilterColumn, condition: Condition): FilterRanges = FilterRanges.on(column, condition)
   }
 
   /** The expression with the constants directly below it evaluated. */
@@ -190,7 +190,7 @@ private[zorder] trait FilterSets[R] {
   def forgetful: Boolean = false
 
   /** Where the column meets the condition. */
-  def on(column: BoxColumn, condition: Condition): R
+  def on(column: FilterColumn, condition: Condition): R
 
   /**
    * Where a function of columns meets the condition.
@@ -200,7 +200,7 @@ private[zorder] trait FilterSets[R] {
    * @param function
    *   its name as a column of its own
    */
-  def onFunction(e: Expression, function: BoxColumn, condition: Condition): R = on(function, condition)
+  def onFunction(e: Expression, function: FilterColumn, condition: Condition): R = on(function, condition)
 
   /**
    * Where a test, taken for a column of its own, has a truth value; None where it is no such column. What is known of
@@ -224,7 +224,7 @@ private[zorder] trait FilterSets[R] {
  *   the values for which it is false (not NULL), or more
  */
 final private case class ColumnPredicate(
-    column: BoxColumn,
+    column: FilterColumn,
     whenTrue: Condition,
     whenFalse: Condition) {
   def not: ColumnPredicate = ColumnPredicate(column, whenFalse, whenTrue)
@@ -253,13 +253,13 @@ private object ColumnPredicate {
   /** Any other truth value over the row: a column of its own. */
   private def truth(e: Expression): Option[ColumnPredicate] =
     if (e.dataType != BooleanType) None
-    else BoxColumn.of(e).map(c =>
+    else FilterColumn.of(e).map(c =>
       ColumnPredicate(c, Condition.equal(normalize(c, true)), Condition.equal(normalize(c, false))))
 
-  private def isNull(c: BoxColumn): ColumnPredicate =
+  private def isNull(c: FilterColumn): ColumnPredicate =
     ColumnPredicate(c, Condition.IsNull, Condition.IsNotNull)
 
-  private def nullSafe(c: BoxColumn, v: Literal): Option[ColumnPredicate] =
+  private def nullSafe(c: FilterColumn, v: Literal): Option[ColumnPredicate] =
     if (v.value == null) Some(isNull(c))
     else if (v.dataType != c.dataType) None
     else {
@@ -267,7 +267,7 @@ private object ColumnPredicate {
       Some(a.copy(whenFalse = a.whenFalse.copy(orNull = true)))
     }
 
-  private def compared(comparison: Expression, c: BoxColumn, v: Literal): Option[ColumnPredicate] =
+  private def compared(comparison: Expression, c: FilterColumn, v: Literal): Option[ColumnPredicate] =
     if (v.value == null) Some(ColumnPredicate(c, Condition.Impossible, Condition.Impossible))
     else if (v.dataType != c.dataType) None
     else {
@@ -282,7 +282,7 @@ private object ColumnPredicate {
       }
     }
 
-  private def equal(c: BoxColumn, w: NormalizedValue): ColumnPredicate =
+  private def equal(c: FilterColumn, w: NormalizedValue): ColumnPredicate =
     ColumnPredicate(c, Condition.equal(w), Conditions.or(below(c, w), above(c, w)))
 
   /** `5 < a` as a test of a. */
@@ -296,7 +296,7 @@ private object ColumnPredicate {
   }
 
   /** A list with a NULL in it is false for no value, but for NaN, which Spark's InSet does not find unknown. */
-  private def oneOf(c: BoxColumn, values: Seq[Any]): Option[ColumnPredicate] = {
+  private def oneOf(c: FilterColumn, values: Seq[Any]): Option[ColumnPredicate] = {
     val normalized = values.filter(_ != null).map(normalize(c, _))
     val inside = Condition.in(normalized)
     val outside =
@@ -305,14 +305,14 @@ private object ColumnPredicate {
     Some(ColumnPredicate(c, inside, outside))
   }
 
-  private def nan(c: BoxColumn): Option[NormalizedValue] = c.dataType match {
+  private def nan(c: FilterColumn): Option[NormalizedValue] = c.dataType match {
     case FloatType => Some(normalize(c, Float.NaN))
     case DoubleType => Some(normalize(c, Double.NaN))
     case _ => None
   }
 
   /** Everything but the given values, which ascend. */
-  private def between(c: BoxColumn, normalized: IndexedSeq[NormalizedValue]): Condition = {
+  private def between(c: FilterColumn, normalized: IndexedSeq[NormalizedValue]): Condition = {
     val gaps = (None +: normalized.map(Some(_))).zip(normalized.map(Some(_)) :+ None).flatMap { case (from, until) =>
       val low = from.map(AdjacentValues.above(_, c.dataType))
       val high = until.map(AdjacentValues.below(_, c.dataType))
@@ -325,7 +325,7 @@ private object ColumnPredicate {
 
   private def ordered(low: Option[NormalizedValue], high: Option[NormalizedValue]): Boolean = low.forall(l => high.forall(_ >= l))
 
-  private def begins(c: BoxColumn, prefix: Array[Byte], exactly: Boolean): ColumnPredicate =
+  private def begins(c: FilterColumn, prefix: Array[Byte], exactly: Boolean): ColumnPredicate =
     if (prefix.isEmpty)
       ColumnPredicate(c, Condition.IsNotNull, if (exactly) Condition.Impossible else Condition.IsNotNull)
     else {
@@ -337,7 +337,7 @@ private object ColumnPredicate {
     }
 
   /** None where the pattern begins with anything. */
-  private def like(c: BoxColumn, pattern: String, escape: Char): Option[ColumnPredicate] = {
+  private def like(c: FilterColumn, pattern: String, escape: Char): Option[ColumnPredicate] = {
     // Spark takes what is no UTF-8 for the character that stands for it, and finds that in a pattern
     val plain = pattern.takeWhile(ch => ch != '%' && ch != '_' && ch != escape && ch != '\ufffd')
     val bytes = plain.getBytes(UTF_8)
@@ -346,19 +346,19 @@ private object ColumnPredicate {
     else Some(begins(c, bytes, exactly = pattern.drop(plain.length) == "%"))
   }
 
-  private def above(c: BoxColumn, w: NormalizedValue): Condition =
+  private def above(c: FilterColumn, w: NormalizedValue): Condition =
     AdjacentValues.above(w, c.dataType).fold(Condition.Impossible)(low => ray(Some(low), None))
 
-  private def below(c: BoxColumn, w: NormalizedValue): Condition =
+  private def below(c: FilterColumn, w: NormalizedValue): Condition =
     AdjacentValues.below(w, c.dataType).fold(Condition.Impossible)(high => ray(None, Some(high)))
 
   private def ray(min: Option[NormalizedValue], max: Option[NormalizedValue]): Condition =
     Condition(IndexedSeq(Interval(min, max)), orNull = false)
 
-  private def normalize(c: BoxColumn, value: Any): NormalizedValue = Normalization.of(c.dataType).get.normalize(value)
+  private def normalize(c: FilterColumn, value: Any): NormalizedValue = Normalization.of(c.dataType).get.normalize(value)
 
   private object Column {
-    def unapply(e: Expression): Option[BoxColumn] = BoxColumn.of(e)
+    def unapply(e: Expression): Option[FilterColumn] = FilterColumn.of(e)
   }
 
   private object Text {

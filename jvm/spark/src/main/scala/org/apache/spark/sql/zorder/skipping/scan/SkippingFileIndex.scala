@@ -34,7 +34,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.filter.{FilesThatMayMatch, FilesThatReachTop}
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, NoEntry, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.marker.{JoinKeys, TopRows}
-import org.apache.spark.sql.zorder.skipping.predicate.BoxColumn
+import org.apache.spark.sql.zorder.skipping.predicate.FilterColumn
 
 /**
  * A table's own file index, whose files are left out of a scan where the statistics index says that no row of theirs
@@ -119,7 +119,7 @@ final class SkippingFileIndex(
 
   /** Whether the index knows anything of the scan's column. */
   private[skipping] def mayAnswer(column: Attribute): Boolean =
-    !isUnanswered(column) && BoxColumn.of(column).exists(c => index.rangesOf(c.sql, c.dataType).isDefined)
+    !isUnanswered(column) && FilterColumn.of(column).exists(c => index.rangesOf(c.sql, c.dataType).isDefined)
 
   /** Whether a filter is false in all of some file. */
   private[skipping] def leavesOut(filter: Expression): Boolean =

@@ -12,7 +12,7 @@ import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.sources.{BaseRelation, TableScan}
 import org.apache.spark.sql.types.{ArrayType, DoubleType, LongType, NullType, StringType, StructType}
 import org.apache.spark.sql.zorder.insight.advise.{Advice, Advisor}
-import org.apache.spark.sql.zorder.insight.audit.{AuditRow, Auditor, BoxRow, FilterAudit, QueryRow}
+import org.apache.spark.sql.zorder.insight.audit.{AuditRow, Auditor, BlockRangesRow, FilterAudit, QueryRow}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -87,9 +87,9 @@ object TableFunctions {
     Seq("table", "columns"),
     1,
     "'db.t', 'a, b'",
-    BoxRow.schema) { (session, target, more) =>
+    BlockRangesRow.schema) { (session, target, more) =>
     val auditor = Auditor.of(session, target, more.headOption.flatten, None)
-    () => auditor.boxes()
+    () => auditor.blockRanges()
   }
 
   /** `SELECT * FROM clustering_queries('t', 'log')`: what logged queries read, the worst first. */

@@ -159,40 +159,40 @@ final private class RangeMaximum(values: Array[Int]) {
 }
 
 /**
- * Depth in several dimensions at the middles of some boxes, evenly taken: the greatest depth inside a box would take
+ * Depth in several dimensions at the middles of some blocks, evenly taken: the greatest depth inside a block would take
  * time that grows with the power of the number of columns.
  *
  * @param columns
  *   of the same blocks
  */
-final private[zorder] class MeasuredBoxes(columns: IndexedSeq[RankedColumn]) {
+final private[zorder] class MeasuredBlocks(columns: IndexedSeq[RankedColumn]) {
   private val n = columns.headOption.fold(0)(_.blocks)
-  private val lows = columns.map(c => Array.tabulate(n)(c.boxLow)).toArray
-  private val highs = columns.map(c => Array.tabulate(n)(c.boxHigh)).toArray
+  private val lows = columns.map(c => Array.tabulate(n)(c.lowPosition)).toArray
+  private val highs = columns.map(c => Array.tabulate(n)(c.highPosition)).toArray
   private val empty = Array.tabulate(n)(b => columns.exists(_.isOnlyNull(b)))
 
   /** How many blocks are measured. */
-  val size: Int = math.min(n, MeasuredBoxes.Most)
+  val size: Int = math.min(n, MeasuredBlocks.Most)
 
   def block(i: Int): Int = Evenly.place(i, size, n)
 
   /** Number of blocks that a measured one stands for. */
   def weight(i: Int): Long = (block(i + 1) - block(i)).toLong
 
-  /** The middle of a measured box, as a position of the column. */
+  /** The middle of a measured block, as a position of the column. */
   def middle(i: Int, column: Int): Int = columns(column).middle(block(i))
 
   def depths: Depths = {
     val found = new Array[Int](size)
     val met = new Array[Int](size)
-    // each box is compared with all others, by all cores of the driver
+    // each block is compared with all others, by all cores of the driver
     java.util.stream.IntStream.range(0, size).parallel().forEach(i => count(i, found, met))
     val overlaps = (0 until size).iterator.map(i => weight(i).toDouble * met(i)).sum
     val constant = (0 until n).count(b => columns.forall(_.isConstant(b)))
     Depths.of(constant.toLong, overlaps, found, weight, error(found))
   }
 
-  /** How many boxes hold the middle of a measured one, and how many others meet it. */
+  /** How many blocks hold the middle of a measured one, and how many others meet it. */
   private def count(i: Int, found: Array[Int], met: Array[Int]): Unit =
     if (empty(block(i))) found(i) = 1
     else {
@@ -227,7 +227,7 @@ final private[zorder] class MeasuredBoxes(columns: IndexedSeq[RankedColumn]) {
     }
 }
 
-private[zorder] object MeasuredBoxes {
+private[zorder] object MeasuredBlocks {
 
   /** The error of the average is below a thirtieth of the spread. */
   val Most = 1000

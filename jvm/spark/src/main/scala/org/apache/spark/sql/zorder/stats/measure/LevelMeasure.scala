@@ -51,13 +51,13 @@ final private[zorder] class LevelMeasure(blocks: LevelBlocks) {
   def reach(block: Int): Double = joint.map(_._2.reach(block)).sum / joint.length
 
   lazy val numbers: LevelNumbers = {
-    val boxes = new MeasuredBoxes(ranked)
-    val bounds = MetadataBound.of(boxes, ranked, joint.map(_._2), blocks.estimated)
+    val measured = new MeasuredBlocks(ranked)
+    val bounds = MetadataBound.of(measured, ranked, joint.map(_._2), blocks.estimated)
     val own = single.indices.map { c =>
       val (column, reads) = single(c)
       Numbers(ColumnDepth.of(column), LevelMeasure.reads(reads, bounds(c)))
     }
-    val depths = if (own.length == 1 && alike) own.head.depths else boxes.depths
+    val depths = if (own.length == 1 && alike) own.head.depths else measured.depths
     LevelNumbers(
       blocks.level,
       Numbers(depths, LevelMeasure.mean(own.map(_.reads))),
@@ -193,20 +193,20 @@ private object MetadataBound {
    *   per column, for look-ups
    */
   def of(
-      boxes: MeasuredBoxes,
+      measured: MeasuredBlocks,
       columns: IndexedSeq[RankedColumn],
       reads: IndexedSeq[ColumnReads],
       blocks: Long): IndexedSeq[Double] = {
     val mass = columns.indices.map { c =>
       val found = reads(c).masses
       val least = columns(c).scale.span.fold(0.0)(1.0 / _)
-      Array.tabulate(boxes.size) { i =>
-        val at = boxes.middle(i, c)
+      Array.tabulate(measured.size) { i =>
+        val at = measured.middle(i, c)
         if (columns(c).scale.size == 0 || at % 2 == 1) least else math.max(least, found(at / 2))
       }
     }
     val isNull =
-      columns.indices.map(c => Array.tabulate(boxes.size)(i => columns(c).isOnlyNull(boxes.block(i))))
+      columns.indices.map(c => Array.tabulate(measured.size)(i => columns(c).isOnlyNull(measured.block(i))))
     Bound.perColumn(mass.toArray, isNull.toArray, blocks.toDouble).toIndexedSeq
   }
 

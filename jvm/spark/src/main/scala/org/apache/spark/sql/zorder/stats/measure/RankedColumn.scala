@@ -28,12 +28,12 @@ final private[zorder] class RankedColumn(
   /** One value, or none. */
   def isConstant(block: Int): Boolean = !isUnknown(block) && low(block) == high(block)
 
-  /** The side of the block's box, in positions: everything if unknown. */
-  def boxLow(block: Int): Int = math.max(0, 2 * low(block))
+  /** From where to where the block reaches, in positions: everything if unknown. */
+  def lowPosition(block: Int): Int = math.max(0, 2 * low(block))
 
-  def boxHigh(block: Int): Int = if (isKnown(block)) 2 * high(block) else math.max(0, scale.positions - 1)
+  def highPosition(block: Int): Int = if (isKnown(block)) 2 * high(block) else math.max(0, scale.positions - 1)
 
-  def middle(block: Int): Int = scale.middle(boxLow(block), boxHigh(block))
+  def middle(block: Int): Int = scale.middle(lowPosition(block), highPosition(block))
 }
 
 private[zorder] object RankedColumn {

@@ -11,8 +11,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.expr.{Folding, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.querylog.{LoggedBoxes, LoggedCondition}
-import org.apache.spark.sql.zorder.skipping.predicate.{BoxColumn, Boxes, Predicates}
+import org.apache.spark.sql.zorder.querylog.{LoggedRanges, LoggedCondition}
+import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges, Predicates}
 import org.apache.spark.sql.zorder.querylog.scan.ColumnStatistics
 import sparkzorder.curve.cost.Condition
 
@@ -26,22 +26,22 @@ final class Filtered(schema: StructType, session: Shims.ClassicSession, where: S
       case other => throw new IllegalArgumentException(s"$where is no filter: $other")
     }
 
-  val boxes: Boxes = Predicates.boxes(condition)
+  val ranges: FilterRanges = Predicates.ranges(condition)
 
   /** Whether Spark finds the filter true. */
   def isTrue(row: Row): Boolean = eval(condition, row) == true
 
-  private lazy val values: Map[BoxColumn, Expression] =
-    boxes.all.flatMap(_.conditions.keys).distinct.map { c =>
+  private lazy val values: Map[FilterColumn, Expression] =
+    ranges.all.flatMap(_.conditions.keys).distinct.map { c =>
       c -> AskedColumn.of(session, schema, c.sql).get.expression
         .transform { case a: AttributeReference => columns.find(_.name == a.name).get }
     }.toMap
 
-  def inBoxes(row: Row): Boolean = boxes.all.exists(_.conditions.forall { case (c, asked) =>
+  def inRanges(row: Row): Boolean = ranges.all.exists(_.conditions.forall { case (c, asked) =>
     holds(asked, c, eval(values(c), row))
   })
 
-  private def holds(condition: Condition, column: BoxColumn, value: Any): Boolean =
+  private def holds(condition: Condition, column: FilterColumn, value: Any): Boolean =
     if (value == null) condition.orNull
     else {
       val normalized = Normalization.of(column.dataType).get.normalize(value)
@@ -54,15 +54,15 @@ final class Filtered(schema: StructType, session: Shims.ClassicSession, where: S
   }
 }
 
-/** Filters as boxes, and boxes as people read them. */
-trait BoxFixture extends ZOrderSession { this: Suite =>
+/** Filters as ranges, and ranges as people read them. */
+trait FilterFixture extends ZOrderSession { this: Suite =>
 
   protected def filtered(ddl: String, where: String): Filtered =
     new Filtered(StructType.fromDDL(ddl), Shims.classic(spark), where)
 
-  /** The boxes in the words of the log. */
+  /** The ranges in the words of the log. */
   protected def logged(ddl: String, where: String, literals: Boolean = true): Seq[String] =
-    shown(LoggedBoxes.of(filtered(ddl, where).boxes, literals, ColumnStatistics.none))
+    shown(LoggedRanges.of(filtered(ddl, where).ranges, literals, ColumnStatistics.none))
 
   protected def shown(boxes: Seq[Seq[LoggedCondition]]): Seq[String] = boxes.map(_.map(show).mkString(" & "))
 

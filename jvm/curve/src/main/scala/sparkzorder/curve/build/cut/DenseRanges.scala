@@ -19,8 +19,8 @@ import sparkzorder.curve.layout.{RankSpan, Scale}
  * @param tried
  *   rows around which boxes are searched
  */
-final class DenseBoxes(sample: RankedSample, blocks: Double, tried: Int) {
-  import DenseBoxes._
+final class DenseRanges(sample: RankedSample, blocks: Double, tried: Int) {
+  import DenseRanges._
 
   private[this] val size =
     math.max(1, math.min(sample.rows, math.round(sample.rows / math.max(1.0, blocks)).toInt))
@@ -126,7 +126,7 @@ final class DenseBoxes(sample: RankedSample, blocks: Double, tried: Int) {
     }
 }
 
-object DenseBoxes {
+object DenseRanges {
 
   /** Sides are in proportions of up to 2^Rounds. */
   private val Rounds = 10

@@ -17,7 +17,7 @@ import sparkzorder.mark.SameOnAllLines
 
 /** Logged queries as boxes over the columns of a layout. */
 @SameOnAllLines
-class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
+class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
   private lazy val session = Shims.classic(spark)
   private val schema = StructType.fromDDL("a INT, status STRING, n STRUCT<x: INT>, b BIGINT")
 
@@ -33,8 +33,8 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
     LoggedQuery(None, None, name, weight, boxes)
 
   private def of(columns: Seq[String], sample: Seq[org.apache.spark.sql.zorder.clustering.fit.SampleColumn])(
-      queries: LoggedQuery*): LogBoxes =
-    LogBoxes.of(session, schema, QueryLog("log", queries), columns, Sample(sample.toIndexedSeq))
+      queries: LoggedQuery*): DrawnQueries =
+    DrawnQueries.of(session, schema, QueryLog("log", queries), columns, Sample(sample.toIndexedSeq))
 
   private def equal(column: String, values: String*): LoggedCondition =
     LoggedCondition(column, if (values.size == 1) "equal" else "in", values = values)
@@ -50,10 +50,10 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
         Seq(LoggedCondition("`a`", "range", low = Some("2"), high = Some("4"))),
         Seq(equal("status", "OPEN"))))
     assert(found.queries === IndexedSeq(
-      Query(Query.of(0 -> Condition.equal(NormalizedLong(5))).boxes, 0.75),
+      Query(Query.of(0 -> Condition.equal(NormalizedLong(5))).conjunctions, 0.75),
       Query(
-        Query.of(0 -> Condition.between(NormalizedLong(2), NormalizedLong(4))).boxes ++
-          Query.of(1 -> Condition.equal(bytes("OPEN"))).boxes,
+        Query.of(0 -> Condition.between(NormalizedLong(2), NormalizedLong(4))).conjunctions ++
+          Query.of(1 -> Condition.equal(bytes("OPEN"))).conjunctions,
         0.25)))
     assert(found.others === Seq("b" -> 0.75))
   }
@@ -65,33 +65,33 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
       query("q3", 1, Seq(LoggedCondition("a", "not_null"))),
       query("q4", 1, Seq(equal("a", "1"), equal("a", "2"))),
       query("q5", 1, Seq(equal("a", "many"))))
-    val boxes = found.queries.map(_.boxes)
-    assert(boxes(0).head.conditions(0).intervals.head.meets(bytes("OPEN"), bytes("OPEN")))
-    assert(!boxes(0).head.conditions(0).intervals.head.meets(bytes("OQ"), bytes("OQ")))
-    assert(boxes(1).head.conditions === Map(1 -> Condition.IsNull))
-    assert(boxes(2).head.conditions === Map(1 -> Condition.IsNotNull))
-    assert(boxes(3).isEmpty && boxes(4).head.conditions.isEmpty)
+    val conjunctions = found.queries.map(_.conjunctions)
+    assert(conjunctions(0).head.conditions(0).intervals.head.meets(bytes("OPEN"), bytes("OPEN")))
+    assert(!conjunctions(0).head.conditions(0).intervals.head.meets(bytes("OQ"), bytes("OQ")))
+    assert(conjunctions(1).head.conditions === Map(1 -> Condition.IsNull))
+    assert(conjunctions(2).head.conditions === Map(1 -> Condition.IsNotNull))
+    assert(conjunctions(3).isEmpty && conjunctions(4).head.conditions.isEmpty)
   }
 
   test("without values they are drawn by how often rows have them, the same every time") {
     val q = query("q", 1, Seq(LoggedCondition("a", "equal"), LoggedCondition("status", "equal")))
     val found = of(Seq("a", "status"), Seq(a, status))(q)
-    assert(found.queries.size === LogBoxes.Queries && math.abs(found.queries.map(_.weight).sum - 1) < 1e-9)
-    val zero = found.queries.count(_.boxes.head.conditions(0) == Condition.equal(NormalizedLong(0)))
-    val open = found.queries.count(_.boxes.head.conditions(1) == Condition.equal(bytes("OPEN")))
+    assert(found.queries.size === DrawnQueries.Queries && math.abs(found.queries.map(_.weight).sum - 1) < 1e-9)
+    val zero = found.queries.count(_.conjunctions.head.conditions(0) == Condition.equal(NormalizedLong(0)))
+    val open = found.queries.count(_.conjunctions.head.conditions(1) == Condition.equal(bytes("OPEN")))
     // 200 and 40 expected; five standard deviations
     assert(math.abs(zero - 200) <= 50 && math.abs(open - 40) <= 30)
     // a row with OPEN has an even number: both conditions are of one row
     assert(found.queries.forall(q =>
-      q.boxes.head.conditions(1) != Condition.equal(bytes("OPEN")) ||
-        q.boxes.head.conditions(0) == Condition.equal(NormalizedLong(0))))
+      q.conjunctions.head.conditions(1) != Condition.equal(bytes("OPEN")) ||
+        q.conjunctions.head.conditions(0) == Condition.equal(NormalizedLong(0))))
     assert(of(Seq("a", "status"), Seq(a, status))(q) === found)
   }
 
   test("ranges are as wide as the log says, in rows") {
     val q = query("q", 1, Seq(LoggedCondition("a", "range", width = Some(0.1))))
     val shares = of(Seq("a"), Seq(a))(q).queries.map { found =>
-      val range = found.boxes.head.conditions(0).intervals.head
+      val range = found.conjunctions.head.conditions(0).intervals.head
       a.sorted.countBetween(range.min.get, range.max.get) / rows.toDouble
     }
     // half of the rows hold one value: a range that meets it has them all
@@ -103,9 +103,9 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
     val found = of(Seq("a"), Seq(a))(many: _*)
     assert(math.abs(found.queries.map(_.weight).sum - 1) < 1e-9)
     val heavy =
-      found.queries.filter(_.boxes.head.conditions(0) == Condition.equal(NormalizedLong(0))).map(_.weight).sum
-    assert(math.abs(heavy - 1000.0 / 1999) <= 1.0 / LogBoxes.Queries)
-    assert(found.queries.size <= LogBoxes.Queries)
+      found.queries.filter(_.conjunctions.head.conditions(0) == Condition.equal(NormalizedLong(0))).map(_.weight).sum
+    assert(math.abs(heavy - 1000.0 / 1999) <= 1.0 / DrawnQueries.Queries)
+    assert(found.queries.size <= DrawnQueries.Queries)
   }
 
   test("an expression is known by its own condition, and by the values of its column") {
@@ -115,13 +115,13 @@ class LogBoxesSuite extends AnyFunSuite with ZOrderSession {
       query("q2", 1, Seq(equal("status", "done", "OPEN"))),
       query("q3", 1, Seq(equal("upper(status)", "DONE"))),
       query("q4", 1, Seq(equal("(status = 'OPEN')", "true"), equal("N.X", "4"))))
-    val boxes = found.queries.map(_.boxes.head.conditions)
-    assert(boxes(0) === Map(0 -> Condition.equal(NormalizedLong(1)), 1 -> Condition.equal(bytes("OPEN"))))
-    assert(boxes(1) === Map(
+    val conjunctions = found.queries.map(_.conjunctions.head.conditions)
+    assert(conjunctions(0) === Map(0 -> Condition.equal(NormalizedLong(1)), 1 -> Condition.equal(bytes("OPEN"))))
+    assert(conjunctions(1) === Map(
       0 -> Condition.in(Seq(NormalizedLong(0), NormalizedLong(1))),
       1 -> Condition.in(Seq(bytes("DONE"), bytes("OPEN")))))
-    assert(boxes(2) === Map(1 -> Condition.equal(bytes("DONE"))))
-    assert(boxes(3) === Map(0 -> Condition.equal(NormalizedLong(1)), 2 -> Condition.equal(NormalizedLong(4))))
+    assert(conjunctions(2) === Map(1 -> Condition.equal(bytes("DONE"))))
+    assert(conjunctions(3) === Map(0 -> Condition.equal(NormalizedLong(1)), 2 -> Condition.equal(NormalizedLong(4))))
   }
 
   test("a log is a table, a view or a path; anything else is one sentence") {

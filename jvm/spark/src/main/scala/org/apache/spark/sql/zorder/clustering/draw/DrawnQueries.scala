@@ -19,19 +19,19 @@ import org.apache.spark.sql.zorder.querylog.{
   QueryLog,
   QueryText
 }
-import org.apache.spark.sql.zorder.skipping.predicate.{AdjacentValues, BoxColumn, Conditions, ValueText}
+import org.apache.spark.sql.zorder.skipping.predicate.{AdjacentValues, FilterColumn, Conditions, ValueText}
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue}
-import sparkzorder.curve.cost.{Box, Condition, Interval, Query}
+import sparkzorder.curve.cost.{Conjunction, Condition, Interval, Query}
 
 /**
- * The queries of a log on one table as boxes over some of its columns.
+ * The queries of a log on one table as conjunctions over some of its columns.
  *
  * @param shapes
  *   weights add up to 1; conditions on other columns are left out, which makes a query larger, never smaller
  * @param others
  *   other columns in the queries' filters with their share of the log's weight, the largest first
  */
-final case class LogBoxes(shapes: IndexedSeq[QueryGroup], others: Seq[(String, Double)]) {
+final case class DrawnQueries(shapes: IndexedSeq[QueryGroup], others: Seq[(String, Double)]) {
   def queries: IndexedSeq[Query] = shapes.flatMap(_.queries)
 }
 
@@ -45,7 +45,7 @@ final case class QueryGroup(text: String, queries: IndexedSeq[Query]) {
   def weight: Double = queries.map(_.weight).sum
 }
 
-object LogBoxes {
+object DrawnQueries {
 
   /** The number of queries drawn from a log that has no values or more queries than this. */
   val Queries = 400
@@ -56,7 +56,7 @@ object LogBoxes {
    * @param log
    *   of this table alone ([[QueryLog.on]])
    * @param columns
-   *   columns or expressions as SQL text; a box has them by their place in this list
+   *   columns or expressions as SQL text; a query has them by their place in this list
    * @param sample
    *   sampled rows with these columns in this order; used where the log has no values
    */
@@ -65,14 +65,14 @@ object LogBoxes {
       schema: StructType,
       log: QueryLog,
       columns: Seq[String],
-      sample: Sample): LogBoxes = drawing(session, schema, log, columns)(sample)
+      sample: Sample): DrawnQueries = drawing(session, schema, log, columns)(sample)
 
   /** The same for several samples, as of the partitions of a table: the columns are looked up once. */
   def drawing(
       session: ClassicSession,
       schema: StructType,
       log: QueryLog,
-      columns: Seq[String]): Sample => LogBoxes = {
+      columns: Seq[String]): Sample => DrawnQueries = {
     val asked = columns.map(AskedColumn.of(session, schema, _)).toIndexedSeq
     val texts = log.queries.flatMap(_.boxes).flatten.map(_.column).distinct
     val resolved = texts.flatMap(t => AskedColumn.of(session, schema, t).map(t -> _)).toMap
@@ -83,7 +83,7 @@ object LogBoxes {
         QueryText.of(q) -> pick.queries(q, weight, times)
       }
       val groups = drawn.map(_._1).distinct.map(t => QueryGroup(t, drawn.filter(_._1 == t).flatMap(_._2)))
-      LogBoxes(groups, pick.others(log.queries, all))
+      DrawnQueries(groups, pick.others(log.queries, all))
     }
   }
 
@@ -110,10 +110,10 @@ object LogBoxes {
 }
 
 /**
- * Turns logged queries into boxes; draws the values that the log does not have.
+ * Turns logged queries into conjunctions; draws the values that the log does not have.
  *
  * @param asked
- *   the columns of the boxes; None for a column that no log can name
+ *   the columns of the conjunctions; None for a column that no log can name
  * @param resolved
  *   the columns of the log by their text
  */
@@ -122,16 +122,16 @@ final private class QueryDrawing(
     resolved: Map[String, AskedColumn],
     sample: Sample) {
 
-  /** Whether the log has all values of the query, for the columns of the boxes. */
+  /** Whether the log has all values of the query, for the columns of the conjunctions. */
   def isExact(q: LoggedQuery): Boolean =
     q.boxes.flatten.forall(c => placeOf(c).isEmpty || DrawnCondition.isExact(c))
 
   def queries(q: LoggedQuery, weight: Double, times: Int): Seq[Query] = {
     val random = new SplittableRandom(q.query.hashCode.toLong)
-    (0 until times).map(_ => Query(boxes(q, random), weight / times))
+    (0 until times).map(_ => Query(conjunctions(q, random), weight / times))
   }
 
-  /** Columns outside of the boxes that queries have conditions on, with the share of the weight of these queries. */
+  /** Columns outside of these that queries have conditions on, with the share of the weight of these queries. */
   def others(queries: Seq[LoggedQuery], all: Double): Seq[(String, Double)] = {
     val each = for {
       q <- queries
@@ -142,24 +142,24 @@ final private class QueryDrawing(
       .sortBy { case (column, share) => (-share, column) }
   }
 
-  private def boxes(q: LoggedQuery, random: SplittableRandom): IndexedSeq[Box] = {
+  private def conjunctions(q: LoggedQuery, random: SplittableRandom): IndexedSeq[Conjunction] = {
     val row = if (sample.rows == 0) 0 else random.nextInt(sample.rows)
-    val all = q.boxes.map(b => Box(conditions(b, row, random))).filterNot(_.impossible).distinct
+    val all = q.boxes.map(b => Conjunction(conditions(b, row, random))).filterNot(_.impossible).distinct
     all.find(_.conditions.isEmpty).fold(all)(Seq(_)).toIndexedSeq
   }
 
   private def conditions(
-      box: Seq[LoggedCondition],
+      together: Seq[LoggedCondition],
       row: Int,
       random: SplittableRandom): Map[Int, Condition] = {
     val direct = for {
-      logged <- box
+      logged <- together
       place <- placeOf(logged)
       condition <- condition(logged, place, row, random)
     } yield place -> condition
     val derived = for {
       place <- asked.indices
-      logged <- box
+      logged <- together
       condition <- computed(place, logged)
     } yield place -> condition
     (direct ++ derived).groupBy(_._1).map { case (place, all) =>
@@ -270,7 +270,7 @@ private[clustering] object DrawnCondition {
 }
 
 /** A resolved column or expression over a table's columns. Two with equal `column`s are the same. */
-final private[zorder] case class AskedColumn(column: BoxColumn, expression: Expression) {
+final private[zorder] case class AskedColumn(column: FilterColumn, expression: Expression) {
 
   /** The condition on this column that follows from values of another one, if it is computed from that one alone. */
   def from(other: AskedColumn, points: Seq[NormalizedValue]): Option[Condition] =
@@ -301,7 +301,7 @@ private[zorder] object AskedColumn {
           case other => other
         }
         val expression = ColumnPath.asDeclared(plain, columns)
-        BoxColumn.of(expression).map(AskedColumn(_, expression))
+        FilterColumn.of(expression).map(AskedColumn(_, expression))
       case _ => None
     }
   }.toOption.flatten
