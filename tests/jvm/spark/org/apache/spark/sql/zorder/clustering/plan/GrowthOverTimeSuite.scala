@@ -30,38 +30,38 @@ class GrowthOverTimeSuite extends AnyFunSuite {
     }.sum / 2
 
   private def grow(cells: Int, share: Double, budget: Double = 5.0): Outcome = {
-    val fresh = (first * share).toLong
-    var settled = first
-    var appended = Vector.empty[(AppendedFiles, Seq[(Long, Double)])]
+    val newBytes = (first * share).toLong
+    var inLayout = first
+    var sortedRuns = Vector.empty[(SortedRun, Seq[(Long, Double)])]
     var written = 0L
     val each = (1 to 30).map { run =>
       val growth = Growth(
-        Array.fill(cells)(settled / cells),
+        Array.fill(cells)(inLayout / cells),
         Array.fill(cells)(100L),
-        fresh,
-        appended.map(_._1),
+        newBytes,
+        sortedRuns.map(_._1),
         hurts = true)
       growth.decide(budget) match {
         case GrowthPlan.Refit =>
-          settled += fresh + appended.map(_._1.bytes).sum
-          appended = Vector.empty
-          written += settled
+          inLayout += newBytes + sortedRuns.map(_._1.bytes).sum
+          sortedRuns = Vector.empty
+          written += inLayout
         case append: GrowthPlan.Append =>
           val files = append.fileOf.indices.groupBy(append.fileOf(_)).toSeq.sortBy(_._1).map(_._2)
           val spans = files.zipWithIndex.map { case (f, i) =>
             (DataFile(s"$run-$i", append.bytes * f.length / cells, 0L, ""), f.head, f.last + 1)
           }
           val read = files.map(f => (append.bytes * f.length / cells, extent(f, cells)))
-          appended = appended.dropRight(append.merged) :+ ((AppendedFiles(spans), read))
+          sortedRuns = sortedRuns.dropRight(append.merged) :+ ((SortedRun(spans), read))
           written += append.bytes
         case other => fail(s"$other")
       }
-      val rows = settled + appended.map(_._1.bytes).sum
-      val read = settled / math.sqrt(cells.toDouble) +
-        appended.flatMap(_._2).map { case (bytes, width) => bytes * width }.sum
-      (read / (rows / math.sqrt(cells.toDouble)), 1 + appended.map(_._1.spans.length).sum.toDouble / cells)
+      val rows = inLayout + sortedRuns.map(_._1.bytes).sum
+      val read = inLayout / math.sqrt(cells.toDouble) +
+        sortedRuns.flatMap(_._2).map { case (bytes, width) => bytes * width }.sum
+      (read / (rows / math.sqrt(cells.toDouble)), 1 + sortedRuns.map(_._1.spans.length).sum.toDouble / cells)
     }
-    Outcome(each.map(_._1), written.toDouble / (30 * fresh), each.map(_._2).max)
+    Outcome(each.map(_._1), written.toDouble / (30 * newBytes), each.map(_._2).max)
   }
 
   test(

@@ -14,17 +14,17 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def growth(
       rows: Map[Int, Long],
-      freshBytes: Long,
-      spanning: Long = 0,
+      newBytes: Long,
+      sortedRunBytes: Long = 0,
       hurts: Boolean = false): Growth =
-    Growth(cells, Array.tabulate(100)(rows.getOrElse(_, 0L)), freshBytes, before(spanning), hurts)
+    Growth(cells, Array.tabulate(100)(rows.getOrElse(_, 0L)), newBytes, before(sortedRunBytes), hurts)
 
-  private def before(bytes: Long*): Seq[AppendedFiles] = bytes.filter(_ > 0).zipWithIndex.map {
-    case (b, i) => AppendedFiles(Seq((DataFile(s"f$i", b, 0L, ""), 0, 100)))
+  private def before(bytes: Long*): Seq[SortedRun] = bytes.filter(_ > 0).zipWithIndex.map {
+    case (b, i) => SortedRun(Seq((DataFile(s"f$i", b, 0L, ""), 0, 100)))
   }
 
   test("rows of a few cells are merged into them") {
-    val few = growth(Map(3 -> 50L, 4 -> 50L), freshBytes = 1000)
+    val few = growth(Map(3 -> 50L, 4 -> 50L), newBytes = 1000)
     assert(few.amplification === 3.0)
     assert(few.decide(5.0) === GrowthPlan.Merge(Set(3, 4)))
     assert(few.decide(2.9).isInstanceOf[GrowthPlan.Append])
@@ -32,21 +32,21 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   test("rows in all cells become files of their own, more than their bytes would fill") {
     val all = (0 until 100).map(_ -> 10L).toMap
-    val one = growth(all, freshBytes = 1000)
+    val one = growth(all, newBytes = 1000)
     assert(one.amplification === 101.0)
     assert(one.decide(5.0).asInstanceOf[GrowthPlan.Append].files === 8)
-    val five = growth(all, freshBytes = 5000).decide(5.0).asInstanceOf[GrowthPlan.Append]
+    val five = growth(all, newBytes = 5000).decide(5.0).asInstanceOf[GrowthPlan.Append]
     assert(five.files === 16 && five.merged === 0)
     assert(five.fileOf.groupBy(f => f).map(_._2.length).toSet === Set(6, 7))
     // one row in 100,000 is not worth files that hold next to nothing
-    assert(growth(all, freshBytes = 1).decide(5.0).asInstanceOf[GrowthPlan.Append].files === 1)
+    assert(growth(all, newBytes = 1).decide(5.0).asInstanceOf[GrowthPlan.Append].files === 1)
   }
 
   test("everything is written anew when look-ups suffer and two thirds of the budget are enough for it") {
     val all = (0 until 100).map(_ -> 10L).toMap
-    assert(growth(all, 1000, spanning = 42000, hurts = true).decide(5.0) === GrowthPlan.Refit)
-    assert(growth(all, 1000, spanning = 42000).decide(5.0).isInstanceOf[GrowthPlan.Append])
-    assert(growth(all, 1000, spanning = 41000, hurts = true).decide(5.0).isInstanceOf[GrowthPlan.Append])
+    assert(growth(all, 1000, sortedRunBytes = 42000, hurts = true).decide(5.0) === GrowthPlan.Refit)
+    assert(growth(all, 1000, sortedRunBytes = 42000).decide(5.0).isInstanceOf[GrowthPlan.Append])
+    assert(growth(all, 1000, sortedRunBytes = 41000, hurts = true).decide(5.0).isInstanceOf[GrowthPlan.Append])
   }
 
   test("files across cells are merged with new rows while they are not much larger") {

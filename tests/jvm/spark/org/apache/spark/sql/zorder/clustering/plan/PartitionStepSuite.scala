@@ -28,7 +28,7 @@ class PartitionStepSuite extends AnyFunSuite {
 
   /** All new files move, and the partition is clustered anew. */
   private def ahead(placed: PlacedPartition, most: Long): Seq[PartitionStep] =
-    PartitionStep.ahead(placed, placed.fresh, GrowthPlan.Refit, layout, most)
+    PartitionStep.ahead(placed, placed.newFiles, GrowthPlan.Refit, layout, most)
 
   private def bytes(step: PartitionStep): Long = step.files.map(_.length).sum
 
@@ -48,55 +48,55 @@ class PartitionStepSuite extends AnyFunSuite {
   }
 
   test("files are gathered within the limit, then regions are settled within it, the first before the last") {
-    val placed = PlacedPartition("", None, fresh = files(10, 100))
+    val placed = PlacedPartition("", None, newFiles = files(10, 100))
     val gathering = ahead(placed, 250)
-    assert(gathering.map(_.files.length) === Seq(2, 2, 2, 2, 2) && gathering.forall(!_.settles))
+    assert(gathering.map(_.files.length) === Seq(2, 2, 2, 2, 2) && gathering.forall(!_.finishes))
     assert(gathering.head.outputs.each.map(t => (t.fileNumber, t.until)) === Regions.of(layout, 8).spans)
-    assert(gathering.head.outputs.each.forall(_.level === OutputFiles.Gathered))
+    assert(gathering.head.outputs.each.forall(_.level === OutputFiles.InRegion))
     assert(PartitionStep.afterFirst(gathering, placed, GrowthPlan.Refit, 250) === 4 + 4)
 
     val spans = Regions.of(layout, 8).spans
-    val gathered = placed.copy(
-      fresh = Nil,
-      gathered = spans.zip(files(5, 120)).map { case (s, f) => s -> Seq(f) }.toMap)
-    val settling = ahead(gathered, 250)
-    assert(settling.map(_.outputs.each.map(_.fileNumber)) === Seq(Seq(0, 1), Seq(2, 3, 4, 5), Seq(6, 7)))
-    assert(settling.forall(s => s.settles && s.files.map(_.length).sum <= 250))
-    assert(PartitionStep.afterFirst(settling, gathered, GrowthPlan.Refit, 250) === 2)
+    val byRegion = placed.copy(
+      newFiles = Nil,
+      byRegion = spans.zip(files(5, 120)).map { case (s, f) => s -> Seq(f) }.toMap)
+    val finishing = ahead(byRegion, 250)
+    assert(finishing.map(_.outputs.each.map(_.fileNumber)) === Seq(Seq(0, 1), Seq(2, 3, 4, 5), Seq(6, 7)))
+    assert(finishing.forall(s => s.finishes && s.files.map(_.length).sum <= 250))
+    assert(PartitionStep.afterFirst(finishing, byRegion, GrowthPlan.Refit, 250) === 2)
   }
 
   test("a step is never empty, however small the limit") {
-    val steps = ahead(PlacedPartition("", None, fresh = files(3, 100)), 1)
+    val steps = ahead(PlacedPartition("", None, newFiles = files(3, 100)), 1)
     assert(steps.map(_.files.length) === Seq(1, 1, 1))
   }
 
   test("new rows are gathered, and each region that has some is written with the cells that they fell into") {
-    val settled = (0 until 8).map(n => n -> Seq(DataFile(s"s$n", 100, 0L, ""))).toMap
-    val placed = PlacedPartition("", Some("x"), settled, fresh = files(3, 100))
+    val inLayout = (0 until 8).map(n => n -> Seq(DataFile(s"s$n", 100, 0L, ""))).toMap
+    val placed = PlacedPartition("", Some("x"), inLayout, newFiles = files(3, 100))
     val merge = GrowthPlan.Merge(Set(0, 6))
-    val gathering = PartitionStep.ahead(placed, placed.fresh, merge, layout, 300)
-    assert(gathering.length === 1 && !gathering.head.settles && bytes(gathering.head) === 300)
+    val gathering = PartitionStep.ahead(placed, placed.newFiles, merge, layout, 300)
+    assert(gathering.length === 1 && !gathering.head.finishes && bytes(gathering.head) === 300)
     assert(PartitionStep.afterFirst(gathering, placed, merge, 300) === 2)
-    val gathered = placed.copy(
-      fresh = files(2, 10),
-      gathered = Map((0, 1) -> files(1, 150), (6, 8) -> files(1, 150)))
-    val settling = PartitionStep.ahead(gathered, Nil, merge, layout, 300)
-    assert(settling.map(_.files.map(_.path)) === Seq(Seq("f0", "s0"), Seq("f0", "s6")))
-    assert(settling.forall(s => s.settles && !s.outputs.spread))
+    val byRegion = placed.copy(
+      newFiles = files(2, 10),
+      byRegion = Map((0, 1) -> files(1, 150), (6, 8) -> files(1, 150)))
+    val finishing = PartitionStep.ahead(byRegion, Nil, merge, layout, 300)
+    assert(finishing.map(_.files.map(_.path)) === Seq(Seq("f0", "s0"), Seq("f0", "s6")))
+    assert(finishing.forall(s => s.finishes && !s.outputs.spread))
     // a statement that goes on where another died does not know the cells
-    val resumed = PartitionStep.ahead(gathered, Nil, GrowthPlan.Refit, layout, 400)
+    val resumed = PartitionStep.ahead(byRegion, Nil, GrowthPlan.Refit, layout, 400)
     assert(resumed.map(_.files.map(_.path)) === Seq(Seq("f0", "s0"), Seq("f0", "s6", "s7")))
   }
 
   test("new rows that are appended: as many files in steps as at once") {
-    val placed = PlacedPartition("", Some("x"), Map(0 -> files(1, 10)), fresh = files(6, 100))
+    val placed = PlacedPartition("", Some("x"), Map(0 -> files(1, 10)), newFiles = files(6, 100))
     val append = GrowthPlan.Append(Array(0, 0, 1, 1, 2, 3, 4, 5), 600)
-    val steps = PartitionStep.ahead(placed, placed.fresh, append, layout, 200)
-    assert(steps.map(_.outputs.each.length) === Seq(2, 2, 2) && steps.forall(_.settles))
-    assert(steps.forall(_.outputs.each.forall(_.level === OutputFiles.Appended)))
+    val steps = PartitionStep.ahead(placed, placed.newFiles, append, layout, 200)
+    assert(steps.map(_.outputs.each.length) === Seq(2, 2, 2) && steps.forall(_.finishes))
+    assert(steps.forall(_.outputs.each.forall(_.level === OutputFiles.InSortedRun)))
     assert(steps.head.outputs.each.map(t => (t.fileNumber, t.until)) === Seq((0, 5), (5, 8)))
     // the second batch sees what the first has left
-    val rest = PartitionStep.ahead(placed, placed.fresh.drop(2), append, layout, 200)
+    val rest = PartitionStep.ahead(placed, placed.newFiles.drop(2), append, layout, 200)
     assert(rest.map(_.outputs.each.length) === Seq(2, 2))
     assert(PartitionStep.afterFirst(rest, placed, append, 200) === 1)
   }

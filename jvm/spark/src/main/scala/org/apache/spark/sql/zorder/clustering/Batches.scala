@@ -20,7 +20,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  *   partitions of earlier batches
  * @param underway
  *   the partition whose steps come next
- * @param thinned
+ * @param deletesRewritten
  *   partitions in which earlier batches have rewritten the files that had lost many rows
  */
 final private[clustering] class Batches(
@@ -28,7 +28,7 @@ final private[clustering] class Batches(
     startedMs: Long,
     done: Set[String] = Set.empty,
     val underway: Option[Underway] = None,
-    override val thinned: Set[String] = Set.empty)
+    override val deletesRewritten: Set[String] = Set.empty)
     extends EarlierBatches {
 
   override def waiting: Set[String] = underway.fold(Set.empty[String])(_.waiting)
@@ -85,7 +85,7 @@ final private[clustering] class Batches(
   private def mostBytes: Long = options.maxBytesInFlight.getOrElse(Long.MaxValue)
 
   def after(batch: Batch): Batches =
-    new Batches(options, startedMs, done ++ batch.finished, batch.underway, thinned ++ batch.thinned)
+    new Batches(options, startedMs, done ++ batch.finished, batch.underway, deletesRewritten ++ batch.deletesRewritten)
 
   /** Which limit keeps the statement from a further batch; None if there is none. */
   def limitReached(soFar: RunReport): Option[String] =
@@ -110,14 +110,14 @@ private[clustering] object Batches {
  *   partitions for later batches
  * @param underway
  *   the partition that this batch has brought a step further
- * @param thinned
+ * @param deletesRewritten
  *   partitions in which it rewrote only the files that had lost many rows
  */
 final private[clustering] case class Batch(
     finished: Set[String] = Set.empty,
     left: Seq[String] = Nil,
     underway: Option[Underway] = None,
-    thinned: Set[String] = Set.empty) {
+    deletesRewritten: Set[String] = Set.empty) {
 
   def isLast: Boolean = left.isEmpty && underway.isEmpty
 

@@ -204,18 +204,18 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   /** Leaves partitions in place alone, continues a partition that is underway, and clusters the others. */
   private def byPlacement(resolved: ResolvedRequest, selected: Selection): BatchResult = {
     val placement = new Placement(table, resolved.columns, curve, options, batches).of(selected)
-    val waiting = placement.filterNot(_.inPlace).map(p => p.directory -> p.all.map(_.length).sum)
+    val waiting = placement.filterNot(_.nothingToDo).map(p => p.directory -> p.all.map(_.length).sum)
     val underway = placement.find(p =>
       if (batches.underway.isDefined) batches.underway.exists(_.directory == p.directory)
-      else p.gathered.nonEmpty)
+      else p.byRegion.nonEmpty)
     val batch = next(waiting)
-    val (moving, settled) = placement.partition(p => batch.finished(p.directory))
+    val (moving, staying) = placement.partition(p => batch.finished(p.directory))
     underway match {
       case Some(p) =>
         val others = waiting.map(_._1).filterNot(_ == p.directory)
         new PartitionSteps(context, batches, resolved).next(p, selected, others)
       case None if moving.isEmpty => allInPlace(selected)
-      case None => incrementOrNewLayout(resolved, selected, moving, settled, batch)
+      case None => incrementOrNewLayout(resolved, selected, moving, staying, batch)
     }
   }
 
@@ -224,7 +224,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       resolved: ResolvedRequest,
       selected: Selection,
       moving: Seq[PlacedPartition],
-      settled: Seq[PlacedPartition],
+      staying: Seq[PlacedPartition],
       batch: Batch): BatchResult = {
     def clusterAnew(except: Seq[PlacedPartition]): BatchResult =
       newLayout(resolved, selected.without(except.flatMap(_.all)), batch)
@@ -233,11 +233,11 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     def others(result: BatchResult): Seq[String] =
       moving.map(_.directory).filterNot(handled(result))
     increment(resolved, selected, moving) match {
-      case None => clusterAnew(except = settled)
+      case None => clusterAnew(except = staying)
       case Some(result) if !request.dryRun =>
         result.copy(batch = result.batch.copy(left = others(result) ++ batch.left))
       case Some(result) if result.status == RunStatus.NothingToDo && others(result).nonEmpty =>
-        clusterAnew(except = settled ++ moving.filter(p => handled(result)(p.directory)))
+        clusterAnew(except = staying ++ moving.filter(p => handled(result)(p.directory)))
       case Some(result) => result
     }
   }
@@ -249,8 +249,8 @@ final private class BatchRun(context: RunContext, batches: Batches) {
       moving: Seq[PlacedPartition]): Option[BatchResult] = {
     val known =
       moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
-    val thinned = known.collect { case (p, ref) if p.thinned.nonEmpty => p.thinnedFirst -> ref }
-    val growing = if (thinned.isEmpty) known else thinned
+    val withDeletes = known.collect { case (p, ref) if p.withDeletes.nonEmpty => p.deletesFirst -> ref }
+    val growing = if (withDeletes.isEmpty) known else withDeletes
     if (growing.isEmpty) None
     else new IncrementPlanner(context, batches)(growing, resolved, selected).map(carryOut(resolved, _))
   }

@@ -45,7 +45,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     }(_.summary)
     // files that have lost all their rows leave no file when they are written again
     val (waiting, idle) =
-      partitions.partition { case (p, _) => p.later.isDefined || input.rows(p.fresh) > 0 }
+      partitions.partition { case (p, _) => p.newFilesAfter.isDefined || input.rows(p.newFiles) > 0 }
     if (waiting.isEmpty) Some(Left(noRows(idle.map(_._1), selected)))
     else
       plan(waiting, resolved, input, selected).map(p => Right(p.copy(idle = idle.map(_._1.directory).toSet)))
@@ -56,7 +56,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     BatchResult.of(
       context,
       RunStatus.NothingToDo,
-      s"${HumanReadable.files(idle.flatMap(_.fresh))} have come that hold no rows.${selected.summary}",
+      s"${HumanReadable.files(idle.flatMap(_.newFiles))} have come that hold no rows.${selected.summary}",
       BatchMetrics.unplanned(context, selected.considered, selected.considered),
       batch = Batch(idle.map(_.directory).toSet))
 
@@ -65,23 +65,23 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       resolved: ResolvedRequest,
       input: Inspection,
       selected: Selection): Option[BatchPlan] = {
-    val fresh = filePlan(partitions.map { case (p, ref) =>
-      PinnedPartition(p.directory, p.fresh) -> ref.layout.files
+    val incoming = filePlan(partitions.map { case (p, ref) =>
+      PinnedPartition(p.directory, p.newFiles) -> ref.layout.files
     })
-    val source = input.relation(fresh)
+    val source = input.relation(incoming)
     val columns = resolved.columnsOf(context, source.plan)
     if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None
     else {
       val tracked =
-        TrackedColumns.of(user, table, source.plan, columns, input.statistics, input.footersOf(fresh))
+        TrackedColumns.of(user, table, source.plan, columns, input.statistics, input.footersOf(incoming))
       val routes = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
-      val counted = progress.step("sample")(count(source, input.rows(fresh), tracked, routes))(c =>
+      val counted = progress.step("sample")(count(source, input.rows(incoming), tracked, routes))(c =>
         s"${HumanReadable.count(c.rows.sum, "new row")} counted by file number")
       val forecaster = new IncrementForecaster(pinned, input, tracked, options)
       val decided = progress.step("forecast") {
         partitions.zip(routes.firstFile).map { case ((placed, ref), first) =>
           val growth = forecaster.growth(placed, counted.rows.slice(first, first + ref.layout.files))
-          val mayRefit = request.where.isEmpty && placed.later.isEmpty
+          val mayRefit = request.where.isEmpty && placed.newFilesAfter.isEmpty
           GrowingPartition(placed, ref, growth, growth.decide(options.writeBudget, mayRefit))
         }
       }(g => s"${g.count(_.plan != GrowthPlan.Refit)} of ${g.length} partitions grow in their layouts")
@@ -125,7 +125,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       counted: Counted,
       selected: Selection): BatchPlan = {
     val files = filePlan(growing.map { g =>
-      PinnedPartition(g.placed.directory, g.placed.fresh ++ g.rewritten) -> g.ref.layout.files
+      PinnedPartition(g.placed.directory, g.placed.newFiles ++ g.rewritten) -> g.ref.layout.files
     })
     val source = input.relation(files)
     val outputs = GrowingPartition.outputs(growing)
@@ -145,8 +145,8 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       sampledRows = counted.rows.sum,
       kept = Some(forecaster.levelsWithout(growing, files.files)))
     val batch = Batch(
-      finished = growing.filter(_.placed.later.forall(_.isEmpty)).map(_.placed.directory).toSet,
-      thinned = growing.filter(_.placed.later.isDefined).map(_.placed.directory).toSet)
+      finished = growing.filter(_.placed.newFilesAfter.forall(_.isEmpty)).map(_.placed.directory).toSet,
+      deletesRewritten = growing.filter(_.placed.newFilesAfter.isDefined).map(_.placed.directory).toSet)
     val sizes = new StepSizes(context, batches)
     val steps =
       if (!sizes.needsSteps(files, rewrite.outputs.count, selected)) None

@@ -145,8 +145,8 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
 
   private def firstStep(rewrite: RewritePlan): StepStart = {
     val partition = rewrite.files.partitions.head.partition
-    val placed = PlacedPartition(partition.directory, None, fresh = partition.files)
-    StepStart(placed, rewrite.routes.refs.head, placed.fresh, GrowthPlan.Refit)
+    val placed = PlacedPartition(partition.directory, None, newFiles = partition.files)
+    StepStart(placed, rewrite.routes.refs.head, placed.newFiles, GrowthPlan.Refit)
   }
 
   /** Why the run would end before its last batch; a copy is one batch. */

@@ -94,7 +94,7 @@ final private[clustering] class PartitionSteps(
 
   private def ofEarlierRun(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Underway = {
     // files that were appended after the first region was settled are left to a run of their own
-    val moving = if (placed.settled.isEmpty) placed.fresh else Nil
+    val moving = if (placed.inLayout.isEmpty) placed.newFiles else Nil
     Underway(
       placed.directory,
       moving.map(_.path).toSet,
@@ -127,7 +127,7 @@ final private[clustering] class PartitionSteps(
   }
 
   private def stepsAhead(placed: PlacedPartition, ref: LayoutRef, underway: Underway): Seq[PartitionStep] = {
-    val moving = (placed.fresh ++ placed.spanning).filter(f => underway.waiting(f.path))
+    val moving = (placed.newFiles ++ placed.sortedRunFiles).filter(f => underway.waiting(f.path))
     PartitionStep.ahead(placed, moving, underway.growth, ref.layout, sizes.stepBytes(placed, ref))
   }
 

@@ -287,24 +287,24 @@ final private[clustering] class IncrementForecaster(
   }
 
   def growth(placed: PlacedPartition, rows: Array[Long]): Growth = Growth(
-    rows.indices.map(n => placed.settled.getOrElse(n, Nil).map(_.length).sum).toArray,
+    rows.indices.map(n => placed.inLayout.getOrElse(n, Nil).map(_.length).sum).toArray,
     rows,
-    placed.freshBytes,
-    placed.appended,
+    placed.newBytes,
+    placed.sortedRuns,
     hurts(placed))
 
   /** Whether look-ups read noticeably more because of the files across cells. */
   private def hurts(placed: PlacedPartition): Boolean = {
-    val settled = placed.settled.values.flatten.toSeq
-    val spanning = placed.spanning ++ placed.later.getOrElse(placed.fresh)
-    val probes = values(settled)
+    val inLayout = placed.inLayout.values.flatten.toSeq
+    val across = placed.sortedRunFiles ++ placed.newFilesAfter.getOrElse(placed.newFiles)
+    val probes = values(inLayout)
     def mean(files: Seq[DataFile]): Double = {
       val blocks = present.files(files)
       val shares = tracked.clustering.indices.map(c =>
         blocks.map(b => (b.rows, b.zones(c)))).zip(probes).map { case (b, v) => ShareRead.of(b, v) }
       shares.sum / math.max(1, shares.length)
     }
-    settled.nonEmpty && mean(settled ++ spanning) > mean(settled) * (1.0 + options.minGain)
+    inLayout.nonEmpty && mean(inLayout ++ across) > mean(inLayout) * (1.0 + options.minGain)
   }
 
   /** The blocks of the partitions without these files. */
@@ -331,11 +331,11 @@ final private[clustering] class IncrementForecaster(
     val all = growing.flatMap(_.placed.all)
     val gauge = new ReadEstimator(values(all), IndexedSeq.empty)
     val again = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append]).flatMap(_.rewritten).map(_.path).toSet
-    val settled = growing.flatMap(g => g.placed.settled.values.flatten ++ g.placed.spanning)
+    val inLayout = growing.flatMap(g => g.placed.inLayout.values.flatten ++ g.placed.sortedRunFiles)
       .filterNot(f => again(f.path))
-    val appended = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append])
+    val appending = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append])
     // merged rows lie in the boxes that are there; appended ones are blocks of their own
-    val ahead = appended.foldLeft(present.of(settled))((so, g) => so ++ blocks(g, sample))
+    val ahead = appending.foldLeft(present.of(inLayout))((so, g) => so ++ blocks(g, sample))
     forecast(gauge, present.of(all), ahead, sample, growing.length)
   }
 

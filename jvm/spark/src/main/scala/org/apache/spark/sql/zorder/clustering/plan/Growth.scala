@@ -14,17 +14,17 @@ final private[clustering] case class GrowingPartition(
 
   /** The files of earlier runs that are written again: those of the cells, and of those across cells some. */
   def rewritten: Seq[DataFile] = plan match {
-    case GrowthPlan.Merge(cells) => cells.toSeq.sorted.flatMap(placed.settled.getOrElse(_, Nil)) ++ spanning
-    case _ => spanning
+    case GrowthPlan.Merge(cells) => cells.toSeq.sorted.flatMap(placed.inLayout.getOrElse(_, Nil)) ++ mergedRunFiles
+    case _ => mergedRunFiles
   }
 
   /** The files whose rows move: new ones, and those across cells that are written again. */
-  def moved: Seq[DataFile] = placed.fresh ++ spanning
+  def moved: Seq[DataFile] = placed.newFiles ++ mergedRunFiles
 
-  /** The files across cells that are written again: all of them if all cells are. */
-  private def spanning: Seq[DataFile] = plan match {
-    case append: GrowthPlan.Append => placed.appended.takeRight(append.merged).flatMap(_.files)
-    case _ => if (writesAllCells) placed.spanning else Nil
+  /** The files of sorted runs that are written again: all of them if all cells are. */
+  private def mergedRunFiles: Seq[DataFile] = plan match {
+    case append: GrowthPlan.Append => placed.sortedRuns.takeRight(append.merged).flatMap(_.files)
+    case _ => if (writesAllCells) placed.sortedRunFiles else Nil
   }
 
   private def writesAllCells: Boolean = plan match {
@@ -33,7 +33,7 @@ final private[clustering] case class GrowingPartition(
   }
 
   /** Whether heavy values may keep all their files: every cell is written, and nothing else lies there. */
-  private def startsEmpty: Boolean = writesAllCells && placed.settled.isEmpty
+  private def startsEmpty: Boolean = writesAllCells && placed.inLayout.isEmpty
 
   /** The files to write, and per file number of the layout the place of its file among them. */
   private def outputs: (IndexedSeq[OutputFile], IndexedSeq[Int]) = plan match {
@@ -41,35 +41,35 @@ final private[clustering] case class GrowingPartition(
       val sorted = cells.toIndexedSeq.sorted
       val place = sorted.zipWithIndex.toMap
       (
-        sorted.map(n => OutputFile(placed.directory, OutputFiles.InPlace, n, n + 1)),
+        sorted.map(n => OutputFile(placed.directory, OutputFiles.InLayout, n, n + 1)),
         (0 until ref.layout.files).map(place.getOrElse(_, 0)))
     case append: GrowthPlan.Append =>
-      (OutputFiles.appended(placed.directory, append).each, append.fileOf.toIndexedSeq)
+      (OutputFiles.sortedRun(placed.directory, append).each, append.fileOf.toIndexedSeq)
     case GrowthPlan.Refit => throw new IllegalStateException("a refit is no increment")
   }
 
   /** What was done, and the numbers that decided it. */
-  def summary(options: RunOptions): String = placed.later match {
-    case Some(later) => thinnedSummary(later, options.deletedShare)
+  def summary(options: RunOptions): String = placed.newFilesAfter match {
+    case Some(newFilesAfter) => deletesSummary(newFilesAfter, options.deletedShare)
     case None => newSummary(options.writeBudget)
   }
 
-  private def thinnedSummary(later: Seq[DataFile], share: Double): String = {
-    val after = if (later.isEmpty) "" else s", and ${HumanReadable.files(later)} will follow"
-    s"More than ${HumanReadable.percent(share)} (deletedShare) of the rows of ${HumanReadable.files(placed.fresh)} are " +
+  private def deletesSummary(newFilesAfter: Seq[DataFile], share: Double): String = {
+    val after = if (newFilesAfter.isEmpty) "" else s", and ${HumanReadable.files(newFilesAfter)} will follow"
+    s"More than ${HumanReadable.percent(share)} (deletedShare) of the rows of ${HumanReadable.files(placed.newFiles)} are " +
       s"deleted: they are written again without those$after."
   }
 
   private def newSummary(budget: Double): String = {
     val where = if (placed.directory.isEmpty) "" else s" of ${placed.directory}"
-    val count = HumanReadable.files(placed.fresh)
+    val count = HumanReadable.files(placed.newFiles)
     val amplification = HumanReadable.tenths(growth.amplification)
     plan match {
       case GrowthPlan.Merge(cells) =>
         s"$count$where fell into ${cells.size} of ${ref.layout.files} cells and were merged there, $amplification " +
           s"bytes written per byte appended (writeBudget is ${HumanReadable.tenths(budget)})."
       case append: GrowthPlan.Append =>
-        val before = if (spanning.isEmpty) "" else s", with ${HumanReadable.files(spanning)} of earlier runs,"
+        val before = if (mergedRunFiles.isEmpty) "" else s", with ${HumanReadable.files(mergedRunFiles)} of earlier runs,"
         s"$count$where lie across the cells, and merging them would write $amplification bytes per byte appended " +
           s"(writeBudget is ${HumanReadable.tenths(budget)}): in layout order they are$before " +
           s"${HumanReadable.count(append.files.toLong, "file")} of their own."
@@ -141,24 +141,24 @@ private[clustering] object GrowthPlan {
  *   bytes of the files of each file number
  * @param rows
  *   new rows by file number
- * @param appended
- *   what earlier runs appended and did not merge into the cells, the oldest first
+ * @param sortedRuns
+ *   what earlier runs appended and did not merge into the cells (level 1), the oldest first
  * @param hurts
  *   whether look-ups read noticeably more because of these and the new rows
  */
 final private[clustering] case class Growth(
     cellBytes: Array[Long],
     rows: Array[Long],
-    freshBytes: Long,
-    appended: Seq[AppendedFiles],
+    newBytes: Long,
+    sortedRuns: Seq[SortedRun],
     hurts: Boolean) {
-  private val tiers = appended.map(a => (a.bytes, a.spans.length))
-  private val grownBytes = freshBytes + tiers.map(_._1).sum
+  private val tiers = sortedRuns.map(a => (a.bytes, a.spans.length))
+  private val grownBytes = newBytes + tiers.map(_._1).sum
 
   /** Bytes that a merge into the cells writes per byte appended. */
   def amplification: Double = {
     val touched = rows.indices.filter(rows(_) > 0).map(cellBytes(_)).sum
-    (freshBytes + touched).toDouble / math.max(1L, freshBytes)
+    (newBytes + touched).toDouble / math.max(1L, newBytes)
   }
 
   /** The same if the whole partition is written anew, for all that was appended since the last time. */
@@ -185,22 +185,22 @@ final private[clustering] case class Growth(
 
   /** Whether the files across cells are about as many as there may be. */
   private def crowded: Boolean =
-    tiers.map(_._2).sum + Tiers.files(freshBytes, totalBytes, rows.length) > Tiers.MostFiles * rows.length
+    tiers.map(_._2).sum + Tiers.files(newBytes, totalBytes, rows.length) > Tiers.MostFiles * rows.length
 
   private def totalBytes: Long = grownBytes + cellBytes.sum
 
   private def append(budget: Double): GrowthPlan.Append = {
-    val merged = Tiers.merged(tiers, freshBytes, cellBytes.sum, rows.length, budget)
-    val (stay, again) = appended.splitAt(appended.length - merged)
-    val bytes = freshBytes + again.map(_.bytes).sum
+    val merged = Tiers.merged(tiers, newBytes, cellBytes.sum, rows.length, budget)
+    val (stay, again) = sortedRuns.splitAt(sortedRuns.length - merged)
+    val bytes = newBytes + again.map(_.bytes).sum
     val files = Tiers.files(bytes, totalBytes, rows.length, stay.map(_.spans.length).sum)
-    GrowthPlan.Append(SpanningCuts(rowsWith(again), files), bytes, merged)
+    GrowthPlan.Append(SortedRunCuts(rowsWith(again), files), bytes, merged)
   }
 
   /** New rows and those of earlier runs by file number; the latter as far as their files tell. */
-  private def rowsWith(again: Seq[AppendedFiles]): IndexedSeq[Long] = {
+  private def rowsWith(again: Seq[SortedRun]): IndexedSeq[Long] = {
     val sum = rows.clone()
-    val rowsPerByte = rows.sum.toDouble / math.max(1L, freshBytes)
+    val rowsPerByte = rows.sum.toDouble / math.max(1L, newBytes)
     for (a <- again; (file, from, until) <- a.spans) {
       // where new rows come to is where the rows before them are likely to lie
       val likely = (from until until).filter(rows(_) > 0)
@@ -250,20 +250,20 @@ private object Tiers {
    *
    * @param tiers
    *   bytes and number of files of what earlier runs appended, the oldest first
-   * @param fresh
+   * @param newBytes
    *   bytes of the new rows
-   * @param settled
+   * @param inLayout
    *   bytes of the files in their cells
    * @param cells
    *   files of the layout
    */
-  def merged(tiers: Seq[(Long, Int)], fresh: Long, settled: Long, cells: Int, budget: Double): Int =
+  def merged(tiers: Seq[(Long, Int)], newBytes: Long, inLayout: Long, cells: Int, budget: Double): Int =
     if (budget < LeastBudget) 0
     else {
-      val total = tiers.map(_._1).sum + fresh + settled
+      val total = tiers.map(_._1).sum + newBytes + inLayout
       def goesOn(count: Int): Boolean = {
         val (stay, again) = tiers.splitAt(tiers.length - count)
-        val bytes = fresh + again.map(_._1).sum
+        val bytes = newBytes + again.map(_._1).sum
         val crowded = stay.map(_._2).sum + files(bytes, total, cells) > MostFiles * cells
         stay.lastOption.exists(_._1 <= (if (crowded) budget else Factor) * Compression * bytes)
       }
@@ -293,7 +293,7 @@ private object Tiers {
  * filled cells is halved itself, as long as no side gets much more than half of the rows. A cut one number further
  * would often double the box of a file.
  */
-private object SpanningCuts {
+private object SortedRunCuts {
 
   /** The lesser side of a cut has at least this share of the rows, if any cut has it. */
   private val Least = 0.4

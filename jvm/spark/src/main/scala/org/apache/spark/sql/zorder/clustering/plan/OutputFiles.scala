@@ -8,7 +8,7 @@ import sparkzorder.curve.layout.{CutTree, Layout}
  * What one shuffle partition writes: a file of a partition of the table.
  *
  * @param level
- *   `OutputFiles.InPlace`, `Appended` or `Gathered` (SPEC 4)
+ *   `OutputFiles.InLayout`, `InSortedRun` or `InRegion` (SPEC 4)
  * @param fileNumber
  *   the first file number that it may hold rows of
  * @param until
@@ -32,33 +32,33 @@ final private[clustering] class OutputFiles(
 private[clustering] object OutputFiles {
 
   /** Level of a file that holds the rows of one file number. */
-  val InPlace = 0
+  val InLayout = 0
 
   /** Level of a file in layout order across file numbers, left alone until a merge is worth it. */
-  val Appended = 1
+  val InSortedRun = 1
 
   /** Level of a file that holds rows of a region, which the steps to come will put in place. */
-  val Gathered = 2
+  val InRegion = 2
 
-  private def inPlace(directory: String, n: Int): OutputFile = OutputFile(directory, InPlace, n, n + 1)
+  private def inLayout(directory: String, n: Int): OutputFile = OutputFile(directory, InLayout, n, n + 1)
 
   /** Every file number of one layout by a partition of its own. */
   def each(files: Int): OutputFiles =
-    new OutputFiles((0 until files).map(inPlace("", _)), new PreImages(files), spread = true)
+    new OutputFiles((0 until files).map(inLayout("", _)), new PreImages(files), spread = true)
 
   /** The same for the layouts of several partitions of a table, counted through. */
   def of(directories: Seq[String], routes: PartitionLayouts): OutputFiles = {
     val outputs = directories.zip(routes.refs).flatMap { case (directory, ref) =>
-      (0 until ref.layout.files).map(inPlace(directory, _))
+      (0 until ref.layout.files).map(inLayout(directory, _))
     }
     new OutputFiles(outputs.toIndexedSeq, new PreImages(outputs.length), spread = true)
   }
 
   /** New rows by files of their own, in layout order across file numbers. */
-  def appended(directory: String, append: GrowthPlan.Append): OutputFiles = {
+  def sortedRun(directory: String, append: GrowthPlan.Append): OutputFiles = {
     import append.fileOf
     val outputs = (0 to fileOf.last).map(f =>
-      OutputFile(directory, Appended, fileOf.indexOf(f), fileOf.lastIndexOf(f) + 1))
+      OutputFile(directory, InSortedRun, fileOf.indexOf(f), fileOf.lastIndexOf(f) + 1))
     some(outputs, fileOf.toIndexedSeq)
   }
 
@@ -77,10 +77,10 @@ private[clustering] object OutputFiles {
  *
  * @param files
  *   which are replaced
- * @param settles
+ * @param finishes
  *   whether their rows are then in the files of the layout; otherwise they are gathered by region
  */
-final private[clustering] case class PartitionStep(files: Seq[DataFile], outputs: OutputFiles, settles: Boolean)
+final private[clustering] case class PartitionStep(files: Seq[DataFile], outputs: OutputFiles, finishes: Boolean)
 
 private[clustering] object PartitionStep {
 
@@ -109,46 +109,46 @@ private[clustering] object PartitionStep {
       case append: GrowthPlan.Append =>
         taken.map { files =>
           val part = append.part(files.map(_.length).sum)
-          PartitionStep(files, OutputFiles.appended(placed.directory, part), settles = true)
+          PartitionStep(files, OutputFiles.sortedRun(placed.directory, part), finishes = true)
         }
       case _ =>
         val regions =
-          if (placed.gathered.nonEmpty) Regions.between(placed.gathered.keys, layout.files)
+          if (placed.byRegion.nonEmpty) Regions.between(placed.byRegion.keys, layout.files)
           else Regions.of(layout, count(placed, layout, most))
         val gathers =
-          taken.map(PartitionStep(_, regions.gather(placed.directory), settles = false))
-        gathers ++ settling(placed, growth, layout, most)
+          taken.map(PartitionStep(_, regions.gather(placed.directory), finishes = false))
+        gathers ++ finishing(placed, growth, layout, most)
     }
   }
 
-  private def settling(
+  private def finishing(
       placed: PlacedPartition,
       growth: GrowthPlan,
       layout: Layout,
       most: Long): Seq[PartitionStep] = {
-    val spans = placed.gathered.toSeq.sortBy(_._1).map { case (span @ (from, until), files) =>
-      span -> (files ++ inPlace(placed, growth, from until until))
+    val spans = placed.byRegion.toSeq.sortBy(_._1).map { case (span @ (from, until), files) =>
+      span -> (files ++ inLayout(placed, growth, from until until))
     }
     chunks[((Int, Int), Seq[DataFile])](spans, _._2.map(_.length).sum, most).map { group =>
       val ((from, _), (_, until)) = (group.head._1, group.last._1)
       PartitionStep(
         group.flatMap(_._2),
         // as they were counted: a heavy value grows in the first of its files
-        Regions.settle(placed.directory, from, until, layout.files, spread = growth == GrowthPlan.Refit),
-        settles = true)
+        Regions.finish(placed.directory, from, until, layout.files, spread = growth == GrowthPlan.Refit),
+        finishes = true)
     }
   }
 
   /** About how many follow the first of these; what they gather will be settled, with what lies there. */
   def afterFirst(ahead: Seq[PartitionStep], placed: PlacedPartition, growth: GrowthPlan, most: Long): Int = {
-    val gathering = ahead.filterNot(_.settles).flatMap(_.files)
-    val settling = if (gathering.isEmpty) Nil else gathering ++ inPlace(placed, growth, placed.settled.keys)
-    ahead.length - 1 + math.ceil(settling.map(_.length).sum.toDouble / most).toInt
+    val gathering = ahead.filterNot(_.finishes).flatMap(_.files)
+    val finishing = if (gathering.isEmpty) Nil else gathering ++ inLayout(placed, growth, placed.inLayout.keys)
+    ahead.length - 1 + math.ceil(finishing.map(_.length).sum.toDouble / most).toInt
   }
 
   /** The files of these numbers that new rows may come to. */
-  private def inPlace(placed: PlacedPartition, growth: GrowthPlan, numbers: Iterable[Int]): Seq[DataFile] =
-    numbers.toSeq.filter(growth.touches).flatMap(placed.settled.getOrElse(_, Nil))
+  private def inLayout(placed: PlacedPartition, growth: GrowthPlan, numbers: Iterable[Int]): Seq[DataFile] =
+    numbers.toSeq.filter(growth.touches).flatMap(placed.inLayout.getOrElse(_, Nil))
 
   private def count(placed: PlacedPartition, layout: Layout, most: Long): Int = {
     val bytes = placed.all.map(_.length).sum.toDouble
@@ -180,7 +180,7 @@ final private case class Regions(starts: IndexedSeq[Int], files: Int) {
 
   /** One file for each region, its rows in layout order. */
   def gather(directory: String): OutputFiles = OutputFiles.some(
-    spans.map { case (from, until) => OutputFile(directory, OutputFiles.Gathered, from, until) },
+    spans.map { case (from, until) => OutputFile(directory, OutputFiles.InRegion, from, until) },
     (0 until files).map(f => starts.lastIndexWhere(_ <= f)),
     spread = true)
 }
@@ -201,9 +201,9 @@ private object Regions {
   }
 
   /** The files of one region, or of several that follow each other. */
-  def settle(directory: String, from: Int, until: Int, files: Int, spread: Boolean): OutputFiles =
+  def finish(directory: String, from: Int, until: Int, files: Int, spread: Boolean): OutputFiles =
     OutputFiles.some(
-      (from until until).map(f => OutputFile(directory, OutputFiles.InPlace, f, f + 1)),
+      (from until until).map(f => OutputFile(directory, OutputFiles.InLayout, f, f + 1)),
       (0 until files).map(f => if (f >= from && f < until) f - from else 0),
       spread)
 }

@@ -7,45 +7,49 @@ import org.apache.spark.sql.zorder.table.{ClusterTable, RecordedFile, RunRecord}
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
- * The files of one partition, by the record of earlier runs.
+ * The files of one partition by the level that the record of earlier runs gives them, as in an LSM tree. Files come as
+ * `newFiles`, which no run has sorted. A run merges their rows into the files of the layout (`inLayout`, level 0), or
+ * writes them in layout order as a sorted run of its own (`sortedRuns`, level 1), which later runs merge. A partition
+ * that is too large for one commit passes through files of one region each (`byRegion`, level 2). Files `withDeletes`
+ * are files of level 0 or 1 that have to be written again.
  *
  * @param layoutId
  *   of the newest layout that the partition was clustered by; None if it never was
- * @param settled
+ * @param inLayout
  *   files that hold the rows of one file number of that layout, by that number
- * @param appended
- *   files that runs wrote in layout order across file numbers (level 1), by run, the oldest first
- * @param fresh
+ * @param sortedRuns
+ *   files that runs wrote in layout order across file numbers, by run, the oldest first
+ * @param newFiles
  *   files that no run has recorded: appended since, or rewritten by others
- * @param thinned
+ * @param withDeletes
  *   files of earlier runs that have lost so many rows that they have to be written again
- * @param later
- *   while those are written again, the files that are fresh beside them
- * @param gathered
+ * @param newFilesAfter
+ *   while those are written again, the new files, whose turn comes next
+ * @param byRegion
  *   files of a partition whose steps have not come to their end, by the span of file numbers that they hold
  */
 final private[clustering] case class PlacedPartition(
     directory: String,
     layoutId: Option[String],
-    settled: Map[Int, Seq[DataFile]] = Map.empty,
-    appended: Seq[AppendedFiles] = Nil,
-    fresh: Seq[DataFile] = Nil,
-    gathered: Map[(Int, Int), Seq[DataFile]] = Map.empty,
-    thinned: Seq[DataFile] = Nil,
-    later: Option[Seq[DataFile]] = None) {
+    inLayout: Map[Int, Seq[DataFile]] = Map.empty,
+    sortedRuns: Seq[SortedRun] = Nil,
+    newFiles: Seq[DataFile] = Nil,
+    byRegion: Map[(Int, Int), Seq[DataFile]] = Map.empty,
+    withDeletes: Seq[DataFile] = Nil,
+    newFilesAfter: Option[Seq[DataFile]] = None) {
 
   def all: Seq[DataFile] =
-    settled.values.flatten.toSeq ++ spanning ++ fresh ++ gathered.values.flatten ++ thinned ++ later.toSeq.flatten
+    inLayout.values.flatten.toSeq ++ sortedRunFiles ++ newFiles ++ byRegion.values.flatten ++ withDeletes ++ newFilesAfter.toSeq.flatten
 
   /** Nothing to do: all rows are in their files of the layout, or were appended in its order. */
-  def inPlace: Boolean = layoutId.isDefined && fresh.isEmpty && gathered.isEmpty && thinned.isEmpty
+  def nothingToDo: Boolean = layoutId.isDefined && newFiles.isEmpty && byRegion.isEmpty && withDeletes.isEmpty
 
-  def spanning: Seq[DataFile] = appended.flatMap(_.files)
+  def sortedRunFiles: Seq[DataFile] = sortedRuns.flatMap(_.files)
 
-  def freshBytes: Long = fresh.map(_.length).sum
+  def newBytes: Long = newFiles.map(_.length).sum
 
   /** With only the thinned files to do. Their rows are in their place already, whatever is new. */
-  def thinnedFirst: PlacedPartition = copy(fresh = thinned, thinned = Nil, later = Some(fresh))
+  def deletesFirst: PlacedPartition = copy(newFiles = withDeletes, withDeletes = Nil, newFilesAfter = Some(newFiles))
 }
 
 /** What the earlier batches of a statement have begun, as far as it decides what a later batch may take. */
@@ -55,7 +59,7 @@ private[clustering] trait EarlierBatches {
   def waiting: Set[String]
 
   /** Partitions in which files that had lost many rows were written again. */
-  def thinned: Set[String]
+  def deletesRewritten: Set[String]
 }
 
 /**
@@ -105,47 +109,47 @@ final private[clustering] class Placement(
       def by[K](level: Int)(key: RecordedFile => K): Map[K, Seq[DataFile]] =
         matched.collect { case (f, Some(r)) if r.level == level => key(r) -> f }
           .groupBy(_._1).map { case (k, all) => k -> all.map(_._2) }
-      val settled = by(OutputFiles.InPlace)(_.fileNumber)
-      val gathered = by(OutputFiles.Gathered)(r => (r.fileNumber, r.until))
-      val asked = options.fileCount.forall(n => settled.isEmpty || gathered.nonEmpty || settled.size == n)
-      if (!asked) PlacedPartition(directory, None, fresh = here.filter(f => taken(f.path)))
-      else if (gathered.nonEmpty && !here.forall(f => taken(f.path)))
+      val inLayout = by(OutputFiles.InLayout)(_.fileNumber)
+      val byRegion = by(OutputFiles.InRegion)(r => (r.fileNumber, r.until))
+      val asked = options.fileCount.forall(n => inLayout.isEmpty || byRegion.nonEmpty || inLayout.size == n)
+      if (!asked) PlacedPartition(directory, None, newFiles = here.filter(f => taken(f.path)))
+      else if (byRegion.nonEmpty && !here.forall(f => taken(f.path)))
         // the steps of a partition are for statements that take it whole
         PlacedPartition(directory, layout)
       else {
         val present = here.map(f => (table.recorded(f), f.length) -> f).toMap
-        def appended(r: RunRecord): AppendedFiles =
-          AppendedFiles(r.files.filter(_.level == OutputFiles.Appended)
+        def sortedRun(r: RunRecord): SortedRun =
+          SortedRun(r.files.filter(_.level == OutputFiles.InSortedRun)
             .flatMap(f => present.get((f.path, f.length)).map((_, f.fileNumber, f.until))))
-        val spanning = by(OutputFiles.Appended)(_ => ()).values.flatten.toSeq
-        val placed = settled.values.flatten.toSeq
+        val sortedRunFiles = by(OutputFiles.InSortedRun)(_ => ()).values.flatten.toSeq
+        val placed = inLayout.values.flatten.toSeq
         val begun = placed.filter(f => earlier.waiting(f.path))
-        val thinned =
-          if (gathered.nonEmpty || earlier.thinned(directory)) Nil
-          else (placed ++ spanning).filter(f => taken(f.path) && f.deletedShare > options.deletedShare)
-        val moving = (begun ++ thinned).map(_.path).toSet
+        val withDeletes =
+          if (byRegion.nonEmpty || earlier.deletesRewritten(directory)) Nil
+          else (placed ++ sortedRunFiles).filter(f => taken(f.path) && f.deletedShare > options.deletedShare)
+        val moving = (begun ++ withDeletes).map(_.path).toSet
         def stay(files: Seq[DataFile]) = files.filterNot(f => moving(f.path))
         PlacedPartition(
           directory,
           layout,
-          settled.map { case (n, files) => n -> stay(files) }.filter(_._2.nonEmpty),
-          same.map(appended).map(a => AppendedFiles(a.spans.filterNot(s => moving(s._1.path))))
+          inLayout.map { case (n, files) => n -> stay(files) }.filter(_._2.nonEmpty),
+          same.map(sortedRun).map(a => SortedRun(a.spans.filterNot(s => moving(s._1.path))))
             .filter(_.spans.nonEmpty),
-          fresh = matched.collect { case (f, None) if taken(f.path) => f } ++ begun,
-          gathered,
-          thinned)
+          newFiles = matched.collect { case (f, None) if taken(f.path) => f } ++ begun,
+          byRegion,
+          withDeletes)
       }
     }
   }
 }
 
 /**
- * Files that one run wrote in layout order across file numbers: rows of one or several appends.
+ * A sorted run, as of an LSM tree: files that one clustering run wrote in layout order across file numbers, with rows of\n * one or several appends.
  *
  * @param spans
  *   each with its first file number and one past its last
  */
-final private[clustering] case class AppendedFiles(spans: Seq[(DataFile, Int, Int)]) {
+final private[clustering] case class SortedRun(spans: Seq[(DataFile, Int, Int)]) {
   def files: Seq[DataFile] = spans.map(_._1)
 
   def bytes: Long = files.map(_.length).sum

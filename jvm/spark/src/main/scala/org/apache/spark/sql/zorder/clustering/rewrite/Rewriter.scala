@@ -84,7 +84,7 @@ final private[clustering] case class RewritePlan(
   private def rowsPerFile: Double = input.rows(files).toDouble / outputs.count
 
   /** It gathers rows by region, for later steps to put in place. */
-  def gathers: Boolean = outputs.each.exists(_.level == OutputFiles.Gathered)
+  def gathers: Boolean = outputs.each.exists(_.level == OutputFiles.InRegion)
 }
 
 private[clustering] object RewritePlan {
