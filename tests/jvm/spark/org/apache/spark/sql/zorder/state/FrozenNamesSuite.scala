@@ -117,12 +117,12 @@ class FrozenNamesSuite extends AnyFunSuite with ZOrderSession {
       section(
         "verdicts of the advice",
         Seq(
-          advise.Verdict.LeaveIt,
-          advise.Verdict.Cluster,
-          advise.Verdict.Sort,
-          advise.Verdict.BloomFilter,
-          advise.Verdict.Partition,
-          advise.Verdict.KeepPartitioning).map(_.name)),
+          advise.Recommendation.LeaveIt,
+          advise.Recommendation.Cluster,
+          advise.Recommendation.Sort,
+          advise.Recommendation.BloomFilter,
+          advise.Recommendation.Partition,
+          advise.Recommendation.KeepPartitioning).map(_.name)),
       section("conditions of a query log", ConditionKind.all),
       section(
         "why files are skipped",

@@ -8,15 +8,15 @@ import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.table.TableRef
 
 /** What a proposal comes down to. */
-sealed abstract class Verdict(val name: String)
+sealed abstract class Recommendation(val name: String)
 
-object Verdict {
-  case object LeaveIt extends Verdict("LEAVE IT")
-  case object Cluster extends Verdict("CLUSTER")
-  case object Sort extends Verdict("SORT")
-  case object BloomFilter extends Verdict("BLOOM FILTER")
-  case object Partition extends Verdict("PARTITION")
-  case object KeepPartitioning extends Verdict("KEEP PARTITIONING")
+object Recommendation {
+  case object LeaveIt extends Recommendation("LEAVE IT")
+  case object Cluster extends Recommendation("CLUSTER")
+  case object Sort extends Recommendation("SORT")
+  case object BloomFilter extends Recommendation("BLOOM FILTER")
+  case object Partition extends Recommendation("PARTITION")
+  case object KeepPartitioning extends Recommendation("KEEP PARTITIONING")
 }
 
 /**
@@ -54,7 +54,7 @@ final case class AdviceShares(now: Double, expected: Double, sorted: Double, bou
  *   what to run
  */
 final case class Advice(
-    verdict: Verdict,
+    recommendation: Recommendation,
     reason: String,
     columns: Seq[String] = Nil,
     layout: Option[String] = None,
@@ -67,7 +67,7 @@ final case class Advice(
   /** @param rank 1 for the best */
   def row(rank: Int): Row = Row(
     rank,
-    verdict.name,
+    recommendation.name,
     columns,
     layout.orNull,
     bits,

@@ -49,12 +49,12 @@ final class Advisor private (
       full = false,
       considered.input.rows(_))
     val kept = candidates.partitions.filter(_._2 >= PartitionColumns.MostQueries).map { case (name, weight) =>
-      Advice(Verdict.KeepPartitioning, Reasons.keepPartitioning(name, weight), Seq(name))
+      Advice(Recommendation.KeepPartitioning, Reasons.keepPartitioning(name, weight), Seq(name))
     }
     if (plan.partitions.isEmpty)
-      Advice(Verdict.LeaveIt, plan.tooSmall, files = Some(files.length)) +: kept
+      Advice(Recommendation.LeaveIt, plan.tooSmall, files = Some(files.length)) +: kept
     else if (considered.columns.isEmpty)
-      Advice(Verdict.LeaveIt, Reasons.nothingToClusterBy, files = Some(files.length)) +: kept
+      Advice(Recommendation.LeaveIt, Reasons.nothingToClusterBy, files = Some(files.length)) +: kept
     else {
       val found = AdviceInput(pinned, user, table, considered, plan, log, progress)
       new Proposals(target, candidates, considered, plan, found, log, options).all(progress) ++ kept

@@ -78,7 +78,7 @@ final private[advise] class Proposals(
     val order = if (set.isSort) set.sortedBy else set.columns
     val by = order.map(openName)
     Advice(
-      if (set.isSort) Verdict.Sort else Verdict.Cluster,
+      if (set.isSort) Recommendation.Sort else Recommendation.Cluster,
       if (set.isSort) Reasons.sort(by, shares, basis) else Reasons.cluster(by, shares, set.lossByLast, basis),
       by,
       Some(if (set.isSort) Curves.Sort.name else set.layout),
@@ -100,7 +100,7 @@ final private[advise] class Proposals(
 
   private def leaveIt(reason: String, best: Option[AdviceShares]): Advice =
     Advice(
-      Verdict.LeaveIt,
+      Recommendation.LeaveIt,
       reason,
       files = Some(considered.input.footers.length),
       shares = best.map(s => s.copy(expected = s.now, gain = 0.0)))
@@ -109,7 +109,7 @@ final private[advise] class Proposals(
   private def blooms(best: Seq[String], force: Boolean): Seq[Advice] = filtered.map { c =>
     val options = Seq("bloom" -> names(c)) ++ (if (force) Seq("force" -> "true") else Nil)
     Advice(
-      Verdict.BloomFilter,
+      Recommendation.BloomFilter,
       Reasons.bloom(names(c), asked(c)),
       Seq(names(c)),
       statement = Some(Statements.zorder(target, best, lexical = false, log.map(_.name), options: _*)))
@@ -120,7 +120,7 @@ final private[advise] class Proposals(
     else {
       val oneFile = 1.0 / found.judged.files
       PartitionColumns.of(counts, names.indices.map(asked), found.sample.rows, oneFile).map { c =>
-        Advice(Verdict.Partition, Reasons.partition(names(c), counts(c).distinct, asked(c)), Seq(names(c)))
+        Advice(Recommendation.Partition, Reasons.partition(names(c), counts(c).distinct, asked(c)), Seq(names(c)))
       }
     }
 
