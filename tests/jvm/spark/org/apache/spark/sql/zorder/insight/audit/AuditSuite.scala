@@ -189,12 +189,12 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       val rows = audit(s"'$path', 'id, x'")
       assert(rows.map(_.getAs[String]("partition")) === Seq(null, "p=bad", "p=good one"))
       assert(rows.map(verdict) === Seq("RECLUSTER", "RECLUSTER", "OK"))
-      val cure = s"ZORDER TABLE '$path' WHERE p = 'bad' BY (id, x) WITH (fileCount = 4)"
-      assert(rows.map(statement) === Seq(cure, cure, null))
+      val fix = s"ZORDER TABLE '$path' WHERE p = 'bad' BY (id, x) WITH (fileCount = 4)"
+      assert(rows.map(statement) === Seq(fix, fix, null))
       assert(double(rows.head, "average_depth") === (4.0 * 4 + 4 * 1) / 8)
       assert(double(rows(2), "average_depth") === 1.0)
       assert(rows(1).getAs[String]("reason").contains("a run leaves it alone without fileCount"))
-      done(one(cure.replace("= 4)", "= 4, force = true)")))
+      done(one(fix.replace("= 4)", "= 4, force = true)")))
       withConf("spark.zorder.fileCount" -> "4") {
         assert(statement(audit(s"'$path', 'id, x'")(1)) === null)
       }

@@ -51,8 +51,8 @@ private[zorder] object AuditRow {
     val depths = result.levels.headOption.fold(Depths.none)(_.joint.depths)
     Row(
       result.partition.orNull,
-      result.judgement.verdict.text,
-      result.judgement.reason,
+      result.finding.kind.text,
+      result.finding.reason,
       result.statement.orNull,
       keys.mkString("(", ", ", ")"),
       curve.orNull,
@@ -122,7 +122,7 @@ private[zorder] object AuditRow {
  */
 final private[audit] case class AuditResult(
     partition: Option[String],
-    judgement: Judgement,
+    finding: Finding,
     statement: Option[String],
     levels: IndexedSeq[LevelNumbers],
     files: IndexedSeq[AuditedFile],

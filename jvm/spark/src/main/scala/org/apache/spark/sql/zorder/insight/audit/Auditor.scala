@@ -62,7 +62,7 @@ final class Auditor private (
     val scopes = progress.step("audit")(Scope.all(found.files, columns.spacings))(s =>
       HumanReadable.count(s.length.toLong, "partition"))
     val bytes = scopes.map(_.bytes).sum
-    val judge = new Judge(
+    val rules = new AuditRules(
       columns,
       log.map(AskedColumns.of(session, table, columns, _)),
       scope => sameColumns && laidOut(scope.partition),
@@ -70,34 +70,34 @@ final class Auditor private (
       files =>
         FilePlan.leavesAlone(files.map(_.file.length).sum, bytes, files.map(_.whole.rows).sum, options),
       table.isInstanceOf[ParquetTable] && !found.indexed)
-    val judged = scopes.map(s => s -> judge.of(s))
+    val findings = scopes.map(s => s -> rules.of(s))
     val parts =
       if (!table.partitioned) Nil
-      else judged.sortBy { case (s, _) => (-s.totalExcess, s.partition) }.map { case (s, j) => ofScope(s, j) }
+      else findings.sortBy { case (s, _) => (-s.totalExcess, s.partition) }.map { case (s, j) => ofScope(s, j) }
     val logged = log.toSeq.flatMap(l => QueryAudit.summary(QueryAudit.rows(session, table, l)))
     val notes = columns.notes ++ found.notes
     val curve = if (sameColumns) lastRun.map(_.curve) else None
-    AuditRow.of(whole(found.files, judged), columns.names, curve, notes ++ logged) +:
+    AuditRow.of(whole(found.files, findings), columns.names, curve, notes ++ logged) +:
       parts.map(AuditRow.of(_, columns.names, curve, notes))
   }
 
-  private def ofScope(s: Scope, j: Judgement): AuditResult = AuditResult(
+  private def ofScope(s: Scope, j: Finding): AuditResult = AuditResult(
     Some(s.partition),
     j,
-    j.cure.map(statements.of(_, Seq(s.partition))),
+    j.fix.map(statements.of(_, Seq(s.partition))),
     s.levels,
     s.files,
     s.avoidable,
     s.totalExcess,
     since(s.files))
 
-  private def whole(files: IndexedSeq[AuditedFile], judged: IndexedSeq[(Scope, Judgement)]): AuditResult = {
-    val scopes = judged.map(_._1)
-    val (judgement, partitions) = TableJudgement.of(table.name, judged)
+  private def whole(files: IndexedSeq[AuditedFile], findings: IndexedSeq[(Scope, Finding)]): AuditResult = {
+    val scopes = findings.map(_._1)
+    val (finding, partitions) = TableFinding.of(table.name, findings)
     AuditResult(
       None,
-      judgement,
-      judgement.cure.map(statements.of(_, partitions)),
+      finding,
+      finding.fix.map(statements.of(_, partitions)),
       AuditResult.levels(scopes),
       files,
       scopes.flatMap(_.avoidable),
@@ -178,9 +178,9 @@ object Auditor {
 final private class AuditStatements(session: ClassicSession, target: TableRef, table: ClusterTable) {
 
   /** @param partitions to restrict it to; empty for the whole table */
-  def of(cure: Cure, partitions: Seq[String]): String = cure match {
-    case Cure.Index => s"ZORDER INDEX ${target.sql}"
-    case Cure.Cluster(columns, curve, options, full, _) =>
+  def of(fix: Fix, partitions: Seq[String]): String = fix match {
+    case Fix.Index => s"ZORDER INDEX ${target.sql}"
+    case Fix.Cluster(columns, curve, options, full, _) =>
       val conditions = partitions.map(condition)
       val using = curve.fold("")(c => s" USING CURVE $c")
       val settings =

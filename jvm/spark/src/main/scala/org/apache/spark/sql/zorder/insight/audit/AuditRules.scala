@@ -21,7 +21,7 @@ import org.apache.spark.sql.zorder.stats.ParquetZones
  * @param mayIndex
  *   whether an index would spare queries the footers
  */
-final private[audit] class Judge(
+final private[audit] class AuditRules(
     columns: AuditedColumns,
     asked: Option[AskedColumns],
     laidOut: Scope => Boolean,
@@ -33,85 +33,85 @@ final private[audit] class Judge(
 
   private def settled(scope: Scope): Boolean = laidOut(scope) && unchanged(scope)
 
-  def of(scope: Scope): Judgement =
+  def of(scope: Scope): Finding =
     if (scope.files.length < 2)
-      Judgement(Verdict.Ok, s"${count(scope.files.length.toLong, "file")}: nothing to skip.", None)
+      Finding(FindingKind.Ok, s"${count(scope.files.length.toLong, "file")}: nothing to skip.", None)
     else asked(scope, wrongColumns.orElse(noStatistics(scope)).getOrElse(byReads(scope)))
 
   /** With the number of files, without which a run would not begin. */
-  private def asked(scope: Scope, j: Judgement): Judgement = j.cure match {
-    case Some(c: Cure.Cluster) =>
+  private def asked(scope: Scope, j: Finding): Finding = j.fix match {
+    case Some(c: Fix.Cluster) =>
       val taken = if (c.worst) scope.avoidable else scope.files
       if (small(taken)) {
         val size = bytes(taken.map(_.file.length).sum)
         j.copy(
           reason = s"${j.reason} It is small ($size): a run leaves it alone without fileCount.",
-          cure = Some(c.copy(options = c.options :+ ("fileCount" -> taken.length.toString))))
+          fix = Some(c.copy(options = c.options :+ ("fileCount" -> taken.length.toString))))
       } else j
     case _ => j
   }
 
   /** Whether to take the worst files alone: a few, in files that others have put in order. */
   private def worst(scope: Scope): Boolean =
-    !laidOut(scope) && scope.avoidable.length >= Judge.FewestWorst &&
+    !laidOut(scope) && scope.avoidable.length >= AuditRules.FewestWorst &&
       2 * scope.avoidable.map(_.file.length).sum <= scope.bytes
 
   /** By these columns; of files that a run has laid out, a further run takes those that came later. */
-  private def cluster(scope: Scope, by: Seq[String], curve: Option[String] = None): Cure.Cluster = {
+  private def cluster(scope: Scope, by: Seq[String], curve: Option[String] = None): Fix.Cluster = {
     val options = if (worst(scope)) Seq("worstFiles" -> AvoidableReads.Most.toString) else Nil
-    Cure.Cluster(by, curve, options, settled(scope), worst(scope))
+    Fix.Cluster(by, curve, options, settled(scope), worst(scope))
   }
 
   /** The log asks other columns than these. */
-  private def wrongColumns: Option[Judgement] = asked.filter(_.beside > Judge.Half).map { log =>
+  private def wrongColumns: Option[Finding] = asked.filter(_.beside > AuditRules.Half).map { log =>
     val others = log.worthwhile
-    val cure = if (others.isEmpty) None else Some(Cure.Cluster(others))
+    val fix = if (others.isEmpty) None else Some(Fix.Cluster(others))
     val instead = if (others.isEmpty) "no column often enough" else others.mkString(", ")
-    Judgement(
-      Verdict.WrongColumns,
+    Finding(
+      FindingKind.WrongColumns,
       s"${percent(log.beside)} of the logged queries filter neither of $all: they ask $instead.",
-      cure)
+      fix)
   }
 
-  private def noStatistics(scope: Scope): Option[Judgement] =
-    names.indices.find(c => scope.unknownShare(c) > Judge.Half).map { c =>
+  private def noStatistics(scope: Scope): Option[Finding] =
+    names.indices.find(c => scope.unknownShare(c) > AuditRules.Half).map { c =>
       val dataType = columns.stats(c).dataType
       val why =
         s"${percent(scope.unknownShare(c))} of the rows are in files without min and max of ${names(c)}"
       if (!ParquetZones.bounds(dataType))
-        Judgement(
-          Verdict.NoStatistics,
+        Finding(
+          FindingKind.NoStatistics,
           s"$why, and files never have such of its type ${dataType.sql}: leave it out.",
           None)
       else {
         // Spark writes timestamps as INT96 by default, and INT96 has no bounds
         val options = if (dataType == TimestampType) Seq("timestampType" -> "'micros'") else Nil
-        Judgement(
-          Verdict.NoStatistics,
+        Finding(
+          FindingKind.NoStatistics,
           s"$why, so that every query reads them; a rewrite gives them statistics.",
-          Some(Cure.Cluster(names, options = options, full = options.isEmpty && settled(scope))))
+          Some(Fix.Cluster(names, options = options, full = options.isEmpty && settled(scope))))
       }
     }
 
-  private def byReads(scope: Scope): Judgement = {
+  private def byReads(scope: Scope): Finding = {
     val useful = names.indices.filter(scope.counts)
     useful match {
-      case IndexedSeq() => Judgement(Verdict.Ok, s"All files have the same single value of $all.", None)
+      case IndexedSeq() => Finding(FindingKind.Ok, s"All files have the same single value of $all.", None)
       case IndexedSeq(only) =>
         val now = scope.fileLevel.columns(only).reads.lookUp
         val least = scope.boundOfSort(only)
-        if (Judge.needs(now, least)) {
+        if (AuditRules.needs(now, least)) {
           val why = if (names.length == 1) "" else " The other columns have one value and cannot help."
-          Judgement(
-            Verdict.UseSort,
+          Finding(
+            FindingKind.UseSort,
             reads(now, least, s"a sort by ${names(only)}") + why + (if (worst(scope)) avoidable(scope)
                                                                     else ""),
             Some(cluster(scope, Seq(names(only)), Some("lexical"))))
         } else well(scope, now, least)
       case _ =>
         val found = scope.fileLevel.joint.reads
-        if (Judge.needs(found.lookUp, found.lookUpBound)) Judgement(
-          Verdict.Recluster,
+        if (AuditRules.needs(found.lookUp, found.lookUpBound)) Finding(
+          FindingKind.Recluster,
           reads(found.lookUp, found.lookUpBound, s"a layout by $all") + avoidable(scope),
           Some(cluster(scope, names)))
         else well(scope, found.lookUp, found.lookUpBound)
@@ -132,18 +132,18 @@ final private[audit] class Judge(
     s" $some of ${scope.files.length} cause four fifths of what is read in vain.$these"
   }
 
-  private def well(scope: Scope, now: Double, least: Double): Judgement = {
+  private def well(scope: Scope, now: Double, least: Double): Finding = {
     val good =
       s"Looking up one value of $all reads ${percent(now)} of the rows on average; the least possible is about ${percent(least)}."
-    if (mayIndex && scope.files.length >= Judge.FilesForIndex) Judgement(
-      Verdict.Ok,
+    if (mayIndex && scope.files.length >= AuditRules.FilesForIndex) Finding(
+      FindingKind.Ok,
       s"$good An index spares each query the footers of the ${scope.files.length} files.",
-      Some(Cure.Index))
-    else Judgement(Verdict.Ok, good, None)
+      Some(Fix.Index))
+    else Finding(FindingKind.Ok, good, None)
   }
 }
 
-private[audit] object Judge {
+private[audit] object AuditRules {
   private[audit] val Half = 0.5
   private val FilesForIndex = 100
 
@@ -160,58 +160,58 @@ private[audit] object Judge {
 }
 
 /** What is said of the whole table, from what is said of its partitions. */
-private[audit] object TableJudgement {
+private[audit] object TableFinding {
 
   /** A condition with more partitions is none that people read. */
   private val MostNamed = 20
 
-  /** @return the judgement, and the partitions that its statement is about; none for all */
-  def of(name: String, judged: IndexedSeq[(Scope, Judgement)]): (Judgement, Seq[String]) = judged match {
-    case IndexedSeq() => (Judgement(Verdict.Ok, s"$name has no rows.", None), Nil)
+  /** @return the finding, and the partitions that its statement is about; none for all */
+  def of(name: String, findings: IndexedSeq[(Scope, Finding)]): (Finding, Seq[String]) = findings match {
+    case IndexedSeq() => (Finding(FindingKind.Ok, s"$name has no rows.", None), Nil)
     case IndexedSeq((_, only)) => (only, Nil)
     case _ =>
-      val worst = judged.map(_._2.verdict).minBy(_.severity)
-      val same = judged.filter(_._2.verdict == worst)
-      if (worst == Verdict.Ok) {
-        val index = judged.map(_._2).find(_.cure.isDefined)
+      val worst = findings.map(_._2.kind).minBy(_.severity)
+      val same = findings.filter(_._2.kind == worst)
+      if (worst == FindingKind.Ok) {
+        val index = findings.map(_._2).find(_.fix.isDefined)
         (
-          Judgement(Verdict.Ok, s"All of its ${judged.length} partitions are well.", index.flatMap(_.cure)),
+          Finding(FindingKind.Ok, s"All of its ${findings.length} partitions are well.", index.flatMap(_.fix)),
           Nil)
       } else {
-        val (scope, judgement) = same.maxBy { case (s, _) => (s.totalExcess, s.rows) }
-        val most = judged.count(_._1.files.length > 1)
+        val (scope, finding) = same.maxBy { case (s, _) => (s.totalExcess, s.rows) }
+        val most = findings.count(_._1.files.length > 1)
         val all = same.length >= most || same.length > MostNamed
-        val reason = s"${count(same.length.toLong, "partition")} of ${judged.length}: the worst is " +
-          s"${scope.partition}. ${judgement.reason}"
-        (judgement.copy(reason = reason), if (all) Nil else same.map(_._1.partition))
+        val reason = s"${count(same.length.toLong, "partition")} of ${findings.length}: the worst is " +
+          s"${scope.partition}. ${finding.reason}"
+        (finding.copy(reason = reason), if (all) Nil else same.map(_._1.partition))
       }
   }
 }
 
 /** What an audit says of a table or of a partition of it. */
-sealed abstract private[audit] class Verdict(val text: String) {
+sealed abstract private[audit] class FindingKind(val text: String) {
 
   /** Where several partitions differ, the first of these is the table's. */
-  def severity: Int = Verdict.bySeverity.indexOf(this)
+  def severity: Int = FindingKind.bySeverity.indexOf(this)
 }
 
-private[audit] object Verdict {
-  case object WrongColumns extends Verdict("WRONG COLUMNS")
-  case object NoStatistics extends Verdict("NO STATISTICS")
-  case object UseSort extends Verdict("USE SORT")
-  case object Recluster extends Verdict("RECLUSTER")
-  case object Ok extends Verdict("OK")
+private[audit] object FindingKind {
+  case object WrongColumns extends FindingKind("WRONG COLUMNS")
+  case object NoStatistics extends FindingKind("NO STATISTICS")
+  case object UseSort extends FindingKind("USE SORT")
+  case object Recluster extends FindingKind("RECLUSTER")
+  case object Ok extends FindingKind("OK")
 
   private val bySeverity = IndexedSeq(WrongColumns, NoStatistics, UseSort, Recluster, Ok)
 }
 
-/** @param cure what to run, if anything helps */
-final private[audit] case class Judgement(verdict: Verdict, reason: String, cure: Option[Cure])
+/** @param fix what to run, if anything helps */
+final private[audit] case class Finding(kind: FindingKind, reason: String, fix: Option[Fix])
 
 /** A statement without its condition. */
-sealed private[audit] trait Cure
+sealed private[audit] trait Fix
 
-private[audit] object Cure {
+private[audit] object Fix {
 
   /**
    * @param curve
@@ -228,6 +228,6 @@ private[audit] object Cure {
       curve: Option[String] = None,
       options: Seq[(String, String)] = Nil,
       full: Boolean = false,
-      worst: Boolean = false) extends Cure
-  case object Index extends Cure
+      worst: Boolean = false) extends Fix
+  case object Index extends Fix
 }
