@@ -29,7 +29,7 @@ import org.apache.spark.sql.zorder.table.parquet.commit.{
   PathCompletion,
   PathRecovery,
   SwapPlan,
-  UntouchedFiles
+  CarriedOverFiles
 }
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FilePermissions}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
@@ -132,7 +132,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
     val fs = store.fs
     val staged = store.get(journal.txn).exists(_.state == JournalState.Staging) &&
       (ObjectStores.isOne(fs.getUri.getScheme) || fs.exists(journal.staging))
-    if (!staged) throw UntouchedFiles.outputsGone(journal.staging)
+    if (!staged) throw CarriedOverFiles.outputsGone(journal.staging)
   }
 
   /** Takes away what was staged by a run that failed before its commit; harmless after one. */

@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.table.parquet.commit.{
   HomeCommit,
   PathCompletion,
   PathRecovery,
-  UntouchedFiles
+  CarriedOverFiles
 }
 import org.apache.spark.sql.zorder.table.parquet.files.{
   DirectoryListing,
@@ -99,7 +99,7 @@ private[zorder] final class ParquetVacuum(
       !inUse(s"${tree.root}/${f.rel}") && !spared(new Path(
         unit.old,
         f.rel).toString) && !SymbolicLinks.onTheWay(unit.old, f.rel) &&
-        (named(f) || UntouchedFiles.stale(f.rel) || marker(f) || copied(f.copy(rel =
+        (named(f) || CarriedOverFiles.stale(f.rel) || marker(f) || copied(f.copy(rel =
           new Path(unit.old, f.rel).toString)))
     val (go, stay) = tree.files.partition(mayGo)
     val linked = SymbolicLinks.target(unit.old).isDefined

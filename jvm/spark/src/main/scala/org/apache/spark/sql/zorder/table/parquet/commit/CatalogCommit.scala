@@ -65,7 +65,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
   /** Puts the directories of the draft's units in place. */
   private def swap(draft: Journal, record: RunRecord, layouts: Map[String, String]): Unit = {
-    // before the copies of untouched files, which may take long, and before anything is said to be prepared
+    // before the copies of carried-over files, which may take long, and before anything is said to be prepared
     val now = awaited(draft)
     checkBase()
     val synced = refreshed(draft.units, now)
@@ -94,9 +94,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     units.zip(now).map { case (unit, tree) => refresh(unit, tree) }
 
   private def refresh(unit: SwapUnit, now: DirectoryListing): SwapUnit = {
-    UntouchedFiles.checkInputs(unit, now)
+    CarriedOverFiles.checkInputs(unit, now)
     // anybody's vacuum may have deleted them
-    UntouchedFiles.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
+    CarriedOverFiles.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
     if (hasOwners) {
       FilePermissions.copy(fs, unit.old, unit.staged)
       unit.inputs.headOption.foreach { model =>
@@ -105,7 +105,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
         }
       }
     }
-    UntouchedFiles.sync(fs, unit, now)
+    CarriedOverFiles.sync(fs, unit, now)
   }
 
   /** The table as it is now, if no other run has committed since this one began. */
@@ -155,7 +155,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     }
     // not what the look for jobs has listed: one that ended during that has put its files there since
     journal.copy(units = journal.units.map { u =>
-      val late = UntouchedFiles.arrived(u, DirectoryListing.walk(fs, u.old))
+      val late = CarriedOverFiles.arrived(u, DirectoryListing.walk(fs, u.old))
       late.foreach(f => FileMoves.copy(fs, new Path(u.old, f.rel), new Path(u.target, f.rel), f.modified))
       u.copy(kept = u.kept ++ late)
     })

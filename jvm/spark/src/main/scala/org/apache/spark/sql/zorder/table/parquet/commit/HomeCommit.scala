@@ -69,7 +69,7 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   private def marker(f: ListedFile): Boolean =
-    f.rel.split('/').last == "_SUCCESS" || UntouchedFiles.stale(f.rel)
+    f.rel.split('/').last == "_SUCCESS" || CarriedOverFiles.stale(f.rel)
 
   def bring(units: Seq[SwapUnit], statement: String): Unit = if (units.nonEmpty) {
     if (renames) rename(units) else copy(units, statement)

@@ -68,7 +68,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   }
 
   private def prepare(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
-    // before the copies of untouched files, which may take long, and before anything is said to be prepared
+    // before the copies of carried-over files, which may take long, and before anything is said to be prepared
     val units = refreshed(draft)
     CrashPoint.hit("synced")
     units.foreach(copyAttributes)
@@ -109,10 +109,10 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   private def refreshed(journal: Journal): Seq[SwapUnit] =
     journal.units.zip(ActiveWriters.await(fs, journal.home, journal.units.map(_.target), waitMs)).map {
       case (unit, now) =>
-        UntouchedFiles.checkInputs(unit, now)
+        CarriedOverFiles.checkInputs(unit, now)
         // anybody's vacuum may have deleted them
-        UntouchedFiles.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
-        UntouchedFiles.sync(fs, unit, now)
+        CarriedOverFiles.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
+        CarriedOverFiles.sync(fs, unit, now)
     }
 
   private def copyAttributes(unit: SwapUnit): Unit = {
@@ -219,8 +219,8 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
       // from here on nobody adds to it by its name: what is rewritten is what is there
       val now = DirectoryListing.walk(fs, unit.old)
       now.writer.foreach(dir => ActiveWriters.stop(unit.target, dir))
-      UntouchedFiles.checkInputs(unit, now)
-      Right(UntouchedFiles.sync(fs, unit, now))
+      CarriedOverFiles.checkInputs(unit, now)
+      Right(CarriedOverFiles.sync(fs, unit, now))
     } catch { case e: ZOrderConflictException => Left(e) }
 
   /**

@@ -97,7 +97,7 @@ private[zorder] object SwapPlan {
 }
 
 /** The files of a directory that a rewrite does not touch: they are copied into the new directory. */
-private[zorder] object UntouchedFiles {
+private[zorder] object CarriedOverFiles {
 
   /** Not copied: summaries of files that are gone, and our own scratch files. */
   def stale(rel: String): Boolean = {
