@@ -5,7 +5,7 @@ import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import org.apache.spark.sql.zorder.clustering.fit.{
   Fit,
   LayoutForecast,
-  LeastReads,
+  ReadLowerBound,
   Levels,
   RankCorrelation,
   ReadEstimator,
@@ -93,7 +93,7 @@ final private[clustering] case class Forecast(
         measured.map(_.queries(g)),
         Some(bound.queries(g)))
       def at(level: ReadShares => Double): Shares = read.at(level).copy(bound =
-        LeastReads.unlessBeaten(level(bound.queries(g)), known.map(r => level(r.queries(g)))))
+        ReadLowerBound.unlessBeaten(level(bound.queries(g)), known.map(r => level(r.queries(g)))))
       QueryReport(groups(g).text, groups(g).weight, at(_.files), at(_.rowGroups), at(_.pages))
     }
 
@@ -103,7 +103,7 @@ final private[clustering] case class Forecast(
   /** The bound is one of the mean over the columns: the part of it that no layout is known to beat. */
   private def standing(level: ReadShares => Double): Option[Double] = {
     def all(of: Readings): Double = tracked.clustering.indices.map(c => level(of.columns(c))).sum
-    LeastReads.unlessBeaten(all(bound), known.map(all)).map(_ / math.max(1e-9, all(bound)))
+    ReadLowerBound.unlessBeaten(all(bound), known.map(all)).map(_ / math.max(1e-9, all(bound)))
   }
 
   /** Files have no statistics of an expression: only the forecast of where its values will be is known. */
@@ -218,12 +218,12 @@ final private[clustering] class RewriteForecaster(
     }
 
   private def bound(ahead: IndexedSeq[Levels], groups: Seq[QueryGroup], expected: Readings): Readings = {
-    val least = new LeastReads(ahead.indices.map { p =>
+    val least = new ReadLowerBound(ahead.indices.map { p =>
       val blocks = ReadShares(
         ahead(p).files.length.toDouble,
         ahead(p).rowGroups.length.toDouble,
         ahead(p).pages.length.toDouble)
-      LeastReads.Part(fitted.heldOut(p), input.rows(plan.partitions(p).partition).toDouble, blocks)
+      ReadLowerBound.Part(fitted.heldOut(p), input.rows(plan.partitions(p).partition).toDouble, blocks)
     })
     Readings(
       least.columns(clustering, Some(clustering.map(expected.columns(_)))) ++
@@ -261,7 +261,7 @@ final private[clustering] class RewriteForecaster(
       if (fitted.first.candidates.nonEmpty) fitted.first.candidates
       else Seq(scorer.of(fitted.first.layout.curve, ahead))
     val least = scorer.bound
-    val stands = LeastReads.unlessBeaten(least.files, tried.map(_.files)).isDefined
+    val stands = ReadLowerBound.unlessBeaten(least.files, tried.map(_.files)).isDefined
     (scorer.of("now", present) +: tried) ++ (if (stands) Seq(least) else Nil)
   }
 }

@@ -13,8 +13,8 @@ import sparkzorder.curve.cost.{Query, QueryCost, RankQueries, WorkloadBound}
  * The bound of a partition is that of independent columns. Where a layout is known to read less than that, the columns
  * depend on each other, and the densest ranges of the sample tell what is the least ([[DenseRanges]]), unless that is far less.
  */
-final class LeastReads(all: IndexedSeq[LeastReads.Part]) {
-  import LeastReads._
+final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part]) {
+  import ReadLowerBound._
 
   private val parts = Evenly.some(all, MostParts)
   private val rows = math.max(1.0, parts.map(_.rows).sum)
@@ -72,7 +72,7 @@ final class LeastReads(all: IndexedSeq[LeastReads.Part]) {
   }
 }
 
-object LeastReads {
+object ReadLowerBound {
   private type Level = ReadShares => Double
   private val Levels: IndexedSeq[Level] = IndexedSeq(_.files, _.rowGroups, _.pages)
 
@@ -84,25 +84,25 @@ object LeastReads {
    *   numbers of files, row groups and pages
    */
   final case class Part(sample: Sample, rows: Double, blocks: ReadShares) {
-    private[LeastReads] lazy val queryBound = new QueryBound(sample)
+    private[ReadLowerBound] lazy val queryBound = new QueryBound(sample)
 
-    private[LeastReads] lazy val whole: Block = {
+    private[ReadLowerBound] lazy val whole: Block = {
       val rows = Array.range(0, sample.rows)
       Block(sample.rows, sample.columns.map(_.zone(rows, 0, sample.rows)))
     }
 
     /** By column, what look-ups read if the columns at these places are independent. */
-    private[LeastReads] def independent(places: Seq[Int]): IndexedSeq[ReadShares] = {
+    private[ReadLowerBound] def independent(places: Seq[Int]): IndexedSeq[ReadShares] = {
       val least =
         LayoutForecast.bound(sample.select(places), Seq(blocks.files, blocks.rowGroups, blocks.pages))
       places.indices.map(i => ReadShares(least(0)(i), least(1)(i), least(2)(i)))
     }
 
-    private[LeastReads] def dense(places: Seq[Int], level: Level, tried: Int): DenseRanges =
+    private[ReadLowerBound] def dense(places: Seq[Int], level: Level, tried: Int): DenseRanges =
       new DenseRanges(ranked(places, level), level(blocks), tried)
 
     /** What queries of the columns at these places read of the densest ranges. */
-    private[LeastReads] def ofDense(
+    private[ReadLowerBound] def ofDense(
         queries: Seq[Query],
         places: Seq[Int],
         level: Level,

@@ -12,7 +12,7 @@ import sparkzorder.mark.SameOnAllLines
 
 /** No layout reads less than the least that is told; where there is no telling, nothing is told. */
 @SameOnAllLines
-class LeastReadsSuite extends AnyFunSuite {
+class ReadLowerBoundSuite extends AnyFunSuite {
   private val random = new SplittableRandom(19)
   private val rows = 8000
   private val files = 16
@@ -67,7 +67,7 @@ class LeastReadsSuite extends AnyFunSuite {
 
     def least(known: (Seq[ReadShares], ReadShares)): (Seq[ReadShares], ReadShares) = {
       val blocks = ReadShares(files.toDouble, files.toDouble, files * 8.0)
-      val least = new LeastReads(held.map(s => LeastReads.Part(s, s.rows.toDouble, blocks)).toIndexedSeq)
+      val least = new ReadLowerBound(held.map(s => ReadLowerBound.Part(s, s.rows.toDouble, blocks)).toIndexedSeq)
       (least.columns(Seq(0, 1), Some(known._1)), least.queries(later, Some(known._2)))
     }
   }
@@ -98,7 +98,7 @@ class LeastReadsSuite extends AnyFunSuite {
       val known = (of.read(Curves.Auto.name, Nil)._1, of.read(Curves.Auto.name, of.log)._2)
       val (least, chosen) = (figures(of.least(known)), figures(known))
       least.indices.map { i =>
-        val told = LeastReads.unlessBeaten(least(i), Seq(chosen(i)))
+        val told = ReadLowerBound.unlessBeaten(least(i), Seq(chosen(i)))
         val best = read.map(_(i)).min
         // a sample is off by a few percent
         told.foreach(t => assert(best >= 0.94 * t, s"$name, $partitions partitions, figure $i"))
