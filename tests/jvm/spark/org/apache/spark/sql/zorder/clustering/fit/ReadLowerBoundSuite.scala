@@ -50,7 +50,7 @@ class ReadLowerBoundSuite extends AnyFunSuite {
   /** Rows and queries that layouts are fitted on, and others of the same kind. */
   private case class Case(held: Seq[Sample], fitted: Seq[Sample], log: Seq[Query], later: Seq[Query]) {
     private val values = Sample.concat(held.toIndexedSeq).columns.map(_.sorted)
-    private val gauge = new ReadEstimator(values, IndexedSeq(later))
+    private val estimator = new ReadEstimator(values, IndexedSeq(later))
 
     /** What look-ups in both columns read, and what the queries read, of a layout for these queries. */
     def read(curve: String, log: Seq[Query]): (Seq[ReadShares], ReadShares) = {
@@ -62,7 +62,7 @@ class ReadLowerBoundSuite extends AnyFunSuite {
           seen.rows.toLong,
           PageCut(seen.rows / files / 8.0, Double.MaxValue))
       }.reduce(_ ++ _)
-      (gauge.columns(levels), gauge.queries(levels).head)
+      (estimator.columns(levels), estimator.queries(levels).head)
     }
 
     def least(known: (Seq[ReadShares], ReadShares)): (Seq[ReadShares], ReadShares) = {

@@ -120,16 +120,16 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
     val types = Seq(IntegerType, StringType)
     val refs = (1 to 3).map(k =>
       fit(types, Seq.fill(Rows)(Seq(random.nextInt(k * 1000), utf8("x" + random.nextInt(50)))), 4 * k))
-    val routes = PartitionLayouts(refs)
-    assert(routes.files == refs.map(_.layout.files).sum)
+    val layouts = PartitionLayouts(refs)
+    assert(layouts.files == refs.map(_.layout.files).sum)
     val route = Some(BoundReference(2, IntegerType, nullable = false))
     for (r <- 0 until 3; _ <- 0 until 8) {
       val row =
         Seq(if (random.nextInt(4) == 0) null else random.nextInt(3000), utf8("x" + random.nextInt(60)))
       val input = InternalRow.fromSeq(row :+ r)
       val (file, key) = expected(refs(r), types, row, 0)
-      checkEvaluation(ZOrderFile(routes, route, references(types), None), routes.firstFile(r) + file, input)
-      checkEvaluation(ZOrderKey(routes, route, references(types)), key, input)
+      checkEvaluation(ZOrderFile(layouts, route, references(types), None), layouts.firstFile(r) + file, input)
+      checkEvaluation(ZOrderKey(layouts, route, references(types)), key, input)
     }
   }
 

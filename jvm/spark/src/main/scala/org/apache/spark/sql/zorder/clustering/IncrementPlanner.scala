@@ -74,12 +74,12 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     else {
       val tracked =
         TrackedColumns.of(user, table, source.plan, columns, input.statistics, input.footersOf(incoming))
-      val routes = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
-      val counted = progress.step("sample")(count(source, input.rows(incoming), tracked, routes))(c =>
+      val layouts = PartitionLayouts(partitions.map(_._2).toIndexedSeq)
+      val counted = progress.step("sample")(count(source, input.rows(incoming), tracked, layouts))(c =>
         s"${HumanReadable.count(c.rows.sum, "new row")} counted by file number")
       val forecaster = new IncrementForecaster(pinned, input, tracked, options)
       val decided = progress.step("forecast") {
-        partitions.zip(routes.firstFile).map { case ((placed, ref), first) =>
+        partitions.zip(layouts.firstFile).map { case ((placed, ref), first) =>
           val growth = forecaster.growth(placed, counted.rows.slice(first, first + ref.layout.files))
           val mayRefit = request.where.isEmpty && placed.newFilesAfter.isEmpty
           GrowingPartition(placed, ref, growth, growth.decide(options.writeBudget, mayRefit))
@@ -104,16 +104,16 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       source: InputRelation,
       rows: Long,
       tracked: TrackedColumns,
-      routes: PartitionLayouts): Counted = {
-    val route = if (routes.refs.length == 1) None else Some(source.route)
+      layouts: PartitionLayouts): Counted = {
+    val route = if (layouts.refs.length == 1) None else Some(source.route)
     // file numbers without their spread: a heavy value grows in the first of its files
-    val file = ZOrderFile(routes, route, tracked.clustering.map(_.expression), None)
+    val file = ZOrderFile(layouts, route, tracked.clustering.map(_.expression), None)
     val list: Seq[NamedExpression] =
       tracked.all.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() } :+ Alias(file, "file")()
     val share = math.min(1.0, IncrementPlanner.SampledRows.toDouble / math.max(1L, rows))
     Sampler.counted(
       Shims.ofRows(pinned, Project(list, source.plan)),
-      routes.files,
+      layouts.files,
       Sampler.byPlace(share))
   }
 

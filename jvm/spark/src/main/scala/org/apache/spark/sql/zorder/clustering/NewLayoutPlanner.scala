@@ -88,8 +88,8 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       files,
       source,
       columns,
-      layouts.routes,
-      OutputFiles.of(files.partitions.map(_.partition.directory), layouts.routes),
+      layouts.layouts,
+      OutputFiles.of(files.partitions.map(_.partition.directory), layouts.layouts),
       layouts.summary,
       forecast,
       pages,
@@ -146,7 +146,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
   private def firstStep(rewrite: RewritePlan): StepStart = {
     val partition = rewrite.files.partitions.head.partition
     val placed = PlacedPartition(partition.directory, None, newFiles = partition.files)
-    StepStart(placed, rewrite.routes.refs.head, placed.newFiles, GrowthPlan.Refit)
+    StepStart(placed, rewrite.layouts.refs.head, placed.newFiles, GrowthPlan.Refit)
   }
 
   /** Why the run would end before its last batch; a copy is one batch. */

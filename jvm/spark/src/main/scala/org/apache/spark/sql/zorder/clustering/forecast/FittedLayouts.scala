@@ -186,20 +186,20 @@ private[clustering] object EnoughFiles {
  *   how the layout of the first partition was chosen
  */
 final case class FittedLayouts(
-    routes: PartitionLayouts,
+    layouts: PartitionLayouts,
     fitting: IndexedSeq[Sample],
     heldOut: IndexedSeq[Sample],
     first: Choice) {
-  def layouts: IndexedSeq[LayoutRef] = routes.refs
+  def refs: IndexedSeq[LayoutRef] = layouts.refs
 
   /** The builders of the layouts, each once. */
-  def curves: String = layouts.map(_.layout.curve).distinct.mkString(", ")
+  def curves: String = refs.map(_.layout.curve).distinct.mkString(", ")
 
   def summary: String = {
-    val columns = layouts.head.layout.columns.map(_.sql).mkString(", ")
-    val which = if (layouts.length == 1) s"layout ${layouts.head.id}" else s"${layouts.length} layouts"
-    s"$curves on ($columns), ${HumanReadable.count(routes.files.toLong, "file")}, " +
-      s"${layouts.head.layout.inFile.name} inside files, $which"
+    val columns = refs.head.layout.columns.map(_.sql).mkString(", ")
+    val which = if (refs.length == 1) s"layout ${refs.head.id}" else s"${refs.length} layouts"
+    s"$curves on ($columns), ${HumanReadable.count(layouts.files.toLong, "file")}, " +
+      s"${refs.head.layout.inFile.name} inside files, $which"
   }
 }
 

@@ -56,7 +56,7 @@ final private[clustering] case class Readings(columns: IndexedSeq[ReadShares], q
  */
 final private[clustering] case class Forecast(
     tracked: TrackedColumns,
-    gauge: ReadEstimator,
+    estimator: ReadEstimator,
     groups: IndexedSeq[QueryGroup],
     now: Readings,
     expected: Readings,
@@ -66,7 +66,7 @@ final private[clustering] case class Forecast(
     measured: Option[Readings] = None) {
 
   /** With what is read of the blocks that the run has written. */
-  def measuredOn(levels: Levels): Forecast = copy(measured = Some(Forecast.read(gauge, levels)))
+  def measuredOn(levels: Levels): Forecast = copy(measured = Some(Forecast.read(estimator, levels)))
 
   /** As the result shows it. */
   def report: ReadReport =
@@ -159,8 +159,8 @@ final private[clustering] case class Forecast(
 }
 
 private[clustering] object Forecast {
-  def read(gauge: ReadEstimator, levels: Levels): Readings =
-    Readings(gauge.columns(levels), gauge.queries(levels))
+  def read(estimator: ReadEstimator, levels: Levels): Readings =
+    Readings(estimator.columns(levels), estimator.queries(levels))
 }
 
 /**
@@ -182,19 +182,19 @@ final private[clustering] class RewriteForecaster(
   def forecast(session: ClassicSession, log: Option[Sample => DrawnQueries]): Forecast = {
     val pages = PageIndex.ofSome(session, plan.files, tracked.statColumns)
     val groups = log.fold(IndexedSeq.empty[QueryGroup])(_(sample).shapes)
-    val gauge = new ReadEstimator(values, groups.map(_.queries))
-    val now = Forecast.read(gauge, levels(input.footersOf(plan), pages))
+    val estimator = new ReadEstimator(values, groups.map(_.queries))
+    val now = Forecast.read(estimator, levels(input.footersOf(plan), pages))
     val parts = ahead
     val whole = parts.reduce(_ ++ _)
     // shows where the values of a clustering expression will be, though no query can use it
     val placed =
       whole.masked(tracked.stored.indices.map(c => tracked.stored(c).isEmpty || tracked.bounded(c)))
-    val expected = Readings(gauge.columns(placed), gauge.queries(whole.masked(tracked.bounded)))
+    val expected = Readings(estimator.columns(placed), estimator.queries(whole.masked(tracked.bounded)))
     val worse = tracked.watchedPlaces.filter(c =>
       OtherReport("", Shares(Some(now.columns(c).files), Some(expected.columns(c).files)), None).getsWorse)
     Forecast(
       tracked,
-      gauge,
+      estimator,
       groups,
       now,
       expected,
@@ -208,7 +208,7 @@ final private[clustering] class RewriteForecaster(
 
   /** The blocks of each partition after the run. */
   private def ahead: IndexedSeq[Levels] =
-    fitted.heldOut.zip(fitted.layouts).zip(plan.partitions).map { case ((held, ref), sized) =>
+    fitted.heldOut.zip(fitted.refs).zip(plan.partitions).map { case ((held, ref), sized) =>
       LayoutForecast.blocks(
         held,
         ref.layout,
@@ -315,7 +315,7 @@ final private[clustering] class IncrementForecaster(
 
   /** For a partition that is put into its stored layout, from a sample of all its rows. */
   def ofStoredLayout(placed: PlacedPartition, ref: LayoutRef, sample: Sample): Forecast = {
-    val gauge = new ReadEstimator(sample.columns.map(_.sorted), IndexedSeq.empty)
+    val estimator = new ReadEstimator(sample.columns.map(_.sorted), IndexedSeq.empty)
     val rows = present.rows(placed.all)
     val ahead =
       LayoutForecast.blocks(
@@ -324,23 +324,23 @@ final private[clustering] class IncrementForecaster(
         rows,
         pages,
         byPages = input.ordersPages)
-    forecast(gauge, present.of(placed.all), ahead, sample, 1)
+    forecast(estimator, present.of(placed.all), ahead, sample, 1)
   }
 
   def forecast(growing: Seq[GrowingPartition], changed: FilePlan, sample: Sample): Forecast = {
     val all = growing.flatMap(_.placed.all)
-    val gauge = new ReadEstimator(values(all), IndexedSeq.empty)
+    val estimator = new ReadEstimator(values(all), IndexedSeq.empty)
     val again = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append]).flatMap(_.rewritten).map(_.path).toSet
     val inLayout = growing.flatMap(g => g.placed.inLayout.values.flatten ++ g.placed.sortedRunFiles)
       .filterNot(f => again(f.path))
     val appending = growing.filter(_.plan.isInstanceOf[GrowthPlan.Append])
     // merged rows lie in the boxes that are there; appended ones are blocks of their own
     val ahead = appending.foldLeft(present.of(inLayout))((so, g) => so ++ blocks(g, sample))
-    forecast(gauge, present.of(all), ahead, sample, growing.length)
+    forecast(estimator, present.of(all), ahead, sample, growing.length)
   }
 
   private def forecast(
-      gauge: ReadEstimator,
+      estimator: ReadEstimator,
       now: Levels,
       ahead: Levels,
       sample: Sample,
@@ -349,10 +349,10 @@ final private[clustering] class IncrementForecaster(
     val reading = ReadShares(each(ahead.files), each(ahead.rowGroups), each(ahead.pages))
     Forecast(
       tracked,
-      gauge,
+      estimator,
       IndexedSeq.empty,
-      Forecast.read(gauge, now),
-      Forecast.read(gauge, ahead),
+      Forecast.read(estimator, now),
+      Forecast.read(estimator, ahead),
       Readings(bound(sample, reading), IndexedSeq.empty),
       Map.empty,
       Nil)
@@ -387,7 +387,7 @@ final private[clustering] class IncrementForecaster(
 /** Explains in one sentence why a rewrite gains too little; it begins with the cause if that is known. */
 final private[clustering] class NoGain(forecast: Forecast, plan: FilePlan, fitted: FittedLayouts) {
   private val columns = forecast.tracked.clustering
-  private val values: IndexedSeq[SortedValues] = forecast.gauge.values
+  private val values: IndexedSeq[SortedValues] = forecast.estimator.values
 
   /** Without a full stop at its end. */
   def sentence(least: Double): String = {

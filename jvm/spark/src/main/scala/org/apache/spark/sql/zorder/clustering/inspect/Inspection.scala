@@ -167,7 +167,7 @@ final class Inspection private (
     val footers: Seq[FileFooter],
     val statistics: RunStatistics,
     union: SchemaUnion,
-    val traits: InputProperties,
+    val inputProperties: InputProperties,
     val blooms: Seq[Seq[String]]) {
 
   /** The columns of all files together. */
@@ -191,7 +191,7 @@ final class Inspection private (
 
   /** Bounds beside the files serve files alone. */
   private def int96: String = {
-    val kept = if (union.timestamps == "INT96") Inspection.int96(statistics, traits) else Nil
+    val kept = if (union.timestamps == "INT96") Inspection.int96(statistics, inputProperties) else Nil
     if (kept.isEmpty) ""
     else
       s" Timestamp column ${kept.mkString(", ")} stays INT96, so that its pages have no bounds; " +
@@ -199,7 +199,7 @@ final class Inspection private (
   }
 
   /** Bytes of a row group to write: as in the input, else Parquet's default. */
-  def rowGroupBytes: Long = traits.rowGroupBytes.getOrElse(128L << 20)
+  def rowGroupBytes: Long = inputProperties.rowGroupBytes.getOrElse(128L << 20)
 
   /** Whether the rows of a file are ordered by its pages. */
   def ordersPages: Boolean =
@@ -209,7 +209,7 @@ final class Inspection private (
   def countsRowGroups: Boolean = table.countsRowGroups
 
   /** Codec to write: as in the input, else the session's. */
-  def codec: Option[String] = traits.codec
+  def codec: Option[String] = inputProperties.codec
 
   val partitions: IndexedSeq[PinnedPartition] =
     footers.map(_.file).groupBy(_.partition).toIndexedSeq.sortBy(_._1).map { case (directory, files) =>
@@ -257,10 +257,10 @@ object Inspection {
       statistics: RunStatistics,
       options: RunOptions): Inspection = {
     val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statistics.columns))
-    val traits = InputProperties.of(footers)
-    traits.refusals.headOption.foreach(refuse(_))
+    val inputProperties = InputProperties.of(footers)
+    inputProperties.refusals.headOption.foreach(refuse(_))
     // Spark's vectorized reader does not know decimals of few digits as byte strings, its other one does
-    if (traits.shortBinaryDecimals) session.conf.set(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key, "false")
+    if (inputProperties.shortBinaryDecimals) session.conf.set(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key, "false")
     val union = InputSchema.of(session, table, footers, options)
     InputRelation.taken(union.schema.fieldNames.toSeq ++ table.partitionSchema.fieldNames).foreach {
       own =>
@@ -269,19 +269,19 @@ object Inspection {
     }
     val blooms = BloomFilters.paths(session, table.name, union.schema, options.bloom)
     session.conf.set(PinnedSession.TimestampType, union.timestamps)
-    if (union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, traits).foreach {
+    if (union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, inputProperties).foreach {
       column =>
         refuse(
           s"Timestamp column $column is stored as INT96, which has no statistics, so nothing " +
             "could skip by it: add WITH (timestampType = 'micros').")
     }
-    new Inspection(session, table, footers, statistics, union, traits, blooms)
+    new Inspection(session, table, footers, statistics, union, inputProperties, blooms)
   }
 
   /** The clustering columns that files store as INT96. */
-  private def int96(statistics: RunStatistics, traits: InputProperties): Seq[String] =
+  private def int96(statistics: RunStatistics, inputProperties: InputProperties): Seq[String] =
     statistics.columns.take(statistics.clustering).filter(_.stored match {
-      case StoredAs.Named(path) => traits.int96.contains(path.mkString("."))
+      case StoredAs.Named(path) => inputProperties.int96.contains(path.mkString("."))
       case _ => false
     }).map(_.path.mkString("."))
 }

@@ -47,8 +47,8 @@ private[clustering] object OutputFiles {
     new OutputFiles((0 until files).map(inLayout("", _)), new PreImages(files), spread = true)
 
   /** The same for the layouts of several partitions of a table, counted through. */
-  def of(directories: Seq[String], routes: PartitionLayouts): OutputFiles = {
-    val outputs = directories.zip(routes.refs).flatMap { case (directory, ref) =>
+  def of(directories: Seq[String], layouts: PartitionLayouts): OutputFiles = {
+    val outputs = directories.zip(layouts.refs).flatMap { case (directory, ref) =>
       (0 until ref.layout.files).map(inLayout(directory, _))
     }
     new OutputFiles(outputs.toIndexedSeq, new PreImages(outputs.length), spread = true)

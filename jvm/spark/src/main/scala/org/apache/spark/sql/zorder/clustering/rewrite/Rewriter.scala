@@ -57,7 +57,7 @@ final private[clustering] case class RewritePlan(
     files: FilePlan,
     source: InputRelation,
     columns: Seq[ClusterColumn],
-    routes: PartitionLayouts,
+    layouts: PartitionLayouts,
     outputs: OutputFiles,
     layout: String,
     forecast: Forecast,
@@ -73,7 +73,7 @@ final private[clustering] case class RewritePlan(
 
   /** How to have pages cut where files have several row groups that the writer cannot count; ends the reason of a result. */
   def rowGroupNote(options: RunOptions): String = {
-    val byPages = routes.refs.exists(_.layout.compiled.pageSides.isDefined)
+    val byPages = layouts.refs.exists(_.layout.compiled.pageSides.isDefined)
     val bytes = options.rowGroupSize.getOrElse(input.rowGroupBytes) * pages.rowGroupsAFile(rowsPerFile)
     if (!input.ordersPages || !byPages || pages.foresees(rowsPerFile) || bytes > RewritePlan.LargeRowGroup) ""
     else
@@ -156,7 +156,7 @@ final private[clustering] class Rewriter(context: RunContext) {
 
   /** Spark's writer cannot keep the footer entries of other writers, so the result lists them. */
   private def entriesNotKept(plan: RewritePlan): String = {
-    val keys = plan.input.traits.keyValues.keys.toSeq.sorted
+    val keys = plan.input.inputProperties.keyValues.keys.toSeq.sorted
     if (keys.isEmpty) "" else s" Footer entries that are not kept: ${keys.mkString(", ")}."
   }
 
@@ -173,7 +173,7 @@ final private[clustering] class Rewriter(context: RunContext) {
       partitionColumns,
       plan.columns.map(_.expression),
       route,
-      plan.routes,
+      plan.layouts,
       plan.outputs,
       if (plan.cutsPages) Some(pages) else None)
     val writeOptions = Map(
@@ -249,7 +249,7 @@ final private[clustering] class Rewriter(context: RunContext) {
       plan: RewritePlan,
       written: Seq[WrittenFile],
       report: RunReport): CommitRequest = {
-    val layouts = plan.files.partitions.map(_.partition.directory).zip(plan.routes.refs)
+    val layouts = plan.files.partitions.map(_.partition.directory).zip(plan.layouts.refs)
     val record = RunRecord(
       number = 0,
       runId = progress.runId,
@@ -271,7 +271,7 @@ final private[clustering] class Rewriter(context: RunContext) {
     CommitRequest(
       plan.files.files,
       record,
-      plan.routes.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
+      plan.layouts.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
 }
 
@@ -296,15 +296,15 @@ object RewriteQuery {
       partitionColumns: Seq[Attribute],
       columns: Seq[Expression],
       route: Option[Expression],
-      routes: PartitionLayouts,
+      layouts: PartitionLayouts,
       outputs: OutputFiles,
       pages: Option[PageCut] = None): LogicalPlan = {
     val spread =
       if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
-    val file = ZOrderFile(routes, route, columns, spread)
+    val file = ZOrderFile(layouts, route, columns, spread)
     val shuffled =
       RepartitionByExpression(Seq(ToPartition(file, outputs.preImages)), child, outputs.count)
-    val key = ZOrderKey(routes, route, columns)
+    val key = ZOrderKey(layouts, route, columns)
     val order = partitionColumns :+ pages.fold[Expression](key)(ZOrderPages(key, _))
     Project(output, Sort(order.map(SortOrder(_, Ascending)), global = false, shuffled))
   }

@@ -47,7 +47,7 @@ final private[sort] class PageSorter(
     else {
       val first = rows.next()
       val route = routeOf(first).getInt(0)
-      val layout = key.routes.compiled(route)
+      val layout = key.layouts.compiled(route)
       val all = Iterator.single(first) ++ rows
       // the rows of a layout without pages of its own are in the order of their keys
       layout.pageSides.fold(bySpark(all))(new OfOneRoute(route, layout, _).sort(all))

@@ -24,7 +24,7 @@ import sparkzorder.curve.layout.{CompiledLayout, Layout}
  */
 abstract class LayoutExpression extends Expression {
 
-  def routes: PartitionLayouts
+  def layouts: PartitionLayouts
 
   /** The number of the layout of a row (INT, not NULL); None if there is only one layout. */
   def route: Option[Expression]
@@ -43,7 +43,7 @@ abstract class LayoutExpression extends Expression {
     columns.map(c => Normalization.of(c.dataType).get).toArray
 
   override def checkInputDataTypes(): TypeCheckResult = {
-    val ref = routes.refs.head
+    val ref = layouts.refs.head
     val wanted = ref.layout.columns
     if (columns.length != wanted.length)
       TypeCheckFailure(
@@ -85,7 +85,7 @@ abstract class LayoutExpression extends Expression {
     val layoutClass = "sparkzorder.curve.layout.CompiledLayout"
     val ranks =
       ctx.addMutableState("int[]", "ranks", v => s"$v = new int[${columns.length}];", forceInline = true)
-    val all = ctx.addReferenceObj("routes", routes, classOf[PartitionLayouts].getName)
+    val all = ctx.addReferenceObj("routes", layouts, classOf[PartitionLayouts].getName)
     val (choose, layout, firstFile) = route match {
       case None =>
         (
@@ -95,7 +95,7 @@ abstract class LayoutExpression extends Expression {
       case Some(expression) =>
         // a field, not a local variable: the code of the columns may be split into methods
         val chosen = ctx.addMutableState(layoutClass, "layout", _ => "", forceInline = true)
-        val firsts = ctx.addReferenceObj("firstFiles", routes.firstFile, "int[]")
+        val firsts = ctx.addReferenceObj("firstFiles", layouts.firstFile, "int[]")
         val value = expression.genCode(ctx)
         (s"${value.code}\n$chosen = $all.compiled(${value.value});\n", chosen, s"$firsts[${value.value}]")
     }
@@ -115,7 +115,7 @@ abstract class LayoutExpression extends Expression {
   }
 
   private def arguments: String =
-    if (routes.firstFile.length == 1) routes.toString.stripPrefix("[").stripSuffix("]") else routes.toString
+    if (layouts.firstFile.length == 1) layouts.toString.stripPrefix("[").stripSuffix("]") else layouts.toString
 
   override def toString: String = (arguments +: children.map(_.toString)).mkString(s"$prettyName(", ", ", ")")
 

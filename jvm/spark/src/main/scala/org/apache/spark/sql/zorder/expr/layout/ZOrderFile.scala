@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.{DataType, IntegerType}
  * a hash of the further columns; without any, its rows go to its first file.
  */
 final case class ZOrderFile(
-    routes: PartitionLayouts,
+    layouts: PartitionLayouts,
     route: Option[Expression],
     columns: Seq[Expression],
     spread: Option[Expression])
@@ -25,12 +25,12 @@ final case class ZOrderFile(
 
   override def eval(input: InternalRow): Any = {
     val to = routeOf(input)
-    val layout = routes.compiled(to)
+    val layout = layouts.compiled(to)
     fillRanks(layout, input)
     val cell = layout.cell(ranks)
     val hash =
       if (layout.spreadOf(cell) == 1) 0 else spread.map(_.eval(input).asInstanceOf[Int]).getOrElse(0)
-    routes.firstFile(to) + layout.file(cell, hash)
+    layouts.firstFile(to) + layout.file(cell, hash)
   }
 
   override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {

@@ -14,14 +14,14 @@ import sparkzorder.curve.page.PageCut
  * `zorder_key(layout, columns...)` -> BIGINT >= 0: the file number of the row in its layout, then its place
  * inside the file. Sorting by it puts rows into layout order. Never NULL.
  */
-final case class ZOrderKey(routes: PartitionLayouts, route: Option[Expression], columns: Seq[Expression])
+final case class ZOrderKey(layouts: PartitionLayouts, route: Option[Expression], columns: Seq[Expression])
     extends LayoutExpression {
   override def children: Seq[Expression] = columns ++ route
   override def dataType: DataType = LongType
   override def prettyName: String = "zorder_key"
 
   override def eval(input: InternalRow): Any = {
-    val layout = routes.compiled(routeOf(input))
+    val layout = layouts.compiled(routeOf(input))
     fillRanks(layout, input)
     val cell = layout.cell(ranks)
     layout.key(cell, layout.fileOf(cell), ranks, scratch)
