@@ -3,7 +3,7 @@ package sparkzorder.bench.layout
 import java.lang.management.ManagementFactory
 import java.nio.file.{Files, Path, Paths}
 
-import sparkzorder.curve.build.{AlignedZ, AutoChoice, Curves, KdTrees, LayoutBuilder, Placed, Table}
+import sparkzorder.curve.build.{AlignedZ, AutoChoice, CurveRegistry, KdTrees, LayoutBuilder, Placed, Table}
 import sparkzorder.curve.experiment.{Case, DataSet, Experiment, Workload}
 
 /**
@@ -72,7 +72,7 @@ object LayoutBench {
       val log = experiment.log(kind)
       val seconds = Seq.fill(9) {
         val start = cpu
-        AutoChoice.fit(experiment.sample, log, 256, Experiment.PagesPerFile, Curves.Auto.builders(4))
+        AutoChoice.fit(experiment.sample, log, 256, Experiment.PagesPerFile, CurveRegistry.Auto.builders(4))
         (cpu - start) / 1e9
       }
       Target(

@@ -263,13 +263,13 @@ MUTANTS = [
     ),
     Mutant(
         "sixteen bytes are above all strings of a prefix",
-        f"{PREDICATE}/Conditions.scala",
+        f"{PREDICATE}/ConditionAlgebra.scala",
         "afterPrefix(prefix).map(BelowBytes(_))",
         "afterPrefix(prefix).map(_ => NormalizedBytes(prefix ++ Array.fill(16)(-1.toByte)))",
     ),
     Mutant(
         "sixteen bytes are above all strings below another",
-        f"{PREDICATE}/Conditions.scala",
+        f"{PREDICATE}/ConditionAlgebra.scala",
         "case NormalizedBytes(b) => Some(BelowBytes(b))",
         "case NormalizedBytes(b) => Some(NormalizedBytes((b.init :+ (b.last - 1).toByte) ++ Array.fill(16)(-1.toByte)))",
     ),

@@ -202,6 +202,17 @@ def test_private_spark_access_that_differs_is_in_shims():
     assert named == []
 
 
+def test_no_two_types_differ_by_a_trailing_s():
+    """Each such pair is a trap in a search; docs/contributing/architecture.md has the terms."""
+    types = defaultdict(set)
+    for path in sources(*JVM):
+        for name in re.findall(
+            r"^(?:[\w\[\]@]+ +)*(?:class|object|trait|interface|enum) +(\w+)", code(path), re.M
+        ):
+            types[name].add(path.name)
+    assert {name: (by, types[name + "s"]) for name, by in types.items() if name + "s" in types} == {}
+
+
 def test_letters_change_their_case_alike_everywhere():
     """In Turkish the small form of I has no dot, so that a name in capitals would not be found."""
     cased = re.compile(r"\.to(?:Lower|Upper)Case\b(?!\((?:java\.util\.)?Locale\.ROOT\))")

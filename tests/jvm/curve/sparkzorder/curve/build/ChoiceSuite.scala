@@ -12,10 +12,10 @@ class ChoiceSuite extends AnyFunSuite {
   private val wide = Table.below(1000000)
   private val noLog = RankQueries.none
 
-  private def chosen(table: Table, files: Int, curve: String = Curves.Auto.name): (Placed, Chosen) = {
+  private def chosen(table: Table, files: Int, curve: String = CurveRegistry.Auto.name): (Placed, Chosen) = {
     val sample = Placed.ranked(table.sample(30000))
     val choice =
-      AutoChoice.fit(sample, noLog, files, 16, Curves.builders(curve, table.columns))
+      AutoChoice.fit(sample, noLog, files, 16, CurveRegistry.builders(curve, table.columns))
     val columns = sample.scales.zipWithIndex.map { case (s, c) => LayoutColumn(s"c$c", "BIGINT", s) }
     (new Placed(table, Layout(columns, choice.tree, choice.name, choice.inFile)), choice)
   }
@@ -102,14 +102,14 @@ class ChoiceSuite extends AnyFunSuite {
   }
 
   test("tiny tables give trees that hold together, whatever the curve") {
-    for (rows <- Seq(1, 2, 3, 10, 63); curve <- Curves.names) {
+    for (rows <- Seq(1, 2, 3, 10, 63); curve <- CurveRegistry.names) {
       val table = Table("tiny", rows)(wide, Table.often(0.5, Table.Null, Table.below(3)))
       val (placed, choice) = chosen(table, 16, curve)
       assert(choice.tree.files >= 1 && choice.tree.files <= 20)
       assert(placed.keys.forall(_ >= 0))
     }
     val none = new RankedSample(Placed.ranked(Table("one", 1)(wide)).scales, Array(Array.empty[Int]))
-    assert(AutoChoice.fit(none, noLog, 8, 16, Curves.builders("auto", 1)).tree.files == 1)
+    assert(AutoChoice.fit(none, noLog, 8, 16, CurveRegistry.builders("auto", 1)).tree.files == 1)
   }
 
   test("NULLs alone: files of equal size, nothing is read for a look-up") {
@@ -123,7 +123,7 @@ class ChoiceSuite extends AnyFunSuite {
   }
 
   test("a curve that is not known is an error that names those that are") {
-    val e = intercept[IllegalArgumentException](Curves.builders("peano", 2))
+    val e = intercept[IllegalArgumentException](CurveRegistry.builders("peano", 2))
     assert(e.getMessage.contains("auto, zorder, hilbert, lexical, tree"))
   }
 }

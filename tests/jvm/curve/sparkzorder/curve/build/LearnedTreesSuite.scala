@@ -73,7 +73,7 @@ class LearnedTreesSuite extends AnyFunSuite {
 
   test("unequal queries make pages narrower in the column that is asked more") {
     val log = ranked(uniform, lookUps(0, 20) ++ lookUps(1, 180): _*)
-    val chosen = AutoChoice.fit(uniform, log, 16, 16, Curves.Auto.builders(2))
+    val chosen = AutoChoice.fit(uniform, log, 16, 16, CurveRegistry.Auto.builders(2))
     val pages = (order: sparkzorder.curve.layout.InFileOrder) =>
       PlacedRows.of(uniform, chosen.tree, order).pages(Rows / 256).share(log)
     assert(pages(chosen.inFile) < 0.9 * pages(AlignedZ.inFile))

@@ -7,7 +7,7 @@ import sparkzorder.curve.build.{
   AutoChoice,
   BitPatternTree,
   Chosen,
-  Curves,
+  CurveRegistry,
   KdTree,
   Lexical,
   LiteralTree,
@@ -61,7 +61,7 @@ final class Experiment(
   private[this] lazy val withoutLogBoxes = boxes(withoutLog.tree, withoutLog.inFile, 1)
 
   private def choose(log: RankQueries): Chosen =
-    AutoChoice.fit(sample, log, files, Experiment.PagesPerFile, Curves.Auto.builders(data.columns))
+    AutoChoice.fit(sample, log, files, Experiment.PagesPerFile, CurveRegistry.Auto.builders(data.columns))
 
   /** A log and, independently, later queries; the layouts are judged by the latter. */
   def run(kind: String): Case = {

@@ -1,6 +1,6 @@
 package sparkzorder.curve.advise
 
-import sparkzorder.curve.build.{AutoChoice, Curves, HeldOut, Lexical, QueryShares, SliceTree, WorkloadShapes}
+import sparkzorder.curve.build.{AutoChoice, CurveRegistry, HeldOut, Lexical, QueryShares, SliceTree, WorkloadShapes}
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.RankQueries
 
@@ -68,7 +68,7 @@ final class ColumnSearch(
     val sample = rows.only(columns)
     val asked = if (logged) queries.only(columns) else RankQueries.none
     val chosen =
-      AutoChoice.fit(sample, asked, files, pagesPerFile, Curves.Auto.builders(columns.length))
+      AutoChoice.fit(sample, asked, files, pagesPerFile, CurveRegistry.Auto.builders(columns.length))
     val shares = heldOut.read(columns, chosen.tree, chosen.inFile)
     val (order, sorted) = columns.map(first => first +: columns.filter(_ != first)).map { order =>
       order -> heldOut.read(order, Lexical.build(rows.only(order), files), Lexical.inFile)

@@ -3,7 +3,7 @@ package sparkzorder.curve.build
 import sparkzorder.curve.build.cut.{
   AlignedCuts,
   PatternCuts,
-  Proposal,
+  ProposedCut,
   QuantileCuts,
   QueryCuts,
   RankedSample,
@@ -94,7 +94,7 @@ sealed class LexicalBy private[build] (override val name: String, first: Int) ex
   override def build(sample: RankedSample, files: Int): CutTree = recursion.grow(sample, files).tree
 
   private[this] val recursion: TreeGrower = new TreeGrower {
-    override protected def propose(cell: SampleCell): Option[Proposal] =
+    override protected def propose(cell: SampleCell): Option[ProposedCut] =
       (first +: (0 until cell.columns).filter(_ != first)).iterator
         .filter(cell.extent(_).width > 1)
         .map(QuantileCuts.of(cell, _))

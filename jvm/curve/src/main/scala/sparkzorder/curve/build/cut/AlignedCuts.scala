@@ -20,20 +20,20 @@ final private[build] class AlignedCuts(
     extends TreeGrower {
   import AlignedCuts._
 
-  override protected def propose(cell: SampleCell): Option[Proposal] = {
+  override protected def propose(cell: SampleCell): Option[ProposedCut] = {
     val turns = (0 until cell.columns).map(k => (cell.turn + k) % cell.columns)
     val varying = turns.filter(cell.extent(_).width > 1)
     val inTurn = varying.iterator.map(c => c -> places(cell, c)).filter(_._2.nonEmpty)
     if (inTurn.hasNext) Some(chosen(cell, inTurn)) else QuantileCuts.mostEven(cell, varying)
   }
 
-  private def chosen(cell: SampleCell, inTurn: Iterator[(Int, Seq[Proposal])]): Proposal = choice match {
+  private def chosen(cell: SampleCell, inTurn: Iterator[(Int, Seq[ProposedCut])]): ProposedCut = choice match {
     case KeepTurns => inTurn.next()._2.head
     case MostGain => best(inTurn.flatMap { case (c, cuts) => cuts.map(p => p -> ownGain(cell, c, p.rank)) })
     case MostGainOfAll => best(inTurn.flatMap { case (c, cuts) => cuts.zip(gainsOfAll(cell, c, cuts)) })
   }
 
-  private def best(gains: Iterator[(Proposal, Double)]): Proposal =
+  private def best(gains: Iterator[(ProposedCut, Double)]): ProposedCut =
     gains.reduceLeft((a, b) => if (b._2 > a._2 * Clearly) b else a)._1
 
   /** By how much fewer rows of the cell look-ups on the column that is cut read. */
@@ -49,7 +49,7 @@ final private[build] class AlignedCuts(
   }
 
   /** The same of look-ups on all columns, for each of some cuts of a column. */
-  private def gainsOfAll(cell: SampleCell, column: Int, cuts: Seq[Proposal]): Seq[Double] = {
+  private def gainsOfAll(cell: SampleCell, column: Int, cuts: Seq[ProposedCut]): Seq[Double] = {
     val ranks = cuts.map(_.rank).distinct.sorted
     val sides = new CutSides(cell, column, ranks.toArray)
     cuts.map { p =>
@@ -81,7 +81,7 @@ private[build] object AlignedCuts {
   private val Clearly = 1.02
 
   /** The cuts of a cell that may be made in one column. */
-  type Places = (SampleCell, Int) => Seq[Proposal]
+  type Places = (SampleCell, Int) => Seq[ProposedCut]
 
   /** At the middle of the cell's ranks. */
   val Halves: Places = (cell, column) => Halving.of(cell, column).toSeq
@@ -104,7 +104,7 @@ private[build] object AlignedCuts {
 private[build] object Halving {
 
   /** A cut at the middle of the ranks, or None where no such cut makes files that are alike. */
-  def of(cell: SampleCell, column: Int): Option[Proposal] = {
+  def of(cell: SampleCell, column: Int): Option[ProposedCut] = {
     val extent = cell.extent(column)
     val middle = firstHalving(cell.box(column), extent)
     outsideHeavy(middle, extent, cell.heavy(column)).flatMap { rank =>
@@ -112,7 +112,7 @@ private[build] object Halving {
       if (below == 0 || below == cell.rows) None
       else {
         val apart = if (rank == middle) None else FileAllocation.setApart(cell, below)
-        FileAllocation.within(cell, below).orElse(apart).map(Proposal(column, rank, _))
+        FileAllocation.within(cell, below).orElse(apart).map(ProposedCut(column, rank, _))
       }
     }
   }
@@ -143,30 +143,30 @@ private[build] object Halving {
 private[build] object QuantileCuts {
 
   /** The cuts on either side of the value where half of the files end, and how uneven they are. */
-  def of(cell: SampleCell, column: Int): Seq[(Proposal, Double)] = of(cell, column, cell.files / 2)
+  def of(cell: SampleCell, column: Int): Seq[(ProposedCut, Double)] = of(cell, column, cell.files / 2)
 
   /** The cuts on either side of the value at which `leftFiles` of the files end. */
-  private def of(cell: SampleCell, column: Int, leftFiles: Int): Seq[(Proposal, Double)] = {
+  private def of(cell: SampleCell, column: Int, leftFiles: Int): Seq[(ProposedCut, Double)] = {
     val sorted = cell.sortedRanks(column)
     val n = sorted.length
     val middle = sorted((n.toLong * leftFiles / cell.files).toInt)
     Seq(firstAt(sorted, middle), firstAt(sorted, middle + 1)).distinct.collect {
       case below if below > 0 && below < n && bigEnough(cell, below) =>
         val files = FileAllocation.byMass(cell, below)
-        (Proposal(column, sorted(below), files), FileAllocation.imbalance(cell, below, files))
+        (ProposedCut(column, sorted(below), files), FileAllocation.imbalance(cell, below, files))
     }
   }
 
   /** The most even of these cuts, unless its files would not be alike. */
-  def best(cell: SampleCell, column: Int): Option[Proposal] = best(cell, column, cell.files / 2)
+  def best(cell: SampleCell, column: Int): Option[ProposedCut] = best(cell, column, cell.files / 2)
 
-  def best(cell: SampleCell, column: Int, leftFiles: Int): Option[Proposal] = {
+  def best(cell: SampleCell, column: Int, leftFiles: Int): Option[ProposedCut] = {
     val cuts = of(cell, column, leftFiles).filter(_._2 <= FileAllocation.Most)
     if (cuts.isEmpty) None else Some(cuts.minBy(_._2)._1)
   }
 
   /** The most even cut of any column, however uneven; columns that are named first win ties. */
-  def mostEven(cell: SampleCell, columns: Seq[Int]): Option[Proposal] = {
+  def mostEven(cell: SampleCell, columns: Seq[Int]): Option[ProposedCut] = {
     val cuts = columns.flatMap(of(cell, _))
     if (cuts.isEmpty) None else Some(cuts.minBy(_._2)._1)
   }

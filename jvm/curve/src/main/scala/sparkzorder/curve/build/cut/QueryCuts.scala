@@ -13,7 +13,7 @@ import sparkzorder.curve.cost.RankQueries
 final private[build] class QueryCuts(queries: RankQueries, literals: Boolean) extends TreeGrower {
   import QueryCuts._
 
-  override protected def propose(cell: SampleCell): Option[Proposal] = {
+  override protected def propose(cell: SampleCell): Option[ProposedCut] = {
     val all = new CutSides(cell, 0, Array.empty).all
     val touching =
       Array.range(0, queries.size).filter(queries.touches(_, all.low, all.high, all.holdsNull))
@@ -40,7 +40,7 @@ final private[build] class QueryCuts(queries: RankQueries, literals: Boolean) ex
           val cost = penalty * (below * weightOf(touching, sides.left(k)) +
             (cell.rows - below) * weightOf(touching, sides.right(k)))
           val off = math.abs(below.toDouble / cell.rows - (cell.files / 2).toDouble / cell.files)
-          val next = Scored(Proposal(column, cuts(k), files), cost, off)
+          val next = Scored(ProposedCut(column, cuts(k), files), cost, off)
           if (best.forall(next.better)) best = Some(next)
         }
       }
@@ -98,7 +98,7 @@ private[build] object QueryCuts {
   private val LiteralPenalty = 1.03
 
   /** @param off how far the cut is from the share of the rows that suits the files */
-  private final case class Scored(proposal: Proposal, cost: Double, off: Double) {
+  private final case class Scored(proposal: ProposedCut, cost: Double, off: Double) {
     def better(that: Scored): Boolean = cost < that.cost || cost == that.cost && off < that.off
   }
 }

@@ -19,7 +19,7 @@ final private[build] class SliceCuts(columns: IndexedSeq[Int], bits: IndexedSeq[
   private[this] val filesOfSlice: IndexedSeq[Double] =
     columns.scanLeft(0.0)((spent, c) => spent + bits(c)).tail.map(spent => files * math.pow(2, -spent))
 
-  override protected def propose(cell: SampleCell): Option[Proposal] = {
+  override protected def propose(cell: SampleCell): Option[ProposedCut] = {
     val found = Iterator.range(cell.turn, columns.length).flatMap(stage =>
       cut(cell, stage).map(_.copy(nextTurn = Some(stage))))
     if (found.hasNext) Some(found.next())
@@ -27,7 +27,7 @@ final private[build] class SliceCuts(columns: IndexedSeq[Int], bits: IndexedSeq[
       Some(cell.turn)))
   }
 
-  private def cut(cell: SampleCell, stage: Int): Option[Proposal] = {
+  private def cut(cell: SampleCell, stage: Int): Option[ProposedCut] = {
     val slices = math.round(cell.files / filesOfSlice(stage)).toInt
     val left = math.round(cell.files * (slices / 2).toDouble / math.max(1, slices)).toInt
     if (slices < 2 || left < 1 || cell.extent(columns(stage)).width <= 1) None
@@ -46,7 +46,7 @@ final private[build] class SliceCuts(columns: IndexedSeq[Int], bits: IndexedSeq[
  */
 final private[build] class PatternCuts(pattern: Array[Int], atQuantiles: Boolean) extends TreeGrower {
 
-  override protected def propose(cell: SampleCell): Option[Proposal] = {
+  override protected def propose(cell: SampleCell): Option[ProposedCut] = {
     val bits = Iterator.range(cell.turn, math.max(cell.turn, pattern.length) + cell.columns)
     val found = bits.flatMap(at => cut(cell, columnOf(at, cell.columns)).map(_.copy(nextTurn = Some(at + 1))))
     if (found.hasNext) Some(found.next())
@@ -58,7 +58,7 @@ final private[build] class PatternCuts(pattern: Array[Int], atQuantiles: Boolean
   private def columnOf(bit: Int, columns: Int): Int =
     if (bit < pattern.length) pattern(bit) else (bit - pattern.length) % columns
 
-  private def cut(cell: SampleCell, column: Int): Option[Proposal] =
+  private def cut(cell: SampleCell, column: Int): Option[ProposedCut] =
     if (cell.extent(column).width <= 1) None
     else if (atQuantiles) QuantileCuts.best(cell, column)
     else Halving.of(cell, column)

@@ -9,7 +9,7 @@ import sparkzorder.curve.layout.{Cut, CutTree, Leaf, RankSpan, Scale}
  * @param nextTurn
  *   the turn of both sides; the column after this one if not given
  */
-final private[build] case class Proposal(
+final private[build] case class ProposedCut(
     column: Int,
     rank: Int,
     leftFiles: Int,
@@ -22,7 +22,7 @@ abstract private[build] class TreeGrower {
   protected def firstTurn: Int = 0
 
   /** A cut of this cell, or None to leave it as it is. */
-  protected def propose(cell: SampleCell): Option[Proposal]
+  protected def propose(cell: SampleCell): Option[ProposedCut]
 
   final def grow(sample: RankedSample, files: Int): GrownTree = {
     val order = Array.range(0, sample.rows)
@@ -150,7 +150,7 @@ final private[build] class SampleCell(
   def withFiles(n: Int): SampleCell = new SampleCell(sample, heavy, order, from, until, box, n, target, turn)
 
   /** The two cells on either side of a cut. */
-  def part(cut: Proposal): (SampleCell, SampleCell) = {
+  def part(cut: ProposedCut): (SampleCell, SampleCell) = {
     import cut.{column, leftFiles, rank}
     // not needed any more, and as long as the table
     java.util.Arrays.fill(sorted.asInstanceOf[Array[AnyRef]], null)

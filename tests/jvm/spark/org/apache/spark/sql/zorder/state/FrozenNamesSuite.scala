@@ -20,7 +20,7 @@ import org.apache.spark.sql.zorder.table.Operation
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 import org.apache.spark.sql.zorder.table.parquet.commit.{CatalogCommit, ExchangeMark}
 import org.apache.spark.sql.zorder.querylog.ConditionKind
-import sparkzorder.curve.build.Curves
+import sparkzorder.curve.build.CurveRegistry
 import sparkzorder.mark.SameOnAllLines
 
 /**
@@ -127,7 +127,7 @@ class FrozenNamesSuite extends AnyFunSuite with ZOrderSession {
       section(
         "why files are skipped",
         Seq(PruneCause.Range, PruneCause.RangeSet, PruneCause.Bloom, PruneCause.Top).map(_.name)),
-      section("curves", Curves.names))
+      section("curves", CurveRegistry.names))
   }
 
   private def ofSettings: Seq[String] = Seq(

@@ -65,9 +65,9 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
       // bounds of long strings are cut in the page index, all others are exact
       PageIndex.read(session, read.map(_.file), columns).zip(read).foreach { case (pages, footer) =>
         columns.indices.foreach { i =>
-          val all = Zones.union(pages.pages(i).map(_._2))
+          val all = ZoneAlgebra.union(pages.pages(i).map(_._2))
           assert(pages.pages(i).map(_._1).sum == footer.rows)
-          assert(Zones.union(all, footer.zone(i)) == all)
+          assert(ZoneAlgebra.union(all, footer.zone(i)) == all)
           if (columns(i).dataType != StringType) assert(all == footer.zone(i), columns(i))
         }
       }

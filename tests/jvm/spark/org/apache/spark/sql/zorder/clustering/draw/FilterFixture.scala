@@ -33,7 +33,7 @@ final class Filtered(schema: StructType, session: Shims.ClassicSession, where: S
 
   private lazy val values: Map[FilterColumn, Expression] =
     ranges.all.flatMap(_.conditions.keys).distinct.map { c =>
-      c -> AskedColumn.of(session, schema, c.sql).get.expression
+      c -> ResolvedColumn.of(session, schema, c.sql).get.expression
         .transform { case a: AttributeReference => columns.find(_.name == a.name).get }
     }.toMap
 

@@ -5,7 +5,7 @@ import java.util.SplittableRandom
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.curve.NormalizedLong
-import sparkzorder.curve.build.Curves
+import sparkzorder.curve.build.CurveRegistry
 import sparkzorder.curve.cost.{Condition, Query}
 import sparkzorder.curve.page.PageCut
 import sparkzorder.mark.SameOnAllLines
@@ -93,9 +93,9 @@ class ReadLowerBoundSuite extends AnyFunSuite {
   test("no layout of any kind reads less than is told of it; what is told is not far below the best") {
     val told = for ((name, kind) <- kinds; partitions <- Seq(1, 5)) yield {
       val of = drawn(kind, partitions)
-      val read = for (curve <- Curves.names; log <- Seq(Nil, of.log)) yield figures(of.read(curve, log))
+      val read = for (curve <- CurveRegistry.names; log <- Seq(Nil, of.log)) yield figures(of.read(curve, log))
       // look-ups are judged by a layout without a log, queries by one with their log
-      val known = (of.read(Curves.Auto.name, Nil)._1, of.read(Curves.Auto.name, of.log)._2)
+      val known = (of.read(CurveRegistry.Auto.name, Nil)._1, of.read(CurveRegistry.Auto.name, of.log)._2)
       val (least, chosen) = (figures(of.least(known)), figures(known))
       least.indices.map { i =>
         val told = ReadLowerBound.unlessBeaten(least(i), Seq(chosen(i)))

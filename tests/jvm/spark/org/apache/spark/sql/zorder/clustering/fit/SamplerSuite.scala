@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.clustering.fit
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import sparkzorder.curve.build.Curves
+import sparkzorder.curve.build.CurveRegistry
 import sparkzorder.curve.cost.ShareRead
 import sparkzorder.curve.page.PageCut
 import org.scalatest.BeforeAndAfterAll
@@ -60,7 +60,7 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
     val sample = all(df)
     assert(sample.rows == 0 && sample.columns.length == 2)
     val columns = Seq(FitColumn("a", "BIGINT"), FitColumn("b", "STRING"))
-    for (curve <- Curves.names)
+    for (curve <- CurveRegistry.names)
       assert(Fit.choose(sample, columns, 8, curve, Nil, 1.0).layout.files == 1, curve)
   }
 

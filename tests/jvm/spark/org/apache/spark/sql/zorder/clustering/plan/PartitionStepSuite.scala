@@ -52,7 +52,7 @@ class PartitionStepSuite extends AnyFunSuite {
     val gathering = ahead(placed, 250)
     assert(gathering.map(_.files.length) === Seq(2, 2, 2, 2, 2) && gathering.forall(!_.finishes))
     assert(gathering.head.outputs.each.map(t => (t.fileNumber, t.until)) === Regions.of(layout, 8).spans)
-    assert(gathering.head.outputs.each.forall(_.level === OutputFiles.InRegion))
+    assert(gathering.head.outputs.each.forall(_.level === OutputPlan.InRegion))
     assert(PartitionStep.afterFirst(gathering, placed, GrowthPlan.Refit, 250) === 4 + 4)
 
     val spans = Regions.of(layout, 8).spans
@@ -93,7 +93,7 @@ class PartitionStepSuite extends AnyFunSuite {
     val append = GrowthPlan.Append(Array(0, 0, 1, 1, 2, 3, 4, 5), 600)
     val steps = PartitionStep.ahead(placed, placed.newFiles, append, layout, 200)
     assert(steps.map(_.outputs.each.length) === Seq(2, 2, 2) && steps.forall(_.finishes))
-    assert(steps.forall(_.outputs.each.forall(_.level === OutputFiles.InSortedRun)))
+    assert(steps.forall(_.outputs.each.forall(_.level === OutputPlan.InSortedRun)))
     assert(steps.head.outputs.each.map(t => (t.fileNumber, t.until)) === Seq((0, 5), (5, 8)))
     // the second batch sees what the first has left
     val rest = PartitionStep.ahead(placed, placed.newFiles.drop(2), append, layout, 200)

@@ -96,10 +96,10 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
   /** What a filter says of its one column, and whether all of it was understood. */
   private class OfColumn extends FilterSets[Condition] {
     var understood = true
-    override def all: Condition = Conditions.Anything
+    override def all: Condition = ConditionAlgebra.Anything
     override def none: Condition = Condition.Impossible
-    override def and(left: Condition, right: => Condition): Condition = Conditions.and(left, right)
-    override def or(left: Condition, right: => Condition): Condition = Conditions.or(left, right)
+    override def and(left: Condition, right: => Condition): Condition = ConditionAlgebra.and(left, right)
+    override def or(left: Condition, right: => Condition): Condition = ConditionAlgebra.or(left, right)
     override def on(column: FilterColumn, condition: Condition): Condition = condition
     override def unknown(e: Expression): Condition = {
       understood = false

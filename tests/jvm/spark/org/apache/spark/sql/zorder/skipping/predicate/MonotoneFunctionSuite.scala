@@ -21,13 +21,13 @@ class MonotoneFunctionSuite extends AnyFunSuite {
 
   /** What a filter says of its one column. */
   private object OfColumn extends FilterSets[Condition] {
-    override def all: Condition = Conditions.Anything
+    override def all: Condition = ConditionAlgebra.Anything
     override def none: Condition = Condition.Impossible
-    override def and(left: Condition, right: => Condition): Condition = Conditions.and(left, right)
-    override def or(left: Condition, right: => Condition): Condition = Conditions.or(left, right)
+    override def and(left: Condition, right: => Condition): Condition = ConditionAlgebra.and(left, right)
+    override def or(left: Condition, right: => Condition): Condition = ConditionAlgebra.or(left, right)
     override def on(column: FilterColumn, condition: Condition): Condition = condition
     override def onFunction(e: Expression, function: FilterColumn, condition: Condition): Condition =
-      MonotoneFunction.of(e).flatMap(_.where(condition)).getOrElse(Conditions.Anything)
+      MonotoneFunction.of(e).flatMap(_.where(condition)).getOrElse(ConditionAlgebra.Anything)
   }
 
   private def holds(c: Condition, value: Any, dataType: DataType): Boolean = {
@@ -236,8 +236,8 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     // no number has the others' texts
     assert(asked("5", "05", " 7", "7.0", "x", "99999999999") == Condition.equal(NormalizedLong(5)))
     assert(asked("x").impossible)
-    assert(Predicates.whereTrue(LessThan(text, Literal("5")), OfColumn) == Conditions.Anything)
-    assert(Predicates.whereTrue(Not(EqualTo(text, Literal("5"))), OfColumn) == Conditions.Anything)
+    assert(Predicates.whereTrue(LessThan(text, Literal("5")), OfColumn) == ConditionAlgebra.Anything)
+    assert(Predicates.whereTrue(Not(EqualTo(text, Literal("5"))), OfColumn) == ConditionAlgebra.Anything)
   }
 
   test("strings as bytes") {

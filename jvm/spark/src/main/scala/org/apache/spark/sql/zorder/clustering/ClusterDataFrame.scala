@@ -6,11 +6,11 @@ import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
 import org.apache.spark.sql.zorder.clustering.fit.{Fit, LayoutJson, Sampler}
-import org.apache.spark.sql.zorder.clustering.plan.OutputFiles
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ClusterColumns}
+import org.apache.spark.sql.zorder.clustering.plan.OutputPlan
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver}
 import org.apache.spark.sql.zorder.clustering.rewrite.RewriteQuery
 import org.apache.spark.sql.zorder.shims.Shims
-import sparkzorder.curve.build.Curves
+import sparkzorder.curve.build.CurveRegistry
 
 /** Clustering on the first write: a layout fitted on any DataFrame, and its rows in that layout. */
 object ClusterDataFrame {
@@ -45,7 +45,7 @@ object ClusterDataFrame {
         columns.map(_.expression),
         None,
         PartitionLayouts(IndexedSeq(ref)),
-        OutputFiles.each(PartitionLayouts(IndexedSeq(ref)).files)))
+        OutputPlan.each(PartitionLayouts(IndexedSeq(ref)).files)))
   }
 
   /** The layout's JSON. */
@@ -55,7 +55,7 @@ object ClusterDataFrame {
 
   private def resolve(df: DataFrame, by: Seq[String]): Seq[ClusterColumn] = {
     if (by.isEmpty) refuse("No clustering columns are named: name at least one.")
-    ClusterColumns.on(
+    ColumnResolver.on(
       Shims.classic(df.sparkSession),
       "The DataFrame",
       df.queryExecution.analyzed,
@@ -73,6 +73,6 @@ object ClusterDataFrame {
     val sample = Sampler.collectBounded(pruned, math.max(AtLeastPerTask, SampledRows / tasks))
     if (sample.rows == 0) None
     else
-      Some(Fit.ref(Fit.choose(sample, columns.map(_.fit), files, Curves.Auto.name, Nil, PagesPerFile).layout))
+      Some(Fit.ref(Fit.choose(sample, columns.map(_.fit), files, CurveRegistry.Auto.name, Nil, PagesPerFile).layout))
   }
 }

@@ -134,7 +134,7 @@ object ClusteringRun {
 /**
  * One batch: selects the files, plans what to do with them, and carries the plan out in one commit. The plan is a
  * new layout (`NewLayoutPlanner`), an increment of a stored one (`IncrementPlanner`), or the next step of a
- * partition that is too large for one commit (`PartitionSteps`).
+ * partition that is too large for one commit (`PartitionStepRunner`).
  */
 final private class BatchRun(context: RunContext, batches: Batches) {
   import context._
@@ -213,7 +213,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     underway match {
       case Some(p) =>
         val others = waiting.map(_._1).filterNot(_ == p.directory)
-        new PartitionSteps(context, batches, resolved).next(p, selected, others)
+        new PartitionStepRunner(context, batches, resolved).next(p, selected, others)
       case None if moving.isEmpty => allInPlace(selected)
       case None => incrementOrNewLayout(resolved, selected, moving, staying, batch)
     }
@@ -276,7 +276,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
             rewrite.forecast,
             batch)
         else if (plan.steps.isDefined)
-          new PartitionSteps(context, batches, resolved).first(plan, plan.steps.get)
+          new PartitionStepRunner(context, batches, resolved).first(plan, plan.steps.get)
         else {
           val written = new Rewriter(context)(rewrite, filesConsidered)
           BatchResult(written.copy(reason = written.reason + plan.reason), batch)

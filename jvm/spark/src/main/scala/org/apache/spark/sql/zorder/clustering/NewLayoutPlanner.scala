@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.clustering.forecast.{
   Sampling
 }
 import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, ResolvedRequest, TrackedColumns}
-import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, GrowthPlan, OutputFiles, PlacedPartition}
+import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, GrowthPlan, OutputPlan, PlacedPartition}
 import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunStatus}
 import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan}
@@ -89,7 +89,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       source,
       columns,
       layouts.layouts,
-      OutputFiles.of(files.partitions.map(_.partition.directory), layouts.layouts),
+      OutputPlan.of(files.partitions.map(_.partition.directory), layouts.layouts),
       layouts.summary,
       forecast,
       pages,

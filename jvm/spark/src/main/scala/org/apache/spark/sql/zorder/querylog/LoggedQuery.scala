@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.skipping.predicate.{
   AdjacentValues,
   FilterColumn,
   FilterRanges,
-  Conditions,
+  ConditionAlgebra,
   FilterConjunction,
   ValueText
 }
@@ -185,7 +185,7 @@ private[zorder] object LoggedRanges {
     val (points, ranges) = condition.intervals.partition(isPoint)
     val few =
       if (ranges.size <= MostRanges) (if (points.isEmpty) Nil else Seq(points)) ++ ranges.map(IndexedSeq(_))
-      else Seq(Conditions.hull(condition).intervals)
+      else Seq(ConditionAlgebra.hull(condition).intervals)
     few.map(Condition(_, orNull = false)) ++ (if (condition.orNull) Seq(Condition.IsNull) else Nil)
   }
 

@@ -24,7 +24,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.querylog.scan.{ScanStatistics, Scans}
+import org.apache.spark.sql.zorder.querylog.scan.{ScanStatistics, ScanFinder}
 
 /**
  * Turns the query log of a session on and off. The session's settings decide: the next statement applies them.
@@ -141,7 +141,7 @@ final private class QueryLogListener(session: ClassicSession, val settings: Quer
 
   override def onSuccess(funcName: String, qe: QueryExecution, durationNs: Long): Unit = guarded {
     val began = new Timestamp(System.currentTimeMillis() - NANOSECONDS.toMillis(durationNs))
-    Scans.of(qe.optimizedPlan).foreach { scan =>
+    ScanFinder.of(qe.optimizedPlan).foreach { scan =>
       val boxes = LoggedRanges.of(scan.ranges, settings.keepLiterals, facts.of(scan))
       if (boxes.nonEmpty) recorder.add(QueryShape.logged(scan.table, began, boxes))
     }

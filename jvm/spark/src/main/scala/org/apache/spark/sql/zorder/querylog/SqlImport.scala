@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Command, Log
 import org.apache.spark.sql.execution.CommandExecutionMode
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.querylog.scan.{ColumnStatistics, Scans}
+import org.apache.spark.sql.zorder.querylog.scan.{ColumnStatistics, ScanFinder}
 
 /** Turns SQL texts into rows of a log. The queries are analysed and optimised in the session, never run. */
 object SqlImport {
@@ -18,7 +18,7 @@ object SqlImport {
     val now = new Timestamp(System.currentTimeMillis())
     val rows = texts.zipWithIndex.flatMap { case (text, i) =>
       val scans =
-        try optimized(session, text).flatMap(Scans.of)
+        try optimized(session, text).flatMap(ScanFinder.of)
         catch {
           case NonFatal(e) =>
             refuse(

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.bloom._
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, IndexStore, IndexedFiles, StatisticsIndex}
 import org.apache.spark.sql.zorder.stats.StatColumn
-import org.apache.spark.sql.zorder.stats.bloom.{BloomOfHashes, FileBloom, FileBlooms, SplitBlockBloom}
+import org.apache.spark.sql.zorder.stats.bloom.{BloomOfHashes, FileBloom, FileBloomReader, SplitBlockBloom}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.util.Utils
@@ -173,7 +173,7 @@ final private[skipping] class BloomBuilder(
   private def read(files: Seq[Unfiltered]): Seq[Made] =
     files.groupBy(_.columns.map(_._1)).values.toSeq.flatMap { same =>
       val of = same.head.columns
-      val found = FileBlooms.read(session, same.map(_.file), of.map(_._2))
+      val found = FileBloomReader.read(session, same.map(_.file), of.map(_._2))
       for {
         (file, blooms) <- same.zip(found)
         ((column, _), bloom) <- of.zip(blooms)

@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.clustering.{ClusterDataFrame, StoredLayout}
 import org.apache.spark.sql.zorder.clustering.plan.DataFrameFiles
-import org.apache.spark.sql.zorder.clustering.request.ClusterColumns
+import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.SkippingRule
 import org.apache.spark.sql.zorder.insight.explain.ExplainQuery
@@ -71,7 +71,7 @@ object PythonBridge {
   private def wanted(df: DataFrame, files: Int): Int = if (files == 0) DataFrameFiles.of(df) else files
 
   private def names(df: DataFrame, by: Array[Object]): Seq[String] = by.toSeq.map {
-    case column: Column => ClusterColumns.nameOf(df, column)
+    case column: Column => ColumnResolver.nameOf(df, column)
     case name => name.toString
   }
 

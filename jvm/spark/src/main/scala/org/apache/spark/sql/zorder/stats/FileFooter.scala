@@ -124,7 +124,7 @@ final case class FileFooter(
   def bySpark: Boolean = FileOrigin(createdBy, keyValues).bySpark
 
   /** The zone of the whole file for the requested column number `column`. */
-  def zone(column: Int): Zone = Zones.union(rowGroups.map(_.zones(column)))
+  def zone(column: Int): Zone = ZoneAlgebra.union(rowGroups.map(_.zones(column)))
 
   /** The file as the cost model sees it, `columns` zones long. */
   def block(columns: Int): Block = Block(rows, (0 until columns).map(zone))

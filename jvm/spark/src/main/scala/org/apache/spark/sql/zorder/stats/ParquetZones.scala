@@ -23,7 +23,7 @@ import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, OrderedBits, N
 final class ZoneDecoder private[stats] (normalize: Array[Byte] => Option[NormalizedValue], adjust: Zone => Zone) {
 
   def zone(min: Array[Byte], max: Array[Byte]): Zone =
-    if (min == null || max == null) Zone.Unknown else adjust(Zones.between(normalize(min), normalize(max)))
+    if (min == null || max == null) Zone.Unknown else adjust(ZoneAlgebra.between(normalize(min), normalize(max)))
 }
 
 /** Parquet statistics as zones. Whatever is in doubt is unknown, and unknown never prunes. */
@@ -77,7 +77,7 @@ object ParquetZones {
     }
     def agrees(pages: IndexedSeq[Block]): Boolean = {
       val onlyNulls = pages.indices.filter(nullPages)
-      reaches(Zones.union(pages.map(_.zones.head)), whole) &&
+      reaches(ZoneAlgebra.union(pages.map(_.zones.head)), whole) &&
       countsAgree(pages.map(_.rows), rows, nullPages, nullCounts) &&
       nulls.forall(n => onlyNulls.map(pages(_).rows).sum <= n && nullCounts.forall(_.sum == n))
     }
@@ -235,7 +235,7 @@ object ParquetZones {
 }
 
 /** Arithmetic of zones. */
-object Zones {
+object ZoneAlgebra {
 
   /** The zone of several blocks together; without blocks it holds no value. */
   def union(zones: Seq[Zone]): Zone = zones.foldLeft[Zone](Zone.OnlyNulls)(union)

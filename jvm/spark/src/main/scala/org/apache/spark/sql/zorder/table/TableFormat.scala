@@ -33,7 +33,7 @@ trait TableFormat {
 }
 
 /** The adapters that this session can use: those whose format's classes are present. */
-private[table] object TableFormats extends Logging {
+private[table] object TableFormatRegistry extends Logging {
 
   /** The table, from the adapter of its format; None if it is plain Parquet or of no known format. */
   def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = first(_.locate(session, ref))

@@ -19,7 +19,7 @@ import org.apache.spark.sql.zorder.querylog.{
   QueryLog,
   QueryText
 }
-import org.apache.spark.sql.zorder.skipping.predicate.{AdjacentValues, FilterColumn, Conditions, ValueText}
+import org.apache.spark.sql.zorder.skipping.predicate.{AdjacentValues, FilterColumn, ConditionAlgebra, ValueText}
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.{Conjunction, Condition, Interval, Query}
 
@@ -73,9 +73,9 @@ object DrawnQueries {
       schema: StructType,
       log: QueryLog,
       columns: Seq[String]): Sample => DrawnQueries = {
-    val asked = columns.map(AskedColumn.of(session, schema, _)).toIndexedSeq
+    val asked = columns.map(ResolvedColumn.of(session, schema, _)).toIndexedSeq
     val texts = log.queries.flatMap(_.boxes).flatten.map(_.column).distinct
-    val resolved = texts.flatMap(t => AskedColumn.of(session, schema, t).map(t -> _)).toMap
+    val resolved = texts.flatMap(t => ResolvedColumn.of(session, schema, t).map(t -> _)).toMap
     val all = log.queries.map(_.weight).sum
     sample => {
       val pick = new QueryDrawing(asked, resolved, sample)
@@ -118,8 +118,8 @@ object DrawnQueries {
  *   the columns of the log by their text
  */
 final private class QueryDrawing(
-    asked: IndexedSeq[Option[AskedColumn]],
-    resolved: Map[String, AskedColumn],
+    asked: IndexedSeq[Option[ResolvedColumn]],
+    resolved: Map[String, ResolvedColumn],
     sample: Sample) {
 
   /** Whether the log has all values of the query, for the columns of the conjunctions. */
@@ -163,7 +163,7 @@ final private class QueryDrawing(
       condition <- computed(place, logged)
     } yield place -> condition
     (direct ++ derived).groupBy(_._1).map { case (place, all) =>
-      place -> all.map(_._2).reduce(Conditions.and)
+      place -> all.map(_._2).reduce(ConditionAlgebra.and)
     }
   }
 
@@ -270,10 +270,10 @@ private[clustering] object DrawnCondition {
 }
 
 /** A resolved column or expression over a table's columns. Two with equal `column`s are the same. */
-final private[zorder] case class AskedColumn(column: FilterColumn, expression: Expression) {
+final private[clustering] case class ResolvedColumn(column: FilterColumn, expression: Expression) {
 
   /** The condition on this column that follows from values of another one, if it is computed from that one alone. */
-  def from(other: AskedColumn, points: Seq[NormalizedValue]): Option[Condition] =
+  def from(other: ResolvedColumn, points: Seq[NormalizedValue]): Option[Condition] =
     for {
       path <- ColumnPath.of(other.expression)
       if columns == Seq(path)
@@ -281,7 +281,7 @@ final private[zorder] case class AskedColumn(column: FilterColumn, expression: E
       normalizedType <- Normalization.of(column.dataType)
     } yield Condition.in(values.filter(_ != null).map(normalizedType.normalize)).copy(orNull = values.contains(null))
 
-  private def value(path: Seq[String], other: AskedColumn, point: NormalizedValue): Any = {
+  private def value(path: Seq[String], other: ResolvedColumn, point: NormalizedValue): Any = {
     val literal = Literal.create(ValueText.value(point, other.column.dataType).get, other.column.dataType)
     expression.transformDown { case e if ColumnPath.of(e).contains(path) => literal }.eval()
   }
@@ -289,10 +289,10 @@ final private[zorder] case class AskedColumn(column: FilterColumn, expression: E
   private lazy val columns: Seq[Seq[String]] = ColumnPath.within(expression)
 }
 
-private[zorder] object AskedColumn {
+private[clustering] object ResolvedColumn {
 
   /** None if the text cannot be resolved against this schema. */
-  def of(session: ClassicSession, schema: StructType, sql: String): Option[AskedColumn] = Try {
+  def of(session: ClassicSession, schema: StructType, sql: String): Option[ResolvedColumn] = Try {
     val columns = schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
     Folding(Shims.ofRows(session, LocalRelation(columns)).select(expr(sql)).queryExecution.analyzed) match {
       case Project(Seq(only), _) =>
@@ -301,7 +301,7 @@ private[zorder] object AskedColumn {
           case other => other
         }
         val expression = ColumnPath.asDeclared(plain, columns)
-        FilterColumn.of(expression).map(AskedColumn(_, expression))
+        FilterColumn.of(expression).map(ResolvedColumn(_, expression))
       case _ => None
     }
   }.toOption.flatten

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.skipping.predicate.FilterSets
 
 /** The filters of a log over the columns of one table, for the queries whose values the log has. */
 final private[zorder] class LoggedFilter(session: ClassicSession, schema: StructType) {
-  private val asked = mutable.HashMap.empty[String, Option[AskedColumn]]
+  private val asked = mutable.HashMap.empty[String, Option[ResolvedColumn]]
 
   /** The set for which a logged filter is true, or more; a condition without its values may be met anywhere. */
   def whereTrue[R](q: LoggedQuery, sets: FilterSets[R]): R =
@@ -32,8 +32,8 @@ final private[zorder] class LoggedFilter(session: ClassicSession, schema: Struct
   }
 
   /** The column of a condition all of whose values are known. */
-  private def known(c: LoggedCondition): Option[AskedColumn] =
+  private def known(c: LoggedCondition): Option[ResolvedColumn] =
     if (!DrawnCondition.isExact(c)) None
-    else asked.getOrElseUpdate(c.column, AskedColumn.of(session, schema, c.column))
+    else asked.getOrElseUpdate(c.column, ResolvedColumn.of(session, schema, c.column))
       .filter(a => DrawnCondition.exact(c, a.column.dataType).isDefined)
 }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.clustering.fit
 
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import sparkzorder.curve.Block
-import sparkzorder.curve.build.{AutoChoice, Candidate, Curves, DefaultWorkload, WorkloadShapes}
+import sparkzorder.curve.build.{AutoChoice, Candidate, CurveRegistry, DefaultWorkload, WorkloadShapes}
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.{Query, RankBlocks, RankQueries}
 import sparkzorder.curve.layout.{Layout, LayoutColumn}
@@ -25,7 +25,7 @@ object Fit {
 
   /**
    * @param curve
-   *   one of `Curves.names`; `auto` takes what reads least
+   *   one of `CurveRegistry.names`; `auto` takes what reads least
    * @param queries
    *   boxes over the columns by their place in `columns`; without any, look-ups and ranges on each column
    * @param pagesPerFile
@@ -41,7 +41,7 @@ object Fit {
     val scales = sample.scales
     val ranked = sample.ranked(scales)
     val asked = RankQueries.of(queries, scales)
-    val chosen = AutoChoice.fit(ranked, asked, files, pagesPerFile, Curves.builders(curve, columns.length))
+    val chosen = AutoChoice.fit(ranked, asked, files, pagesPerFile, CurveRegistry.builders(curve, columns.length))
     val named = columns.zip(scales).map { case (c, s) => LayoutColumn(c.sql, c.dataType, s) }
     Choice(
       Layout(named.toIndexedSeq, chosen.tree, chosen.name, chosen.inFile),

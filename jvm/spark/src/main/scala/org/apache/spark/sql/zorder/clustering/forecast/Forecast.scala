@@ -37,7 +37,7 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.clustering.draw.{DrawnQueries, QueryGroup}
 import sparkzorder.curve.{Block, NormalizedBytes}
-import sparkzorder.curve.build.{Candidate, Curves, Lexical}
+import sparkzorder.curve.build.{Candidate, CurveRegistry, Lexical}
 import sparkzorder.curve.cost.{ShareRead, SortedValues}
 import sparkzorder.curve.layout.{BytesScale, CutTree}
 import sparkzorder.curve.page.PageCut
@@ -242,7 +242,7 @@ final private[clustering] class RewriteForecaster(
       val sized = plan.partitions(p)
       val columns = places.map(tracked.all(_).fit)
       val learnt = fitted.fitting(p).select(places).thinned(rows)
-      val layout = Fit.choose(learnt, columns, sized.files, Curves.ZOrder.name, Nil, 1.0).layout
+      val layout = Fit.choose(learnt, columns, sized.files, CurveRegistry.ZOrder.name, Nil, 1.0).layout
       val held = fitted.heldOut(p).select(places).thinned(rows)
       val share = input.rows(sized.partition).toDouble / math.max(1, held.rows)
       LayoutForecast.blocks(held, layout, held.rows.toLong, PageCut.Whole).files

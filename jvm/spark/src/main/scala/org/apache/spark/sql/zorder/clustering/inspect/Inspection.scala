@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.{refuse, firstLine}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.clustering.plan.FilePlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ClusterColumns, PinnedSession, RunContext}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver, PinnedSession, RunContext}
 import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -89,9 +89,9 @@ private[clustering] object ResolvedRequest {
   private def in(context: RunContext, schema: StructType, files: Int): ResolvedRequest = {
     import context._
     val partitionColumns = table.partitionSchema.fieldNames.toSeq
-    val columns = ClusterColumns.resolve(user, table, schema, by)
+    val columns = ColumnResolver.resolve(user, table, schema, by)
     if (!options.force && request.into.isEmpty)
-      ClusterColumns.withoutBounds(columns).orElse(table.unskippable(columns.flatMap(_.path))).foreach(why =>
+      ColumnResolver.withoutBounds(columns).orElse(table.unskippable(columns.flatMap(_.path))).foreach(why =>
         refuse(s"$why WITH (force = true) does it all the same."))
     val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
     ResolvedRequest(
@@ -137,7 +137,7 @@ private[zorder] object RunStatistics {
       asked: Set[String],
       files: Int): RunStatistics = {
     val clustering = columns.flatMap(_.path)
-    val leaves = ClusterColumns.orderedPaths(schema.filterNot(f => partitionColumns.contains(f.name)))
+    val leaves = ColumnResolver.orderedPaths(schema.filterNot(f => partitionColumns.contains(f.name)))
     // a column without an order, such as an array, has no statistics
     val bases = columns.flatMap(c => ColumnPath.within(c.expression)).distinct.diff(clustering)
       .filter(leaves.contains)
@@ -267,7 +267,7 @@ object Inspection {
         refuse(
           s"Column $own of ${table.name} has a name that a run needs for a column of its own: rename it.")
     }
-    val blooms = BloomFilters.paths(session, table.name, union.schema, options.bloom)
+    val blooms = WrittenBloomFilters.paths(session, table.name, union.schema, options.bloom)
     session.conf.set(PinnedSession.TimestampType, union.timestamps)
     if (union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, inputProperties).foreach {
       column =>
@@ -434,7 +434,7 @@ private object TrialRead {
  * that do not hold it, wherever the layout put the rows. Parquet leaves the filter of a row group out where a
  * dictionary tells its values exactly.
  */
-private[clustering] object BloomFilters {
+private[clustering] object WrittenBloomFilters {
 
   /** One look-up in a hundred reads a row group in vain. */
   private val FalsePositives = 0.01

@@ -41,10 +41,10 @@ final private[clustering] case class GrowingPartition(
       val sorted = cells.toIndexedSeq.sorted
       val place = sorted.zipWithIndex.toMap
       (
-        sorted.map(n => OutputFile(placed.directory, OutputFiles.InLayout, n, n + 1)),
+        sorted.map(n => OutputFile(placed.directory, OutputPlan.InLayout, n, n + 1)),
         (0 until ref.layout.files).map(place.getOrElse(_, 0)))
     case append: GrowthPlan.Append =>
-      (OutputFiles.sortedRun(placed.directory, append).each, append.fileOf.toIndexedSeq)
+      (OutputPlan.sortedRun(placed.directory, append).each, append.fileOf.toIndexedSeq)
     case GrowthPlan.Refit => throw new IllegalStateException("a refit is no increment")
   }
 
@@ -81,10 +81,10 @@ final private[clustering] case class GrowingPartition(
 private[clustering] object GrowingPartition {
 
   /** One output for each cell that is merged, or for each file that is appended, over all partitions. */
-  def outputs(growing: Seq[GrowingPartition]): OutputFiles = {
+  def outputs(growing: Seq[GrowingPartition]): OutputPlan = {
     val each = growing.map(_.outputs)
     val before = each.scanLeft(0)(_ + _._1.length)
-    OutputFiles.some(
+    OutputPlan.some(
       each.flatMap(_._1).toIndexedSeq,
       each.zip(before).flatMap { case ((_, outputOf), n) => outputOf.map(_ + n) }.toIndexedSeq,
       spread = growing.forall(_.startsEmpty))

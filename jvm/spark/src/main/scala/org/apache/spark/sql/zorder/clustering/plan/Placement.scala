@@ -109,8 +109,8 @@ final private[clustering] class Placement(
       def by[K](level: Int)(key: RecordedFile => K): Map[K, Seq[DataFile]] =
         matched.collect { case (f, Some(r)) if r.level == level => key(r) -> f }
           .groupBy(_._1).map { case (k, all) => k -> all.map(_._2) }
-      val inLayout = by(OutputFiles.InLayout)(_.fileNumber)
-      val byRegion = by(OutputFiles.InRegion)(r => (r.fileNumber, r.until))
+      val inLayout = by(OutputPlan.InLayout)(_.fileNumber)
+      val byRegion = by(OutputPlan.InRegion)(r => (r.fileNumber, r.until))
       val asked = options.fileCount.forall(n => inLayout.isEmpty || byRegion.nonEmpty || inLayout.size == n)
       if (!asked) PlacedPartition(directory, None, newFiles = here.filter(f => taken(f.path)))
       else if (byRegion.nonEmpty && !here.forall(f => taken(f.path)))
@@ -119,9 +119,9 @@ final private[clustering] class Placement(
       else {
         val present = here.map(f => (table.recorded(f), f.length) -> f).toMap
         def sortedRun(r: RunRecord): SortedRun =
-          SortedRun(r.files.filter(_.level == OutputFiles.InSortedRun)
+          SortedRun(r.files.filter(_.level == OutputPlan.InSortedRun)
             .flatMap(f => present.get((f.path, f.length)).map((_, f.fileNumber, f.until))))
-        val sortedRunFiles = by(OutputFiles.InSortedRun)(_ => ()).values.flatten.toSeq
+        val sortedRunFiles = by(OutputPlan.InSortedRun)(_ => ()).values.flatten.toSeq
         val placed = inLayout.values.flatten.toSeq
         val begun = placed.filter(f => earlier.waiting(f.path))
         val withDeletes =

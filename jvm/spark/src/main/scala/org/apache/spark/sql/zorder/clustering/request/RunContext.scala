@@ -6,7 +6,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 import org.apache.spark.sql.zorder.querylog.QueryLog
-import sparkzorder.curve.build.Curves
+import sparkzorder.curve.build.CurveRegistry
 
 /**
  * One `OPTIMIZE` or `ZORDER TABLE` statement, parsed but not yet looked up.
@@ -14,7 +14,7 @@ import sparkzorder.curve.build.Curves
  * @param by
  *   clustering columns as SQL expressions; empty = take them from the table
  * @param curve
- *   one of `Curves.names`, if the statement names one
+ *   one of `CurveRegistry.names`, if the statement names one
  * @param options
  *   the statement's own `WITH (...)`, names checked, values not yet merged with table and session
  * @param into
@@ -72,10 +72,10 @@ final private[clustering] case class RunContext(
 
   /** The clustering columns, bound to rows. */
   def columnsOf(rows: LogicalPlan): Seq[ClusterColumn] =
-    ClusterColumns.on(user, table.name, rows, table.constantColumns, by)
+    ColumnResolver.on(user, table.name, rows, table.constantColumns, by)
 
   /** The name of the curve that the layout is made by. */
-  def curve: String = request.curve.getOrElse(Curves.Auto.name)
+  def curve: String = request.curve.getOrElse(CurveRegistry.Auto.name)
 
   /** Whether WHERE also takes files that only overlap the condition. */
   def overlap: Boolean = options.overlap == "include"

@@ -18,8 +18,8 @@ import org.apache.spark.sql.zorder.expr.layout.{
 }
 import org.apache.spark.sql.zorder.clustering.fit.{LayoutJson, Levels, TruncatedBounds}
 import org.apache.spark.sql.zorder.clustering.forecast.Forecast
-import org.apache.spark.sql.zorder.clustering.inspect.{BloomFilters, Inspection}
-import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputFiles}
+import org.apache.spark.sql.zorder.clustering.inspect.{WrittenBloomFilters, Inspection}
+import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
 import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunCost, RunMetrics, RunReport, RunStatus}
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnIds, Progress, RunContext}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
@@ -58,7 +58,7 @@ final private[clustering] case class RewritePlan(
     source: InputRelation,
     columns: Seq[ClusterColumn],
     layouts: PartitionLayouts,
-    outputs: OutputFiles,
+    outputs: OutputPlan,
     layout: String,
     forecast: Forecast,
     pages: PageCut,
@@ -84,7 +84,7 @@ final private[clustering] case class RewritePlan(
   private def rowsPerFile: Double = input.rows(files).toDouble / outputs.count
 
   /** It gathers rows by region, for later steps to put in place. */
-  def gathers: Boolean = outputs.each.exists(_.level == OutputFiles.InRegion)
+  def gathers: Boolean = outputs.each.exists(_.level == OutputPlan.InRegion)
 }
 
 private[clustering] object RewritePlan {
@@ -194,7 +194,7 @@ final private[clustering] class Rewriter(context: RunContext) {
 
   /** No row group has more values than its file has rows. */
   private def bloom(plan: RewritePlan): Map[String, String] =
-    BloomFilters.writeOptions(plan.input.blooms, plan.input.rows(plan.files) / plan.outputs.count)
+    WrittenBloomFilters.writeOptions(plan.input.blooms, plan.input.rows(plan.files) / plan.outputs.count)
 
   private def verify(
       plan: RewritePlan,
@@ -297,7 +297,7 @@ object RewriteQuery {
       columns: Seq[Expression],
       route: Option[Expression],
       layouts: PartitionLayouts,
-      outputs: OutputFiles,
+      outputs: OutputPlan,
       pages: Option[PageCut] = None): LogicalPlan = {
     val spread =
       if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.clustering.forecast.Sampling
 import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, RunStatistics}
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, SizedPartition}
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ClusterColumns, Progress}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver, Progress}
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}
@@ -83,7 +83,7 @@ private[advise] object AdviceInput {
     val source = input.relation(one)
     val names = considered.columns.map(_.sql)
     val columns =
-      ClusterColumns.on(user, table.name, source.plan, table.constantColumns, names)
+      ColumnResolver.on(user, table.name, source.plan, table.constantColumns, names)
     val sampled = progress.step("sample") {
       Sampling.about(SampledRows, pinned, source, columns, one, rows)
     }(_.summary)
@@ -108,7 +108,7 @@ private[advise] object AdviceInput {
   }
 
   private def mostDistinct(sample: Sample, columns: IndexedSeq[Int]): IndexedSeq[Int] =
-    columns.sortBy(c => -ValueCounts.of(sample.columns(c)).distinct).take(Candidates.MostAsked).sorted
+    columns.sortBy(c => -ValueCounts.of(sample.columns(c)).distinct).take(CandidateColumns.MostAsked).sorted
 }
 
 /**
@@ -121,12 +121,12 @@ private[advise] object AdviceInput {
  * @param partitions
  *   the same for the table's partition columns
  */
-final private[advise] case class Candidates(
+final private[advise] case class CandidateColumns(
     columns: Seq[ClusterColumn],
     asked: Map[String, Double],
     partitions: Seq[(String, Double)])
 
-private[advise] object Candidates {
+private[advise] object CandidateColumns {
 
   /** The number of columns of a log to consider. */
   val MostAsked = 8
@@ -134,10 +134,10 @@ private[advise] object Candidates {
   /** Without a log, the statistics of this many columns are read. */
   private val MostScreened = 64
 
-  def of(session: ClassicSession, table: ClusterTable, log: Option[QueryLog]): Candidates =
-    log.fold(Candidates(ordered(session, table), Map.empty, Nil))(asked(session, table, _))
+  def of(session: ClassicSession, table: ClusterTable, log: Option[QueryLog]): CandidateColumns =
+    log.fold(CandidateColumns(ordered(session, table), Map.empty, Nil))(asked(session, table, _))
 
-  private def asked(session: ClassicSession, table: ClusterTable, log: QueryLog): Candidates = {
+  private def asked(session: ClassicSession, table: ClusterTable, log: QueryLog): CandidateColumns = {
     val weights = DrawnQueries.of(session, table.schema, log, Nil, NoRows).others
     val same = session.sessionState.conf.resolver
     val (partitions, data) =
@@ -145,16 +145,16 @@ private[advise] object Candidates {
         table.constantColumns.exists(p => same(ColumnPath.sql(Seq(p)), name))
       }
     val known = data.flatMap { case (name, weight) => column(session, table, name).map(_ -> weight) }
-    Candidates(known.map(_._1).take(MostAsked), known.map { case (c, w) => c.sql -> w }.toMap, partitions)
+    CandidateColumns(known.map(_._1).take(MostAsked), known.map { case (c, w) => c.sql -> w }.toMap, partitions)
   }
 
   /** Expressions have no statistics to compare with, and what is no column of the table cannot be clustered by. */
   private def column(session: ClassicSession, table: ClusterTable, name: String): Option[ClusterColumn] =
-    Try(ClusterColumns.resolve(session, table, table.schema, Seq(name)).head).toOption.filter(_.path.nonEmpty)
+    Try(ColumnResolver.resolve(session, table, table.schema, Seq(name)).head).toOption.filter(_.path.nonEmpty)
 
   private def ordered(session: ClassicSession, table: ClusterTable): Seq[ClusterColumn] = {
     val data = table.schema.filterNot(f => table.constantColumns.contains(f.name))
-    val names = ClusterColumns.orderedPaths(data).map(ColumnPath.sql)
+    val names = ColumnResolver.orderedPaths(data).map(ColumnPath.sql)
     names.take(MostScreened).flatMap(column(session, table, _))
   }
 

@@ -37,7 +37,7 @@ final class Advisor private (
   private def advice(): Seq[Advice] = {
     val files = table.files()
     if (files.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
-    val candidates = Candidates.of(user, table, log)
+    val candidates = CandidateColumns.of(user, table, log)
     val considered = progress.step("footers") {
       ScreenedCandidates(pinned, table, files, candidates.columns, options)
     }(_.input.summary)

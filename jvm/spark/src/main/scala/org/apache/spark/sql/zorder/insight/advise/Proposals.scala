@@ -9,14 +9,14 @@ import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.querylog.QueryLog
 import sparkzorder.curve.Block
 import sparkzorder.curve.advise.{ColumnSearch, ColumnSet}
-import sparkzorder.curve.build.{Curves, DefaultWorkload, HeldOut, QueryHalves, QueryShares, WorkloadShapes}
+import sparkzorder.curve.build.{CurveRegistry, DefaultWorkload, HeldOut, QueryHalves, QueryShares, WorkloadShapes}
 import sparkzorder.curve.cost.{Conjunction, Condition, Query, RankBlocks, RankQueries, ReadCost}
 import sparkzorder.curve.layout.Scale
 
 /** All proposals for one table, the best first. */
 final private[advise] class Proposals(
     target: TableRef,
-    candidates: Candidates,
+    candidates: CandidateColumns,
     considered: ScreenedCandidates,
     plan: FilePlan,
     found: AdviceInput,
@@ -45,7 +45,7 @@ final private[advise] class Proposals(
       val pages = math.max(1.0, found.rows.toDouble / files / options.pageRowLimit)
       val bench = new LayoutEvaluator(open.sample, open.queries, files, pages)
       val now = bench.now(open.files, open.pageBlocks)
-      val most = if (log.isDefined) Candidates.MostAsked else Tried
+      val most = if (log.isDefined) CandidateColumns.MostAsked else Tried
       val sets = progress.step("search")(bench.search.sets(Tried, most)) { s =>
         s.map(_.shares.ofFiles).map(HumanReadable.share).mkString("by one column and more: files ", ", ", "")
       }
@@ -81,7 +81,7 @@ final private[advise] class Proposals(
       if (set.isSort) Recommendation.Sort else Recommendation.Cluster,
       if (set.isSort) Reasons.sort(by, shares, basis) else Reasons.cluster(by, shares, set.lossByLast, basis),
       by,
-      Some(if (set.isSort) Curves.Sort.name else set.layout),
+      Some(if (set.isSort) CurveRegistry.Sort.name else set.layout),
       order.map(c => set.bits(set.columns.indexOf(c))),
       Some(plan.outputFiles),
       Some(shares),

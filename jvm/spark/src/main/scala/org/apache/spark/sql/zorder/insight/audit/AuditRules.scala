@@ -23,7 +23,7 @@ import org.apache.spark.sql.zorder.stats.ParquetZones
  */
 final private[audit] class AuditRules(
     columns: AuditedColumns,
-    asked: Option[AskedColumns],
+    asked: Option[LoggedColumnShares],
     laidOut: Scope => Boolean,
     unchanged: Scope => Boolean,
     small: IndexedSeq[AuditedFile] => Boolean,

@@ -64,7 +64,7 @@ final class Auditor private (
     val bytes = scopes.map(_.bytes).sum
     val rules = new AuditRules(
       columns,
-      log.map(AskedColumns.of(session, table, columns, _)),
+      log.map(LoggedColumnShares.of(session, table, columns, _)),
       scope => sameColumns && laidOut(scope.partition),
       scope => since(scope.files).exists(_.isEmpty),
       files =>

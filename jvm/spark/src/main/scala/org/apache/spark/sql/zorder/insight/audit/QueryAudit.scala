@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.insight.audit.read.{AuditedColumns, FileReadi
 import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LongSample, QueryBound, ReadShares, Sample, SampleColumn}
 import org.apache.spark.sql.zorder.clustering.inspect.Probes
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.ClusterColumns
+import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
@@ -61,7 +61,7 @@ private[audit] object QueryAudit {
 
   /** The log's columns with bounds in files, those that most queries ask first. */
   private def asked(session: ClassicSession, table: ClusterTable, log: QueryLog): AuditedColumns = {
-    val names = AskedColumns.of(session, table, AuditedColumns.none, log).shares.map(_._1).take(MostColumns)
+    val names = LoggedColumnShares.of(session, table, AuditedColumns.none, log).shares.map(_._1).take(MostColumns)
     if (names.isEmpty) AuditedColumns.none
     else Try(AuditedColumns.of(session, table, Some(names.mkString(", ")))).getOrElse(AuditedColumns.none)
   }
@@ -113,14 +113,14 @@ private[zorder] object QueryRow {
  * @param beside
  *   the part of the weight of queries that filter none of the audited columns
  */
-final private[audit] case class AskedColumns(shares: Seq[(String, Double)], beside: Double) {
+final private[audit] case class LoggedColumnShares(shares: Seq[(String, Double)], beside: Double) {
 
   /** Those by which a layout would be made. */
   def worthwhile: Seq[String] =
-    shares.filter(_._2 >= AskedColumns.LeastShare).map(_._1).take(AskedColumns.MostColumns)
+    shares.filter(_._2 >= LoggedColumnShares.LeastShare).map(_._1).take(LoggedColumnShares.MostColumns)
 }
 
-private[audit] object AskedColumns {
+private[audit] object LoggedColumnShares {
   private val LeastShare = 0.1
   private val MostColumns = 4
 
@@ -129,7 +129,7 @@ private[audit] object AskedColumns {
       session: ClassicSession,
       table: ClusterTable,
       columns: AuditedColumns,
-      log: QueryLog): AskedColumns = {
+      log: QueryLog): LoggedColumnShares = {
     val all = log.queries.map(_.weight).sum
     val texts = log.queries.flatMap(_.boxes).flatten.map(_.column).distinct
     val paths = texts.flatMap(t => resolved(session, table, t).map(t -> _)).toMap
@@ -140,7 +140,7 @@ private[audit] object AskedColumns {
     val each = paths.values.toSeq.distinct.filter { case (_, path) =>
       ParquetZones.bounds(StatColumn.in(table.schema, path).dataType)
     }.map { case (sql, path) => sql -> log.queries.filter(asks(_)(path)).map(_.weight).sum / all }
-    AskedColumns(each.sortBy { case (sql, part) => (-part, sql) }, if (all <= 0.0) 0.0 else beside / all)
+    LoggedColumnShares(each.sortBy { case (sql, part) => (-part, sql) }, if (all <= 0.0) 0.0 else beside / all)
   }
 
   /** None for expressions, partition columns and what is no column of the table. */
@@ -148,7 +148,7 @@ private[audit] object AskedColumns {
       session: ClassicSession,
       table: ClusterTable,
       text: String): Option[(String, Seq[String])] =
-    Try(ClusterColumns.resolve(session, table, table.schema, Seq(text)).head).toOption
+    Try(ColumnResolver.resolve(session, table, table.schema, Seq(text)).head).toOption
       .flatMap(c => c.path.map(c.sql -> _))
 }
 

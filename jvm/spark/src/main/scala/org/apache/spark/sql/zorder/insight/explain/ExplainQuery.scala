@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skipping.IndexStatements
+import org.apache.spark.sql.zorder.skipping.IndexActions
 import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.scan.{ScanIndexes, SkippingFileIndex, SkippingUsage}
 import org.apache.spark.sql.zorder.table.TableRef
@@ -53,7 +53,7 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
     }
     val physical =
       (analyzed +: inside).map(session.sessionState.executePlan(_, CommandExecutionMode.SKIP).executedPlan)
-    val files = new FileScans(session, only.map(IndexStatements.plain(session, _).root))
+    val files = new FileScans(session, only.map(IndexActions.plain(session, _).root))
     physical.flatMap(scans(files, _)).zipWithIndex.flatMap { case (scan, i) => rows(i + 1, scan) }
   }
 
@@ -151,7 +151,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
       case skipping: SkippingFileIndex =>
         val listed = skipping.wrapped.listFiles(partitionFilters, scan.dataFilters)
           .flatMap(_.files).map(f => DataFile(f.getPath.toString, f.getLen, f.getModificationTime, ""))
-        val files = new ListedFiles(skipping.index.files, skipping.root, listed.toIndexedSeq)
+        val files = new ScannedFiles(skipping.index.files, skipping.root, listed.toIndexedSeq)
         val partitioning = scan.relation.partitionSchema.fieldNames.toSet
         val report = new FilterReport(skipping.index, files, skipping.isUnanswered, partitioning, why)
         val (filters, kept) = report.of(scan.dataFilters)
@@ -222,7 +222,7 @@ object ExplainLog {
 
   private def ofTable(session: ClassicSession, table: String, queries: Seq[LoggedQuery]): Seq[Ranked] =
     try {
-      val plain = IndexStatements.plain(session, ref(session, table))
+      val plain = IndexActions.plain(session, ref(session, table))
       val listed = plain.files().toIndexedSeq
       if (!SessionKeys.SkippingEnabled.orDefault(session.sessionState.conf))
         queries.map(row(_, Some(listed.length.toLong), s"${SessionKeys.SkippingEnabled.key} is false"))
@@ -230,7 +230,7 @@ object ExplainLog {
         case None =>
           queries.map(row(_, Some(listed.length.toLong), "no statistics index: make one with ZORDER INDEX"))
         case Some((_, index)) =>
-          val files = new ListedFiles(index.files, plain.root, listed)
+          val files = new ScannedFiles(index.files, plain.root, listed)
           val partitioning = plain.partitionSchema.fieldNames.toSet
           val names = ScanIndexes.unanswered(plain.schema, plain.partitionSchema, index)
           val unanswered: Expression => Boolean = {

@@ -58,7 +58,7 @@ final private[explain] case class FilterCounts(
  */
 final private[explain] class FilterReport(
     index: StatisticsIndex,
-    files: ListedFiles,
+    files: ScannedFiles,
     isUnanswered: Expression => Boolean,
     partitioning: Set[String],
     why: MissingStatistics) {
@@ -146,7 +146,7 @@ private[explain] object FilterReport {
 }
 
 /** The files that a scan has to do with, each with the number of its entry or with why it has none. */
-final private[explain] class ListedFiles(files: IndexedFiles, root: Path, val listed: IndexedSeq[DataFile]) {
+final private[explain] class ScannedFiles(files: IndexedFiles, root: Path, val listed: IndexedSeq[DataFile]) {
   private val found: IndexedSeq[Either[NoEntry, Int]] = {
     val keys = new FileKeys(root)
     listed.map(f => files.find(keys.of(new Path(f.path)), f.length, f.modified))

@@ -13,7 +13,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, IndexedFiles, StatisticsIndex}
-import org.apache.spark.sql.zorder.skipping.scan.{FileCounts, IndexedScan, SkippingUsage}
+import org.apache.spark.sql.zorder.skipping.scan.{SkippedCounts, IndexedScan, SkippingUsage}
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, ValueText}
 import org.apache.spark.util.ThreadUtils
@@ -62,7 +62,7 @@ object AggregateRule extends PredicateHelper {
       SkippingUsage.scanned(
         index.root,
         index.columns(asked.map(inside(_, a.child, scan))),
-        FileCounts(
+        SkippedCounts(
           entries.length.toLong,
           numbers.length.toLong,
           entries.count(_.isLeft).toLong,

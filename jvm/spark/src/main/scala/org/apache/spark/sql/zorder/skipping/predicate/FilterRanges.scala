@@ -8,7 +8,7 @@ final case class FilterConjunction(conditions: Map[FilterColumn, Condition]) {
   private[zorder] def and(that: FilterConjunction): Option[FilterConjunction] = {
     val both = (conditions.keySet ++ that.conditions.keySet).iterator.map { c =>
       val parts = conditions.get(c) ++ that.conditions.get(c)
-      c -> parts.reduce(Conditions.and)
+      c -> parts.reduce(ConditionAlgebra.and)
     }.toMap
     if (both.values.exists(_.impossible)) None else Some(FilterConjunction(both))
   }
@@ -20,7 +20,7 @@ final case class FilterConjunction(conditions: Map[FilterColumn, Condition]) {
       val unlike = conditions.keySet.filter(c => conditions(c) != that.conditions(c))
       if (unlike.size > 1) None
       else Some(FilterConjunction(conditions ++ unlike.map { c =>
-        c -> Conditions.or(conditions(c), that.conditions(c))
+        c -> ConditionAlgebra.or(conditions(c), that.conditions(c))
       }))
     }
 }
@@ -47,7 +47,7 @@ final case class FilterRanges private (all: IndexedSeq[FilterConjunction]) {
   private def cover: FilterRanges = {
     val columns = all.map(_.conditions.keySet).reduceOption(_ intersect _).getOrElse(Set.empty[FilterColumn])
     FilterRanges.of(Vector(FilterConjunction(columns.map { c =>
-      c -> all.map(_.conditions(c)).reduce(Conditions.or)
+      c -> all.map(_.conditions(c)).reduce(ConditionAlgebra.or)
     }.toMap)))
   }
 }
@@ -67,7 +67,7 @@ object FilterRanges {
     if (condition.impossible) Nothing else of(Vector(FilterConjunction(Map(column -> condition))))
 
   private def of(conjunctions: IndexedSeq[FilterConjunction]): FilterRanges = {
-    val said = conjunctions.map(b => FilterConjunction(b.conditions.filter(_._2 != Conditions.Anything)))
+    val said = conjunctions.map(b => FilterConjunction(b.conditions.filter(_._2 != ConditionAlgebra.Anything)))
     if (said.exists(_.conditions.isEmpty)) Free
     else {
       val merged = said.foldLeft(Vector.empty[FilterConjunction])(add)

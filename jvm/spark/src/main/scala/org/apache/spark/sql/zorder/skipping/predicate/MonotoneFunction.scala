@@ -231,12 +231,12 @@ final private class OrderedFunction(
 
   override def where(condition: Condition): Option[Condition] = {
     val few = if (condition.intervals.length <= OrderedFunction.MostIntervals) condition
-    else Conditions.hull(condition)
+    else ConditionAlgebra.hull(condition)
     try {
       val inside = few.intervals.flatMap(preimage)
       val all = if (few.intervals.isEmpty) inside else inside ++ domain.rays
       val none = Condition(IndexedSeq.empty, condition.orNull)
-      Some(all.foldLeft(none)((c, i) => Conditions.or(c, Condition(IndexedSeq(i), orNull = false))))
+      Some(all.foldLeft(none)((c, i) => ConditionAlgebra.or(c, Condition(IndexedSeq(i), orNull = false))))
     } catch { case NonFatal(_) => None }
   }
 

@@ -116,7 +116,7 @@ private[zorder] object Predicates {
     sameColumn.flatMap { same =>
       same.flatMap { case (e, truth) => tested(e, truth).flatMap(_.ofColumn) }.groupBy(_._1).toSeq.collect {
         case (column, conditions) if conditions.length > 1 =>
-          column -> conditions.map(_._2).reduce(Conditions.and)
+          column -> conditions.map(_._2).reduce(ConditionAlgebra.and)
       }
     }
   }
@@ -283,7 +283,7 @@ private object ColumnPredicate {
     }
 
   private def equal(c: FilterColumn, w: NormalizedValue): ColumnPredicate =
-    ColumnPredicate(c, Condition.equal(w), Conditions.or(below(c, w), above(c, w)))
+    ColumnPredicate(c, Condition.equal(w), ConditionAlgebra.or(below(c, w), above(c, w)))
 
   /** `5 < a` as a test of a. */
   private def mirrored(comparison: Expression): Option[Expression] = comparison match {
@@ -332,7 +332,7 @@ private object ColumnPredicate {
       val inside = Condition(IndexedSeq(AdjacentValues.withPrefix(prefix)), orNull = false)
       def after = AdjacentValues.afterPrefix(prefix)
         .fold(Condition.Impossible)(end => ray(Some(NormalizedBytes(end)), None))
-      val outside = if (exactly) Conditions.or(below(c, NormalizedBytes(prefix)), after) else Condition.IsNotNull
+      val outside = if (exactly) ConditionAlgebra.or(below(c, NormalizedBytes(prefix)), after) else Condition.IsNotNull
       ColumnPredicate(c, inside, outside)
     }
 

@@ -73,7 +73,7 @@ final class SkippingFileIndex(
       SkippingUsage.scanned(
         root,
         columns(dataFilters),
-        FileCounts(counts.considered, counts.pruned, counts.unknown, System.nanoTime() - started))
+        SkippedCounts(counts.considered, counts.pruned, counts.unknown, System.nanoTime() - started))
       kept
     }
   }

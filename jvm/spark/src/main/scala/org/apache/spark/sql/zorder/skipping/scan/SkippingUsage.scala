@@ -30,7 +30,7 @@ final case class TableUsage(
     ms: Double)
 
 /** What was skipped of one scan, and the time that it took to know; as in [[TableUsage]]. */
-final private[skipping] case class FileCounts(considered: Long, pruned: Long, unknown: Long, nanos: Long)
+final private[skipping] case class SkippedCounts(considered: Long, pruned: Long, unknown: Long, nanos: Long)
 
 /** Adds up what was skipped, table by table and column by column. */
 object SkippingUsage extends Logging {
@@ -38,7 +38,7 @@ object SkippingUsage extends Logging {
   final private class Sums {
     private val scans, considered, pruned, unknown, nanos = new LongAdder
 
-    def add(files: FileCounts): Unit = {
+    def add(files: SkippedCounts): Unit = {
       scans.increment()
       considered.add(files.considered)
       pruned.add(files.pruned)
@@ -68,7 +68,7 @@ object SkippingUsage extends Logging {
    * @param columns
    *   that it filters on, or asks for, and the index has
    */
-  private[skipping] def scanned(root: Path, columns: Seq[String], files: FileCounts): Unit =
+  private[skipping] def scanned(root: Path, columns: Seq[String], files: SkippedCounts): Unit =
     if (!explaining.get) {
       val table = root.toString
       (None +: columns.map(Option(_))).foreach(c =>

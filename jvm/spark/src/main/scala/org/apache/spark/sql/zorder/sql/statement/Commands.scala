@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skipping.{IndexStatements, IndexUpkeep}
+import org.apache.spark.sql.zorder.skipping.{IndexActions, IndexUpkeep}
 import org.apache.spark.sql.zorder.insight.explain.{ExplainLog, ExplainQuery}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
@@ -100,7 +100,7 @@ final case class RemoveCommand(table: TableRef, home: Option[HomeChoice])
   override def run(session: SparkSession): Seq[Row] =
     UnreadableFiles.explained(show(table)) {
       val classic = Shims.classic(session)
-      IndexStatements.dropElsewhere(classic, table)
+      IndexActions.dropElsewhere(classic, table)
       Seq(Maintenance.remove(classic, table, home))
     }
 }
@@ -119,7 +119,7 @@ abstract class IndexCommand(title: String, schema: StructType) extends ZOrderCom
 
 /** `ZORDER INDEX`: one row that says what was made. */
 final case class CreateIndexCommand(table: TableRef, columns: Seq[String], options: IndexOptions)
-    extends IndexCommand("ZOrderIndex", IndexStatements.writtenSchema) {
+    extends IndexCommand("ZOrderIndex", IndexActions.writtenSchema) {
   override protected def detail: String =
     show(table) + named("columns", columns) + named("bloom", options.bloom) + named("values", options.values)
 
@@ -129,7 +129,7 @@ final case class CreateIndexCommand(table: TableRef, columns: Seq[String], optio
   override protected def rows(session: ClassicSession): Seq[Row] = {
     val parser = session.sessionState.sqlParser
     val (names, expressions) = columns.partition(c => Try(parser.parseMultipartIdentifier(c)).isSuccess)
-    Seq(IndexStatements.create(
+    Seq(IndexActions.create(
       session,
       table,
       names.map(parser.parseMultipartIdentifier),
@@ -142,21 +142,21 @@ final case class CreateIndexCommand(table: TableRef, columns: Seq[String], optio
 
 /** `ZORDER REFRESH INDEX`: one row that says how many footers were read. */
 final case class RefreshIndexCommand(table: TableRef, ifExists: Boolean)
-    extends IndexCommand("ZOrderRefreshIndex", IndexStatements.writtenSchema) {
+    extends IndexCommand("ZOrderRefreshIndex", IndexActions.writtenSchema) {
   override protected def rows(session: ClassicSession): Seq[Row] =
-    Seq(IndexStatements.refresh(session, table, ifExists))
+    Seq(IndexActions.refresh(session, table, ifExists))
 }
 
 /** `ZORDER DESCRIBE INDEX`: one row a column. */
 final case class DescribeIndexCommand(table: TableRef)
-    extends IndexCommand("ZOrderDescribeIndex", IndexStatements.describedSchema) {
-  override protected def rows(session: ClassicSession): Seq[Row] = IndexStatements.describe(session, table)
+    extends IndexCommand("ZOrderDescribeIndex", IndexActions.describedSchema) {
+  override protected def rows(session: ClassicSession): Seq[Row] = IndexActions.describe(session, table)
 }
 
 /** `ZORDER DROP INDEX`: one row. */
 final case class DropIndexCommand(table: TableRef)
-    extends IndexCommand("ZOrderDropIndex", IndexStatements.droppedSchema) {
-  override protected def rows(session: ClassicSession): Seq[Row] = Seq(IndexStatements.drop(session, table))
+    extends IndexCommand("ZOrderDropIndex", IndexActions.droppedSchema) {
+  override protected def rows(session: ClassicSession): Seq[Row] = Seq(IndexActions.drop(session, table))
 }
 
 /** `ZORDER EXPLAIN query`: rows for each scan of a query that is not run. */

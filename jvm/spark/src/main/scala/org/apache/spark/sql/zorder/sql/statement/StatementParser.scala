@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
-import sparkzorder.curve.build.Curves
+import sparkzorder.curve.build.CurveRegistry
 
 /**
  * Makes the command of a statement that begins with `OPTIMIZE` or `ZORDER`; its table has not been looked up then.
@@ -137,9 +137,9 @@ private[statement] object ClusterStatement {
 
   private def curve(text: StatementText, clause: ClauseBody): String = {
     val token = single(text, clause)
-    Curves.names.find(token.is).getOrElse {
-      val hint = NearestName.to(token.text, Curves.names).fold("")(c => s" (did you mean $c?)")
-      text.found(token, s"where a curve belongs$hint, one of ${Curves.names.mkString(", ")}")
+    CurveRegistry.names.find(token.is).getOrElse {
+      val hint = NearestName.to(token.text, CurveRegistry.names).fold("")(c => s" (did you mean $c?)")
+      text.found(token, s"where a curve belongs$hint, one of ${CurveRegistry.names.mkString(", ")}")
     }
   }
 

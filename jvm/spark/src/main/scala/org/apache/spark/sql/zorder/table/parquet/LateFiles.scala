@@ -45,7 +45,7 @@ private[zorder] object LateChoice {
  * @param arrived
  *   whether the table has a file of that name and length: it was copied before a crash
  */
-private[zorder] final case class LateFile(
+private[zorder] final case class LateDataFile(
     journal: Journal,
     partition: String,
     dir: Path,
@@ -67,7 +67,7 @@ private[zorder] final case class LateFile(
 private[zorder] object LateFiles {
 
   /** Late files of all finished commits that are neither copied nor ignored. */
-  def find(table: ParquetTable): Seq[LateFile] = {
+  def find(table: ParquetTable): Seq[LateDataFile] = {
     // to know it, a path's files are read
     lazy val live = table.liveDirs()
     lazy val dirs = live.values.map(_.toUri.getPath).toSet
@@ -84,13 +84,13 @@ private[zorder] object LateFiles {
       }
   }
 
-  private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[LateFile] = {
+  private def inOld(table: ParquetTable, journal: Journal, unit: SwapUnit): Seq[LateDataFile] = {
     val tree = DirectoryListing.walk(table.store.fs, unit.old)
     val known = unit.named.map(_.rel).toSet
     val there = tree.files.map(f => (f.rel, f.length)).toSet
     // a journal whose files were vacuumed names none any more
     val whole = unit.inputs.nonEmpty && unit.named.filter(_.isData).forall(f => there((f.rel, f.length)))
-    tree.data.filterNot(f => known(f.rel)).map(LateFile(
+    tree.data.filterNot(f => known(f.rel)).map(LateDataFile(
       journal,
       unit.partition,
       unit.old,
@@ -100,7 +100,7 @@ private[zorder] object LateFiles {
   }
 
   /** In the default directory of a managed table's partition, which a run has emptied and put elsewhere. */
-  private def atHome(table: ParquetTable, done: Seq[Journal]): Seq[LateFile] = table match {
+  private def atHome(table: ParquetTable, done: Seq[Journal]): Seq[LateDataFile] = table match {
     case t: CatalogParquetTable if t.isManaged && t.partitioned =>
       val moved = done.flatMap(j => j.units.map(u => u.target.toUri.getPath -> j)).toMap
       for {
@@ -108,11 +108,11 @@ private[zorder] object LateFiles {
         journal <- moved.get(dir.toUri.getPath).toSeq
         own = SwapPlan.below(t.root, partition) if own.toUri.getPath != dir.toUri.getPath
         f <- DirectoryListing.walk(t.store.fs, own).data
-      } yield LateFile(journal, partition, own, f, home = true, sure = false)
+      } yield LateDataFile(journal, partition, own, f, home = true, sure = false)
     case _ => Nil
   }
 
-  private def arrived(table: ParquetTable, live: Map[String, Path], late: LateFile): Boolean =
+  private def arrived(table: ParquetTable, live: Map[String, Path], late: LateDataFile): Boolean =
     live.get(late.partition).exists(dir =>
       FileMoves.status(table.store.fs, new Path(dir, late.file.rel)).exists(_.getLen == late.file.length))
 
@@ -122,7 +122,7 @@ private[zorder] object LateFiles {
    * @param found
    *   by `find`
    */
-  def ask(table: ParquetTable, found: Seq[LateFile]): Unit =
+  def ask(table: ParquetTable, found: Seq[LateDataFile]): Unit =
     found.filterNot(_.sure).sortBy(_.path.toString).headOption.foreach { first =>
       refuse(
         s"A job has written to ${first.dir}, where ${table.name} had files that are gone (${first.file.rel} came): " +
@@ -135,7 +135,7 @@ private[zorder] object LateFiles {
   def carry(table: ParquetTable): Unit = carryAll(table, find(table))
 
   /** The same, of what `find` has just found. */
-  def carryAll(table: ParquetTable, found: Seq[LateFile]): Unit = {
+  def carryAll(table: ParquetTable, found: Seq[LateDataFile]): Unit = {
     ask(table, found)
     // a directory that is exchanged is away for a moment, in which a committer may make it anew
     val exchanged = if (table.kind == JournalKind.Path) table.liveDirs().toSeq.filter(_._1.nonEmpty) else Nil
@@ -143,7 +143,7 @@ private[zorder] object LateFiles {
     carry(table, found)
   }
 
-  private def carry(table: ParquetTable, found: Seq[LateFile]): Unit = {
+  private def carry(table: ParquetTable, found: Seq[LateDataFile]): Unit = {
     val live = table.liveDirs()
     val ready = found.filter(f => live.contains(f.partition) && writerIn(table, f.dir).isEmpty)
     ready.foreach(f => copy(table, f, live(f.partition)))
@@ -154,7 +154,7 @@ private[zorder] object LateFiles {
    * Their rows are the table's now. In the default directory of a partition they would become rows once more if
    * somebody dropped the partition and added it again; elsewhere the vacuum deletes them.
    */
-  private def copied(table: ParquetTable, files: Seq[LateFile]): Unit = if (files.nonEmpty) {
+  private def copied(table: ParquetTable, files: Seq[LateDataFile]): Unit = if (files.nonEmpty) {
     CrashPoint.hit("late-copied")
     val (home, old) = files.partition(_.home)
     home.foreach(f => table.store.fs.delete(f.path, false))
@@ -167,7 +167,7 @@ private[zorder] object LateFiles {
    * @return
    *   the files by their directories
    */
-  def settle(table: ParquetTable, choice: LateChoice, statement: String): Map[Path, Seq[LateFile]] = {
+  def settle(table: ParquetTable, choice: LateChoice, statement: String): Map[Path, Seq[LateDataFile]] = {
     val found = find(table).filterNot(_.sure)
     found.map(_.dir).distinct.foreach(dir =>
       writerIn(table, dir).foreach(scratch =>
@@ -184,7 +184,7 @@ private[zorder] object LateFiles {
   }
 
   /** A commit of their partitions, which hold nothing but these files afterwards. */
-  private def replace(table: ParquetTable, found: Seq[LateFile], statement: String): Unit = {
+  private def replace(table: ParquetTable, found: Seq[LateDataFile], statement: String): Unit = {
     val partitions = found.map(_.partition).toSet
     val inputs = table.files().filter(f => partitions(f.partition))
     val runId = UUID.randomUUID().toString.take(8)
@@ -196,7 +196,7 @@ private[zorder] object LateFiles {
     } catch { case e: Throwable => table.discard(journal); throw e }
   }
 
-  private def note(table: ParquetTable, files: Seq[LateFile])(
+  private def note(table: ParquetTable, files: Seq[LateDataFile])(
       noted: (Journal, Seq[ListedFile]) => Journal): Unit =
     files.groupBy(_.journal.txn).foreach { case (txn, found) =>
       table.store.get(txn).foreach(j => table.store.write(noted(j, found.map(_.noted))))
@@ -205,7 +205,7 @@ private[zorder] object LateFiles {
   private def writerIn(table: ParquetTable, dir: Path): Option[String] =
     DirectoryListing.walk(table.store.fs, dir).writer
 
-  private def copy(table: ParquetTable, late: LateFile, dir: Path): Unit = {
+  private def copy(table: ParquetTable, late: LateDataFile, dir: Path): Unit = {
     val to = new Path(dir, late.file.rel)
     if (!FileMoves.status(table.store.fs, to).exists(_.getLen == late.file.length))
       FileMoves.copy(table.store.fs, late.path, to, late.file.modified)

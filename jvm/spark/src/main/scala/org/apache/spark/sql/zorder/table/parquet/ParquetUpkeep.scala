@@ -80,7 +80,7 @@ private[zorder] final class ParquetVacuum(
     abandoned ++ home ++ purged ++ unexplained()
   }
 
-  private def counted(late: Seq[LateFile], status: String): Seq[Vacuumed] =
+  private def counted(late: Seq[LateDataFile], status: String): Seq[Vacuumed] =
     late.groupBy(_.dir).toSeq.sortBy(_._1.toString).map { case (dir, found) =>
       Vacuumed(dir, 0, 0, found.size.toLong, status)
     }

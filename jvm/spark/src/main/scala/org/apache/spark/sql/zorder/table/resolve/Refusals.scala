@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.build.BuildInfo
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableFormats}
+import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableFormatRegistry}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 
@@ -267,7 +267,7 @@ private object MissingFormat {
         refuse(
           s"$what, and ${format.name} has no release for Spark ${BuildInfo.spark()} that this jar works " +
             s"with; ${format.otherLines}.")
-      case Some(_) if TableFormats.isPresent(format) => refuse(s"$what ${format.notFound}.")
+      case Some(_) if TableFormatRegistry.isPresent(format) => refuse(s"$what ${format.notFound}.")
       case Some(module) =>
         refuse(
           s"$what, and ${format.name}'s classes are not on the class path; add them, as with " +

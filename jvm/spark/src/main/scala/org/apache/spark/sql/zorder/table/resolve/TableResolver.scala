@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, FormatDescriptor, TableFormats, TableRef}
+import org.apache.spark.sql.zorder.table.{ClusterTable, FormatDescriptor, TableFormatRegistry, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.{ParquetTable, PathParquetTable}
 import org.apache.spark.sql.zorder.table.parquet.commit.{ExchangeMark, PathRecovery}
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, HiddenDirectories, LocalRefusals}
@@ -43,7 +43,7 @@ object TableResolver extends Logging {
       ref: TableRef,
       options: Map[String, String] = Map.empty): ClusterTable = {
     known(session, ref)
-    val table = TableFormats.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read, options))
+    val table = TableFormatRegistry.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read, options))
     table.unfinished.foreach(logWarning(_))
     table
   }
@@ -59,7 +59,7 @@ object TableResolver extends Logging {
       ref: TableRef,
       options: Map[String, String] = Map.empty): ClusterTable = {
     known(session, ref)
-    TableFormats.open(session, ref).getOrElse(openParquet(session, ref, options))
+    TableFormatRegistry.open(session, ref).getOrElse(openParquet(session, ref, options))
   }
 
   private def known(session: ClassicSession, ref: TableRef): Unit = ref match {

@@ -4,7 +4,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.zorder.stats.measure.Spacing
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ClusterColumns, ClusteredBy}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver, ClusteredBy}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, FileKeys, IndexStore, StatisticsIndex}
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}
@@ -185,7 +185,7 @@ private[audit] object AuditedColumns {
         s"clustering_information('${table.name}', 'a, b')."))
     if (named.isEmpty)
       refuse(s"The list of columns to audit is empty: name some, as in '${table.schema.fieldNames.head}'.")
-    val all = ClusterColumns.resolve(session, table, table.schema, named)
+    val all = ColumnResolver.resolve(session, table, table.schema, named)
     val (stored, computed) = all.partition(_.path.isDefined)
     // an expression of the last run has no bounds in files; one that somebody asks for is a mistake
     if (stored.isEmpty || list.isDefined) computed.headOption.foreach(c =>

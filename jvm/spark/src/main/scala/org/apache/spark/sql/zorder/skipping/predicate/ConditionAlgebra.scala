@@ -57,7 +57,7 @@ object FilterColumn {
 }
 
 /** The set algebra of conditions on one column. Intervals stay ascending and disjoint. */
-private[zorder] object Conditions {
+private[zorder] object ConditionAlgebra {
 
   /** Every value and NULL. */
   val Anything: Condition = Condition(IndexedSeq(Interval.All), orNull = true)

@@ -23,7 +23,7 @@ import org.apache.spark.sql.zorder.table.file.PinnedPartition
  * layout, some of them at a time, and then each region becomes its files. All rows are written twice, and no
  * commit has more in flight than a batch may. The layout is that of the whole partition, and so are the files.
  */
-final private[clustering] class PartitionSteps(
+final private[clustering] class PartitionStepRunner(
     context: RunContext,
     batches: Batches,
     resolved: ResolvedRequest) {

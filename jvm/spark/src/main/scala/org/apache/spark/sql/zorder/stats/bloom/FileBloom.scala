@@ -37,7 +37,7 @@ object FileBloom {
 }
 
 /** Bloom filters of the files of a table. */
-object FileBlooms {
+object FileBloomReader {
 
   /**
    * One job; each task reads one column at a time.

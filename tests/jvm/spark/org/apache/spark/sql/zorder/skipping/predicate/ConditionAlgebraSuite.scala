@@ -8,7 +8,7 @@ import sparkzorder.curve.NormalizedLong
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /** The set algebra of conditions, against the values 0 to 40 one by one. */
-class ConditionsSuite extends AnyFunSuite {
+class ConditionAlgebraSuite extends AnyFunSuite {
   private val values = 0L to 40L
 
   private def holds(c: Condition): Seq[Boolean] =
@@ -37,8 +37,8 @@ class ConditionsSuite extends AnyFunSuite {
     (1 to 20000).foreach { _ =>
       val (a, b) = (drawn(random), drawn(random))
       val cases = Seq[(Condition, (Boolean, Boolean) => Boolean)](
-        Conditions.and(a, b) -> (_ && _),
-        Conditions.or(a, b) -> (_ || _))
+        ConditionAlgebra.and(a, b) -> (_ && _),
+        ConditionAlgebra.or(a, b) -> (_ || _))
       cases.foreach { case (made, truth) =>
         assert(holds(made) === holds(a).zip(holds(b)).map(truth.tupled), s"$a, $b")
         assert(ascendsAndIsDisjoint(made), s"$a, $b")

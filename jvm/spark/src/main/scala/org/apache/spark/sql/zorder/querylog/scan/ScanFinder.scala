@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{Footers, StatColumn, Zones}
+import org.apache.spark.sql.zorder.stats.{Footers, StatColumn, ZoneAlgebra}
 import org.apache.spark.sql.zorder.table.file.{DataFile, OwnScan}
 import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges, Predicates, RangePosition}
 import sparkzorder.curve.{NormalizedValue, Zone}
@@ -23,7 +23,7 @@ import sparkzorder.curve.cost.Interval
 final private[querylog] case class Scan(table: String, leaf: LogicalPlan, ranges: FilterRanges)
 
 /** The scans of an optimised plan that filter rows of a table, subqueries included. */
-private[querylog] object Scans {
+private[querylog] object ScanFinder {
 
   def of(plan: LogicalPlan): Seq[Scan] = {
     val here = plan match {
@@ -107,7 +107,7 @@ final private[querylog] class ScanStatistics(session: ClassicSession) {
       val files = few.map(f => DataFile(new Path(new java.net.URI(f)).toString, -1L, 0L, ""))
       val stat = StatColumn(path, column.dataType, overlookNaN = true)
       val zones = Footers.read(session, files, Seq(stat)).map(_.zone(0)).filterNot(_ == Zone.Unknown)
-      Zones.union(zones) match {
+      ZoneAlgebra.union(zones) match {
         case Zone.Between(min, max) => Some((min, max))
         case _ => None
       }

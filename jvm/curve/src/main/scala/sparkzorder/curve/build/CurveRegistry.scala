@@ -9,7 +9,7 @@ package sparkzorder.curve.build
 final case class Curve(name: String, builders: Int => Seq[LayoutBuilder])
 
 /** The curves. A new one is added here; SQL, the options of a run and the messages read this list. */
-object Curves {
+object CurveRegistry {
   private val trees: Seq[LayoutBuilder] = Seq(KdTree, QueryTree, LiteralTree)
 
   /** `auto` tries sorts that begin with each of the first columns, up to this number. */

@@ -34,7 +34,7 @@ final case class ClusterColumn(sql: String, expression: Expression, path: Option
 }
 
 /** Resolves the list of `BY (...)` against a table; every error is one sentence. */
-object ClusterColumns {
+object ColumnResolver {
   private val NoElementBounds =
     "files keep no min and max of the elements of arrays and maps that a look-up could skip by"
 

@@ -31,7 +31,7 @@ import org.apache.spark.sql.zorder.skipping.predicate.FilterColumn
 import sparkzorder.curve.Zone
 
 /** Which columns of a table an index is of. */
-private[skipping] object IndexedColumns {
+private[skipping] object IndexColumnResolver {
 
   /** An index of all columns stops here: a wide table names those that it wants. */
   val Most = 64
@@ -135,7 +135,7 @@ private[skipping] object BloomColumns {
       partitioning: Seq[String],
       named: Seq[Seq[String]],
       same: (String, String) => Boolean): IndexedSeq[(IndexedColumn, StatColumn)] = {
-    val all = IndexedColumns.leaves(schema, Nil)
+    val all = IndexColumnResolver.leaves(schema, Nil)
     named.map { path =>
       val name = ColumnPath.sql(path)
       if (partitioning.exists(same(_, path.head)))
@@ -149,7 +149,7 @@ private[skipping] object BloomColumns {
           refuse(s"$table has no column $name to make Bloom filters of." +
             NearestName.hint(name, all.map(c => ColumnPath.sql(c._1))))
         case Some((p, dataType)) =>
-          val column = IndexedColumns.column(schema, p, dataType)
+          val column = IndexColumnResolver.column(schema, p, dataType)
           BloomKey.refusal(column._2.dataType).foreach { why =>
             refuse(s"${ColumnPath.sql(p)} (${column._2.dataType.sql}) can have no Bloom filters: $why.")
           }
@@ -160,11 +160,11 @@ private[skipping] object BloomColumns {
 }
 
 /** Which expressions an index of a table can have ranges of. */
-final private[skipping] class IndexedExpressions(user: ClassicSession, table: ParquetTable) {
-  import IndexedExpressions._
+final private[skipping] class IndexExpressionResolver(user: ClassicSession, table: ParquetTable) {
+  import IndexExpressionResolver._
 
   private lazy val session = ExpressionRanges.reader(user)
-  private val dataSchema = IndexedColumns.dataSchema(table)
+  private val dataSchema = IndexColumnResolver.dataSchema(table)
 
   /** Files may lack a column that others require. */
   private def rows(partitions: IndexedSeq[PinnedPartition]): InputRelation =
@@ -250,7 +250,7 @@ final private[skipping] class IndexedExpressions(user: ClassicSession, table: Pa
       Some("is not made of the columns of one row by Spark's own deterministic functions, so no index can hold it")
     else if (names.exists(partitioning))
       Some("is computed from a partition column: index an expression over the others")
-    else if (dataSchema.exists(f => names.contains(f.name) && IndexedColumns.hasDefault(f)))
+    else if (dataSchema.exists(f => names.contains(f.name) && IndexColumnResolver.hasDefault(f)))
       Some(
         "is computed from a column that was added with a default, which readers see differently: leave it out")
     else if (outermost(e).exists(x => holdsDates(x.dataType)))
@@ -275,7 +275,7 @@ final private[skipping] class IndexedExpressions(user: ClassicSession, table: Pa
   }
 }
 
-private object IndexedExpressions {
+private object IndexExpressionResolver {
 
   /** A long list of literals is not worth its place in the index. */
   private val MostCharacters = 10000

@@ -21,7 +21,7 @@ import org.apache.spark.sql.zorder.table.storage.StorageFailure
  * `ZORDER INDEX`, `REFRESH INDEX`, `DESCRIBE INDEX` and `DROP INDEX`. Of data files, footers are read, and the columns
  * of Bloom filters and expressions.
  */
-object IndexStatements {
+object IndexActions {
 
   val writtenSchema: StructType = new StructType()
     .add("path", StringType).add("status", StringType)
@@ -59,15 +59,15 @@ object IndexStatements {
       values: Seq[Seq[String]]): Row = {
     val table = plain(session, ref)
     val same = session.sessionState.conf.resolver
-    val schema = IndexedColumns.dataSchema(table)
+    val schema = IndexColumnResolver.dataSchema(table)
     val filtered =
       BloomColumns.of(table.name, schema, table.partitionSchema.fieldNames.toSeq, bloom, same)
-    def named(columns: Seq[Seq[String]]) = IndexedColumns.of(table.name, schema, columns, same)
+    def named(columns: Seq[Seq[String]]) = IndexColumnResolver.of(table.name, schema, columns, same)
     val all = columns.isEmpty && expressions.isEmpty
     val own = if (columns.isEmpty && !all) IndexedSeq.empty else named(columns)
     val valued = if (values.isEmpty) IndexedSeq.empty else named(values)
-    val chosen = IndexedColumns.withValues((own ++ filtered).distinct, valued)
-    val possible = new IndexedExpressions(session, table)
+    val chosen = IndexColumnResolver.withValues((own ++ filtered).distinct, valued)
+    val possible = new IndexExpressionResolver(session, table)
     val computed = possible.of(if (all) possible.clustering else expressions)
     if (chosen.isEmpty && computed.columns.isEmpty)
       refuse(s"${table.name} has no column whose bounds files keep, so there is nothing to index.")
@@ -127,7 +127,7 @@ object IndexStatements {
       before: StatisticsIndex,
       strict: Boolean = true): Row = {
     // a column that is gone, or has another type now, leaves the index
-    val columns = IndexedColumns.still(IndexedColumns.dataSchema(table), before.columns)
+    val columns = IndexColumnResolver.still(IndexColumnResolver.dataSchema(table), before.columns)
     val filtered = before.blooms.columns.keys.map(before.columns(_).path).toSeq
     write(
       session,
@@ -137,7 +137,7 @@ object IndexStatements {
         session,
         table.root,
         columns,
-        new IndexedExpressions(session, table).still(before.columns)),
+        new IndexExpressionResolver(session, table).still(before.columns)),
       new BloomBuilder(session, table, store, numbered(columns, filtered), before.blooms.budget),
       Some(before),
       "REFRESHED",
@@ -157,7 +157,7 @@ object IndexStatements {
     store.newest() match {
       case None => refuseWithout(table, store, ref)
       case Some((_, index)) =>
-        val expressions = new IndexedExpressions(session, table)
+        val expressions = new IndexExpressionResolver(session, table)
         index.columns.indices.map { c =>
           val column = index.columns(c)
           val ranges = index.rangesAt(c)
@@ -279,9 +279,9 @@ final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex
 
   private def refresh(ref: TableRef): Unit =
     try {
-      val table = IndexStatements.plain(session, ref)
+      val table = IndexActions.plain(session, ref)
       val store = IndexStore.of(session, table.root)
-      IndexStatements.refreshed(
+      IndexActions.refreshed(
         session,
         table,
         store,

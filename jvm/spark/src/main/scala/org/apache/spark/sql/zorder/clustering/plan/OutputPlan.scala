@@ -8,7 +8,7 @@ import sparkzorder.curve.layout.{CutTree, Layout}
  * What one shuffle partition writes: a file of a partition of the table.
  *
  * @param level
- *   `OutputFiles.InLayout`, `InSortedRun` or `InRegion` (SPEC 4)
+ *   `OutputPlan.InLayout`, `InSortedRun` or `InRegion` (SPEC 4)
  * @param fileNumber
  *   the first file number that it may hold rows of
  * @param until
@@ -22,14 +22,14 @@ final private[clustering] case class OutputFile(directory: String, level: Int, f
  * @param spread
  *   whether cells whose keys are all equal are spread over their files by a hash of the row
  */
-final private[clustering] class OutputFiles(
+final private[clustering] class OutputPlan(
     val each: IndexedSeq[OutputFile],
     val preImages: PreImages,
     val spread: Boolean) {
   def count: Int = preImages.partitions
 }
 
-private[clustering] object OutputFiles {
+private[clustering] object OutputPlan {
 
   /** Level of a file that holds the rows of one file number. */
   val InLayout = 0
@@ -43,19 +43,19 @@ private[clustering] object OutputFiles {
   private def inLayout(directory: String, n: Int): OutputFile = OutputFile(directory, InLayout, n, n + 1)
 
   /** Every file number of one layout by a partition of its own. */
-  def each(files: Int): OutputFiles =
-    new OutputFiles((0 until files).map(inLayout("", _)), new PreImages(files), spread = true)
+  def each(files: Int): OutputPlan =
+    new OutputPlan((0 until files).map(inLayout("", _)), new PreImages(files), spread = true)
 
   /** The same for the layouts of several partitions of a table, counted through. */
-  def of(directories: Seq[String], layouts: PartitionLayouts): OutputFiles = {
+  def of(directories: Seq[String], layouts: PartitionLayouts): OutputPlan = {
     val outputs = directories.zip(layouts.refs).flatMap { case (directory, ref) =>
       (0 until ref.layout.files).map(inLayout(directory, _))
     }
-    new OutputFiles(outputs.toIndexedSeq, new PreImages(outputs.length), spread = true)
+    new OutputPlan(outputs.toIndexedSeq, new PreImages(outputs.length), spread = true)
   }
 
   /** New rows by files of their own, in layout order across file numbers. */
-  def sortedRun(directory: String, append: GrowthPlan.Append): OutputFiles = {
+  def sortedRun(directory: String, append: GrowthPlan.Append): OutputPlan = {
     import append.fileOf
     val outputs = (0 to fileOf.last).map(f =>
       OutputFile(directory, InSortedRun, fileOf.indexOf(f), fileOf.lastIndexOf(f) + 1))
@@ -68,8 +68,8 @@ private[clustering] object OutputFiles {
    * @param outputOf
    *   per file number, counted through all layouts, its place in `outputs`; any for one that has no rows
    */
-  def some(outputs: IndexedSeq[OutputFile], outputOf: IndexedSeq[Int], spread: Boolean = false): OutputFiles =
-    new OutputFiles(outputs, new PreImages(outputs.length, Some(outputOf)), spread)
+  def some(outputs: IndexedSeq[OutputFile], outputOf: IndexedSeq[Int], spread: Boolean = false): OutputPlan =
+    new OutputPlan(outputs, new PreImages(outputs.length, Some(outputOf)), spread)
 }
 
 /**
@@ -80,7 +80,7 @@ private[clustering] object OutputFiles {
  * @param finishes
  *   whether their rows are then in the files of the layout; otherwise they are gathered by region
  */
-final private[clustering] case class PartitionStep(files: Seq[DataFile], outputs: OutputFiles, finishes: Boolean)
+final private[clustering] case class PartitionStep(files: Seq[DataFile], outputs: OutputPlan, finishes: Boolean)
 
 private[clustering] object PartitionStep {
 
@@ -109,7 +109,7 @@ private[clustering] object PartitionStep {
       case append: GrowthPlan.Append =>
         taken.map { files =>
           val part = append.part(files.map(_.length).sum)
-          PartitionStep(files, OutputFiles.sortedRun(placed.directory, part), finishes = true)
+          PartitionStep(files, OutputPlan.sortedRun(placed.directory, part), finishes = true)
         }
       case _ =>
         val regions =
@@ -179,8 +179,8 @@ final private case class Regions(starts: IndexedSeq[Int], files: Int) {
   def spans: IndexedSeq[(Int, Int)] = starts.zip(starts.tail :+ files)
 
   /** One file for each region, its rows in layout order. */
-  def gather(directory: String): OutputFiles = OutputFiles.some(
-    spans.map { case (from, until) => OutputFile(directory, OutputFiles.InRegion, from, until) },
+  def gather(directory: String): OutputPlan = OutputPlan.some(
+    spans.map { case (from, until) => OutputFile(directory, OutputPlan.InRegion, from, until) },
     (0 until files).map(f => starts.lastIndexWhere(_ <= f)),
     spread = true)
 }
@@ -201,9 +201,9 @@ private object Regions {
   }
 
   /** The files of one region, or of several that follow each other. */
-  def finish(directory: String, from: Int, until: Int, files: Int, spread: Boolean): OutputFiles =
-    OutputFiles.some(
-      (from until until).map(f => OutputFile(directory, OutputFiles.InLayout, f, f + 1)),
+  def finish(directory: String, from: Int, until: Int, files: Int, spread: Boolean): OutputPlan =
+    OutputPlan.some(
+      (from until until).map(f => OutputFile(directory, OutputPlan.InLayout, f, f + 1)),
       (0 until files).map(f => if (f >= from && f < until) f - from else 0),
       spread)
 }
