@@ -57,7 +57,7 @@ class SplitBlockBloomSuite extends AnyFunSuite {
     assert(BloomKey.Millis.probe(NormalizedLong(1234567L), LongType) === BloomProbe.Absent)
     assert(BloomKey.Fixed(2).probe(NormalizedLong(40000), DecimalType(9, 2)) === BloomProbe.Absent)
     val day = java.time.LocalDate.parse("1500-01-01").toEpochDay
-    assert(BloomKey.Int32.probe(NormalizedLong(day), org.apache.spark.sql.types.DateType) === BloomProbe.Unasked)
+    assert(BloomKey.Int32.probe(NormalizedLong(day), org.apache.spark.sql.types.DateType) === BloomProbe.Unknown)
   }
 
   test("a folded filter has the keys of the larger one, whatever the divisor") {

@@ -27,7 +27,7 @@ final private[clustering] class Batches(
     options: RunOptions,
     startedMs: Long,
     done: Set[String] = Set.empty,
-    val underway: Option[Underway] = None,
+    val underway: Option[StepsUnderway] = None,
     override val deletesRewritten: Set[String] = Set.empty)
     extends EarlierBatches {
 
@@ -116,7 +116,7 @@ private[clustering] object Batches {
 final private[clustering] case class Batch(
     finished: Set[String] = Set.empty,
     left: Seq[String] = Nil,
-    underway: Option[Underway] = None,
+    underway: Option[StepsUnderway] = None,
     deletesRewritten: Set[String] = Set.empty) {
 
   def isLast: Boolean = left.isEmpty && underway.isEmpty
@@ -150,7 +150,7 @@ final private[clustering] case class Batch(
  * @param layout
  *   what the result says about the layout
  */
-final private[clustering] case class Underway(
+final private[clustering] case class StepsUnderway(
     directory: String,
     waiting: Set[String],
     growth: GrowthPlan,

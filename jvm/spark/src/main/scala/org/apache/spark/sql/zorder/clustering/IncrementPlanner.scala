@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.clustering
 import org.apache.spark.sql.catalyst.expressions.{Alias, NamedExpression}
 import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts, ZOrderFile}
-import org.apache.spark.sql.zorder.clustering.fit.{Counted, Sampler}
+import org.apache.spark.sql.zorder.clustering.fit.{CountedSample, Sampler}
 import org.apache.spark.sql.zorder.clustering.forecast.{IncrementForecaster, PlannedPages}
 import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, ResolvedRequest, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.{
@@ -104,7 +104,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       source: InputRelation,
       rows: Long,
       tracked: TrackedColumns,
-      layouts: PartitionLayouts): Counted = {
+      layouts: PartitionLayouts): CountedSample = {
     val route = if (layouts.refs.length == 1) None else Some(source.route)
     // file numbers without their spread: a heavy value grows in the first of its files
     val file = ZOrderFile(layouts, route, tracked.clustering.map(_.expression), None)
@@ -122,7 +122,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       resolved: ResolvedRequest,
       input: Inspection,
       forecaster: IncrementForecaster,
-      counted: Counted,
+      counted: CountedSample,
       selected: Selection): BatchPlan = {
     val files = filePlan(growing.map { g =>
       PinnedPartition(g.placed.directory, g.placed.newFiles ++ g.rewritten) -> g.ref.layout.files

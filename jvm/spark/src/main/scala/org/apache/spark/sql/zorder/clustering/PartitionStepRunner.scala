@@ -33,7 +33,7 @@ final private[clustering] class PartitionStepRunner(
   /** The first step, as planned. */
   def first(plan: BatchPlan, start: StepStart): BatchResult = {
     import plan.rewrite
-    val underway = Underway(
+    val underway = StepsUnderway(
       start.placed.directory,
       start.moving.map(_.path).toSet,
       start.growth,
@@ -92,10 +92,10 @@ final private[clustering] class PartitionStepRunner(
     Inspection(pinned, table, Selection(placed.all, Nil, Some(footers)), statistics, options)
   }
 
-  private def ofEarlierRun(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Underway = {
+  private def ofEarlierRun(placed: PlacedPartition, ref: LayoutRef, input: Inspection): StepsUnderway = {
     // files that were appended after the first region was settled are left to a run of their own
     val moving = if (placed.inLayout.isEmpty) placed.newFiles else Nil
-    Underway(
+    StepsUnderway(
       placed.directory,
       moving.map(_.path).toSet,
       GrowthPlan.Refit,
@@ -126,7 +126,7 @@ final private[clustering] class PartitionStepRunner(
       .ofStoredLayout(placed, ref, sampled.partitions.head)
   }
 
-  private def stepsAhead(placed: PlacedPartition, ref: LayoutRef, underway: Underway): Seq[PartitionStep] = {
+  private def stepsAhead(placed: PlacedPartition, ref: LayoutRef, underway: StepsUnderway): Seq[PartitionStep] = {
     val moving = (placed.newFiles ++ placed.sortedRunFiles).filter(f => underway.waiting(f.path))
     PartitionStep.ahead(placed, moving, underway.growth, ref.layout, sizes.stepBytes(placed, ref))
   }
@@ -140,7 +140,7 @@ final private[clustering] class PartitionStepRunner(
   private def take(
       placed: PlacedPartition,
       ref: LayoutRef,
-      underway: Underway,
+      underway: StepsUnderway,
       considered: Int,
       others: Seq[String],
       reason: String,
@@ -176,7 +176,7 @@ final private[clustering] class PartitionStepRunner(
       stepsLeft: Int,
       placed: PlacedPartition,
       ref: LayoutRef,
-      underway: Underway,
+      underway: StepsUnderway,
       whole: Option[RewritePlan]): RewritePlan = {
     import underway.{forecast, input, layout}
     val sized = SizedPartition(PinnedPartition(placed.directory, step.files), ref.layout.files)

@@ -61,7 +61,7 @@ final private[skipping] class BloomBuilder(
       n <- index.files.find(keys.of(new Path(f.path)), f.length, f.modified).toOption
     } yield n -> f
     val wanted = known.sortBy(_._1)
-      .map { case (n, f) => Unfiltered(n, f, columns.filterNot { case (c, _) => done(c)(n) }) }
+      .map { case (n, f) => FileWithoutBloom(n, f, columns.filterNot { case (c, _) => done(c)(n) }) }
       .filter(_.columns.nonEmpty)
     val most = budget.bytes(files.map(_.length).sum)
     val mayGrow = wanted.nonEmpty || before.exists(_.blooms.budget != budget)
@@ -93,14 +93,14 @@ final private[skipping] class BloomBuilder(
 
   private def fits(
       index: StatisticsIndex,
-      wanted: Seq[Unfiltered],
+      wanted: Seq[FileWithoutBloom],
       there: Long,
       most: Long,
       strict: Boolean): Boolean = {
-    val atMost = wanted.map(BloomNeed.atMost(index, _)).sum
+    val atMost = wanted.map(BloomSizeEstimate.atMost(index, _)).sum
     val need = there + (
       if (there + atMost <= most) atMost
-      else BloomNeed.estimated(index, wanted)(read(_).map(_.bytes).sum)
+      else BloomSizeEstimate.estimated(index, wanted)(read(_).map(_.bytes).sum)
     )
     if (need > most) {
       val names = columns.map { case (c, _) => index.columns(c).sql }.mkString(", ")
@@ -115,17 +115,17 @@ final private[skipping] class BloomBuilder(
 
   private def written(
       index: StatisticsIndex,
-      wanted: Seq[Unfiltered],
+      wanted: Seq[FileWithoutBloom],
       kept: Map[Int, ColumnSegments]): (IndexBlooms, Int) = {
     val writer = store.bloomWriter()
     try {
       val stay = kept.map { case (c, s) => c -> rewritten(c, s, writer) }
       var (without, valuesRead) = (Seq.empty[(Int, Int)], Set.empty[Int])
-      BloomNeed.lots(index, wanted).foreach { lot =>
+      BloomSizeEstimate.lots(index, wanted).foreach { lot =>
         val made = read(lot)
         made.foreach { m =>
           m.bloom match {
-            case FileBloom.Made(key, words, own) =>
+            case FileBloom.Built(key, words, own) =>
               writer.add(m.column, m.number, key, words)
               if (!own) valuesRead += m.number
             case FileBloom.Impossible => without :+= m.column -> m.number
@@ -170,23 +170,23 @@ final private[skipping] class BloomBuilder(
   private def blooms(index: StatisticsIndex, segments: Map[Int, ColumnSegments]): IndexBlooms =
     new IndexBlooms(budget, segments.map { case (c, s) => c -> store.blooms(s, index.columns(c).dataType) })
 
-  private def read(files: Seq[Unfiltered]): Seq[Made] =
+  private def read(files: Seq[FileWithoutBloom]): Seq[BuiltBloom] =
     files.groupBy(_.columns.map(_._1)).values.toSeq.flatMap { same =>
       val of = same.head.columns
       val found = FileBloomReader.read(session, same.map(_.file), of.map(_._2))
       for {
         (file, blooms) <- same.zip(found)
         ((column, _), bloom) <- of.zip(blooms)
-      } yield Made(file.number, column, bloom)
+      } yield BuiltBloom(file.number, column, bloom)
     }
 }
 
 private object BloomBuilder {
 
   /** What came of one column of one file. */
-  final private case class Made(number: Int, column: Int, bloom: FileBloom) {
+  final private case class BuiltBloom(number: Int, column: Int, bloom: FileBloom) {
     def bytes: Long = bloom match {
-      case FileBloom.Made(_, words, _) => words.length * 4L
+      case FileBloom.Built(_, words, _) => words.length * 4L
       case _ => 0L
     }
   }
@@ -195,16 +195,16 @@ private object BloomBuilder {
 }
 
 /** A file that has no filter yet, by its number in the index, and the columns that want one, by theirs. */
-final private case class Unfiltered(number: Int, file: DataFile, columns: Seq[(Int, StatColumn)])
+final private case class FileWithoutBloom(number: Int, file: DataFile, columns: Seq[(Int, StatColumn)])
 
 /** How many bytes filters will have, told before any data is read. */
-private object BloomNeed {
+private object BloomSizeEstimate {
 
   /** So many files tell how often values come again. */
   private val Looked = 8
 
   /** If no value comes twice. */
-  def atMost(index: StatisticsIndex, file: Unfiltered): Long = file.columns.map { case (c, _) =>
+  def atMost(index: StatisticsIndex, file: FileWithoutBloom): Long = file.columns.map { case (c, _) =>
     val nulls = index.rangesAt(c).fold(0L)(r => math.max(0L, r.nulls(file.number)))
     val values = math.max(0L, index.files.rows(file.number) - nulls)
     SplitBlockBloom.blocksFor(math.min(
@@ -218,7 +218,7 @@ private object BloomNeed {
    * @param made
    *   the bytes of the filters of some files
    */
-  def estimated(index: StatisticsIndex, files: Seq[Unfiltered])(made: Seq[Unfiltered] => Long): Long = {
+  def estimated(index: StatisticsIndex, files: Seq[FileWithoutBloom])(made: Seq[FileWithoutBloom] => Long): Long = {
     val some = Evenly.some(files, Looked)
     val all = files.map(atMost(index, _)).sum
     val ofSome = some.map(atMost(index, _)).sum
@@ -226,7 +226,7 @@ private object BloomNeed {
   }
 
   /** In lots that the driver can hold the filters of. */
-  def lots(index: StatisticsIndex, files: Seq[Unfiltered]): Seq[Seq[Unfiltered]] = {
+  def lots(index: StatisticsIndex, files: Seq[FileWithoutBloom]): Seq[Seq[FileWithoutBloom]] = {
     val most = math.max(64L << 20, math.min(256L << 20, Runtime.getRuntime.maxMemory / 8))
     val before = files.scanLeft(0L)((sum, f) => sum + atMost(index, f))
     files.zip(before).groupBy(_._2 / most).toSeq.sortBy(_._1).map(_._2.map(_._1))

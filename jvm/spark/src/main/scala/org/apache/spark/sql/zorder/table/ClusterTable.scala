@@ -161,7 +161,7 @@ trait ClusterTable {
   def begin(runId: String): TableWrite
 
   /** Deletes what runs have left behind if it is older than `keepMs`; a dry run only lists it. */
-  def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed]
+  def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult]
 
   /**
    * Undoes the last run and returns its id.
@@ -182,7 +182,7 @@ trait ClusterTable {
 }
 
 /** What a vacuum did in one directory. */
-final case class Vacuumed(path: Path, files: Long, bytes: Long, carried: Long, status: String)
+final case class VacuumResult(path: Path, files: Long, bytes: Long, carried: Long, status: String)
 
 /**
  * Columns of a format that keeps its own schema, whatever its files hold.

@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{MetadataBuilder, StructField, StructType}
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.StoredAs
-import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, Vacuumed}
+import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, VacuumResult}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /** One snapshot of a Delta table. Its files are replaced in Delta's own transaction, as OPTIMIZE does it. */
@@ -109,7 +109,7 @@ private[delta] final class DeltaClusterTable(
   override def begin(runId: String): TableWrite =
     new DeltaWrite(this, log, catalogTable, snapshot, adds)
 
-  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
+  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult] =
     DeltaUpkeep.vacuum(session, this, keepMs, dryRun)
 
   override def rollback(statement: String): String = new DeltaRollback(session, this).apply(statement)

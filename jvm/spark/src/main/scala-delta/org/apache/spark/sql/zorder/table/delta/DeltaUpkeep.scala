@@ -9,7 +9,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.Vacuumed
+import org.apache.spark.sql.zorder.table.VacuumResult
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
 
 /** Vacuum and removal, with Delta's own commands where it has them. */
@@ -21,14 +21,14 @@ private[delta] object DeltaUpkeep {
       session: ClassicSession,
       table: DeltaClusterTable,
       keepMs: Long,
-      dryRun: Boolean): Seq[Vacuumed] = {
+      dryRun: Boolean): Seq[VacuumResult] = {
     val statement = s"VACUUM ${sql(table)} RETAIN ${keepMs / MillisPerHour} HOURS"
     val named = session.sql(s"$statement DRY RUN").collect().map(_.getString(0))
     val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
     // Delta also names directories without files
     val bytes = lengths(fs, named.toSeq.map(new Path(_))).values.sum
     if (!dryRun) session.sql(statement).collect()
-    if (named.isEmpty) Nil else Seq(Vacuumed(table.root, named.length.toLong, bytes, 0L, "DELETED"))
+    if (named.isEmpty) Nil else Seq(VacuumResult(table.root, named.length.toLong, bytes, 0L, "DELETED"))
   }
 
   /** The lengths of those files that exist, with one listing for each directory. */

@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.NoRowsYetException
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, Vacuumed}
+import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, VacuumResult}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
@@ -116,7 +116,7 @@ final private[hudi] class HudiClusterTable(
 
   override def begin(runId: String): TableWrite = new HudiWrite(this, slices, runId)
 
-  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
+  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult] =
     HudiVacuum.run(session, this, keepMs, dryRun)
 
   override def rollback(statement: String): String = HudiUpkeep.rollback(session, this, statement)

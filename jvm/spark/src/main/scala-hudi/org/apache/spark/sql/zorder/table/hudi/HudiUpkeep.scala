@@ -19,7 +19,7 @@ import org.apache.hudi.table.action.clean.CleanPlanner
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{RunRecord, Vacuumed}
+import org.apache.spark.sql.zorder.table.{RunRecord, VacuumResult}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** Rollback and removal, with Hudi's own commands. */
@@ -125,13 +125,13 @@ private[hudi] object HudiVacuum {
       session: ClassicSession,
       opened: HudiClusterTable,
       keepMs: Long,
-      dryRun: Boolean): Seq[Vacuumed] = {
+      dryRun: Boolean): Seq[VacuumResult] = {
     val settings = opened.hudiProperties ++ policy(keepMs)
     HudiClient.during(session, opened.root.toString, settings) { client =>
       val old = deletable(client)
       val bytes = old.map(length(session, _)).sum
       if (!dryRun) client.clean()
-      if (old.isEmpty) Nil else Seq(Vacuumed(opened.root, old.length.toLong, bytes, 0L, "DELETED"))
+      if (old.isEmpty) Nil else Seq(VacuumResult(opened.root, old.length.toLong, bytes, 0L, "DELETED"))
     }
   }
 

@@ -24,7 +24,7 @@ import org.apache.spark.sql.types.{DataType, MetadataBuilder, StructType}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{LeafColumn, StoredAs}
-import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, Vacuumed}
+import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, VacuumResult}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
@@ -114,7 +114,7 @@ final private[iceberg] class IcebergClusterTable(
     new IcebergWrite(this, start, tasks, staged, runId)
   }
 
-  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
+  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult] =
     IcebergVacuum.run(session, this, keepMs, dryRun)
 
   override def rollback(statement: String): String = IcebergUpkeep.rollback(this, statement)

@@ -11,7 +11,7 @@ import org.apache.iceberg.util.{PropertyUtil, SnapshotUtil}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.Vacuumed
+import org.apache.spark.sql.zorder.table.VacuumResult
 
 /** Rollback and removal, with Iceberg's own operations. */
 private[iceberg] object IcebergUpkeep {
@@ -61,7 +61,7 @@ private[iceberg] object IcebergVacuum {
       session: ClassicSession,
       opened: IcebergClusterTable,
       keepMs: Long,
-      dryRun: Boolean): Seq[Vacuumed] = ActiveSession.during(session) {
+      dryRun: Boolean): Seq[VacuumResult] = ActiveSession.during(session) {
     import opened.{name, table}
     if (!PropertyUtil.propertyAsBoolean(
         table.properties,
@@ -75,7 +75,7 @@ private[iceberg] object IcebergVacuum {
       else expire(session, table, before)
     val files = expired + orphans(session, opened, before, dryRun)
     val bytes = replaced.map(told(_, SnapshotSummary.REMOVED_FILE_SIZE_PROP)).sum
-    if (files == 0) Nil else Seq(Vacuumed(opened.root, files, bytes, 0L, "DELETED"))
+    if (files == 0) Nil else Seq(VacuumResult(opened.root, files, bytes, 0L, "DELETED"))
   }
 
   private def expire(session: ClassicSession, table: Table, before: Long): Long =

@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, Normali
 import org.apache.spark.util.Utils
 
 /** The number of rows for each number, and a sample of all rows. */
-final case class Counted(rows: Array[Long], sample: Sample)
+final case class CountedSample(rows: Array[Long], sample: Sample)
 
 /** Turns rows of clustering columns into normalized values, in one job. */
 object Sampler {
@@ -47,7 +47,7 @@ object Sampler {
    * @param numbers
    *   how many numbers there are
    */
-  def counted(rows: DataFrame, numbers: Int, keep: (Int, Long) => Boolean): Counted = {
+  def counted(rows: DataFrame, numbers: Int, keep: (Int, Long) => Boolean): CountedSample = {
     val types = rows.schema.fields.init.map(_.dataType)
     val chunks = perTask(rows) { (task, in) =>
       val counts = new Array[Long](numbers)
@@ -57,7 +57,7 @@ object Sampler {
       }
       (chunk(seen, types, task, keep), counts)
     }
-    Counted(
+    CountedSample(
       Array.tabulate(numbers)(n => chunks.iterator.map(_._2(n)).sum),
       joined(types, chunks.map(_._1.columns)))
   }

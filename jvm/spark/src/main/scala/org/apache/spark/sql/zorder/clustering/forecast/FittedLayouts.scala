@@ -18,7 +18,7 @@ import sparkzorder.curve.cost.{Query, ShareRead, SortedValues}
 import sparkzorder.curve.page.PageCut
 
 /** The sampled rows of every partition, in the plan's order. */
-final case class Sampled(partitions: IndexedSeq[Sample], share: Double) {
+final case class SampledPartitions(partitions: IndexedSeq[Sample], share: Double) {
   def rows: Int = partitions.map(_.rows).sum
   def summary: String = s"${HumanReadable.count(rows.toLong, "row")} (share ${HumanReadable.share(share)})"
 }
@@ -40,7 +40,7 @@ object Sampling {
       source: InputRelation,
       columns: Seq[ClusterColumn],
       plan: FilePlan,
-      rows: Long): Sampled = {
+      rows: Long): SampledPartitions = {
     val most = math.min(AtMost, MostValues / math.max(1, columns.length))
     val wanted = math.min(most, math.max(AtLeast, plan.outputFiles * RowsPerFile))
     about(wanted, session, source, columns, plan, rows)
@@ -58,7 +58,7 @@ object Sampling {
       source: InputRelation,
       columns: Seq[ClusterColumn],
       plan: FilePlan,
-      rows: Long): Sampled = {
+      rows: Long): SampledPartitions = {
     val share = math.min(1.0, wanted.toDouble / rows)
     // by the place and not by the value, so that frequent values stay frequent in the sample
     val place = s"pmod(xxhash64(${source.place.mkString(", ")}), $Buckets) < ${(share * Buckets).toInt}"
@@ -69,7 +69,7 @@ object Sampling {
       columns.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() } :+ source.route
     val pruned = Shims.ofRows(session, Project(list, chosen))
     val keep = if (share < 1.0 && !byColumns) Sampler.byPlace(share) else (_: Int, _: Long) => true
-    Sampled(Sampler.collect(pruned, plan.partitions.length, keep), share)
+    SampledPartitions(Sampler.collect(pruned, plan.partitions.length, keep), share)
   }
 }
 
@@ -103,7 +103,7 @@ final private[clustering] class EnoughFiles(
   })
 
   /** The plan with enough files. */
-  def of(plan: FilePlan, sampled: Sampled, queries: Sample => Seq[Query]): FilePlan = {
+  def of(plan: FilePlan, sampled: SampledPartitions, queries: Sample => Seq[Query]): FilePlan = {
     val raised = plan.partitions.zip(sampled.partitions).map { case (sized, sample) =>
       if (isFewer(sized) && sample.rows > 0) sized.copy(files = enough(sized, sample, queries)) else sized
     }
@@ -212,7 +212,7 @@ object FittedLayouts {
    *   makes the log's queries from sampled rows, over the columns of these
    */
   def apply(
-      sampled: Sampled,
+      sampled: SampledPartitions,
       columns: Seq[ClusterColumn],
       plan: FilePlan,
       rows: PinnedPartition => Long,

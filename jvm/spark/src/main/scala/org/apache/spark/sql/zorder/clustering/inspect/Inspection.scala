@@ -360,7 +360,7 @@ private object InputSchema {
 private object TrialRead {
 
   /** A column in doubt, and what a failure would be owed to: a codec, an encoding, or (empty) its type. */
-  final private case class Doubt(column: String, packing: String)
+  final private case class DoubtfulColumn(column: String, packing: String)
 
   /** A sentence about the first column that cannot be read. */
   def problem(
@@ -371,7 +371,7 @@ private object TrialRead {
     val doubtful = footers.map(f => f -> doubts(f, union)).filter(_._2.nonEmpty)
     val oneOfEach = doubtful.groupBy { case (f, d) => (f.schema, d) }.values
       .map(_.minBy { case (f, _) => (f.file.length, f.file.path) }).toSeq.sortBy(_._1.file.path)
-    def failed(footer: FileFooter, of: Set[Doubt]): Option[Throwable] = {
+    def failed(footer: FileFooter, of: Set[DoubtfulColumn]): Option[Throwable] = {
       val columns = StructType(union.schema.filter(f => of.exists(_.column == f.name)))
       failure(session, table, footer, columns)
     }
@@ -388,9 +388,9 @@ private object TrialRead {
     }.collectFirst { case Some(problem) => problem }
   }
 
-  private def doubts(footer: FileFooter, union: SchemaUnion): Set[Doubt] =
-    footer.packed.map { case (column, packing) => Doubt(column, packing) } ++
-      widened(footer, union).map(Doubt(_, ""))
+  private def doubts(footer: FileFooter, union: SchemaUnion): Set[DoubtfulColumn] =
+    footer.packed.map { case (column, packing) => DoubtfulColumn(column, packing) } ++
+      widened(footer, union).map(DoubtfulColumn(_, ""))
 
   private def widened(footer: FileFooter, union: SchemaUnion): Set[String] =
     if (union.widened.isEmpty) Set.empty else union.widened.getOrElse(footer.schema, Set.empty)
@@ -411,7 +411,7 @@ private object TrialRead {
 
   private def sentence(
       footer: FileFooter,
-      doubt: Doubt,
+      doubt: DoubtfulColumn,
       union: SchemaUnion,
       e: Throwable,
       vectorized: Boolean): String = {

@@ -50,11 +50,11 @@ final private[sort] class PageSorter(
       val layout = key.layouts.compiled(route)
       val all = Iterator.single(first) ++ rows
       // the rows of a layout without pages of its own are in the order of their keys
-      layout.pageSides.fold(bySpark(all))(new OfOneRoute(route, layout, _).sort(all))
+      layout.pageSides.fold(bySpark(all))(new PartitionRows(route, layout, _).sort(all))
     }
 
   /** Rows of one partition of the table. */
-  private class OfOneRoute(route: Int, layout: CompiledLayout, sides: PageSides) {
+  private class PartitionRows(route: Int, layout: CompiledLayout, sides: PageSides) {
     private val next = new NextPrefix
     private val held: UnsafeExternalRowSorter = sorters.byPrefix(next)
 
@@ -108,7 +108,7 @@ final private[sort] class PageSorter(
           val again = lastRow.without(sorters.sorted(held))
           if (isWhole) {
             memory.keep(order.length * (4L + HeldRows.BytesPerRow))
-            new InOrder(where, order, rows, byPlace(again, order))
+            new RowsInOrder(where, order, rows, byPlace(again, order))
           } else byOrders(again)
         }
       }
@@ -151,7 +151,7 @@ final private[sort] class PageSorter(
    * Reads held rows in an order; afterwards takes the last row of the sorter, which frees them. If somebody else in the
    * task has asked for their memory, the rest of them comes from the disk.
    */
-  private class InOrder(
+  private class RowsInOrder(
       held: HeldRows,
       order: Array[Int],
       sorted: Iterator[UnsafeRow],

@@ -214,11 +214,11 @@ sealed private[expr] trait MaybeBroadcast[A] extends Serializable {
 
 private[expr] object MaybeBroadcast {
   def apply[A: ClassTag](value: A, large: Boolean): MaybeBroadcast[A] =
-    if (large) new Shared(SparkContext.getOrCreate().broadcast(value)) else new Along(value)
+    if (large) new Broadcasted(SparkContext.getOrCreate().broadcast(value)) else new Inlined(value)
 
-  final private class Along[A](override val value: A) extends MaybeBroadcast[A]
+  final private class Inlined[A](override val value: A) extends MaybeBroadcast[A]
 
-  final private class Shared[A](sent: Broadcast[A]) extends MaybeBroadcast[A] {
+  final private class Broadcasted[A](sent: Broadcast[A]) extends MaybeBroadcast[A] {
     override def value: A = sent.value
   }
 }

@@ -243,7 +243,7 @@ object ExplainLog {
           val full = new ExplainedFilter(index, unanswered, partitioning)
           queries.map { q =>
             val found = filter.whereTrue(q, full)
-            val gaps = filter.unknown(q).map(Gap.Said(_)).toVector
+            val gaps = filter.unknown(q).map(Gap.Sentence(_)).toVector
             val counts = report.counted(
               QueryText.of(q),
               found.copy(gaps = gaps ++ found.gaps),

@@ -121,7 +121,7 @@ final private[explain] class FilterReport(
     if (kept.isEmpty) ""
     else {
       val gaps = found.gaps.map {
-        case Gap.Said(reason) => reason
+        case Gap.Sentence(reason) => reason
         case Gap.Column(number) =>
           val column = index.columns(number)
           index.rangesAt(number) match {
@@ -223,22 +223,22 @@ final private[explain] class ExplainedFilter(
 
   override def unanswered(e: Expression): Boolean = sets.unanswered(e)
 
-  override def unknown(e: Expression): Explained = Explained(sets.unknown(e), Vector(Gap.Said(why(e))))
+  override def unknown(e: Expression): Explained = Explained(sets.unknown(e), Vector(Gap.Sentence(why(e))))
 
   private def joined(left: Explained, right: Explained)(sets: (BitSet, BitSet) => BitSet): Explained =
     Explained(sets(left.files, right.files), (left.gaps ++ right.gaps).distinct)
 
   private def ofColumn(column: FilterColumn): Gap = index.numberOf(column.sql) match {
-    case None => Gap.Said(s"column is not in the index: ${column.sql}")
+    case None => Gap.Sentence(s"column is not in the index: ${column.sql}")
     case Some(c) if index.columns(c).dataType != column.dataType =>
-      Gap.Said(
+      Gap.Sentence(
         s"type differs: ${column.sql} is ${column.dataType.sql} here, ${index.columns(c).dataType.sql} in the index")
     case Some(c) => Gap.Column(c)
   }
 
   private def ofFunction(e: Expression): Gap =
-    if (e.dataType == BooleanType || !ExplainedFilter.plain(e)) Gap.Said(why(e))
-    else Gap.Said(s"function does not keep order: ${ExplainedFilter.text(e)}")
+    if (e.dataType == BooleanType || !ExplainedFilter.plain(e)) Gap.Sentence(why(e))
+    else Gap.Sentence(s"function does not keep order: ${ExplainedFilter.text(e)}")
 
   private def why(e: Expression): String = {
     val text = ExplainedFilter.text(e)
@@ -278,7 +278,7 @@ sealed private[explain] trait Gap
 private[explain] object Gap {
 
   /** Whole sentences that need no look at files. */
-  final case class Said(reason: String) extends Gap
+  final case class Sentence(reason: String) extends Gap
 
   /** The index has the column of this number; some of its files may lack statistics. */
   final case class Column(number: Int) extends Gap

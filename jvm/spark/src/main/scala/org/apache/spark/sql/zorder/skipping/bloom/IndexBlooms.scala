@@ -146,7 +146,7 @@ final private class SegmentReader(files: BloomFiles, val segment: BloomSegment) 
       segment.files.indices.filter(p => segment.files(p) >= 0 && asked.get(segment.files(p))).toArray
     val probes = values.map(segment.key.probe(_, dataType))
     val hashes = probes.collect { case BloomProbe.Hash(h) => h }.toArray
-    if (!probes.contains(BloomProbe.Unasked) && places.length.toLong * hashes.length <= MostTests) {
+    if (!probes.contains(BloomProbe.Unknown) && places.length.toLong * hashes.length <= MostTests) {
       val blocks = hashes.map(SplitBlockBloom.blockOf(_, segment.blocks))
       val distinct = blocks.distinct.sorted
       if (places.nonEmpty && bytesFor(distinct.length) <= MostBytes) {

@@ -38,7 +38,7 @@ private[zorder] object Predicates {
       case _ if e.foldable => folded(e).fold(sets.unknown(e))(part)
       case _ =>
         def byOperands: R = tested(e, truth).fold(sets.unknown(e)) {
-          case Tested(column, condition, function) =>
+          case TestedColumn(column, condition, function) =>
             function.fold(sets.on(column, condition))(sets.onFunction(_, column, condition))
         }
         sets.asColumn(e, truth).fold(byOperands)(sets.and(_, byOperands))
@@ -122,7 +122,7 @@ private[zorder] object Predicates {
   }
 
   /** @param function that the test is on, where it is not the column itself */
-  final private case class Tested(column: FilterColumn, condition: Condition, function: Option[Expression]) {
+  final private case class TestedColumn(column: FilterColumn, condition: Condition, function: Option[Expression]) {
 
     /** What the test says of the column that a function keeps the order of. */
     def ofColumn: Option[(FilterColumn, Condition)] = function match {
@@ -132,10 +132,10 @@ private[zorder] object Predicates {
   }
 
   /** None for what is not understood. */
-  private def tested(e: Expression, truth: Boolean): Option[Tested] = {
+  private def tested(e: Expression, truth: Boolean): Option[TestedColumn] = {
     val test = constants(e)
     ColumnPredicate.of(test).map { p =>
-      Tested(p.column, if (truth) p.whenTrue else p.whenFalse, functionOf(p.column, test))
+      TestedColumn(p.column, if (truth) p.whenTrue else p.whenFalse, functionOf(p.column, test))
     }
   }
 

@@ -28,8 +28,8 @@ final private[zorder] class PushedFilters(schema: StructType, timeZone: String) 
     case Call("AlwaysTrue", _) => Literal(true)
     case Call("AlwaysFalse", _) => Literal(false)
     case Call("Not", inner) => Not(filter(inner))
-    case Call("And", Two(l, r)) => And(filter(l), filter(r))
-    case Call("Or", Two(l, r)) => Or(filter(l), filter(r))
+    case Call("And", FilterPair(l, r)) => And(filter(l), filter(r))
+    case Call("Or", FilterPair(l, r)) => Or(filter(l), filter(r))
     case Call("IsNull", name) => IsNull(column(name))
     case Call("IsNotNull", name) => IsNotNull(column(name))
     case Call(name, Named(attribute, value)) => test(name, column(attribute), value)
@@ -87,7 +87,7 @@ private[zorder] object PushedFilters {
   }
 
   /** Two filters, at the comma outside all brackets. */
-  private object Two {
+  private object FilterPair {
     def unapply(text: String): Option[(String, String)] = {
       var depth = 0
       val commas = text.indices.filter { i =>

@@ -26,7 +26,7 @@ object BloomProbe {
   case object Absent extends BloomProbe
 
   /** Nothing can be said. */
-  case object Unasked extends BloomProbe
+  case object Unknown extends BloomProbe
 }
 
 /**
@@ -40,7 +40,7 @@ sealed abstract class BloomKey(val code: Int) extends Serializable {
 
   /** What to ask for a value of the table's column. */
   final def probe(normalized: NormalizedValue, dataType: DataType): BloomProbe =
-    if (BloomKey.oldCalendar(normalized, dataType)) BloomProbe.Unasked
+    if (BloomKey.oldCalendar(normalized, dataType)) BloomProbe.Unknown
     else of(normalized).fold[BloomProbe](BloomProbe.Absent)(BloomProbe.Hash(_))
 
   /** None where the file's type has no such value. */

@@ -27,7 +27,7 @@ object FileBloom {
    * @param own
    *   whether it was made from filters that the file has itself, so that no data was read
    */
-  final case class Made(key: BloomKey, words: Array[Int], own: Boolean) extends FileBloom
+  final case class Built(key: BloomKey, words: Array[Int], own: Boolean) extends FileBloom
 
   /** The file has not got the column, or not in a type that has keys, or too many values. */
   case object Impossible extends FileBloom
@@ -68,8 +68,8 @@ object FileBloomReader {
             for {
               path <- FooterReader.pathOf(meta, column, caseSensitive)
               key <- BloomKey.of(meta.getSchema.getType(path: _*).asPrimitiveType, column)
-              bloom <- OwnBlooms.read(conf, reader, path, file.path).map(FileBloom.Made(key, _, own = true))
-                .orElse(ofValues(reader, meta, path, key).map(FileBloom.Made(key, _, own = false)))
+              bloom <- OwnBlooms.read(conf, reader, path, file.path).map(FileBloom.Built(key, _, own = true))
+                .orElse(ofValues(reader, meta, path, key).map(FileBloom.Built(key, _, own = false)))
             } yield bloom
         made.getOrElse(FileBloom.Impossible)
       }
@@ -86,7 +86,7 @@ object FileBloomReader {
     val hashes = new BloomOfHashes(reader.getRowGroups.asScala.map(_.getRowCount).sum)
     Iterator.continually(reader.readNextRowGroup()).takeWhile(_ != null).foreach {
       pages =>
-        val column = new ColumnReadStoreImpl(pages, new Ignoring(only), only, meta.getCreatedBy)
+        val column = new ColumnReadStoreImpl(pages, new IgnoringConverter(only), only, meta.getCreatedBy)
           .getColumnReader(descriptor)
         val values = pages.getRowCount
         val defined = descriptor.getMaxDefinitionLevel
@@ -107,10 +107,10 @@ object FileBloomReader {
   }
 
   /** Parquet's reader wants somebody to give values to, though we take them from it. */
-  final private class Ignoring(group: GroupType) extends GroupConverter {
+  final private class IgnoringConverter(group: GroupType) extends GroupConverter {
     override def getConverter(field: Int): Converter = group.getType(field) match {
       case leaf if leaf.isPrimitive => new PrimitiveConverter {}
-      case inner => new Ignoring(inner.asGroupType)
+      case inner => new IgnoringConverter(inner.asGroupType)
     }
     override def start(): Unit = ()
     override def end(): Unit = ()

@@ -61,12 +61,12 @@ object SchemaUnion {
     val timestamps = SparkWriterSchema.timestamps(perSchema.map(_._1), timestampType)
     val (written, unwritable) = SparkWriterSchema.leaves(union, timestamps)
     val extra = catalogSchema.toSeq.flatMap { catalog =>
-      Sentences.collect(perSchema)(f =>
+      SchemaProblems.collect(perSchema)(f =>
         merge.missing(catalog, f.schema.spark).map { c =>
           s"Column $c" -> "is not in the catalog: add it to the table, or force the run to keep it in the files"
         })
     }
-    val changed = Sentences.collect(perSchema)(SparkWriterSchema.changes(_, written, timestampType == "keep"))
+    val changed = SchemaProblems.collect(perSchema)(SparkWriterSchema.changes(_, written, timestampType == "keep"))
     val refusals = unreadable(perSchema) ++ merge.conflicts ++ unwritable
     val schemas = perSchema.map(_._1.schema)
     SchemaUnion(
@@ -89,7 +89,7 @@ object SchemaUnion {
   }
 
   private def unreadable(files: Seq[(FileFooter, Int)]): Seq[String] =
-    Sentences.collect(files)(_.schema.unreadable.map { case (column, why) =>
+    SchemaProblems.collect(files)(_.schema.unreadable.map { case (column, why) =>
       s"Column $column" -> s"has a type that this Spark cannot read: $why"
     })
 
@@ -110,7 +110,7 @@ object SchemaUnion {
 }
 
 /** One sentence for each problem: its columns, the first file that has it, and the number of others. */
-private[stats] object Sentences {
+private[stats] object SchemaProblems {
   def collect(files: Seq[(FileFooter, Int)])(complaints: FileFooter => Seq[(String, String)]): Seq[String] = {
     val all = for {
       (footer, count) <- files

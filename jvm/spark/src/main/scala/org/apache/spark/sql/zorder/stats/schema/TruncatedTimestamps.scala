@@ -33,7 +33,7 @@ object TruncatedTimestamps {
         (conf, slice) => slice.map(file => FooterReader.open(conf, file)(new Int96Scan(_).cut))
       }
       val byFile = others.map(_.file.path).zip(cut).toMap
-      Sentences.collect(others.map(f => (f, 1)))(f =>
+      SchemaProblems.collect(others.map(f => (f, 1)))(f =>
         f.schema.leaves.filter(l => byFile(f.file.path)(l.path)).map { l =>
           s"Column ${l.name}" -> "has INT96 timestamps with nanoseconds, which Spark would cut to microseconds"
         })
@@ -102,7 +102,7 @@ final private class Int96Scan(reader: ParquetFileReader) {
       val schema = only(some)
       reader.setRequestedSchema(schema)
       val pages = reader.readRowGroup(number)
-      val store = new ColumnReadStoreImpl(pages, new DeafGroup(schema), schema, meta.getCreatedBy)
+      val store = new ColumnReadStoreImpl(pages, new IgnoringConverter(schema), schema, meta.getCreatedBy)
       some.filter(c => !allKept(store.getColumnReader(c), values(c), c.getMaxDefinitionLevel))
     }
 
@@ -131,10 +131,10 @@ final private class Int96Scan(reader: ParquetFileReader) {
 }
 
 /** A converter that ignores all values: Parquet's column readers require one. */
-final private class DeafGroup(group: GroupType) extends GroupConverter {
+final private class IgnoringConverter(group: GroupType) extends GroupConverter {
   override def getConverter(field: Int): Converter = {
     val child = group.getType(field)
-    if (child.isPrimitive) new PrimitiveConverter {} else new DeafGroup(child.asGroupType)
+    if (child.isPrimitive) new PrimitiveConverter {} else new IgnoringConverter(child.asGroupType)
   }
   override def start(): Unit = ()
   override def end(): Unit = ()

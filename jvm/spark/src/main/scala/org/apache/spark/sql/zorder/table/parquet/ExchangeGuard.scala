@@ -45,7 +45,7 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
     val tables = plan.collect { case l => watched(l) }.flatten
-    if (tables.isEmpty) plan else listed(plan, tables, tables.map(t => Seen.of(t._2)))
+    if (tables.isEmpty) plan else listed(plan, tables, tables.map(t => CommitMarks.of(t._2)))
   }
 
   /** The plan with its tables listed, when nothing has happened to them since the catalog said `before`. */
@@ -53,7 +53,7 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   private def listed(
       plan: LogicalPlan,
       tables: Seq[(HadoopFsRelation, CatalogTable)],
-      before: Seq[Seen]): LogicalPlan = {
+      before: Seq[CommitMarks]): LogicalPlan = {
     val known = tables.map(_._2.identifier).zip(before).collect { case (t, seen) if seen.known => t }.toSet
     // as in the rule that skips files: Spark prunes partitions only of relations that are not listed yet
     val pruned = PruneFileSourcePartitions(plan).transformUp { case l: LogicalRelation =>
@@ -70,7 +70,7 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   }
 
   /** The session has the table as it was before some commit, or from the middle of one. */
-  private def relist(relation: HadoopFsRelation, table: CatalogTable, seen: Seen): Unit = {
+  private def relist(relation: HadoopFsRelation, table: CatalogTable, seen: CommitMarks): Unit = {
     classic.sessionState.catalog.invalidateCachedTable(table.identifier)
     val places = relation.location match {
       // it keeps what it has listed by directory, so that a partition that was away stays away; it asks the catalog
@@ -119,7 +119,7 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   }
 
   /** What the catalog says of the table when no exchange is under way. */
-  private def quiet(table: CatalogTable): Seen = {
+  private def quiet(table: CatalogTable): CommitMarks = {
     val end = System.nanoTime + CommitWait.of(classic) * 1000000L
     var now = fresh(table)
     while (now.exchanging.exists(underWay(table, _))) {
@@ -133,10 +133,10 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
     now.over
   }
 
-  private def fresh(table: CatalogTable): Seen =
-    try Seen.of(classic.sessionState.catalog.getTableRawMetadata(table.identifier))
+  private def fresh(table: CatalogTable): CommitMarks =
+    try CommitMarks.of(classic.sessionState.catalog.getTableRawMetadata(table.identifier))
     catch {
-      case NonFatal(_) => Seen.of(table).copy(exchanging = None)
+      case NonFatal(_) => CommitMarks.of(table).copy(exchanging = None)
     } // dropped meanwhile: Spark will say so
 
   /**
@@ -176,16 +176,16 @@ object ExchangeGuard {
   private val PollMs = 50L
 
   /** What the catalog has of the commits of a table. */
-  private case class Seen(txn: Option[String], exchanging: Option[String], location: Option[URI]) {
+  private case class CommitMarks(txn: Option[String], exchanging: Option[String], location: Option[URI]) {
     def known: Boolean = txn.isDefined || exchanging.isDefined
 
     /** As the catalog will have it: that the exchange is over may be said there only later. */
-    def over: Seen = Seen(exchanging.orElse(txn), None, location)
+    def over: CommitMarks = CommitMarks(exchanging.orElse(txn), None, location)
   }
 
-  private object Seen {
-    def of(table: CatalogTable): Seen =
-      Seen(
+  private object CommitMarks {
+    def of(table: CatalogTable): CommitMarks =
+      CommitMarks(
         table.properties.get(CatalogCommit.TxnProperty),
         table.properties.get(ExchangeMark.Property),
         table.storage.locationUri)

@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.table.{
   RunRecord,
   StateDir,
   TableWrite,
-  Vacuumed
+  VacuumResult
 }
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 import org.apache.spark.sql.zorder.table.parquet.commit.{
@@ -165,12 +165,12 @@ private[zorder] trait ParquetTable extends ClusterTable {
   }
 
   /** Carries out what the user has said of late files; for each of their directories, what was done. */
-  def settleLate(choice: LateChoice, statement: String): Seq[Vacuumed] =
+  def settleLate(choice: LateChoice, statement: String): Seq[VacuumResult] =
     LateFiles.settle(this, choice, statement).toSeq.sortBy(_._1.toString).map { case (dir, found) =>
-      Vacuumed(dir, 0, 0, if (choice == LateChoice.Ignore) 0 else found.size.toLong, choice.status)
+      VacuumResult(dir, 0, 0, if (choice == LateChoice.Ignore) 0 else found.size.toLong, choice.status)
     }
 
-  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[Vacuumed] =
+  override def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult] =
     try new ParquetVacuum(this, keepMs, dryRun).run()
     catch {
       case StorageFailure(said) => refuse(s"The vacuum of $name stopped ($said); the next one goes on.")

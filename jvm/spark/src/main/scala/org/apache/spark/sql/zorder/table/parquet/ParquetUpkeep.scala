@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderException.{refuse, notAgreed}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{Operation, RunRecord, Vacuumed}
+import org.apache.spark.sql.zorder.table.{Operation, RunRecord, VacuumResult}
 import org.apache.spark.sql.zorder.table.file.PathText
 import org.apache.spark.sql.zorder.table.parquet.commit.{
   CommitWait,
@@ -60,7 +60,7 @@ private[zorder] final class ParquetVacuum(
   /** Asked again each time: a commit that this vacuum has finished itself changed its journal only just now. */
   private def now: Long = System.currentTimeMillis
 
-  def run(): Seq[Vacuumed] = {
+  def run(): Seq[VacuumResult] = {
     val abandoned = unfinished()
     val found = LateFiles.find(table)
     val (sure, unsure) = found.partition(_.sure)
@@ -80,9 +80,9 @@ private[zorder] final class ParquetVacuum(
     abandoned ++ home ++ purged ++ unexplained()
   }
 
-  private def counted(late: Seq[LateDataFile], status: String): Seq[Vacuumed] =
+  private def counted(late: Seq[LateDataFile], status: String): Seq[VacuumResult] =
     late.groupBy(_.dir).toSeq.sortBy(_._1.toString).map { case (dir, found) =>
-      Vacuumed(dir, 0, 0, found.size.toLong, status)
+      VacuumResult(dir, 0, 0, found.size.toLong, status)
     }
 
   /** Including those of a dropped table of the same name: they name their old files too. */
@@ -91,7 +91,7 @@ private[zorder] final class ParquetVacuum(
     store.all().filter(j => j.state == JournalState.Done && (anyKind || j.kind == JournalKind.Path))
   }
 
-  private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): Vacuumed = {
+  private def purge(journal: Journal, unit: SwapUnit, carried: Long, inUse: Set[String]): VacuumResult = {
     val tree = DirectoryListing.walk(fs, unit.old)
     val named = unit.named.toSet
     val copied = store.get(journal.txn).toSeq.flatMap(_.carried).toSet
@@ -103,9 +103,9 @@ private[zorder] final class ParquetVacuum(
           new Path(unit.old, f.rel).toString)))
     val (go, stay) = tree.files.partition(mayGo)
     val linked = SymbolicLinks.target(unit.old).isDefined
-    if (now - journal.changedMs < retentionMs) Vacuumed(unit.old, 0, 0, carried, "KEPT")
-    else if (linked) Vacuumed(unit.old, 0, 0, carried, "LINK")
-    else if (tree.writer.isDefined) Vacuumed(unit.old, 0, 0, carried, "WRITER_IN_FLIGHT")
+    if (now - journal.changedMs < retentionMs) VacuumResult(unit.old, 0, 0, carried, "KEPT")
+    else if (linked) VacuumResult(unit.old, 0, 0, carried, "LINK")
+    else if (tree.writer.isDefined) VacuumResult(unit.old, 0, 0, carried, "WRITER_IN_FLIGHT")
     else {
       if (!dryRun) {
         go.foreach { f =>
@@ -117,7 +117,7 @@ private[zorder] final class ParquetVacuum(
       val left = if (dryRun) stay.size > carried else stay.nonEmpty
       val status =
         if (left) "FILES_LEFT" else if (tree.files.isEmpty && watched(unit)) "WATCHED" else "DELETED"
-      Vacuumed(unit.old, go.size.toLong, go.map(_.length).sum, carried, status)
+      VacuumResult(unit.old, go.size.toLong, go.map(_.length).sum, carried, status)
     }
   }
 
@@ -125,11 +125,11 @@ private[zorder] final class ParquetVacuum(
   private def marker(f: ListedFile): Boolean = f.length == 0 && f.rel.split('/').last == "_SUCCESS"
 
   /** Finishes or withdraws dead commits that are old enough. */
-  private def unfinished(): Seq[Vacuumed] = {
+  private def unfinished(): Seq[VacuumResult] = {
     val before = store.all().filter(j => j.state != JournalState.Done && !j.active)
       .filter(j => j.owner == Journal.thisJvm || now - j.changedMs >= patience)
     if (!dryRun) table.recoverCommits(patience)
-    before.map(j => Vacuumed(j.staging, 0, 0, 0, "ABANDONED"))
+    before.map(j => VacuumResult(j.staging, 0, 0, 0, "ABANDONED"))
   }
 
   /** Deletes journals whose old directories are gone. */
@@ -158,16 +158,16 @@ private[zorder] final class ParquetVacuum(
   private def topOf(dir: Path): Option[Path] =
     Iterator.iterate(dir)(_.getParent).takeWhile(_ != null).find(_.getParent == store.parent)
 
-  private def unexplained(): Seq[Vacuumed] = {
+  private def unexplained(): Seq[VacuumResult] = {
     val known = store.all().flatMap(j =>
       Seq(store.retired(j.txn), store.staging(j.txn)).map(_.getName) ++
         j.units.indices.map(i => PathCompletion.stray(store, j, i).getName)).toSet
     unexplainedInside() ++ TextFiles.children(fs, store.parent)
       .filter(s => s.isDirectory && store.isOurs(s.getPath.getName) && !known(s.getPath.getName))
-      .map(s => Vacuumed(s.getPath, 0, 0, 0, "NO_JOURNAL"))
+      .map(s => VacuumResult(s.getPath, 0, 0, 0, "NO_JOURNAL"))
   }
 
-  private def unexplainedInside(): Seq[Vacuumed] = {
+  private def unexplainedInside(): Seq[VacuumResult] = {
     val used =
       live ++ store.all().flatMap(j => j.staging +: j.units.flatMap(u => Seq(u.old, u.target))).map(
         PathText.of)
@@ -175,7 +175,7 @@ private[zorder] final class ParquetVacuum(
       .filterNot(dir => used.exists(u => u == PathText.of(dir) || u.startsWith(s"${PathText.of(dir)}/")))
       .partition(dir => DirectoryListing.walk(fs, dir).files.isEmpty)
     if (!dryRun) empty.foreach(FileMoves.deleteEmptyDirs(fs, _))
-    full.map(Vacuumed(_, 0, 0, 0, "NO_JOURNAL"))
+    full.map(VacuumResult(_, 0, 0, 0, "NO_JOURNAL"))
   }
 }
 

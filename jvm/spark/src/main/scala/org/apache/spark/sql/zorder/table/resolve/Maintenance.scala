@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir, TableRef, Vacuumed}
+import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir, TableRef, VacuumResult}
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice, ParquetTable}
 import org.apache.spark.sql.zorder.table.storage.RunClaim
 
@@ -71,7 +71,7 @@ object Maintenance {
     if (rows.isEmpty) Seq(Row(table.root.toString, 0L, 0L, 0L, "NOTHING_TO_DO")) else rows
   }
 
-  private def settle(table: ClusterTable, late: LateChoice, ref: TableRef): Seq[Vacuumed] = table match {
+  private def settle(table: ClusterTable, late: LateChoice, ref: TableRef): Seq[VacuumResult] = table match {
     case plain: ParquetTable => plain.settleLate(late, s"ZORDER VACUUM ${ref.sql} LATE FILES ${late.word}")
     case _ =>
       refuse(s"LATE FILES is for plain Parquet, and ${table.name} has a log of its files; leave it out.")

@@ -147,10 +147,10 @@ private[zorder] object ActiveWriters {
     look(fs, root, dirs).writer
 
   /** Listings as far as the first writer. */
-  private case class Look(writer: Option[(Path, String)], listings: Seq[DirectoryListing])
+  private case class WriterSearch(writer: Option[(Path, String)], listings: Seq[DirectoryListing])
 
   /** Above first: a job that is not there any more has put its files into the directories, which are listed then. */
-  private def look(fs: FileSystem, root: Path, dirs: Seq[Path]): Look = {
+  private def look(fs: FileSystem, root: Path, dirs: Seq[Path]): WriterSearch = {
     val top = fs.makeQualified(root)
     def within(dir: Path) = dir == top || dir.toString.startsWith(s"$top/")
     val above = dirs.flatMap(d =>
@@ -160,11 +160,11 @@ private[zorder] object ActiveWriters {
     val several = (top +: above).distinct.filterNot(own).iterator.flatMap(dir =>
       TextFiles.children(fs, dir).map(_.getPath.getName).find(DirectoryListing.isWriter).map(dir -> _))
       .take(1).toList.headOption
-    dirs.foldLeft(Look(several, Vector.empty)) { (seen, dir) =>
+    dirs.foldLeft(WriterSearch(several, Vector.empty)) { (seen, dir) =>
       if (seen.writer.isDefined) seen
       else {
         val tree = DirectoryListing.walk(fs, dir)
-        Look(tree.writer.map(dir -> _), seen.listings :+ tree)
+        WriterSearch(tree.writer.map(dir -> _), seen.listings :+ tree)
       }
     }
   }
