@@ -97,7 +97,7 @@ def _run(spark: SparkSession, name: str, dry_run: bool) -> Outcome:
     try:
         builder = ZOrderTable._named(spark, name).optimize()
         # a table that another scheduler is working on is skipped
-        chosen = builder.dryRun() if dry_run else builder.option("giveWay", True)
+        chosen = builder.dryRun() if dry_run else builder.option("skipIfRunning", True)
         row = chosen.execute().collect()[0]
         return Outcome(name, row["status"], row["reason"], _gain(row["columns"] or []))
     except Exception as error:

@@ -121,7 +121,7 @@ class StateOnDiskSuite extends AnyFunSuite with ZOrderSession {
       assert(json(s"SELECT * FROM zorder_history('$path')") === known)
       val claim = dir.resolve(".t.claim-zorder")
       Files.setLastModifiedTime(claim, FileTime.fromMillis(System.currentTimeMillis))
-      val statement = s"ZORDER TABLE '$path' BY (id, v) WITH (giveWay = true, force = true)"
+      val statement = s"ZORDER TABLE '$path' BY (id, v) WITH (skipIfRunning = true, force = true)"
       assert(
         intercept[ZOrderConflictException](spark.sql(statement)).getMessage.contains("run-of-the-claim"))
       Files.setLastModifiedTime(claim, FileTime.fromMillis(System.currentTimeMillis - 3600000L))

@@ -225,7 +225,7 @@ object StateWriter {
         dir,
         "history.expected",
         spark.sql(s"SELECT * FROM zorder_history('$path')").toJSON.collect().toSeq)
-      val claim = RunClaim.take(fs, new HPath(path.toString), "t", "run-of-the-claim", giveWay = false)
+      val claim = RunClaim.take(fs, new HPath(path.toString), "t", "run-of-the-claim", skipIfRunning = false)
       Files.copy(dir.resolve(".t.claim-zorder"), dir.resolve("claim"))
       claim.get.close()
       Files.move(dir.resolve("claim"), dir.resolve(".t.claim-zorder"))

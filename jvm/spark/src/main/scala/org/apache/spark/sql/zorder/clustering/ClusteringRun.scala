@@ -75,7 +75,7 @@ object ClusteringRun {
       changes: Boolean)(body: => A): A = {
     def fs = table.root.getFileSystem(user.sessionState.newHadoopConf())
     val claim =
-      if (changes) RunClaim.take(fs, table.root, table.name, runId, options.giveWay) else None
+      if (changes) RunClaim.take(fs, table.root, table.name, runId, options.skipIfRunning) else None
     try body
     finally claim.foreach(_.close())
   }

@@ -129,12 +129,12 @@ object ZOrderOption {
       (o, v) => o.copy(force = OptionValue.bool("force", v))
     ),
     ZOrderOption(
-      "giveWay",
+      "skipIfRunning",
       "true, false",
       "false",
       "End as a conflict before any work where another run is at work on the table. Without it both work, and " +
         "of two commits that meet the second is refused.",
-      (o, v) => o.copy(giveWay = OptionValue.bool("giveWay", v))
+      (o, v) => o.copy(skipIfRunning = OptionValue.bool("skipIfRunning", v))
     ),
     ZOrderOption(
       "overlap",
@@ -246,7 +246,7 @@ final case class RunOptions(
     verify: String = "count",
     minGain: Double = 0.1,
     force: Boolean = false,
-    giveWay: Boolean = false,
+    skipIfRunning: Boolean = false,
     overlap: String = "exclude",
     writeBudget: Double = 5.0,
     deletedShare: Double = 0.05,

@@ -44,25 +44,25 @@ object RunClaim {
   /**
    * Claims the table at `root`. If nothing can be written beside it, there is no claim, which does no harm.
    *
-   * @param giveWay
+   * @param skipIfRunning
    *   whether to give up if another run has claimed it
    * @throws org.apache.spark.sql.zorder.errors.ZOrderConflictException
    *   then
    */
-  def take(fs: FileSystem, root: Path, name: String, runId: String, giveWay: Boolean): Option[RunClaim] =
+  def take(fs: FileSystem, root: Path, name: String, runId: String, skipIfRunning: Boolean): Option[RunClaim] =
     beside(root).flatMap { path =>
-      if (giveWay) holder(fs, path).foreach { other =>
+      if (skipIfRunning) holder(fs, path).foreach { other =>
         throw new ZOrderConflictException(
-          s"The run $other is at work on $name: it was left alone, as giveWay = true says.")
+          s"The run $other is at work on $name: it was left alone, as skipIfRunning = true says.")
       }
       try {
         val taken =
-          if (giveWay && !exists(fs, path)) TextFiles.claim(fs, path, text(runId))
+          if (skipIfRunning && !exists(fs, path)) TextFiles.claim(fs, path, text(runId))
           else {
             TextFiles.replace(fs, path, text(runId))
             true
           }
-        if (taken) Some(new RunClaim(fs, path, runId)) else take(fs, root, name, runId, giveWay)
+        if (taken) Some(new RunClaim(fs, path, runId)) else take(fs, root, name, runId, skipIfRunning)
       } catch { case _: IOException => None }
     }
 

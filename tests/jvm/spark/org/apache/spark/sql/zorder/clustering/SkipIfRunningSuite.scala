@@ -10,12 +10,12 @@ import sparkzorder.mark.SameOnAllLines
 
 /** Two schedulers and one table: the work is done once. */
 @SameOnAllLines
-class GiveWaySuite extends AnyFunSuite with RunFixture {
+class SkipIfRunningSuite extends AnyFunSuite with RunFixture {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true"
 
   private def claim(path: Path): Path = path.resolveSibling(s".${path.getFileName}.claim-zorder")
 
-  test("a run that gives way ends before any work while another is at work, and leaves its claim alone") {
+  test("a run with skipIfRunning ends before any work while another is at work, and leaves its claim alone") {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(2000).write.parquet(path.toString)
@@ -24,7 +24,7 @@ class GiveWaySuite extends AnyFunSuite with RunFixture {
         if (place == "prepared") {
           CrashPoint.meanwhile = _ => ()
           val (why, watch) = JobWatch(spark) {
-            intercept[ZOrderConflictException](zorder(path, s"$run, giveWay = true)")).getMessage
+            intercept[ZOrderConflictException](zorder(path, s"$run, skipIfRunning = true)")).getMessage
           }
           second = (why, watch.jobs)
           assert(Files.exists(claim(path)))
@@ -33,7 +33,7 @@ class GiveWaySuite extends AnyFunSuite with RunFixture {
       finally CrashPoint.meanwhile = _ => ()
       assert(second._1.contains("is at work on") && second._2.isEmpty, second)
       assert(!Files.exists(claim(path)))
-      assert(status(zorder(path, s"$run, giveWay = true)")) === "NOTHING_TO_DO")
+      assert(status(zorder(path, s"$run, skipIfRunning = true)")) === "NOTHING_TO_DO")
     }
   }
 
@@ -49,16 +49,16 @@ class GiveWaySuite extends AnyFunSuite with RunFixture {
         ()
       }
       left(1)
-      refused(path, s"ZORDER TABLE '$path' $run, giveWay = true)", "run dead is at work")
+      refused(path, s"ZORDER TABLE '$path' $run, skipIfRunning = true)", "run dead is at work")
       spark.sql(s"ZORDER VACUUM '$path'").collect()
       assert(Files.exists(claim(path)))
       left(100)
-      done(zorder(path, s"$run, giveWay = true)"))
+      done(zorder(path, s"$run, skipIfRunning = true)"))
       assert(!Files.exists(claim(path)))
       left(100)
       spark.sql(s"ZORDER VACUUM '$path'").collect()
       assert(!Files.exists(claim(path)))
-      // who does not ask to give way is not hindered
+      // who does not ask to skip is not hindered
       left(1)
       done(zorder(path, s"FULL $run)"))
     }
