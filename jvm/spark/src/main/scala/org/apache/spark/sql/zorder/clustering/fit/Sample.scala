@@ -119,9 +119,9 @@ final case class BytesSample(normalized: Array[Array[Byte]], isNull: Array[Boole
     var i = from
     while (i < until) {
       if (!isNull(rows(i))) {
-        val normalized = normalized(rows(i))
-        if (min == null || NormalizedBytes.compareBytes(normalized, min) < 0) min = normalized
-        if (max == null || NormalizedBytes.compareBytes(normalized, max) > 0) max = normalized
+        val bytes = normalized(rows(i))
+        if (min == null || NormalizedBytes.compareBytes(bytes, min) < 0) min = bytes
+        if (max == null || NormalizedBytes.compareBytes(bytes, max) > 0) max = bytes
       }
       i += 1
     }
