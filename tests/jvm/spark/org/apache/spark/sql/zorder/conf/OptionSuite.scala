@@ -3,6 +3,8 @@ package org.apache.spark.sql.zorder.conf
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths}
 
+import scala.collection.JavaConverters._
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
@@ -13,7 +15,21 @@ import sparkzorder.mark.SameOnAllLines
 class OptionSuite extends AnyFunSuite with ZOrderSession {
   private val none = Map.empty[String, String]
 
-  private def refused(body: => Any): String = intercept[ZOrderException](body).getMessage
+  /** Refused with this condition, about the key that was written; the other parameters of its sentence. */
+  private def refused(condition: String, key: String)(body: => Any): Map[String, String] = {
+    val e = intercept[ZOrderException](body)
+    assert(e.condition == s"ZORDER_INVALID_OPTION.$condition")
+    val parameters = e.getMessageParameters.asScala.toMap
+    assert(parameters("option") == key)
+    parameters - "option"
+  }
+
+  /** Refused for its value; the form that is accepted. */
+  private def badValue(key: String, value: String)(body: => Any): String = {
+    val parameters = refused("VALUE", key)(body)
+    assert(parameters("value") == value)
+    parameters("accepted")
+  }
 
   private def merged(pairs: (String, String)*): RunOptions = RunOptions.merge(pairs.toMap, none, none)
 
@@ -45,11 +61,11 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
   }
 
   test("an unknown name is refused in every place, as it was written, with the nearest one") {
-    assert(refused(merged("fileCont" -> "1")) == "There is no option fileCont; did you mean fileCount?")
-    assert(refused(RunOptions.merge(none, Map("zorder.codek" -> "zstd"), none)) ==
-      "There is no option zorder.codek; did you mean zorder.codec?")
-    assert(refused(RunOptions.merge(none, none, Map("spark.zorder.minGian" -> "1"))) ==
-      "There is no option spark.zorder.minGian; did you mean spark.zorder.minGain?")
+    def meant(key: String)(body: => Any): String = refused("MISSPELT", key)(body)("suggestion")
+    assert(meant("fileCont")(merged("fileCont" -> "1")) == "fileCount")
+    assert(meant("zorder.codek")(RunOptions.merge(none, Map("zorder.codek" -> "zstd"), none)) == "zorder.codec")
+    assert(meant("spark.zorder.minGian")(
+      RunOptions.merge(none, none, Map("spark.zorder.minGian" -> "1"))) == "spark.zorder.minGain")
   }
 
   test("limits of a statement, and none") {
@@ -71,9 +87,7 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
       assert(size(v) == Some(n), v)
     }
     Seq("", "0", "-1", "m", "1x", "0.1", "99999999999t", "1e3").foreach { v =>
-      assert(refused(size(v)) ==
-        "The option targetFileSize takes a size of at least one byte, such as 256m, 1g or 1048576, " +
-        s"not '$v'.")
+      assert(badValue("targetFileSize", v)(size(v)).startsWith("a size of at least one byte, such as 256m"))
     }
   }
 
@@ -81,8 +95,7 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
     for (name <- Seq("targetFileSize", "rowGroupSize"))
       Seq("256" -> "256m", "1b" -> "1m", "16k" -> "16m", "20000" -> "20000k", "63.9k" -> "65433k").foreach {
         case (v, meant) =>
-          assert(refused(merged(name -> v)) ==
-            s"The option $name takes a size of at least 64k, not '$v': did you mean $meant?")
+          assert(refused("TOO_SMALL", name)(merged(name -> v)) == Map("value" -> v, "suggestion" -> meant))
       }
     assert(merged("maxInputBytes" -> "1", "maxBytesInFlight" -> "1").maxInputBytes.contains(1L))
     assert(ZOrderOption.atLeast("targetFileSize", "20000") == "65536")
@@ -96,8 +109,8 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
     lines.map(_.split('\t')).foreach { parts =>
       val (text, wanted) = (parts(0), parts(1))
       if (wanted != "refused") assert(merged("maxDuration" -> text).maxDurationMs == wanted.toLong, text)
-      else assert(refused(merged("maxDuration" -> text)) ==
-        s"The option maxDuration takes a time with its unit, such as 7d, 36h, 90m or 30s, not '$text'.")
+      else assert(
+        badValue("maxDuration", text)(merged("maxDuration" -> text)).startsWith("a time with its unit"))
     }
   }
 
@@ -109,11 +122,10 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
     assert(days(
       Map("ZORDER.Retention" -> "2d", "zorder.codek" -> "x"),
       Map("spark.zorder.retention" -> "7")) == 2)
-    assert(refused(days(Map("zorder.retention" -> "-7d"), none)) ==
-      "The option zorder.retention takes a time with its unit, such as 7d, 36h, 90m or 30s, not '-7d'.")
-    assert(refused(merged("Retention" -> "7d")) ==
-      "retention says how long ZORDER VACUUM keeps old files and means nothing to a run: write ZORDER VACUUM " +
-      "... RETAIN n HOURS, or set the table property zorder.retention or spark.zorder.retention.")
+    assert(badValue("zorder.retention", "-7d")(
+      days(Map("zorder.retention" -> "-7d"), none)).startsWith("a time with its unit"))
+    assert(refused("RETENTION", "retention")(merged("Retention" -> "7d")) ==
+      Map("property" -> "zorder.retention", "setting" -> "spark.zorder.retention"))
   }
 
   test("a bad value of ours at the start of a session breaks our statements alone") {
@@ -131,8 +143,8 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
       val fresh = spark.newSession()
       assert(fresh.range(3).selectExpr("id").sort("id").count() == 3)
       bad.foreach { case (name, value) =>
-        val said = refused(RunOptions.merge(none, none, Map(s"spark.zorder.$name" -> value)))
-        assert(said.startsWith(s"The option spark.zorder.$name takes ") && said.endsWith(s", not '$value'."))
+        val key = s"spark.zorder.$name"
+        badValue(key, value)(RunOptions.merge(none, none, Map(key -> value)))
       }
     } finally bad.foreach { case (name, _) => conf.remove(s"spark.zorder.$name") }
   }
@@ -164,14 +176,14 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
       "timestampType" -> "int96"
     )
       .foreach { case (name, value) =>
-        assert(refused(merged(name -> value)).matches(s"The option $name takes .+, not '$value'\\."))
+        badValue(name, value)(merged(name -> value))
       }
   }
 
   test("every default in words is the default in fact") {
     val words =
       ZOrderOption.all.filterNot(o => Set("targetFileSize", "fileCount", "rowGroupSize", "codec")(o.name))
-    words.foreach(o => assert(o.set(RunOptions(), o.default) == RunOptions(), o.name))
+    words.foreach(o => assert(o.set(RunOptions(), o.name, o.default) == RunOptions(), o.name))
   }
 
   test("SET -v shows every key with its text") {

@@ -66,7 +66,7 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
         refused("'SELECT * FROM i_t', 'SELECT * FROM i_u'").startsWith("Query 2 of the log cannot be read: "))
       val usage = "zorder_query_log takes constant strings, as in SELECT * FROM " +
         "zorder_query_log('SELECT * FROM t WHERE a = 1')."
-      Seq("", "1", "NULL", "array('x', NULL)").foreach(a => assert(refused(a).startsWith(usage), a))
+      Seq("", "1", "NULL", "array('x', NULL)").foreach(a => assert(refused(a).contains(usage), a))
       val gone = intercept[AnalysisException](spark.sql("SELECT * FROM zorder_event_log('/nowhere/at/all')"))
       assert(gone.getMessage.startsWith("There is no event log at file:/nowhere/at/all."))
     }

@@ -14,7 +14,9 @@ class StatementErrorsSuite extends AnyFunSuite {
   private def parse(sql: String): ZOrderCommand =
     new StatementParser(CatalystSqlParser).parse(StatementFilter(sql).get)
 
-  private def refused(sql: String): String = intercept[ZOrderException](parse(sql)).getMessage
+  private def refused(sql: String): ZOrderException = intercept[ZOrderException](parse(sql))
+
+  private def said(e: ZOrderException, parameter: String): String = e.getMessageParameters.get(parameter)
 
   private val notUnderstood = Seq(
     "OPTIMIZE" -> "it names no table",
@@ -70,9 +72,11 @@ class StatementErrorsSuite extends AnyFunSuite {
 
   notUnderstood.foreach { case (sql, words) =>
     test(s"not understood: ${sql.replace('\n', ' ')}") {
-      val sentence = refused(sql)
+      val e = refused(sql)
+      val sentence = e.getMessage
       assert(sentence.contains(words))
-      assert(sentence.startsWith("This statement is not understood at line "))
+      assert(e.condition == "ZORDER_SYNTAX.NOT_UNDERSTOOD" && e.getSqlState == "42601")
+      assert(said(e, "place").startsWith("line "))
       val form =
         if (sql.startsWith("OPTIMIZE") || sql.startsWith("ZORDER ")) sql.split("[ ;]").head else "ZORDER"
       assert(sentence.contains(s"; expected $form"), "what would parse")
@@ -81,23 +85,32 @@ class StatementErrorsSuite extends AnyFunSuite {
   }
 
   test("unknown option: the nearest one is named, or all of them") {
-    assert(refused("OPTIMIZE t WITH (targetFilSize = 1g)") ==
-      "There is no option targetFilSize; did you mean targetFileSize?")
-    assert(refused(
-      "OPTIMIZE t WITH (zzzzzzzzzzzzzzzzzzz = 1)").contains("the options are targetFileSize, fileCount,"))
+    val near = refused("OPTIMIZE t WITH (targetFilSize = 1g)")
+    assert(near.condition == "ZORDER_INVALID_OPTION.MISSPELT")
+    assert(said(near, "option") == "targetFilSize" && said(near, "suggestion") == "targetFileSize")
+    val far = refused("OPTIMIZE t WITH (zzzzzzzzzzzzzzzzzzz = 1)")
+    assert(far.condition == "ZORDER_INVALID_OPTION.UNKNOWN")
+    assert(said(far, "options").startsWith("targetFileSize, fileCount,"))
   }
 
   test("bad option value: the accepted form is shown") {
-    assert(refused("OPTIMIZE t WITH (fileCount = 0)") ==
-      "The option fileCount takes a whole number from 1 to 1000000, not '0'.")
-    assert(refused(
-      "OPTIMIZE t WITH (verify = maybe)") == "The option verify takes one of count, checksum, not 'maybe'.")
+    for ((name, value, accepted) <- Seq(
+        ("fileCount", "0", "a whole number from 1 to 1000000"),
+        ("verify", "maybe", "one of count, checksum"))) {
+      val e = refused(s"OPTIMIZE t WITH ($name = $value)")
+      assert(e.condition == "ZORDER_INVALID_OPTION.VALUE")
+      assert(said(e, "option") == name && said(e, "value") == value && said(e, "accepted") == accepted)
+    }
   }
 
   test("parameter markers are refused, casts and field access are not") {
-    assert(refused("OPTIMIZE t WHERE a = ?").contains("take no parameter markers, and this statement has ?"))
-    assert(refused("OPTIMIZE t WHERE a BETWEEN :lo AND 3").contains("this statement has :lo"))
-    assert(refused("ZORDER VACUUM :t").contains("this statement has :t"))
+    for ((sql, marker) <- Seq(
+        "OPTIMIZE t WHERE a = ?" -> "?",
+        "OPTIMIZE t WHERE a BETWEEN :lo AND 3" -> ":lo",
+        "ZORDER VACUUM :t" -> ":t")) {
+      val e = refused(sql)
+      assert(e.condition == "ZORDER_SYNTAX.PARAMETER_MARKER" && said(e, "marker") == marker)
+    }
     parse("OPTIMIZE t WHERE a = ':x ?' -- :y ?")
     // Spark 4 reads a::int; Spark 3.5 says what it does not read, and that is no marker
     Seq("a::int = 1", "a:b = 1").foreach { where =>

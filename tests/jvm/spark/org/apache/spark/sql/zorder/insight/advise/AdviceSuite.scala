@@ -174,7 +174,7 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
         intercept[AnalysisException](
           spark.sql(s"SELECT * FROM clustering_advice($arguments)").collect()).getMessage
       assert(refused(
-        "").startsWith("clustering_advice takes a table or a path and perhaps a query log, as in SELECT * " +
+        "").contains("clustering_advice takes a table or a path and perhaps a query log, as in SELECT * " +
         "FROM clustering_advice('db.t', 'db.queries')."))
       assert(refused("'/not/there'").startsWith("There is nothing at file:/not/there."))
       assert(refused(s"'$path', 'no_log'").startsWith("The query log no_log cannot be read: "))

@@ -37,8 +37,10 @@ object BloomBudget {
     else
       Try(BigDecimal(text.stripSuffix("%").trim).toDouble / 100).toOption.filter(s => s > 0 && s <= 10)
         .map(Share(_))
-        .getOrElse(refuse(
-          s"The option $name takes a share of the data such as 10%, of at most 1000%, or a size such as 2g, not '$value'."))
+        .getOrElse(OptionValue.bad(
+          name,
+          value,
+          "a share of the data such as 10%, of at most 1000%, or a size such as 2g"))
   }
 }
 
@@ -64,7 +66,10 @@ object IndexOptions {
   def named(name: String): String = {
     val names = Seq(Bloom, Budget, Values)
     names.find(_.toLowerCase(Locale.ROOT) == name.toLowerCase(Locale.ROOT)).getOrElse(refuse(
-      s"An index has no option $name.${NearestName.hint(name, names)} Its options are ${names.mkString(", ")}."))
+      "ZORDER_INVALID_OPTION.UNKNOWN_FOR_INDEX",
+      "option" -> name,
+      "hint" -> NearestName.hint(name, names),
+      "options" -> names.mkString(", ")))
   }
 
   def of(values: Map[String, String]): IndexOptions = IndexOptions(

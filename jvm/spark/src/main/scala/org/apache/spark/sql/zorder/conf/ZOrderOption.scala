@@ -4,7 +4,6 @@ import java.util.Locale
 
 import scala.util.Try
 
-import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 
 /**
@@ -16,21 +15,22 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
  * @param default
  *   as a user would write it, or a phrase where the default depends on the table
  * @param set
- *   puts the value into the options; refuses a bad one with one sentence
+ *   puts the value that was found under a key into the options; refuses a bad one by that key, so that the user finds
+ *   the place
  */
 final case class ZOrderOption(
     name: String,
     unit: String,
     default: String,
     doc: String,
-    set: (RunOptions, String) => RunOptions) {
+    set: (RunOptions, String, String) => RunOptions) {
 
   def sessionKey: String = ZOrderOption.SessionPrefix + name
 
   def tableProperty: String = ZOrderOption.TablePrefix + name
 
   /** Refuses a value that this option does not take. */
-  def check(value: String): Unit = { val _ = set(RunOptions(), value) }
+  def check(value: String): Unit = { val _ = set(RunOptions(), name, value) }
 }
 
 object ZOrderOption {
@@ -46,7 +46,7 @@ object ZOrderOption {
     "7d",
     "How long ZORDER VACUUM keeps the files that a run replaced. Not in WITH: a statement has " +
       "ZORDER VACUUM ... RETAIN n HOURS.",
-    (o, v) => o.copy(retentionMs = OptionValue.millis("retention", v))
+    (o, key, v) => o.copy(retentionMs = OptionValue.millis(key, v))
   )
 
   val Location: ZOrderOption = ZOrderOption(
@@ -56,7 +56,7 @@ object ZOrderOption {
     "Where the new files of a plain Parquet table of the catalog go. keep: directories are exchanged in place, on a " +
       "local disk and HDFS. move: into new directories, which the catalog then names; on an object store the only " +
       "way, so it has to be said once. The table keeps it as a property.",
-    (o, v) => o.copy(location = OptionValue.oneOf("location", v, Seq("keep", "move")))
+    (o, key, v) => o.copy(location = OptionValue.oneOf(key, v, Seq("keep", "move")))
   )
 
   /** Every option there is, in the order of the documentation. */
@@ -68,14 +68,14 @@ object ZOrderOption {
       "Size that the files should have. Where 256m gives fewer than 16 files, the default is a " +
         "sixteenth of the table but at least 8m, and a table in which look-ups would read more than now becomes " +
         "no fewer files than it needs. At least 64k.",
-      (o, v) => o.copy(targetFileSize = Some(OptionValue.size("targetFileSize", v)))
+      (o, key, v) => o.copy(targetFileSize = Some(OptionValue.size(key, v)))
     ),
     ZOrderOption(
       "fileCount",
       "number",
       "from targetFileSize",
       "Number of files of the table, or of each partition, but no more than it has rows; wins over targetFileSize.",
-      (o, v) => o.copy(fileCount = Some(OptionValue.whole("fileCount", v, 1, 1000000).toInt))
+      (o, key, v) => o.copy(fileCount = Some(OptionValue.whole(key, v, 1, 1000000).toInt))
     ),
     ZOrderOption(
       "rowGroupSize",
@@ -83,20 +83,20 @@ object ZOrderOption {
       "what the input files have",
       "Size of a Parquet row group before compression; on Spark 4.1 and later plain Parquet and Delta count the rows " +
         "that it should hold, and it may take twice the bytes. At least 64k.",
-      (o, v) => o.copy(rowGroupSize = Some(OptionValue.size("rowGroupSize", v)))
+      (o, key, v) => o.copy(rowGroupSize = Some(OptionValue.size(key, v)))
     ),
     ZOrderOption(
       "codec",
       codecs.mkString(", "),
       "what the input files have",
       "Compression of the new files.",
-      (o, v) => o.copy(codec = Some(OptionValue.oneOf("codec", v, codecs)))),
+      (o, key, v) => o.copy(codec = Some(OptionValue.oneOf(key, v, codecs)))),
     ZOrderOption(
       "pageRowLimit",
       "rows",
       "20000",
       "Most rows that a Parquet page holds: smaller pages let a look-up skip more.",
-      (o, v) => o.copy(pageRowLimit = OptionValue.whole("pageRowLimit", v, 1, Int.MaxValue).toInt)
+      (o, key, v) => o.copy(pageRowLimit = OptionValue.whole(key, v, 1, Int.MaxValue).toInt)
     ),
     ZOrderOption(
       "timestampType",
@@ -104,7 +104,7 @@ object ZOrderOption {
       "keep",
       "How timestamps are written: as the input files have them, or in microseconds. INT96 has no " +
         "statistics, so clustering by such a column needs micros, but for Delta, whose log has bounds.",
-      (o, v) => o.copy(timestampType = OptionValue.oneOf("timestampType", v, Seq("keep", "micros")))
+      (o, key, v) => o.copy(timestampType = OptionValue.oneOf(key, v, Seq("keep", "micros")))
     ),
     ZOrderOption(
       "verify",
@@ -112,21 +112,21 @@ object ZOrderOption {
       "count",
       "How the new files are compared with the old ones before they take their place: rows and NULLs by " +
         "footers, or all values by one more job.",
-      (o, v) => o.copy(verify = OptionValue.oneOf("verify", v, Seq("count", "checksum")))
+      (o, key, v) => o.copy(verify = OptionValue.oneOf(key, v, Seq("count", "checksum")))
     ),
     ZOrderOption(
       "minGain",
       "share, 0 to 1",
       "0.1",
       "A run that would lower the mean share read by less than this part of it does nothing.",
-      (o, v) => o.copy(minGain = OptionValue.share("minGain", v))
+      (o, key, v) => o.copy(minGain = OptionValue.share(key, v))
     ),
     ZOrderOption(
       "force",
       "true, false",
       "false",
       "Run without regard to minGain, and accept the losses that a refusal listed.",
-      (o, v) => o.copy(force = OptionValue.bool("force", v))
+      (o, key, v) => o.copy(force = OptionValue.bool(key, v))
     ),
     ZOrderOption(
       "skipIfRunning",
@@ -134,14 +134,14 @@ object ZOrderOption {
       "false",
       "End as a conflict before any work where another run is at work on the table. Without it both work, and " +
         "of two commits that meet the second is refused.",
-      (o, v) => o.copy(skipIfRunning = OptionValue.bool("skipIfRunning", v))
+      (o, key, v) => o.copy(skipIfRunning = OptionValue.bool(key, v))
     ),
     ZOrderOption(
       "overlap",
       "exclude, include",
       "exclude",
       "What WHERE does with files that lie partly inside the predicate: leave them, or rewrite them too.",
-      (o, v) => o.copy(overlap = OptionValue.oneOf("overlap", v, Seq("exclude", "include")))
+      (o, key, v) => o.copy(overlap = OptionValue.oneOf(key, v, Seq("exclude", "include")))
     ),
     ZOrderOption(
       "writeBudget",
@@ -150,7 +150,7 @@ object ZOrderOption {
       "Bytes that a run may write per byte appended since the last one. New rows whose merge would cost more " +
         "become files of their own in layout order, merged with each other by size, until so many lie about that " +
         "writing all anew costs less.",
-      (o, v) => o.copy(writeBudget = OptionValue.decimal("writeBudget", v, 1, 1000))
+      (o, key, v) => o.copy(writeBudget = OptionValue.decimal(key, v, 1, 1000))
     ),
     ZOrderOption(
       "deletedShare",
@@ -158,7 +158,7 @@ object ZOrderOption {
       "0.05",
       "Part of a file's rows past which deletion vectors or delete files make it a new file, to be written again " +
         "without those rows; 1 leaves all such files to FULL.",
-      (o, v) => o.copy(deletedShare = OptionValue.share("deletedShare", v))
+      (o, key, v) => o.copy(deletedShare = OptionValue.share(key, v))
     ),
     ZOrderOption(
       "worstFiles",
@@ -166,21 +166,21 @@ object ZOrderOption {
       "1",
       "Take only the fewest files that cause this part of what look-ups read in vain, as the audit counts it: 0.8 " +
         "often takes a small part of the files. 1 takes all.",
-      (o, v) => o.copy(worstFiles = OptionValue.share("worstFiles", v))
+      (o, key, v) => o.copy(worstFiles = OptionValue.share(key, v))
     ),
     ZOrderOption(
       "maxInputBytes",
       "bytes, or with k, m, g",
       "none",
       "When a statement has read so much, it begins no further batch: PARTIAL, and the same statement continues from there.",
-      (o, v) => o.copy(maxInputBytes = OptionValue.bytesOrNone("maxInputBytes", v))
+      (o, key, v) => o.copy(maxInputBytes = OptionValue.bytesOrNone(key, v))
     ),
     ZOrderOption(
       "maxDuration",
       "time with s, m, h, d",
       "2h",
       "After this time a statement begins no further batch, either.",
-      (o, v) => o.copy(maxDurationMs = OptionValue.millis("maxDuration", v))
+      (o, key, v) => o.copy(maxDurationMs = OptionValue.millis(key, v))
     ),
     ZOrderOption(
       "maxBytesInFlight",
@@ -188,14 +188,14 @@ object ZOrderOption {
       "none",
       "Bytes of the files of one batch, which has a commit of its own: some whole partitions, or on Delta, Iceberg " +
         "and Hudi a step of one that is larger. Without it a batch is 10,000 files.",
-      (o, v) => o.copy(maxBytesInFlight = OptionValue.bytesOrNone("maxBytesInFlight", v))
+      (o, key, v) => o.copy(maxBytesInFlight = OptionValue.bytesOrNone(key, v))
     ),
     ZOrderOption(
       "queryLog",
       "table, view or path",
       "none",
       "The queries that the layout is made for: a query log in the documented format.",
-      (o, v) => o.copy(queryLog = Some(v.trim).filterNot(l => l.isEmpty || l.equalsIgnoreCase("none")))
+      (o, _, v) => o.copy(queryLog = Some(v.trim).filterNot(l => l.isEmpty || l.equalsIgnoreCase("none")))
     ),
     ZOrderOption(
       "bloom",
@@ -203,7 +203,7 @@ object ZOrderOption {
       "none",
       "Columns whose values get a Bloom filter in each row group, for look-ups of single values that clustering " +
         "does not serve, such as unique identifiers: 'id, s.f'.",
-      (o, v) => o.copy(bloom = OptionValue.names("bloom", v))
+      (o, key, v) => o.copy(bloom = OptionValue.names(key, v))
     ),
     Location,
     Retention
@@ -224,10 +224,12 @@ object ZOrderOption {
     val name = key.substring(prefix.length)
     all.find(_.name.toLowerCase(Locale.ROOT) == name.toLowerCase(Locale.ROOT)).getOrElse {
       val names = all.map(_.name)
-      val end = NearestName.to(name, names).fold(s"; the options are ${names.mkString(", ")}.") { n =>
-        s"; did you mean ${key.take(prefix.length)}$n?"
+      NearestName.to(name, names) match {
+        case Some(nearest) =>
+          val suggestion = key.take(prefix.length) + nearest
+          refuse("ZORDER_INVALID_OPTION.MISSPELT", "option" -> key, "suggestion" -> suggestion)
+        case None => refuse("ZORDER_INVALID_OPTION.UNKNOWN", "option" -> key, "options" -> names.mkString(", "))
       }
-      ZOrderException.refuse(s"There is no option $key$end")
     }
   }
 }
@@ -285,9 +287,10 @@ object RunOptions {
     val retention = ZOrderOption.Retention
     statement.keys.find(_.equalsIgnoreCase(retention.name)).foreach(_ =>
       refuse(
-        s"${retention.name} says how long ZORDER VACUUM keeps old files and means nothing to a run: write " +
-          s"ZORDER VACUUM ... RETAIN n HOURS, or set the table property ${retention.tableProperty} or " +
-          s"${retention.sessionKey}."))
+        "ZORDER_INVALID_OPTION.RETENTION",
+        "option" -> retention.name,
+        "property" -> retention.tableProperty,
+        "setting" -> retention.sessionKey))
     SessionKeys.settings.foreach(s => session.get(s.key).foreach(s.check))
     val layers = Seq(
       known(session, ZOrderOption.SessionPrefix, _.contains('.')),
@@ -320,13 +323,9 @@ object RunOptions {
       .map { case (key, value) => (option, key, value) }.foldLeft(RunOptions())(put)
   }
 
-  /** Refuses a bad value by the key it was written with, so that the user finds the place. */
   private def put(options: RunOptions, found: Found): RunOptions = {
     val (option, key, value) = found
-    try option.set(options, value)
-    catch {
-      case e: ZOrderException => refuse(e.getMessage.replace(s"option ${option.name} ", s"option $key "))
-    }
+    option.set(options, key, value)
   }
 
   private type Found = (ZOrderOption, String, String)
@@ -376,8 +375,7 @@ object OptionValue {
     else {
       val number = if (read % 1024 == 0) read >> 10 else read
       val meant = if (number <= LargestInMebibytes) s"${number}m" else s"${number}k"
-      ZOrderException.refuse(
-        s"The option $name takes a size of at least 64k, not '$value': did you mean $meant?")
+      refuse("ZORDER_INVALID_OPTION.TOO_SMALL", "option" -> name, "value" -> value, "suggestion" -> meant)
     }
   }
 
@@ -456,6 +454,6 @@ object OptionValue {
   private def scaled(number: String, unit: Long): Option[Long] =
     Some(BigDecimal(number) * unit).filter(_ <= Long.MaxValue).map(_.toLong)
 
-  private def bad(name: String, value: String, accepted: String): Nothing =
-    ZOrderException.refuse(s"The option $name takes $accepted, not '$value'.")
+  private[conf] def bad(name: String, value: String, accepted: String): Nothing =
+    refuse("ZORDER_INVALID_OPTION.VALUE", "option" -> name, "accepted" -> accepted, "value" -> value)
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LocalRelation
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.zorder.build.{BuildInfo, StartCheck}
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.{ClusterDataFrame, StoredLayout}
 import org.apache.spark.sql.zorder.clustering.plan.DataFrameFiles
 import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
@@ -49,8 +49,7 @@ object PythonBridge {
     val plan = session.withActive(new StatementPlanner(session, classic.sessionState.sqlParser).plan(sqlText))
     Shims.ofRows(
       classic,
-      plan.getOrElse(ZOrderException.refuse(
-        "The bridge runs OPTIMIZE and ZORDER statements only: use spark.sql for everything else.")))
+      plan.getOrElse(refuse("ZORDER_SYNTAX.OTHER_STATEMENT")))
   }
 
   /**

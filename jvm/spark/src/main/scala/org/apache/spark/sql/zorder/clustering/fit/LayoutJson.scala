@@ -9,6 +9,7 @@ import scala.collection.JavaConverters._
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.{ArrayNode, ObjectNode}
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import sparkzorder.curve.NormalizedBytes
 import sparkzorder.curve.layout.{
@@ -54,9 +55,7 @@ object LayoutJson {
     if (root == null || !root.isObject || !root.has("version")) notALayout("it has no version")
     val version = root.get("version")
     if (!version.isInt || version.asInt != Version)
-      ZOrderException.refuse(
-        s"The layout has a version other than $Version, the one that this spark-zorder reads: " +
-          "use the release that wrote it or fit a new layout.")
+      refuse("ZORDER_INVALID_LAYOUT.VERSION", "version" -> Version)
     try {
       val columns = root.get("columns").elements().asScala.map(readColumn).toIndexedSeq
       if (columns.isEmpty) notALayout("it has no columns")
@@ -74,8 +73,7 @@ object LayoutJson {
   private val MostDepth = 2000
 
   private def notALayout(why: String): Nothing =
-    ZOrderException.refuse(s"The text is not a layout ($why): pass the JSON that fit() returned " +
-      "or the name of a clustered table, 'table:db.t' or 'path:/data/t'.")
+    refuse("ZORDER_INVALID_LAYOUT.NOT_READABLE", "cause" -> why)
 
   /** Eight hex digits that stand for the layout in plans, properties and logs. */
   def id(json: String): String =

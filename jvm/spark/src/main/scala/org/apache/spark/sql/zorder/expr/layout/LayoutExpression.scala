@@ -147,14 +147,12 @@ final class LayoutArgument(lookUp: String => LayoutRef) {
 
   private def split(function: String, arguments: Seq[Expression]): (LayoutRef, Seq[Expression]) = {
     if (arguments.length < 2)
-      refuse(s"$function takes a layout and its columns: $function('table:db.t', a, b).")
+      refuse("ZORDER_INVALID_ARGUMENT.LAYOUT_AND_COLUMNS", "function" -> function)
     val first = arguments.head
     if (!first.resolved || !first.foldable)
-      refuse(
-        s"The layout in $function must be a literal, not ${first.sql}: pass the JSON that fit() returned, " +
-          "'table:db.t' or 'path:/data/t'.")
-    val text = Option(
-      first.eval()).map(_.toString).getOrElse(refuse(s"The layout in $function is NULL: pass a literal."))
+      refuse("ZORDER_INVALID_ARGUMENT.LAYOUT_NOT_LITERAL", "function" -> function, "value" -> first.sql)
+    val text = Option(first.eval()).map(_.toString)
+      .getOrElse(refuse("ZORDER_INVALID_ARGUMENT.LAYOUT_NULL", "function" -> function))
     (lookUp(text), arguments.tail)
   }
 }

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo, Le
 import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode}
 import org.apache.spark.sql.types.{DataType, StringType}
 import org.apache.spark.sql.zorder.build.BuildInfo
-import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.{HilbertOrder, ZOrder, ZOrderCompare}
 import org.apache.spark.sql.zorder.expr.layout.{LayoutArgument, ZOrderFile, ZOrderKey}
 import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
@@ -66,8 +66,7 @@ object ScalarFunctions {
   ) {
     case Seq(left, right) => ZOrderCompare(left, right)
     case other =>
-      ZOrderException.refuse(s"zorder_compare takes two structs, not ${other.length} arguments: " +
-        "write zorder_compare(struct(a, b), struct(c, d)).")
+      refuse("ZORDER_INVALID_ARGUMENT.TWO_STRUCTS", "count" -> other.length)
   }
 
   private val file = entry(
@@ -105,7 +104,7 @@ object ScalarFunctions {
     "",
     "\n    Examples:\n      > SELECT _FUNC_();\n") {
     case Seq() => ZOrderVersion()
-    case _ => ZOrderException.refuse("zorder_version takes no argument, as in SELECT zorder_version().")
+    case _ => refuse("ZORDER_INVALID_ARGUMENT.NO_ARGUMENT", "function" -> "zorder_version")
   }
 
   /** Every function that a session gets. */

@@ -247,7 +247,11 @@ final class TableFunctionOf private[function] (
     val constants = expressions.map(constant)
     val strings = constants.flatten.flatten
     if (constants.contains(None) || !arguments.fit(strings))
-      refuse(s"$name takes ${arguments.wanted}, as in SELECT * FROM $name($example).")
+      refuse(
+        "ZORDER_INVALID_ARGUMENT.TABLE_FUNCTION",
+        "function" -> name,
+        "arguments" -> arguments.wanted,
+        "example" -> example)
     val session = Shims.classic(SparkSession.active)
     rows(session, strings) match {
       case RowsNow(found) => LocalRelation.fromExternalRows(DataTypeUtils.toAttributes(schema), found)

@@ -4,7 +4,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.zorder.conf.{IndexOptions, NearestName, ZOrderOption}
-import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
@@ -70,9 +70,7 @@ final class StatementParser(delegate: ParserInterface) {
     import text.tokens
     tokens.indices.find(i => isMarker(tokens, i)).foreach { i =>
       val marker = if (tokens(i).isSymbol("?")) "?" else ":" + tokens(i + 1).text
-      ZOrderException.refuse(
-        s"OPTIMIZE and ZORDER take no parameter markers, and this statement has $marker: " +
-          "write the value into the text.")
+      refuse("ZORDER_SYNTAX.PARAMETER_MARKER", "marker" -> marker)
     }
   }
 

@@ -86,7 +86,11 @@ private[statement] object StatementText {
   def refuse(sql: String, position: Int, what: String, usage: String): Nothing = {
     val before = sql.substring(0, math.min(position, sql.length))
     val place = s"line ${before.count(_ == '\n') + 1}, column ${position - before.lastIndexOf('\n')}"
-    ZOrderException.refuse(s"This statement is not understood at $place: $what; expected $usage.")
+    ZOrderException.refuse(
+      "ZORDER_SYNTAX.NOT_UNDERSTOOD",
+      "place" -> place,
+      "problem" -> what,
+      "usage" -> usage)
   }
 
   private def shorten(text: String): String = if (text.length <= 60) text else text.take(57) + "..."
