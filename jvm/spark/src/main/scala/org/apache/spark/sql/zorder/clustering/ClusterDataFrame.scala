@@ -50,11 +50,11 @@ object ClusterDataFrame {
 
   /** The layout's JSON. */
   def fit(df: DataFrame, by: Seq[String], files: Int): String =
-    LayoutJson.write(fitted(df, resolve(df, by), files).getOrElse(refuse(
-      "The DataFrame has no rows, so there is nothing to fit a layout on: fit it on one that has some.")).layout)
+    LayoutJson.write(fitted(df, resolve(df, by), files).getOrElse(
+      refuse("ZORDER_INVALID_ARGUMENT.NO_ROWS")).layout)
 
   private def resolve(df: DataFrame, by: Seq[String]): Seq[ClusterColumn] = {
-    if (by.isEmpty) refuse("No clustering columns are named: name at least one.")
+    if (by.isEmpty) refuse("ZORDER_INVALID_COLUMNS.NONE_NAMED")
     ColumnResolver.on(
       Shims.classic(df.sparkSession),
       "The DataFrame",
@@ -65,7 +65,7 @@ object ClusterDataFrame {
 
   /** None if there are no rows. */
   private def fitted(df: DataFrame, columns: Seq[ClusterColumn], files: Int): Option[LayoutRef] = {
-    if (files < 1) refuse(s"files = $files is not a number of files: give 1 or more.")
+    if (files < 1) refuse("ZORDER_INVALID_ARGUMENT.FILES", "count" -> files)
     val session = Shims.classic(df.sparkSession)
     val list = columns.zipWithIndex.map { case (c, i) => Alias(c.expression, s"c$i")() }
     val pruned = Shims.ofRows(session, Project(list, df.queryExecution.analyzed))

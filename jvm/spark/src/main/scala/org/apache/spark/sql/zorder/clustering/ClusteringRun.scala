@@ -37,7 +37,7 @@ object ClusteringRun {
       try runBatches(user, request)
       catch {
         case e: NoRowsYetException =>
-          RunReport(nameOf(request.target), RunStatus.TooSmall, e.getMessage, "", "", RunMetrics(), None)
+          RunReport(nameOf(request.target), RunStatus.TooSmall, e.sentence, "", "", RunMetrics(), None)
       }
     RunSource.ended(if (request.dryRun) RunStatus.DryRun else report.status)
     report.row
@@ -168,10 +168,9 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   private def worst(matching: Selection, resolved: ResolvedRequest): Selection =
     if (request.into.isDefined)
-      refuse("A copy has all rows, and worstFiles would leave files out: set worstFiles to 1.")
+      refuse("ZORDER_INVALID_OPTION.WORST_FILES_OF_COPY")
     else if (resolved.statistics.clustering == 0)
-      refuse(
-        "worstFiles goes by the bounds of the columns, and files keep none of expressions: leave it out.")
+      refuse("ZORDER_INVALID_OPTION.WORST_FILES_OF_EXPRESSIONS")
     else {
       val statistics = resolved.statistics
       new WorstFiles(pinned, statistics.columns, statistics.clustering).of(matching, options.worstFiles)

@@ -42,24 +42,32 @@ object StoredLayout {
         TableRef.Name(session.sessionState.sqlParser.parseMultipartIdentifier(name.stripPrefix("table:")))
       else if (name.startsWith("path:")) TableRef.Location(name.stripPrefix("path:"))
       else
-        refuse(s"'${text.take(40)}' is not a layout: pass the JSON that fit() returned, 'table:db.t' or 'path:/data/t'.")
+        refuse("ZORDER_INVALID_LAYOUT.NOT_A_LAYOUT", "value" -> text.take(40))
     val table = TableResolver.locate(session, ref)
     val state = table.state
-    val ids = state.latest().map(_.layoutIds.values.toSeq.distinct).filter(_.nonEmpty).getOrElse(refuse(
-      s"$name has no layout: cluster it first, with ZORDER TABLE ... BY (...)."))
+    val ids = state.latest().map(_.layoutIds.values.toSeq.distinct).filter(_.nonEmpty).getOrElse(
+      refuse("ZORDER_LAYOUT_NOT_FOUND.NOT_CLUSTERED", "table" -> name))
     val wanted = id.getOrElse {
       if (ids.length > 1)
         refuse(
-          s"$name has one layout in each of its ${ids.length} partitions: name one, such as $name#${ids.head}.")
+          "ZORDER_CHOICE_NEEDED.LAYOUT_OF_A_PARTITION",
+          "table" -> name,
+          "count" -> ids.length,
+          "layout" -> ids.head)
       ids.head
     }
     state.standing().filter(_.layoutIds.values.exists(_ == wanted)).lastOption
       .flatMap(ColumnIds.misnamed(table, _)).foreach { case (column, now) =>
-        val became = now.fold("was dropped")(n => s"is called $n now")
-        refuse(
-          s"The column $column of the layout of $name $became, and $column is another one: cluster the table " +
-            "again, with ZORDER TABLE ... BY (...).")
+        now match {
+          case None => refuse("ZORDER_INVALID_LAYOUT.COLUMN_DROPPED", "column" -> column, "table" -> name)
+          case Some(newName) => refuse(
+              "ZORDER_INVALID_LAYOUT.COLUMN_RENAMED",
+              "column" -> column,
+              "table" -> name,
+              "newName" -> newName)
+        }
       }
-    state.layout(wanted).getOrElse(refuse(s"$name has no layout $wanted: leave #$wanted out for its newest."))
+    state.layout(wanted).getOrElse(
+      refuse("ZORDER_LAYOUT_NOT_FOUND.NO_SUCH_ID", "table" -> name, "layout" -> wanted))
   }
 }

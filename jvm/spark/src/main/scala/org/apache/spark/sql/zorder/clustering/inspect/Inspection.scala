@@ -90,9 +90,11 @@ private[clustering] object ResolvedRequest {
     import context._
     val partitionColumns = table.partitionSchema.fieldNames.toSeq
     val columns = ColumnResolver.resolve(user, table, schema, by)
-    if (!options.force && request.into.isEmpty)
-      ColumnResolver.withoutBounds(columns).orElse(table.unskippable(columns.flatMap(_.path))).foreach(why =>
-        refuse(s"$why WITH (force = true) does it all the same."))
+    if (!options.force && request.into.isEmpty) {
+      ColumnResolver.refuseElements(columns)
+      table.unskippable(columns.flatMap(_.path)).foreach(why =>
+        refuse("ZORDER_COLUMN_REFUSED.WITHOUT_BOUNDS", "problem" -> why))
+    }
     val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
     ResolvedRequest(
       schema,
@@ -264,16 +266,13 @@ object Inspection {
     val union = InputSchema.of(session, table, footers, options)
     InputRelation.taken(union.schema.fieldNames.toSeq ++ table.partitionSchema.fieldNames).foreach {
       own =>
-        refuse(
-          s"Column $own of ${table.name} has a name that a run needs for a column of its own: rename it.")
+        refuse("ZORDER_COLUMN_REFUSED.RESERVED_NAME", "column" -> own, "table" -> table.name)
     }
     val blooms = WrittenBloomFilters.paths(session, table.name, union.schema, options.bloom)
     session.conf.set(PinnedSession.TimestampType, union.timestamps)
     if (union.timestamps == "INT96" && !table.boundsBesideFiles) int96(statistics, inputProperties).foreach {
       column =>
-        refuse(
-          s"Timestamp column $column is stored as INT96, which has no statistics, so nothing " +
-            "could skip by it: add WITH (timestampType = 'micros').")
+        refuse("ZORDER_COLUMN_REFUSED.INT96", "column" -> column)
     }
     new Inspection(session, table, footers, statistics, union, inputProperties, blooms)
   }
@@ -297,16 +296,19 @@ private object InputSchema {
       options: RunOptions): SchemaUnion = table.managed match {
     case Some(_) => managed(table, footers, options).copy(losses = Nil)
     case None =>
-      if (table.caseSensitive)
-        spelledTwice(footers).orElse(table.declared.flatMap(FileSpelling.problem(_, footers))).foreach(refuse(_))
+      if (table.caseSensitive) {
+        refuseTwoSpellings(footers)
+        table.declared.flatMap(FileSpelling.problem(_, footers)).foreach(refuse(_))
+      }
       val union =
         accepted(SchemaUnion.of(footers, table.declared, table.caseSensitive, options.timestampType))
-      unwritable(session, union.schema).foreach(refuse(_))
-      TrialRead.problem(session, table, union, footers).foreach(refuse(_))
+      refuseUnwritable(session, union.schema)
+      TrialRead(session, table, union, footers)
       val losses = union.losses ++ TruncatedTimestamps.losses(session, footers)
       if (!options.force && losses.nonEmpty)
         refuse(
-          s"${losses.mkString(" ")} WITH (force = true) accepts ${if (losses.length == 1) "it" else "all this"}.")
+          if (losses.length == 1) "ZORDER_CHOICE_NEEDED.LOSS" else "ZORDER_CHOICE_NEEDED.LOSSES",
+          "losses" -> losses.mkString(" "))
       union.copy(losses = losses)
   }
 
@@ -328,27 +330,30 @@ private object InputSchema {
    * Columns of different files that differ in case only: Spark could not read a table with both. A file that
    * contains both means two columns.
    */
-  private def spelledTwice(footers: Seq[FileFooter]): Option[String] = {
+  private def refuseTwoSpellings(footers: Seq[FileFooter]): Unit = {
     val perSchema = footers.groupBy(_.schema).toSeq.map { case (schema, files) =>
       schema.leaves.flatMap(l => l.column.inits.filter(_.nonEmpty)).distinct -> files.head.file.path
     }
     val spellings = perSchema.flatMap(_._1).distinct.groupBy(_.map(_.toLowerCase(Locale.ROOT)))
     spellings.values.filter(_.length > 1)
       .find(same => !perSchema.exists { case (columns, _) => columns.count(same.contains) > 1 })
-      .map { same =>
+      .foreach { same =>
         val all = same.map(c => s"${c.mkString(".")} in ${perSchema.find(_._1.contains(c)).get._2}").sorted
-        s"One column is spelt ${all.take(2).mkString(" and ")}: rewrite one of the files so that all spell it alike."
+        refuse("ZORDER_SCHEMA_CONFLICT.TWO_SPELLINGS", "spellings" -> all.take(2).mkString(" and "))
       }
   }
 
   private val TimeType = "spark.sql.timeType.enabled"
 
   /** TIME columns: newer Spark versions always read them, but write them only if a setting allows it. */
-  private def unwritable(session: ClassicSession, schema: StructType): Option[String] =
-    if (!session.conf.getOption(TimeType).contains("false")) None
-    else
-      schema.find(_.dataType.existsRecursively(_.typeName.startsWith("time("))).map { f =>
-        s"Column ${f.name} is of type ${f.dataType.catalogString}, which this session cannot write: SET $TimeType = true."
+  private def refuseUnwritable(session: ClassicSession, schema: StructType): Unit =
+    if (session.conf.getOption(TimeType).contains("false"))
+      schema.find(_.dataType.existsRecursively(_.typeName.startsWith("time("))).foreach { f =>
+        refuse(
+          "ZORDER_SESSION_REFUSED.TIME_TYPE",
+          "column" -> f.name,
+          "type" -> f.dataType.catalogString,
+          "setting" -> TimeType)
       }
 }
 
@@ -362,12 +367,12 @@ private object TrialRead {
   /** A column in doubt, and what a failure would be owed to: a codec, an encoding, or (empty) its type. */
   final private case class DoubtfulColumn(column: String, packing: String)
 
-  /** A sentence about the first column that cannot be read. */
-  def problem(
+  /** Refuses the first column that cannot be read. */
+  def apply(
       session: ClassicSession,
       table: ClusterTable,
       union: SchemaUnion,
-      footers: Seq[FileFooter]): Option[String] = {
+      footers: Seq[FileFooter]): Unit = {
     val doubtful = footers.map(f => f -> doubts(f, union)).filter(_._2.nonEmpty)
     val oneOfEach = doubtful.groupBy { case (f, d) => (f.schema, d) }.values
       .map(_.minBy { case (f, _) => (f.file.length, f.file.path) }).toSeq.sortBy(_._1.file.path)
@@ -375,17 +380,17 @@ private object TrialRead {
       val columns = StructType(union.schema.filter(f => of.exists(_.column == f.name)))
       failure(session, table, footer, columns)
     }
-    oneOfEach.iterator.map { case (footer, doubts) =>
-      failed(footer, doubts).map { why =>
+    oneOfEach.foreach { case (footer, doubts) =>
+      failed(footer, doubts).foreach { why =>
         val (culprit, cause) =
           if (doubts.size == 1) (doubts.head, why)
           else
             doubts.toSeq.sortBy(d => (d.column, d.packing)).iterator.map(d =>
               failed(footer, Set(d)).map(d -> _))
               .collectFirst { case Some(found) => found }.getOrElse(doubts.head -> why)
-        sentence(footer, culprit, union, cause, session.sessionState.conf.parquetVectorizedReaderEnabled)
+        refuseColumn(footer, culprit, union, cause, session.sessionState.conf.parquetVectorizedReaderEnabled)
       }
-    }.collectFirst { case Some(problem) => problem }
+    }
   }
 
   private def doubts(footer: FileFooter, union: SchemaUnion): Set[DoubtfulColumn] =
@@ -409,24 +414,27 @@ private object TrialRead {
       None
     } catch { case NonFatal(e) => Some(e) }
 
-  private def sentence(
+  private def refuseColumn(
       footer: FileFooter,
       doubt: DoubtfulColumn,
       union: SchemaUnion,
       e: Throwable,
-      vectorized: Boolean): String = {
-
-    val file = footer.file.path
+      vectorized: Boolean): Nothing =
     if (doubt.packing.nonEmpty)
-      s"Column ${doubt.column} of file $file is packed with ${doubt.packing}, which this Spark cannot read " +
-        s"(${firstLine(ExceptionUtils.getThrowables(e).last)}): ${UnreadableColumnHints.otherPacking(doubt.packing, vectorized)}."
-    else {
-      val here = footer.schema.spark(doubt.column).dataType.catalogString
-      val elsewhere = union.schema(doubt.column).dataType.catalogString
-      s"Column ${doubt.column} is $here in file $file and $elsewhere in others or in the catalog, and this " +
-        "Spark cannot read the one as the other: bring the files to one type first."
-    }
-  }
+      refuse(
+        "ZORDER_FILE_REFUSED.PACKING",
+        "column" -> doubt.column,
+        "file" -> footer.file.path,
+        "packing" -> doubt.packing,
+        "cause" -> firstLine(ExceptionUtils.getThrowables(e).last),
+        "instead" -> UnreadableColumnHints.otherPacking(doubt.packing, vectorized))
+    else
+      refuse(
+        "ZORDER_SCHEMA_CONFLICT.NOT_READ_AS_WIDER",
+        "column" -> doubt.column,
+        "file" -> footer.file.path,
+        "type" -> footer.schema.spark(doubt.column).dataType.catalogString,
+        "otherType" -> union.schema(doubt.column).dataType.catalogString)
 }
 
 /**
@@ -455,7 +463,7 @@ private[clustering] object WrittenBloomFilters {
       schema: StructType,
       columns: Seq[String]): Seq[Seq[String]] = columns.map { name =>
     val parts = Try(session.sessionState.sqlParser.parseMultipartIdentifier(name)).getOrElse(
-      refuse(s"'$name' in the option bloom is not the name of a column: write it as id or s.f."))
+      refuse("ZORDER_INVALID_OPTION.BLOOM_COLUMN", "column" -> name))
     path(table, schema, name, parts)
   }
 
@@ -463,7 +471,10 @@ private[clustering] object WrittenBloomFilters {
     val alike = schema.filter(_.name.equalsIgnoreCase(parts.head))
     val field = alike.find(_.name == parts.head).orElse(alike.headOption).getOrElse(
       refuse(
-        s"$table has no column $name for a Bloom filter.${NearestName.hint(parts.head, schema.fieldNames.toSeq)}"))
+        "ZORDER_COLUMN_NOT_FOUND.FOR_BLOOM_FILTER",
+        "table" -> table,
+        "column" -> name,
+        "hint" -> NearestName.hint(parts.head, schema.fieldNames.toSeq)))
     field match {
       case StructField(own, inner: StructType, _, _) if parts.size > 1 =>
         own +: path(table, inner, name, parts.tail)
@@ -471,8 +482,7 @@ private[clustering] object WrittenBloomFilters {
           if parts.size == 1 && Normalization.of(other).isDefined && other != BooleanType && !own.contains('.') =>
         Seq(own)
       case _ =>
-        refuse(s"Column $name of $table cannot have a Bloom filter: name a column or a field of numbers, " +
-          "dates, strings or bytes, without a dot in its name.")
+        refuse("ZORDER_COLUMN_REFUSED.BLOOM_FILTER", "column" -> name, "table" -> table)
     }
   }
 

@@ -1,12 +1,16 @@
 package org.apache.spark.sql.zorder.clustering.inspect
 
+import java.io.FileNotFoundException
+import java.nio.file.AccessDeniedException
+
 import scala.util.control.NonFatal
 
 import org.apache.commons.lang3.exception.ExceptionUtils
+import org.apache.hadoop.security.AccessControlException
 
 import org.apache.spark.SparkException
-import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, over}
 import org.apache.spark.sql.zorder.table.storage.StorageFailure
 
 /**
@@ -14,42 +18,75 @@ import org.apache.spark.sql.zorder.table.storage.StorageFailure
  * that failed as often as Spark let it.
  */
 private[zorder] object UnreadableFiles {
-  private val NotParquet = "(?s).*?(\\S+) is not a Parquet file.*".r
+  private val NotParquet = "(\\S+) is not a Parquet file".r
+
+  /** Spark and Parquet name the file that they read when it failed, each in its own words. */
+  private val File =
+    "(?:reading file|converted in file|in block -?\\d+ in file|footer for file:) (\\S+?)\\.?(?=\\s|$)".r
 
   def explained[A](table: String)(body: => A): A =
     try body
     catch {
       case e: ZOrderException => throw e
-      case NonFatal(e) =>
-        causes(e).flatMap(c => Option(c.getMessage)).foreach {
-          case NotParquet(file) =>
-            refuse(
-              s"$table holds a file that is not Parquet, $file: give the directory of a Parquet table, " +
-                "or move the file out of it.")
-          case _ =>
-        }
-        throw ofTask(table, e).orElse(ofStorage(table, e)).getOrElse(e)
+      case NonFatal(e) => throw reason(table, e).getOrElse(e)
     }
 
-  private def ofTask(table: String, e: Throwable): Option[ZOrderException] =
-    Some(e).collect { case job: SparkException if job.getCause != null => causes(job).head }.map { cause =>
-      ZOrderException.over(
+  private def reason(table: String, e: Throwable): Option[ZOrderException] = {
+    // the first cause first
+    val causes = ExceptionUtils.getThrowables(e).toSeq.reverse
+    val messages = causes.flatMap(c => Option(c.getMessage))
+    lazy val notParquet = messages.flatMap(NotParquet.findFirstMatchIn(_)).headOption.map(found =>
+      over(e, "ZORDER_FILE_UNREADABLE.NOT_PARQUET", "table" -> table, "file" -> found.group(1)))
+    lazy val damaged = messages.flatMap(File.findFirstMatchIn(_)).headOption.map(found =>
+      over(
         e,
-        s"A task of the run on $table failed: ${ZOrderException.firstLine(cause)}.")
+        "ZORDER_FILE_UNREADABLE.NOT_READ",
+        "file" -> found.group(1),
+        "table" -> table,
+        "cause" -> named(causes.head)))
+    ours(causes).orElse(notParquet).orElse(ofStorage(table, e, causes)).orElse(damaged)
+      .orElse(ofTask(table, e, causes)).orElse(stopped(table, e, causes))
+  }
+
+  /** Of a task, which has read a footer. */
+  private def ours(causes: Seq[Throwable]): Option[ZOrderException] =
+    causes.collectFirst { case ours: ZOrderException => ours }
+
+  /** What the storage says clearly, to the driver or to a task. */
+  private def ofStorage(table: String, e: Throwable, causes: Seq[Throwable]): Option[ZOrderException] = {
+    val parameters = Seq("table" -> table, "cause" -> firstLine(causes.head))
+    causes.collectFirst {
+      case StorageFailure(said) if StorageFailure.isFull(said) => over(e, "ZORDER_NO_SPACE.RUN", parameters: _*)
+      case denied if isDenied(denied) => over(e, "ZORDER_NO_PERMISSION.RUN", parameters: _*)
+      case _: FileNotFoundException =>
+        val gone = new ZOrderConflictException("ZORDER_CONFLICT.FILE_GONE", parameters: _*)
+        gone.addSuppressed(e)
+        gone
+    }
+  }
+
+  private def isDenied(e: Throwable): Boolean = e match {
+    case _: AccessControlException | _: AccessDeniedException => true
+    // of a local disk
+    case _: FileNotFoundException => Option(e.getMessage).exists(_.contains("(Permission denied)"))
+    case _ => false
+  }
+
+  private def ofTask(table: String, e: Throwable, causes: Seq[Throwable]): Option[ZOrderException] =
+    Some(e).collect {
+      case job: SparkException if job.getCause != null =>
+        over(e, "ZORDER_TASK_FAILED", "table" -> table, "cause" -> named(causes.head))
     }
 
-  /** A file system that stopped the driver itself: of a full disk, what to do. */
-  private def ofStorage(table: String, e: Throwable): Option[ZOrderException] =
-    causes(e).collectFirst { case StorageFailure(message) =>
-      val remedy =
-        if (StorageFailure.isFull(message)) "free some space, and run it again"
-        else "run it again when the storage works"
-      ZOrderException.over(
-        e,
-        s"The run on $table was stopped by a storage failure ($message): what it had not committed was removed; $remedy.")
+  /** A file system that stopped the driver itself. */
+  private def stopped(table: String, e: Throwable, causes: Seq[Throwable]): Option[ZOrderException] =
+    causes.collectFirst { case StorageFailure(said) =>
+      over(e, "ZORDER_STORAGE_FAILED.RUN", "table" -> table, "cause" -> said)
     }
 
-  /** The first cause first. */
-  private def causes(e: Throwable): Seq[Throwable] =
-    ExceptionUtils.getThrowables(e).toSeq.reverse
+  /** The error with its class where its message means little without it, such as "Index 5 out of bounds". */
+  private def named(e: Throwable): String = {
+    val (kind, said) = (e.getClass.getSimpleName, firstLine(e))
+    if (e.getMessage == null || !e.getClass.getName.startsWith("java.lang.")) said else s"$kind: $said"
+  }
 }

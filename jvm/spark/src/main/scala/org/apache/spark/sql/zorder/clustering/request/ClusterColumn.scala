@@ -11,8 +11,7 @@ import org.apache.spark.sql.catalyst.util.QuotingUtils
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructField, StructType}
 import org.apache.spark.sql.zorder.conf.{NearestName, OptionValue}
-import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.clustering.fit.FitColumn
 import org.apache.spark.sql.zorder.shims.Shims
@@ -35,9 +34,6 @@ final case class ClusterColumn(sql: String, expression: Expression, path: Option
 
 /** Resolves the list of `BY (...)` against a table; every error is one sentence. */
 object ColumnResolver {
-  private val NoElementBounds =
-    "files keep no min and max of the elements of arrays and maps that a look-up could skip by"
-
   /** Against a schema, before any row is read. */
   def resolve(
       session: ClassicSession,
@@ -69,7 +65,7 @@ object ColumnResolver {
     val columns = by.map(sql => one(session, what, relation, sql))
     columns.combinations(2).collectFirst {
       case Seq(a, b) if a.expression.semanticEquals(b.expression) =>
-        refuse(s"Column ${b.sql} is named twice in the list of clustering columns: name it once.")
+        refuse("ZORDER_INVALID_COLUMNS.DUPLICATE", "column" -> b.sql)
     }
     columns
   }
@@ -79,20 +75,21 @@ object ColumnResolver {
    * the DataFrame, or of a field below one.
    */
   def nameOf(df: DataFrame, column: Column): String =
-    resolved(df, column, s"The DataFrame has no column $column").flatMap(ColumnPath.of)
-      .map(path => QuotingUtils.quoteNameParts(path)).getOrElse(refuse(
-        s"$column is no column but an expression: add it by withColumn, and cluster by the name that it has there."))
+    resolved(df, column)(cause =>
+      refuse("ZORDER_COLUMN_NOT_FOUND.IN_DATAFRAME", "column" -> column, "cause" -> cause)).flatMap(ColumnPath.of)
+      .map(path => QuotingUtils.quoteNameParts(path)).getOrElse(
+        refuse("ZORDER_INVALID_COLUMNS.EXPRESSION", "column" -> column))
 
   /**
    * The expression of a column over these rows; None for one over several rows, such as a window.
    *
    * @param unknown
-   *   how the refusal of a column begins that is not found
+   *   refuses a column that is not found, with Spark's reason
    */
-  private def resolved(rows: DataFrame, column: Column, unknown: String): Option[Expression] = {
+  private def resolved(rows: DataFrame, column: Column)(unknown: String => Nothing): Option[Expression] = {
     val plan =
       try rows.select(column).queryExecution.analyzed
-      catch { case e: AnalysisException => refuse(s"$unknown: ${ZOrderException.firstLine(e)}.") }
+      catch { case e: AnalysisException => unknown(firstLine(e)) }
     plan match {
       case Project(Seq(Alias(child, _)), _) => Some(child)
       case Project(Seq(only), _) => Some(only)
@@ -101,14 +98,16 @@ object ColumnResolver {
   }
 
   /**
-   * A sentence about the first column that is computed from an array or a map, such as `l[0]`: it has an order,
-   * but no look-up can skip files by it.
+   * Refuses the first column that is computed from an array or a map, such as `l[0]`: it has an order, but no
+   * look-up can skip files by it.
    */
-  def withoutBounds(columns: Seq[ClusterColumn]): Option[String] =
-    columns.flatMap(c => collectionIn(c.expression).map(c -> _)).headOption.map { case (c, collection) =>
-      val name = ColumnPath.of(collection).fold(collection.sql)(ColumnPath.sql)
-      s"Clustering column ${c.sql} is computed from $name, which is of type ${collection.dataType.sql}, and " +
-        s"$NoElementBounds: leave it out, or write the value to a column of its own and cluster by that."
+  def refuseElements(columns: Seq[ClusterColumn]): Unit =
+    columns.flatMap(c => collectionIn(c.expression).map(c -> _)).headOption.foreach { case (c, collection) =>
+      refuse(
+        "ZORDER_COLUMN_REFUSED.OF_ELEMENTS",
+        "column" -> c.sql,
+        "source" -> ColumnPath.of(collection).fold(collection.sql)(ColumnPath.sql),
+        "type" -> collection.dataType.sql)
     }
 
   private def collectionIn(e: Expression): Option[Expression] = e.collectFirst {
@@ -138,19 +137,20 @@ object ColumnResolver {
       try session.sessionState.sqlParser.parseExpression(sql)
       catch {
         case e: AnalysisException =>
-          refuse(
-            s"'$sql' is not a column or an expression that can be parsed: ${ZOrderException.firstLine(e)}.")
+          refuse("ZORDER_INVALID_COLUMNS.NOT_PARSED", "column" -> sql, "cause" -> firstLine(e))
       }
     val same = session.sessionState.conf.resolver
     parsed.collect { case a: UnresolvedAttribute => a.nameParts.head }.foreach { name =>
       if (partitionColumns.exists(same(_, name)))
-        refuse(s"$name is a partition column of $table: its values are in separate directories already, so " +
-          "cluster by other columns.")
+        refuse("ZORDER_COLUMN_REFUSED.PARTITION_COLUMN", "column" -> name, "table" -> table)
       if (!schema.exists(f => same(f.name, name))) {
         val names = schema.fieldNames.toSeq.diff(partitionColumns ++ InputRelation.OwnColumns)
         refuse(
-          s"$table has no column $name.${NearestName.hint(name, names)} Its columns are ${names.take(20).mkString(", ")}" +
-            (if (names.length > 20) ", ..." else "") + ".")
+          "ZORDER_COLUMN_NOT_FOUND.IN_TABLE",
+          "table" -> table,
+          "column" -> name,
+          "hint" -> NearestName.hint(name, names),
+          "columns" -> (names.take(20).mkString(", ") + (if (names.length > 20) ", ..." else "")))
       }
     }
   }
@@ -161,23 +161,22 @@ object ColumnResolver {
       relation: LogicalPlan,
       sql: String): ClusterColumn = {
     val rows = Shims.ofRows(session, relation)
-    val expression =
-      resolved(rows, expr(sql), s"Clustering column $sql of $table cannot be resolved").getOrElse(
-        refuse(s"Clustering column $sql of $table is not an expression over one row: name a column."))
+    val expression = resolved(rows, expr(sql))(cause =>
+      refuse("ZORDER_INVALID_COLUMNS.NOT_RESOLVED", "column" -> sql, "table" -> table, "cause" -> cause))
+      .getOrElse(refuse("ZORDER_COLUMN_REFUSED.NOT_OVER_ONE_ROW", "column" -> sql, "table" -> table))
     val declared = ColumnPath.asDeclared(expression, relation.output)
     if (!expression.deterministic)
-      refuse(
-        s"Clustering column $sql gives another value at every run: cluster by a deterministic expression.")
+      refuse("ZORDER_COLUMN_REFUSED.NOT_DETERMINISTIC", "column" -> sql)
     if (expression.references.isEmpty || SubqueryExpression.hasSubquery(expression))
-      refuse(s"Clustering column $sql is not made of the columns of $table alone: name a column.")
+      refuse("ZORDER_COLUMN_REFUSED.NOT_OF_THE_TABLE", "column" -> sql, "table" -> table)
     if (Normalization.of(expression.dataType).isEmpty) {
-      val hint = expression.dataType match {
-        case s: StructType if s.nonEmpty => s" Name one of its fields, such as $sql.${s.head.name}."
-        case _: ArrayType | _: MapType => s" Leave it out: $NoElementBounds."
-        case _ => " Leave it out, or name an expression over it that has an order."
+      val what = Seq("column" -> sql, "table" -> table, "type" -> expression.dataType.sql)
+      expression.dataType match {
+        case s: StructType if s.nonEmpty =>
+          refuse("ZORDER_COLUMN_REFUSED.STRUCT", what :+ "field" -> s"$sql.${s.head.name}": _*)
+        case _: ArrayType | _: MapType => refuse("ZORDER_COLUMN_REFUSED.COLLECTION", what: _*)
+        case _ => refuse("ZORDER_COLUMN_REFUSED.WITHOUT_ORDER", what: _*)
       }
-      refuse(s"Column $sql of $table is of type ${expression.dataType.sql}, which has no order that a " +
-        s"curve can follow.$hint")
     }
     val where = ColumnPath.of(declared)
     ClusterColumn(where.map(ColumnPath.sql).getOrElse(sql), declared, where)
@@ -195,9 +194,7 @@ private[zorder] object ClusteredBy {
     else
       of(table)
         .getOrElse(
-          refuse(
-            s"No clustering columns are named and ${table.name} has none of its own: say BY (a, b), or set " +
-              s"the table property '$Property' = 'a, b'."))
+          refuse("ZORDER_INVALID_COLUMNS.NONE_OF_THE_TABLE", "table" -> table.name, "property" -> Property))
 
   /** Those that the table names itself, or was last clustered by; None if there are none. */
   def of(table: ClusterTable): Option[Seq[String]] =
@@ -241,8 +238,10 @@ private[clustering] object ColumnIds {
       val now = renamed(table, run)
       run.columns.map(c =>
         now.getOrElse(c, Some(c)).getOrElse(refuse(
-          s"${table.name} has no column any more that was called $c when it was clustered by " +
-            s"(${run.columns.mkString(", ")}); say BY (...) with the columns that it has.")))
+          "ZORDER_COLUMN_NOT_FOUND.DROPPED",
+          "table" -> table.name,
+          "column" -> c,
+          "columns" -> run.columns.mkString(", "))))
     }
 
   /** The columns of a run that have another name now, with that name; None for one that was dropped. */

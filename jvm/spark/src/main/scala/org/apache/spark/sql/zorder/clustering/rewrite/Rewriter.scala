@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
 import org.apache.spark.sql.types.{DataType, MapType}
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.layout.{
   PartitionLayouts,
   ToPartition,
@@ -204,44 +204,55 @@ final private[clustering] class Rewriter(context: RunContext) {
       Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
     val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) =>
       Some(if (table.caseSensitive) leaf.column else leaf.column.map(_.toLowerCase(Locale.ROOT))))
-    val problems =
-      countProblem(plan, footers.map(_.rows).sum) ++ partitionProblem(plan, written) ++
-        Verification.compare(plan.input.footersOf(plan.files), footers, plan.input.mayBecome, stored)
-    if (problems.nonEmpty)
-      throw new ZOrderException(
-        s"The rewritten files do not hold what the table holds: ${problems.head} Nothing " +
-          "was changed; please report this with the run id " + progress.runId + ".")
+    verifyCount(plan, footers.map(_.rows).sum)
+    verifyPartitions(plan, written)
+    Verification.compare(plan.input.footersOf(plan.files), footers, plan.input.mayBecome, stored).headOption
+      .foreach(problem =>
+        refuse("ZORDER_VERIFICATION_FAILED.FOOTERS", "problem" -> problem, "run" -> progress.runId))
     if (options.verify == "checksum") {
       val before = Checksum.of(Shims.ofRows(session, Project(plan.source.copied, plan.source.plan)))
       val after = Checksum.of(target.rows(session, plan.input.dataSchema, written))
       if (before != after)
-        throw new ZOrderException(
-          s"The checksum of the rewritten rows is $after and that of the table's rows is $before: " +
-            s"nothing was changed; please report this with the run id ${progress.runId}.")
+        refuse(
+          "ZORDER_VERIFICATION_FAILED.CHECKSUM",
+          "written" -> after,
+          "read" -> before,
+          "run" -> progress.runId)
     }
     (footers, pages)
   }
 
   /** If the footers do not show how many input rows are deleted, one job counts those that are left. */
-  private def countProblem(plan: RewritePlan, written: Long): Option[String] =
-    if (plan.files.files.forall(_.deleted.isDefined)) None
-    else Some(Shims.ofRows(session, plan.source.plan).count()).filter(_ != written)
-      .map(left => s"The files read hold $left rows that are not deleted and the files written $written.")
+  private def verifyCount(plan: RewritePlan, written: Long): Unit =
+    if (!plan.files.files.forall(_.deleted.isDefined)) {
+      val left = Shims.ofRows(session, plan.source.plan).count()
+      if (left != written)
+        refuse(
+          "ZORDER_VERIFICATION_FAILED.ROWS",
+          "read" -> left,
+          "written" -> written,
+          "run" -> progress.runId)
+    }
 
   /**
    * Partition values are not in the files of most formats, and a value that is written and read in other ways moves
    * rows to another partition. A copy of a format that computes its partitions has none.
    */
-  private def partitionProblem(plan: RewritePlan, written: Seq[WrittenFile]): Option[String] = {
+  private def verifyPartitions(plan: RewritePlan, written: Seq[WrittenFile]): Unit = {
     val schema = table.partitionSchema
     val zone = session.sessionState.conf.sessionLocalTimeZone
     def differ(read: String, wrote: String): Boolean =
       if (schema.isEmpty) request.into.isEmpty && read != wrote
       else PartitionValues.of(read, schema, zone) != PartitionValues.of(wrote, schema, zone)
     written.map(w => (w, plan.outputs.each(w.number).directory))
-      .collectFirst {
-        case (w, read) if differ(read, w.file.partition) =>
-          s"Rows of the partition $read were written into the partition ${w.file.partition} (${w.path})."
+      .foreach { case (w, read) =>
+        if (differ(read, w.file.partition))
+          refuse(
+            "ZORDER_VERIFICATION_FAILED.PARTITION",
+            "partition" -> read,
+            "written" -> w.file.partition,
+            "file" -> w.path,
+            "run" -> progress.runId)
       }
   }
 

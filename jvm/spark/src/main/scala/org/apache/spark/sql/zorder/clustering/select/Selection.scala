@@ -10,8 +10,7 @@ import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.stats.measure.{AvoidableReads, Spacing}
 import org.apache.spark.sql.zorder.conf.NearestName
-import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Folding, Normalization}
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.shims.Shims
@@ -171,39 +170,44 @@ private[zorder] object WhereCondition {
     val analyzed =
       try Shims.ofRows(session, LocalRelation(columns)).where(expr(where)).queryExecution.analyzed
       catch {
-        case e: AnalysisException => refuse(why(session, table, schema, where, e))
+        case e: AnalysisException => notResolved(session, table, schema, where, e)
       }
     val folded =
       try Folding(analyzed)
       catch {
-        case NonFatal(e) => refuse(s"WHERE $where cannot be evaluated: ${ZOrderException.firstLine(e)}.")
+        case NonFatal(e) =>
+          refuse("ZORDER_INVALID_WHERE.NOT_EVALUATED", "where" -> where, "cause" -> firstLine(e))
       }
     folded match {
       case Filter(condition, _) if !condition.deterministic =>
-        refuse(s"WHERE $where says something else at every evaluation: use a deterministic condition.")
+        refuse("ZORDER_INVALID_WHERE.NOT_DETERMINISTIC", "where" -> where)
       case Filter(condition, _) if condition.exists(_.isInstanceOf[SubqueryExpression]) =>
-        refuse(s"WHERE $where holds a subquery: put its result in its place.")
+        refuse("ZORDER_INVALID_WHERE.SUBQUERY", "where" -> where)
       case Filter(condition, _) =>
         val partitioning = partitionColumns.map(p => columns.find(_.name == p).get)
         WhereCondition(ColumnPath.asDeclared(condition, columns), partitioning)
-      case _ => refuse(s"WHERE $where is not a condition on the columns of one row.")
+      case _ => refuse("ZORDER_INVALID_WHERE.NOT_A_CONDITION", "where" -> where)
     }
   }
 
-  private def why(
+  private def notResolved(
       session: ClassicSession,
       table: String,
       schema: StructType,
       where: String,
-      e: AnalysisException): String = {
+      e: AnalysisException): Nothing = {
     val same = session.sessionState.conf.resolver
     val names = session.sessionState.sqlParser.parseExpression(where)
       .collect { case a: UnresolvedAttribute => a.nameParts.head }
     names.find(n => !schema.exists(f => same(f.name, n))) match {
       case Some(n) =>
-        s"WHERE names a column $n that $table does not have.${NearestName.hint(n, schema.fieldNames)} " +
-          s"Its columns are ${schema.fieldNames.take(20).mkString(", ")}."
-      case None => s"WHERE $where cannot be resolved: ${ZOrderException.firstLine(e)}."
+        refuse(
+          "ZORDER_COLUMN_NOT_FOUND.IN_WHERE",
+          "column" -> n,
+          "table" -> table,
+          "hint" -> NearestName.hint(n, schema.fieldNames),
+          "columns" -> schema.fieldNames.take(20).mkString(", "))
+      case None => refuse("ZORDER_INVALID_WHERE.NOT_RESOLVED", "where" -> where, "cause" -> firstLine(e))
     }
   }
 
