@@ -63,7 +63,8 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
   test("an unknown name is refused in every place, as it was written, with the nearest one") {
     def meant(key: String)(body: => Any): String = refused("MISSPELT", key)(body)("suggestion")
     assert(meant("fileCont")(merged("fileCont" -> "1")) == "fileCount")
-    assert(meant("zorder.codek")(RunOptions.merge(none, Map("zorder.codek" -> "zstd"), none)) == "zorder.codec")
+    assert(meant("zorder.codek")(
+      RunOptions.merge(none, Map("zorder.codek" -> "zstd"), none)) == "zorder.codec")
     assert(meant("spark.zorder.minGian")(
       RunOptions.merge(none, none, Map("spark.zorder.minGian" -> "1"))) == "spark.zorder.minGain")
   }

@@ -98,7 +98,9 @@ class LayoutJsonSuite extends AnyFunSuite {
       val e = intercept[ZOrderException](LayoutJson.read(text))
       val message = e.getMessage
       assert(!message.contains('\n') && message.length < 250, message)
-      assert(Seq("NOT_READABLE", "VERSION").map(c => s"ZORDER_INVALID_LAYOUT.$c").contains(e.condition), message)
+      assert(
+        Set("ZORDER_INVALID_LAYOUT.NOT_READABLE", "ZORDER_INVALID_LAYOUT.VERSION").contains(e.condition),
+        message)
     }
   }
 }

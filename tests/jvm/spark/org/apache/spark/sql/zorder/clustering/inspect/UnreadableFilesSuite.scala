@@ -18,7 +18,8 @@ class UnreadableFilesSuite extends AnyFunSuite {
 
   private def said(e: Throwable): ZOrderException = explained(e).asInstanceOf[ZOrderException]
 
-  private def ofTask(cause: Throwable): SparkException = new SparkException("Job aborted due to stage failure", cause)
+  private def ofTask(cause: Throwable): SparkException =
+    new SparkException("Job aborted due to stage failure", cause)
 
   private def reading(cause: Throwable): SparkException =
     ofTask(new SparkException(s"Encountered error while reading file $file. Details:", cause))
@@ -30,7 +31,7 @@ class UnreadableFilesSuite extends AnyFunSuite {
     Seq(
       reading(new NullPointerException) -> "NullPointerException",
       reading(new EOFException) -> "EOFException",
-      reading(new IndexOutOfBoundsException("0 out of bounds")) -> "IndexOutOfBoundsException: 0 out of bounds",
+      reading(new IndexOutOfBoundsException("no 0")) -> "IndexOutOfBoundsException: no 0",
       ofTask(new ParquetDecodingException(
         s"Can not read value at 0 in block -1 in file $file",
         new IOException("corrupt"))) -> "corrupt"
@@ -49,7 +50,7 @@ class UnreadableFilesSuite extends AnyFunSuite {
       new FileNotFoundException("/t/part-0.parquet (Permission denied)") -> "ZORDER_NO_PERMISSION.RUN",
       reading(new FileNotFoundException(s"File $file does not exist")) -> "ZORDER_CONFLICT.FILE_GONE",
       new IOException("Connection reset") -> "ZORDER_STORAGE_FAILED.RUN",
-      ofTask(new IndexOutOfBoundsException("0 out of bounds")) -> "ZORDER_TASK_FAILED"
+      ofTask(new IndexOutOfBoundsException("no 0")) -> "ZORDER_TASK_FAILED"
     ).foreach { case (e, condition) =>
       val found = said(e)
       assert(found.condition == condition && found.getSuppressed.toSeq == Seq(e), e)

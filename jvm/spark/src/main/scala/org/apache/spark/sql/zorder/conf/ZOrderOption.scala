@@ -15,8 +15,8 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
  * @param default
  *   as a user would write it, or a phrase where the default depends on the table
  * @param set
- *   puts the value that was found under a key into the options; refuses a bad one by that key, so that the user finds
- *   the place
+ *   puts the value that was found under a key into the options; refuses a bad one by that key, so that the user
+ *   finds the place
  */
 final case class ZOrderOption(
     name: String,
@@ -228,7 +228,8 @@ object ZOrderOption {
         case Some(nearest) =>
           val suggestion = key.take(prefix.length) + nearest
           refuse("ZORDER_INVALID_OPTION.MISSPELT", "option" -> key, "suggestion" -> suggestion)
-        case None => refuse("ZORDER_INVALID_OPTION.UNKNOWN", "option" -> key, "options" -> names.mkString(", "))
+        case None =>
+          refuse("ZORDER_INVALID_OPTION.UNKNOWN", "option" -> key, "options" -> names.mkString(", "))
       }
     }
   }

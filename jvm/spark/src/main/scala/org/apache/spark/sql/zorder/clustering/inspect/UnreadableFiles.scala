@@ -56,7 +56,8 @@ private[zorder] object UnreadableFiles {
   private def ofStorage(table: String, e: Throwable, causes: Seq[Throwable]): Option[ZOrderException] = {
     val parameters = Seq("table" -> table, "cause" -> firstLine(causes.head))
     causes.collectFirst {
-      case StorageFailure(said) if StorageFailure.isFull(said) => over(e, "ZORDER_NO_SPACE.RUN", parameters: _*)
+      case StorageFailure(said) if StorageFailure.isFull(said) =>
+        over(e, "ZORDER_NO_SPACE.RUN", parameters: _*)
       case denied if isDenied(denied) => over(e, "ZORDER_NO_PERMISSION.RUN", parameters: _*)
       case _: FileNotFoundException =>
         val gone = new ZOrderConflictException("ZORDER_CONFLICT.FILE_GONE", parameters: _*)

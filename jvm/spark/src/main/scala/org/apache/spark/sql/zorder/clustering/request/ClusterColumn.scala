@@ -76,9 +76,9 @@ object ColumnResolver {
    */
   def nameOf(df: DataFrame, column: Column): String =
     resolved(df, column)(cause =>
-      refuse("ZORDER_COLUMN_NOT_FOUND.IN_DATAFRAME", "column" -> column, "cause" -> cause)).flatMap(ColumnPath.of)
-      .map(path => QuotingUtils.quoteNameParts(path)).getOrElse(
-        refuse("ZORDER_INVALID_COLUMNS.EXPRESSION", "column" -> column))
+      refuse("ZORDER_COLUMN_NOT_FOUND.IN_DATAFRAME", "column" -> column, "cause" -> cause))
+      .flatMap(ColumnPath.of).map(path => QuotingUtils.quoteNameParts(path))
+      .getOrElse(refuse("ZORDER_INVALID_COLUMNS.EXPRESSION", "column" -> column))
 
   /**
    * The expression of a column over these rows; None for one over several rows, such as a window.
