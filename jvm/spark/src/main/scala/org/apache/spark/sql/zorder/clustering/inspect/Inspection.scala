@@ -260,7 +260,7 @@ object Inspection {
       options: RunOptions): Inspection = {
     val footers = selected.footers.getOrElse(Footers.read(session, selected.files, statistics.columns))
     val inputProperties = InputProperties.of(footers)
-    inputProperties.refusals.headOption.foreach(refuse(_))
+    inputProperties.refusals.headOption.foreach(refused => throw refused)
     // Spark's vectorized reader does not know decimals of few digits as byte strings, its other one does
     if (inputProperties.shortBinaryDecimals) session.conf.set(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key, "false")
     val union = InputSchema.of(session, table, footers, options)
@@ -298,7 +298,7 @@ private object InputSchema {
     case None =>
       if (table.caseSensitive) {
         refuseTwoSpellings(footers)
-        table.declared.flatMap(FileSpelling.problem(_, footers)).foreach(refuse(_))
+        table.declared.flatMap(FileSpelling.problem(_, footers)).foreach(refused => throw refused)
       }
       val union =
         accepted(SchemaUnion.of(footers, table.declared, table.caseSensitive, options.timestampType))
@@ -319,10 +319,12 @@ private object InputSchema {
       case None => SchemaUnion.of(footers, None, caseSensitive = true, options.timestampType)
     })
 
+  /** Refuses the files by the first problem; the others are suppressed errors of it. */
   private def accepted(union: SchemaUnion): SchemaUnion = {
-    val more = union.refusals.length - 1
-    union.refusals.headOption.foreach(first =>
-      refuse(first + (if (more > 0) s" (And ${more} more like it.)" else "")))
+    union.refusals.headOption.foreach { first =>
+      union.refusals.tail.foreach(first.addSuppressed)
+      throw first
+    }
     union
   }
 
