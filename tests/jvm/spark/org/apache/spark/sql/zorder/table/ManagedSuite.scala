@@ -290,7 +290,7 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
   test("on an object store a managed table without partitions is refused") {
     flat()
     val meta = spark.sessionState.catalog.getTableMetadata(TableIdentifier("m", Some("default")))
-    val said = CatalogResolver.onObjectStore("m", meta)
+    val said = refused(CatalogResolver.refuseOnObjectStore("m", meta))
     assert(said.contains("INTO") && said.contains("EXTERNAL"))
   }
 }

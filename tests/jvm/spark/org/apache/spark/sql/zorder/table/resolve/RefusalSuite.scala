@@ -9,7 +9,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableFixture, TableRef}
+import org.apache.spark.sql.zorder.table.{ClusterTable, FormatDescriptor, TableFixture, TableRef}
 import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 4: what is refused, with the statement that is right instead. */
@@ -22,51 +22,65 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     assert(message.trim.endsWith(".") || message.contains("?"))
   }
 
+  private def refuses(condition: String, parts: String*)(body: => Any): Unit = {
+    val e = intercept[ZOrderException](body)
+    assert(e.condition === s"ZORDER_$condition" && e.getErrorClass === e.condition)
+    assert(parts.filterNot(e.sentence.contains) === Nil)
+    assert(e.sentence.endsWith(".") || e.sentence.endsWith("?"))
+  }
+
   test("a path that is not there, with the nearest name") {
     val path = plain("orders")
     val wrong = path.replace("orders", "ordres")
-    says("nothing at", new File(path).getName)(open(wrong))
+    refuses("TABLE_NOT_FOUND.PATH", "nothing at", s"Did you mean ${new File(path).getName}?")(open(wrong))
+    val e = intercept[ZOrderException](open(wrong))
+    assert(e.getSqlState === "42P01" && e.getMessageParameters.get("path").endsWith(wrong))
+    assert(e.getMessage.startsWith("[ZORDER_TABLE_NOT_FOUND.PATH] There is nothing at "))
   }
 
   test("a file, a pattern, an empty path, the root") {
     val path = plain("file")
-    says("is a file", path)(open(listed(path).find(_.getName.endsWith(".parquet")).get.getPath))
-    says("pattern", "WHERE")(open(s"$path/*"))
-    says("empty")(open(" "))
-    says("root")(open("/"))
+    val file = listed(path).find(_.getName.endsWith(".parquet")).get.getPath
+    refuses("DIRECTORY_REFUSED.NOT_A_DIRECTORY", "is a file", path)(open(file))
+    refuses("DIRECTORY_REFUSED.PATTERN", "pattern", "WHERE")(open(s"$path/*"))
+    refuses("DIRECTORY_REFUSED.EMPTY_PATH", "empty")(open(" "))
+    refuses("DIRECTORY_REFUSED.FILE_SYSTEM_ROOT", "root")(open("/"))
   }
 
-  test("colons, and schemes without a file system") {
+  test("colons, schemes without a file system, file systems that cannot be opened") {
     def found(path: String): Any = TableResolver.open(classic, TableRef.Location(path))
     val path = s"${dir("colon")}/t:1"
     rows(0, 3).write.parquet(path)
     assert(ids(path) === Seq(0, 1, 2), "Spark reads and writes it")
-    says("colon", "rename")(found(path))
+    refuses("DIRECTORY_REFUSED.COLON_IN_NAME", "colon", "rename")(found(path))
     assert(TableResolver.locate(classic, TableRef.Location(path)).files().size === 1, "who reads may")
-    says("no path", "in full")(found("t:1"))
-    says("no file system for nowhere://b/t", "jar")(found("nowhere://b/t"))
+    refuses("DIRECTORY_REFUSED.INVALID_PATH", "no path", "in full")(found("t:1"))
+    refuses("SESSION_REFUSED.NO_FILE_SYSTEM", "for nowhere://b/t", "jar")(found("nowhere://b/t"))
+    refuses("STORAGE_FAILED.FILE_SYSTEM", "The file system of hdfs:///t", "no host")(found("hdfs:///t"))
     spark.sql(s"CREATE TABLE colon USING parquet LOCATION '$path'")
-    try says("colon", "rename")(openName("colon"))
+    try refuses("DIRECTORY_REFUSED.COLON_IN_NAME", "colon", "rename")(openName("colon"))
     finally spark.sql("DROP TABLE colon")
     val source = open(plain("source"))
-    says("colon")(IntoTarget.open(classic, s"${dir("copy")}/c:1", source))
-    says("no path")(IntoTarget.open(classic, "c:1", source))
+    refuses("DIRECTORY_REFUSED.COLON_IN_NAME")(IntoTarget.open(classic, s"${dir("copy")}/c:1", source))
+    refuses("DIRECTORY_REFUSED.INVALID_PATH")(IntoTarget.open(classic, "c:1", source))
     val other = partitioned("other")
     assert(new File(s"$other/p=1").renameTo(new File(s"$other/p=a:1")))
-    says("p=a:1", "colon")(found(other))
+    refuses("DIRECTORY_REFUSED.COLON_IN_FILE_NAME", "p=a:1", "colon")(found(other))
   }
 
   test("other formats by path") {
     Seq(
-      "_delta_log/0.json" -> "Delta table",
+      "_delta_log/0.json" -> "is a Delta table",
       ".hoodie/hoodie.properties" -> "is a Hudi table",
-      "metadata/v1.metadata.json" -> "Iceberg table",
-      "_spark_metadata/0" -> "streaming").foreach {
+      "metadata/v1.metadata.json" -> "is an Iceberg table").foreach {
       case (file, says0) =>
         val path = plain("format")
         write(s"$path/$file", "{}")
         says(says0)(open(path))
     }
+    val path = plain("stream")
+    write(s"$path/_spark_metadata/0", "{}")
+    refuses("TABLE_REFUSED.STREAMING_SINK", "streaming")(open(path))
   }
 
   test("a directory inside a table of another format, whose adapter is not there") {
@@ -78,7 +92,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
         val path = plain("around")
         write(s"$path/$file", "{}")
         rows(0, 3).write.parquet(s"$path/inside")
-        says(s"lies inside the $format table")(open(s"$path/inside"))
+        refuses("DIRECTORY_REFUSED.INSIDE_FORMAT_TABLE", s"inside the $format table")(open(s"$path/inside"))
       }
   }
 
@@ -101,7 +115,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
 
   test("object stores in place") {
     Seq("s3a", "s3", "gs", "abfss", "wasbs", "oss", "cosn").foreach { scheme =>
-      says("INTO", "register")(open(s"$scheme://bucket/t"))
+      refuses("DIRECTORY_REFUSED.OBJECT_STORE", "INTO", "register")(open(s"$scheme://bucket/t"))
     }
   }
 
@@ -109,13 +123,13 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     val path = partitioned("beside")
     val loose = plain("loose")
     copyFile(listed(loose).find(_.getName.endsWith(".parquet")).get.getPath, s"$path/x.parquet")
-    says("beside them")(open(path))
+    refuses("DIRECTORY_REFUSED.FILES_BESIDE_PARTITIONS", "(x.parquet)")(open(path))
     rows(0, 3).write.parquet(s"$loose/sub")
-    says("not a partition directory")(open(loose))
+    refuses("DIRECTORY_REFUSED.NOT_A_PARTITION", "sub in ")(open(loose))
     val mixed = partitioned("mixed")
     rows(0, 3).write.parquet(s"$mixed/q=1/r=2")
-    says("same columns")(open(mixed))
-    says("WHERE")(open(s"${partitioned("one")}/p=1"))
+    refuses("DIRECTORY_REFUSED.PARTITION_COLUMNS_DIFFER", "same columns")(open(mixed))
+    refuses("DIRECTORY_REFUSED.PARTITION", "WHERE")(open(s"${partitioned("one")}/p=1"))
   }
 
   test("a partition in two spellings, a partition column in the files") {
@@ -132,7 +146,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     val parent = dir("locked")
     rows(0, 3).write.parquet(s"$parent/t")
     Files.setPosixFilePermissions(new File(parent).toPath, PosixFilePermissions.fromString("r-xr-xr-x"))
-    try says("not writable", "INTO")(open(s"$parent/t"))
+    try refuses("NO_PERMISSION.WRITE", s"$parent is not writable", "INTO")(open(s"$parent/t"))
     finally {
       val open = PosixFilePermissions.fromString("rwxr-xr-x")
       Files.setPosixFilePermissions(new File(parent).toPath, open)
@@ -145,39 +159,41 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     spark.range(3).createOrReplaceTempView("passing")
     rows(0, 5).write.format("parquet").bucketBy(2, "id").saveAsTable("buckets")
     rows(0, 5).write.format("json").saveAsTable("docs")
-    says("view")(openName("sales_view"))
-    says("temporary view")(openName("passing"))
-    says("bucketed", "INTO")(openName("buckets"))
-    says("json", "USING parquet")(openName("docs"))
-    says("Did you mean sales?")(openName("slaes"))
-    says("no database")(openName("defualt.sales"))
-    says("catalog nowhere", "class path") {
+    refuses("TABLE_REFUSED.VIEW", "sales_view is a view")(openName("sales_view"))
+    refuses("TABLE_REFUSED.TEMPORARY_VIEW", "passing")(openName("passing"))
+    refuses("TABLE_REFUSED.BUCKETED", "bucketed", "INTO")(openName("buckets"))
+    refuses("TABLE_REFUSED.NOT_PARQUET", "json", "USING parquet AS SELECT * FROM docs")(openName("docs"))
+    refuses("TABLE_NOT_FOUND.TABLE", "no table slaes. Did you mean sales?")(openName("slaes"))
+    refuses("TABLE_NOT_FOUND.DATABASE", "Did you mean default?")(openName("defualt.sales"))
+    refuses("SESSION_REFUSED.CATALOG_NOT_CONFIGURED", "spark.sql.catalog.none to")(openName("none.b.c"))
+    refuses("TABLE_NOT_FOUND.OTHER_CATALOG", "catalog nowhere", "class path") {
       spark.conf.set("spark.sql.catalog.nowhere", "org.example.Missing")
       openName("nowhere.db.t")
     }
     assert(openName("spark_catalog.default.sales").files().size == 1)
     says("Delta table")(TableResolver.open(classic, TableRef.Name(Seq("delta", "/data/t"))))
-    says("orc")(TableResolver.open(classic, TableRef.Name(Seq("orc", "/data/t"))))
+    val orc = TableRef.Name(Seq("orc", "/data/t"))
+    refuses("TABLE_REFUSED.NOT_PARQUET", "orc")(TableResolver.open(classic, orc))
   }
 
   test("tables inside, around, or at the same place") {
     val outer = dir("outer")
     rows(0, 5).write.parquet(s"$outer/inner/t")
     spark.sql(s"CREATE TABLE nested USING parquet LOCATION '$outer/inner/t'")
-    says("lies inside", "nested")(open(s"$outer/inner"))
+    refuses("DIRECTORY_REFUSED.HOLDS_TABLE", "lies inside", "nested")(open(s"$outer/inner"))
     spark.sql("DROP TABLE nested")
     rows(0, 5).write.parquet(s"$outer/sub/p=1")
     spark.sql(s"CREATE TABLE above (id LONG) USING parquet LOCATION '$outer/sub'")
-    says("lies inside the table", "above")(open(s"$outer/sub/p=1"))
+    refuses("DIRECTORY_REFUSED.INSIDE_TABLE", "lies inside the table", "above")(open(s"$outer/sub/p=1"))
     spark.sql(s"CREATE TABLE twin (id LONG) USING parquet LOCATION '$outer/inner/t'")
     spark.sql(s"CREATE TABLE twin2 (id LONG) USING parquet LOCATION '$outer/inner/t'")
-    says("share the directory")(openName("twin"))
+    refuses("DIRECTORY_REFUSED.SHARED", "twin and", "twin2 share the directory")(openName("twin"))
   }
 
   test("row filters and column masks, as the plan shows them") {
     def analyzed(sql: String) = spark.sql(sql).queryExecution.analyzed
     Seq("SELECT * FROM range(5) WHERE id > 1", "SELECT 0 AS id FROM range(5)").foreach { sql =>
-      says("row filter or a column mask")(FormatRefusals.plan("t", analyzed(sql)))
+      refuses("NO_PERMISSION.ROW_FILTER", "row filter")(FormatRefusals.plan("t", analyzed(sql)))
     }
     FormatRefusals.plan("t", analyzed("SELECT * FROM range(5)"))
     spark.sql("CREATE TABLE padded (c CHAR(5), v VARCHAR(7)) USING parquet")
@@ -191,9 +207,9 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     val parquet = serde("org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe")
     FormatRefusals.hive(classic, "t", parquet)
     val orc = serde("org.apache.hadoop.hive.ql.io.orc.OrcSerde")
-    says("only Parquet")(FormatRefusals.hive(classic, "t", orc))
+    refuses("TABLE_REFUSED.NOT_PARQUET", "only Parquet")(FormatRefusals.hive(classic, "t", orc))
     spark.conf.set("spark.sql.hive.convertMetastoreParquet", "false")
-    try says("convertMetastoreParquet")(FormatRefusals.hive(classic, "t", parquet))
+    try refuses("SESSION_REFUSED.HIVE_READER", "convert")(FormatRefusals.hive(classic, "t", parquet))
     finally spark.conf.unset("spark.sql.hive.convertMetastoreParquet")
   }
 
@@ -201,7 +217,7 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     rows(0, 6).write.format("parquet").partitionBy("p").saveAsTable("lap")
     val at = openName("lap").root
     spark.sql(s"ALTER TABLE lap ADD PARTITION (p = 9) LOCATION '$at/p=1/deeper'")
-    says("lie in one another")(openName("lap"))
+    refuses("DIRECTORY_REFUSED.PARTITIONS_OVERLAP", "p=1 and p=9", "lie in one another")(openName("lap"))
   }
 
   test("the old place of a table that has moved") {
@@ -209,18 +225,19 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     rows(0, 5).write.option("path", path).format("parquet").saveAsTable("mover")
     moves("mover")
     rewriteAll(openName("mover"))
-    says("mover", "name the table")(open(path))
+    refuses("DIRECTORY_REFUSED.OLD_FILES", "mover", "name the table")(open(path))
   }
 
   test("a copy: not empty, a file, inside the source") {
     val table = open(plain("source"))
-    says("not empty")(IntoTarget.open(classic, plain("full"), table))
-    says("inside the table")(IntoTarget.open(classic, s"${table.root}/copy", table))
-    says("holds the table")(IntoTarget.open(classic, table.root.getParent.toString, open(plain("x"))))
+    def into(path: String, source: ClusterTable = table) = IntoTarget.open(classic, path, source)
+    refuses("TARGET_REFUSED.NOT_EMPTY", "not empty")(into(plain("full")))
+    refuses("TARGET_REFUSED.INSIDE_TABLE", "inside the table")(into(s"${table.root}/copy"))
+    refuses("TARGET_REFUSED.HOLDS_TABLE")(into(table.root.getParent.toString, open(plain("x"))))
+    refuses("TARGET_REFUSED.FILE_SYSTEM_ROOT")(into("/"))
     val file = dir("afile")
     write(file, "x")
-    says("is a file")(IntoTarget.open(classic, file, table))
-    assert(refused(ZOrderException.refuse("x.")) == "x.")
+    refuses("TARGET_REFUSED.NOT_A_DIRECTORY", "is a file")(into(file))
   }
 
   test("a copy is put in place with its state") {

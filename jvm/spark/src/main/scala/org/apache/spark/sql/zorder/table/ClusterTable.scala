@@ -172,7 +172,8 @@ trait ClusterTable {
   def rollback(statement: String): String
 
   /** When a format that keeps its own list of files knows of no run that could be undone. */
-  final private[table] def refuseNoRun(): Nothing = refuse(s"There is no run of $name to roll back.")
+  final private[table] def refuseNoRun(): Nothing =
+    refuse("ZORDER_CANNOT_ROLL_BACK.NO_RUN", "table" -> name)
 
   /** Removes all our traces. */
   def remove(): Unit

@@ -63,9 +63,9 @@ private[table] object ActiveStreams {
       source <- progress.sources.toSeq
       path <- reads(source.description) if touches(path, root)
     } refuse(
-      s"The streaming query ${Option(query.name).getOrElse(query.id.toString)} reads $path and would " +
-        "deliver all rows again after a run, or miss later ones; stop it first, and start it with a new checkpoint, " +
-        "or write a copy with INTO 'path'.")
+      "ZORDER_SESSION_REFUSED.STREAMING_READER",
+      "query" -> Option(query.name).getOrElse(query.id.toString),
+      "path" -> path)
 
   private[table] def reads(description: String): Option[Path] = description match {
     case FileSource(path) => Try(new Path(path)).toOption

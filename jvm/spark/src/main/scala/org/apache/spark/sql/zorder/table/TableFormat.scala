@@ -48,9 +48,7 @@ private[table] object TableFormatRegistry extends Logging {
         catch {
           case e: LinkageError =>
             logWarning(s"The ${descriptor.name} adapter failed", e)
-            refuse(
-              s"The version of ${descriptor.name} on the class path is not one that this jar works with " +
-                s"($e); docs/guide/formats.md lists those that do.")
+            refuse("ZORDER_SESSION_REFUSED.FORMAT_VERSION", "format" -> descriptor.name, "cause" -> e)
         }
       }
     }.take(1).toList.headOption
@@ -96,7 +94,7 @@ private[table] object TableFormatRegistry extends Logging {
  * @param otherLines
  *   what to do on such a line
  * @param notFound
- *   why the adapter cannot open a table although the format is there, and what to do
+ *   the condition of a table that the adapter cannot open although the format is there
  */
 final private[zorder] case class FormatDescriptor(
     name: String,
@@ -138,8 +136,7 @@ private[zorder] object FormatDescriptor {
     formatClass = "org.apache.spark.sql.delta.DeltaLog",
     adapter = "delta.DeltaFormat",
     otherLines = "run it on Spark 3.5, 4.0, 4.1 or 4.2",
-    notFound = "that Delta's catalog has not given; set spark.sql.catalog.spark_catalog = " +
-      "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+    notFound = "ZORDER_SESSION_REFUSED.DELTA_CATALOG")
 
   val Iceberg: FormatDescriptor = FormatDescriptor(
     "Iceberg",
@@ -148,8 +145,7 @@ private[zorder] object FormatDescriptor {
     formatClass = "org.apache.iceberg.spark.SparkReadConf",
     adapter = "iceberg.IcebergFormat",
     otherLines = "run it on Spark 3.5, 4.0 or 4.1",
-    notFound = "that no catalog of this session has given; name it as its catalog does " +
-      "(spark.sql.catalog.<name> = org.apache.iceberg.spark.SparkCatalog, or SparkSessionCatalog for spark_catalog)")
+    notFound = "ZORDER_SESSION_REFUSED.ICEBERG_CATALOG")
 
   val Hudi: FormatDescriptor = FormatDescriptor(
     "Hudi",
@@ -158,7 +154,7 @@ private[zorder] object FormatDescriptor {
     formatClass = "org.apache.hudi.HoodieCLIUtils",
     adapter = "hudi.HudiFormat",
     otherLines = "run it on Spark 3.5 with Scala 2.12, or run Hudi's own CALL run_clustering",
-    notFound = "that this session cannot open; name it by its path")
+    notFound = "ZORDER_SESSION_REFUSED.HUDI_BY_NAME")
 
   /** In the order in which adapters are asked. */
   val all: Seq[FormatDescriptor] = Seq(Delta, Iceberg, Hudi)

@@ -61,16 +61,16 @@ private[table] object CatalogResolver {
       options: Map[String, String]): ParquetTable = {
     val name = parts.mkString(".")
     val catalog = session.sessionState.catalog
-    if (catalog.isTempView(parts))
-      refuse(s"$name is a temporary view; name the table that it reads.")
+    if (catalog.isTempView(parts)) refuse("ZORDER_TABLE_REFUSED.TEMPORARY_VIEW", "table" -> name)
     val ident = CatalogName.identifier(session, parts)
-    if (!catalog.databaseExists(ident.database.get)) {
-      val hint = NearestName.hint(ident.database.get, catalog.listDatabases())
-      refuse(s"There is no database ${ident.database.get}, so no table $name.$hint")
+    val database = ident.database.get
+    if (!catalog.databaseExists(database)) {
+      val hint = NearestName.hint(database, catalog.listDatabases())
+      refuse("ZORDER_TABLE_NOT_FOUND.DATABASE", "database" -> database, "table" -> name, "hint" -> hint)
     }
     if (!catalog.tableExists(ident)) {
-      val known = catalog.listTables(ident.database.get).map(_.table)
-      refuse(s"There is no table $name.${NearestName.hint(ident.table, known)}")
+      val known = catalog.listTables(database).map(_.table)
+      refuse("ZORDER_TABLE_NOT_FOUND.TABLE", "table" -> name, "hint" -> NearestName.hint(ident.table, known))
     }
     val meta = catalog.getTableMetadata(ident)
     checkKind(session, name, meta)
@@ -79,15 +79,13 @@ private[table] object CatalogResolver {
   }
 
   private def checkKind(session: ClassicSession, name: String, meta: CatalogTable): Unit = {
-    if (meta.tableType == CatalogTableType.VIEW) refuse(s"$name is a view; name the table that it reads.")
+    if (meta.tableType == CatalogTableType.VIEW) refuse("ZORDER_TABLE_REFUSED.VIEW", "table" -> name)
     meta.provider.map(_.toLowerCase(Locale.ROOT)).getOrElse("hive") match {
       case "parquet" | "org.apache.spark.sql.parquet" =>
       case "hive" => FormatRefusals.hive(session, name, meta)
       case other => FormatRefusals.provider(name, other)
     }
-    if (meta.bucketSpec.isDefined)
-      refuse(s"$name is bucketed, and a clustered rewrite would break its buckets; " +
-        "recreate it without CLUSTERED BY ... INTO n BUCKETS (CREATE TABLE ... AS SELECT), and cluster that.")
+    if (meta.bucketSpec.isDefined) refuse("ZORDER_TABLE_REFUSED.BUCKETED", "table" -> name)
   }
 
   private def checkPlan(session: ClassicSession, name: String, ident: TableIdentifier): Unit =
@@ -110,7 +108,7 @@ private[table] object CatalogResolver {
       PathRefusals.named(root)
       LocalRefusals.link(root, Some(name))
       val renames = AtomicRenames.on(session, fs)
-      if (!renames && way == CommitWay.Exchange) refuse(onObjectStore(name, meta))
+      if (!renames && way == CommitWay.Exchange) refuseOnObjectStore(name, meta)
       if (managed && renames) RenamedTable.adopt(fs, root, identity)
     }
     val beside = JournalStore.beside(fs, root)
@@ -168,7 +166,7 @@ private[table] object CatalogResolver {
   }
 
   private def gone(name: String, root: Path): Nothing =
-    refuse(s"The directory of $name, $root, is gone; restore it, or drop the table.")
+    refuse("ZORDER_TABLE_NOT_FOUND.DIRECTORY_GONE", "table" -> name, "dir" -> root)
 
   /** The location stays and directories are exchanged, as those of a path are. */
   private def exchanged(
@@ -202,13 +200,10 @@ private[table] object CatalogResolver {
     }
   }
 
-  private[table] def onObjectStore(name: String, meta: CatalogTable): String =
+  private[table] def refuseOnObjectStore(name: String, meta: CatalogTable): Nothing =
     if (meta.partitionColumnNames.isEmpty)
-      s"$name is a managed table on an object store, where its directory cannot be exchanged in one step; " +
-        "write a copy with INTO 'path', or keep the data in an EXTERNAL table."
-    else
-      s"The partitions of $name are not in the catalog and it is on an object store; " +
-        s"run MSCK REPAIR TABLE $name first (with spark.sql.hive.manageFilesourcePartitions)."
+      refuse("ZORDER_TABLE_REFUSED.MANAGED_ON_OBJECT_STORE", "table" -> name)
+    else refuse("ZORDER_TABLE_REFUSED.PARTITIONS_NOT_IN_CATALOG", "table" -> name)
 }
 
 /** How a commit puts new data in place of old data in a table of the catalog (docs/spec.md, section 5). */
@@ -241,9 +236,7 @@ private object CommitWay {
     if (moved && options.exists { case (k, v) =>
         k.equalsIgnoreCase("location") && v.equalsIgnoreCase("keep")
       })
-      refuse(
-        s"The files of ${meta.identifier.unquotedString} have moved before, so they cannot keep their place: " +
-          "ZORDER REMOVE brings them home, and later runs keep them there.")
+      refuse("ZORDER_INVALID_OPTION.LOCATION_KEEP", "table" -> meta.identifier.unquotedString)
     val fixed = hasListedPartitions(session, meta) ||
       meta.tableType == CatalogTableType.MANAGED && meta.partitionColumnNames.isEmpty
     val agreed = moved ||
@@ -262,9 +255,9 @@ private object CatalogName {
 
   def identifier(session: ClassicSession, parts: Seq[String]): TableIdentifier = {
     val manager = session.sessionState.catalogManager
+    val name = parts.mkString(".")
     def other(catalog: String): Nothing =
-      refuse(s"${parts.mkString(".")} is in the catalog $catalog, not in Spark's own, and is no table of a " +
-        "format that is rewritten there; check the name, and that the format's jar is on the class path.")
+      refuse("ZORDER_TABLE_NOT_FOUND.OTHER_CATALOG", "table" -> name, "catalog" -> catalog)
     val current = manager.currentCatalog.name
     val local =
       if (parts.head.equalsIgnoreCase(SessionCatalog) && parts.size > 1) parts.tail
@@ -276,9 +269,8 @@ private object CatalogName {
       case Seq(table) => TableIdentifier(table, Some(session.sessionState.catalog.getCurrentDatabase))
       case Seq(db, table) => TableIdentifier(table, Some(db))
       case catalog +: _ if parts.length > 2 && !manager.isCatalogRegistered(catalog) =>
-        refuse(s"The catalog $catalog of ${parts.mkString(".")} is not configured in this session; set " +
-          s"spark.sql.catalog.$catalog to its class, and its options beside it, or give database.table.")
-      case _ => refuse(s"${parts.mkString(".")} is not the name of a table; give database.table.")
+        refuse("ZORDER_SESSION_REFUSED.CATALOG_NOT_CONFIGURED", "catalog" -> catalog, "table" -> name)
+      case _ => refuse("ZORDER_TABLE_NOT_FOUND.INVALID_NAME", "table" -> name)
     }
   }
 }

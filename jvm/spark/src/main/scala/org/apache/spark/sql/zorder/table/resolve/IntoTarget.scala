@@ -25,18 +25,16 @@ object IntoTarget {
     val asked = new Path(path)
     val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
     val target = fs.makeQualified(asked)
-    if (target.getParent == null) refuse(s"$target is the root of its file system; give a new directory.")
+    if (target.getParent == null) refuse("ZORDER_TARGET_REFUSED.FILE_SYSTEM_ROOT", "path" -> target)
     PathRefusals.named(target)
     val (mine, theirs) = (PathText.of(target), PathText.of(source.root))
     if (mine == theirs || mine.startsWith(s"$theirs/"))
-      refuse(s"$target lies inside the table ${source.name}, which would then read its own copy; " +
-        "give a directory outside of it.")
+      refuse("ZORDER_TARGET_REFUSED.INSIDE_TABLE", "path" -> target, "table" -> source.name)
     if (theirs.startsWith(s"$mine/"))
-      refuse(s"$target holds the table ${source.name}; give a directory outside of it.")
+      refuse("ZORDER_TARGET_REFUSED.HOLDS_TABLE", "path" -> target, "table" -> source.name)
     FileMoves.status(fs, target).foreach { s =>
-      if (!s.isDirectory) refuse(s"$target is a file; give a new directory.")
-      if (fs.listStatus(target).nonEmpty)
-        refuse(s"$target is not empty, and INTO never overwrites; give a new directory or empty this one.")
+      if (!s.isDirectory) refuse("ZORDER_TARGET_REFUSED.NOT_A_DIRECTORY", "path" -> target)
+      if (fs.listStatus(target).nonEmpty) refuse("ZORDER_TARGET_REFUSED.NOT_EMPTY", "path" -> target)
     }
     if (!ObjectStores.isOne(fs.getUri.getScheme)) {
       val parent = Iterator.iterate(target.getParent)(_.getParent).dropWhile(p => p != null && !fs.exists(p))
@@ -85,7 +83,7 @@ object IntoTarget {
     new StateDir(fs, staging).write(record.copy(number = 1), layouts)
     if (staging != target) {
       if (DirectoryListing.walk(fs, target).files.nonEmpty)
-        refuse(s"Somebody wrote to $target during the run; the copy was not made, give another directory.")
+        refuse("ZORDER_TARGET_REFUSED.WRITTEN_MEANWHILE", "path" -> target)
       FileMoves.deleteEmptyDirs(fs, target)
       FileMoves.rename(fs, staging, target)
     }

@@ -51,7 +51,7 @@ object Maintenance {
       dryRun: Boolean,
       late: Option[LateChoice] = None): Seq[Row] = {
     retainHours.filterNot(h => h >= 0 && !h.isInfinite).foreach { h =>
-      refuse(s"The retention of $h hours is not a length of time; give 0 or more hours.")
+      refuse("ZORDER_INVALID_OPTION.RETAIN_HOURS", "value" -> h)
     }
     val table =
       if (dryRun) TableResolver.locate(session, ref) else TableResolver.open(session, ref)
@@ -73,8 +73,7 @@ object Maintenance {
 
   private def settle(table: ClusterTable, late: LateChoice, ref: TableRef): Seq[VacuumResult] = table match {
     case plain: ParquetTable => plain.settleLate(late, s"ZORDER VACUUM ${ref.sql} LATE FILES ${late.word}")
-    case _ =>
-      refuse(s"LATE FILES is for plain Parquet, and ${table.name} has a log of its files; leave it out.")
+    case _ => refuse("ZORDER_TABLE_REFUSED.NO_LATE_FILES", "table" -> table.name)
   }
 
   /** Returns to the files before the last run; what was appended since is kept. */
@@ -100,8 +99,7 @@ object Maintenance {
       case (plain: ParquetTable, _) => plain.remove(home, statement)
       case (_, None) => table.remove()
       case (_, Some(h)) =>
-        refuse(
-          s"${h.words} is for plain Parquet; the files of ${table.name} have not moved, so leave it out.")
+        refuse("ZORDER_TABLE_REFUSED.NO_MOVED_FILES", "statement" -> h.words, "table" -> table.name)
     }
     unclaimed(session, roots)
     SessionRefresh(session, ref, Seq(before, table.root))

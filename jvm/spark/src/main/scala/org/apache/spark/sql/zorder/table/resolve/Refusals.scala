@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.table.resolve
 
+import java.io.IOException
 import java.util.Locale
 
 import scala.util.control.NonFatal
@@ -14,7 +15,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project
 import org.apache.spark.sql.catalyst.util.CharVarcharUtils
 import org.apache.spark.sql.zorder.build.BuildInfo
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{FormatDescriptor, TableFormatRegistry}
 import org.apache.spark.sql.zorder.table.file.PathText
@@ -25,9 +26,8 @@ private[table] object PathRefusals {
 
   /** What the text of a path tells. */
   def text(path: String): Unit = {
-    if (path.trim.isEmpty) refuse("The path is empty; give the directory of a Parquet table.")
-    if (path.exists("*?[{".indexOf(_) >= 0))
-      refuse(s"The path $path is a pattern; give one directory, and pick partitions by WHERE.")
+    if (path.trim.isEmpty) refuse("ZORDER_DIRECTORY_REFUSED.EMPTY_PATH")
+    if (path.exists("*?[{".indexOf(_) >= 0)) refuse("ZORDER_DIRECTORY_REFUSED.PATTERN", "path" -> path)
   }
 
   /** Refuses what is no path for Hadoop, or has no file system. */
@@ -37,33 +37,28 @@ private[table] object PathRefusals {
       try new Path(path)
       catch {
         case e: IllegalArgumentException =>
-          refuse(
-            s"$path is no path for Hadoop (${ZOrderException.firstLine(e)}); write it in full, beginning " +
-              "with / or with a scheme and a host or bucket (s3a://bucket/t).")
+          refuse("ZORDER_DIRECTORY_REFUSED.INVALID_PATH", "path" -> path, "cause" -> firstLine(e))
       }
     def none(e: Throwable): Nothing =
-      refuse(
-        s"There is no file system for $path in this session (${ZOrderException.firstLine(e)}); check the " +
-          "scheme, and that its jar is there (hadoop-aws for s3a).")
+      refuse("ZORDER_SESSION_REFUSED.NO_FILE_SYSTEM", "path" -> path, "cause" -> firstLine(e))
+    // a host that is not there, for one
+    def fails(e: Throwable): Nothing =
+      refuse("ZORDER_STORAGE_FAILED.FILE_SYSTEM", "path" -> path, "cause" -> firstLine(e))
     try {
       at.getFileSystem(session.sessionState.newHadoopConf())
       ()
     } catch {
       case e: UnsupportedFileSystemException => none(e)
       case e: RuntimeException if e.getCause.isInstanceOf[ClassNotFoundException] => none(e)
+      case e @ (_: IOException | _: IllegalArgumentException) => fails(e)
     }
   }
 
   /** Journals are named after the directory, and Hadoop takes the text before a colon for a scheme. */
   def named(root: Path): Unit =
-    if (root.getName.contains(":"))
-      refuse(s"The name of $root has a colon, and Hadoop cannot make the names beside it that a run needs; " +
-        "rename the directory.")
+    if (root.getName.contains(":")) refuse("ZORDER_DIRECTORY_REFUSED.COLON_IN_NAME", "path" -> root)
 
-  def notInPlace(root: Path): Nothing =
-    refuse(s"$root is on an object store, where a directory cannot be exchanged in one step; " +
-      "write a copy with INTO 'path', or register it (CREATE TABLE t USING parquet LOCATION ...) " +
-      "and name the table.")
+  def notInPlace(root: Path): Nothing = refuse("ZORDER_DIRECTORY_REFUSED.OBJECT_STORE", "path" -> root)
 
   /**
    * Directories that can be renamed nowhere, or only within their own part of the file system.
@@ -78,26 +73,20 @@ private[table] object PathRefusals {
       val outside = fs.getFileStatus(root.getParent)
       (root +: moving).distinct.map(fs.getFileStatus).foreach { s =>
         if (s.isEncrypted && !outside.isEncrypted)
-          refuse(s"${s.getPath} is in an encryption zone that ends there, so its files cannot be exchanged for ones " +
-            "written beside it; keep the table in a directory below the zone's root, or write a copy with INTO 'path'.")
+          refuse("ZORDER_DIRECTORY_REFUSED.ENCRYPTION_ZONE", "dir" -> s.getPath)
         if (s.isSnapshotEnabled && moving.contains(s.getPath))
-          refuse(
-            s"${s.getPath} is a snapshottable directory, which HDFS does not rename; keep the table in a " +
-              "directory below it, or write a copy with INTO 'path'.")
+          refuse("ZORDER_DIRECTORY_REFUSED.SNAPSHOTTABLE", "dir" -> s.getPath)
       }
     }
 
   /** Within one mount of viewfs a rename is that of the file system behind it. */
   def mount(fs: FileSystem, root: Path): Unit = if (fs.getUri.getScheme == "viewfs") {
     val (own, above) = (fs.resolvePath(root), fs.resolvePath(root.getParent))
-    if (own.getParent != above)
-      refuse(s"$root is a mount of viewfs, so its directory cannot be exchanged for one beside it; keep the table in " +
-        "a directory below the mount, or write a copy with INTO 'path'.")
+    if (own.getParent != above) refuse("ZORDER_DIRECTORY_REFUSED.VIEWFS_MOUNT", "path" -> root)
   }
 
   def top(root: Path): Unit =
-    if (root.getParent == null)
-      refuse(s"$root is the root of its file system; give the directory of a table.")
+    if (root.getParent == null) refuse("ZORDER_DIRECTORY_REFUSED.FILE_SYSTEM_ROOT", "path" -> root)
 
   /** Directories that belong to another format or to a stream. */
   def foreign(fs: FileSystem, root: Path): Unit = {
@@ -105,42 +94,47 @@ private[table] object PathRefusals {
     for {
       table <- Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null)
       format <- FormatDescriptor.at(fs, table)
-    } refuse(s"$root lies inside the ${format.name} table at $table; name that, and pick its part by WHERE.")
+    } refuse(
+      "ZORDER_DIRECTORY_REFUSED.INSIDE_FORMAT_TABLE",
+      "path" -> root,
+      "format" -> format.name,
+      "dir" -> table)
     if (fs.exists(new Path(root, "_spark_metadata")))
-      refuse(s"$root is written by a streaming query (_spark_metadata lists its files); " +
-        "copy its rows first (CREATE TABLE ... USING parquet AS SELECT), and cluster that.")
+      refuse("ZORDER_TABLE_REFUSED.STREAMING_SINK", "path" -> root)
   }
 
   def writable(fs: FileSystem, dir: Path, root: Path): Unit =
     try fs.access(dir, FsAction.WRITE_EXECUTE)
     catch {
       case _: AccessControlException =>
-        refuse(s"The directory $dir is not writable for this user, so the data of $root cannot be " +
-          "exchanged; ask for write access, or write a copy with INTO 'path'.")
+        refuse("ZORDER_NO_PERMISSION.WRITE", "dir" -> dir, "path" -> root)
     }
 
   /** Refuses directories whose structure an exchange would not preserve. */
   def shape(root: Path, tree: DirectoryListing): Unit = {
     val visible = tree.files.filter(f => f.length > 0 && !f.rel.split('/').exists(DirectoryListing.isHidden))
     visible.find(!_.isData).foreach { f =>
-      refuse(s"${f.rel.take(f.rel.lastIndexOf('/'))} in $root is not a partition directory but holds " +
-        "files, perhaps of another table; move it away, or name that table.")
+      refuse(
+        "ZORDER_DIRECTORY_REFUSED.NOT_A_PARTITION",
+        "dir" -> f.rel.take(f.rel.lastIndexOf('/')),
+        "path" -> root)
     }
     val (top, below) = visible.partition(!_.rel.contains('/'))
     if (top.nonEmpty && below.nonEmpty)
-      refuse(s"$root has partition directories and also files beside them (${top.head.rel}), which Spark " +
-        "does not read; move these files into partitions or away.")
+      refuse("ZORDER_DIRECTORY_REFUSED.FILES_BESIDE_PARTITIONS", "path" -> root, "file" -> top.head.rel)
     below.find(_.rel.split('/').init.map(_.takeWhile(_ != '=')).toSeq !=
       below.head.rel.split('/').init.map(_.takeWhile(_ != '=')).toSeq).foreach { f =>
-      refuse(s"The partition directories of $root do not have the same columns " +
-        s"(${below.head.rel}, ${f.rel}); move one of them away.")
+      refuse(
+        "ZORDER_DIRECTORY_REFUSED.PARTITION_COLUMNS_DIFFER",
+        "path" -> root,
+        "file" -> below.head.rel,
+        "other" -> f.rel)
     }
     visible.find(_.rel.contains(':')).foreach { f =>
-      refuse(
-        s"${f.rel} in $root has a colon in its name, which Hadoop takes for the end of a scheme; rename it.")
+      refuse("ZORDER_DIRECTORY_REFUSED.COLON_IN_FILE_NAME", "file" -> f.rel, "path" -> root)
     }
     tree.dirs.find(d => FormatDescriptor.ownDirectories(d.split('/').last)).foreach { d =>
-      refuse(s"$root holds a table of another format ($d); move it away, or name that table.")
+      refuse("ZORDER_DIRECTORY_REFUSED.HOLDS_FORMAT_TABLE", "path" -> root, "dir" -> d)
     }
   }
 }
@@ -167,14 +161,15 @@ private[table] object OverlapRefusals {
     found.foreach { case (t, at) =>
       val name = t.identifier.unquotedString
       if (at.startsWith(s"$mine/"))
-        ZOrderException.refuse(
-          s"The table $name lies inside $root; a rewrite would take its files along: name $name itself.")
+        ZOrderException.refuse("ZORDER_DIRECTORY_REFUSED.HOLDS_TABLE", "table" -> name, "path" -> root)
       if (mine.startsWith(s"$at/"))
-        ZOrderException.refuse(s"$root lies inside the table $name; name $name, and pick its part by WHERE.")
+        ZOrderException.refuse("ZORDER_DIRECTORY_REFUSED.INSIDE_TABLE", "path" -> root, "table" -> name)
       if (at == mine && self.isDefined)
         ZOrderException.refuse(
-          s"The tables ${self.get.unquotedString} and $name share the directory $root; " +
-            "drop one of them.")
+          "ZORDER_DIRECTORY_REFUSED.SHARED",
+          "table" -> self.get.unquotedString,
+          "other" -> name,
+          "path" -> root)
     }
     found.collectFirst { case (t, at) if at == mine => t }
   }
@@ -210,9 +205,7 @@ private[table] object FormatRefusals {
 
   def provider(name: String, provider: String): Nothing = {
     FormatDescriptor.ofProvider(provider).foreach(MissingFormat.refuseTable(name, _))
-    refuse(
-      s"$name is stored as ${provider.toLowerCase(Locale.ROOT)}, and only Parquet tables can be clustered; " +
-        s"copy it first: CREATE TABLE ... USING parquet AS SELECT * FROM $name.")
+    refuse("ZORDER_TABLE_REFUSED.NOT_PARQUET", "table" -> name, "format" -> provider.toLowerCase(Locale.ROOT))
   }
 
   /** A Hive table is accepted only if Spark's own Parquet reader reads it. */
@@ -221,9 +214,7 @@ private[table] object FormatRefusals {
     if (!serde.contains("parquet"))
       provider(name, s"Hive format (${meta.storage.serde.getOrElse("no serde")})")
     val converts = session.sessionState.conf.getConfString("spark.sql.hive.convertMetastoreParquet", "true")
-    if (!converts.trim.equalsIgnoreCase("true"))
-      refuse(s"Spark reads the Hive table $name through Hive's reader here; " +
-        "set spark.sql.hive.convertMetastoreParquet to true first.")
+    if (!converts.trim.equalsIgnoreCase("true")) refuse("ZORDER_SESSION_REFUSED.HIVE_READER", "table" -> name)
   }
 
   /** A filter or a computed column in the plan of a table alone is a row filter or a mask. */
@@ -234,9 +225,7 @@ private[table] object FormatRefusals {
       case f: Filter => f
       case p: Project if !padded && !p.projectList.forall(plainColumn) => p
     }
-    if (changed.isDefined)
-      refuse(s"$name has a row filter or a column mask for this user, so a rewrite would lose data; " +
-        "run as a user who sees everything.")
+    if (changed.isDefined) refuse("ZORDER_NO_PERMISSION.ROW_FILTER", "table" -> name)
   }
 
   private def plainColumn(e: org.apache.spark.sql.catalyst.expressions.Expression): Boolean = e match {
@@ -250,8 +239,12 @@ private[table] object FormatRefusals {
     val sorted = locations.toSeq.map { case (p, dir) => (PathText.of(dir) + "/", p) }.sorted
     sorted.zip(sorted.drop(1)).find { case ((a, _), (b, _)) => b.startsWith(a) }.foreach {
       case ((a, p), (_, q)) =>
-        refuse(s"The partitions $p and $q of $name lie in one another ($a); " +
-          "give each a directory of its own (ALTER TABLE ... PARTITION ... SET LOCATION).")
+        refuse(
+          "ZORDER_DIRECTORY_REFUSED.PARTITIONS_OVERLAP",
+          "partition" -> p,
+          "other" -> q,
+          "table" -> name,
+          "dir" -> a)
     }
   }
 }
@@ -259,19 +252,24 @@ private[table] object FormatRefusals {
 /** Refuses a table of a format that no adapter has opened, and says what is missing. */
 private object MissingFormat {
 
-  /** @param table its name or path, with which the sentence begins */
-  def refuseTable(table: String, format: FormatDescriptor): Nothing = {
-    val what = s"$table is ${format.aTable}"
+  /** @param table its name or path */
+  def refuseTable(table: String, format: FormatDescriptor): Nothing =
     Option(BuildInfo.formatJar(format.id)) match {
       case None =>
         refuse(
-          s"$what, and ${format.name} has no release for Spark ${BuildInfo.spark()} that this jar works " +
-            s"with; ${format.otherLines}.")
-      case Some(_) if TableFormatRegistry.isPresent(format) => refuse(s"$what ${format.notFound}.")
+          "ZORDER_SESSION_REFUSED.FORMAT_HAS_NO_RELEASE",
+          "table" -> table,
+          "kind" -> format.aTable,
+          "format" -> format.name,
+          "version" -> BuildInfo.spark(),
+          "instead" -> format.otherLines)
+      case Some(_) if TableFormatRegistry.isPresent(format) => refuse(format.notFound, "table" -> table)
       case Some(module) =>
         refuse(
-          s"$what, and ${format.name}'s classes are not on the class path; add them, as with " +
-            s"--packages $module.")
+          "ZORDER_SESSION_REFUSED.FORMAT_NOT_ON_CLASS_PATH",
+          "table" -> table,
+          "kind" -> format.aTable,
+          "format" -> format.name,
+          "module" -> module)
     }
-  }
 }

@@ -99,8 +99,7 @@ object TableResolver extends Logging {
       if (access == Access.Change) OverlapRefusals.refuse(session, root, None)
       else if (journals.isEmpty) None
       else OverlapRefusals.at(session, root)
-    if (root.getName.contains("="))
-      refuse(s"$root is a partition of a table; give the table's directory, and pick the partition by WHERE.")
+    if (root.getName.contains("=")) refuse("ZORDER_DIRECTORY_REFUSED.PARTITION", "path" -> root)
     if (access == Access.Change) {
       PathRefusals.named(root)
       LocalRefusals.link(root)
@@ -112,14 +111,12 @@ object TableResolver extends Logging {
     else UnfinishedCommits.refuseDuringExchange(root.toString, fs, journals, identity)
     val tree = checked(fs, root, access)
     tree.dirs.find(HiddenDirectories.isOurs).foreach { dir =>
-      refuse(
-        s"$root is the directory of a table of the catalog, which has partitions in $dir; name the table.")
+      refuse("ZORDER_DIRECTORY_REFUSED.CATALOG_PARTITIONS", "path" -> root, "dir" -> dir)
     }
     val moved = journals.find(j =>
       j.kind == JournalKind.Catalog && j.state == JournalState.Done && j.units.exists(_.old == root))
     moved.foreach { j =>
-      val name = TableIdentity.name(j.table)
-      refuse(s"$root holds the files that the table $name had before its last run; name the table.")
+      refuse("ZORDER_DIRECTORY_REFUSED.OLD_FILES", "path" -> root, "table" -> TableIdentity.name(j.table))
     }
     new PathParquetTable(session, text, fs, root, tree, registered = registered)
   }
@@ -150,9 +147,9 @@ object TableResolver extends Logging {
       val siblings = TextFiles.children(fs, root.getParent).filter(_.isDirectory).map(_.getPath)
         .filterNot(p => DirectoryListing.isHidden(p.getName))
       val hint = NearestName.hint(root.getName, siblings.map(_.getName))
-      refuse(s"There is nothing at $root.$hint")
+      refuse("ZORDER_TABLE_NOT_FOUND.PATH", "path" -> root, "hint" -> hint)
     } else if (!fs.getFileStatus(root).isDirectory)
-      refuse(s"$root is a file; give the directory of the table, ${root.getParent}.")
+      refuse("ZORDER_DIRECTORY_REFUSED.NOT_A_DIRECTORY", "path" -> root, "dir" -> root.getParent)
 }
 
 /** What a statement does with its table. It decides which rights are needed and whether to recover first. */

@@ -52,8 +52,7 @@ object RunClaim {
   def take(fs: FileSystem, root: Path, name: String, runId: String, skipIfRunning: Boolean): Option[RunClaim] =
     beside(root).flatMap { path =>
       if (skipIfRunning) holder(fs, path).foreach { other =>
-        throw new ZOrderConflictException(
-          s"The run $other is at work on $name: it was left alone, as skipIfRunning = true says.")
+        throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_RUN", "run" -> other, "table" -> name)
       }
       try {
         val taken =
