@@ -1,10 +1,13 @@
 package org.apache.spark.sql.zorder.table.resolve
 
 import java.io.File
+import java.net.URI
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
 import java.util.Locale
 
+import org.apache.hadoop.fs.{FileStatus, Path, RawLocalFileSystem}
+import org.apache.hadoop.security.AccessControlException
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
@@ -153,6 +156,13 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     }
   }
 
+  test("a directory that this user may not look into") {
+    spark.conf.set("fs.closed.impl", classOf[ClosedFileSystem].getName)
+    def at = TableRef.Location("closed:///t")
+    try refuses("NO_PERMISSION.OPEN", "'closed:///t'", "Permission denied")(TableResolver.locate(classic, at))
+    finally spark.conf.unset("fs.closed.impl")
+  }
+
   test("views, buckets, other providers, misspelt names") {
     rows(0, 5).write.format("parquet").saveAsTable("sales")
     spark.sql("CREATE VIEW sales_view AS SELECT * FROM sales")
@@ -250,4 +260,11 @@ class RefusalSuite extends AnyFunSuite with TableFixture {
     assert(ids(path) == (0L until 40L) && open(path).state.latest().map(_.runId).contains("r1"))
     assert(traces(path).isEmpty)
   }
+}
+
+/** A file system where nobody may look at anything. */
+class ClosedFileSystem extends RawLocalFileSystem {
+  override def getUri: URI = URI.create("closed:///")
+
+  override def getFileStatus(f: Path): FileStatus = throw new AccessControlException("Permission denied")
 }

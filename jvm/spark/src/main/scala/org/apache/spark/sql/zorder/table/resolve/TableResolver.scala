@@ -1,15 +1,18 @@
 package org.apache.spark.sql.zorder.table.resolve
 
+import java.nio.file.AccessDeniedException
 import java.util.Locale
 
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType
 import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCatalog}
 import org.apache.spark.sql.zorder.conf.NearestName
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -41,7 +44,7 @@ object TableResolver extends Logging {
   def locate(
       session: ClassicSession,
       ref: TableRef,
-      options: Map[String, String] = Map.empty): ClusterTable = {
+      options: Map[String, String] = Map.empty): ClusterTable = permitted(ref) {
     known(session, ref)
     val table = TableFormatRegistry.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read, options))
     table.unfinished.foreach(logWarning(_))
@@ -57,10 +60,22 @@ object TableResolver extends Logging {
   def open(
       session: ClassicSession,
       ref: TableRef,
-      options: Map[String, String] = Map.empty): ClusterTable = {
+      options: Map[String, String] = Map.empty): ClusterTable = permitted(ref) {
     known(session, ref)
     TableFormatRegistry.open(session, ref).getOrElse(openParquet(session, ref, options))
   }
+
+  /** HDFS and S3 have an error each for a user who may not look into a directory. */
+  private def permitted[A](ref: TableRef)(find: => A): A =
+    try find
+    catch {
+      case e @ (_: AccessControlException | _: AccessDeniedException) =>
+        throw ZOrderException.over(
+          e,
+          "ZORDER_NO_PERMISSION.OPEN",
+          "table" -> ref.sql,
+          "cause" -> ZOrderException.firstLine(e))
+    }
 
   private def known(session: ClassicSession, ref: TableRef): Unit = ref match {
     case TableRef.Location(path) => PathRefusals.known(session, path)
