@@ -63,12 +63,12 @@ class ImportSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
       def refused(arguments: String): String =
         intercept[AnalysisException](spark.sql(s"SELECT * FROM zorder_query_log($arguments)")).getMessage
       assert(
-        refused("'SELECT * FROM i_t', 'SELECT * FROM i_u'").startsWith("Query 2 of the log cannot be read: "))
+        refused("'SELECT * FROM i_t', 'SELECT * FROM i_u'").contains("Query 2 of the log cannot be read: "))
       val usage = "zorder_query_log takes constant strings, as in SELECT * FROM " +
         "zorder_query_log('SELECT * FROM t WHERE a = 1')."
       Seq("", "1", "NULL", "array('x', NULL)").foreach(a => assert(refused(a).contains(usage), a))
       val gone = intercept[AnalysisException](spark.sql("SELECT * FROM zorder_event_log('/nowhere/at/all')"))
-      assert(gone.getMessage.startsWith("There is no event log at file:/nowhere/at/all."))
+      assert(gone.getMessage.contains("There is no event log at file:/nowhere/at/all."))
     }
   }
 

@@ -133,12 +133,12 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixtur
       Files.delete(Paths.get(log))
       Files.write(Paths.get(log), Array[Byte](1))
       assert(stop().getString(1) === "STOPPED")
-      val refused = intercept[ZOrderException](start(log)).getMessage
-      assert(refused.startsWith("The query log cannot be written to file:"), refused)
+      val refused = intercept[ZOrderException](start(log))
+      assert(refused.sentence.startsWith("The query log cannot be written to file:"), refused)
     }
-    val where = intercept[ZOrderException](spark.sql("ZORDER LOG START").collect()).getMessage
-    assert(
-      where === "Say where the log goes: ZORDER LOG START '/logs/queries', or SET spark.zorder.queryLog.path.")
+    val where = intercept[ZOrderException](spark.sql("ZORDER LOG START").collect())
+    assert(where.condition === "ZORDER_INVALID_QUERY_LOG.NO_PLACE")
+    assert(where.getMessageParameters.get("setting") === "spark.zorder.queryLog.path")
   }
 
   test("statistics of the catalog say how much a value selects") {

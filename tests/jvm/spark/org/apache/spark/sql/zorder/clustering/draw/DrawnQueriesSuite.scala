@@ -135,7 +135,7 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
       spark.table("l_min").write.parquet(dir.resolve("log").toString)
       assert(QueryLog.read(session, dir.resolve("log").toString).queries === log.queries)
       assert(QueryLog.of(session, RunOptions()).isEmpty)
-      def refused(name: String): String = intercept[ZOrderException](QueryLog.read(session, name)).getMessage
+      def refused(name: String): String = intercept[ZOrderException](QueryLog.read(session, name)).sentence
       assert(refused("no_log").startsWith("The query log no_log cannot be read: "))
       assert(refused("/no/log").startsWith("The query log /no/log cannot be read: "))
       spark.range(1).createOrReplaceTempView("l_bad")

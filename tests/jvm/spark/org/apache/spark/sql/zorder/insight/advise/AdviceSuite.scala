@@ -177,11 +177,11 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
         "").contains("clustering_advice takes a table or a path and perhaps a query log, as in SELECT * " +
         "FROM clustering_advice('db.t', 'db.queries')."))
       assert(refused("'/not/there'").contains("There is nothing at file:/not/there."))
-      assert(refused(s"'$path', 'no_log'").startsWith("The query log no_log cannot be read: "))
+      assert(refused(s"'$path', 'no_log'").contains("The query log no_log cannot be read: "))
       spark.sql("SELECT 'other' `table`, array(array(named_struct('column', 'a', 'kind', 'equal'))) boxes")
         .createOrReplaceTempView("other_log")
       assert(
-        refused(s"'$path', 'other_log'").startsWith("The query log other_log has no query with a filter on "))
+        refused(s"'$path', 'other_log'").contains("The query log other_log has no query with a filter on "))
     }
   }
 }

@@ -5,14 +5,16 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.sql.Timestamp
 
 import scala.collection.JavaConverters._
+import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.deploy.history.EventLogFileReader
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.querylog.scan.{ColumnStatistics, PlanInfo}
+import org.apache.spark.util.Utils
 
 /**
  * The queries of applications that have run, from Spark's event logs: single files or directories of them,
@@ -25,7 +27,7 @@ object EventLogImport {
   def queries(session: ClassicSession, path: String): Seq[LoggedQuery] = {
     val root = new Path(path)
     val fs = root.getFileSystem(session.sessionState.newHadoopConf())
-    if (!fs.exists(root)) refuse(s"There is no event log at ${fs.makeQualified(root)}.")
+    if (!fs.exists(root)) refuse("ZORDER_INVALID_QUERY_LOG.NO_EVENT_LOG", "path" -> fs.makeQualified(root))
     QueryShape.counted(files(fs, root).flatMap(read(fs, _)))
   }
 
@@ -38,18 +40,20 @@ object EventLogImport {
 
   /** A log that ends in the middle of a line belongs to an application that is still running. */
   private def read(fs: FileSystem, file: Path): Seq[LoggedQuery] = {
-    val reader = new BufferedReader(new InputStreamReader(EventLogFileReader.openEventLog(file, fs), UTF_8))
     var timeZone = "UTC"
-    try reader.lines.iterator.asScala.flatMap { line =>
-        if (line.contains("SparkListenerEnvironmentUpdate")) {
-          timeZone = zone(line).getOrElse(timeZone)
-          Nil
-        } else if (line.contains("SparkListenerSQLExecutionStart")) started(line, timeZone)
-        else Nil
-      }.toVector
+    try Utils.tryWithResource(
+        new BufferedReader(new InputStreamReader(EventLogFileReader.openEventLog(file, fs), UTF_8)))(
+        _.lines.iterator.asScala.flatMap { line =>
+          if (line.contains("SparkListenerEnvironmentUpdate")) {
+            timeZone = zone(line).getOrElse(timeZone)
+            Nil
+          } else if (line.contains("SparkListenerSQLExecutionStart")) started(line, timeZone)
+          else Nil
+        }.toVector)
     catch {
-      case e: java.io.IOException => refuse(s"The event log $file cannot be read: ${e.getMessage}.")
-    } finally reader.close()
+      case NonFatal(e) =>
+        refuse("ZORDER_INVALID_QUERY_LOG.EVENT_LOG", "file" -> file, "cause" -> firstLine(e))
+    }
   }
 
   private def zone(line: String): Option[String] =

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.types.{ArrayType, StructType}
 import org.apache.spark.sql.zorder.conf.{NearestName, RunOptions}
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 
@@ -49,7 +49,7 @@ object QueryLog {
     } catch {
       case e: ZOrderException => throw e
       case NonFatal(e) =>
-        refuse(s"The query log $name cannot be read: ${String.valueOf(e.getMessage).split('\n').head.trim}")
+        refuse("ZORDER_INVALID_QUERY_LOG.NOT_READABLE", "log" -> name, "cause" -> firstLine(e))
     }
 }
 
@@ -95,8 +95,6 @@ final private class TableMatcher(session: ClassicSession, table: ClusterTable) {
 
 /** Reads a query log from rows of the documented format. Only `boxes` with `column` and `kind` are required. */
 private object QueryLogReader {
-  private val page = "docs/guide/query-log.md"
-
   def read(name: String, rows: DataFrame): Seq[LoggedQuery] = {
     check(name, rows.schema)
     rows.collect().toSeq.map(query(name, _)).filter(q => q.boxes.nonEmpty && q.weight > 0)
@@ -105,10 +103,9 @@ private object QueryLogReader {
   private def check(name: String, schema: StructType): Unit = {
     val condition = schema.find(_.name.equalsIgnoreCase("boxes")).map(_.dataType).collect {
       case ArrayType(ArrayType(c: StructType, _), _) => c
-    }.getOrElse(refuse(
-      s"$name is no query log: it has no column boxes, a list of lists of conditions ($page)."))
+    }.getOrElse(refuse("ZORDER_INVALID_QUERY_LOG.NO_BOXES", "log" -> name))
     Seq("column", "kind").find(f => !condition.fieldNames.exists(_.equalsIgnoreCase(f))).foreach { f =>
-      refuse(s"$name is no query log: the conditions in its boxes have no field $f ($page).")
+      refuse("ZORDER_INVALID_QUERY_LOG.NO_FIELD", "log" -> name, "field" -> f)
     }
   }
 
@@ -124,7 +121,7 @@ private object QueryLogReader {
   }
 
   private def condition(name: String, row: Row): LoggedCondition = LoggedCondition(
-    get[String](row, "column").getOrElse(refuse(s"A condition in the query log $name has no column.")),
+    get[String](row, "column").getOrElse(refuse("ZORDER_INVALID_QUERY_LOG.NO_COLUMN", "log" -> name)),
     kind(name, get[String](row, "kind").getOrElse("")),
     get[Number](row, "count").map(_.intValue),
     get[Number](row, "width").map(_.doubleValue),
@@ -136,9 +133,12 @@ private object QueryLogReader {
 
   private def kind(name: String, text: String): String =
     ConditionKind.all.find(_.equalsIgnoreCase(text)).getOrElse {
-      val hint = NearestName.hint(text, ConditionKind.all)
       refuse(
-        s"The query log $name has a condition of kind '$text'.$hint The kinds are ${ConditionKind.all.mkString(", ")}.")
+        "ZORDER_INVALID_QUERY_LOG.KIND",
+        "log" -> name,
+        "value" -> text,
+        "hint" -> NearestName.hint(text, ConditionKind.all),
+        "kinds" -> ConditionKind.all.mkString(", "))
     }
 
   private def get[A](row: Row, name: String): Option[A] = {

@@ -21,7 +21,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{LongType, StringType, StructType}
 import org.apache.spark.sql.util.QueryExecutionListener
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.querylog.scan.{ScanStatistics, ScanFinder}
@@ -41,15 +41,14 @@ object QueryLogging extends Logging {
   def start(session: ClassicSession, path: Option[String], keepLiterals: Option[Boolean]): Row = {
     val conf = session.sessionState.conf
     val directory = path.orElse(Some(SessionKeys.QueryLogPath.of(conf)).filter(_.nonEmpty))
-      .getOrElse(refuse(
-        s"Say where the log goes: ZORDER LOG START '/logs/queries', or SET ${SessionKeys.QueryLogPath.key}."))
+      .getOrElse(refuse("ZORDER_INVALID_QUERY_LOG.NO_PLACE", "setting" -> SessionKeys.QueryLogPath.key))
     val root = new Path(directory)
     val fs = root.getFileSystem(session.sessionState.newHadoopConf())
     val qualified = fs.makeQualified(root).toString
-    try if (!fs.mkdirs(root)) refuse(s"The query log cannot be written to $qualified: it is no directory.")
+    try if (!fs.mkdirs(root)) refuse("ZORDER_INVALID_QUERY_LOG.NOT_A_DIRECTORY", "dir" -> qualified)
     catch {
       case e: java.io.IOException =>
-        refuse(s"The query log cannot be written to $qualified: ${e.getMessage}.")
+        refuse("ZORDER_STORAGE_FAILED.QUERY_LOG", "dir" -> qualified, "cause" -> firstLine(e))
     }
     conf.setConfString(SessionKeys.QueryLogPath.key, qualified)
     keepLiterals.foreach { keep =>

@@ -6,7 +6,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.plans.logical.{AnalysisHelper, Command, LogicalPlan}
 import org.apache.spark.sql.execution.CommandExecutionMode
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException.{firstLine, refuse}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.querylog.scan.{ColumnStatistics, ScanFinder}
 
@@ -21,8 +21,7 @@ object SqlImport {
         try optimized(session, text).flatMap(ScanFinder.of)
         catch {
           case NonFatal(e) =>
-            refuse(
-              s"Query ${i + 1} of the log cannot be read: ${String.valueOf(e.getMessage).split('\n').head.trim}")
+            refuse("ZORDER_INVALID_QUERY_LOG.SQL", "number" -> (i + 1), "cause" -> firstLine(e))
         }
       scans.map(s =>
         QueryShape.logged(s.table, now, LoggedRanges.of(s.ranges, literals = true, ColumnStatistics.none)))

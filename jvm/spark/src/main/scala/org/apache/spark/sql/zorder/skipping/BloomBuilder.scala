@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.conf.BloomBudget
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.bloom._
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, IndexStore, IndexedFiles, StatisticsIndex}
@@ -103,12 +103,16 @@ final private[skipping] class BloomBuilder(
       else BloomSizeEstimate.estimated(index, wanted)(read(_).map(_.bytes).sum)
     )
     if (need > most) {
-      val names = columns.map { case (c, _) => index.columns(c).sql }.mkString(", ")
-      val sentence =
-        s"Bloom filters of $names take about ${Utils.bytesToString(need)}, and the budget of ${table.name} is " +
-          s"${Utils.bytesToString(most)} (bloomBudget = '${budget.text}')"
-      if (strict) refuse(s"$sentence: allow more, or name fewer columns.")
-      logWarning(s"$sentence: new files get none and are read by every query that the ranges do not exclude")
+      val exceeded = new ZOrderException(
+        "ZORDER_LIMIT_EXCEEDED.INDEX_BLOOM_BUDGET",
+        "columns" -> columns.map { case (c, _) => index.columns(c).sql }.mkString(", "),
+        "size" -> Utils.bytesToString(need),
+        "table" -> table.name,
+        "limit" -> Utils.bytesToString(most),
+        "value" -> budget.text)
+      if (strict) throw exceeded
+      logWarning(
+        s"${exceeded.getMessage} New files get none and are read by every query that the ranges do not exclude")
     }
     need <= most
   }

@@ -70,7 +70,7 @@ object IndexActions {
     val possible = new IndexExpressionResolver(session, table)
     val computed = possible.of(if (all) possible.clustering else expressions)
     if (chosen.isEmpty && computed.columns.isEmpty)
-      refuse(s"${table.name} has no column whose bounds files keep, so there is nothing to index.")
+      refuse("ZORDER_INDEX_REFUSED.NO_COLUMNS", "table" -> table.name)
     val store = IndexStore.of(session, table.root)
     write(
       session,
@@ -103,11 +103,12 @@ object IndexActions {
     }
 
   /** No whole index is there. */
-  private def refuseWithout(table: ParquetTable, store: IndexStore, ref: TableRef): Nothing =
+  private def refuseWithout(table: ParquetTable, store: IndexStore, ref: TableRef): Nothing = {
+    val statement = s"ZORDER INDEX ${ref.sql}"
     if (store.newestFile().isDefined)
-      refuse(s"The statistics index of ${table.name} is damaged, or of another version of spark-zorder: make it anew " +
-        s"with ZORDER INDEX ${ref.sql}, and the COLUMNS and options that it had.")
-    else refuse(s"${table.name} has no statistics index; make one with ZORDER INDEX ${ref.sql}.")
+      refuse("ZORDER_STATE_UNREADABLE.INDEX", "table" -> table.name, "statement" -> statement)
+    else refuse("ZORDER_INDEX_NOT_FOUND", "table" -> table.name, "statement" -> statement)
+  }
 
   private def nothingToDo(table: ClusterTable): Row =
     Row(table.root.toString, "NOTHING_TO_DO", 0L, 0L, 0L, 0L, 0L, 0L)
@@ -244,23 +245,26 @@ object IndexActions {
     TableResolver.locate(session, ref) match {
       case p: ParquetTable => p
       case other =>
-        refuse(s"${other.name} is a table of a format that keeps statistics of its own, by which queries skip files " +
-          "already; an index is for plain Parquet.")
+        refuse("ZORDER_INDEX_REFUSED.OTHER_FORMAT", "table" -> other.name)
     }
 
   /** The first thing that a statement writes; what the storage says against it becomes a sentence. */
   private def clock(session: ClassicSession, table: ClusterTable, store: IndexStore): Long = {
     if (IndexPlace.in(session.sessionState.conf).isWithin(table.root))
-      refuse(s"${SessionKeys.IndexLocation.key} is a directory of ${table.name}, whose readers would take indexes for " +
-        "data: set it to another one.")
-    store.last().foreach(file =>
       refuse(
-        s"$file takes the last number that an index can have, so that no other can follow: delete this file."))
+        "ZORDER_INVALID_SETTING.INDEX_WITHIN_TABLE",
+        "setting" -> SessionKeys.IndexLocation.key,
+        "table" -> table.name)
+    store.last().foreach(file => refuse("ZORDER_LIMIT_EXCEEDED.INDEX_NUMBER", "file" -> file))
     try store.clock()
     catch {
       case StorageFailure(said) if !StorageFailure.isFull(said) =>
-        refuse(s"The index of ${table.name} cannot be written to ${store.dir} ($said): set " +
-          s"${SessionKeys.IndexLocation.key} to a directory where you may write.")
+        refuse(
+          "ZORDER_STORAGE_FAILED.INDEX",
+          "table" -> table.name,
+          "dir" -> store.dir,
+          "cause" -> said,
+          "setting" -> SessionKeys.IndexLocation.key)
     }
   }
 }

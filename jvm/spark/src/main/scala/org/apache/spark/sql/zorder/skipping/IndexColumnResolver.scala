@@ -57,11 +57,15 @@ private[skipping] object IndexColumnResolver {
             case None =>
               val name = ColumnPath.sql(path)
               refuse(
-                s"$table has no column $name to index.${NearestName.hint(name, all.map(c => ColumnPath.sql(c._1)))}")
+                "ZORDER_COLUMN_NOT_FOUND.INDEX",
+                "table" -> table,
+                "column" -> name,
+                "hint" -> NearestName.hint(name, all.map(c => ColumnPath.sql(c._1))))
             case Some((p, dataType)) if !skippable(dataType) =>
               refuse(
-                s"Files keep no bounds of ${ColumnPath.sql(p)} (${dataType.sql}) that a query could skip by; " +
-                  "leave it out.")
+                "ZORDER_COLUMN_REFUSED.INDEX_WITHOUT_BOUNDS",
+                "column" -> ColumnPath.sql(p),
+                "type" -> dataType.sql)
             case Some(column) => column
           }
         }.distinct
@@ -139,20 +143,21 @@ private[skipping] object BloomColumns {
     named.map { path =>
       val name = ColumnPath.sql(path)
       if (partitioning.exists(same(_, path.head)))
-        refuse(s"$name is a partition column of $table, by which Spark skips partitions already; " +
-          "it can have no Bloom filters.")
+        refuse("ZORDER_COLUMN_REFUSED.BLOOM_OF_PARTITION_COLUMN", "column" -> name, "table" -> table)
       val found = all.find { case (p, _) =>
         p.length == path.length && p.zip(path).forall(x => same(x._1, x._2))
       }
       found match {
         case None =>
-          refuse(s"$table has no column $name to make Bloom filters of." +
-            NearestName.hint(name, all.map(c => ColumnPath.sql(c._1))))
+          refuse(
+            "ZORDER_COLUMN_NOT_FOUND.INDEX_BLOOM",
+            "table" -> table,
+            "column" -> name,
+            "hint" -> NearestName.hint(name, all.map(c => ColumnPath.sql(c._1))))
         case Some((p, dataType)) =>
           val column = IndexColumnResolver.column(schema, p, dataType)
-          BloomKey.refusal(column._2.dataType).foreach { why =>
-            refuse(s"${ColumnPath.sql(p)} (${column._2.dataType.sql}) can have no Bloom filters: $why.")
-          }
+          BloomKey.refusal(column._2.dataType).foreach(
+            refuse(_, "column" -> ColumnPath.sql(p), "type" -> column._2.dataType.sql))
           column
       }
     }.distinct.toIndexedSeq
@@ -172,7 +177,7 @@ final private[skipping] class IndexExpressionResolver(user: ClassicSession, tabl
 
   /** Those that are named; refuses one that cannot have ranges. */
   def of(texts: Seq[String]): ExpressionRanges =
-    ranges(texts.map(t => resolved(t).fold(refuse(_), identity)))
+    ranges(texts.map(t => resolved(t).fold(throw _, identity)))
 
   /** Those of an earlier index, as far as they can still be computed; by what this session means by them. */
   def still(columns: Seq[IndexedColumn]): ExpressionRanges =
@@ -181,7 +186,7 @@ final private[skipping] class IndexExpressionResolver(user: ClassicSession, tabl
   /** Why queries of this session do not use what an index has of an expression; None where they do. */
   def unused(column: IndexedColumn): Option[String] = column.expression.flatMap { e =>
     resolved(column.sql) match {
-      case Left(why) => Some(s"not used: $why")
+      case Left(why) => Some(s"not used: ${why.sentence}")
       case Right(now) if now.meaning == e.meaning => None
       case _ if !ExpressionMeaning.isCurrent(e.meaning) =>
         Some("not used: an older version of spark-zorder made it; ZORDER REFRESH INDEX computes it anew")
@@ -207,22 +212,21 @@ final private[skipping] class IndexExpressionResolver(user: ClassicSession, tabl
       once.map(_.dated))
   }
 
-  /** The expression, or one sentence that says why it cannot be indexed. */
-  private def resolved(sql: String): Either[String, Resolved] = {
-    def no(why: String) = Left(s"$sql of ${table.name} $why.")
+  /** The expression, or why it cannot be indexed. */
+  private def resolved(sql: String): Either[ZOrderException, Resolved] = {
+    def no(condition: String, more: (String, Any)*) =
+      Left(new ZOrderException(condition, ("expression" -> sql) +: ("table" -> table.name) +: more: _*))
     try
       planned(sql) match {
-        case None => no("is not an expression over one row: index another one")
+        case None => no("ZORDER_INDEX_REFUSED.EXPRESSION_OVER_ROWS")
         case Some(p) =>
-          refusal(p).map(no).getOrElse(
+          refusal(p).map { case (condition, more) => no(condition, more: _*) }.getOrElse(
             meaning(sql, p.optimized).map(m => Right(column(sql, p.optimized, m)))
-              .getOrElse(no(
-                "is too long, or computes something that cannot be told apart from other expressions")))
+              .getOrElse(no("ZORDER_INDEX_REFUSED.EXPRESSION_TOO_LONG")))
       }
     catch {
       case a: AnalysisException =>
-        no(
-          s"cannot be resolved (${ZOrderException.firstLine(a)}): name a column or an expression over columns")
+        no("ZORDER_INDEX_REFUSED.EXPRESSION_NOT_RESOLVED", "cause" -> ZOrderException.firstLine(a))
     }
   }
 
@@ -239,25 +243,23 @@ final private[skipping] class IndexExpressionResolver(user: ClassicSession, tabl
       Planned(ColumnPath.asDeclared(e, relation.output), only(query.analyzed).getOrElse(e)))
   }
 
-  private def refusal(planned: Planned): Option[String] = {
+  /** A condition, and what its sentence has beside the expression and the table. */
+  private def refusal(planned: Planned): Option[(String, Seq[(String, Any)])] = {
     val e = planned.optimized
     val names = columnsOf(e)
     def function = IndexableFunctions.refused(e, planned.analyzed)
     val partitioning = table.partitionSchema.fieldNames.toSet
     if (Normalization.of(e.dataType).isEmpty)
-      Some(s"is of type ${e.dataType.sql}, which has no order: index another expression")
+      Some("ZORDER_INDEX_REFUSED.EXPRESSION_WITHOUT_ORDER" -> Seq("type" -> e.dataType.sql))
     else if (FilterColumn.of(e).isEmpty)
-      Some("is not made of the columns of one row by Spark's own deterministic functions, so no index can hold it")
+      Some("ZORDER_INDEX_REFUSED.EXPRESSION_NOT_DETERMINISTIC" -> Nil)
     else if (names.exists(partitioning))
-      Some("is computed from a partition column: index an expression over the others")
+      Some("ZORDER_INDEX_REFUSED.EXPRESSION_OF_PARTITION_COLUMN" -> Nil)
     else if (dataSchema.exists(f => names.contains(f.name) && IndexColumnResolver.hasDefault(f)))
-      Some(
-        "is computed from a column that was added with a default, which readers see differently: leave it out")
+      Some("ZORDER_INDEX_REFUSED.EXPRESSION_OF_DEFAULT" -> Nil)
     else if (outermost(e).exists(x => holdsDates(x.dataType)))
-      Some("is computed from dates or times within an array, a map or a struct: name the field")
-    else function.map(name =>
-      s"is computed by $name, which is not among the functions whose result depends on their arguments alone, so no index " +
-        "can hold it: index its arguments, or an expression without it")
+      Some("ZORDER_INDEX_REFUSED.EXPRESSION_OF_NESTED_DATES" -> Nil)
+    else function.map(name => "ZORDER_INDEX_REFUSED.EXPRESSION_BY_FUNCTION" -> Seq("function" -> name))
   }
 
   /** None if it is not the same when the text is resolved once more. */

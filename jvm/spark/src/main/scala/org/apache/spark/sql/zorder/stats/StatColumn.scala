@@ -36,7 +36,9 @@ object StatColumn {
   /** The column as `schema` describes it, names compared as they stand; refuses a path that is not there. */
   def in(schema: StructType, path: Seq[String]): StatColumn = {
     val fields = fieldsOf(schema, path).getOrElse(ZOrderException.refuse(
-      s"The table has no column ${path.mkString(".")}: name one of ${schema.fieldNames.mkString(", ")}."))
+      "ZORDER_COLUMN_NOT_FOUND.STATISTICS",
+      "column" -> path.mkString("."),
+      "columns" -> schema.fieldNames.mkString(", ")))
     val field = fields.last
     val hasDefault = schema.fields.exists(f => f.name == path.head && f.metadata.contains(ExistsDefault))
     // CHAR values are padded when read, so what a file holds is not what a look-up sees

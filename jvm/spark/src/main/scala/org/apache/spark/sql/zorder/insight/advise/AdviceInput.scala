@@ -202,7 +202,7 @@ private[advise] object ScreenedCandidates {
         Selection(files, Nil, Some(narrowed)),
         RunStatistics.ofClustering(table.schema, columns),
         options)
-    if (input.isEmpty) refuse(s"${table.name} has no rows: write some into it first.")
+    if (input.isEmpty) refuse("ZORDER_CANNOT_ADVISE.NO_ROWS", "table" -> table.name)
     ScreenedCandidates(input, columns, useful.map(stats(_)), candidates.diff(columns).map(_.sql))
   }
 

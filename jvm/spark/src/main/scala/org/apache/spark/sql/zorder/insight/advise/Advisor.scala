@@ -36,7 +36,7 @@ final class Advisor private (
 
   private def advice(): Seq[Advice] = {
     val files = table.files()
-    if (files.isEmpty) refuse(s"${table.name} has no files: write rows into it first.")
+    if (files.isEmpty) refuse("ZORDER_CANNOT_ADVISE.NO_FILES", "table" -> table.name)
     val candidates = CandidateColumns.of(user, table, log)
     val considered = progress.step("footers") {
       ScreenedCandidates(pinned, table, files, candidates.columns, options)
@@ -78,8 +78,7 @@ object Advisor {
     val read = log.orElse(options.queryLog).map { name =>
       val on = QueryLog.read(session, name).on(session, table)
       if (on.queries.isEmpty)
-        refuse(
-          s"The query log $name has no query with a filter on ${table.name}: name another, or leave it out.")
+        refuse("ZORDER_INVALID_QUERY_LOG.NO_QUERY_ON_TABLE", "log" -> name, "table" -> table.name)
       on
     }
     new Advisor(session, target, table, read, options)

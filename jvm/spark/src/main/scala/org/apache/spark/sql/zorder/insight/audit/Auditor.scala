@@ -168,8 +168,7 @@ object Auditor {
   private def queries(session: ClassicSession, table: ClusterTable, name: String): QueryLog = {
     val on = QueryLog.read(session, name).on(session, table)
     if (on.queries.isEmpty)
-      refuse(
-        s"The query log $name has no query with a filter on ${table.name}: name another, or leave it out.")
+      refuse("ZORDER_INVALID_QUERY_LOG.NO_QUERY_ON_TABLE", "log" -> name, "table" -> table.name)
     on
   }
 }

@@ -71,8 +71,10 @@ final class ExpressionRanges(
         val cause = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).toSeq.last
         throw ZOrderException.over(
           e,
-          s"${columns.map(_.sql).mkString(", ")} of $table cannot be computed for every row " +
-            s"(${ZOrderException.firstLine(cause)}): leave such an expression out of the index.")
+          "ZORDER_INDEX_REFUSED.EXPRESSION_NOT_COMPUTED",
+          "columns" -> columns.map(_.sql).mkString(", "),
+          "table" -> table,
+          "cause" -> ZOrderException.firstLine(cause))
     }
 
   private def computed(row: InternalRow): ComputedFile = {

@@ -126,17 +126,16 @@ object BloomKey {
     }
   }
 
-  /** Why a column of this type can have no filter; None if it can. */
+  /** The condition that refuses a filter to a column of this type; None if it can have one. */
   def refusal(dataType: DataType): Option[String] = dataType match {
-    case _: FloatType | _: DoubleType =>
-      Some("0.0 and -0.0 are equal, and so is every NaN, but their bytes differ")
-    case BooleanType => Some("it has two values only")
-    case _: CharType => Some("CHAR values are padded when they are read")
+    case _: FloatType | _: DoubleType => Some("ZORDER_COLUMN_REFUSED.BLOOM_OF_FLOAT")
+    case BooleanType => Some("ZORDER_COLUMN_REFUSED.BLOOM_OF_BOOLEAN")
+    case _: CharType => Some("ZORDER_COLUMN_REFUSED.BLOOM_OF_CHAR")
     case s: StringType if Shims.stringNormalizedType(s).isDefined =>
-      Some("strings that differ may be equal by its collation")
+      Some("ZORDER_COLUMN_REFUSED.BLOOM_OF_COLLATION")
     case ByteType | ShortType | IntegerType | LongType | DateType | TimestampType | TimestampNTZType |
         BinaryType | _: DecimalType | _: StringType | _: VarcharType => None
-    case _ => Some("Parquet's filters have no keys of that type")
+    case _ => Some("ZORDER_COLUMN_REFUSED.BLOOM_OF_TYPE")
   }
 
   private[bloom] def hashed(bytes: Array[Byte]): Long =

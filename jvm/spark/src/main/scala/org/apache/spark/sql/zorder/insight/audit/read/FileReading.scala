@@ -180,16 +180,15 @@ private[audit] object AuditedColumns {
    *   as in `BY (...)`, or None for the columns that the table names itself or was clustered by
    */
   def of(session: ClassicSession, table: ClusterTable, list: Option[String]): AuditedColumns = {
-    val named = list.map(ClusteredBy.inList).orElse(ClusteredBy.of(table)).getOrElse(refuse(
-      s"${table.name} was never clustered, so the audit does not know which columns to look at: name them, as in " +
-        s"clustering_information('${table.name}', 'a, b')."))
+    val named = list.map(ClusteredBy.inList).orElse(ClusteredBy.of(table)).getOrElse(
+      refuse("ZORDER_CANNOT_AUDIT.NEVER_CLUSTERED", "table" -> table.name))
     if (named.isEmpty)
-      refuse(s"The list of columns to audit is empty: name some, as in '${table.schema.fieldNames.head}'.")
+      refuse("ZORDER_CANNOT_AUDIT.NO_COLUMNS", "column" -> table.schema.fieldNames.head)
     val all = ColumnResolver.resolve(session, table, table.schema, named)
     val (stored, computed) = all.partition(_.path.isDefined)
     // an expression of the last run has no bounds in files; one that somebody asks for is a mistake
     if (stored.isEmpty || list.isDefined) computed.headOption.foreach(c =>
-      refuse(s"Files keep no bounds of the expression ${c.sql}: audit the columns that it is computed from."))
+      refuse("ZORDER_CANNOT_AUDIT.EXPRESSION", "column" -> c.sql))
     AuditedColumns(
       stored.toIndexedSeq,
       stored.map(c => StatColumn.in(table.schema, c.path.get).copy(overlookNaN = true)).toIndexedSeq,
