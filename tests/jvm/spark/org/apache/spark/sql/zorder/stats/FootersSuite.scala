@@ -150,7 +150,9 @@ class FootersSuite extends AnyFunSuite with StatsFixture {
       }
       val read = footers(dir, StatColumn(Seq("a"), LongType))
       assert(read.map(_.encrypted) == Seq(true, true))
-      assert(InputProperties.of(read).refusals.mkString.contains("a.parquet is encrypted and so are 1 more"))
+      val refused = InputProperties.of(read).refusals.head
+      assert(refused.condition == "ZORDER_FILE_UNREADABLE.ENCRYPTED")
+      assert(refused.sentence.contains("a.parquet is encrypted and so are 1 more"))
     }
   }
 

@@ -69,7 +69,7 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
     inTempDir { dir =>
       writeOdd(dir)
       val union = SchemaUnion.of(footers(dir), None, caseSensitive = false)
-      val all = union.refusals ++ union.losses
+      val all = union.refusals.map(_.sentence) ++ union.losses
       Seq("u64", "u8", "nanos", "ntz_millis", "uuid", "kind", "doc", "fixed").foreach { c =>
         assert(all.exists(s => s.startsWith(s"Column $c of file ") && s.contains("odd.parquet")), s"$c: $all")
       }

@@ -47,7 +47,8 @@ class SchemaUnionSuite extends AnyFunSuite with StatsFixture {
     inTempDir { dir =>
       write(dir, "a", "id", "cast(id as string) as x", "struct(id as f) as s")
       write(dir, "b", "id", "id as x", "struct(array(id) as f) as s")
-      val refusals = union(dir).refusals
+      assert(union(dir).refusals.map(_.condition).distinct == Seq("ZORDER_SCHEMA_CONFLICT.TYPE"))
+      val refusals = union(dir).refusals.map(_.sentence)
       assert(refusals.size == 2, refusals)
       assert(refusals.exists(_.matches("Column x is bigint in file .* and string in other files: .*")))
       assert(refusals.exists(_.contains("Column s.f is array<bigint>")))
@@ -69,11 +70,11 @@ class SchemaUnionSuite extends AnyFunSuite with StatsFixture {
     inTempDir { dir =>
       write(dir, "a", "id as a")
       write(dir, "b", "id as A")
-      assert(union(dir).refusals.exists(_.startsWith("Column A of file ")))
+      assert(union(dir).refusals.exists(_.sentence.startsWith("Column A of file ")))
       val two = union(dir, caseSensitive = true)
       assert(two.refusals.isEmpty && two.schema.fieldNames.toSeq == Seq("a", "A"))
       setting("spark.sql.caseSensitive" -> "true")(write(dir, "c", "id as a", "id as A"))
-      assert(union(dir).refusals.exists(_.contains("has columns a and A")))
+      assert(union(dir).refusals.exists(_.sentence.contains("has columns a and A")))
     }
   }
 
@@ -113,7 +114,8 @@ class SchemaUnionSuite extends AnyFunSuite with StatsFixture {
     inTempDir { dir =>
       write(dir, "a", "id")
       val refusals = union(dir, Some(StructType.fromDDL("id bigint, nothing interval"))).refusals
-      assert(refusals == Seq("Column nothing has type interval, which Spark cannot write to Parquet."))
+      assert(refusals.map(_.condition) == Seq("ZORDER_COLUMN_REFUSED.NOT_WRITABLE"))
+      assert(refusals.head.getMessageParameters.get("column") == "nothing")
     }
   }
 

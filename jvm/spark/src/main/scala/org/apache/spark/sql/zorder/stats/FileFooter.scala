@@ -40,19 +40,27 @@ final case class LeafColumn(
 }
 
 /**
+ * A column that this Spark has no type for.
+ *
+ * @param instead
+ *   as what its writer should store it
+ */
+final case class UnreadableColumn(name: String, why: String, instead: String)
+
+/**
  * What a file says about its columns; one instance is shared by the files of a task that agree.
  *
  * @param spark
  *   the columns that Spark can read, names in the file's case, field ids in the metadata, all nullable
  * @param unreadable
- *   top-level columns that this Spark has no type for, with the reason and what to do
+ *   top-level columns that this Spark has no type for
  * @param lostIds
  *   columns whose field ids Spark's schema has no place for
  */
 final case class FileSchema(
     leaves: IndexedSeq[LeafColumn],
     spark: StructType,
-    unreadable: Seq[(String, String)],
+    unreadable: Seq[UnreadableColumn],
     lostIds: Seq[String]) {
 
   /** The same with these leaves, by their paths, marked as columns of no type. */

@@ -1,11 +1,14 @@
 package org.apache.spark.sql.zorder.stats
 
+import java.io.{EOFException, IOException}
+
 import scala.collection.mutable
 import scala.collection.JavaConverters._
 import scala.util.control.NonFatal
 
+import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{ChecksumException, Path}
 import org.apache.parquet.HadoopReadOptions
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.column.statistics.Statistics
@@ -24,6 +27,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY
 import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{Block, NormalizedLong, NormalizedValue, Zone}
 
@@ -198,13 +202,35 @@ private[stats] object ChunkZone {
 
 private[stats] object FooterReader {
 
-  /** Opens a file for its footer and indexes; no setting makes it trust wrongly ordered bounds. */
-  def open[T](conf: Configuration, file: DataFile)(body: ParquetFileReader => T): T = {
-    val path = new Path(file.path)
-    val options = HadoopReadOptions.builder(conf, path).useSignedStringMinMax(false).build()
-    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(path, conf), options)
-    try body(reader)
-    finally reader.close()
+  /**
+   * Opens a file for its footer and indexes; no setting makes it trust wrongly ordered bounds. What Parquet's library
+   * says of a damaged file names no file, so this does.
+   */
+  def open[T](conf: Configuration, file: DataFile)(body: ParquetFileReader => T): T =
+    try {
+      val path = new Path(file.path)
+      val options = HadoopReadOptions.builder(conf, path).useSignedStringMinMax(false).build()
+      val reader = ParquetFileReader.open(HadoopInputFile.fromPath(path, conf), options)
+      try body(reader)
+      finally reader.close()
+    } catch {
+      case NonFatal(e) if isDamage(e) =>
+        val cause = ZOrderException.firstLine(ExceptionUtils.getThrowables(e).last)
+        throw ZOrderException.over(e, "ZORDER_FILE_UNREADABLE.DAMAGED", "file" -> file.path, "cause" -> cause)
+    }
+
+  /** Bytes that make no sense. Others say better what is no Parquet file, is encrypted, or was not got from a storage. */
+  private def isDamage(e: Throwable): Boolean = {
+    val causes = ExceptionUtils.getThrowables(e)
+    val said = causes.exists {
+      case _: ZOrderException | _: ParquetCryptoRuntimeException => true
+      case c => Option(c.getMessage).exists(_.contains("is not a Parquet file"))
+    }
+    val read = !causes.exists(_.isInstanceOf[IOException]) || causes.exists {
+      case _: EOFException | _: ChecksumException => true
+      case c => c.getClass.getName.contains(".thrift.")
+    }
+    !said && read
   }
 
   /** Where a file that is not encrypted has the column; None where it has not got it, or none that is meant. */
@@ -219,14 +245,14 @@ private[stats] object FooterReader {
     bare(file, createdBy, rows, Nil, encrypted = true)
 
   /** Of a file with types that Parquet's library stumbles over. */
-  private def opaque(file: DataFile, unreadable: Seq[(String, String)]): FileFooter =
+  private def opaque(file: DataFile, unreadable: Seq[UnreadableColumn]): FileFooter =
     bare(file, "", 0L, unreadable, encrypted = false)
 
   private def bare(
       file: DataFile,
       createdBy: String,
       rows: Long,
-      unreadable: Seq[(String, String)],
+      unreadable: Seq[UnreadableColumn],
       encrypted: Boolean): FileFooter = {
     val nothing = FileSchema(IndexedSeq.empty, new StructType(), unreadable, Nil)
     FileFooter(

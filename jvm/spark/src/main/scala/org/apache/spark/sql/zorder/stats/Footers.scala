@@ -1,7 +1,9 @@
 package org.apache.spark.sql.zorder.stats
 
+import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.conf.Configuration
-import org.apache.spark.SparkContext
+import org.apache.spark.{SparkContext, SparkException}
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.util.{SerializableConfiguration, Utils}
@@ -95,16 +97,24 @@ private[stats] object FooterJob {
       val size = (files.size + slices - 1) / slices
       // bytes of our own, so that a session's own serializer need not know our classes
       val tasks = files.grouped(size).map(slice => Utils.serialize(slice.toArray)).toSeq
-      described(sc, s"spark-zorder: $what of ${files.size} files") {
+      described(sc, s"spark-zorder: $what of ${files.size} files")(refused {
         sc.parallelize(tasks, tasks.size).map { bytes =>
           val slice = Utils.deserialize[Array[DataFile]](bytes, classOf[DataFile].getClassLoader)
           Utils.serialize(body(shipped.value, slice.toSeq).toArray[Any])
         }.collect()
-      }.toSeq.flatMap { bytes =>
+      }).toSeq.flatMap { bytes =>
         Utils.deserialize[Array[Any]](bytes, classOf[DataFile].getClassLoader).toSeq.asInstanceOf[Seq[T]]
       }
     }
   }
+
+  /** Of a job that fails at a file, what its task said of the file. */
+  private def refused[T](job: => T): T =
+    try job
+    catch {
+      case e: SparkException =>
+        throw ExceptionUtils.getThrowables(e).collectFirst { case z: ZOrderException => z }.getOrElse(e)
+    }
 
   /** Runs `body` under a job description and puts the caller's own back. */
   private def described[T](sc: SparkContext, description: String)(body: => T): T = {
@@ -115,19 +125,21 @@ private[stats] object FooterJob {
   }
 }
 
-/** The end of an error about a column that this Spark cannot read: what the user can do. */
+/** What the user can do about a column that this Spark cannot read: part of a sentence. */
 object UnreadableColumnHints {
 
-  /** @param logical the column's logical type */
-  def otherType(logical: String): String = {
-    val instead = logical.takeWhile(_ != '(') match {
-      case "TIMESTAMP" => "timestamps in microseconds"
-      case "TIME" => "a number of microseconds or a string"
-      case "UUID" => "a string"
-      case "DECIMAL" => "a decimal of at most 38 digits"
-      case _ => "a type that Spark has, such as a float or a string"
-    }
-    s"have its writer store it as $instead"
+  /**
+   * As what its writer should store the column.
+   *
+   * @param logical
+   *   the column's logical type
+   */
+  def otherType(logical: String): String = logical.takeWhile(_ != '(') match {
+    case "TIMESTAMP" => "timestamps in microseconds"
+    case "TIME" => "a number of microseconds or a string"
+    case "UUID" => "a string"
+    case "DECIMAL" => "a decimal of at most 38 digits"
+    case _ => "a type that Spark has, such as a float or a string"
   }
 
   /**

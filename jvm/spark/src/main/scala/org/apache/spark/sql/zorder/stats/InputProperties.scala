@@ -6,6 +6,7 @@ import scala.util.Try
 
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.Decimal
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /**
  * Properties of the input files that a rewrite should keep.
@@ -22,7 +23,7 @@ import org.apache.spark.sql.types.Decimal
  * @param shortBinaryDecimals
  *   whether decimals that fit a long are stored as byte strings
  * @param refusals
- *   one sentence about encrypted files, if there are any
+ *   one about encrypted files, if there are any
  */
 final case class InputProperties(
     codec: Option[String],
@@ -30,7 +31,7 @@ final case class InputProperties(
     keyValues: Map[String, String],
     int96: Seq[String],
     shortBinaryDecimals: Boolean,
-    refusals: Seq[String])
+    refusals: Seq[ZOrderException])
 
 object InputProperties {
   private val WritersOwn = Set(
@@ -77,11 +78,11 @@ object InputProperties {
     leaf.physical == "BINARY" && Decimals.findFirstMatchIn(leaf.logical).exists(
       _.group(1).toInt <= Decimal.MAX_LONG_DIGITS)
 
-  private def refusals(encrypted: Seq[FileFooter]): Seq[String] = encrypted.headOption.toSeq.map { first =>
-    val others = if (encrypted.size > 1) s" and so are ${encrypted.size - 1} more" else ""
-    s"File ${first.file.path} is encrypted$others: encrypted tables are not rewritten; leave it, " +
-      "or write an unencrypted copy first."
-  }
+  private def refusals(encrypted: Seq[FileFooter]): Seq[ZOrderException] =
+    encrypted.headOption.toSeq.map { first =>
+      val more = if (encrypted.size > 1) s" and so are ${encrypted.size - 1} more" else ""
+      new ZOrderException("ZORDER_FILE_UNREADABLE.ENCRYPTED", "file" -> first.file.path, "more" -> more)
+    }
 
   /** LZ4_RAW changed its spelling between Spark 3.5 and 4. */
   private def sparkName(parquetName: String): Option[String] = {

@@ -22,15 +22,15 @@ private[stats] object RawFooter {
   private val Tail = 8
   private val Magic = "PAR1".getBytes(StandardCharsets.US_ASCII)
 
-  /** Top-level columns with a logical type that Parquet's library does not know, and the reason. */
-  def unknownTypes(conf: Configuration, file: DataFile): Seq[(String, String)] =
+  /** Top-level columns with a logical type that Parquet's library does not know. */
+  def unknownTypes(conf: Configuration, file: DataFile): Seq[UnreadableColumn] =
     leaves(conf, file).collect {
       case (path, leaf) if logical(leaf).exists(_.getSetField == null) =>
         val length = if (leaf.isSetType_length) s"(${leaf.getType_length})" else ""
         val why =
           s"${path.mkString(".")} is ${leaf.getType}$length with a logical type, such as float16, that is " +
-            s"younger than Parquet ${Version.VERSION_NUMBER}; ${UnreadableColumnHints.otherType("")}"
-        (path.head, why)
+            s"younger than Parquet ${Version.VERSION_NUMBER}"
+        UnreadableColumn(path.head, why, UnreadableColumnHints.otherType(""))
     }
 
   /** Leaves of no type, as writers make them that have seen only NULL. */

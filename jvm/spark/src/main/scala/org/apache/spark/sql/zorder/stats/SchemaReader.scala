@@ -34,16 +34,16 @@ private[stats] object SchemaReader {
     FileSchema(
       leaves(message),
       DataTypes.createStructType(fields.toArray).asNullable,
-      converted.collect { case (name, Failure(e)) => (name, unreadable(message, name, e)) },
+      converted.collect { case (name, Failure(e)) => unreadable(message, name, e) },
       lost)
   }
 
-  private def unreadable(message: MessageType, column: String, e: Throwable): String = {
+  private def unreadable(message: MessageType, column: String, e: Throwable): UnreadableColumn = {
     val why = Option(e.getMessage).getOrElse(e.toString).takeWhile(_ != '\n')
       .replaceFirst("^\\[[A-Z_.]+\\] ", "").replaceFirst(" SQLSTATE: \\w+$", "").stripSuffix(".")
     val logical = leaves(message).filter(_.path.head == column).map(_.logical).find(l =>
       why.contains(l.takeWhile(_ != '(')))
-    s"$why; ${UnreadableColumnHints.otherType(logical.getOrElse(""))}"
+    UnreadableColumn(column, why, UnreadableColumnHints.otherType(logical.getOrElse("")))
   }
 
   private def columns(message: MessageType): Seq[Type] = message.getFields.asScala.toSeq

@@ -3,10 +3,14 @@ package org.apache.spark.sql.zorder.stats.schema
 import java.util.Locale
 
 import scala.collection.mutable
+import scala.util.control.NonFatal
 
 import org.apache.spark.sql.catalyst.expressions.Cast
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, SchemaReader}
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, Footers, InputProperties, SchemaReader}
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
  * What a rewrite reads and writes so that no column of any file is lost.
@@ -17,7 +21,7 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, SchemaReader}
  * @param timestamps
  *   value for `spark.sql.parquet.outputTimestampType`
  * @param refusals
- *   sentences: the files cannot be read together, whatever is forced
+ *   why the files cannot be read together, whatever is forced
  * @param losses
  *   sentences: what would come back changed; `force` accepts these
  * @param becomes
@@ -30,7 +34,7 @@ import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, SchemaReader}
 final case class SchemaUnion(
     schema: StructType,
     timestamps: String,
-    refusals: Seq[String],
+    refusals: Seq[ZOrderException],
     losses: Seq[String],
     becomes: Map[String, String] = Map.empty,
     relaxed: Seq[String] = Nil,
@@ -54,10 +58,11 @@ object SchemaUnion {
     val perSchema = distinctSchemas(footers)
     val merge = new SchemaMerge(caseSensitive, oneSpelling = caseSensitive || catalogSchema.isEmpty)
     val files = perSchema.foldLeft(new StructType()) { case (union, (footer, _)) =>
-      merge.structs(Nil, union, footer.schema.spark, footer.file.path)
+      merge.structs(Nil, union, footer.schema.spark, (_, _) => footer.file.path)
     }
     val spelled = catalogSchema.map(c => if (caseSensitive) c else FileSpelling.of(c, footers))
-    val union = spelled.map(catalog => merge.withCatalog(catalog, files)).getOrElse(files)
+    val union =
+      spelled.map(catalog => merge.withCatalog(catalog, files, holder(perSchema, _, _))).getOrElse(files)
     val timestamps = SparkWriterSchema.timestamps(perSchema.map(_._1), timestampType)
     val (written, unwritable) = SparkWriterSchema.leaves(union, timestamps)
     val extra = catalogSchema.toSeq.flatMap { catalog =>
@@ -88,10 +93,43 @@ object SchemaUnion {
         schemas.map(s => s -> SparkWriterSchema.widened(s, written, timestamps)).filter(_._2.nonEmpty).toMap)
   }
 
-  private def unreadable(files: Seq[(FileFooter, Int)]): Seq[String] =
-    SchemaProblems.collect(files)(_.schema.unreadable.map { case (column, why) =>
-      s"Column $column" -> s"has a type that this Spark cannot read: $why"
-    })
+  private def unreadable(files: Seq[(FileFooter, Int)]): Seq[ZOrderException] =
+    Complaint.collect(files)(_.schema.unreadable.map(u => u.name -> (u.why -> u.instead))).map { c =>
+      val (why, instead) = c.what
+      new ZOrderException(
+        "ZORDER_FILE_REFUSED.COLUMN_TYPE",
+        "column" -> c.subjects.head,
+        "file" -> c.file,
+        "more" -> c.more,
+        "cause" -> why,
+        "instead" -> instead,
+        "likewise" -> c.likewise(name => s"column $name"))
+    }
+
+  /** The first file that has a type at this place, or has anything there. */
+  private def holder(files: Seq[(FileFooter, Int)], path: Seq[String], dataType: DataType): String = {
+    val there = files.map(_._1).flatMap(f => typeAt(f.schema.spark, path).map(_ -> f.file.path))
+    there.find(_._1 == dataType).orElse(there.headOption).fold("")(_._2)
+  }
+
+  private def typeAt(dataType: DataType, path: Seq[String]): Option[DataType] = (dataType, path) match {
+    case (found, Seq()) => Some(found)
+    case (s: StructType, name +: rest) =>
+      s.fields.find(_.name.equalsIgnoreCase(name)).flatMap(f => typeAt(f.dataType, rest))
+    case (a: ArrayType, _ +: rest) => typeAt(a.elementType, rest)
+    case (m: MapType, part +: rest) => typeAt(if (part == "key") m.keyType else m.valueType, rest)
+    case _ => None
+  }
+
+  /** Of files that Spark failed at without naming one: what is wrong with the first that we would refuse. */
+  def refusal(session: ClassicSession, files: Seq[DataFile]): Option[ZOrderException] =
+    try {
+      val footers = Footers.read(session, files)
+      (InputProperties.of(footers).refusals ++ of(footers, None, caseSensitive = true).refusals).headOption
+    } catch {
+      case refused: ZOrderException => Some(refused)
+      case NonFatal(_) => None
+    }
 
   /** The columns of a format that has its own schema and guarantees what its files hold. */
   def managed(footers: Seq[FileFooter], columns: StructType, timestampType: String): SchemaUnion = {
@@ -109,23 +147,44 @@ object SchemaUnion {
   }
 }
 
-/** One sentence for each problem: its columns, the first file that has it, and the number of others. */
-private[stats] object SchemaProblems {
-  def collect(files: Seq[(FileFooter, Int)])(complaints: FileFooter => Seq[(String, String)]): Seq[String] = {
+/**
+ * One problem of some files.
+ *
+ * @param subjects
+ *   what has it: columns, mostly
+ * @param file
+ *   the first file that has it
+ * @param others
+ *   the number of other files
+ */
+final private[stats] case class Complaint[A](what: A, subjects: Seq[String], file: String, others: Int) {
+  def more: String = if (others == 0) "" else s" and $others more"
+
+  def likewise(named: String => String): String =
+    if (subjects.size == 1) "" else s" (likewise ${subjects.tail.map(named).mkString(", ")})"
+}
+
+private[stats] object Complaint {
+
+  /** Each problem once. */
+  def collect[A](files: Seq[(FileFooter, Int)])(found: FileFooter => Seq[(String, A)]): Seq[Complaint[A]] = {
     val all = for {
       (footer, count) <- files
-      complaint <- complaints(footer)
-    } yield (complaint._2, complaint._1, footer.file.path, count)
-    all.map(_._1).distinct.map { complaint =>
-      val where = all.filter(_._1 == complaint)
+      (subject, what) <- found(footer)
+    } yield (what, subject, footer.file.path, count)
+    all.map(_._1).distinct.map { what =>
+      val where = all.filter(_._1 == what)
       val others = where.map { case (_, _, file, count) => file -> count }.distinct.map(_._2).sum - 1
-      val more = if (others == 0) "" else if (others == 1) " and 1 more" else s" and $others more"
-      val (_, subject, file, _) = where.head
-      val alike = where.map(_._2).distinct.tail.map(lower)
-      val likewise = if (alike.isEmpty) "" else s" (likewise ${alike.mkString(", ")})"
-      s"$subject of file $file$more $complaint$likewise."
+      Complaint(what, where.map(_._2).distinct, where.head._3, others)
     }
   }
+}
+
+/** One sentence for each problem. */
+private[stats] object SchemaProblems {
+  def collect(files: Seq[(FileFooter, Int)])(complaints: FileFooter => Seq[(String, String)]): Seq[String] =
+    Complaint.collect(files)(complaints).map(c =>
+      s"${c.subjects.head} of file ${c.file}${c.more} ${c.what}${c.likewise(lower)}.")
 
   private def lower(subject: String): String = s"${subject.head.toLower}${subject.tail}"
 }
@@ -137,11 +196,18 @@ private[stats] object SchemaProblems {
  *   whether all files have to spell a column alike, because no catalog does it for them
  */
 final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = true) {
-  private val conflictNotes = mutable.LinkedHashSet.empty[String]
+  import SchemaMerge.Place
+
+  private val conflictNotes = mutable.LinkedHashSet.empty[(String, Seq[(String, Any)])]
   private val idNotes = mutable.LinkedHashSet.empty[String]
 
-  /** Sentences about columns that two files, or file and catalog, disagree on. */
-  def conflicts: Seq[String] = conflictNotes.toSeq
+  /** Columns that two files, or file and catalog, disagree on. */
+  def conflicts: Seq[ZOrderException] =
+    conflictNotes.toSeq.map { case (condition, parameters) => new ZOrderException(condition, parameters: _*) }
+
+  private def conflict(condition: String, parameters: (String, Any)*): Unit = {
+    val _ = conflictNotes.add(condition -> parameters)
+  }
 
   /** Sentences about columns whose field ids differ. */
   def idConflicts: Seq[String] = idNotes.toSeq
@@ -149,7 +215,7 @@ final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = t
   private def key(name: String): String = if (caseSensitive) name else name.toLowerCase(Locale.ROOT)
 
   /** The fields of `a`, then those that only `b`, found in `file`, has. */
-  def structs(path: Seq[String], a: StructType, b: StructType, file: String): StructType = {
+  def structs(path: Seq[String], a: StructType, b: StructType, file: Place): StructType = {
     spelledTwice(path, b, file)
     val byKey = b.fields.map(f => key(f.name) -> f).toMap
     val merged = a.fields.map(f => byKey.get(key(f.name)).map(field(path, f, _, file)).getOrElse(f))
@@ -158,12 +224,12 @@ final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = t
   }
 
   /** The catalog's columns in its order and spelling, then the rest of the files' columns. */
-  def withCatalog(catalog: StructType, files: StructType): StructType = {
+  def withCatalog(catalog: StructType, files: StructType, file: Place): StructType = {
     val byKey = files.fields.map(f => key(f.name) -> f).toMap
     val first = nullable(catalog).fields.map { c =>
       byKey.get(key(c.name)) match {
         case Some(f) =>
-          val dataType = types(Seq(c.name), c.dataType, f.dataType, "the files", catalogFirst = true)
+          val dataType = types(Seq(c.name), c.dataType, f.dataType, file, catalogFirst = true)
           f.copy(name = c.name, dataType = dataType, metadata = both(f.metadata, c.metadata))
         case None => c
       }
@@ -184,16 +250,20 @@ final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = t
     }
   }
 
-  private def field(path: Seq[String], a: StructField, b: StructField, file: String): StructField = {
+  private def field(path: Seq[String], a: StructField, b: StructField, file: Place): StructField = {
     val at = path :+ a.name
     if (oneSpelling && a.name != b.name)
-      conflictNotes += s"Column ${(path :+ b.name).mkString(".")} of file $file is spelled ${a.name} in " +
-        "other files: bring them to one spelling, or set spark.sql.caseSensitive to true for two columns."
+      conflict(
+        "ZORDER_SCHEMA_CONFLICT.SPELLING",
+        "column" -> (path :+ b.name).mkString("."),
+        "file" -> file(at, b.dataType),
+        "spelling" -> a.name)
     val idKey = SchemaReader.FieldIdKey
     val ids = Seq(a, b).map(_.metadata).filter(_.contains(idKey)).map(_.getLong(idKey))
     if (ids.distinct.size > 1)
-      idNotes += s"Column ${at.mkString(".")} of file $file has field id ${ids(1)} and elsewhere ${ids.head}."
-    val dataType = types(at, a.dataType, b.dataType, s"file $file")
+      idNotes += s"Column ${at.mkString(".")} of file ${file(at, b.dataType)} has field id ${ids(1)} and " +
+        s"elsewhere ${ids.head}."
+    val dataType = types(at, a.dataType, b.dataType, file)
     a.copy(dataType = dataType, metadata = both(b.metadata, a.metadata))
   }
 
@@ -205,25 +275,28 @@ final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = t
       path: Seq[String],
       a: DataType,
       b: DataType,
-      where: String,
+      file: Place,
       catalogFirst: Boolean = false): DataType = (plain(a), plain(b)) match {
     case (x: StructType, y: StructType) =>
-      if (catalogFirst) nestedCatalog(path, x, y, where) else structs(path, x, y, where.stripPrefix("file "))
+      if (catalogFirst) nestedCatalog(path, x, y, file) else structs(path, x, y, file)
     case (x: ArrayType, y: ArrayType) =>
-      ArrayType(types(path :+ "element", x.elementType, y.elementType, where, catalogFirst))
+      ArrayType(types(path :+ "element", x.elementType, y.elementType, file, catalogFirst))
     case (x: MapType, y: MapType) =>
       MapType(
-        types(path :+ "key", x.keyType, y.keyType, where, catalogFirst),
-        types(path :+ "value", x.valueType, y.valueType, where, catalogFirst))
+        types(path :+ "key", x.keyType, y.keyType, file, catalogFirst),
+        types(path :+ "value", x.valueType, y.valueType, file, catalogFirst))
     case (x, y) if x == y => a
     case (x: NumericType, y: NumericType) if Cast.canUpCast(y, x) => x
     case (x: NumericType, y: NumericType) if !catalogFirst && Cast.canUpCast(x, y) => y
     case (x: StringType, BinaryType) if catalogFirst => x
     case (x: StringType, _: StringType) if catalogFirst => x
     case (x, y) =>
-      val elsewhere = if (catalogFirst) "the catalog" else "other files"
-      conflictNotes += s"Column ${path.mkString(".")} is ${y.catalogString} in $where and " +
-        s"${x.catalogString} in $elsewhere: the files cannot be read together; bring them to one type first."
+      conflict(
+        if (catalogFirst) "ZORDER_SCHEMA_CONFLICT.TYPE_IN_CATALOG" else "ZORDER_SCHEMA_CONFLICT.TYPE",
+        "column" -> path.mkString("."),
+        "type" -> y.catalogString,
+        "file" -> file(path, y),
+        "otherType" -> x.catalogString)
       a
   }
 
@@ -231,23 +304,22 @@ final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = t
       path: Seq[String],
       catalog: StructType,
       files: StructType,
-      where: String): StructType = {
+      file: Place): StructType = {
     val byKey = files.fields.map(f => key(f.name) -> f).toMap
     val first = catalog.fields.map(c =>
       byKey.get(key(c.name)) match {
         case Some(f) =>
-          f.copy(name = c.name, types(path :+ c.name, c.dataType, f.dataType, where, catalogFirst = true))
+          f.copy(name = c.name, types(path :+ c.name, c.dataType, f.dataType, file, catalogFirst = true))
         case None => c
       })
     val known = catalog.fields.map(f => key(f.name)).toSet
     StructType(first ++ files.fields.filterNot(f => known(key(f.name))))
   }
 
-  private def spelledTwice(path: Seq[String], struct: StructType, file: String): Unit =
+  private def spelledTwice(path: Seq[String], struct: StructType, file: Place): Unit =
     struct.fields.groupBy(f => key(f.name)).values.filter(_.length > 1).foreach { same =>
       val names = same.map(f => (path :+ f.name).mkString(".")).mkString(" and ")
-      conflictNotes += s"File $file has columns $names, which are one name: " +
-        "set spark.sql.caseSensitive to true."
+      conflict("ZORDER_SCHEMA_CONFLICT.ONE_NAME", "file" -> file(path, struct), "columns" -> names)
     }
 
   private def nullable(struct: StructType): StructType = struct.asNullable
@@ -257,6 +329,12 @@ final private class SchemaMerge(caseSensitive: Boolean, oneSpelling: Boolean = t
     case _: CharType | _: VarcharType => StringType
     case other => other
   }
+}
+
+private object SchemaMerge {
+
+  /** The file where a type was found. */
+  type Place = (Seq[String], DataType) => String
 }
 
 /**
@@ -269,12 +347,15 @@ private[zorder] object FileSpelling {
   def of(catalog: StructType, footers: Seq[FileFooter]): StructType =
     struct(catalog, footers.map(_.schema.spark).distinct)
 
-  /** A sentence about the first column of a catalog that a file has in another case only. */
-  def problem(catalog: StructType, footers: Seq[FileFooter]): Option[String] =
+  /** The first column of a catalog that a file has in another case only. */
+  def problem(catalog: StructType, footers: Seq[FileFooter]): Option[ZOrderException] =
     footers.groupBy(_.schema).toSeq.map(_._2.head).sortBy(_.file.path).flatMap { footer =>
       otherCase(catalog, footer.schema.spark, Nil).headOption.map { case (column, found) =>
-        s"Column $column of the table is spelt $found in file ${footer.file.path}, and this session takes them for two " +
-          "columns: SET spark.sql.caseSensitive = false."
+        new ZOrderException(
+          "ZORDER_SCHEMA_CONFLICT.CASE_IN_CATALOG",
+          "column" -> column,
+          "spelling" -> found,
+          "file" -> footer.file.path)
       }
     }.headOption
 

@@ -7,6 +7,7 @@ import scala.util.{Failure, Success, Try}
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, LeafColumn, SchemaReader}
 
 /** What Spark's Parquet writer would make of the columns that it read. */
@@ -33,10 +34,10 @@ private[stats] object SparkWriterSchema {
   }
 
   /**
-   * The leaves that Spark writes for `schema`, by column, and sentences about columns that it cannot write,
-   * such as a catalog's column of no type.
+   * The leaves that Spark writes for `schema`, by column, and refusals of columns that it cannot write, such as a
+   * catalog's column of no type.
    */
-  def leaves(schema: StructType, timestamps: String): (Map[Seq[String], LeafColumn], Seq[String]) = {
+  def leaves(schema: StructType, timestamps: String): (Map[Seq[String], LeafColumn], Seq[ZOrderException]) = {
     val conf = new SQLConf
     conf.setConfString(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key, timestamps)
     conf.setConfString(SQLConf.PARQUET_WRITE_LEGACY_FORMAT.key, "false")
@@ -47,7 +48,10 @@ private[stats] object SparkWriterSchema {
     }
     val leaves = fields.collect { case (_, Success(found)) => found }.flatten
     val refusals = fields.collect { case (f, Failure(_)) =>
-      s"Column ${f.name} has type ${f.dataType.catalogString}, which Spark cannot write to Parquet."
+      new ZOrderException(
+        "ZORDER_COLUMN_REFUSED.NOT_WRITABLE",
+        "column" -> f.name,
+        "type" -> f.dataType.catalogString)
     }
     (leaves.map(l => l.column -> l).toMap, refusals)
   }
@@ -67,7 +71,7 @@ private[stats] object SparkWriterSchema {
       written: Map[Seq[String], LeafColumn],
       keepTimestamps: Boolean): Seq[(String, String)] = {
     val types = pairs(footer.schema, written).flatMap { case (leaf, now) =>
-      val unreadable = footer.schema.unreadable.exists(_._1 == leaf.column.head)
+      val unreadable = footer.schema.unreadable.exists(_.name == leaf.column.head)
       val complaint = now match {
         case Some(found) => change(leaf, found, keepTimestamps)
         case None => if (unreadable) None else Some("has no counterpart in what Spark would write")
