@@ -222,9 +222,9 @@ private[stats] object FooterReader {
   /** Bytes that make no sense. Others say better what is no Parquet file, is encrypted, or was not got from a storage. */
   private def isDamage(e: Throwable): Boolean = {
     val causes = ExceptionUtils.getThrowables(e)
-    val said = causes.exists {
+    val said = NotParquet.unapply(e).isDefined || causes.exists {
       case _: ZOrderException | _: ParquetCryptoRuntimeException => true
-      case c => Option(c.getMessage).exists(_.contains("is not a Parquet file"))
+      case _ => false
     }
     val read = !causes.exists(_.isInstanceOf[IOException]) || causes.exists {
       case _: EOFException | _: ChecksumException => true
@@ -295,6 +295,15 @@ private[stats] object FooterReader {
     val counts = chunks.map(_.flatMap(ParquetZones.nulls))
     if (counts.forall(_.isDefined)) counts.flatten.sum else -1L
   }
+}
+
+/** What Parquet's library, or Spark over it, says of a file that does not end as a Parquet file does; gives the file. */
+object NotParquet {
+  private val Said = "(\\S+) is not a Parquet file".r
+
+  def unapply(e: Throwable): Option[String] =
+    ExceptionUtils.getThrowables(e).toSeq.flatMap(c => Option(c.getMessage)).reverse
+      .flatMap(Said.findFirstMatchIn(_)).headOption.map(_.group(1))
 }
 
 /** Codecs and encodings: which ones every Spark can read, and which ones have to be tried. */

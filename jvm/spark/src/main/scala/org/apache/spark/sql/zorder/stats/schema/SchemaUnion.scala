@@ -9,7 +9,14 @@ import org.apache.spark.sql.catalyst.expressions.Cast
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, Footers, InputProperties, SchemaReader}
+import org.apache.spark.sql.zorder.stats.{
+  FileFooter,
+  FileSchema,
+  Footers,
+  InputProperties,
+  NotParquet,
+  SchemaReader
+}
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
@@ -121,13 +128,15 @@ object SchemaUnion {
     case _ => None
   }
 
-  /** Of files that Spark failed at without naming one: what is wrong with the first that we would refuse. */
-  def refusal(session: ClassicSession, files: Seq[DataFile]): Option[ZOrderException] =
+  /** Of files of a table that Spark failed at without saying why: what is wrong with the first that we would refuse. */
+  def refusal(session: ClassicSession, table: String, files: Seq[DataFile]): Option[ZOrderException] =
     try {
       val footers = Footers.read(session, files)
       (InputProperties.of(footers).refusals ++ of(footers, None, caseSensitive = true).refusals).headOption
     } catch {
       case refused: ZOrderException => Some(refused)
+      case NonFatal(NotParquet(file)) =>
+        Some(new ZOrderException("ZORDER_FILE_UNREADABLE.NOT_PARQUET", "table" -> table, "file" -> file))
       case NonFatal(_) => None
     }
 
