@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.table.parquet.read
 
-import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileStatus, Path}
@@ -20,7 +19,6 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.{IntegerType, MetadataBuilder, StringType, StructType}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
 import org.apache.spark.sql.zorder.table.file.{
   DataFile,
@@ -141,7 +139,7 @@ private[zorder] object PathContent {
     val spec = index.partitionSpec()
     val inFiles =
       if (files.isEmpty) new StructType()
-      else inferred(session, files.toSeq)
+      else inferred(session, root, files.toSeq)
     val resolver = session.sessionState.conf.resolver
     spec.partitionColumns.fieldNames.find(p => inFiles.fieldNames.exists(resolver(_, p))).foreach { p =>
       refuse(s"The partition column $p is also stored in the files of $root; " +
@@ -159,14 +157,12 @@ private[zorder] object PathContent {
   }
 
   /** If Spark fails at a file, our own reading of the footers says at which, and what to do. */
-  private def inferred(session: ClassicSession, files: Seq[FileStatus]): StructType =
+  private def inferred(session: ClassicSession, root: Path, files: Seq[FileStatus]): StructType =
     try new ParquetFileFormat().inferSchema(session, Map.empty, files).getOrElse(new StructType())
     catch {
       case NonFatal(e) =>
         val data = files.map(f => DataFile(f.getPath.toString, f.getLen, f.getModificationTime, ""))
-        Try(Footers.read(session, data)).toOption
-          .flatMap(SchemaUnion.of(_, None, caseSensitive = true).refusals.headOption).foreach(refuse(_))
-        throw e
+        throw SchemaUnion.refusal(session, root.toString, data).getOrElse(e)
     }
 
   /** The files of the root that Spark would list. */
