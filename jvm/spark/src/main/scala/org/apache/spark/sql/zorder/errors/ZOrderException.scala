@@ -69,7 +69,8 @@ object ZOrderException {
       case ours: ZOrderException => ours.sentence
       case other => Option(other.getMessage).getOrElse(other.getClass.getSimpleName)
     }
-    text.split('\n').head.trim.stripSuffix(".")
+    // Spark's parser begins with an empty line
+    text.trim.split('\n').head.trim.stripSuffix(".")
   }
 
   // a condition without a sentence of its own before those of its subclasses has an empty one
