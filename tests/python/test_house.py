@@ -173,18 +173,18 @@ def test_a_circle_is_found_however_a_package_is_named(tmp_path):
     """Packages that are acyclic only as long as nobody looks into bodies, at braces or at relative names."""
     zorder = "org.apache.spark.sql.zorder"
     files = {
-        "run/A.scala": f"package {zorder}.run\nimport {zorder}.{{table => t, conf}}\nclass A {{ plan.Z }}",
-        "run/plan/Z.scala": f"package {zorder}.run.plan\nclass Z {{ val a: {zorder}.run.A = null }}",
+        "clustering/A.scala": f"package {zorder}.clustering\nimport {zorder}.{{table => t, conf}}\nclass A {{ plan.Z }}",
+        "clustering/plan/Z.scala": f"package {zorder}.clustering.plan\nclass Z {{ val a: {zorder}.clustering.A = null }}",
         "table/B.scala": f"package {zorder}.table\nclass B {{ def b() = {{\n  import {zorder}.stats._\n}} }}",
         "stats/C.java": f"package {zorder}.stats;\nclass C {{ {zorder}.table.B b; }}",
-        "conf/D.scala": f'package {zorder}.conf\n// {zorder}.run\nclass D {{ val run = "{zorder}.run.A" }}',
+        "conf/D.scala": f'package {zorder}.conf\n// {zorder}.clustering\nclass D {{ val clustering = "{zorder}.clustering.A" }}',
     }
     for name, text in files.items():
         path = tmp_path / "jvm" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     assert [line for line in circles(arrows(tmp_path)) if "<->" in line] == [
-        "run <-> run.plan: run by A.scala; run.plan by Z.scala",
+        "clustering <-> clustering.plan: clustering by A.scala; clustering.plan by Z.scala",
         "stats <-> table: stats by C.java; table by B.scala",
     ]
     assert upward(arrows(tmp_path)) == ["stats names table: C.java"]

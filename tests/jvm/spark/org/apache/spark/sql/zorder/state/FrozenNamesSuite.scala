@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.insight.advise
 import org.apache.spark.sql.zorder.conf.{SessionKeys, ZOrderOption}
 import org.apache.spark.sql.zorder.clustering.report.RunStatus
-import org.apache.spark.sql.zorder.clustering.request.ClusteredBy
+import org.apache.spark.sql.zorder.table.ClusteredBy
 import org.apache.spark.sql.zorder.insight.explain.PruneCause
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
 import org.apache.spark.sql.zorder.table.Operation

@@ -3,10 +3,9 @@ package org.apache.spark.sql.zorder.clustering
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.fit.LayoutJson
-import org.apache.spark.sql.zorder.clustering.request.ColumnIds
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.TableRef
+import org.apache.spark.sql.zorder.table.{ColumnIds, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 
 /** The layout that a clustered table keeps: `table:db.t`, `path:/data/t`, with `#id` or `#partition` behind. */

@@ -12,7 +12,6 @@ import org.apache.spark.sql.zorder.conf.NearestName
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
-import org.apache.spark.sql.zorder.clustering.request.ClusteredBy
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.index.{
@@ -24,7 +23,7 @@ import org.apache.spark.sql.zorder.skipping.index.{
 }
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.stats.bloom.BloomKey
-import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy}
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.skipping.predicate.FilterColumn

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.clustering.plan
 
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnIds}
+import org.apache.spark.sql.zorder.clustering.request.ClusterColumn
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.table.{ClusterTable, RecordedFile, RunRecord}
 import org.apache.spark.sql.zorder.table.file.DataFile
@@ -75,7 +75,7 @@ final private[clustering] class Placement(
     curve: String,
     options: RunOptions,
     earlier: EarlierBatches) {
-  private val ids = ColumnIds.of(table, by)
+  private val ids = ClusterColumn.ids(table, by)
   private lazy val runs: Seq[RunRecord] =
     table.state.standing().filter(r => sameColumns(r) && r.curve == curve)
 

@@ -4,7 +4,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.zorder.conf.{RunOptions, ZOrderOption}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, TableRef}
 import org.apache.spark.sql.zorder.querylog.QueryLog
 import sparkzorder.curve.build.CurveRegistry
 
@@ -67,7 +68,7 @@ final private[clustering] case class RunContext(
   def next(snapshot: ClusterTable): RunContext =
     copy(
       table = snapshot,
-      by = ClusteredBy.of(request, snapshot),
+      by = RunContext.columns(request, snapshot),
       startedMs = System.currentTimeMillis())
 
   /** The clustering columns, bound to rows. */
@@ -94,9 +95,16 @@ private[clustering] object RunContext {
     table,
     options,
     progress,
-    ClusteredBy.of(request, table),
+    columns(request, table),
     QueryLog.of(user, options).map(_.on(user, table)),
     System.currentTimeMillis())
+
+  /** The statement's list, else the columns that the table itself names. */
+  private def columns(request: ClusterRequest, table: ClusterTable): Seq[String] =
+    if (request.by.nonEmpty) request.by
+    else
+      ClusteredBy.of(table).getOrElse(
+        refuse("ZORDER_INVALID_COLUMNS.NONE_OF_THE_TABLE", "table" -> table.name, "property" -> ClusteredBy.Property))
 }
 
 /** The options of a run on a table. Advice uses the same ones, since it is about such a run. */

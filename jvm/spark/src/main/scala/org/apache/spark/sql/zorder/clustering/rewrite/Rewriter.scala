@@ -21,7 +21,7 @@ import org.apache.spark.sql.zorder.clustering.forecast.Forecast
 import org.apache.spark.sql.zorder.clustering.inspect.{WrittenBloomFilters, Inspection}
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
 import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunCost, RunMetrics, RunReport, RunStatus}
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnIds, Progress, RunContext}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, Progress, RunContext}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, LeafColumn, Verification}
 import org.apache.spark.sql.zorder.table.{
@@ -277,7 +277,7 @@ final private[clustering] class Rewriter(context: RunContext) {
       },
       rewritten = plan.files.files,
       report = report.json,
-      columnIds = ColumnIds.of(table, plan.columns),
+      columnIds = ClusterColumn.ids(table, plan.columns),
       branch = table.state.branch)
     CommitRequest(
       plan.files.files,

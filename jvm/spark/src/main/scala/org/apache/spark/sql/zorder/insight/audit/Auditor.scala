@@ -14,9 +14,9 @@ import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.clustering.plan.FilePlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.{ClusteredBy, Progress, TableOptions}
+import org.apache.spark.sql.zorder.clustering.request.{Progress, TableOptions}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, RunRecord, TableRef}
+import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, RunRecord, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.querylog.QueryLog

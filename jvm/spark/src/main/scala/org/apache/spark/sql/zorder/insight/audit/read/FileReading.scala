@@ -4,11 +4,11 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.zorder.stats.measure.Spacing
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver, ClusteredBy}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, FileKeys, IndexStore, StatisticsIndex}
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}
-import org.apache.spark.sql.zorder.table.ClusterTable
+import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import sparkzorder.curve.{Block, NormalizedBytes, Evenly, NormalizedValue, Zone}

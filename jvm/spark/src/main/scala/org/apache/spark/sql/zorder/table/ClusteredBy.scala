@@ -1,0 +1,78 @@
+package org.apache.spark.sql.zorder.table
+
+import scala.collection.JavaConverters._
+
+import com.fasterxml.jackson.databind.ObjectMapper
+import org.apache.spark.sql.catalyst.util.QuotingUtils
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.conf.OptionValue
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.ColumnPath
+
+/** The clustering columns that a table names itself, for statements without `BY (...)`. */
+private[zorder] object ClusteredBy {
+
+  /** Property that makes `ZORDER TABLE t` complete. */
+  val Property = "zorder.by"
+
+  /** Those that the table names itself, or was last clustered by; None if there are none. */
+  def of(table: ClusterTable): Option[Seq[String]] =
+    fromProperty(table).orElse(fromClusterBy(table)).orElse(lastRun(table)).filter(_.nonEmpty)
+
+  /** Those of the last run, by their present names. */
+  def lastRun(table: ClusterTable): Option[Seq[String]] = table.state.latest().map(ColumnIds.named(table, _))
+
+  private def fromProperty(table: ClusterTable): Option[Seq[String]] =
+    table.properties.get(Property).map(inList)
+
+  /** The columns of Spark 4's `CREATE TABLE ... CLUSTER BY`: JSON lists of name parts. */
+  private def fromClusterBy(table: ClusterTable): Option[Seq[String]] =
+    table.properties.get("clusteringColumns").map { json =>
+      val lists = new ObjectMapper().readTree(json).elements().asScala
+      lists.map(parts => QuotingUtils.quoteNameParts(parts.elements().asScala.map(_.asText).toSeq)).toSeq
+    }
+
+  /** The items of a list as in `BY (...)`, without its empty places. */
+  def inList(list: String): Seq[String] = OptionValue.items(list).filter(_.nonEmpty)
+}
+
+/** The columns of a layout by their ids, since a table can give the name of a column to another one (ADR 0029). */
+private[zorder] object ColumnIds {
+
+  /** The columns of a run by their present names. */
+  def named(table: ClusterTable, run: RunRecord): Seq[String] =
+    if (run.columnIds.length != run.columns.length) run.columns
+    else {
+      val now = renamed(table, run)
+      run.columns.map(c =>
+        now.getOrElse(c, Some(c)).getOrElse(refuse(
+          "ZORDER_COLUMN_NOT_FOUND.DROPPED",
+          "table" -> table.name,
+          "column" -> c,
+          "columns" -> run.columns.mkString(", "))))
+    }
+
+  /** The columns of a run that have another name now, with that name; None for one that was dropped. */
+  def renamed(table: ClusterTable, run: RunRecord): Map[String, Option[String]] =
+    if (run.columnIds.length != run.columns.length) Map.empty
+    else {
+      val now = paths(table.schema).flatMap(p => table.columnId(p).map(_ -> ColumnPath.sql(p))).toMap
+      // the id of an expression contains its text, so it keeps the names that it was written with
+      run.columns.zip(run.columnIds).filterNot { case (c, id) => id.startsWith(s"$c of ") }
+        .map { case (c, id) => c -> now.get(id) }.filterNot { case (c, name) => name.contains(c) }.toMap
+    }
+
+  /** A column of a run whose name belongs to another column now, with its present name. */
+  def misnamed(table: ClusterTable, run: RunRecord): Option[(String, Option[String])] = {
+    val names = paths(table.schema).map(ColumnPath.sql).toSet
+    renamed(table, run).find { case (before, _) => names(before) }
+  }
+
+  private def paths(schema: StructType): Seq[Seq[String]] = schema.fields.toSeq.flatMap { f =>
+    val inside = f.dataType match {
+      case s: StructType => paths(s)
+      case _ => Nil
+    }
+    Seq(f.name) +: inside.map(f.name +: _)
+  }
+}
