@@ -49,6 +49,8 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
           }(zorder(path, run))
         }
         assert(e.getMessage.contains("nothing was changed"), e.getMessage)
+        assert(e.condition === "ZORDER_CONFLICT.COMMIT_REFUSED" && e.getSqlState === "40001")
+        assert(e.getMessageParameters.get("table") === path.toString)
         assert(read(path).collect().map(_.toString).sorted.toSeq === after)
         assert(unknown(path) === Set.empty)
       }

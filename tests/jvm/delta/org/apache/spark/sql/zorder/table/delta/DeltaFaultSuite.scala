@@ -65,9 +65,25 @@ class DeltaFaultSuite extends AnyFunSuite with DeltaFixture {
       val path = dir.resolve("t")
       delta(path, 2000)
       FaultyLogStore.next = Some("before")
-      val said = intercept[ZOrderException](keeps(path)(zorder(path, by))).getMessage
-      assert(said.contains("Injected") && FaultyLogStore.next.isEmpty, said)
+      val e = intercept[ZOrderException](keeps(path)(zorder(path, by)))
+      assert(e.getMessage.contains("Injected") && FaultyLogStore.next.isEmpty, e.getMessage)
+      assert(e.condition === "ZORDER_COMMIT_FAILED.DELTA")
       assert(files(path) === 6)
+      vacuumed(path)
+      done(keeps(path)(zorder(path, by)))
+    }
+  }
+
+  test("a commit after which the log cannot be read: nobody knows, and no file is deleted") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 2000)
+      FaultyLogStore.next = Some("gone")
+      val e =
+        try intercept[ZOrderException](zorder(path, by))
+        finally FaultyLogStore.gone = false
+      assert(e.condition === "ZORDER_COMMIT_UNKNOWN.DELTA", e.getMessage)
+      assert(read(path).count() === 2000 && files(path) === 6 && dataFiles(path).size > 6)
       vacuumed(path)
       done(keeps(path)(zorder(path, by)))
     }

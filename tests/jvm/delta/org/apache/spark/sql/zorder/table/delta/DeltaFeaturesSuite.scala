@@ -4,6 +4,7 @@ import io.delta.tables.DeltaTable
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.file.DataFile
@@ -174,6 +175,18 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
         refusal.getMessage.contains("liquid clustering") && refusal.getMessage.contains("CLUSTER BY NONE"))
       spark.sql("ALTER TABLE c_t CLUSTER BY NONE")
       done(one(s"ZORDER TABLE c_t $run"))
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        spark.sql(s"CREATE TABLE delta.`$path` (id BIGINT, a INT, b BIGINT) USING delta CLUSTER BY (a)")
+        numbers(4000).select("id", "a", "b").write.format("delta").mode("append").save(path.toString)
+        val e = intercept[ZOrderException](zorder(path, run))
+        assert(e.condition === "ZORDER_TABLE_REFUSED.DELTA_LIQUID_CLUSTERING")
+        // what it says to run is a statement for a path, too
+        val first = s"ALTER TABLE delta.`$path` CLUSTER BY NONE"
+        assert(e.getMessage.contains(s"run $first first"), e.getMessage)
+        spark.sql(first)
+        done(zorder(path, run))
+      }
       spark.sql("CREATE TABLE w_t (id BIGINT, a INT, b BIGINT) USING delta " +
         "TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '2')")
       numbers(4000).select("id", "a", "b").write.format("delta").mode("append").saveAsTable("w_t")

@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.delta
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.table.file.RowGroupLimit
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -154,6 +155,8 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
       done(zorder(path, s"BY (a, b) WITH (fileCount = 4) INTO '$copy'"))
       assert(spark.read.parquet(copy.toString).count() === 20000 && files(path) === 6)
       done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 16, verify = 'checksum')")))
+      val short = intercept[ZOrderException](spark.sql(s"ZORDER VACUUM '$path' RETAIN 0 HOURS").collect())
+      assert(short.condition === "ZORDER_CANNOT_VACUUM.DELTA_RETENTION", short.getMessage)
       withConf("spark.databricks.delta.retentionDurationCheck.enabled" -> "false") {
         val row = spark.sql(s"ZORDER VACUUM '$path' RETAIN 0 HOURS").head()
         assert(row.getAs[Long]("files_deleted") === 6)

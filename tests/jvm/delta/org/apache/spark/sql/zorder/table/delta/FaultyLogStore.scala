@@ -5,7 +5,7 @@ import java.util.{Iterator => JIterator}
 
 import io.delta.storage.HDFSLogStore
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 
 /** Delta's own log store, whose next commit fails before or after its file was written. */
 class FaultyLogStore(conf: Configuration) extends HDFSLogStore(conf) {
@@ -17,14 +17,22 @@ class FaultyLogStore(conf: Configuration) extends HDFSLogStore(conf) {
       hadoopConf: Configuration): Unit = {
     val when = if (path.getName.endsWith(".json")) FaultyLogStore.next else None
     if (when.nonEmpty) FaultyLogStore.next = None
-    if (when.contains("before")) throw new IOException("Injected: the log is not to be written")
+    if (when.contains("gone")) FaultyLogStore.gone = true
+    if (when.exists(_ != "after")) throw new IOException("Injected: the log is not to be written")
     super.write(path, actions, overwrite, hadoopConf)
     if (when.contains("after")) throw new IOException("Injected: no answer")
+  }
+
+  override def listFrom(path: Path, hadoopConf: Configuration): JIterator[FileStatus] = {
+    if (FaultyLogStore.gone) throw new IOException("Injected: the log is not to be listed")
+    super.listFrom(path, hadoopConf)
   }
 }
 
 object FaultyLogStore {
 
-  /** `before` or `after`. */
+  /** `before` or `after`; `gone` is before, and the log cannot be listed from then on. */
   @volatile var next: Option[String] = None
+
+  @volatile var gone: Boolean = false
 }

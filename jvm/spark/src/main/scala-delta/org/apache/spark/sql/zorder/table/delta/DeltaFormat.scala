@@ -18,10 +18,15 @@ final class DeltaFormat extends TableFormat {
     case TableRef.Location(path) => at(session, path, path)
     case TableRef.Name(Seq(format, path))
         if path.contains("/") && format.equalsIgnoreCase(FormatDescriptor.Delta.id) =>
-      at(session, s"delta.`$path`", path).orElse(refuse(s"There is no Delta table at $path."))
+      at(session, s"delta.`$path`", path).orElse(
+        refuse(
+          "ZORDER_TABLE_NOT_FOUND.FORMAT_PATH",
+          "format" -> FormatDescriptor.Delta.name,
+          "path" -> path))
     case TableRef.Name(parts) if Provider.of(session, parts).exists(FormatDescriptor.Delta.isProvider) =>
       Provider.load(session, parts).collect { case table: DeltaTableV2 =>
-        checked(session, parts.mkString("."), table)
+        val name = parts.mkString(".")
+        checked(session, name, name, table)
       }
     case _ => None
   }
@@ -32,17 +37,27 @@ final class DeltaFormat extends TableFormat {
     root.map { found =>
       val qualified = asked.getFileSystem(session.sessionState.newHadoopConf()).makeQualified(asked)
       if (found.toUri.getPath != qualified.toUri.getPath)
-        refuse(s"$path lies inside the Delta table at $found; name that, and pick its part by WHERE.")
-      ActiveSession.during(session)(checked(session, name, DeltaTableV2(session, found)))
+        refuse(
+          "ZORDER_DIRECTORY_REFUSED.INSIDE_FORMAT_TABLE",
+          "path" -> path,
+          "format" -> FormatDescriptor.Delta.name,
+          "dir" -> found)
+      val sql = TableRef.Name(Seq(FormatDescriptor.Delta.id, path)).sql
+      ActiveSession.during(session)(checked(session, name, sql, DeltaTableV2(session, found)))
     }
   }
 
-  private def checked(session: ClassicSession, name: String, table: DeltaTableV2): ClusterTable = {
+  /** @param sql the table in a statement of Delta's */
+  private def checked(
+      session: ClassicSession,
+      name: String,
+      sql: String,
+      table: DeltaTableV2): ClusterTable = {
     val log: DeltaLog = table.deltaLog
     val snapshot = ActiveSession.during(session)(table.update())
     if (snapshot.version < 0)
-      throw new NoRowsYetException(s"$name is a Delta table without a commit: write rows into it first.")
-    DeltaRefusals.check(session, name, snapshot)
+      throw new NoRowsYetException("ZORDER_NO_ROWS_YET.DELTA_WITHOUT_COMMIT", "table" -> name)
+    DeltaRefusals.check(session, name, sql, snapshot)
     new DeltaClusterTable(Shims.classic(session), name, log, table.catalogTable, snapshot)
   }
 }
@@ -52,19 +67,16 @@ private object DeltaRefusals {
   private val Extension = "io.delta.sql.DeltaSparkSessionExtension"
   private val ManagedByCatalog = Set("catalogManaged", "catalogOwned", "catalogOwned-preview")
 
-  def check(session: ClassicSession, name: String, snapshot: Snapshot): Unit = {
+  def check(session: ClassicSession, name: String, sql: String, snapshot: Snapshot): Unit = {
     val features = snapshot.protocol.readerAndWriterFeatureNames
     if (features.exists(ManagedByCatalog))
-      refuse(s"The commits of $name are managed by its catalog, which alone may rewrite its files; " +
-        "run the catalog's own OPTIMIZE.")
+      refuse("ZORDER_TABLE_REFUSED.DELTA_MANAGED_BY_CATALOG", "table" -> name)
     if (ClusteredTableUtils.isSupported(snapshot.protocol) &&
       ClusteredTableUtils.getClusteringColumnsOptional(snapshot).exists(_.nonEmpty))
-      refuse(s"$name uses Delta's liquid clustering, whose next OPTIMIZE would undo another layout; " +
-        s"run ALTER TABLE $name CLUSTER BY NONE first, or Delta's own OPTIMIZE $name.")
+      refuse("ZORDER_TABLE_REFUSED.DELTA_LIQUID_CLUSTERING", "table" -> name, "sql" -> sql)
     val extensions = session.sessionState.conf.getConfString("spark.sql.extensions", "") +
       session.sparkContext.getConf.get("spark.sql.extensions", "")
     if (!extensions.contains(Extension))
-      refuse(s"Delta's session extension is not installed, and without it deleted rows of $name would come " +
-        s"back; add $Extension to spark.sql.extensions.")
+      refuse("ZORDER_SESSION_REFUSED.DELTA_EXTENSION", "table" -> name, "extension" -> Extension)
   }
 }

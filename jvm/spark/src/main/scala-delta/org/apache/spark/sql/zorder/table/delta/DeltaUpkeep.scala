@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.delta.{DeltaOperations, Snapshot}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, CommitInfo, DeletionVectorDescriptor, Metadata}
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -23,13 +24,27 @@ private[delta] object DeltaUpkeep {
       keepMs: Long,
       dryRun: Boolean): Seq[VacuumResult] = {
     val statement = s"VACUUM ${sql(table)} RETAIN ${keepMs / MillisPerHour} HOURS"
-    val named = session.sql(s"$statement DRY RUN").collect().map(_.getString(0))
+    val named =
+      try session.sql(s"$statement DRY RUN").collect().map(_.getString(0))
+      catch { case e: IllegalArgumentException if isTooShort(e) => refuseTooShort(table, keepMs, e) }
     val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
     // Delta also names directories without files
     val bytes = lengths(fs, named.toSeq.map(new Path(_))).values.sum
     if (!dryRun) session.sql(statement).collect()
     if (named.isEmpty) Nil else Seq(VacuumResult(table.root, named.length.toLong, bytes, 0L, "DELETED"))
   }
+
+  /** Whether it is from the check of the retention, for which Delta has no class of its own. */
+  private def isTooShort(e: IllegalArgumentException): Boolean =
+    Option(e.getMessage).exists(_.contains("retention period"))
+
+  private def refuseTooShort(table: DeltaClusterTable, keepMs: Long, e: Throwable): Nothing =
+    throw ZOrderException.over(
+      e,
+      "ZORDER_CANNOT_VACUUM.DELTA_RETENTION",
+      "table" -> table.name,
+      "hours" -> keepMs / MillisPerHour,
+      "setting" -> "spark.databricks.delta.retentionDurationCheck.enabled")
 
   /** The lengths of those files that exist, with one listing for each directory. */
   def lengths(fs: FileSystem, files: Seq[Path]): Map[Path, Long] = {
@@ -72,9 +87,13 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
     }
     HarmlessVersions.firstOther(since, before.metadata, versions.toSet ++ restored).foreach { v =>
       refuse(
-        s"$name was written to after the run $run began (version ${versions.mkString(", ")}, now " +
-          s"${table.version}; ${operation(since, v)} made version $v), and RESTORE would lose that; use Delta's " +
-          "RESTORE if you mean it.")
+        "ZORDER_CANNOT_ROLL_BACK.DELTA_WRITTEN_SINCE",
+        "table" -> name,
+        "run" -> run,
+        "versions" -> versions.mkString(", "),
+        "now" -> table.version,
+        "operation" -> operation(since, v),
+        "version" -> v)
     }
     restored match {
       case None =>
@@ -112,7 +131,10 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
 
   private def unreadable(version: Long, run: String): Nothing =
     refuse(
-      s"The run $run of $name cannot be rolled back: Delta's log does not hold version $version any more.")
+      "ZORDER_CANNOT_ROLL_BACK.DELTA_LOG_CLEANED",
+      "run" -> run,
+      "table" -> name,
+      "version" -> version)
 
   private def restores(actions: Seq[Action], version: Long): Boolean = actions.exists {
     case c: CommitInfo =>
@@ -131,8 +153,10 @@ final private[delta] class DeltaRollback(session: ClassicSession, table: DeltaCl
     val there = DeltaUpkeep.lengths(fs, needed)
     needed.map(fs.makeQualified).find(!there.contains(_)).foreach { gone =>
       refuse(
-        s"The files before the run $run of $name were deleted by a vacuum ($gone is gone): it cannot be " +
-          "rolled back any more.")
+        "ZORDER_CANNOT_ROLL_BACK.DELTA_FILES_VACUUMED",
+        "run" -> run,
+        "table" -> name,
+        "file" -> gone)
     }
   }
 

@@ -120,8 +120,9 @@ final private[delta] class DeltaWrite(
   private def conflict(e: Exception): Nothing = {
     submitted = false
     throw new ZOrderConflictException(
-      s"Somebody changed files of ${table.name} that this run was rewriting " +
-        s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
+      "ZORDER_CONFLICT.COMMIT_REFUSED",
+      "table" -> table.name,
+      "cause" -> ZOrderException.firstLine(e))
   }
 
   /** The commit failed, or only its answer was lost: Delta's log tells. */
@@ -132,13 +133,22 @@ final private[delta] class DeltaWrite(
           case (version, actions) if actions.exists { case a: AddFile => paths(a.path); case _ => false } =>
             version
         }
-      catch { case NonFatal(again) => e.addSuppressed(again); None }
+      catch {
+        case NonFatal(again) =>
+          e.addSuppressed(again)
+          throw ZOrderException.over(
+            e,
+            "ZORDER_COMMIT_UNKNOWN.DELTA",
+            "table" -> table.name,
+            "cause" -> ZOrderException.firstLine(e))
+      }
     found.foreach(v => logWarning(s"Delta's log has the run as version $v, whatever its commit said", e))
     found.getOrElse(
       throw ZOrderException.over(
         e,
-        s"Delta's log does not hold the commit of this run to ${table.name} " +
-          s"(${ZOrderException.firstLine(e)}); what was written is left to ZORDER VACUUM."))
+        "ZORDER_COMMIT_FAILED.DELTA",
+        "table" -> table.name,
+        "cause" -> ZOrderException.firstLine(e)))
   }
 
   /** Once a commit was tried, only Delta knows whether the files belong to the table. */
