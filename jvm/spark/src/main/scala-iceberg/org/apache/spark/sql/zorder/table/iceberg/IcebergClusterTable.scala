@@ -110,7 +110,7 @@ final private[iceberg] class IcebergClusterTable(
   override def countsRowGroups: Boolean = false
 
   override def begin(runId: String): TableWrite = {
-    val start = snapshot.getOrElse(refuse(s"$name has no files: write rows into it first."))
+    val start = snapshot.getOrElse(refuse("ZORDER_NO_ROWS_YET.NO_FILES", "table" -> name))
     new IcebergWrite(this, start, tasks, staged, runId)
   }
 

@@ -43,13 +43,13 @@ final class IcebergFormat extends TableFormat {
       try ActiveSession.during(session)(Provider.load(session, parts))
       catch {
         case _: NoSuchTableException | _: NoSuchNamespaceException if inIcebergCatalog(session, parts) =>
-          if (isView(session, parts)) refuse(s"$name is a view; name the table that it reads.")
-          refuse(s"There is no table $name.")
+          if (isView(session, parts)) refuse("ZORDER_TABLE_REFUSED.VIEW", "table" -> name)
+          refuse("ZORDER_TABLE_NOT_FOUND.TABLE", "table" -> name, "hint" -> "")
         case NonFatal(_) => None
       }
     loaded.collect { case table: SparkTable =>
       if (IcebergFormat.isSnapshot(parts.last, table.table))
-        refuse(s"$name is a snapshot of an Iceberg table; name the table itself, or a branch.")
+        refuse("ZORDER_TABLE_REFUSED.ICEBERG_SNAPSHOT", "table" -> name)
       checked(session, name, table.table, Option(table.branch).filterNot(_ == IcebergClusterTable.Main))
     }
   }
@@ -103,13 +103,15 @@ private[iceberg] object IcebergRefusals {
   /** Checks the table's metadata. */
   def table(session: ClassicSession, name: String, table: Table): Unit = {
     if (table.isInstanceOf[BaseMetadataTable] || !table.isInstanceOf[HasTableOperations])
-      refuse(s"$name shows the metadata of an Iceberg table; name the table itself.")
+      refuse("ZORDER_TABLE_REFUSED.ICEBERG_METADATA", "table" -> name)
     try new Path(table.location).getFileSystem(session.sessionState.newHadoopConf())
     catch {
       case e: IOException =>
-        refuse(s"The footers of $name are read through Hadoop's file systems, and none reaches " +
-          s"${table.location} (${ZOrderException.firstLine(e)}); add one, such as hadoop-aws for s3a, and map " +
-          "the scheme to it by spark.hadoop.fs.<scheme>.impl.")
+        refuse(
+          "ZORDER_SESSION_REFUSED.ICEBERG_FILE_SYSTEM",
+          "table" -> name,
+          "path" -> table.location,
+          "cause" -> ZOrderException.firstLine(e))
     }
     ()
   }
@@ -118,23 +120,19 @@ private[iceberg] object IcebergRefusals {
   def files(name: String, tasks: Iterable[FileScanTask]): Unit = {
     tasks.map(_.file).find(_.format != FileFormat.PARQUET).foreach { f =>
       refuse(
-        s"File ${f.location} of $name is stored as ${f.format.toString.toLowerCase(Locale.ROOT)}, and only " +
-          s"Parquet files can be clustered; set write.format.default to parquet and ${rewrite(name)}.")
+        "ZORDER_FILE_REFUSED.ICEBERG_NOT_PARQUET",
+        "file" -> f.location,
+        "table" -> name,
+        "format" -> f.format.toString.toLowerCase(Locale.ROOT))
     }
     tasks.map(_.file).find(_.keyMetadata != null).foreach { f =>
-      refuse(s"File ${f.location} of $name is encrypted: encrypted tables are not rewritten; leave it.")
+      refuse("ZORDER_FILE_UNREADABLE.ICEBERG_ENCRYPTED", "file" -> f.location, "table" -> name)
     }
   }
 
   /** Checks the files that a run would rewrite: new files would belong to other partitions. */
   def partitioning(name: String, table: Table, tasks: Iterable[FileScanTask]): Unit =
     tasks.map(_.file).find(_.specId != table.spec.specId).foreach { f =>
-      refuse(
-        s"File ${f.location} of $name was written before the table's partitioning was changed; leave it out " +
-          s"by WHERE, or ${rewrite(name)}.")
+      refuse("ZORDER_FILE_REFUSED.ICEBERG_OLD_PARTITIONING", "file" -> f.location, "table" -> name)
     }
-
-  private def rewrite(name: String): String =
-    s"run CALL <catalog>.system.rewrite_data_files(table => '$name', options => " +
-      "map('rewrite-all', 'true')) first, which writes all files anew"
 }

@@ -31,13 +31,17 @@ private[iceberg] object IcebergUpkeep {
     val before = parentOf(snapshots.head).filter(table.snapshot(_) != null)
     if (current.isDefined && current == before) () // by a rollback that died before its record
     else if (line == snapshots) {
-      val parent = before.getOrElse(refuse(s"The snapshot before the run ${run.runId} of $name has expired."))
+      val parent = before.getOrElse(
+        refuse("ZORDER_CANNOT_ROLL_BACK.ICEBERG_SNAPSHOT_EXPIRED", "run" -> run.runId, "table" -> name))
       val manage = table.manageSnapshots()
       opened.branch.fold(manage.rollbackTo(parent))(manage.replaceBranch(_, parent)).commit()
     } else
-      refuse(s"$name was written to, or rolled back, after the run ${run.runId} began (snapshot " +
-        s"${snapshots.mkString(", ")}, now ${current.getOrElse("none")}), and going back would lose that; use " +
-        "Iceberg's rollback_to_snapshot if you mean it.")
+      refuse(
+        "ZORDER_CANNOT_ROLL_BACK.ICEBERG_WRITTEN_SINCE",
+        "table" -> name,
+        "run" -> run.runId,
+        "snapshots" -> snapshots.mkString(", "),
+        "now" -> current.getOrElse("none"))
     opened.state.writeRollback(run, said)
     run.runId
   }
@@ -67,7 +71,10 @@ private[iceberg] object IcebergVacuum {
         table.properties,
         TableProperties.GC_ENABLED,
         TableProperties.GC_ENABLED_DEFAULT))
-      refuse(s"Files of $name must not be deleted: its property ${TableProperties.GC_ENABLED} is false.")
+      refuse(
+        "ZORDER_CANNOT_VACUUM.ICEBERG_GC_DISABLED",
+        "table" -> name,
+        "setting" -> TableProperties.GC_ENABLED)
     val before = System.currentTimeMillis - keepMs
     val replaced = removingSnapshots(table, before)
     val expired =

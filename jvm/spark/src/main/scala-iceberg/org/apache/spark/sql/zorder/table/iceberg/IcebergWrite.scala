@@ -120,21 +120,25 @@ final private[iceberg] class IcebergWrite(
         submitted = false
         opened.state.pending.abandon(runId)
         throw new ZOrderConflictException(
-          s"Somebody changed files of ${opened.name} that this run was rewriting " +
-            s"(${ZOrderException.firstLine(e)}); nothing was changed, run it again.")
+          "ZORDER_CONFLICT.COMMIT_REFUSED",
+          "table" -> opened.name,
+          "cause" -> ZOrderException.firstLine(e))
       case _ =>
         throw ZOrderException.over(
           e,
-          s"The commit of the run $runId to ${opened.name} failed " +
-            s"(${ZOrderException.firstLine(causes.last)}); no snapshot has it, and ZORDER VACUUM deletes " +
-            "what was written.")
+          "ZORDER_COMMIT_FAILED.ICEBERG",
+          "run" -> runId,
+          "table" -> opened.name,
+          "cause" -> ZOrderException.firstLine(causes.last))
     }
   }
 
   private def unknown(e: Throwable): Nothing = throw ZOrderException.over(
     e,
-    s"Nobody knows whether the commit of the run $runId to ${opened.name} took place " +
-      s"(${ZOrderException.firstLine(e)}); look for zorder.clustering-id in its snapshots. No file was deleted.")
+    "ZORDER_COMMIT_UNKNOWN.ICEBERG",
+    "run" -> runId,
+    "table" -> opened.name,
+    "cause" -> ZOrderException.firstLine(e))
 
   /** The run's own snapshot. Others may have committed after it. */
   private def committed(): Option[Long] = {
