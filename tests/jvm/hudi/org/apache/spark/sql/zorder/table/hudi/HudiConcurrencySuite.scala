@@ -95,6 +95,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
         val begun = writer.startCommit()
         val e = intercept[ZOrderConflictException](keeps(path)(zorder(path, run)))
         assert(e.getMessage.contains(s"the write $begun began before the run"), e.getMessage)
+        assert(e.condition === "ZORDER_CONFLICT.HUDI_WRITE_UNDER_WAY")
         assert(pending(path) === 0 && filesOnDisk(path).size === 6)
         rollBack(writer, begun)
         done(keeps(path)(zorder(path, run)))

@@ -13,7 +13,7 @@ import org.apache.hudi.common.table.view.{FileSystemViewManager, HoodieTableFile
 import org.apache.spark.api.java.JavaSparkContext
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.errors.NoRowsYetException
+import org.apache.spark.sql.zorder.errors.{NoRowsYetException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, VacuumResult}
@@ -49,7 +49,7 @@ final private[hudi] class HudiClusterTable(
   override lazy val schema: StructType = {
     val found = new TableSchemaResolver(meta).getTableSchemaIfPresent(true)
     if (!found.isPresent)
-      throw new NoRowsYetException(s"$name has no commit with a schema: write rows into it first.")
+      throw new NoRowsYetException("ZORDER_NO_ROWS_YET.HUDI_WITHOUT_SCHEMA", "table" -> name)
     HoodieSchemaConversionUtils.convertHoodieSchemaToStructType(found.get)
   }
 
@@ -85,11 +85,15 @@ final private[hudi] class HudiClusterTable(
   override def ownColumn(column: String): Option[String] =
     HudiClusterTable.MetaColumns.find(_.equalsIgnoreCase(column)).map { own =>
       val keys = meta.getTableConfig.getRecordKeyFields
-      val instead =
+      val refusal =
         if (own == HoodieRecord.RECORD_KEY_METADATA_FIELD && keys.isPresent)
-          s", such as the record key's (${keys.get.mkString(", ")})"
-        else ""
-      s"$own is a column that Hudi keeps in $name for itself; cluster by columns of your own$instead."
+          new ZOrderException(
+            "ZORDER_COLUMN_REFUSED.HUDI_RECORD_KEY",
+            "column" -> own,
+            "table" -> name,
+            "columns" -> keys.get.mkString(", "))
+        else new ZOrderException("ZORDER_COLUMN_REFUSED.HUDI_META_COLUMN", "column" -> own, "table" -> name)
+      refusal.sentence
     }
 
   override def files(): Seq[DataFile] = slices.values.map { slice =>

@@ -30,7 +30,11 @@ final class HudiFormat extends TableFormat {
       case TableRef.Location(path) => at(session, path, path, changes)
       case TableRef.Name(Seq(format, path))
           if path.contains("/") && format.equalsIgnoreCase(FormatDescriptor.Hudi.id) =>
-        at(session, s"hudi.`$path`", path, changes).orElse(refuse(s"There is no Hudi table at $path."))
+        at(session, s"hudi.`$path`", path, changes).orElse(
+          refuse(
+            "ZORDER_TABLE_NOT_FOUND.FORMAT_PATH",
+            "format" -> FormatDescriptor.Hudi.name,
+            "path" -> path))
       case TableRef.Name(parts) if Provider.of(session, parts).exists(FormatDescriptor.Hudi.isProvider) =>
         val name = parts.mkString(".")
         ActiveSession.during(session)(Provider.load(session, parts)).flatMap(HudiFormat.inCatalog).map {
@@ -38,7 +42,9 @@ final class HudiFormat extends TableFormat {
             val path = table.location.toString
             if (!HudiFormat.isTable(session, path))
               throw new NoRowsYetException(
-                s"$name is a Hudi table without a commit at $path: write rows into it first.")
+                "ZORDER_NO_ROWS_YET.HUDI_WITHOUT_COMMIT",
+                "table" -> name,
+                "path" -> path)
             checked(session, name, path, Some(table), changes)
         }
       case _ => None
@@ -62,7 +68,10 @@ final class HudiFormat extends TableFormat {
       try HudiFormat.metaClient(session, path)
       catch {
         case e: HoodieException =>
-          refuse(s"Hudi cannot open the table $name (${ZOrderException.firstLine(e)}).")
+          refuse(
+            "ZORDER_TABLE_REFUSED.HUDI_NOT_OPENED",
+            "table" -> name,
+            "cause" -> ZOrderException.firstLine(e))
       }
     HudiRefusals.table(name, meta)
     HudiRefusals.index(session, name, catalog)
@@ -102,27 +111,25 @@ private[hudi] object HudiRefusals {
   /** Checks the session's settings. */
   def session(session: ClassicSession, name: String): Unit =
     if (session.sparkContext.getConf.get("spark.serializer", "") != Kryo)
-      refuse(s"$name is a Hudi table, and Hudi can only write with Kryo's serializer; start Spark with " +
-        s"spark.serializer = $Kryo.")
+      refuse("ZORDER_SESSION_REFUSED.HUDI_SERIALIZER", "table" -> name, "value" -> Kryo)
 
   /** Checks the table's properties. */
   def table(name: String, meta: HoodieTableMetaClient): Unit = {
     val config = meta.getTableConfig
     if (!config.populateMetaFields)
-      refuse(
-        s"$name was created with hoodie.populate.meta.fields = false, and rows without Hudi's meta fields " +
-          "cannot be moved; copy it into a table that has them (CREATE TABLE ... USING hudi AS SELECT).")
+      refuse("ZORDER_TABLE_REFUSED.HUDI_WITHOUT_META_FIELDS", "table" -> name)
     if (config.getBaseFileFormat != HoodieFileFormat.PARQUET)
       refuse(
-        s"$name is stored as ${config.getBaseFileFormat.name.toLowerCase(Locale.ROOT)}, and only Parquet files can be " +
-          "clustered; copy it into a table with hoodie.table.base.file.format = PARQUET.")
+        "ZORDER_TABLE_REFUSED.HUDI_NOT_PARQUET",
+        "table" -> name,
+        "format" -> config.getBaseFileFormat.name.toLowerCase(Locale.ROOT))
     if (config.getBootstrapBasePath.isPresent)
       refuse(
-        s"$name was bootstrapped from ${config.getBootstrapBasePath.get}, and its rows are still there; run " +
-          "Hudi's own CALL run_clustering once, which writes them into the table.")
+        "ZORDER_TABLE_REFUSED.HUDI_BOOTSTRAPPED",
+        "table" -> name,
+        "path" -> config.getBootstrapBasePath.get)
     if (config.shouldDropPartitionColumns)
-      refuse(s"$name leaves its partition columns out of the files (hoodie.datasource.write.drop.partition.columns), " +
-        "and a clustering would lose them; copy it into a table that keeps them (CREATE TABLE ... USING hudi AS SELECT).")
+      refuse("ZORDER_TABLE_REFUSED.HUDI_WITHOUT_PARTITION_COLUMNS", "table" -> name)
   }
 
   /** Checks the settings for Hudi's client: it fails on a bucket index in many ways. */
@@ -131,18 +138,17 @@ private[hudi] object HudiRefusals {
     val properties = catalog.fold(Map.empty[String, String])(t => t.storage.properties ++ t.properties)
     if (isBucket(properties.get(IndexType))) bucketIndex(name)
     if (isBucket(session.conf.getOption(IndexType)))
-      refuse(
-        s"The session sets $IndexType to BUCKET, so Hudi's client would take $name for a table with a bucket " +
-          s"index, which cannot be clustered; if it has none, RESET $IndexType first.")
+      refuse("ZORDER_SESSION_REFUSED.HUDI_BUCKET_INDEX", "table" -> name, "setting" -> IndexType)
   }
 
   /** Checks the files, before a run begins. */
   def files(name: String, meta: HoodieTableMetaClient, snapshot: HudiSnapshot): Unit = {
     snapshot.slices.find(s => s.hasLogFiles || !s.getBaseFile.isPresent).foreach { slice =>
       refuse(
-        s"File group ${slice.getFileId} of $name has changes that wait in log files; run CALL run_compaction(" +
-          s"op => 'scheduleAndExecute', path => '${meta.getBasePath}', options => " +
-          "'hoodie.compact.inline.max.delta.commits=1') first.")
+        "ZORDER_FILE_REFUSED.HUDI_LOG_FILES",
+        "group" -> slice.getFileId,
+        "table" -> name,
+        "path" -> meta.getBasePath)
     }
     if (bucketed(meta, snapshot.slices)) bucketIndex(name)
   }
@@ -150,15 +156,11 @@ private[hudi] object HudiRefusals {
   /** Refuses files that others are about to change. */
   def planned(name: String, snapshot: HudiSnapshot): Unit =
     snapshot.slices.flatMap(s => snapshot.pending.get(s.getFileGroupId)).headOption.foreach { instant =>
-      throw new ZOrderConflictException(
-        s"Files of $name are in a clustering or a compaction that is planned ($instant) and not finished; let it " +
-          "end first.")
+      throw new ZOrderConflictException("ZORDER_CONFLICT.HUDI_PLANNED", "table" -> name, "instant" -> instant)
     }
 
   private def bucketIndex(name: String): Nothing =
-    refuse(
-      s"$name has a bucket index, by which Hudi finds a row's file from its key alone, and clustering by " +
-        s"other columns would break it; recreate the table with another $IndexType.")
+    refuse("ZORDER_TABLE_REFUSED.HUDI_BUCKET_INDEX", "table" -> name, "setting" -> IndexType)
 
   private def bucketed(meta: HoodieTableMetaClient, slices: Seq[FileSlice]): Boolean = {
     val hashing = new Path(meta.getHashingMetadataPath)

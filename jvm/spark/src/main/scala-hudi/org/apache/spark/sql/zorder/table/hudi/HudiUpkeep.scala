@@ -39,11 +39,18 @@ private[hudi] object HudiUpkeep {
     val commits = present(recorded, timeline)
     if (commits.isEmpty && !undone(fs, opened.root, recorded))
       refuse(
-        s"The run ${run.runId} of $name (instant ${recorded.head.version.get}) is not in Hudi's timeline any more.")
+        "ZORDER_CANNOT_ROLL_BACK.HUDI_NOT_IN_TIMELINE",
+        "run" -> run.runId,
+        "table" -> name,
+        "instant" -> recorded.head.version.get)
     commits.headOption.foreach(refuseLater(opened, run, timeline.filterNot(commits.contains), _))
     val before = recorded.take(commits.length).flatMap(_.rewritten).map(f => new Path(f.path))
     before.find(!fs.exists(_)).foreach { gone =>
-      refuse(s"The files before the run ${run.runId} of $name were cleaned ($gone is gone).")
+      refuse(
+        "ZORDER_CANNOT_ROLL_BACK.HUDI_FILES_CLEANED",
+        "run" -> run.runId,
+        "table" -> name,
+        "file" -> gone)
     }
     HudiClient.during(session, opened.root.toString, opened.hudiProperties ++ NoCompaction) { client =>
       commits.reverse.foreach { c =>
@@ -65,14 +72,19 @@ private[hudi] object HudiUpkeep {
     others.find(o =>
       o.requestedTime > first.requestedTime || o.getCompletionTime > first.getCompletionTime).foreach { o =>
       refuse(
-        s"$name was written to after the run ${run.runId} began (${first.requestedTime}; ${o.getAction} " +
-          s"${o.requestedTime}), and Hudi rolls back the newest commit only; use CALL rollback_to_instant if you " +
-          "mean it.")
+        "ZORDER_CANNOT_ROLL_BACK.HUDI_WRITTEN_SINCE",
+        "table" -> name,
+        "run" -> run.runId,
+        "instant" -> first.requestedTime,
+        "action" -> o.getAction,
+        "now" -> o.requestedTime)
     }
     compacted(opened).filter(first.requestedTime <= _).foreach { at =>
       refuse(
-        s"Hudi has compacted its metadata table ($at) since the run ${run.runId} of $name began, and rolls " +
-          "back nothing from before that; with a savepoint of that time, use CALL rollback_to_savepoint.")
+        "ZORDER_CANNOT_ROLL_BACK.HUDI_METADATA_COMPACTED",
+        "instant" -> at,
+        "run" -> run.runId,
+        "table" -> name)
     }
   }
 

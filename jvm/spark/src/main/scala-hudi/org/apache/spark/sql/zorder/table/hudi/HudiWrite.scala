@@ -86,8 +86,9 @@ final private[hudi] class HudiWrite(
 
   private def conflict(e: Exception): Nothing =
     throw new ZOrderConflictException(
-      s"Hudi refused the clustering of ${opened.name} (${ZOrderException.firstLine(e)}); nothing was changed, " +
-        "run it again.")
+      "ZORDER_CONFLICT.HUDI_COMMIT_REFUSED",
+      "table" -> opened.name,
+      "cause" -> ZOrderException.firstLine(e))
 
   /** Hudi's own rollback knows from its markers which files to delete; after the commit there is none. */
   override def discard(): Unit =
@@ -153,9 +154,7 @@ private[hudi] object HudiWriteSettings {
   /** Settings of Hudi's client for one run. */
   def of(options: Map[String, String], runId: String): Map[String, String] = {
     options.get("parquet.page.row.count.limit").filter(_ != PageRowLimit).foreach { rows =>
-      refuse(
-        s"Hudi's writer always begins a page after $PageRowLimit rows, so pageRowLimit = $rows is not possible; " +
-          "leave the option out.")
+      refuse("ZORDER_INVALID_OPTION.HUDI_PAGE_ROW_LIMIT", "limit" -> PageRowLimit, "value" -> rows)
     }
     Strategy ++ Map(StrategyInputs.RunId -> runId, "hoodie.parquet.max.file.size" -> NoLimit.toString) ++
       options.get("parquet.block.size").map("hoodie.parquet.block.size" -> _) ++

@@ -68,9 +68,7 @@ final private[hudi] class PlannedClustering(
   def execute(statuses: RDD[WriteStatus]): Unit = ActiveSession.during(session) {
     val now = metaClient()
     openWrites.intersect(writesUnderWay(now)).headOption.foreach { write =>
-      conflict(
-        s"the write $write began before the run and is not finished, so that nobody knows which files " +
-          "it changes; let it end, or let Hudi roll it back")
+      conflict("ZORDER_CONFLICT.HUDI_WRITE_UNDER_WAY", "instant" -> write)
     }
     unchanged(now)
     StrategyInputs.write(runId, statuses)
@@ -103,19 +101,18 @@ final private[hudi] class PlannedClustering(
         found.getBaseFile.isPresent && !found.hasLogFiles &&
         found.getBaseFile.get.getFileName == slice.getBaseFile.get.getFileName
       }
-      if (!same) conflict(s"somebody changed the file group ${slice.getFileId}")
+      if (!same) conflict("ZORDER_CONFLICT.HUDI_FILE_GROUP_CHANGED", "group" -> slice.getFileId)
       now.pending.get(slice.getFileGroupId) match {
         case Some(`at`) =>
         case Some(other) =>
-          conflict(s"the file group ${slice.getFileId} is in the clustering or compaction $other")
-        case None => conflict(s"somebody rolled the plan $at back, or executed it")
+          conflict("ZORDER_CONFLICT.HUDI_OTHER_PLAN", "group" -> slice.getFileId, "instant" -> other)
+        case None => conflict("ZORDER_CONFLICT.HUDI_PLAN_GONE", "instant" -> at)
       }
     }
   }
 
-  private def conflict(why: String): Nothing =
-    throw new ZOrderConflictException(
-      s"${opened.name} changed while this run rewrote it: $why. Nothing was changed, run it again.")
+  private def conflict(condition: String, parameters: (String, Any)*): Nothing =
+    throw new ZOrderConflictException(condition, ("table" -> opened.name) +: parameters: _*)
 }
 
 /**
