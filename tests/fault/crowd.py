@@ -26,6 +26,8 @@ from pyspark.sql import DataFrame, SparkSession
 FORMATS = ("catalog", "applications", "delta", "iceberg", "hudi")
 # of plain Parquet rows may be seen late, and a file may vanish under a reader
 LATE = ("catalog", "applications")
+# a run stops where another writer is at work
+BUSY = ("JOB_AT_WORK", "HUDI_WRITE_UNDER_WAY")
 # several writers of Hudi need a lock
 HUDI = {
     "hoodie.write.concurrency.mode": "optimistic_concurrency_control",
@@ -122,7 +124,7 @@ class Crowd:
                 status = row["status"]
             except Exception as error:
                 said = str(error).splitlines()[0]
-                busy = said.startswith("A job is writing") or "began before the run" in said
+                busy = any(f"[ZORDER_CONFLICT.{name}]" in said for name in BUSY)
                 status = "CONFLICT (a writer at work)" if busy else said
             ended[status] = ended.get(status, 0) + 1
             print(f"{self.kind}: run {i + 1}: {status}", flush=True)

@@ -85,7 +85,7 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
       case found => found.inputFiles.headOption.fold(found.rootPaths)(file => Seq(new Path(new URI(file))))
     }
     if (!places.forall(fileSystem(table).exists))
-      refuse(s"The files of ${table.identifier.unquotedString} moved while this query looked for them: run it again.")
+      refuse("ZORDER_RETRY_QUERY.FILES_MOVED", "table" -> table.identifier.unquotedString)
   }
 
   private def classic = Shims.classic(session)
@@ -125,8 +125,10 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
     while (now.exchanging.exists(underWay(table, _))) {
       if (System.nanoTime > end)
         refuse(
-          s"The run that is exchanging the directories of ${table.identifier.unquotedString} is not done after " +
-            s"${CommitWait.of(classic) / 1000} s (${CommitWait.Key}), and rows would be missing: run the query again.")
+          "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
+          "table" -> table.identifier.unquotedString,
+          "seconds" -> CommitWait.of(classic) / 1000,
+          "setting" -> CommitWait.Key)
       Thread.sleep(PollMs)
       now = fresh(table)
     }
@@ -164,11 +166,11 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
       }
     catch {
       case NonFatal(e) =>
-        val name = table.identifier.unquotedString
         refuse(
-          s"The run ${journal.runId} died while it exchanged the directories of $name, so rows would be missing, and " +
-            s"this session cannot finish the exchange (${ZOrderException.firstLine(e)}): run ZORDER VACUUM $name as a " +
-            "user who may write there.")
+          "ZORDER_NO_PERMISSION.FINISH_EXCHANGE",
+          "run" -> journal.runId,
+          "table" -> table.identifier.unquotedString,
+          "cause" -> ZOrderException.firstLine(e))
     }
 }
 

@@ -4,6 +4,7 @@ import java.util.UUID
 
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.table.{CommitRequest, Operation, RunRecord}
 import org.apache.spark.sql.zorder.table.parquet.commit.{NestedFiles, SwapPlan}
@@ -125,10 +126,10 @@ private[zorder] object LateFiles {
   def ask(table: ParquetTable, found: Seq[LateDataFile]): Unit =
     found.filterNot(_.sure).sortBy(_.path.toString).headOption.foreach { first =>
       refuse(
-        s"A job has written to ${first.dir}, where ${table.name} had files that are gone (${first.file.rel} came): " +
-          s"nothing was changed. Run ZORDER VACUUM ${table.name} LATE FILES REPLACE if such files take the place of the " +
-          "rows that the table has there, LATE FILES APPEND if they are further rows, or LATE FILES IGNORE if they " +
-          "stay out.")
+        "ZORDER_CHOICE_NEEDED.LATE_FILES",
+        "dir" -> first.dir,
+        "table" -> table.name,
+        "file" -> first.file.rel)
     }
 
   /** Copies appended files into the table. */
@@ -171,8 +172,10 @@ private[zorder] object LateFiles {
     val found = find(table).filterNot(_.sure)
     found.map(_.dir).distinct.foreach(dir =>
       writerIn(table, dir).foreach(scratch =>
-        refuse(
-          s"A job is writing to $dir ($scratch is there); nothing was changed, run this when it is done.")))
+        throw new ZOrderConflictException(
+          "ZORDER_CONFLICT.JOB_IN_OLD_DIRECTORY",
+          "dir" -> dir,
+          "scratch" -> scratch)))
     choice match {
       case LateChoice.Append => carry(table, found)
       case LateChoice.Replace =>

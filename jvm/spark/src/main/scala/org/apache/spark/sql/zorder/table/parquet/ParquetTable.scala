@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderConsentException}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{
@@ -109,14 +109,10 @@ private[zorder] trait ParquetTable extends ClusterTable {
   }
 
   private def refuseStaging(said: String): Nothing =
-    if (StorageFailure.isFull(said))
-      refuse(
-        s"There is no room beside $root for its new files ($said); nothing was changed: free some, " +
-          "or write a copy with INTO to a place that has room.")
-    else
-      refuse(
-        s"Cannot prepare a directory beside $root with its owner and mode ($said); run as its owner, " +
-          "or write a copy with INTO.")
+    refuse(
+      if (StorageFailure.isFull(said)) "ZORDER_NO_SPACE.STAGING" else "ZORDER_NO_PERMISSION.STAGING",
+      "path" -> root,
+      "cause" -> said)
 
   /**
    * Puts the staged files in place of `request.inputs`, or throws and changes nothing; the staging directory is
@@ -173,14 +169,14 @@ private[zorder] trait ParquetTable extends ClusterTable {
   override def vacuum(keepMs: Long, dryRun: Boolean): Seq[VacuumResult] =
     try new ParquetVacuum(this, keepMs, dryRun).run()
     catch {
-      case StorageFailure(said) => refuse(s"The vacuum of $name stopped ($said); the next one goes on.")
+      case StorageFailure(said) => refuse("ZORDER_STORAGE_FAILED.VACUUM", "table" -> name, "cause" -> said)
     }
 
   override def rollback(statement: String): String =
     try ParquetRollback.run(this, statement)
     catch {
       case StorageFailure(said) =>
-        refuse(s"The rollback of $name could not begin ($said); the table is as it was.")
+        refuse("ZORDER_STORAGE_FAILED.ROLLBACK", "table" -> name, "cause" -> said)
     }
 
   override def remove(): Unit = remove(None, s"ZORDER REMOVE $name")
@@ -302,8 +298,7 @@ private[zorder] class PathParquetTable(
   /** Of two runs that began with the same files, the second stops, as for a table whose location changes. */
   private def checkBase(): Unit =
     if (named && state.nextNumber() != runs)
-      throw new ZOrderConflictException(
-        s"Another run has changed $name since this one began; nothing was changed, run it again.")
+      throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> name)
 
   /** The table's partition directories by their spelling in a staging directory. */
   protected def actual: Map[String, String] = content.actual
@@ -342,9 +337,11 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry)
     val dirs = liveDirs()
     files.map(_.partition).distinct.sorted.find(p => !isHome(p, dirs(p))).foreach { p =>
       refuse(
-        s"The partition $p of $name has a location of its own, ${dirs(p)}, and runs exchange the directories in " +
-          s"$root: leave it out by WHERE, give it its place there (ALTER TABLE $name PARTITION ... SET LOCATION), " +
-          "or say WITH (location = 'move'), which gives the partitions that it rewrites new locations.")
+        "ZORDER_DIRECTORY_REFUSED.PARTITION_ELSEWHERE",
+        "partition" -> p,
+        "table" -> name,
+        "dir" -> dirs(p),
+        "path" -> root)
     }
   }
 
@@ -376,13 +373,12 @@ private[zorder] final class CatalogParquetTable(
   /** Elsewhere than on a store they never move unasked. */
   override def notAgreed: Option[String] =
     if (agreed) None
-    else {
-      val to = if (isManaged) s"hidden directories in $root" else s"new directories beside $root"
-      Some(
-        s"A directory cannot be exchanged in one step on ${fs.getUri.getScheme}, so a run would move the files of $name " +
-          s"to $to, and programs that read or write $root by path would miss them: say WITH (location = 'move') " +
-          "once if that is right, or write a copy with INTO 'path'.")
-    }
+    else
+      Some(new ZOrderConsentException(
+        if (isManaged) "ZORDER_CHOICE_NEEDED.MOVES_WITHIN" else "ZORDER_CHOICE_NEEDED.MOVES_BESIDE",
+        "scheme" -> fs.getUri.getScheme,
+        "table" -> name,
+        "path" -> root).sentence)
 
   override def root: Path = entry.root
   override def roots: Seq[Path] =

@@ -186,8 +186,8 @@ private[zorder] object ParquetRollback {
   def run(table: ParquetTable, statement: String): String = {
     LateFiles.carry(table)
     val runs = table.doneJournals().filter(j => j.operation == Operation.Optimize && j.kind == table.kind)
-    val last = runs.lastOption.getOrElse(refuse(
-      s"There is no run of ${table.name} to roll back: none was made, or its old files were vacuumed."))
+    val last =
+      runs.lastOption.getOrElse(refuse("ZORDER_CANNOT_ROLL_BACK.NO_RUN_LEFT", "table" -> table.name))
     // each batch of a run has its own partitions
     val commits = runs.filter(_.runId == last.runId)
     commits.flatMap(_.units).foreach(u => checkOld(table, u))
@@ -218,14 +218,13 @@ private[zorder] object ParquetRollback {
     val there = DirectoryListing.walk(table.store.fs, unit.old).files.toSet
     val data = unit.named.filter(_.isData)
     if (unit.inputs.isEmpty || !data.forall(there))
-      refuse(s"The last run of ${table.name} cannot be rolled back: its old files in ${unit.old} " +
-        "were vacuumed or changed.")
+      refuse("ZORDER_CANNOT_ROLL_BACK.OLD_FILES_GONE", "table" -> table.name, "dir" -> unit.old)
   }
 
   /** A vacuum may have deleted the old files of the run's first batches. */
   private def checkWhole(table: ParquetTable, commits: Seq[Journal], recorded: Seq[RunRecord]): Unit =
     if (recorded.length > commits.length)
-      refuse(s"The last run of ${table.name} cannot be rolled back: some of its old files were vacuumed.")
+      refuse("ZORDER_CANNOT_ROLL_BACK.SOME_OLD_FILES_GONE", "table" -> table.name)
 
   /** The data must be where the run put it, and its files must be as the run wrote them. */
   private def checkPlace(table: ParquetTable, last: Journal): Unit = {
@@ -234,8 +233,7 @@ private[zorder] object ParquetRollback {
       val now = live.get(u.partition)
       val there = now.map(dir => DirectoryListing.walk(table.store.fs, dir).files.toSet).getOrElse(Set.empty)
       if (!now.map(_.toUri.getPath).contains(u.target.toUri.getPath) || !u.outputs.forall(there))
-        refuse(s"${table.name} was overwritten, moved or partly deleted since the run ${last.runId}, " +
-          "which can therefore not be rolled back without losing that.")
+        refuse("ZORDER_CANNOT_ROLL_BACK.CHANGED_SINCE", "table" -> table.name, "run" -> last.runId)
     }
   }
 }
@@ -267,17 +265,22 @@ private[zorder] object ParquetRemove {
     LateFiles.ask(table, others)
     val late = others.map(_.dir)
     if (late.nonEmpty)
-      refuse(s"${late.size} files came late into old directories of ${table.name} (${late.head}); " +
-        "run ZORDER VACUUM first, which carries them over.")
+      refuse(
+        "ZORDER_CANNOT_REMOVE.LATE_FILES",
+        "count" -> late.size,
+        "table" -> table.name,
+        "dir" -> late.head)
     table.store.all().find(j => j.state != JournalState.Done).foreach { j =>
-      refuse(s"The run ${j.runId} is working on ${table.name}, or died; " +
-        "let it end, or run ZORDER VACUUM first.")
+      refuse("ZORDER_CANNOT_REMOVE.UNFINISHED_RUN", "run" -> j.runId, "table" -> table.name)
     }
     val left = new ParquetVacuum(table, 0L, dryRun = true).run()
       .find(r => r.status != "DELETED" && r.status != "WATCHED")
     left.foreach { r =>
-      refuse(s"${r.path} holds files that no run of ${table.name} has written (${r.status}); " +
-        "move them away first.")
+      refuse(
+        "ZORDER_CANNOT_REMOVE.FOREIGN_FILES",
+        "dir" -> r.path,
+        "table" -> table.name,
+        "status" -> r.status)
     }
     val home = wayHome(table, choice)
     // what an attempt that died has copied home already
@@ -304,9 +307,13 @@ private[zorder] object ParquetRemove {
       commit.check(away, file => deleted(file.toString))
       if (choice.isEmpty) commit.cost(away).foreach { cost =>
         notAgreed(
-          s"The files of ${moved.name} have moved, and a directory cannot be renamed in one step where they are: " +
-            s"bringing them home to ${away.head.target} means $cost. Say ZORDER REMOVE ${moved.name} MOVE HOME to do " +
-            s"that, or ZORDER REMOVE ${moved.name} STAY to leave them in ${away.head.staged}.")
+          "ZORDER_CHOICE_NEEDED.MOVE_HOME",
+          "table" -> moved.name,
+          "path" -> away.head.target,
+          "bytes" -> cost.bytes,
+          "count" -> cost.files,
+          "requests" -> cost.requests,
+          "dir" -> away.head.staged)
       }
       Some(away).filter(_.nonEmpty).map(units => commit.bring(units, _))
     case _ => None

@@ -115,8 +115,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     val txn = CatalogCommit.TxnProperty
     if (now.properties.get(txn) != table.meta.properties.get(txn) || now.location != table.meta.location ||
       now.createTime != table.meta.createTime)
-      throw new ZOrderConflictException(
-        s"Another run has changed ${table.name} since this one began; nothing was changed, run it again.")
+      throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> table.name)
     now
   }
 
@@ -130,7 +129,9 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
         val at = now.get(u.partition).map(p => fs.makeQualified(new Path(p.location)))
         if (!at.contains(fs.makeQualified(u.old)))
           throw new ZOrderConflictException(
-            s"The partition ${u.partition} of ${table.name} was moved during the run; nothing was changed.")
+            "ZORDER_CONFLICT.PARTITION_MOVED",
+            "partition" -> u.partition,
+            "table" -> table.name)
       }
       catalog.alterTable(tagged)
       CrashPoint.hit("tagged")

@@ -44,11 +44,10 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
   }
 
   /** What it takes to copy them, where that has to be. */
-  def cost(units: Seq[SwapUnit]): Option[String] = if (renames || units.isEmpty) None
+  def cost(units: Seq[SwapUnit]): Option[HomeCommit.Cost] = if (renames || units.isEmpty) None
   else {
     val files = units.flatMap(_.outputs)
-    Some(
-      s"reading and writing ${files.map(_.length).sum} bytes in ${files.size} files, by at least ${3 * files.size} requests")
+    Some(HomeCommit.Cost(files.map(_.length).sum, files.size, 3 * files.size))
   }
 
   /**
@@ -63,8 +62,9 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
       .filterNot(f => marker(f) || copied((f.rel, f.length)) || goes(new Path(u.target, f.rel)))
       .headOption.foreach { f =>
         refuse(
-          s"${u.target}/${f.rel} lies where the files of ${table.name} were before they moved, and is not the " +
-            s"table's: nothing was changed. Move it away, or say ZORDER REMOVE ${table.name} STAY.")
+          "ZORDER_CANNOT_REMOVE.HOME_OCCUPIED",
+          "file" -> s"${u.target}/${f.rel}",
+          "table" -> table.name)
       }
   }
 
@@ -170,6 +170,9 @@ private[zorder] final class HomeCommit(table: CatalogEntry, waitMs: Long) {
 }
 
 private[parquet] object HomeCommit {
+
+  /** Bytes and files that are read and written, and at least so many requests. */
+  final case class Cost(bytes: Long, files: Int, requests: Int)
 
   private def copyOne(
       conf: SerializableConfiguration,

@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.catalog.{
   CatalogTablePartition,
   SessionCatalog
 }
-import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.{RunRecord, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.files.{
@@ -137,7 +137,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
   def forward(unit: SwapUnit, stray: Path): Outcome =
     if (MountPoints.isPoint(unit.target)) {
       backward(unit, stray)
-      Refused(new ZOrderConflictException(s"${unit.target} is a mount point and cannot be exchanged."))
+      Refused(new ZOrderException("ZORDER_DIRECTORY_REFUSED.MOUNTED_MEANWHILE", "dir" -> unit.target))
     } else if (!fs.exists(unit.staged)) {
       if (fs.exists(unit.old) && fs.exists(unit.target)) Swapped(unit)
       else {
@@ -175,7 +175,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
       } catch { case e: ZOrderConflictException => Left(e) }
 
   private def gone(unit: SwapUnit, dir: Path): Outcome =
-    Refused(new ZOrderConflictException(s"$dir was deleted by somebody else during the run; run it again."))
+    Refused(new ZOrderConflictException("ZORDER_CONFLICT.DIRECTORY_DELETED", "dir" -> dir))
 
   /**
    * target -> staged, then old -> target. Files that arrived in the target meanwhile are copied to the old data. If the
@@ -260,7 +260,7 @@ private[parquet] object DirectoryRenames {
   /** How a swap ended. */
   sealed trait Outcome
   final case class Swapped(unit: SwapUnit) extends Outcome
-  final case class Refused(why: ZOrderConflictException) extends Outcome
+  final case class Refused(why: ZOrderException) extends Outcome
 }
 
 /**

@@ -393,12 +393,11 @@ private[parquet] object FailedCommit {
   private def error(draft: Journal, left: Option[Journal], e: Throwable): Throwable = e match {
     case known: ZOrderException => known
     case other =>
-      val end =
-        if (left.isEmpty) "nothing was changed"
-        else "the next run or ZORDER VACUUM finishes or undoes the exchange, by its journal"
       ZOrderException.over(
         other,
-        s"The new files of ${draft.home} could not be put in place (${ZOrderException.firstLine(other)}); $end.")
+        if (left.isEmpty) "ZORDER_COMMIT_FAILED.NOTHING_CHANGED" else "ZORDER_COMMIT_FAILED.UNFINISHED",
+        "path" -> draft.home,
+        "cause" -> ZOrderException.firstLine(other))
   }
 }
 

@@ -38,8 +38,11 @@ private[zorder] object SwapPlan {
     }
   }
 
-  def dropped(partition: String, table: Any): ZOrderConflictException = new ZOrderConflictException(
-    s"The partition $partition of $table was dropped during the run; nothing was changed.")
+  def dropped(partition: String, table: Any): ZOrderConflictException =
+    new ZOrderConflictException(
+      "ZORDER_CONFLICT.PARTITION_DROPPED",
+      "partition" -> partition,
+      "table" -> table)
 
   /** A partition, its staged directory, what was rewritten and what was written. */
   final case class Staged(partition: String, dir: Path, inputs: Seq[DataFile], outputs: Seq[ListedFile])
@@ -112,8 +115,8 @@ private[zorder] object CarriedOverFiles {
     unit.inputs.foreach { in =>
       present.get(in.rel) match {
         case Some(f) if f == in =>
-        case Some(_) => conflict(now.root, in.rel, "was changed")
-        case None => conflict(now.root, in.rel, "was deleted")
+        case Some(_) => conflict("ZORDER_CONFLICT.FILE_CHANGED", now.root, in.rel)
+        case None => conflict("ZORDER_CONFLICT.FILE_DELETED", now.root, in.rel)
       }
     }
   }
@@ -124,12 +127,11 @@ private[zorder] object CarriedOverFiles {
     if (!unit.outputs.forall(o => there(o.rel))) throw outputsGone(unit.staged)
   }
 
-  def outputsGone(staged: Path): ZOrderConflictException = new ZOrderConflictException(
-    s"The new files in $staged were deleted by somebody else; nothing was changed, run it again.")
+  def outputsGone(staged: Path): ZOrderConflictException =
+    new ZOrderConflictException("ZORDER_CONFLICT.NEW_FILES_DELETED", "dir" -> staged)
 
-  private def conflict(root: Path, rel: String, what: String): Nothing =
-    throw new ZOrderConflictException(
-      s"The file $root/$rel $what by somebody else during the run; nothing was changed, run it again.")
+  private def conflict(condition: String, root: Path, rel: String): Nothing =
+    throw new ZOrderConflictException(condition, "file" -> s"$root/$rel")
 
   /**
    * Makes the staged directory hold exactly the outputs and the files of `now` that are not inputs.
@@ -145,9 +147,7 @@ private[zorder] object CarriedOverFiles {
     val names = wanted.map(_.rel).toSet
     unit.kept.filterNot(k => names(k.rel)).foreach(k => fs.delete(new Path(unit.staged, k.rel), false))
     wanted.filterNot(known).foreach { f =>
-      if (outputs(f.rel))
-        throw new ZOrderConflictException(
-          s"A new file has the name of one that is there already, ${now.root}/${f.rel}; nothing was changed.")
+      if (outputs(f.rel)) conflict("ZORDER_CONFLICT.SAME_FILE_NAME", now.root, f.rel)
       FileMoves.copy(fs, new Path(now.root, f.rel), new Path(unit.staged, f.rel), f.modified)
     }
     unit.copy(kept = wanted)

@@ -181,7 +181,5 @@ private[zorder] object ActiveWriters {
   }
 
   def stop(root: Path, dir: String): Nothing =
-    throw new ZOrderConflictException(
-      s"A job is writing to the table ($root/$dir is there); nothing was changed, " +
-        "run it again when that job is done, or delete that directory if no job is running.")
+    throw new ZOrderConflictException("ZORDER_CONFLICT.JOB_AT_WORK", "dir" -> s"$root/$dir")
 }

@@ -13,15 +13,20 @@ private[table] object LocalRefusals {
 
   /** The table's own directory. Those above it may be links. */
   def link(root: Path, named: Option[String] = None): Unit = SymbolicLinks.target(root).foreach { to =>
-    val instead = named.fold(s"name $to")(t => s"ALTER TABLE $t SET LOCATION '$to' first")
-    refuse(s"$root is a symbolic link to $to, and an exchange of directories would put a directory in its " +
-      s"place; $instead.")
+    named match {
+      case None => refuse("ZORDER_DIRECTORY_REFUSED.SYMBOLIC_LINK", "path" -> root, "place" -> to)
+      case Some(table) =>
+        refuse(
+          "ZORDER_DIRECTORY_REFUSED.SYMBOLIC_LINK_OF_TABLE",
+          "path" -> root,
+          "place" -> to,
+          "table" -> table)
+    }
   }
 
   def partitionLinks(dirs: Iterable[Path]): Unit = dirs.foreach { dir =>
     SymbolicLinks.target(dir).foreach { to =>
-      refuse(s"The partition directory $dir is a symbolic link to $to, which an exchange of directories " +
-        s"would replace; put the files of $to in its place, or write a copy with INTO 'path'.")
+      refuse("ZORDER_DIRECTORY_REFUSED.SYMBOLIC_LINK_OF_PARTITION", "dir" -> dir, "place" -> to)
     }
   }
 
@@ -29,20 +34,19 @@ private[table] object LocalRefusals {
   def partitionLinks(root: Path, tree: DirectoryListing): Unit =
     if (MountPoints.isLocal(root)) partitionLinks(tree.dirs.filter(_.contains('=')).map(new Path(root, _)))
 
-  def mount(dir: Path): Unit = MountPoints.within(dir).foreach(at => refuse(mountPoint(dir, at)))
+  def mount(dir: Path): Unit = MountPoints.within(dir).foreach(refuseMount(dir, _))
 
   /** Only mounts inside the table, if the root itself is not moved. */
   def mountBelow(fs: FileSystem, root: Path, dirs: Iterable[Path]): Unit =
     if (fs.getUri.getScheme == "file") {
       val points = MountPoints.source().map(MountPoints.parse).getOrElse(Nil)
       dirs.filter(_ != root).foreach { dir =>
-        MountPoints.among(points, dir.toUri.getPath).foreach(at => refuse(mountPoint(dir, at)))
+        MountPoints.among(points, dir.toUri.getPath).foreach(refuseMount(dir, _))
       }
     }
 
-  private def mountPoint(dir: Path, at: String): String =
-    s"$at is a mount point, so $dir cannot be exchanged for another directory on the same volume; " +
-      "keep the table in a directory below the mount point, or write a copy with INTO 'path'."
+  private def refuseMount(dir: Path, at: String): Nothing =
+    refuse("ZORDER_DIRECTORY_REFUSED.MOUNT_POINT", "place" -> at, "dir" -> dir)
 }
 
 /**

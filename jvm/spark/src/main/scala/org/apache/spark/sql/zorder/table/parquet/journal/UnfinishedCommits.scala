@@ -48,10 +48,7 @@ private[zorder] object UnfinishedCommits {
       identity: String): Unit =
     if (!ObjectStores.isOne(fs.getUri.getScheme))
       away(fs, journals, identity).foreach { case (j, dir) =>
-        refuse(
-          s"The run ${j.runId} is exchanging the directories of $name, or died while doing so, and $dir " +
-            "is away at the moment: run this statement again, or, if no run is at work, run ZORDER VACUUM first, " +
-            "which finishes the exchange.")
+        refuse("ZORDER_RETRY_QUERY.DIRECTORY_AWAY", "run" -> j.runId, "table" -> name, "dir" -> dir)
       }
 
   private def away(fs: FileSystem, journals: Seq[Journal], identity: String): Option[(Journal, Path)] = {

@@ -142,16 +142,18 @@ private[zorder] object PathContent {
       else inferred(session, root, files.toSeq)
     val resolver = session.sessionState.conf.resolver
     spec.partitionColumns.fieldNames.find(p => inFiles.fieldNames.exists(resolver(_, p))).foreach { p =>
-      refuse(s"The partition column $p is also stored in the files of $root; " +
-        "write the table once by Spark (partitionBy), which leaves it out of the files.")
+      refuse("ZORDER_TABLE_REFUSED.PARTITION_COLUMN_IN_FILES", "column" -> p, "path" -> root)
     }
     val base = s"${PathText.of(root)}/"
     val actual = spec.partitions.map { p =>
       canonical(session, spec.partitionColumns, p.values) -> p.path.toUri.getPath.stripPrefix(base)
     }
     actual.groupBy(_._1).find(_._2.size > 1).foreach { case (fragment, dirs) =>
-      refuse(s"The directories ${dirs.map(_._2).sorted.mkString(" and ")} of $root are both the partition " +
-        s"$fragment; move the files into one of them.")
+      refuse(
+        "ZORDER_DIRECTORY_REFUSED.TWO_FOR_ONE_PARTITION",
+        "dirs" -> dirs.map(_._2).sorted.mkString(" and "),
+        "path" -> root,
+        "partition" -> fragment)
     }
     Content(inFiles, spec.partitionColumns, actual.toMap)
   }
