@@ -7,7 +7,7 @@ import scala.annotation.tailrec
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.errors.{NoRowsYetException, ZOrderException}
+import org.apache.spark.sql.zorder.errors.NoRowsYetException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.clustering.inspect.{ResolvedRequest, UnreadableFiles}
@@ -53,7 +53,7 @@ object ClusteringRun {
       if (request.changes) TableResolver.open(user, request.target, request.options)
       else TableResolver.locate(user, request.target, request.options)
     val table = open()
-    if (request.changes) table.notAgreed.foreach(ZOrderException.notAgreed(_))
+    if (request.changes) table.notAgreed.foreach(refused => throw refused)
     val options = TableOptions.of(table, request.options, user)
     val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
     withClaim(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
@@ -128,7 +128,9 @@ object ClusteringRun {
   /** What a statement that changes nothing has found unfinished, or not agreed to. */
   private def unfinished(context: RunContext): Option[String] =
     if (context.request.changes) None
-    else context.table.unfinished.orElse(if (context.request.dryRun) context.table.notAgreed else None)
+    else
+      context.table.unfinished.orElse(
+        context.table.notAgreed.filter(_ => context.request.dryRun).map(_.sentence))
 }
 
 /**

@@ -4,6 +4,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.errors.{ZOrderConsentException, ZOrderException}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims
@@ -79,19 +80,18 @@ trait ClusterTable {
   def managed: Option[ManagedColumns] = None
 
   /**
-   * One sentence if the statistics that the format will keep cannot serve look-ups by these columns. The option
-   * `force` overrules it.
+   * A refusal if the statistics that the format will keep cannot serve look-ups by these columns. The option `force`
+   * overrules it.
    *
    * @param paths
    *   of stored columns
    */
-  def unskippable(paths: Seq[Seq[String]]): Option[String] = None
+  def unskippable(paths: Seq[Seq[String]]): Option[ZOrderException] = None
 
   /**
-   * One sentence, if the user has not agreed yet to what a run in place does to others. Such a run is refused, and a dry
-   * run says it in its reason.
+   * A refusal if the user has not agreed yet to what a run in place does to others. A dry run says it in its reason.
    */
-  def notAgreed: Option[String] = None
+  def notAgreed: Option[ZOrderConsentException] = None
 
   /** What is appended to the reason of a run in place. */
   def afterword: Option[String] = None
@@ -99,8 +99,8 @@ trait ClusterTable {
   /** The format's own settings of the table as options of a run. Only defaults come after them. */
   def formatOptions: Map[String, String] = Map.empty
 
-  /** If the column is one that the format keeps for itself: the sentence that refuses it. */
-  def ownColumn(name: String): Option[String] = None
+  /** Refuses a column that the format keeps for itself. */
+  def ownColumn(name: String): Option[ZOrderException] = None
 
   /** Settings of the session that its files have to be read and written with, in place of a run's own. */
   def settings: Map[String, String] = Map.empty

@@ -8,6 +8,7 @@ import org.apache.spark.sql.delta.schema.SchemaMergingUtils
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{MetadataBuilder, StructField, StructType}
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.StoredAs
@@ -76,12 +77,13 @@ private[delta] final class DeltaClusterTable(
   override def columnId(path: Seq[String]): Option[String] =
     DeltaColumns.fields(schema, path).map(_.map(physical).mkString("."))
 
-  override def unskippable(paths: Seq[Seq[String]]): Option[String] = {
+  override def unskippable(paths: Seq[Seq[String]]): Option[ZOrderException] = {
     val kept = snapshot.statCollectionLogicalSchema
     paths.find(p => !DeltaColumns.holds(kept, p)).map { p =>
-      val column = p.mkString(".")
-      s"Delta keeps no statistics of column $column of $name, so nothing could skip files by it; raise " +
-        "delta.dataSkippingNumIndexedCols, or name it in delta.dataSkippingStatsColumns."
+      new ZOrderException(
+        "ZORDER_COLUMN_REFUSED.DELTA_WITHOUT_STATISTICS",
+        "column" -> p.mkString("."),
+        "table" -> name)
     }
   }
 

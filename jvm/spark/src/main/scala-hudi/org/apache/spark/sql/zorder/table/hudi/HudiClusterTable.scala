@@ -82,18 +82,16 @@ final private[hudi] class HudiClusterTable(
     HudiClusterTable.MetaColumns ++ partitions
   }
 
-  override def ownColumn(column: String): Option[String] =
+  override def ownColumn(column: String): Option[ZOrderException] =
     HudiClusterTable.MetaColumns.find(_.equalsIgnoreCase(column)).map { own =>
       val keys = meta.getTableConfig.getRecordKeyFields
-      val refusal =
-        if (own == HoodieRecord.RECORD_KEY_METADATA_FIELD && keys.isPresent)
-          new ZOrderException(
-            "ZORDER_COLUMN_REFUSED.HUDI_RECORD_KEY",
-            "column" -> own,
-            "table" -> name,
-            "columns" -> keys.get.mkString(", "))
-        else new ZOrderException("ZORDER_COLUMN_REFUSED.HUDI_META_COLUMN", "column" -> own, "table" -> name)
-      refusal.sentence
+      if (own == HoodieRecord.RECORD_KEY_METADATA_FIELD && keys.isPresent)
+        new ZOrderException(
+          "ZORDER_COLUMN_REFUSED.HUDI_RECORD_KEY",
+          "column" -> own,
+          "table" -> name,
+          "columns" -> keys.get.mkString(", "))
+      else new ZOrderException("ZORDER_COLUMN_REFUSED.HUDI_META_COLUMN", "column" -> own, "table" -> name)
     }
 
   override def files(): Seq[DataFile] = slices.values.map { slice =>

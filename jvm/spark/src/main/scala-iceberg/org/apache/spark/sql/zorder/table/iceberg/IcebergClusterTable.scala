@@ -21,6 +21,7 @@ import org.apache.iceberg.transforms.Transform
 import org.apache.iceberg.types.{Type, Types}
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
 import org.apache.spark.sql.types.{DataType, MetadataBuilder, StructType}
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{LeafColumn, StoredAs}
@@ -81,7 +82,7 @@ final private[iceberg] class IcebergClusterTable(
   override def partitioned: Boolean = table.spec.isPartitioned
   override def constantColumns: Seq[String] = IcebergPartitions.constant(table)
 
-  override def unskippable(paths: Seq[Seq[String]]): Option[String] =
+  override def unskippable(paths: Seq[Seq[String]]): Option[ZOrderException] =
     IcebergMetrics.unskippable(name, table, snapshot, paths)
 
   override def files(): Seq[DataFile] = tasks.values.map { task =>

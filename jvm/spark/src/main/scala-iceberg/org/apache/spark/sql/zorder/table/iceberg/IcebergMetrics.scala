@@ -4,33 +4,37 @@ import scala.collection.JavaConverters._
 
 import org.apache.iceberg.{DataFile, MetricsConfig, Snapshot, Table, TableProperties}
 import org.apache.iceberg.types.{Conversions, Types}
+import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** The column bounds in Iceberg's manifests, by which Iceberg skips files. */
 private[iceberg] object IcebergMetrics {
   private val Truncate = "truncate\\((\\d+)\\)".r
 
-  /** Why look-ups by one of these columns would skip nothing; None if they can. */
+  /** Refuses the first of these columns by which look-ups would skip nothing. */
   def unskippable(
       name: String,
       table: Table,
       snapshot: Option[Snapshot],
-      paths: Seq[Seq[String]]): Option[String] = {
+      paths: Seq[Seq[String]]): Option[ZOrderException] = {
     val config = MetricsConfig.forTable(table)
-    def because(column: String, why: String): String =
-      s"$why, so nothing could skip files by it; set the table property " +
-        s"${TableProperties.METRICS_MODE_COLUMN_CONF_PREFIX}$column to full."
+    def refusal(condition: String, column: String, more: (String, Any)*): ZOrderException = {
+      val property = s"${TableProperties.METRICS_MODE_COLUMN_CONF_PREFIX}$column"
+      val parameters = Seq("column" -> column, "table" -> name, "property" -> property)
+      new ZOrderException(condition, parameters ++ more: _*)
+    }
     paths.map(_.mkString(".")).flatMap { column =>
       config.columnMode(column).toString match {
         case mode @ ("none" | "counts") =>
-          Some(because(column, s"Iceberg keeps no bounds of column $column of $name (metrics mode $mode)"))
+          Some(refusal("ZORDER_COLUMN_REFUSED.ICEBERG_WITHOUT_BOUNDS", column, "mode" -> mode))
         case Truncate(length) =>
           for {
             start <- snapshot
             shared <- sharedPrefix(table, start, column, length.toInt)
-          } yield because(
+          } yield refusal(
+            "ZORDER_COLUMN_REFUSED.ICEBERG_SHORT_BOUNDS",
             column,
-            s"Iceberg keeps the first $length characters of column $column of $name, and all its values begin " +
-              s"with the same ones ($shared)")
+            "count" -> length,
+            "value" -> shared)
         case _ => None
       }
     }.headOption

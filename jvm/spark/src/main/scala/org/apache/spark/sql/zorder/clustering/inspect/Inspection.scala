@@ -92,8 +92,7 @@ private[clustering] object ResolvedRequest {
     val columns = ColumnResolver.resolve(user, table, schema, by)
     if (!options.force && request.into.isEmpty) {
       ColumnResolver.refuseElements(columns)
-      table.unskippable(columns.flatMap(_.path)).foreach(why =>
-        refuse("ZORDER_COLUMN_REFUSED.WITHOUT_BOUNDS", "problem" -> why))
+      table.unskippable(columns.flatMap(_.path)).foreach(refused => throw refused)
     }
     val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
     ResolvedRequest(

@@ -37,7 +37,8 @@ object ColumnResolver {
       table: ClusterTable,
       schema: StructType,
       by: Seq[String]): Seq[ClusterColumn] = {
-    by.foreach(sql => table.ownColumn(sql.trim.stripPrefix("`").stripSuffix("`")).foreach(refuse(_)))
+    by.flatMap(sql => table.ownColumn(sql.trim.stripPrefix("`").stripSuffix("`")))
+      .foreach(refused => throw refused)
     on(
       session,
       table.name,

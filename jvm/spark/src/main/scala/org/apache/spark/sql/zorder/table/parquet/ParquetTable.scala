@@ -371,14 +371,14 @@ private[zorder] final class CatalogParquetTable(
   private var first = opened
 
   /** Elsewhere than on a store they never move unasked. */
-  override def notAgreed: Option[String] =
+  override def notAgreed: Option[ZOrderConsentException] =
     if (agreed) None
     else
       Some(new ZOrderConsentException(
         if (isManaged) "ZORDER_CHOICE_NEEDED.MOVES_WITHIN" else "ZORDER_CHOICE_NEEDED.MOVES_BESIDE",
         "scheme" -> fs.getUri.getScheme,
         "table" -> name,
-        "path" -> root).sentence)
+        "path" -> root))
 
   override def root: Path = entry.root
   override def roots: Seq[Path] =
