@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.errors
 
 import org.apache.spark.{ErrorClassesJsonReader, QueryContext}
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.trees.Origin
 
 /**
  * A request that cannot be done. The message is one sentence: what is wrong, and what to do instead.
@@ -31,6 +32,9 @@ class ZOrderException(val condition: String, parameters: (String, Any)*)
 
   override def getSqlState: String =
     if (ZOrderException.isName(condition)) ZOrderException.conditions.getSqlState(condition) else null
+
+  /** Of an error in a table function, the analyzer makes a copy with its position, which has no SQLSTATE of ours. */
+  override def withPosition(origin: Origin): AnalysisException = this
 }
 
 /** The table changed during a run in a way that the run must not overwrite. The run has changed nothing. */
