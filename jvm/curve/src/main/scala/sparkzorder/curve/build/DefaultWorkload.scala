@@ -7,8 +7,8 @@ import sparkzorder.curve.cost.{RankRanges, RankQueries}
 
 /**
  * What a table is asked when no log tells: for each column look-ups of its values and ranges of 1 % of
- * them, and ranges of all columns together; each kind with the same weight. The queries are spread evenly over the
- * sample, so the same sample gives the same queries.
+ * them, and ranges of all columns together; each kind with the same weight. The queries are spread evenly
+ * over the sample, so the same sample gives the same queries.
  */
 object DefaultWorkload {
   private val Queries = 400

@@ -46,12 +46,16 @@ object ShareRead {
 }
 
 /**
- * Share of the rows that a query reads: the rows of the blocks which its conjunctions may touch, told from the
- * zones alone, as a part of all rows. A block is a file, a row group or a page. What is not known is read.
+ * Share of the rows that a query reads: the rows of the blocks which its conjunctions may touch, told from
+ * the zones alone, as a part of all rows. A block is a file, a row group or a page. What is not known is
+ * read.
  */
 object QueryCost {
 
-  /** 0.0 .. 1.0; 0.0 when there are no rows. A query without conjunctions, or of impossible ones, reads nothing. */
+  /**
+   * 0.0 .. 1.0; 0.0 when there are no rows. A query without conjunctions, or of impossible ones, reads
+   * nothing.
+   */
   def share(blocks: Seq[Block], query: Query): Double = {
     val conjunctions = query.conjunctions.filterNot(_.impossible)
     var all = 0.0

@@ -17,8 +17,9 @@ import org.apache.spark.sql.zorder.shims.Shims
 import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, OrderedBits, NormalizedValue, Zone}
 
 /**
- * Bounds of one column of one file, normalized as [[org.apache.spark.sql.zorder.expr.normalized.NormalizedType]] does
- * it with Spark's values. `normalize` takes a bound in Parquet's plain encoding; None where it has no normalized value.
+ * Bounds of one column of one file, normalized as
+ * [[org.apache.spark.sql.zorder.expr.normalized.NormalizedType]] does it with Spark's values. `normalize`
+ * takes a bound in Parquet's plain encoding; None where it has no normalized value.
  */
 final class ZoneDecoder private[stats] (normalize: Array[Byte] => Option[NormalizedValue], adjust: Zone => Zone) {
 

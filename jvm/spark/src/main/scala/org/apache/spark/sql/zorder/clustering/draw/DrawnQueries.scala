@@ -131,7 +131,9 @@ final private class QueryDrawing(
     (0 until times).map(_ => Query(conjunctions(q, random), weight / times))
   }
 
-  /** Columns outside of these that queries have conditions on, with the share of the weight of these queries. */
+  /**
+   * Columns outside of these that queries have conditions on, with the share of the weight of these queries.
+   */
   def others(queries: Seq[LoggedQuery], all: Double): Seq[(String, Double)] = {
     val each = for {
       q <- queries
@@ -193,7 +195,7 @@ final private class QueryDrawing(
 
 /**
  * A logged condition as a condition on normalized values: with its own values if the log has them, else with
- * values  * drawn from sampled rows, so that frequent values are drawn more often.
+ * values drawn from sampled rows, so that frequent values are drawn more often.
  */
 private[clustering] object DrawnCondition {
 

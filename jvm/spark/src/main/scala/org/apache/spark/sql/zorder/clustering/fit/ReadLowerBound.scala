@@ -11,7 +11,8 @@ import sparkzorder.curve.cost.{Query, QueryCost, RankQueries, WorkloadBound}
  * fall into its range.
  *
  * The bound of a partition is that of independent columns. Where a layout is known to read less than that, the columns
- * depend on each other, and the densest ranges of the sample tell what is the least ([[DenseRanges]]), unless that is far less.
+ * depend on each other, and the densest ranges of the sample tell what is the least ([[DenseRanges]]), unless
+ * that is far less.
  */
 final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part]) {
   import ReadLowerBound._
@@ -142,7 +143,10 @@ object ReadLowerBound {
 
   private val Noise = 0.97
 
-  /** The bound of independent columns; if that is beaten, the one of dense ranges, unless it is so low that it says nothing. */
+  /**
+   * The bound of independent columns; if that is beaten, the one of dense ranges, unless it is so low that it
+   * says nothing.
+   */
   private def orDense[A](bound: A, known: Option[Double])(total: A => Double)(ofDense: => A): A =
     known.filter(isBeaten(total(bound), _)).fold(bound) { read =>
       val least = ofDense

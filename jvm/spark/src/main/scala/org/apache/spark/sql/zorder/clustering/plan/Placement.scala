@@ -7,11 +7,11 @@ import org.apache.spark.sql.zorder.table.{ClusterTable, RecordedFile, RunRecord}
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
- * The files of one partition by the level that the record of earlier runs gives them, as in an LSM tree. Files come as
- * `newFiles`, which no run has sorted. A run merges their rows into the files of the layout (`inLayout`, level 0), or
- * writes them in layout order as a sorted run of its own (`sortedRuns`, level 1), which later runs merge. A partition
- * that is too large for one commit passes through files of one region each (`byRegion`, level 2). Files `withDeletes`
- * are files of level 0 or 1 that have to be written again.
+ * The files of one partition by the level that the record of earlier runs gives them, as in an LSM tree.
+ * Files come as `newFiles`, which no run has sorted. A run merges their rows into the files of the layout
+ * (`inLayout`, level 0), or writes them in layout order as a sorted run of its own (`sortedRuns`, level 1),
+ * which later runs merge. A partition that is too large for one commit passes through files of one region
+ * each (`byRegion`, level 2). Files `withDeletes` are files of level 0 or 1 that have to be written again.
  *
  * @param layoutId
  *   of the newest layout that the partition was clustered by; None if it never was
@@ -144,7 +144,8 @@ final private[clustering] class Placement(
 }
 
 /**
- * A sorted run, as of an LSM tree: files that one clustering run wrote in layout order across file numbers, with rows of\n * one or several appends.
+ * A sorted run, as of an LSM tree: files that one clustering run wrote in layout order across file numbers,
+ * with rows of one or several appends.
  *
  * @param spans
  *   each with its first file number and one past its last

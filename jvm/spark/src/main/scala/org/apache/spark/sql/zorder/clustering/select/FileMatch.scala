@@ -49,7 +49,9 @@ final private[zorder] class FileMatch(bounds: String => ColumnBounds) extends Fi
     on(function, condition) &&
       MonotoneFunction.onColumn(e, condition).forall { case (column, c) => on(column, c) }
 
-  /** Values of a footer and of a condition are of one kind, unless the file has the column with another type. */
+  /**
+   * Values of a footer and of a condition are of one kind, unless the file has the column with another type.
+   */
   private def comparable(ofFile: NormalizedValue, ends: Option[NormalizedValue]*): Boolean =
     ends.flatten.forall(_.isInstanceOf[NormalizedLong] == ofFile.isInstanceOf[NormalizedLong])
 }

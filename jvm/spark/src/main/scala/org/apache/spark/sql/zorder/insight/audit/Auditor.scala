@@ -122,7 +122,8 @@ final class Auditor private (
 object Auditor {
 
   /**
-   * Finds the table and its columns and reads the log; files are read by [[Auditor.rows]] and [[Auditor.blockRanges]].
+   * Finds the table and its columns and reads the log; files are read by [[Auditor.rows]] and
+   * [[Auditor.blockRanges]].
    *
    * @param columns
    *   as in `BY (...)`; None for those that the table names itself or was clustered by

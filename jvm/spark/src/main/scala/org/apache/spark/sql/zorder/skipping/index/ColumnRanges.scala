@@ -111,7 +111,10 @@ case object NoRanges extends NormalizedRanges {
   override def spanning(firsts: Array[Int], lasts: Array[Int]): NormalizedRanges = this
 }
 
-/** Ranges of 64-bit numbers, as dates, timestamps, booleans, short decimals and floats are too, in their order. */
+/**
+ * Ranges of 64-bit numbers, as dates, timestamps, booleans, short decimals and floats are too, in their
+ * order.
+ */
 final case class LongRanges(mins: Array[Long], maxs: Array[Long]) extends NormalizedRanges {
   override def length: Int = mins.length
   override def min(range: Int): NormalizedValue = NormalizedLong(mins(range))
@@ -227,9 +230,8 @@ final class AscendingLongs(values: Array[Long]) {
     }
 
   /**
-   * As `SortedValues.firstThat`, but without a function: among numbers the call of one takes as long as all the
-   * rest.
-   * Not Java's binary search, which may find any of equal values.
+   * As `SortedValues.firstThat`, but without a function: among numbers the call of one takes as long as all
+   * the rest. Not Java's binary search, which may find any of equal values.
    */
   @tailrec private def firstAtLeast(value: Long, from: Int, until: Int): Int =
     if (from >= until) from

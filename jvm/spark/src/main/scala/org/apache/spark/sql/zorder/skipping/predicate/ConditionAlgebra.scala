@@ -122,9 +122,9 @@ private[zorder] object ConditionAlgebra {
 }
 
 /**
- * The next value above and below a value, which turn `<` and `>` into intervals with both ends included; None if
- * there is none on that side. Bytes are never guessed: files may hold strings that are no UTF-8, with any byte at any
- * place.
+ * The next value above and below a value, which turn `<` and `>` into intervals with both ends included; None
+ * if there is none on that side. Bytes are never guessed: files may hold strings that are no UTF-8, with any
+ * byte at any place.
  */
 private[zorder] object AdjacentValues {
 

@@ -14,7 +14,10 @@ import sparkzorder.curve.cost.{Condition, Interval}
 /** What resolved filter expressions say of columns. What is not understood may be true anywhere. */
 private[zorder] object Predicates {
 
-  /** The rows for which the filter is true, as ranges that hold all of these, and more of them rather than fewer. */
+  /**
+   * The rows for which the filter is true, as ranges that hold all of these, and more of them rather than
+   * fewer.
+   */
   def ranges(filter: Expression): FilterRanges = whereTrue(filter, RangesOfFilter)
 
   /** The set for which the filter is true, or more. */

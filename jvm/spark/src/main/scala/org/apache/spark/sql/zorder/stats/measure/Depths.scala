@@ -159,8 +159,8 @@ final private class RangeMaximum(values: Array[Int]) {
 }
 
 /**
- * Depth in several dimensions at the middles of some blocks, evenly taken: the greatest depth inside a block would take
- * time that grows with the power of the number of columns.
+ * Depth in several dimensions at the middles of some blocks, evenly taken: the greatest depth inside a block
+ * would take time that grows with the power of the number of columns.
  *
  * @param columns
  *   of the same blocks

@@ -65,7 +65,8 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
   /** Puts the directories of the draft's units in place. */
   private def swap(draft: Journal, record: RunRecord, layouts: Map[String, String]): Unit = {
-    // before the copies of carried-over files, which may take long, and before anything is said to be prepared
+    // before the copies of carried-over files, which may take long, and before anything is said to be
+    // prepared
     val now = awaited(draft)
     checkBase()
     val synced = refreshed(draft.units, now)

@@ -68,7 +68,8 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
   }
 
   private def prepare(draft: Journal, record: RunRecord, layouts: Map[String, String]): Journal = {
-    // before the copies of carried-over files, which may take long, and before anything is said to be prepared
+    // before the copies of carried-over files, which may take long, and before anything is said to be
+    // prepared
     val units = refreshed(draft)
     CrashPoint.hit("synced")
     units.foreach(copyAttributes)
