@@ -15,9 +15,6 @@ object Shims {
 
   def ofRows(session: ClassicSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
 
-  /** The error class whose message is a sentence of ours: pyspark 4 asks every error for its class. */
-  val userError: Option[String] = None
-
   /** A session of its own settings and the same catalog, functions and temporary views. */
   def cloneSession(session: ClassicSession): ClassicSession = session.cloneSession()
 
@@ -35,6 +32,6 @@ object Shims {
     None
   }
 
-  /** With what Spark 4 would compute once (BETWEEN's left side) written wherever it is used. */
+  /** Inlines what Spark 4 computes once, such as BETWEEN's left side. */
   def inlined(plan: LogicalPlan): LogicalPlan = plan
 }

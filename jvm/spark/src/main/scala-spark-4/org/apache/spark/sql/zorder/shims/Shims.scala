@@ -19,9 +19,6 @@ object Shims {
 
   def ofRows(session: ClassicSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
 
-  /** The error class whose message is a sentence of ours: pyspark 4 asks every error for its class. */
-  val userError: Option[String] = Some("_LEGACY_ERROR_USER_RAISED_EXCEPTION")
-
   /** A session of its own settings and the same catalog, functions and temporary views. */
   def cloneSession(session: ClassicSession): ClassicSession = session.cloneSession()
 
@@ -43,7 +40,7 @@ object Shims {
   def extraNormalizedType(dataType: DataType): Option[NormalizedType] =
     if (dataType.typeName.startsWith("time(")) Some(NormalizedLongType(64, _.asInstanceOf[Long], v => v)) else None
 
-  /** With what Spark 4 would compute once (BETWEEN's left side) written wherever it is used. */
+  /** Inlines what Spark 4 computes once, such as BETWEEN's left side. */
   def inlined(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions {
     case With(child, definitions) =>
       child.transform { case r: CommonExpressionRef =>

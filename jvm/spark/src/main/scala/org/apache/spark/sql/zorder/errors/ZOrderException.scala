@@ -19,21 +19,20 @@ import org.apache.spark.sql.catalyst.trees.Origin
  */
 class ZOrderException(val condition: String, parameters: (String, Any)*)
     extends AnalysisException(
-      ZOrderException.prefix(condition) + ZOrderException.sentence(condition, parameters),
+      s"[$condition] ${ZOrderException.sentence(condition, parameters)}",
       None,
       None,
       None,
-      Some(condition).filter(ZOrderException.isName),
+      Some(condition),
       ZOrderException.texts(parameters),
       Array.empty[QueryContext]) {
 
   /** The message without the name of the condition. */
-  val sentence: String = message.stripPrefix(ZOrderException.prefix(condition))
+  val sentence: String = message.stripPrefix(s"[$condition] ")
 
-  override def getSqlState: String =
-    if (ZOrderException.isName(condition)) ZOrderException.conditions.getSqlState(condition) else null
+  override def getSqlState: String = ZOrderException.conditions.getSqlState(condition)
 
-  /** Of an error in a table function, the analyzer makes a copy with its position, which has no SQLSTATE of ours. */
+  /** Returns this error: the analyzer would make a copy with a position, and a copy has no SQLSTATE of ours. */
   override def withPosition(origin: Origin): AnalysisException = this
 }
 
@@ -79,12 +78,7 @@ object ZOrderException {
 
   // a condition without a sentence of its own before those of its subclasses has an empty one
   private def sentence(condition: String, parameters: Seq[(String, Any)]): String =
-    if (isName(condition)) conditions.getErrorMessage(condition, texts(parameters)).trim else condition
-
-  // until all sentences are in the resource
-  private def isName(condition: String): Boolean = condition.matches("ZORDER_[A-Z0-9_.]+")
-
-  private def prefix(condition: String): String = if (isName(condition)) s"[$condition] " else ""
+    conditions.getErrorMessage(condition, texts(parameters)).trim
 
   private def texts(parameters: Seq[(String, Any)]): Map[String, String] =
     parameters.map { case (name, value) => name -> String.valueOf(value) }.toMap
