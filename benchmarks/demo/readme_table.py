@@ -75,7 +75,7 @@ def text() -> str:
         "files, that for so many files.",
         f"† Made by `make bench-peers`, {peers['date']}, on Spark {peers['spark']}: the same table",
         "and columns, asked for as many files; the share of the blocks whose min and max hold one of 200",
-        "values. Ours on Delta, Iceberg and Hudi are on the same result page.",
+        "values. The result page also has spark-zorder on Delta, Iceberg and Hudi.",
         END,
     ]
     return "\n".join(lines)

@@ -69,6 +69,8 @@ class KeyWordsSuite extends AnyFunSuite {
       "128",
       "99999999999999999999999999999999999999").map(new BigInteger(_))
     for ((a, b) <- values.zip(values.tail))
-      assert(NormalizedBytes.compareBytes(OrderedBits.ofBigInteger(a), OrderedBits.ofBigInteger(b)) < 0, s"$a < $b")
+      assert(
+        NormalizedBytes.compareBytes(OrderedBits.ofBigInteger(a), OrderedBits.ofBigInteger(b)) < 0,
+        s"$a < $b")
   }
 }

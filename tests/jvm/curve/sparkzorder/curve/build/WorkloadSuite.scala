@@ -55,7 +55,10 @@ class WorkloadSuite extends AnyFunSuite {
     val nulls = factors(Query.of(1 -> Condition.IsNull)).head
     assert(near(nulls.at(0.0), 0.25, 0.01) && nulls.at(1.0) == nulls.at(0.0))
     assert(near(factors(Query.of(1 -> Condition.IsNotNull)).head.at(0.0), 0.75, 0.01))
-    assert(near(factors(Query.of(0 -> Condition.in(Seq(3L, 5L).map(NormalizedLong(_))))).head.at(0.5), 0.5, 1e-9))
+    assert(near(
+      factors(Query.of(0 -> Condition.in(Seq(3L, 5L).map(NormalizedLong(_))))).head.at(0.5),
+      0.5,
+      1e-9))
   }
 
   test("of an OR the dearest box counts; a query without boxes is left out") {

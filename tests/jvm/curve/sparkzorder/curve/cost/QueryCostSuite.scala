@@ -23,12 +23,17 @@ class QueryCostSuite extends AnyFunSuite {
     assert(share(Query.of(0 -> Condition.equal(normalized(99)))) == 0.4)
     assert(share(tens(0, 9, 10)) == 0.7)
     assert(share(Query.of(0 -> Condition.in(Seq(normalized(25), normalized(3))))) == 0.8)
-    assert(share(Query.of(0 -> Condition(IndexedSeq(Interval(Some(normalized(15)), None)), orNull = false))) == 0.9)
-    assert(share(Query.of(0 -> Condition(IndexedSeq(Interval(None, Some(normalized(5)))), orNull = false))) == 0.5)
+    assert(share(Query.of(0 -> Condition(
+      IndexedSeq(Interval(Some(normalized(15)), None)),
+      orNull = false))) == 0.9)
+    assert(share(Query.of(0 -> Condition(
+      IndexedSeq(Interval(None, Some(normalized(5)))),
+      orNull = false))) == 0.5)
   }
 
   test("a conjunction reads what all its conditions admit, an OR of boxes what any admits") {
-    val both = Query.of(0 -> Condition.between(normalized(0), normalized(19)), 1 -> Condition.equal(normalized(5)))
+    val both =
+      Query.of(0 -> Condition.between(normalized(0), normalized(19)), 1 -> Condition.equal(normalized(5)))
     assert(share(both) == 0.1)
     val either = Query(both.conjunctions ++ tens(0, 20, 20).conjunctions, 1.0)
     assert(share(either) == 0.8)

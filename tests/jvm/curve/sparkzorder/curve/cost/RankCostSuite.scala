@@ -54,7 +54,8 @@ class RankCostSuite extends AnyFunSuite {
         val inside = order.slice(s(0), s(1))
         val zones = values.map { v =>
           val some = inside.flatMap(v(_))
-          if (some.isEmpty) Zone.OnlyNulls else Zone.Between(NormalizedLong(some.min), NormalizedLong(some.max))
+          if (some.isEmpty) Zone.OnlyNulls
+          else Zone.Between(NormalizedLong(some.min), NormalizedLong(some.max))
         }
         Block(
           s(1) - s(0),
@@ -90,7 +91,8 @@ class RankCostSuite extends AnyFunSuite {
   }
 
   test("an interval that is the wrong way round holds nothing in ranks") {
-    val reversed = Condition(IndexedSeq(Interval(Some(NormalizedLong(90)), Some(NormalizedLong(30)))), orNull = false)
+    val reversed =
+      Condition(IndexedSeq(Interval(Some(NormalizedLong(90)), Some(NormalizedLong(30)))), orNull = false)
     val blocks = RankBlocks.of(ranked(Array(Array(Some(0L), Some(140L)))), Array(0, 1), Array(0, 2))
     assert(blocks.share(RankQueries.of(Seq(Query.of(0 -> reversed)), scales.take(1))) == 0.0)
   }

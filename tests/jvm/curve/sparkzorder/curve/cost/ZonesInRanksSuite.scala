@@ -32,7 +32,9 @@ class ZonesInRanksSuite extends AnyFunSuite {
         case 2 => Condition.in(Seq(low, random.nextLong(1000)).map(NormalizedLong(_)))
         case _ => Condition.IsNull
       }
-      Query(IndexedSeq(Conjunction(Map(0 -> condition())), Conjunction(Map(0 -> condition(), 1 -> condition()))), 1.0)
+      Query(
+        IndexedSeq(Conjunction(Map(0 -> condition())), Conjunction(Map(0 -> condition(), 1 -> condition()))),
+        1.0)
     }
     val ranked = RankBlocks.ofZones(blocks, IndexedSeq(scale, scale))
     val shares = ranked.shares(RankQueries.of(queries, IndexedSeq(scale, scale)))

@@ -196,7 +196,8 @@ class PageTreeSuite extends AnyFunSuite {
       val pages = starts.sliding(2).map(s => (0 to 1).map(placed.zone(_, s(0), s(1)))).toSeq
       corners.map { corner =>
         pages.count(_.zip(corner).forall {
-          case (Zone.Between(NormalizedLong(min), NormalizedLong(max)), low) => min <= low + values / 100 && max >= low
+          case (Zone.Between(NormalizedLong(min), NormalizedLong(max)), low) =>
+            min <= low + values / 100 && max >= low
           case _ => false
         })
       }.sum

@@ -9,7 +9,7 @@ object Evenly {
   /** Which of `n` things `k` of them are, ascending. */
   def places(k: Int, n: Int): Array[Int] = Array.tabulate(k)(place(_, k, n))
 
-  /** Of things in their order, `most` or all. */
+  /** At most `most` of the elements, evenly spread, in their order. */
   def some[A](all: Seq[A], most: Int): IndexedSeq[A] = {
     val indexed = all.toIndexedSeq
     if (indexed.length <= most) indexed

@@ -132,7 +132,7 @@ private[curve] object Hilbert4 {
   require(tables.levels == Levels, "tables of other steps")
   private val table = tables.toIndex
 
-  /** Of coordinates of `bits` bits, 1 to 16, with no others set. */
+  /** The index of four coordinates. Each has `bits` bits (1 to 16), and no higher bit may be set. */
   def index(a: Int, b: Int, c: Int, d: Int, bits: Int): Long = {
     val cells =
       if (bits <= 8) Morton.morton4Bytes(a, b, c, d) & 0xffffffffL else Morton.morton4(a, b, c, d)

@@ -9,7 +9,7 @@ object MsdOrder {
   /** -1, 0 or 1: the comparison of `Interleave.key(shape, a)` and `Interleave.key(shape, b)` as bytes. */
   def compare(shape: KeyShape, a: Array[Long], b: Array[Long]): Int = compare(shape.bounds, a, b)
 
-  /** The same of columns of which the words of `i` are those from `bounds(i)` until `bounds(i + 1)`. */
+  /** Compares columns of several words: those of column `i` are from `bounds(i)` until `bounds(i + 1)`. */
   def compare(bounds: Array[Int], a: Array[Long], b: Array[Long]): Int = {
     val columns = bounds.length - 1
     var highest = Int.MaxValue

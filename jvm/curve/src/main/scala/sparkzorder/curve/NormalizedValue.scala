@@ -20,7 +20,8 @@ final case class NormalizedBytes(bytes: Array[Byte]) extends NormalizedValue {
   override def compare(that: NormalizedValue): Int = that match {
     case NormalizedBytes(other) => NormalizedBytes.compareBytes(bytes, other)
     case BelowBytes(end) => if (NormalizedBytes.compareBytes(bytes, end) < 0) -1 else 1
-    case _: NormalizedLong => throw new IllegalArgumentException("a byte string is not compared with a number")
+    case _: NormalizedLong =>
+      throw new IllegalArgumentException("a byte string is not compared with a number")
   }
 
   override def equals(that: Any): Boolean = that match {

@@ -1,6 +1,14 @@
 package sparkzorder.curve.advise
 
-import sparkzorder.curve.build.{AutoChoice, CurveRegistry, HeldOut, Lexical, QueryShares, SliceTree, WorkloadShapes}
+import sparkzorder.curve.build.{
+  AutoChoice,
+  CurveRegistry,
+  HeldOut,
+  Lexical,
+  QueryShares,
+  SliceTree,
+  WorkloadShapes
+}
 import sparkzorder.curve.build.cut.RankedSample
 import sparkzorder.curve.cost.RankQueries
 
@@ -63,7 +71,7 @@ final class ColumnSearch(
     heldOut.read(columns, tree, SliceTree.inFile).cost
   }
 
-  /** With all builders, as a run would choose among them; one without a log takes no chances. */
+  /** The layout that a run would choose among all builders. Without a log, only those that never lose are tried. */
   private def fitted(columns: IndexedSeq[Int], before: Option[ColumnSet]): ColumnSet = {
     val sample = rows.only(columns)
     val asked = if (logged) queries.only(columns) else RankQueries.none

@@ -17,7 +17,8 @@ object DefaultWorkload {
 
   def of(sample: RankedSample): RankQueries = {
     val columns = Array.range(0, sample.columns).filter(sample.hasValues)
-    val single = columns.toSeq.flatMap(c => Seq[Int => RankRanges](equality(sample, c, _), range(sample, c, _)))
+    val single =
+      columns.toSeq.flatMap(c => Seq[Int => RankRanges](equality(sample, c, _), range(sample, c, _)))
     val kinds = if (columns.length > 1) single :+ ((i: Int) => ranges(sample, columns, i)) else single
     val each = if (kinds.isEmpty) 0 else math.max(1, Queries / kinds.length)
     val asked = for (kind <- kinds; i <- 0 until each) yield Array(kind(i))
@@ -87,7 +88,8 @@ object QueryHalves {
   }
 
   private def hash(ranges: RankRanges): Int = mixed(
-    ranges.columns ++ ranges.lows.map(mixed) ++ ranges.highs.map(mixed) :+ java.util.Arrays.hashCode(ranges.orNull))
+    ranges.columns ++ ranges.lows.map(mixed) ++ ranges.highs.map(mixed) :+ java.util.Arrays.hashCode(
+      ranges.orNull))
 
   /** Not `seqHash` and the like: they differ from Scala 2.12 to 2.13, and a table's layout would with them. */
   private def mixed(parts: Array[Int]): Int =

@@ -26,7 +26,7 @@ final class HeldOut(rows: RankedSample, queries: RankQueries, files: Int, pagesP
     new QueryShares(placed.files.shares(queries), placed.pages(pageRows).shares(queries), queries)
   }
 
-  /** The same for blocks that are there already. */
+  /** The shares read of blocks that exist already. */
   def read(files: RankBlocks, pages: RankBlocks): QueryShares =
     new QueryShares(files.shares(queries), pages.shares(queries), queries)
 
@@ -91,7 +91,7 @@ final private[build] class PlacedRows(
     fileStarts: Array[Int],
     sides: Option[PageSides]) {
 
-  /** The same rows and places, with the columns of another sample of these rows. */
+  /** Replaces the columns by those of another sample of the same rows. The places stay. */
   def withColumnsOf(all: RankedSample): PlacedRows = new PlacedRows(all, placed, order, fileStarts, sides)
 
   def files: RankBlocks = RankBlocks.of(sample.ranks, order, fileStarts)

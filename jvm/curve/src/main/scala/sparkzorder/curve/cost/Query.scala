@@ -6,7 +6,8 @@ import sparkzorder.curve.NormalizedValue
 final case class Interval(min: Option[NormalizedValue], max: Option[NormalizedValue]) {
 
   /** Whether some value of `[low, high]` may be in the interval. */
-  def meets(low: NormalizedValue, high: NormalizedValue): Boolean = min.forall(_ <= high) && max.forall(_ >= low)
+  def meets(low: NormalizedValue, high: NormalizedValue): Boolean =
+    min.forall(_ <= high) && max.forall(_ >= low)
 }
 
 object Interval {
@@ -40,7 +41,8 @@ object Condition {
   /** A comparison with NULL, an empty list, a range whose ends are the wrong way round. */
   val Impossible: Condition = Condition(IndexedSeq.empty, orNull = false)
 
-  def equal(normalized: NormalizedValue): Condition = Condition(IndexedSeq(Interval.point(normalized)), orNull = false)
+  def equal(normalized: NormalizedValue): Condition =
+    Condition(IndexedSeq(Interval.point(normalized)), orNull = false)
 
   /** One of the values, in any order. */
   def in(normalized: Seq[NormalizedValue]): Condition = {

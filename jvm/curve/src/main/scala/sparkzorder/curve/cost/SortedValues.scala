@@ -50,7 +50,9 @@ final class SortedBytes private[cost] (values: Array[Array[Byte]]) extends Sorte
     case (_: NormalizedLong, _) | (_, _: NormalizedLong) =>
       throw new IllegalArgumentException("a column of byte strings has no number zone")
     case _ =>
-      math.max(0, SortedValues.firstThat(size)(apply(_) > max) - SortedValues.firstThat(size)(apply(_) >= min))
+      math.max(
+        0,
+        SortedValues.firstThat(size)(apply(_) > max) - SortedValues.firstThat(size)(apply(_) >= min))
   }
 }
 
@@ -89,7 +91,7 @@ object SortedValues {
   /** The first index for which a condition holds that never turns false again; `size` if there is none. */
   private[cost] def firstThat(size: Int)(holds: Int => Boolean): Int = firstThat(0, size)(holds)
 
-  /** The same from index `from` on; `until` if there is none. */
+  /** The first index between `from` and `until` for which the condition holds; `until` if there is none. */
   def firstThat(from: Int, until: Int)(holds: Int => Boolean): Int = {
     var low = from
     var high = until

@@ -77,7 +77,7 @@ final case class PageCut(pageRows: Double, rowGroupRows: Double, counted: Boolea
   def groupPages: Int =
     if (counted) math.max(1L, math.round(rowGroupRows / pageRows)).toInt else Int.MaxValue
 
-  /** The same of a sample, one row of which stands for so many. */
+  /** The cut for a sample of which each row stands for `each` rows. */
   def sampled(each: Double): PageCut = copy(pageRows / each, rowGroupRows / each)
 }
 

@@ -27,11 +27,12 @@ final private[build] class AlignedCuts(
     if (inTurn.hasNext) Some(chosen(cell, inTurn)) else QuantileCuts.mostEven(cell, varying)
   }
 
-  private def chosen(cell: SampleCell, inTurn: Iterator[(Int, Seq[ProposedCut])]): ProposedCut = choice match {
-    case KeepTurns => inTurn.next()._2.head
-    case MostGain => best(inTurn.flatMap { case (c, cuts) => cuts.map(p => p -> ownGain(cell, c, p.rank)) })
-    case MostGainOfAll => best(inTurn.flatMap { case (c, cuts) => cuts.zip(gainsOfAll(cell, c, cuts)) })
-  }
+  private def chosen(cell: SampleCell, inTurn: Iterator[(Int, Seq[ProposedCut])]): ProposedCut =
+    choice match {
+      case KeepTurns => inTurn.next()._2.head
+      case MostGain => best(inTurn.flatMap { case (c, cuts) => cuts.map(p => p -> ownGain(cell, c, p.rank)) })
+      case MostGainOfAll => best(inTurn.flatMap { case (c, cuts) => cuts.zip(gainsOfAll(cell, c, cuts)) })
+    }
 
   private def best(gains: Iterator[(ProposedCut, Double)]): ProposedCut =
     gains.reduceLeft((a, b) => if (b._2 > a._2 * Clearly) b else a)._1
@@ -48,7 +49,7 @@ final private[build] class AlignedCuts(
       read(cell.rows - below, math.max(values, below), cell.rows)
   }
 
-  /** The same of look-ups on all columns, for each of some cuts of a column. */
+  /** The gain of each cut for look-ups on all columns. */
   private def gainsOfAll(cell: SampleCell, column: Int, cuts: Seq[ProposedCut]): Seq[Double] = {
     val ranks = cuts.map(_.rank).distinct.sorted
     val sides = new CutSides(cell, column, ranks.toArray)
@@ -74,7 +75,7 @@ private[build] object AlignedCuts {
   /** The cut by which look-ups on its own column gain most; turns decide between near equals. */
   case object MostGain extends Choice
 
-  /** The same for look-ups on all columns: where columns depend on each other, a cut narrows several. */
+  /** Takes the cut with the most gain for look-ups on all columns. Where columns depend on each other, a cut narrows several. */
   case object MostGainOfAll extends Choice
 
   /** What is out of turn has to gain more than this many times as much. */

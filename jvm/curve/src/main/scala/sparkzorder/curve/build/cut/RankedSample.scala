@@ -27,7 +27,7 @@ final class RankedSample(val scales: IndexedSeq[Scale], val ranks: Array[Array[I
   def take(chosen: Array[Int]): RankedSample =
     new RankedSample(scales, ranks.map(all => chosen.map(all(_))))
 
-  /** These columns alone, numbered by their places in the list. */
+  /** The sample with the chosen columns only, numbered by their places in the list. */
   def only(chosen: IndexedSeq[Int]): RankedSample =
     new RankedSample(chosen.map(scales(_)), chosen.map(ranks(_)).toArray)
 
@@ -70,7 +70,7 @@ private[build] object RankSort {
   /** Fewer ranks are sorted faster by comparisons than digits are counted. */
   private val Few = 2000
 
-  /** The same ranks, which are 0 to `Scale.One`, ascending; the array that is given may be used as room. */
+  /** Sorts ranks (0 to `Scale.One`) in ascending order. It may overwrite the given array. */
   def ascending(ranks: Array[Int]): Array[Int] =
     if (ranks.length < Few) {
       java.util.Arrays.sort(ranks)

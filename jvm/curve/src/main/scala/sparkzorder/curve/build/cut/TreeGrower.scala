@@ -146,7 +146,7 @@ final private[build] class SampleCell(
   /** Rows per file, relative to the table's mean, if `files` of the cell's files get `rows` rows. */
   def load(rows: Int, files: Int): Double = rows / files / target
 
-  /** The same rows, to become this number of files. */
+  /** This cell, to be cut into `n` files. */
   def withFiles(n: Int): SampleCell = new SampleCell(sample, heavy, order, from, until, box, n, target, turn)
 
   /** The two cells on either side of a cut. */

@@ -74,12 +74,14 @@ class BrokenFilesSuite extends AnyFunSuite with RunFixture {
         val key = FileEncryptionProperties.builder("0123456789abcdef".getBytes(UTF_8)).build()
         Files.delete(path)
         ForeignFile.write(path, "message m { optional int64 id; optional int32 a; }", 10)(
-          _.withEncryption(key))(
-          (g, i) => g.append("id", i.toLong).append("a", i))
+          _.withEncryption(key))((g, i) => g.append("id", i.toLong).append("a", i))
       })(alike(Encrypted))(Expected(Encrypted, fine, fine)),
     Broken(
       "the magic of an encrypted footer",
-      changed(b => b.dropRight(4) ++ "PARE".getBytes(UTF_8)))(alike(Encrypted))(Expected(Encrypted, fine, fine)),
+      changed(b => b.dropRight(4) ++ "PARE".getBytes(UTF_8)))(alike(Encrypted))(Expected(
+      Encrypted,
+      fine,
+      fine)),
     Broken(
       "a type that Spark has not",
       { path =>
@@ -119,7 +121,9 @@ class BrokenFilesSuite extends AnyFunSuite with RunFixture {
         case Some(said) =>
           val e = intercept[ZOrderException](spark.sql(sql).collect())
           assert(e.condition == said.condition, s"$sql: ${e.getMessage}")
-          assert(e.getMessageParameters.get("file").endsWith(s"/t/${said.file.getOrElse(name)}"), e.getMessage)
+          assert(
+            e.getMessageParameters.get("file").endsWith(s"/t/${said.file.getOrElse(name)}"),
+            e.getMessage)
           if (said.column.nonEmpty) assert(e.getMessageParameters.get("column") == said.column)
           assert(!e.getMessage.contains("\n"), e.getMessage)
           assert(listing(path) == before)
@@ -145,7 +149,8 @@ class BrokenFilesSuite extends AnyFunSuite with RunFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path, "part-9.parquet", _ => ())
-      for (target <- Seq(s"'$path'", s"parquet.`$path`"); clause <- Seq("CLUSTER BY NONE", "CLUSTER BY (a)")) {
+      for (target <- Seq(s"'$path'", s"parquet.`$path`");
+        clause <- Seq("CLUSTER BY NONE", "CLUSTER BY (a)")) {
         val e = intercept[ZOrderException](spark.sql(s"ZORDER TABLE $target $clause"))
         assert(e.condition == "ZORDER_SYNTAX.NOT_UNDERSTOOD" && e.getSqlState == "42601", e.getMessage)
         assert(e.getMessageParameters.get("place").nonEmpty)
@@ -166,7 +171,8 @@ private object BrokenFilesSuite {
   final case class Expected(run: Option[Said], audit: Option[Said], index: Option[Said])
 
   object Expected {
-    def apply(run: Said, audit: Said, index: Option[Said]): Expected = new Expected(Some(run), Some(audit), index)
+    def apply(run: Said, audit: Said, index: Option[Said]): Expected =
+      new Expected(Some(run), Some(audit), index)
 
     def apply(run: Said, audit: Option[Said], index: Option[Said]): Expected =
       new Expected(Some(run), audit, index)

@@ -35,7 +35,8 @@ class ConditionAlgebraSuite extends AnyFunSuite with ZOrderSession {
 
   /** What Spark's own method says, which Spark 4 calls by another name and then by both. */
   private def bySpark(e: ZOrderException): Set[Any] =
-    e.getClass.getMethods.filter(m => Set("getErrorClass", "getCondition")(m.getName)).map(_.invoke(e): Any).toSet
+    e.getClass.getMethods.filter(m => Set("getErrorClass", "getCondition")(m.getName)).map(_.invoke(
+      e): Any).toSet
 
   test("conditions are about forty, sorted, each with an SQLSTATE and a sentence for each of its names") {
     assert(conditions.size >= 30 && conditions.size <= 45, conditions.size)
@@ -44,7 +45,9 @@ class ConditionAlgebraSuite extends AnyFunSuite with ZOrderSession {
       assert(c.name.matches("ZORDER_[A-Z]+(_[A-Z]+)*"))
       assert(c.sqlState.matches("[0-9A-Z]{5}"), c.name)
       assert(!c.subClasses.exists(_.isEmpty), s"${c.name} has an empty list of subclasses")
-      assert(c.subClasses.isEmpty || c.sentence.isEmpty, s"${c.name} has a sentence before those of subclasses")
+      assert(
+        c.subClasses.isEmpty || c.sentence.isEmpty,
+        s"${c.name} has a sentence before those of subclasses")
       c.all.foreach { case (name, sentence) => assert(sentence.nonEmpty, name) }
       c.subClasses.foreach(s => assert(s.map(_._1) == s.map(_._1).sorted, c.name))
       c.subClasses.toSeq.flatten.foreach { case (sub, _) =>
@@ -64,7 +67,8 @@ class ConditionAlgebraSuite extends AnyFunSuite with ZOrderSession {
     assert((sentences.keySet -- used.keys).toSeq.sorted == Nil, "in the file alone")
   }
 
-  test("an exception has its condition, its SQLSTATE and its parameters, and its message begins with the name") {
+  test(
+    "an exception has its condition, its SQLSTATE and its parameters, and its message begins with the name") {
     conditions.foreach(c =>
       c.all.foreach { case (name, sentence) =>
         val names = Parameter.findAllMatchIn(sentence).map(_.group(1)).toList.distinct

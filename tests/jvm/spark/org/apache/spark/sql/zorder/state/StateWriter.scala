@@ -136,7 +136,9 @@ object StateWriter {
     val ranked = new RankedSample(scales, columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
     val queries = (0 until 40).map(i => Query.of(0 -> Condition.equal(NormalizedLong(i.toLong * 2)))) ++
       (0 until 20).map(i =>
-        Query.of(1 -> Condition.between(NormalizedBytes(path(i * 400)), NormalizedBytes(path(i * 400 + 300))))) ++
+        Query.of(1 -> Condition.between(
+          NormalizedBytes(path(i * 400)),
+          NormalizedBytes(path(i * 400 + 300))))) ++
       (0 until 20).map(i =>
         Query.of(2 -> Condition.equal(NormalizedLong(i.toLong * i)), 0 -> Condition.equal(NormalizedLong(7))))
     val named = Seq("a" -> "BIGINT", "s" -> "STRING", "n" -> "BIGINT").zip(scales).map {

@@ -69,7 +69,9 @@ trait StatsFixture {
       val dataType = columns(i).dataType
       val normalizedType = Normalization.of(dataType).get
       if (row.isNullAt(2 * i)) Zone.OnlyNulls
-      else Zone.Between(normalizedType.normalize(row.get(2 * i, dataType)), normalizedType.normalize(row.get(2 * i + 1, dataType)))
+      else Zone.Between(
+        normalizedType.normalize(row.get(2 * i, dataType)),
+        normalizedType.normalize(row.get(2 * i + 1, dataType)))
     }
   }
 }

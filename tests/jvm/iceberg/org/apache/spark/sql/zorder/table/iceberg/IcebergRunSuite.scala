@@ -30,7 +30,8 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(lastSummary(t)("zorder.columns") == "a, b")
     assert(lastSummary(t)("zorder.layout").matches("[0-9a-f]{8}"))
     val shown =
-      sql(s"SELECT operation, summary['zorder.clustering-id'] FROM $t.snapshots ORDER BY committed_at").collect()
+      sql(
+        s"SELECT operation, summary['zorder.clustering-id'] FROM $t.snapshots ORDER BY committed_at").collect()
     assert(shown.last.getString(0) == "replace" && shown.last.getString(1) == runId)
   }
 

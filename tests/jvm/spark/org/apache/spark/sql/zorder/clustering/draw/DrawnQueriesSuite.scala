@@ -76,7 +76,8 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
   test("without values they are drawn by how often rows have them, the same every time") {
     val q = query("q", 1, Seq(LoggedCondition("a", "equal"), LoggedCondition("status", "equal")))
     val found = of(Seq("a", "status"), Seq(a, status))(q)
-    assert(found.queries.size === DrawnQueries.Queries && math.abs(found.queries.map(_.weight).sum - 1) < 1e-9)
+    assert(
+      found.queries.size === DrawnQueries.Queries && math.abs(found.queries.map(_.weight).sum - 1) < 1e-9)
     val zero = found.queries.count(_.conjunctions.head.conditions(0) == Condition.equal(NormalizedLong(0)))
     val open = found.queries.count(_.conjunctions.head.conditions(1) == Condition.equal(bytes("OPEN")))
     // 200 and 40 expected; five standard deviations
@@ -103,7 +104,8 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
     val found = of(Seq("a"), Seq(a))(many: _*)
     assert(math.abs(found.queries.map(_.weight).sum - 1) < 1e-9)
     val heavy =
-      found.queries.filter(_.conjunctions.head.conditions(0) == Condition.equal(NormalizedLong(0))).map(_.weight).sum
+      found.queries.filter(
+        _.conjunctions.head.conditions(0) == Condition.equal(NormalizedLong(0))).map(_.weight).sum
     assert(math.abs(heavy - 1000.0 / 1999) <= 1.0 / DrawnQueries.Queries)
     assert(found.queries.size <= DrawnQueries.Queries)
   }
@@ -116,12 +118,16 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
       query("q3", 1, Seq(equal("upper(status)", "DONE"))),
       query("q4", 1, Seq(equal("(status = 'OPEN')", "true"), equal("N.X", "4"))))
     val conjunctions = found.queries.map(_.conjunctions.head.conditions)
-    assert(conjunctions(0) === Map(0 -> Condition.equal(NormalizedLong(1)), 1 -> Condition.equal(bytes("OPEN"))))
+    assert(conjunctions(0) === Map(
+      0 -> Condition.equal(NormalizedLong(1)),
+      1 -> Condition.equal(bytes("OPEN"))))
     assert(conjunctions(1) === Map(
       0 -> Condition.in(Seq(NormalizedLong(0), NormalizedLong(1))),
       1 -> Condition.in(Seq(bytes("DONE"), bytes("OPEN")))))
     assert(conjunctions(2) === Map(1 -> Condition.equal(bytes("DONE"))))
-    assert(conjunctions(3) === Map(0 -> Condition.equal(NormalizedLong(1)), 2 -> Condition.equal(NormalizedLong(4))))
+    assert(conjunctions(3) === Map(
+      0 -> Condition.equal(NormalizedLong(1)),
+      2 -> Condition.equal(NormalizedLong(4))))
   }
 
   test("a log is a table, a view or a path; anything else is one sentence") {

@@ -67,7 +67,8 @@ class ReadLowerBoundSuite extends AnyFunSuite {
 
     def least(known: (Seq[ReadShares], ReadShares)): (Seq[ReadShares], ReadShares) = {
       val blocks = ReadShares(files.toDouble, files.toDouble, files * 8.0)
-      val least = new ReadLowerBound(held.map(s => ReadLowerBound.Part(s, s.rows.toDouble, blocks)).toIndexedSeq)
+      val least =
+        new ReadLowerBound(held.map(s => ReadLowerBound.Part(s, s.rows.toDouble, blocks)).toIndexedSeq)
       (least.columns(Seq(0, 1), Some(known._1)), least.queries(later, Some(known._2)))
     }
   }
@@ -93,7 +94,8 @@ class ReadLowerBoundSuite extends AnyFunSuite {
   test("no layout of any kind reads less than is told of it; what is told is not far below the best") {
     val told = for ((name, kind) <- kinds; partitions <- Seq(1, 5)) yield {
       val of = drawn(kind, partitions)
-      val read = for (curve <- CurveRegistry.names; log <- Seq(Nil, of.log)) yield figures(of.read(curve, log))
+      val read =
+        for (curve <- CurveRegistry.names; log <- Seq(Nil, of.log)) yield figures(of.read(curve, log))
       // look-ups are judged by a layout without a log, queries by one with their log
       val known = (of.read(CurveRegistry.Auto.name, Nil)._1, of.read(CurveRegistry.Auto.name, of.log)._2)
       val (least, chosen) = (figures(of.least(known)), figures(known))

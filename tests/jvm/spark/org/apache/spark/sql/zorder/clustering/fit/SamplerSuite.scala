@@ -70,7 +70,8 @@ class SamplerSuite extends AnyFunSuite with BeforeAndAfterAll {
       case b: BytesSample =>
         assert(b.isNull.count(identity) == 5)
         assert(
-          b.normalized.zip(b.isNull).filterNot(_._2).map(w => new String(w._1, "UTF-8").toInt).forall(_ % 2 == 1))
+          b.normalized.zip(
+            b.isNull).filterNot(_._2).map(w => new String(w._1, "UTF-8").toInt).forall(_ % 2 == 1))
       case other => fail(s"$other")
     }
   }

@@ -9,7 +9,11 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 class TruncatedBoundsSuite extends AnyFunSuite {
   private def block(min: Array[Byte], max: Array[Byte]): Block =
-    Block(5, IndexedSeq(Zone.Between(NormalizedLong(1), NormalizedLong(2)), Zone.Between(NormalizedBytes(min), NormalizedBytes(max))))
+    Block(
+      5,
+      IndexedSeq(
+        Zone.Between(NormalizedLong(1), NormalizedLong(2)),
+        Zone.Between(NormalizedBytes(min), NormalizedBytes(max))))
 
   private def bytes(n: Int, last: Int): Array[Byte] = Array.fill(n - 1)('x'.toByte) :+ last.toByte
 

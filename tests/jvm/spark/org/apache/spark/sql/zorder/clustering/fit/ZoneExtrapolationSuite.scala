@@ -23,7 +23,8 @@ class ZoneExtrapolationSuite extends AnyFunSuite {
       val table = Array.fill(20000)(shape(random.nextDouble()))
       val sorted = table.sorted
       def share(zone: Zone): Double = zone match {
-        case Zone.Between(NormalizedLong(a), NormalizedLong(b)) => table.count(v => v >= a && v <= b) / 20000.0
+        case Zone.Between(NormalizedLong(a), NormalizedLong(b)) =>
+          table.count(v => v >= a && v <= b) / 20000.0
         case _ => 0.0
       }
       // blocks of a tenth of the values each, of which n rows are sampled

@@ -9,7 +9,8 @@ import sparkzorder.mark.SameOnAllLines
 /** Bytes of a row in a shuffle, by the bounds of its columns. */
 @SameOnAllLines
 class RowBytesSuite extends AnyFunSuite {
-  private val text = Zone.Between(NormalizedBytes("customer/0001".getBytes), NormalizedBytes("customer/0999".getBytes))
+  private val text =
+    Zone.Between(NormalizedBytes("customer/0001".getBytes), NormalizedBytes("customer/0999".getBytes))
   private val zones = Map[Seq[String], Seq[Zone]](
     Seq("n") -> Seq(Zone.Between(NormalizedLong(0), NormalizedLong(1000)), Zone.Unknown),
     Seq("t") -> Seq(text))

@@ -26,7 +26,8 @@ class TrackedColumnsSuite extends AnyFunSuite {
     encrypted = false)
 
   private def between(a: Long, b: Long): Zone = Zone.Between(NormalizedLong(a), NormalizedLong(b))
-  private def text(a: String, b: String): Zone = Zone.Between(NormalizedBytes(a.getBytes), NormalizedBytes(b.getBytes))
+  private def text(a: String, b: String): Zone =
+    Zone.Between(NormalizedBytes(a.getBytes), NormalizedBytes(b.getBytes))
 
   test("columns that files skip by, the best first; not those in no order, constant, NULL or unknown") {
     val footers = (0 until 10).map { i =>

@@ -46,7 +46,11 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     val all = (0 until 100).map(_ -> 10L).toMap
     assert(growth(all, 1000, sortedRunBytes = 42000, hurts = true).decide(5.0) === GrowthPlan.Refit)
     assert(growth(all, 1000, sortedRunBytes = 42000).decide(5.0).isInstanceOf[GrowthPlan.Append])
-    assert(growth(all, 1000, sortedRunBytes = 41000, hurts = true).decide(5.0).isInstanceOf[GrowthPlan.Append])
+    assert(growth(
+      all,
+      1000,
+      sortedRunBytes = 41000,
+      hurts = true).decide(5.0).isInstanceOf[GrowthPlan.Append])
   }
 
   test("files across cells are merged with new rows while they are not much larger") {

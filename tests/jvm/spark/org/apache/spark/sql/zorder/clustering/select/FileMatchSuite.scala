@@ -52,7 +52,9 @@ class FileMatchSuite extends AnyFunSuite {
     val zone =
       if (random.nextInt(8) == 0) Zone.Unknown
       else if (known.isEmpty) Zone.OnlyNulls
-      else Zone.Between(NormalizedLong(known.min - random.nextInt(2)), NormalizedLong(known.max + random.nextInt(2)))
+      else Zone.Between(
+        NormalizedLong(known.min - random.nextInt(2)),
+        NormalizedLong(known.max + random.nextInt(2)))
     ColumnBounds(zone, mayBeNull = values.contains(null) || random.nextInt(4) == 0)
   }
 

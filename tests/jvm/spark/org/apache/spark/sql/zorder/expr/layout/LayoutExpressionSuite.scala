@@ -11,7 +11,14 @@ import org.apache.spark.sql.catalyst.plans.physical.HashPartitioning
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.expr.normalized.{NormalizedBytesType, NormalizedLongType}
-import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, Fit, FitColumn, LongSample, Sample, SampleColumn}
+import org.apache.spark.sql.zorder.clustering.fit.{
+  BytesSample,
+  Fit,
+  FitColumn,
+  LongSample,
+  Sample,
+  SampleColumn
+}
 import org.apache.spark.util.Utils
 
 class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
@@ -41,7 +48,8 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
   private def column(dataType: DataType, values: Seq[Any]): SampleColumn = {
     val isNull = values.map(_ == null).toArray
     Normalization.of(dataType).get match {
-      case t: NormalizedLongType => LongSample(values.map(v => if (v == null) 0L else t.toLong(v)).toArray, isNull)
+      case t: NormalizedLongType =>
+        LongSample(values.map(v => if (v == null) 0L else t.toLong(v)).toArray, isNull)
       case t: NormalizedBytesType =>
         BytesSample(values.map(v => if (v == null) Array.emptyByteArray else t.toBytes(v)).toArray, isNull)
     }
@@ -65,7 +73,8 @@ class LayoutExpressionSuite extends SparkFunSuite with ExpressionEvalHelper {
   /** (file, key) from the layout itself. */
   private def expected(ref: LayoutRef, types: Seq[DataType], row: Seq[Any], hash: Int): (Int, Long) = {
     val ranks = types.indices.map { c =>
-      if (row(c) == null) 0 else ref.layout.columns(c).scale.rank(Normalization.of(types(c)).get.normalize(row(c)))
+      if (row(c) == null) 0
+      else ref.layout.columns(c).scale.rank(Normalization.of(types(c)).get.normalize(row(c)))
     }.toArray
     val cell = ref.compiled.cell(ranks)
     (

@@ -121,7 +121,7 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       val row = zorder(path, "BY (id) WITH (worstFiles = 0.5)")
       assert(status(row) === "NOTHING_TO_DO")
       assert(
-        reason(row) === "As far as bounds tell, look-ups read no file in vain. worstFiles took 0 of 8 files.")
+        reason(row) === "The file statistics show no unnecessary file reads. worstFiles took 0 of 8 files.")
       refused(
         path,
         s"ZORDER TABLE '$path' BY (id) WITH (worstFiles = 0.5) INTO '${dir.resolve("copy")}'",

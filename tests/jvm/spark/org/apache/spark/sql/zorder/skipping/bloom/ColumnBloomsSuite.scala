@@ -27,7 +27,11 @@ class ColumnBloomsSuite extends AnyFunSuite {
     finally Utils.deleteRecursively(dir.toFile)
   }
 
-  private def filter(key: BloomKey, values: Seq[NormalizedValue], dataType: DataType, blocks: Int): Array[Int] = {
+  private def filter(
+      key: BloomKey,
+      values: Seq[NormalizedValue],
+      dataType: DataType,
+      blocks: Int): Array[Int] = {
     val bloom = new SplitBlockBloom(new Array[Int](blocks * 8))
     values.map(key.probe(_, dataType)).collect { case BloomProbe.Hash(h) => bloom.insert(h) }
     bloom.words

@@ -24,7 +24,8 @@ class NormalizedRangesSuite extends AnyFunSuite {
     val points = random.nextBoolean()
     val closed =
       if (points) ascending(random, 40).map(n => Interval.point(normalized(n)))
-      else ascending(random, 20).grouped(2).map(e => Interval(Some(normalized(e.head)), Some(normalized(e.last)))).toSeq
+      else ascending(random, 20).grouped(2).map(e =>
+        Interval(Some(normalized(e.head)), Some(normalized(e.last)))).toSeq
     val intervals = closed.zipWithIndex.map { case (i, at) =>
       val low = if (!points && at == 0 && random.nextBoolean()) None else i.min
       val high = if (!points && at == closed.length - 1 && random.nextBoolean()) None else i.max
@@ -38,10 +39,13 @@ class NormalizedRangesSuite extends AnyFunSuite {
     Condition(intervals.toIndexedSeq, orNull = false)
   }
 
-  private def check(normalized: Int => NormalizedValue, ranges: Seq[(NormalizedValue, NormalizedValue)] => NormalizedRanges): Unit = {
+  private def check(
+      normalized: Int => NormalizedValue,
+      ranges: Seq[(NormalizedValue, NormalizedValue)] => NormalizedRanges): Unit = {
     val random = new Random(23)
     (1 to 500).foreach { _ =>
-      val files = Seq.fill(20)(ascending(random, 8).grouped(2).map(e => normalized(e.head) -> normalized(e.last)).toSeq)
+      val files =
+        Seq.fill(20)(ascending(random, 8).grouped(2).map(e => normalized(e.head) -> normalized(e.last)).toSeq)
       val offsets = files.scanLeft(0)(_ + _.length)
       val asked = condition(random, normalized)
       val test = ranges(files.flatten).test(asked)

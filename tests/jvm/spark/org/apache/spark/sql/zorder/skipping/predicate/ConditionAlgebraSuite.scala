@@ -17,7 +17,8 @@ class ConditionAlgebraSuite extends AnyFunSuite {
   private def drawn(random: Random): Condition = {
     val ends = Seq.fill(2 * random.nextInt(6))(random.nextInt(40).toLong).distinct.sorted
     val closed =
-      ends.grouped(2).map(e => Interval(Some(NormalizedLong(e.head)), Some(NormalizedLong(e.last)))).toIndexedSeq
+      ends.grouped(2).map(e =>
+        Interval(Some(NormalizedLong(e.head)), Some(NormalizedLong(e.last)))).toIndexedSeq
     val intervals = random.nextInt(4) match {
       case 0 if closed.nonEmpty => closed.updated(0, closed.head.copy(min = None))
       case 1 if closed.nonEmpty => closed.init :+ closed.last.copy(max = None)

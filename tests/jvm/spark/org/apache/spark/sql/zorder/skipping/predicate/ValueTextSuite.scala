@@ -66,7 +66,8 @@ class ValueTextSuite extends AnyFunSuite with ZOrderSession {
     Seq(TimestampType, TimestampNTZType, DateType).foreach { t =>
       Seq(Long.MinValue, Long.MaxValue, Int.MinValue.toLong, Int.MaxValue.toLong)
         .filter(v => t != DateType || v.toInt == v).foreach { v =>
-          ValueText.of(NormalizedLong(v), t).foreach(text => assert(ValueText.normalize(text, t) === Some(NormalizedLong(v))))
+          ValueText.of(NormalizedLong(v), t).foreach(text =>
+            assert(ValueText.normalize(text, t) === Some(NormalizedLong(v))))
         }
     }
   }
@@ -79,7 +80,8 @@ class ValueTextSuite extends AnyFunSuite with ZOrderSession {
     assert(AdjacentValues.below(bytes(""), StringType).isEmpty)
     val below = AdjacentValues.below(bytes("ab"), StringType).get
     assert(Seq("", "a", "aa", "aazz", "aa\u00ff").forall(s => bytes(s) < below) && below < bytes("ab"))
-    assert(AdjacentValues.above(bytes("ab"), StringType).exists(w => bytes("ab") < w && w < bytes("ab\u0001")))
+    assert(AdjacentValues.above(bytes("ab"), StringType).exists(w =>
+      bytes("ab") < w && w < bytes("ab\u0001")))
     // files may hold strings that are no UTF-8: no number of bytes is enough to reach above them all
     val high = NormalizedBytes("aa".getBytes ++ Array.fill(2000)(-1.toByte))
     assert(high < below && below < bytes("ab") && high.compare(below) === -below.compare(high))

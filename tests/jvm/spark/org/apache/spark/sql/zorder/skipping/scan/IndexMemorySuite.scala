@@ -36,7 +36,7 @@ class IndexMemorySuite extends AnyFunSuite with SkippedScans {
     assert(gone === Seq("b") && memory.total === 90)
     // alone it would be too large: the others stay
     assert(!c.admit(51) && gone === Seq("b") && memory.total === 90)
-    // what was forgotten, but is in use, is in nobody's way
+    // an entry that is evicted while in use is harmless
     assert(b.admit(60) && memory.total === 90)
     assert(c.admit(50) && gone === Seq("b", "a") && memory.total === 100)
     // loaded anew, it is counted anew

@@ -9,7 +9,11 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.skipping.{RandomFilters, SyntheticIndex}
-import org.apache.spark.sql.zorder.skipping.filter.{FilesThatMatchWholly, FilesThatMayMatch, FilesThatReachTop}
+import org.apache.spark.sql.zorder.skipping.filter.{
+  FilesThatMatchWholly,
+  FilesThatMayMatch,
+  FilesThatReachTop
+}
 import org.apache.spark.sql.zorder.skipping.marker.TopRows
 import sparkzorder.mark.SameOnAllLines
 

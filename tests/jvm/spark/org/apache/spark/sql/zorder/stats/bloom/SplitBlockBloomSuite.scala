@@ -36,7 +36,9 @@ class SplitBlockBloomSuite extends AnyFunSuite {
       val text = random.nextString(random.nextInt(80)).getBytes("UTF-8")
       add(theirs.hash(n.toInt), BloomKey.Int32.probe(NormalizedLong(n.toInt.toLong), IntegerType))
       add(theirs.hash(n), BloomKey.Int64.probe(NormalizedLong(n), LongType))
-      add(theirs.hash(Binary.fromConstantByteArray(text)), BloomKey.Bytes.probe(NormalizedBytes(text), StringType))
+      add(
+        theirs.hash(Binary.fromConstantByteArray(text)),
+        BloomKey.Bytes.probe(NormalizedBytes(text), StringType))
       val unscaled =
         new java.math.BigInteger(100, random.self).subtract(java.math.BigInteger.ONE.shiftLeft(99))
       val sign = if (unscaled.signum < 0) Array[Byte](-1, -1, -1) else Array[Byte](0, 0, 0)
@@ -57,7 +59,9 @@ class SplitBlockBloomSuite extends AnyFunSuite {
     assert(BloomKey.Millis.probe(NormalizedLong(1234567L), LongType) === BloomProbe.Absent)
     assert(BloomKey.Fixed(2).probe(NormalizedLong(40000), DecimalType(9, 2)) === BloomProbe.Absent)
     val day = java.time.LocalDate.parse("1500-01-01").toEpochDay
-    assert(BloomKey.Int32.probe(NormalizedLong(day), org.apache.spark.sql.types.DateType) === BloomProbe.Unknown)
+    assert(BloomKey.Int32.probe(
+      NormalizedLong(day),
+      org.apache.spark.sql.types.DateType) === BloomProbe.Unknown)
   }
 
   test("a folded filter has the keys of the larger one, whatever the divisor") {

@@ -127,7 +127,8 @@ class SchemaUnionSuite extends AnyFunSuite with StatsFixture {
       val inputProperties = InputProperties.of(footers(dir))
       assert(inputProperties.codec.contains("gzip"))
       assert(inputProperties.rowGroupBytes.exists(b => b > 100000 && b < 2000000), inputProperties)
-      assert(inputProperties.keyValues.isEmpty && inputProperties.refusals.isEmpty && inputProperties.int96.isEmpty)
+      assert(
+        inputProperties.keyValues.isEmpty && inputProperties.refusals.isEmpty && inputProperties.int96.isEmpty)
       val own = Map("owner" -> "us")
       val marked = footers(dir).map(f => f.copy(keyValues = f.keyValues ++ own + ("n" -> f.rows.toString)))
       assert(InputProperties.of(marked).keyValues == own)

@@ -38,7 +38,8 @@ object Shims {
 
   /** How data types are normalized that only some Spark lines have: TIME (4.1 and later), by its name. */
   def extraNormalizedType(dataType: DataType): Option[NormalizedType] =
-    if (dataType.typeName.startsWith("time(")) Some(NormalizedLongType(64, _.asInstanceOf[Long], v => v)) else None
+    if (dataType.typeName.startsWith("time(")) Some(NormalizedLongType(64, _.asInstanceOf[Long], v => v))
+    else None
 
   /** Inlines what Spark 4 computes once, such as BETWEEN's left side. */
   def inlined(plan: LogicalPlan): LogicalPlan = plan.transformAllExpressions {

@@ -69,7 +69,7 @@ final private[clustering] class Batches(
       if (each.length == 1) each.head else Seq(each.flatten.sum)
     })
 
-  /** The same by the bytes that each batch reads. */
+  /** Checks the limit by the bytes that each batch would read. */
   def limitAhead(reads: Seq[Long]): Option[String] =
     if (reads.length < 2) None
     else if (options.maxInputBytes.exists(_ <= reads.init.sum)) Some(Batches.InputIsRead)
@@ -85,7 +85,12 @@ final private[clustering] class Batches(
   private def mostBytes: Long = options.maxBytesInFlight.getOrElse(Long.MaxValue)
 
   def after(batch: Batch): Batches =
-    new Batches(options, startedMs, done ++ batch.finished, batch.underway, deletesRewritten ++ batch.deletesRewritten)
+    new Batches(
+      options,
+      startedMs,
+      done ++ batch.finished,
+      batch.underway,
+      deletesRewritten ++ batch.deletesRewritten)
 
   /** Which limit keeps the statement from a further batch; None if there is none. */
   def limitReached(soFar: RunReport): Option[String] =
@@ -218,7 +223,7 @@ final private[clustering] case class BatchResult(report: RunReport, batch: Batch
 
 private[clustering] object BatchResult {
 
-  /** Of a batch that has written nothing. */
+  /** The result of a batch that has written nothing. */
   def of(
       context: RunContext,
       status: RunStatus,

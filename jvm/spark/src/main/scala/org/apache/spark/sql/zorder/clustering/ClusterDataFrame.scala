@@ -73,6 +73,12 @@ object ClusterDataFrame {
     val sample = Sampler.collectBounded(pruned, math.max(AtLeastPerTask, SampledRows / tasks))
     if (sample.rows == 0) None
     else
-      Some(Fit.ref(Fit.choose(sample, columns.map(_.fit), files, CurveRegistry.Auto.name, Nil, PagesPerFile).layout))
+      Some(Fit.ref(Fit.choose(
+        sample,
+        columns.map(_.fit),
+        files,
+        CurveRegistry.Auto.name,
+        Nil,
+        PagesPerFile).layout))
   }
 }

@@ -12,7 +12,13 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.clustering.inspect.{ResolvedRequest, UnreadableFiles}
 import org.apache.spark.sql.zorder.clustering.plan.{PlacedPartition, Placement}
-import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunMetrics, RunReport, RunSource, RunStatus}
+import org.apache.spark.sql.zorder.clustering.report.{
+  HumanReadable,
+  RunMetrics,
+  RunReport,
+  RunSource,
+  RunStatus
+}
 import org.apache.spark.sql.zorder.clustering.request.{ClusterRequest, Progress, RunContext, TableOptions}
 import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, Rewriter}
 import org.apache.spark.sql.zorder.clustering.select.{Selection, WorstFiles}
@@ -181,7 +187,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   private def noFileSelected(selected: Selection): BatchResult = {
     val reason =
       if (selected.worst)
-        s"As far as bounds tell, look-ups read no file in vain.${selected.summary}"
+        s"The file statistics show no unnecessary file reads.${selected.summary}"
       else {
         val hint = if (overlap) "" else " WITH (overlap = 'include') also takes files that only overlap it."
         val which = if (overlap) "overlaps" else "lies wholly inside"

@@ -3,7 +3,12 @@ package org.apache.spark.sql.zorder.clustering
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
 import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.clustering.forecast.{Forecast, IncrementForecaster, PlannedPages, Sampling}
-import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, PresentLevels, ResolvedRequest, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.inspect.{
+  Inspection,
+  PresentLevels,
+  ResolvedRequest,
+  TrackedColumns
+}
 import org.apache.spark.sql.zorder.clustering.plan.{
   FilePlan,
   GrowthPlan,
@@ -126,7 +131,10 @@ final private[clustering] class PartitionStepRunner(
       .ofStoredLayout(placed, ref, sampled.partitions.head)
   }
 
-  private def stepsAhead(placed: PlacedPartition, ref: LayoutRef, underway: StepsUnderway): Seq[PartitionStep] = {
+  private def stepsAhead(
+      placed: PlacedPartition,
+      ref: LayoutRef,
+      underway: StepsUnderway): Seq[PartitionStep] = {
     val moving = (placed.newFiles ++ placed.sortedRunFiles).filter(f => underway.waiting(f.path))
     PartitionStep.ahead(placed, moving, underway.growth, ref.layout, sizes.stepBytes(placed, ref))
   }

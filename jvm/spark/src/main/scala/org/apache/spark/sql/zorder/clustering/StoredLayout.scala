@@ -20,7 +20,7 @@ object StoredLayout {
     } yield named(json, ColumnIds.renamed(table, run))
   }
 
-  /** With its columns by the names that they have now. */
+  /** Replaces the columns' names by those that they have now. */
   private def named(json: String, renamed: Map[String, Option[String]]): String =
     if (renamed.isEmpty) json
     else {

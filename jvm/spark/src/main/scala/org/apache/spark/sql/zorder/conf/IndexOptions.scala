@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 /** How many bytes the Bloom filters of an index may have. */
 sealed trait BloomBudget {
 
-  /** As a user writes it. */
+  /** The text that a user writes. */
   def text: String
 
   def bytes(ofData: Long): Long

@@ -65,9 +65,8 @@ object ZOrderOption {
       "targetFileSize",
       "bytes, or with k, m, g",
       "256m",
-      "Size that the files should have. Where 256m gives fewer than 16 files, the default is a " +
-        "sixteenth of the table but at least 8m, and a table in which look-ups would read more than now becomes " +
-        "no fewer files than it needs. At least 64k.",
+      "Size that the files should have. If 256m gives fewer than 16 files, the default is a sixteenth of the table, but " +
+        "at least 8m; a table keeps as many files as its look-ups need to read no more than now. At least 64k.",
       (o, key, v) => o.copy(targetFileSize = Some(OptionValue.size(key, v)))
     ),
     ZOrderOption(
@@ -132,8 +131,8 @@ object ZOrderOption {
       "skipIfRunning",
       "true, false",
       "false",
-      "End as a conflict before any work where another run is at work on the table. Without it both work, and " +
-        "of two commits that meet the second is refused.",
+      "Fail at once, as a conflict, if another run on the table is active. If false, both run, and the second commit " +
+        "fails if both rewrote the same files.",
       (o, key, v) => o.copy(skipIfRunning = OptionValue.bool(key, v))
     ),
     ZOrderOption(
@@ -147,39 +146,39 @@ object ZOrderOption {
       "writeBudget",
       "bytes per byte",
       "5",
-      "Bytes that a run may write per byte appended since the last one. New rows whose merge would cost more " +
-        "become files of their own in layout order, merged with each other by size, until so many lie about that " +
-        "writing all anew costs less.",
+      "Bytes that a run may write per byte appended since the last one. If a merge would cost more, new rows become " +
+        "files of their own in layout order and are merged with each other by size. When rewriting the whole " +
+        "partition becomes cheaper, the run does that.",
       (o, key, v) => o.copy(writeBudget = OptionValue.decimal(key, v, 1, 1000))
     ),
     ZOrderOption(
       "deletedShare",
       "share, 0 to 1",
       "0.05",
-      "Part of a file's rows past which deletion vectors or delete files make it a new file, to be written again " +
-        "without those rows; 1 leaves all such files to FULL.",
+      "A file is rewritten without its deleted rows if deletion vectors or delete files mark more than this part of " +
+        "its rows. 1 leaves all such files to FULL.",
       (o, key, v) => o.copy(deletedShare = OptionValue.share(key, v))
     ),
     ZOrderOption(
       "worstFiles",
       "share, 0 to 1",
       "1",
-      "Take only the fewest files that cause this part of what look-ups read in vain, as the audit counts it: 0.8 " +
-        "often takes a small part of the files. 1 takes all.",
+      "Take only the fewest files that cause this part of the unnecessary reads that the audit counts. 0.8 often takes " +
+        "a small part of the files; 1 takes all.",
       (o, key, v) => o.copy(worstFiles = OptionValue.share(key, v))
     ),
     ZOrderOption(
       "maxInputBytes",
       "bytes, or with k, m, g",
       "none",
-      "When a statement has read so much, it begins no further batch: PARTIAL, and the same statement continues from there.",
+      "After reading so much, a statement begins no further batch and ends as PARTIAL. The same statement continues from there.",
       (o, key, v) => o.copy(maxInputBytes = OptionValue.bytesOrNone(key, v))
     ),
     ZOrderOption(
       "maxDuration",
       "time with s, m, h, d",
       "2h",
-      "After this time a statement begins no further batch, either.",
+      "After this time a statement begins no further batch and ends as PARTIAL.",
       (o, key, v) => o.copy(maxDurationMs = OptionValue.millis(key, v))
     ),
     ZOrderOption(

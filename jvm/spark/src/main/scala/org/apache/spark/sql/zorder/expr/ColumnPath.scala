@@ -23,7 +23,7 @@ object ColumnPath {
     all(e).distinct
   }
 
-  /** With the names as declared: Spark gives a resolved column the spelling of the statement. */
+  /** Gives columns their declared names. Spark gives a resolved column the spelling of the statement. */
   def asDeclared(expression: Expression, columns: Seq[Attribute]): Expression =
     expression.transform { case a: AttributeReference =>
       columns.find(_.exprId == a.exprId).fold(a)(c => a.withName(c.name))

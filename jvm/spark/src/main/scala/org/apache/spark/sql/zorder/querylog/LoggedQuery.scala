@@ -163,7 +163,10 @@ private[zorder] object LoggedRanges {
    * @param facts
    *   what is known about a column's values
    */
-  def of(ranges: FilterRanges, literals: Boolean, facts: FilterColumn => ColumnStatistics): Seq[Seq[LoggedCondition]] =
+  def of(
+      ranges: FilterRanges,
+      literals: Boolean,
+      facts: FilterColumn => ColumnStatistics): Seq[Seq[LoggedCondition]] =
     simple(ranges).map { conjunction =>
       conjunction.conditions.toSeq.sortBy(_._1.sql).map { case (column, condition) =>
         logged(column, condition, literals, facts)
@@ -173,9 +176,11 @@ private[zorder] object LoggedRanges {
   /** Splits ranges so that each condition is a set of points, or one range, or NULL. */
   private def simple(ranges: FilterRanges): IndexedSeq[FilterConjunction] = {
     val split = ranges.all.flatMap { conjunction =>
-      conjunction.conditions.foldLeft(Vector(Map.empty[FilterColumn, Condition])) { case (done, (column, condition)) =>
-        val more = parts(condition)
-        if (done.size * more.size > FilterRanges.Most) done else done.flatMap(m => more.map(p => m + (column -> p)))
+      conjunction.conditions.foldLeft(Vector(Map.empty[FilterColumn, Condition])) {
+        case (done, (column, condition)) =>
+          val more = parts(condition)
+          if (done.size * more.size > FilterRanges.Most) done
+          else done.flatMap(m => more.map(p => m + (column -> p)))
       }.map(FilterConjunction(_))
     }
     if (split.exists(_.conditions.isEmpty)) Vector.empty else split

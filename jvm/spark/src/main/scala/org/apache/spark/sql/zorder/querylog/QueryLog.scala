@@ -72,7 +72,7 @@ final private class TableMatcher(session: ClassicSession, table: ClusterTable) {
     Option(uri.getAuthority).getOrElse("") + uri.getPath.stripSuffix("/")
   }
 
-  /** With catalog and database; None for what is no name. */
+  /** The name with catalog and database; None if the text is no name. */
   private def full(text: String): Option[Seq[String]] =
     Try(session.sessionState.sqlParser.parseMultipartIdentifier(text)).toOption.map { parts =>
       val catalogs = session.sessionState.catalogManager

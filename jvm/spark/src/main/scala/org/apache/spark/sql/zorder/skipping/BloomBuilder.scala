@@ -222,7 +222,9 @@ private object BloomSizeEstimate {
    * @param made
    *   the bytes of the filters of some files
    */
-  def estimated(index: StatisticsIndex, files: Seq[FileWithoutBloom])(made: Seq[FileWithoutBloom] => Long): Long = {
+  def estimated(
+      index: StatisticsIndex,
+      files: Seq[FileWithoutBloom])(made: Seq[FileWithoutBloom] => Long): Long = {
     val some = Evenly.some(files, Looked)
     val all = files.map(atMost(index, _)).sum
     val ofSome = some.map(atMost(index, _)).sum

@@ -145,7 +145,7 @@ object IndexActions {
       strict)
   }
 
-  /** Those of the columns that have Bloom filters, by their numbers. */
+  /** The columns that have Bloom filters, by their numbers. */
   private def numbered(
       columns: IndexedSeq[(IndexedColumn, StatColumn)],
       filtered: Seq[Seq[String]]): Seq[(Int, StatColumn)] =
@@ -269,7 +269,7 @@ object IndexActions {
   }
 }
 
-/** Keeps the index of a table up with commits, which may put the table's files elsewhere. */
+/** Updates the index after each commit, since a commit may move the table's files. */
 final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex, place: IndexStore)
     extends Logging {
 
@@ -315,7 +315,7 @@ object IndexUpkeep {
     case _ => None
   }
 
-  /** The same before a statement on a table that is not open yet. */
+  /** The upkeep for a statement on a table that is not open yet. */
   def before(session: ClassicSession, ref: TableRef): Option[IndexUpkeep] =
     try before(session, TableResolver.locate(session, ref))
     catch { case NonFatal(_) => None }

@@ -71,7 +71,7 @@ private[skipping] object IndexColumnResolver {
     chosen.map { case (path, dataType) => column(schema, path, dataType) }.toIndexedSeq
   }
 
-  /** Those of an earlier index that the table still has, of the same type. */
+  /** The columns of an earlier index that the table still has with the same type. */
   def still(
       schema: StructType,
       columns: IndexedSeq[IndexedColumn]): IndexedSeq[(IndexedColumn, StatColumn)] = {
@@ -174,11 +174,11 @@ final private[skipping] class IndexExpressionResolver(user: ClassicSession, tabl
   private def rows(partitions: IndexedSeq[PinnedPartition]): InputRelation =
     table.rows(session, partitions, dataSchema.asNullable)
 
-  /** Those that are named; refuses one that cannot have ranges. */
+  /** The named expressions; refuses one that cannot have ranges. */
   def of(texts: Seq[String]): ExpressionRanges =
     ranges(texts.map(t => resolved(t).fold(throw _, identity)))
 
-  /** Those of an earlier index, as far as they can still be computed; by what this session means by them. */
+  /** The expressions of an earlier index that can still be computed, as this session evaluates them. */
   def still(columns: Seq[IndexedColumn]): ExpressionRanges =
     ranges(columns.filter(_.expression.isDefined).flatMap(c => resolved(c.sql).toOption))
 
@@ -195,7 +195,7 @@ final private[skipping] class IndexExpressionResolver(user: ClassicSession, tabl
     }
   }
 
-  /** Those that the table is clustered by, as far as they can have ranges. */
+  /** The clustering columns that can have ranges. */
   def clustering: Seq[String] =
     Try(ClusteredBy.of(table)).toOption.flatten.toSeq.flatten
       .filter(sql => Try(user.sessionState.sqlParser.parseMultipartIdentifier(sql)).isFailure)
@@ -229,7 +229,7 @@ final private[skipping] class IndexExpressionResolver(user: ClassicSession, tabl
     }
   }
 
-  /** As a query over the table has it. */
+  /** The expression as a query over the table has it. */
   private def planned(sql: String): Option[Planned] = {
     val relation = rows(IndexedSeq.empty).plan
     val query = Shims.ofRows(session, relation).select(expr(sql)).queryExecution

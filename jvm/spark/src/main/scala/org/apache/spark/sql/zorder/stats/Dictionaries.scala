@@ -20,7 +20,7 @@ import sparkzorder.curve.{NormalizedValue, Zone}
  */
 object Dictionaries {
 
-  /** Of a file with more values none are told. */
+  /** A file with more distinct values lists none. */
   val MostValues = 32
 
   /** A dictionary that takes more bytes in the file is not read. */
@@ -66,7 +66,7 @@ object Dictionaries {
       onlyNulls || isWhole(chunk) && isSmall(chunk)
     }
 
-  /** With whether it holds nothing but NULL. */
+  /** The chunk, and whether it holds only NULL. */
   private def chunkOf(column: ChunkZone, block: BlockMetaData): Option[(ColumnChunkMetaData, Boolean)] = {
     val chunks = block.getColumns.asScala.map(c => c.getPath.toArray.toSeq -> c).toMap
     val rows = block.getRowCount

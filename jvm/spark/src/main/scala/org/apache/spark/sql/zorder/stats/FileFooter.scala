@@ -63,7 +63,7 @@ final case class FileSchema(
     unreadable: Seq[UnreadableColumn],
     lostIds: Seq[String]) {
 
-  /** The same with these leaves, by their paths, marked as columns of no type. */
+  /** This schema with the leaves at these paths marked as columns without a type. */
   def withoutType(untyped: Set[Seq[String]]): FileSchema =
     if (untyped.isEmpty) this
     else copy(leaves = leaves.map(l => if (untyped(l.path)) l.copy(logical = "UNKNOWN") else l))

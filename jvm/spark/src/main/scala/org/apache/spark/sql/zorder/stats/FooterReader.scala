@@ -71,7 +71,9 @@ private[stats] final class FooterReader(
 
   private def nothing: IndexedSeq[Option[IndexedSeq[NormalizedValue]]] = columns.map(_ => None).toIndexedSeq
 
-  private def values(reader: ParquetFileReader, listed: Set[Int]): IndexedSeq[Option[IndexedSeq[NormalizedValue]]] =
+  private def values(
+      reader: ParquetFileReader,
+      listed: Set[Int]): IndexedSeq[Option[IndexedSeq[NormalizedValue]]] =
     if (listed.isEmpty) nothing
     else {
       val meta = reader.getFooter.getFileMetaData
@@ -153,7 +155,7 @@ private[stats] final case class ChunkZone(
     absent: Zone,
     unknown: Zone = Zone.Unknown) {
 
-  /** With what the format knows of a timestamp that the file says nothing of. */
+  /** Adds the bounds that the table format knows of a timestamp, where the file has none. */
   def beside(file: DataFile): ChunkZone = path.flatMap(file.timestamps.get).fold(this) { case (min, max) =>
     copy(unknown = Zone.Between(NormalizedLong(min), NormalizedLong(max)))
   }
@@ -244,7 +246,7 @@ private[stats] object FooterReader {
   def encrypted(file: DataFile, createdBy: String, rows: Long): FileFooter =
     bare(file, createdBy, rows, Nil, encrypted = true)
 
-  /** Of a file with types that Parquet's library stumbles over. */
+  /** The footer of a file with types that Parquet's library cannot read. */
   private def opaque(file: DataFile, unreadable: Seq[UnreadableColumn]): FileFooter =
     bare(file, "", 0L, unreadable, encrypted = false)
 
@@ -341,7 +343,7 @@ private object RawBytes {
     width(chunk, statistics).fold(chunk.getTotalUncompressedSize)(_ * (chunk.getValueCount - nulls))
   }
 
-  /** Of a string, as long as the bounds are on the mean; None where nothing tells, or where bits are packed. */
+  /** Bytes of a value: a string counts as long as its bounds are on the mean. None if unknown, or if bits are packed. */
   private def width(chunk: ColumnChunkMetaData, statistics: Option[Statistics[_]]): Option[Long] =
     chunk.getPrimitiveType.getPrimitiveTypeName match {
       case PrimitiveTypeName.INT32 | PrimitiveTypeName.FLOAT => Some(4L)

@@ -21,10 +21,13 @@ import sparkzorder.curve.{Block, NormalizedBytes, NormalizedLong, OrderedBits, N
  * [[org.apache.spark.sql.zorder.expr.normalized.NormalizedType]] does it with Spark's values. `normalize`
  * takes a bound in Parquet's plain encoding; None where it has no normalized value.
  */
-final class ZoneDecoder private[stats] (normalize: Array[Byte] => Option[NormalizedValue], adjust: Zone => Zone) {
+final class ZoneDecoder private[stats] (
+    normalize: Array[Byte] => Option[NormalizedValue],
+    adjust: Zone => Zone) {
 
   def zone(min: Array[Byte], max: Array[Byte]): Zone =
-    if (min == null || max == null) Zone.Unknown else adjust(ZoneAlgebra.between(normalize(min), normalize(max)))
+    if (min == null || max == null) Zone.Unknown
+    else adjust(ZoneAlgebra.between(normalize(min), normalize(max)))
 }
 
 /** Parquet statistics as zones. Whatever is in doubt is unknown, and unknown never prunes. */
@@ -148,7 +151,8 @@ object ParquetZones {
         val nan = OrderedBits.ofDouble(Double.NaN)
         floating(value(_).filterNot(_.isNaN).map(OrderedBits.ofDouble), nan, column, origin)
       case (_: CharType, _, _) => None
-      case (s: StringType, BINARY, _) if Shims.stringNormalizedType(s).isEmpty && bytewise(stored) => plain(string)
+      case (s: StringType, BINARY, _) if Shims.stringNormalizedType(s).isEmpty && bytewise(stored) =>
+        plain(string)
       case (_: VarcharType, BINARY, _) if bytewise(stored) => plain(string)
       case (BinaryType, BINARY | FIXED_LEN_BYTE_ARRAY, _) if bytewise(stored) => plain(string)
       case (time, INT64, t: TimeLogicalTypeAnnotation) if time.typeName.startsWith("time(") =>

@@ -144,7 +144,7 @@ object Checksum {
 
   private def hasMap(dataType: DataType): Boolean = dataType.existsRecursively(_.isInstanceOf[MapType])
 
-  /** The same value with every map as its sorted entries: Spark hashes no maps. */
+  /** Turns every map into its sorted entries, since Spark hashes no maps. */
   private def withoutMaps(column: Column, dataType: DataType): Column = dataType match {
     case other if !hasMap(other) => column
     case m: MapType =>

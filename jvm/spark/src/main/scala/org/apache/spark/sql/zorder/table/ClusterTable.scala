@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPa
 /** How a statement names its table. */
 sealed trait TableRef {
 
-  /** As it can be written in a statement. */
+  /** The reference as a statement can write it. */
   def sql: String
 }
 

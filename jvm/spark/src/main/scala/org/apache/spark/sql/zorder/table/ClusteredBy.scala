@@ -15,11 +15,11 @@ private[zorder] object ClusteredBy {
   /** Property that makes `ZORDER TABLE t` complete. */
   val Property = "zorder.by"
 
-  /** Those that the table names itself, or was last clustered by; None if there are none. */
+  /** The columns that the table's properties name, or that it was last clustered by; None if there are none. */
   def of(table: ClusterTable): Option[Seq[String]] =
     fromProperty(table).orElse(fromClusterBy(table)).orElse(lastRun(table)).filter(_.nonEmpty)
 
-  /** Those of the last run, by their present names. */
+  /** The columns of the last run, by their present names. */
   def lastRun(table: ClusterTable): Option[Seq[String]] = table.state.latest().map(ColumnIds.named(table, _))
 
   private def fromProperty(table: ClusterTable): Option[Seq[String]] =

@@ -104,7 +104,7 @@ trait TableState {
   /** All runs of all branches, oldest first. Unreadable files are skipped. */
   def runs(): Seq[RunRecord]
 
-  /** Those of the branch. */
+  /** The runs on the table's branch. */
   def ownRuns(): Seq[RunRecord] = runs().filter(_.branch == branch)
 
   /** The runs that no rollback has undone, of all branches. */

@@ -38,7 +38,7 @@ private[table] object TableFormatRegistry extends Logging {
   /** The table, from the adapter of its format; None if it is plain Parquet or of no known format. */
   def locate(session: ClassicSession, ref: TableRef): Option[ClusterTable] = first(_.locate(session, ref))
 
-  /** The same for a statement that changes the table. */
+  /** Opens a table for a statement that changes it. */
   def open(session: ClassicSession, ref: TableRef): Option[ClusterTable] = first(_.open(session, ref))
 
   private def first(find: TableFormat => Option[ClusterTable]): Option[ClusterTable] =
@@ -109,7 +109,7 @@ final private[zorder] case class FormatDescriptor(
   /** In statements (``id.`/data/t` ``), in the build, and as the provider of a table. */
   val id: String = name.toLowerCase(Locale.ROOT)
 
-  /** With its article. */
+  /** The format's name with an article, as in "a Delta table". */
   val aTable: String = s"${if ("AEIO".contains(name.head)) "an" else "a"} $name table"
 
   def isProvider(provider: String): Boolean = {

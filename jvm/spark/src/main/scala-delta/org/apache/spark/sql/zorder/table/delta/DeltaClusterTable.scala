@@ -29,7 +29,7 @@ private[delta] final class DeltaClusterTable(
   private lazy val adds: Map[String, AddFile] =
     ActiveSession.during(session)(snapshot.allFiles.collect()).map(a => fullPath(a) -> a).toMap
 
-  /** As of the snapshot. */
+  /** The version of the snapshot. */
   def version: Long = snapshot.version
 
   override def root: Path = fs.makeQualified(log.dataPath)
@@ -118,7 +118,7 @@ private[delta] final class DeltaClusterTable(
 
   override def remove(): Unit = DeltaUpkeep.remove(session, this, fs)
 
-  /** As Spark's metadata columns write it. */
+  /** The file's path as Spark's metadata columns write it. */
   private[delta] def fullPath(add: AddFile): String =
     fs.makeQualified(DeltaFileOperations.absolutePath(log.dataPath.toString, add.path)).toString
 

@@ -103,7 +103,7 @@ private[hudi] object HudiFormat {
 private[hudi] object HudiRefusals {
   private val Kryo = "org.apache.spark.serializer.KryoSerializer"
 
-  /** With Hudi's bucket index, ids of file groups begin with the number of the bucket in eight digits. */
+  /** Ids of file groups under Hudi's bucket index: they begin with the bucket's number in eight digits. */
   private val Bucket = "(\\d{8})-.*".r
   private val MostBuckets = 100000
   private val IndexType = "hoodie.index.type"

@@ -19,7 +19,12 @@ import org.apache.spark.sql.zorder.querylog.{
   QueryLog,
   QueryText
 }
-import org.apache.spark.sql.zorder.skipping.predicate.{AdjacentValues, FilterColumn, ConditionAlgebra, ValueText}
+import org.apache.spark.sql.zorder.skipping.predicate.{
+  AdjacentValues,
+  FilterColumn,
+  ConditionAlgebra,
+  ValueText
+}
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue}
 import sparkzorder.curve.cost.{Conjunction, Condition, Interval, Query}
 
@@ -67,7 +72,7 @@ object DrawnQueries {
       columns: Seq[String],
       sample: Sample): DrawnQueries = drawing(session, schema, log, columns)(sample)
 
-  /** The same for several samples, as of the partitions of a table: the columns are looked up once. */
+  /** Draws for several samples, such as those of a table's partitions. Columns are looked up once. */
   def drawing(
       session: ClassicSession,
       schema: StructType,
@@ -244,7 +249,9 @@ private[clustering] object DrawnCondition {
   private def share(c: LoggedCondition): Double =
     math.max(0.0, math.min(1.0, c.width.orElse(c.selectivity).getOrElse(UnknownWidth)))
 
-  private def range(low: Option[Option[NormalizedValue]], high: Option[Option[NormalizedValue]]): Option[Condition] =
+  private def range(
+      low: Option[Option[NormalizedValue]],
+      high: Option[Option[NormalizedValue]]): Option[Condition] =
     if (low.contains(None) || high.contains(None)) None
     else (low.flatten, high.flatten) match {
       case (Some(l), Some(h)) => Some(Condition.between(l, h))
@@ -252,7 +259,11 @@ private[clustering] object DrawnCondition {
     }
 
   /** A range of sampled values around the given one that holds this share of them. */
-  private def around(normalized: NormalizedValue, share: Double, sample: SampleColumn, random: SplittableRandom): Condition = {
+  private def around(
+      normalized: NormalizedValue,
+      share: Double,
+      sample: SampleColumn,
+      random: SplittableRandom): Condition = {
     val sorted = sample.sorted
     val size = math.max(1, math.round(share * sorted.size).toInt)
     val place = sorted.countBetween(sorted(0), normalized) - 1
@@ -281,7 +292,8 @@ final private[clustering] case class ResolvedColumn(column: FilterColumn, expres
       if columns == Seq(path)
       values <- Try(points.map(value(path, other, _))).toOption
       normalizedType <- Normalization.of(column.dataType)
-    } yield Condition.in(values.filter(_ != null).map(normalizedType.normalize)).copy(orNull = values.contains(null))
+    } yield Condition.in(values.filter(_ != null).map(normalizedType.normalize)).copy(orNull =
+      values.contains(null))
 
   private def value(path: Seq[String], other: ResolvedColumn, point: NormalizedValue): Any = {
     val literal = Literal.create(ValueText.value(point, other.column.dataType).get, other.column.dataType)

@@ -41,7 +41,8 @@ object Fit {
     val scales = sample.scales
     val ranked = sample.ranked(scales)
     val asked = RankQueries.of(queries, scales)
-    val chosen = AutoChoice.fit(ranked, asked, files, pagesPerFile, CurveRegistry.builders(curve, columns.length))
+    val chosen =
+      AutoChoice.fit(ranked, asked, files, pagesPerFile, CurveRegistry.builders(curve, columns.length))
     val named = columns.zip(scales).map { case (c, s) => LayoutColumn(c.sql, c.dataType, s) }
     Choice(
       Layout(named.toIndexedSeq, chosen.tree, chosen.name, chosen.inFile),

@@ -66,7 +66,7 @@ object LayoutForecast {
       end
     }
 
-    /** The same files, each in the order of its pages where these are known beforehand. */
+    /** These files, each in the order of its pages where the pages are known beforehand. */
     def byPages(cut: PageCut): Placed = {
       val arranged = order.clone()
       var from = 0
@@ -174,7 +174,11 @@ final private[fit] class ZoneExtrapolation(values: IndexedSeq[SortedValues], mis
         case (zone, _) => zone
       }))
 
-  private def widened(sorted: SortedValues, min: NormalizedValue, max: NormalizedValue, rows: Long): (NormalizedValue, NormalizedValue) = {
+  private def widened(
+      sorted: SortedValues,
+      min: NormalizedValue,
+      max: NormalizedValue,
+      rows: Long): (NormalizedValue, NormalizedValue) = {
     val low = sorted.countBetween(sorted(0), min) - 1
     val high = sorted.size - sorted.countBetween(max, sorted(sorted.size - 1))
     val step = math.round((high - low) * missing / (rows - 1)).toInt
@@ -215,12 +219,15 @@ object TruncatedBounds {
     if (!block.zones.exists(isLong)) block
     else block.copy(zones = block.zones.map {
       case zone @ Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) if isLong(zone) =>
-        bounds(min, max).fold[Zone](Zone.Unknown) { case (a, b) => Zone.Between(NormalizedBytes(a), NormalizedBytes(b)) }
+        bounds(min, max).fold[Zone](Zone.Unknown) { case (a, b) =>
+          Zone.Between(NormalizedBytes(a), NormalizedBytes(b))
+        }
       case other => other
     })
 
   private def isLong(zone: Zone): Boolean = zone match {
-    case Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) => math.max(min.length, max.length) > PageBytes
+    case Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) =>
+      math.max(min.length, max.length) > PageBytes
     case _ => false
   }
 

@@ -45,7 +45,7 @@ object ReadEstimator {
 final case class Levels(files: Seq[Block], rowGroups: Seq[Block], pages: Seq[Block]) {
   def ++(that: Levels): Levels = Levels(files ++ that.files, rowGroups ++ that.rowGroups, pages ++ that.pages)
 
-  /** The same blocks with unknown zones for the columns where `known` is false. */
+  /** These blocks, with unknown zones for the columns where `known` is false. */
   def masked(known: IndexedSeq[Boolean]): Levels =
     if (known.forall(k => k)) this
     else {

@@ -66,7 +66,7 @@ final class ReadLowerBound(all: IndexedSeq[ReadLowerBound.Part]) {
     ReadShares(least(0), least(1), least(2))
   }
 
-  /** Of the values of a column, the share that the partition's range holds. */
+  /** The share of a column's values that the partition's range holds. */
   private def reach(part: Part, column: Int): Double = part.whole.zones(column) match {
     case Zone.Between(min, max) => values(column).countBetween(min, max).toDouble / values(column).size
     case _ => 0.0

@@ -101,7 +101,8 @@ final case class LongSample(normalized: Array[Long], isNull: Array[Boolean]) ext
 final case class BytesSample(normalized: Array[Array[Byte]], isNull: Array[Boolean]) extends SampleColumn {
   override protected def valueAt(row: Int): NormalizedValue = NormalizedBytes(normalized(row))
 
-  override def take(rows: Array[Int]): SampleColumn = BytesSample(rows.map(normalized(_)), rows.map(isNull(_)))
+  override def take(rows: Array[Int]): SampleColumn =
+    BytesSample(rows.map(normalized(_)), rows.map(isNull(_)))
 
   private lazy val values: Array[Array[Byte]] = {
     val nonNull = normalized.indices.iterator.filterNot(isNull(_)).map(normalized(_)).toArray
@@ -153,7 +154,7 @@ final case class Sample(columns: IndexedSeq[SampleColumn]) {
   def ranked(scales: IndexedSeq[Scale]): RankedSample =
     new RankedSample(scales, columns.zip(scales).map { case (c, s) => c.ranks(s) }.toArray)
 
-  /** The same rows with these columns only, in this order. */
+  /** This sample with the given columns only, in this order. */
   def select(places: Seq[Int]): Sample = Sample(places.map(columns(_)).toIndexedSeq)
 
   /** About `n` of the rows, evenly spaced. */

@@ -175,7 +175,8 @@ object Sampler {
       nulls += value == null
       normalizedType match {
         case t: NormalizedLongType => longs += (if (value == null) 0L else t.toLong(value))
-        case t: NormalizedBytesType => bytes += (if (value == null) Array.emptyByteArray else t.toBytes(value))
+        case t: NormalizedBytesType =>
+          bytes += (if (value == null) Array.emptyByteArray else t.toBytes(value))
       }
     }
 

@@ -43,7 +43,9 @@ import sparkzorder.curve.layout.{BytesScale, CutTree}
 import sparkzorder.curve.page.PageCut
 
 /** What is read: per column that a run samples, and per group of queries of its log. */
-final private[clustering] case class Readings(columns: IndexedSeq[ReadShares], queries: IndexedSeq[ReadShares])
+final private[clustering] case class Readings(
+    columns: IndexedSeq[ReadShares],
+    queries: IndexedSeq[ReadShares])
 
 /**
  * What look-ups and the queries of the log read now, what they are expected to read after the run, what is measured
@@ -65,10 +67,10 @@ final private[clustering] case class Forecast(
     alternatives: Seq[Candidate],
     measured: Option[Readings] = None) {
 
-  /** With what is read of the blocks that the run has written. */
+  /** Adds what look-ups read of the blocks that the run has written. */
   def measuredOn(levels: Levels): Forecast = copy(measured = Some(Forecast.read(estimator, levels)))
 
-  /** As the result shows it. */
+  /** The figures that the result row shows. */
   def report: ReadReport =
     ReadReport(columns, queries, others, alternatives.map(c => AlternativeReport(c.name, c.files, c.pages)))
 

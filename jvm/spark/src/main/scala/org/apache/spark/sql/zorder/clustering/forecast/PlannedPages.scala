@@ -46,8 +46,9 @@ private[clustering] object PlannedPages {
   private def valueBytes(input: Inspection, tracked: TrackedColumns, plan: FilePlan): Double = {
     val blocks = tracked.levels(input.footersOf(plan), input.statistics.columns, Nil).files
     val widths = tracked.clustering.indices.map { c =>
-      val each = blocks.map(_.zones(c)).collect { case Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) =>
-        (min.length + max.length) / 2.0 + LengthBytes
+      val each = blocks.map(_.zones(c)).collect {
+        case Zone.Between(NormalizedBytes(min), NormalizedBytes(max)) =>
+          (min.length + max.length) / 2.0 + LengthBytes
       }
       if (each.isEmpty) 8.0 else each.sum / each.length
     }
@@ -96,7 +97,7 @@ private object RowGroupRows {
   private val LeastBetween = 100L
   private val MostBetween = 10000L
 
-  /** As the files have them. */
+  /** Rows of a row group in the given files. */
   def apply(footers: Seq[FileFooter]): RowGroupRows = {
     val rows = math.max(1L, footers.map(_.rows).sum).toDouble
     val groups = footers.flatMap(_.rowGroups)

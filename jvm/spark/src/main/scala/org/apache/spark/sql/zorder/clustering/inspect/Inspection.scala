@@ -17,7 +17,12 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.{refuse, firstLine}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.clustering.plan.FilePlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver, PinnedSession, RunContext}
+import org.apache.spark.sql.zorder.clustering.request.{
+  ClusterColumn,
+  ColumnResolver,
+  PinnedSession,
+  RunContext
+}
 import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -78,7 +83,7 @@ private[clustering] object ResolvedRequest {
     }
   }
 
-  /** Of the columns and of the fields inside them, at any depth. */
+  /** The paths of all columns and of the fields inside them, at any depth. */
   private def names(dataType: DataType, above: Seq[String] = Nil): Seq[Seq[String]] = dataType match {
     case s: StructType => s.fields.toSeq.flatMap(f => (above :+ f.name) +: names(f.dataType, above :+ f.name))
     case a: ArrayType => names(a.elementType, above :+ "element")
@@ -261,7 +266,8 @@ object Inspection {
     val inputProperties = InputProperties.of(footers)
     inputProperties.refusals.headOption.foreach(refused => throw refused)
     // Spark's vectorized reader does not know decimals of few digits as byte strings, its other one does
-    if (inputProperties.shortBinaryDecimals) session.conf.set(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key, "false")
+    if (inputProperties.shortBinaryDecimals)
+      session.conf.set(SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key, "false")
     val union = InputSchema.of(session, table, footers, options)
     InputRelation.taken(union.schema.fieldNames.toSeq ++ table.partitionSchema.fieldNames).foreach {
       own =>
@@ -448,7 +454,7 @@ private[clustering] object WrittenBloomFilters {
   /** One look-up in a hundred reads a row group in vain. */
   private val FalsePositives = 0.01
 
-  /** With Parquet's default limit the filters of large row groups would rule out nothing. */
+  /** Most bytes of a Bloom filter. With Parquet's default, filters of large row groups would rule out nothing. */
   private val MostBytes = 32L << 20
   private val LeastBytes = 1L << 20
 
@@ -480,7 +486,8 @@ private[clustering] object WrittenBloomFilters {
       case StructField(own, inner: StructType, _, _) if parts.size > 1 =>
         own +: path(table, inner, name, parts.tail)
       case StructField(own, other, _, _)
-          if parts.size == 1 && Normalization.of(other).isDefined && other != BooleanType && !own.contains('.') =>
+          if parts.size == 1 && Normalization.of(other).isDefined && other != BooleanType && !own.contains(
+            '.') =>
         Seq(own)
       case _ =>
         refuse("ZORDER_COLUMN_REFUSED.BLOOM_FILTER", "column" -> name, "table" -> table)

@@ -128,7 +128,10 @@ private[clustering] object TrackedColumns {
 }
 
 /** The blocks of the files as they are now, from the footers that a run has read and from their page indexes. */
-final private[clustering] class PresentLevels(session: ClassicSession, input: Inspection, tracked: TrackedColumns) {
+final private[clustering] class PresentLevels(
+    session: ClassicSession,
+    input: Inspection,
+    tracked: TrackedColumns) {
   private lazy val footers: Map[String, FileFooter] = input.footers.map(f => f.file.path -> f).toMap
 
   /** Read once for all calls. */
@@ -167,7 +170,10 @@ private[zorder] object Probes {
   }
 
   /** @param position 0 for a value near `min`, 1 for one near `max` */
-  private[inspect] def between(min: NormalizedValue, max: NormalizedValue, position: Double): NormalizedValue = (min, max) match {
+  private[inspect] def between(
+      min: NormalizedValue,
+      max: NormalizedValue,
+      position: Double): NormalizedValue = (min, max) match {
     case _ if min == max => min
     case (NormalizedLong(a), NormalizedLong(b)) => NormalizedLong(number(a, b, position))
     case (NormalizedBytes(a), NormalizedBytes(b)) =>

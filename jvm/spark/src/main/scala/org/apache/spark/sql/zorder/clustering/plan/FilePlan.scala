@@ -80,7 +80,7 @@ object FileCount {
   /** About as many as the option `fileCount` takes. */
   private val Most = 1L << 20
 
-  /** With fewer target files than this, cutting by several columns gains next to nothing. */
+  /** With fewer target files, cutting by several columns gains next to nothing. */
   val TooSmall = 4
 
   /** Whether the statement, the table, the session or the format sets the number or the size of files. */

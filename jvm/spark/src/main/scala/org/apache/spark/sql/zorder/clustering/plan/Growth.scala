@@ -14,7 +14,8 @@ final private[clustering] case class GrowingPartition(
 
   /** The files of earlier runs that are written again: those of the cells, and of those across cells some. */
   def rewritten: Seq[DataFile] = plan match {
-    case GrowthPlan.Merge(cells) => cells.toSeq.sorted.flatMap(placed.inLayout.getOrElse(_, Nil)) ++ mergedRunFiles
+    case GrowthPlan.Merge(cells) =>
+      cells.toSeq.sorted.flatMap(placed.inLayout.getOrElse(_, Nil)) ++ mergedRunFiles
     case _ => mergedRunFiles
   }
 
@@ -69,7 +70,8 @@ final private[clustering] case class GrowingPartition(
         s"$count$where fell into ${cells.size} of ${ref.layout.files} cells and were merged there, $amplification " +
           s"bytes written per byte appended (writeBudget is ${HumanReadable.tenths(budget)})."
       case append: GrowthPlan.Append =>
-        val before = if (mergedRunFiles.isEmpty) "" else s", with ${HumanReadable.files(mergedRunFiles)} of earlier runs,"
+        val before = if (mergedRunFiles.isEmpty) ""
+        else s", with ${HumanReadable.files(mergedRunFiles)} of earlier runs,"
         s"$count$where lie across the cells, and merging them would write $amplification bytes per byte appended " +
           s"(writeBudget is ${HumanReadable.tenths(budget)}): in layout order they are$before " +
           s"${HumanReadable.count(append.files.toLong, "file")} of their own."
@@ -161,7 +163,7 @@ final private[clustering] case class Growth(
     (newBytes + touched).toDouble / math.max(1L, newBytes)
   }
 
-  /** The same if the whole partition is written anew, for all that was appended since the last time. */
+  /** Bytes written per byte appended since the last rewrite, if the whole partition is rewritten. */
   private def refitAmplification: Double = (grownBytes + cellBytes.sum).toDouble / math.max(1L, grownBytes)
 
   /**
@@ -238,7 +240,7 @@ private object Tiers {
   /** What merges among files across cells cost in all, as a share of the budget; the rest is for writing anew. */
   private val Share = 1.0 / 3
 
-  /** With less than this, new rows are written once and left alone until all is written anew. */
+  /** With a smaller budget, new rows are written once and not merged until the partition is rewritten. */
   private val LeastBudget = 5.0
 
   /** Bytes that writing everything anew may cost per byte appended since the last time. */

@@ -46,7 +46,7 @@ private[clustering] object OutputPlan {
   def each(files: Int): OutputPlan =
     new OutputPlan((0 until files).map(inLayout("", _)), new PreImages(files), spread = true)
 
-  /** The same for the layouts of several partitions of a table, counted through. */
+  /** The output files of several partitions, numbered consecutively. */
   def of(directories: Seq[String], layouts: PartitionLayouts): OutputPlan = {
     val outputs = directories.zip(layouts.refs).flatMap { case (directory, ref) =>
       (0 until ref.layout.files).map(inLayout(directory, _))
@@ -80,7 +80,10 @@ private[clustering] object OutputPlan {
  * @param finishes
  *   whether their rows are then in the files of the layout; otherwise they are gathered by region
  */
-final private[clustering] case class PartitionStep(files: Seq[DataFile], outputs: OutputPlan, finishes: Boolean)
+final private[clustering] case class PartitionStep(
+    files: Seq[DataFile],
+    outputs: OutputPlan,
+    finishes: Boolean)
 
 private[clustering] object PartitionStep {
 
@@ -142,7 +145,8 @@ private[clustering] object PartitionStep {
   /** About how many follow the first of these; what they gather will be settled, with what lies there. */
   def afterFirst(ahead: Seq[PartitionStep], placed: PlacedPartition, growth: GrowthPlan, most: Long): Int = {
     val gathering = ahead.filterNot(_.finishes).flatMap(_.files)
-    val finishing = if (gathering.isEmpty) Nil else gathering ++ inLayout(placed, growth, placed.inLayout.keys)
+    val finishing =
+      if (gathering.isEmpty) Nil else gathering ++ inLayout(placed, growth, placed.inLayout.keys)
     ahead.length - 1 + math.ceil(finishing.map(_.length).sum.toDouble / most).toInt
   }
 

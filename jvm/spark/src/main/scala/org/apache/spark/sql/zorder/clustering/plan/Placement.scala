@@ -48,8 +48,9 @@ final private[clustering] case class PlacedPartition(
 
   def newBytes: Long = newFiles.map(_.length).sum
 
-  /** With only the thinned files to do. Their rows are in their place already, whatever is new. */
-  def deletesFirst: PlacedPartition = copy(newFiles = withDeletes, withDeletes = Nil, newFilesAfter = Some(newFiles))
+  /** Plans the thinned files only: their rows are in their places already. New files follow later. */
+  def deletesFirst: PlacedPartition =
+    copy(newFiles = withDeletes, withDeletes = Nil, newFilesAfter = Some(newFiles))
 }
 
 /** What the earlier batches of a statement have begun, as far as it decides what a later batch may take. */

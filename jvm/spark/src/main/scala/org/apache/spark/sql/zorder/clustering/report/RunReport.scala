@@ -205,7 +205,7 @@ object RunMetrics {
  */
 final case class RunCost(bytesToRead: Long = 0, bytesToShuffle: Long = 0, localDiskBytes: Long = 0) {
 
-  /** Of two batches one after the other, whose shuffle files may both be there. */
+  /** The cost of two batches that run one after the other. The shuffle files of both may exist at once. */
   def and(later: RunCost): RunCost = RunCost(
     bytesToRead + later.bytesToRead,
     bytesToShuffle + later.bytesToShuffle,

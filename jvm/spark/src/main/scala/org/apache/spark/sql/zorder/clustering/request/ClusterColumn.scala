@@ -31,6 +31,7 @@ final case class ClusterColumn(sql: String, expression: Expression, path: Option
 
 /** Resolves the list of `BY (...)` against a table; every error is one sentence. */
 object ColumnResolver {
+
   /** Against a schema, before any row is read. */
   def resolve(
       session: ClassicSession,

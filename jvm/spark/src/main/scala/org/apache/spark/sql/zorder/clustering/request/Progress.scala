@@ -56,7 +56,12 @@ object Progress {
   private val mapper = new ObjectMapper
 
   /** A finished step as one line of JSON, for collectors of logs. */
-  private[clustering] def json(runId: String, table: String, step: String, ms: Long, outcome: String): String =
+  private[clustering] def json(
+      runId: String,
+      table: String,
+      step: String,
+      ms: Long,
+      outcome: String): String =
     mapper.writeValueAsString(
       mapper.createObjectNode().put("zorder", runId).put("table", table).put("step", step).put("ms", ms)
         .put("outcome", outcome))

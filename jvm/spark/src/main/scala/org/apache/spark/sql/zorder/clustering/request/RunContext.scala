@@ -104,7 +104,10 @@ private[clustering] object RunContext {
     if (request.by.nonEmpty) request.by
     else
       ClusteredBy.of(table).getOrElse(
-        refuse("ZORDER_INVALID_COLUMNS.NONE_OF_THE_TABLE", "table" -> table.name, "property" -> ClusteredBy.Property))
+        refuse(
+          "ZORDER_INVALID_COLUMNS.NONE_OF_THE_TABLE",
+          "table" -> table.name,
+          "property" -> ClusteredBy.Property))
 }
 
 /** The options of a run on a table. Advice uses the same ones, since it is about such a run. */

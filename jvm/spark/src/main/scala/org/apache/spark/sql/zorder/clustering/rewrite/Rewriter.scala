@@ -20,7 +20,13 @@ import org.apache.spark.sql.zorder.clustering.fit.{LayoutJson, Levels, Truncated
 import org.apache.spark.sql.zorder.clustering.forecast.Forecast
 import org.apache.spark.sql.zorder.clustering.inspect.{WrittenBloomFilters, Inspection}
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
-import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunCost, RunMetrics, RunReport, RunStatus}
+import org.apache.spark.sql.zorder.clustering.report.{
+  HumanReadable,
+  RunCost,
+  RunMetrics,
+  RunReport,
+  RunStatus
+}
 import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, Progress, RunContext}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.stats.{Checksum, FileFooter, FilePages, Footers, LeafColumn, Verification}
@@ -83,7 +89,7 @@ final private[clustering] case class RewritePlan(
 
   private def rowsPerFile: Double = input.rows(files).toDouble / outputs.count
 
-  /** It gathers rows by region, for later steps to put in place. */
+  /** Whether the run only gathers rows by region. Later steps put them in place. */
   def gathers: Boolean = outputs.each.exists(_.level == OutputPlan.InRegion)
 }
 
@@ -330,7 +336,7 @@ object RewriteQuery {
 /** The numbers of a batch, from the results of its steps. No other place fills in a `RunMetrics`. */
 private[clustering] object BatchMetrics {
 
-  /** Of a batch that has no plan, because it has nothing to do. */
+  /** The metrics of a batch without a plan, which has nothing to do. */
   def unplanned(context: RunContext, considered: Int, skipped: Int): RunMetrics =
     RunMetrics(
       filesConsidered = considered.toLong,
@@ -350,7 +356,7 @@ private[clustering] object BatchMetrics {
     sampledRows = plan.sampledRows,
     cost = plan.cost)
 
-  /** The same after the rewrite, by what was read back of the new files. */
+  /** Completes the metrics after the rewrite with what was read back of the new files. */
   def written(
       context: RunContext,
       considered: Int,
@@ -364,7 +370,7 @@ private[clustering] object BatchMetrics {
     rowGroups = footers.map(_.rowGroups.length.toLong).sum,
     pages = pages.map(_.columns.headOption.fold(0L)(_.length.toLong)).sum)
 
-  /** With the times so far: for the record before the commit, for the answer when the batch ends. */
+  /** Adds the times so far: before the commit for the run's record, at the end for the result row. */
   def ended(metrics: RunMetrics, progress: Progress): RunMetrics =
     metrics.copy(endTimeMs = System.currentTimeMillis(), stepMs = progress.stepMs)
 }

@@ -10,7 +10,7 @@ final private[zorder] case class ColumnBounds(zone: Zone, mayBeNull: Boolean)
 
 private[zorder] object ColumnBounds {
 
-  /** Of a column that nothing is known of. */
+  /** The bounds of a column about which nothing is known. */
   val Unknown: ColumnBounds = ColumnBounds(Zone.Unknown, mayBeNull = true)
 }
 

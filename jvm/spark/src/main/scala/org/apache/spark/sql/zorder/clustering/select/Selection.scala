@@ -132,7 +132,7 @@ private[zorder] object Selection {
  */
 final private[zorder] case class WhereCondition(condition: Expression, partitionColumns: Seq[Attribute]) {
 
-  /** As the result row shows it. */
+  /** The text that the result row shows. */
   def sql: String = condition.sql
 
   /** The condition as scans ask files: true for the same rows. */
@@ -228,7 +228,10 @@ private[zorder] object WhereCondition {
  * @param columns
  *   number of the clustering columns
  */
-final private[clustering] class WorstFiles(session: ClassicSession, statistics: Seq[StatColumn], columns: Int) {
+final private[clustering] class WorstFiles(
+    session: ClassicSession,
+    statistics: Seq[StatColumn],
+    columns: Int) {
   private val spacings = statistics.take(columns).map(c => Spacing.of(c.dataType)).toIndexedSeq
 
   /** @param share the part of these reads that the files have to cause */

@@ -91,7 +91,7 @@ private[sort] class RankMemory(manager: TaskMemoryManager)
 
 private[sort] object RankMemory {
 
-  /** Of a task, which gets it back at its end at the latest. */
+  /** Takes memory of a task, which gets it back when it ends at the latest. */
   def of(task: TaskContext): RankMemory = {
     val memory = new RankMemory(task.taskMemoryManager())
     task.addTaskCompletionListener[Unit](_ => memory.release())

@@ -115,7 +115,8 @@ abstract class LayoutExpression extends Expression {
   }
 
   private def arguments: String =
-    if (layouts.firstFile.length == 1) layouts.toString.stripPrefix("[").stripSuffix("]") else layouts.toString
+    if (layouts.firstFile.length == 1) layouts.toString.stripPrefix("[").stripSuffix("]")
+    else layouts.toString
 
   override def toString: String = (arguments +: children.map(_.toString)).mkString(s"$prettyName(", ", ", ")")
 

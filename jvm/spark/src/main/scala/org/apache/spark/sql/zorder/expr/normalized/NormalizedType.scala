@@ -16,7 +16,8 @@ sealed trait NormalizedType extends Serializable {
 }
 
 /** A type whose normalized values are signed 64-bit numbers. */
-final case class NormalizedLongType(bits: Int, toLong: Any => Long, code: String => String) extends NormalizedType {
+final case class NormalizedLongType(bits: Int, toLong: Any => Long, code: String => String)
+    extends NormalizedType {
   override def normalize(value: Any): NormalizedValue = NormalizedLong(toLong(value))
 }
 

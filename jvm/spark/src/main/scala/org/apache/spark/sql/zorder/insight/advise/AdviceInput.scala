@@ -45,7 +45,7 @@ final private[advise] case class AdviceInput(
     private val footers: Seq[FileFooter],
     private val pages: Seq[FilePages]) {
 
-  /** The same for some of these columns, and for some of the queries. */
+  /** Restricts the input to some of its columns and queries. */
   def of(chosen: IndexedSeq[Int], keep: Query => Boolean): AdviceInput = copy(
     columns = chosen.map(columns(_)),
     sample = sample.select(chosen),
@@ -145,7 +145,10 @@ private[advise] object CandidateColumns {
         table.constantColumns.exists(p => same(ColumnPath.sql(Seq(p)), name))
       }
     val known = data.flatMap { case (name, weight) => column(session, table, name).map(_ -> weight) }
-    CandidateColumns(known.map(_._1).take(MostAsked), known.map { case (c, w) => c.sql -> w }.toMap, partitions)
+    CandidateColumns(
+      known.map(_._1).take(MostAsked),
+      known.map { case (c, w) => c.sql -> w }.toMap,
+      partitions)
   }
 
   /** Expressions have no statistics to compare with, and what is no column of the table cannot be clustered by. */

@@ -9,7 +9,14 @@ import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.querylog.QueryLog
 import sparkzorder.curve.Block
 import sparkzorder.curve.advise.{ColumnSearch, ColumnSet}
-import sparkzorder.curve.build.{CurveRegistry, DefaultWorkload, HeldOut, QueryHalves, QueryShares, WorkloadShapes}
+import sparkzorder.curve.build.{
+  CurveRegistry,
+  DefaultWorkload,
+  HeldOut,
+  QueryHalves,
+  QueryShares,
+  WorkloadShapes
+}
 import sparkzorder.curve.cost.{Conjunction, Condition, Query, RankBlocks, RankQueries, ReadCost}
 import sparkzorder.curve.layout.Scale
 
@@ -120,7 +127,10 @@ final private[advise] class Proposals(
     else {
       val oneFile = 1.0 / found.judged.files
       PartitionColumns.of(counts, names.indices.map(asked), found.sample.rows, oneFile).map { c =>
-        Advice(Recommendation.Partition, Reasons.partition(names(c), counts(c).distinct, asked(c)), Seq(names(c)))
+        Advice(
+          Recommendation.Partition,
+          Reasons.partition(names(c), counts(c).distinct, asked(c)),
+          Seq(names(c)))
       }
     }
 
@@ -161,7 +171,7 @@ private object PointLookUps {
   /** Sampled values of an identifier: nearly all of them differ. */
   private val Distinct = 0.9
 
-  /** With more rows of a value, most row groups would hold one of them, whatever a filter says. */
+  /** Most rows of a value. With more, most row groups would hold one, and a filter would skip little. */
   private val RowsPerValue = 8.0
 
   /**
@@ -181,7 +191,8 @@ private object PointLookUps {
 
   /** Whether a filter of these columns answers the query: each of its conjunctions names a value of one. */
   def serve(columns: Seq[Int])(query: Query): Boolean =
-    query.conjunctions.nonEmpty && query.conjunctions.forall((b: Conjunction) => columns.exists(b.conditions.contains))
+    query.conjunctions.nonEmpty && query.conjunctions.forall((b: Conjunction) =>
+      columns.exists(b.conditions.contains))
 
   private def isPoints(c: Condition): Boolean =
     !c.orNull && c.intervals.nonEmpty && c.intervals.forall(i => i.min.isDefined && i.min == i.max)
@@ -274,7 +285,7 @@ final private class LayoutEvaluator(
   /** The least that the queries could read of this many files if the columns were independent. */
   val bound: Double = boundOf(files.toDouble).share
 
-  /** The same for files and pages. */
+  /** The bound of the cost of files and pages. */
   val boundCost: Double = ReadCost.of(bound, boundOf(files * pagesPerFile).share)
 
   /** What the queries read of the files and pages that are there. */

@@ -38,7 +38,7 @@ final private[audit] class AuditRules(
       Finding(FindingKind.Ok, s"${count(scope.files.length.toLong, "file")}: nothing to skip.", None)
     else asked(scope, wrongColumns.orElse(noStatistics(scope)).getOrElse(byReads(scope)))
 
-  /** With the number of files, without which a run would not begin. */
+  /** Adds a number of files to the statement if a run would otherwise not begin. */
   private def asked(scope: Scope, j: Finding): Finding = j.fix match {
     case Some(c: Fix.Cluster) =>
       val taken = if (c.worst) scope.avoidable else scope.files
@@ -175,7 +175,10 @@ private[audit] object TableFinding {
       if (worst == FindingKind.Ok) {
         val index = findings.map(_._2).find(_.fix.isDefined)
         (
-          Finding(FindingKind.Ok, s"All of its ${findings.length} partitions are well.", index.flatMap(_.fix)),
+          Finding(
+            FindingKind.Ok,
+            s"All of its ${findings.length} partitions are well.",
+            index.flatMap(_.fix)),
           Nil)
       } else {
         val (scope, finding) = same.maxBy { case (s, _) => (s.totalExcess, s.rows) }

@@ -73,7 +73,9 @@ final class Auditor private (
     val findings = scopes.map(s => s -> rules.of(s))
     val parts =
       if (!table.partitioned) Nil
-      else findings.sortBy { case (s, _) => (-s.totalExcess, s.partition) }.map { case (s, j) => ofScope(s, j) }
+      else findings.sortBy { case (s, _) => (-s.totalExcess, s.partition) }.map { case (s, j) =>
+        ofScope(s, j)
+      }
     val logged = log.toSeq.flatMap(l => QueryAudit.summary(QueryAudit.rows(session, table, l)))
     val notes = columns.notes ++ found.notes
     val curve = if (sameColumns) lastRun.map(_.curve) else None

@@ -6,7 +6,14 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.stats.measure.Rounded
 import org.apache.spark.sql.zorder.insight.audit.read.{AuditedColumns, FileReading}
-import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LongSample, QueryBound, ReadShares, Sample, SampleColumn}
+import org.apache.spark.sql.zorder.clustering.fit.{
+  BytesSample,
+  LongSample,
+  QueryBound,
+  ReadShares,
+  Sample,
+  SampleColumn
+}
 import org.apache.spark.sql.zorder.clustering.inspect.Probes
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
@@ -61,7 +68,8 @@ private[audit] object QueryAudit {
 
   /** The log's columns with bounds in files, those that most queries ask first. */
   private def asked(session: ClassicSession, table: ClusterTable, log: QueryLog): AuditedColumns = {
-    val names = LoggedColumnShares.of(session, table, AuditedColumns.none, log).shares.map(_._1).take(MostColumns)
+    val names =
+      LoggedColumnShares.of(session, table, AuditedColumns.none, log).shares.map(_._1).take(MostColumns)
     if (names.isEmpty) AuditedColumns.none
     else Try(AuditedColumns.of(session, table, Some(names.mkString(", ")))).getOrElse(AuditedColumns.none)
   }
@@ -115,7 +123,7 @@ private[zorder] object QueryRow {
  */
 final private[audit] case class LoggedColumnShares(shares: Seq[(String, Double)], beside: Double) {
 
-  /** Those by which a layout would be made. */
+  /** The columns that a layout would be made by. */
   def worthwhile: Seq[String] =
     shares.filter(_._2 >= LoggedColumnShares.LeastShare).map(_._1).take(LoggedColumnShares.MostColumns)
 }
@@ -140,7 +148,9 @@ private[audit] object LoggedColumnShares {
     val each = paths.values.toSeq.distinct.filter { case (_, path) =>
       ParquetZones.bounds(StatColumn.in(table.schema, path).dataType)
     }.map { case (sql, path) => sql -> log.queries.filter(asks(_)(path)).map(_.weight).sum / all }
-    LoggedColumnShares(each.sortBy { case (sql, part) => (-part, sql) }, if (all <= 0.0) 0.0 else beside / all)
+    LoggedColumnShares(
+      each.sortBy { case (sql, part) => (-part, sql) },
+      if (all <= 0.0) 0.0 else beside / all)
   }
 
   /** None for expressions, partition columns and what is no column of the table. */

@@ -190,10 +190,10 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
 
 private object FileScans {
 
-  /** The same directory is written with and without its scheme. */
+  /** The path without its scheme, since Spark writes directories with and without it. */
   private def place(path: Path): String = path.toUri.getPath.stripSuffix("/")
 
-  /** As Spark leaves them out when it lists files at planning. */
+  /** Whether the filter is known only at run time. Spark lists files at planning without such filters. */
   private def dynamic(e: Expression): Boolean = e.exists(_.isInstanceOf[PlanExpression[_]])
 }
 
@@ -217,7 +217,7 @@ object ExplainLog {
     }.map(_._1)
   }
 
-  /** With the number of files that all runs of the query open. */
+  /** A row, and the files that all runs of its query open. */
   private type Ranked = (Row, Double)
 
   private def ofTable(session: ClassicSession, table: String, queries: Seq[LoggedQuery]): Seq[Ranked] =

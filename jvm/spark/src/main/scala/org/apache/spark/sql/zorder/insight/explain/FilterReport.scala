@@ -88,7 +88,7 @@ final private[explain] class FilterReport(
     (counts, left)
   }
 
-  /** Of a query that wants the first rows only. */
+  /** Counts for a query that wants the first rows only. */
   private def first(top: TopRows, pruned: Long, further: Long): FilterCounts = {
     val by = Seq[(PruneCause, Long)](PruneCause.Top -> pruned).filter(_._2 > 0)
     val reason =
@@ -161,10 +161,10 @@ final private[explain] class ScannedFiles(files: IndexedFiles, root: Path, val l
     set
   }
 
-  /** Those that a set of entries leaves out. */
+  /** The number of files that a set of entries leaves out. */
   def pruned(kept: BitSet): Long = found.count(_.exists(n => !kept.get(n))).toLong
 
-  /** Those that a set of entries holds, with the numbers of the entries; files without an entry are not among them. */
+  /** The files that a set of entries holds, with the numbers of their entries. Files without an entry are left out. */
   def in(set: BitSet): Seq[(DataFile, Int)] =
     listed.zip(found).collect { case (f, Right(n)) if set.get(n) => f -> n }
 
@@ -263,7 +263,7 @@ private[explain] object ExplainedFilter {
 
   private def isQuery(e: Expression): Boolean = e.isInstanceOf[PlanExpression[_]]
 
-  /** As a statement would have it, as far as that can be written. */
+  /** The expression as SQL text, as far as it can be written. */
   def text(e: Expression): String = {
     val whole =
       try e.transform { case a: AttributeReference => a.withQualifier(Nil) }.sql

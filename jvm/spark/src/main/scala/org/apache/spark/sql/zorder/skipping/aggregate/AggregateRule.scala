@@ -26,7 +26,7 @@ import sparkzorder.curve.{NormalizedLong, NormalizedValue}
  */
 object AggregateRule extends PredicateHelper {
 
-  /** Of an aggregate over the whole input. */
+  /** Answers an aggregate without grouping from the index. */
   val fromIndex: PartialFunction[LogicalPlan, LogicalPlan] = {
     case a: Aggregate if a.groupingExpressions.isEmpty && a.resolved => answered(a).getOrElse(a)
   }
@@ -153,7 +153,7 @@ sealed private trait AskedAggregate {
   /** Over these files, each of which it answers. */
   def over(files: Seq[Int]): Any
 
-  /** With the answer over other files. */
+  /** Combines the known value with the answer over the other files. */
   def merged(known: Literal, other: Expression): Expression
 }
 

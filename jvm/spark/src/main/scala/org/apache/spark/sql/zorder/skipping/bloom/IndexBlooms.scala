@@ -54,7 +54,9 @@ object IndexBlooms {
   }
 
   /** @param column makes the filters of the column with this number */
-  private[skipping] def read(in: DataInputStream)(column: (Int, ColumnSegments) => ColumnBlooms): IndexBlooms = {
+  private[skipping] def read(in: DataInputStream)(column: (
+      Int,
+      ColumnSegments) => ColumnBlooms): IndexBlooms = {
     val budget = BloomBudget.of("bloomBudget", in.readUTF())
     val columns = Seq.fill(in.readInt()) {
       val number = in.readInt()
@@ -220,7 +222,7 @@ final case class BloomSegment(file: String, offset: Long, blocks: Int, key: Bloo
 
   def rowAt(block: Int): Long = offset + block.toLong * rowBytes
 
-  /** With other numbers for the files. */
+  /** This segment with its files renumbered. */
   def renumbered(number: Int => Int): BloomSegment =
     copy(files = files.map(f => if (f == BloomSegment.Gone) f else number(f)))
 }

@@ -135,7 +135,11 @@ final class FilesThatReachTop(index: StatisticsIndex, unansweredColumn: Expressi
   }
 
   /** The end of the ranges of those files that come first until they hold so many rows. */
-  private def farthest(top: TopRows, ranges: ColumnRanges, counted: BitSet, rows: Long): Option[NormalizedValue] = {
+  private def farthest(
+      top: TopRows,
+      ranges: ColumnRanges,
+      counted: BitSet,
+      rows: Long): Option[NormalizedValue] = {
     def end(file: Int): NormalizedValue =
       if (top.ascending) ranges.bounds.max(ranges.offsets(file + 1) - 1)
       else ranges.bounds.min(ranges.offsets(file))

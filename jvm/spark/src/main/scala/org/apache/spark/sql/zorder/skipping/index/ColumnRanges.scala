@@ -58,7 +58,7 @@ final class ColumnRanges(
     (offsets(f) until offsets(f + 1)).forall(r => bounds.min(r).compare(bounds.max(r)) == 0)
   }.toLong
 
-  /** The same with one range a file, from its first range to its last one: what a set of ranges adds is told by it. */
+  /** One range for each file, from its first range to its last. It shows what a set of ranges adds. */
   def hulls: ColumnRanges = {
     val bounded = (0 until files).filter(f => offsets(f) < offsets(f + 1))
     val firsts = bounded.map(offsets(_)).toArray
@@ -102,7 +102,7 @@ trait RangeTest {
   def meetsAny(from: Int, until: Int): Boolean
 }
 
-/** Of a column that no file has a range of, whatever its type. */
+/** A column without a range in any file, whatever its type. */
 case object NoRanges extends NormalizedRanges {
   override def length: Int = 0
   override def min(range: Int): NormalizedValue = throw new NoSuchElementException("no range")
@@ -275,7 +275,7 @@ object RangeSet {
   /** More ranges cost memory and gain little. */
   val Most = 8
 
-  /** As many values as are told of a file, and as many bytes of text. */
+  /** Most values that the index lists for a file; also most bytes of text. */
   val MostValues: Int = Dictionaries.MostValues
   val MostBytes = 2048
 
@@ -287,7 +287,7 @@ object RangeSet {
   val Unknown: RangeSet = RangeSet(ColumnRanges.Unknown, IndexedSeq.empty)
   val OnlyNulls: RangeSet = RangeSet(ColumnRanges.OnlyNulls, IndexedSeq.empty)
 
-  /** Of a file without rows, none of which can be missed. */
+  /** The range of a file without rows: nothing can be missed there. */
   private val NoRows = OnlyNulls
 
   /**
@@ -304,7 +304,8 @@ object RangeSet {
     }
 
   /** Ranges that touch or overlap are one. */
-  private def joined(ascending: Seq[(NormalizedValue, NormalizedValue)]): Vector[(NormalizedValue, NormalizedValue)] =
+  private def joined(ascending: Seq[(NormalizedValue, NormalizedValue)])
+      : Vector[(NormalizedValue, NormalizedValue)] =
     ascending.foldLeft(Vector.empty[(NormalizedValue, NormalizedValue)]) { (done, next) =>
       done.lastOption match {
         case Some((min, max)) if next._1 <= max => done.init :+ ((min, if (next._2 > max) next._2 else max))
@@ -313,7 +314,8 @@ object RangeSet {
     }
 
   /** Keeps the widest gaps. */
-  private def fewest(ranges: Vector[(NormalizedValue, NormalizedValue)]): Vector[(NormalizedValue, NormalizedValue)] =
+  private def fewest(ranges: Vector[(NormalizedValue, NormalizedValue)])
+      : Vector[(NormalizedValue, NormalizedValue)] =
     if (ranges.length <= Most) ranges
     else {
       val gaps =

@@ -63,7 +63,7 @@ final class ExpressionRanges(
         files(row.getInt(0)).path -> computed(row)).toMap
     }
 
-  /** Of a row that an expression is not defined for, Spark says only what went wrong. */
+  /** Names the table and the expressions where a value cannot be computed, since Spark's error names neither. */
   private def computing[A](job: => A): A =
     try job
     catch {
@@ -141,7 +141,7 @@ private[skipping] object ExpressionMeaning {
   private val Defaults = new SQLConf
   private val Settings = Seq("spark.sql.legacy.", "spark.sql.icu.", "spark.sql.ansi.")
 
-  /** Of an optimized expression over columns; None if it cannot be written down. */
+  /** The SQL text of an optimized expression; None if it cannot be written. */
   def of(e: Expression, conf: SQLConf): Option[String] =
     try Some((Seq(Format, s"Spark $line") ++ settings(conf) :+ tree(
         e,
@@ -155,7 +155,7 @@ private[skipping] object ExpressionMeaning {
 
   private val line: String = SPARK_VERSION_SHORT.split('.').take(2).mkString(".")
 
-  /** Those that are not at their defaults. */
+  /** The settings that are not at their defaults. */
   private def settings(conf: SQLConf): Seq[String] =
     conf.getAllConfs.filter { case (key, value) =>
       Settings.exists(key.startsWith) && !Try(Defaults.getConfString(key)).toOption.contains(value)

@@ -292,7 +292,7 @@ final private class IndexBytes(fs: FileSystem, status: FileStatus) {
     bytes
   }
 
-  /** With the status, an object store is not asked for it again. */
+  /** Opens the file with its known status, so that an object store is not asked again. */
   private def open(): FSDataInputStream =
     try fs.openFile(path).withFileStatus(status).build().get()
     catch { case e: ExecutionException => throw new IOException(e.getCause) }
@@ -300,7 +300,7 @@ final private class IndexBytes(fs: FileSystem, status: FileStatus) {
 
 private object IndexBytes {
 
-  /** As much as an object store sends in the time of a request or two. */
+  /** Bytes that an object store sends in the time of a request or two. */
   val Tail: Int = 1 << 20
 }
 
@@ -358,4 +358,5 @@ private object IndexSizes {
 }
 
 /** Not even the list of files of an index may be loaded. */
-final private[skipping] class IndexTooLarge(path: Path) extends IOException(s"$path is too large to be loaded")
+final private[skipping] class IndexTooLarge(path: Path)
+    extends IOException(s"$path is too large to be loaded")

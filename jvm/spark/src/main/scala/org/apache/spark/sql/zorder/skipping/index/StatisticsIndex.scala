@@ -54,7 +54,7 @@ final class StatisticsIndex(
   def outdated: Seq[IndexedColumn] =
     columns.filter(_.expression.exists(e => !ExpressionMeaning.isCurrent(e.meaning)))
 
-  /** The same index with these Bloom filters. */
+  /** This index with these Bloom filters. */
   def withBlooms(filters: IndexBlooms): StatisticsIndex =
     new StatisticsIndex(files, columns, caseSensitive, ranges, filters)
 
@@ -71,7 +71,7 @@ final class StatisticsIndex(
   /** The number of the column of that name, whatever its type. */
   def numberOf(sql: String): Option[Int] = bySql.get(folded(sql))
 
-  /** The same with one range for each file and column. */
+  /** This index with one range for each file and column. */
   def hulls: StatisticsIndex =
     new StatisticsIndex(files, columns, caseSensitive, ranges(_).map(_.hulls))
 

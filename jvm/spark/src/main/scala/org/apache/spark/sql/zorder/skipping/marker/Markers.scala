@@ -15,7 +15,7 @@ final case class KeyValues(values: Set[Any]) extends KeySet {
   override def toString: String = s"${values.size} keys"
 }
 
-/** Of keys too many to be listed. */
+/** The bounds of a set of keys that is too large to be listed. */
 final case class KeyRange(min: Literal, max: Literal) extends KeySet {
   override def test(column: Expression): Expression =
     And(GreaterThanOrEqual(column, min), LessThanOrEqual(column, max))

@@ -92,7 +92,9 @@ private[zorder] object ConditionAlgebra {
   }
 
   /** The narrower of two ends; an open end is the wider one. */
-  private def end(a: Option[NormalizedValue], b: Option[NormalizedValue])(narrower: (NormalizedValue, NormalizedValue) => Boolean): Option[NormalizedValue] =
+  private def end(a: Option[NormalizedValue], b: Option[NormalizedValue])(narrower: (
+      NormalizedValue,
+      NormalizedValue) => Boolean): Option[NormalizedValue] =
     (a, b) match {
       case (Some(x), Some(y)) => Some(if (narrower(x, y)) x else y)
       case _ => a.orElse(b)
@@ -131,7 +133,8 @@ private[zorder] object AdjacentValues {
   /** The least value above. */
   def above(normalized: NormalizedValue, dataType: DataType): Option[NormalizedValue] = normalized match {
     case NormalizedLong(v) => if (v >= domain(dataType)._2) None else Some(NormalizedLong(v + 1))
-    case NormalizedBytes(b) => if (isDecimal(dataType)) shifted(b, 1) else Some(NormalizedBytes(b :+ 0.toByte))
+    case NormalizedBytes(b) =>
+      if (isDecimal(dataType)) shifted(b, 1) else Some(NormalizedBytes(b :+ 0.toByte))
     case BelowBytes(b) => Some(NormalizedBytes(b))
   }
 
@@ -223,15 +226,16 @@ private[zorder] object ValueText {
       .filter(t => ValueText.normalize(t, dataType).contains(normalized))
 
   /** The normalized value of a text; None where the text is no value of the type. */
-  def normalize(text: String, dataType: DataType): Option[NormalizedValue] = Normalization.of(dataType).flatMap { normalizedType =>
-    val read = dataType match {
-      case _ if text == null => None
-      case BinaryType => Try(Hex.decodeHex(text)).toOption
-      case _: StringType => Some(UTF8String.fromString(text))
-      case _ => Try(Option(Cast(Literal(text), dataType, Utc, EvalMode.TRY).eval())).toOption.flatten
+  def normalize(text: String, dataType: DataType): Option[NormalizedValue] =
+    Normalization.of(dataType).flatMap { normalizedType =>
+      val read = dataType match {
+        case _ if text == null => None
+        case BinaryType => Try(Hex.decodeHex(text)).toOption
+        case _: StringType => Some(UTF8String.fromString(text))
+        case _ => Try(Option(Cast(Literal(text), dataType, Utc, EvalMode.TRY).eval())).toOption.flatten
+      }
+      read.map(normalizedType.normalize)
     }
-    read.map(normalizedType.normalize)
-  }
 
   /** The number that a normalized wide decimal is. */
   def bigInteger(normalized: Array[Byte]): BigInteger = {
@@ -248,13 +252,15 @@ private[zorder] object ValueText {
     case (NormalizedLong(v), IntegerType | DateType | _: YearMonthIntervalType) => Some(v.toInt)
     case (NormalizedLong(v), FloatType) =>
       Some(java.lang.Float.intBitsToFloat(v.toInt ^ ((v.toInt >> 31) & Int.MaxValue)))
-    case (NormalizedLong(v), DoubleType) => Some(java.lang.Double.longBitsToDouble(v ^ ((v >> 63) & Long.MaxValue)))
+    case (NormalizedLong(v), DoubleType) =>
+      Some(java.lang.Double.longBitsToDouble(v ^ ((v >> 63) & Long.MaxValue)))
     case (NormalizedLong(v), d: DecimalType) => Some(Decimal(v, d.precision, d.scale))
     case (NormalizedLong(v), _) => Some(v)
     case (NormalizedBytes(b), d: DecimalType) =>
       Some(Decimal(new java.math.BigDecimal(bigInteger(b), d.scale), d.precision, d.scale))
     case (NormalizedBytes(b), BinaryType) => Some(b)
-    case (NormalizedBytes(b), s: StringType) if AdjacentValues.isPlainString(s) => Some(UTF8String.fromBytes(b))
+    case (NormalizedBytes(b), s: StringType) if AdjacentValues.isPlainString(s) =>
+      Some(UTF8String.fromBytes(b))
     case _ => None
   }
 

@@ -67,7 +67,8 @@ object FilterRanges {
     if (condition.impossible) Nothing else of(Vector(FilterConjunction(Map(column -> condition))))
 
   private def of(conjunctions: IndexedSeq[FilterConjunction]): FilterRanges = {
-    val said = conjunctions.map(b => FilterConjunction(b.conditions.filter(_._2 != ConditionAlgebra.Anything)))
+    val said =
+      conjunctions.map(b => FilterConjunction(b.conditions.filter(_._2 != ConditionAlgebra.Anything)))
     if (said.exists(_.conditions.isEmpty)) Free
     else {
       val merged = said.foldLeft(Vector.empty[FilterConjunction])(add)

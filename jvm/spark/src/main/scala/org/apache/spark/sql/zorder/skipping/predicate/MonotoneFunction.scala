@@ -16,7 +16,7 @@ import sparkzorder.curve.cost.{Condition, Interval}
 /** A function of one column that keeps order or tells values apart: a condition on its result is one on the column. */
 sealed abstract private[zorder] class MonotoneFunction {
 
-  /** That the function is of. */
+  /** The column that the function reads. */
   def column: FilterColumn
 
   /** What the column meets where the function meets the condition, or more; None if nothing can be said of it. */
@@ -171,7 +171,8 @@ private[zorder] object MonotoneFunction {
   }
 
   private val long: BigInt => NormalizedValue = n => NormalizedLong(n.toLong)
-  private val decimal: BigInt => NormalizedValue = n => NormalizedBytes(OrderedBits.ofBigInteger(n.bigInteger))
+  private val decimal: BigInt => NormalizedValue =
+    n => NormalizedBytes(OrderedBits.ofBigInteger(n.bigInteger))
 }
 
 /**
@@ -279,12 +280,14 @@ private object OrderedFunction {
 }
 
 /** Texts are in another order than their numbers, but no two numbers have the same one. */
-final private class TextOfNumber(override val column: FilterColumn, text: Expression) extends MonotoneFunction {
+final private class TextOfNumber(override val column: FilterColumn, text: Expression)
+    extends MonotoneFunction {
 
   /** None where a condition is on more than single texts. */
   override def where(condition: Condition): Option[Condition] = {
     val texts = condition.intervals.map {
-      case Interval(Some(NormalizedBytes(low)), Some(NormalizedBytes(high))) if low.sameElements(high) => Some(low)
+      case Interval(Some(NormalizedBytes(low)), Some(NormalizedBytes(high))) if low.sameElements(high) =>
+        Some(low)
       case _ => None
     }
     if (texts.contains(None)) None

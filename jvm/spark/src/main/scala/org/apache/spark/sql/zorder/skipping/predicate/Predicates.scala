@@ -125,7 +125,10 @@ private[zorder] object Predicates {
   }
 
   /** @param function that the test is on, where it is not the column itself */
-  final private case class TestedColumn(column: FilterColumn, condition: Condition, function: Option[Expression]) {
+  final private case class TestedColumn(
+      column: FilterColumn,
+      condition: Condition,
+      function: Option[Expression]) {
 
     /** What the test says of the column that a function keeps the order of. */
     def ofColumn: Option[(FilterColumn, Condition)] = function match {
@@ -153,7 +156,8 @@ private[zorder] object Predicates {
     override def none: FilterRanges = FilterRanges.Nothing
     override def and(left: FilterRanges, right: => FilterRanges): FilterRanges = left.and(right)
     override def or(left: FilterRanges, right: => FilterRanges): FilterRanges = left.or(right)
-    override def on(column: FilterColumn, condition: Condition): FilterRanges = FilterRanges.on(column, condition)
+    override def on(column: FilterColumn, condition: Condition): FilterRanges =
+      FilterRanges.on(column, condition)
   }
 
   /** The expression with the constants directly below it evaluated. */
@@ -316,17 +320,19 @@ private object ColumnPredicate {
 
   /** Everything but the given values, which ascend. */
   private def between(c: FilterColumn, normalized: IndexedSeq[NormalizedValue]): Condition = {
-    val gaps = (None +: normalized.map(Some(_))).zip(normalized.map(Some(_)) :+ None).flatMap { case (from, until) =>
-      val low = from.map(AdjacentValues.above(_, c.dataType))
-      val high = until.map(AdjacentValues.below(_, c.dataType))
-      if (low.contains(None) || high.contains(None)) None
-      else Some(ray(low.flatten, high.flatten)).filter(_ => ordered(low.flatten, high.flatten))
-    }
+    val gaps =
+      (None +: normalized.map(Some(_))).zip(normalized.map(Some(_)) :+ None).flatMap { case (from, until) =>
+        val low = from.map(AdjacentValues.above(_, c.dataType))
+        val high = until.map(AdjacentValues.below(_, c.dataType))
+        if (low.contains(None) || high.contains(None)) None
+        else Some(ray(low.flatten, high.flatten)).filter(_ => ordered(low.flatten, high.flatten))
+      }
     // they ascend, and a value lies between any two of them: there may be thousands, and nothing to join
     Condition(gaps.flatMap(_.intervals), orNull = false)
   }
 
-  private def ordered(low: Option[NormalizedValue], high: Option[NormalizedValue]): Boolean = low.forall(l => high.forall(_ >= l))
+  private def ordered(low: Option[NormalizedValue], high: Option[NormalizedValue]): Boolean =
+    low.forall(l => high.forall(_ >= l))
 
   private def begins(c: FilterColumn, prefix: Array[Byte], exactly: Boolean): ColumnPredicate =
     if (prefix.isEmpty)
@@ -335,7 +341,8 @@ private object ColumnPredicate {
       val inside = Condition(IndexedSeq(AdjacentValues.withPrefix(prefix)), orNull = false)
       def after = AdjacentValues.afterPrefix(prefix)
         .fold(Condition.Impossible)(end => ray(Some(NormalizedBytes(end)), None))
-      val outside = if (exactly) ConditionAlgebra.or(below(c, NormalizedBytes(prefix)), after) else Condition.IsNotNull
+      val outside =
+        if (exactly) ConditionAlgebra.or(below(c, NormalizedBytes(prefix)), after) else Condition.IsNotNull
       ColumnPredicate(c, inside, outside)
     }
 
@@ -358,7 +365,8 @@ private object ColumnPredicate {
   private def ray(min: Option[NormalizedValue], max: Option[NormalizedValue]): Condition =
     Condition(IndexedSeq(Interval(min, max)), orNull = false)
 
-  private def normalize(c: FilterColumn, value: Any): NormalizedValue = Normalization.of(c.dataType).get.normalize(value)
+  private def normalize(c: FilterColumn, value: Any): NormalizedValue =
+    Normalization.of(c.dataType).get.normalize(value)
 
   private object Column {
     def unapply(e: Expression): Option[FilterColumn] = FilterColumn.of(e)

@@ -118,7 +118,7 @@ final private[scan] class IndexMemory[K](forget: K => Unit) {
       val fits = bytes + more <= limit
       if (fits) {
         bytes += more
-        // an index that was forgotten meanwhile is in nobody's way
+        // harmless if the entry was evicted meanwhile
         if (held.get(key) eq this) shrink(Some(key))
       }
       fits

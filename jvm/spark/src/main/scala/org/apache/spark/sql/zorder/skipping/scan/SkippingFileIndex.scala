@@ -101,7 +101,7 @@ final class SkippingFileIndex(
     case other => other
   }
 
-  /** Those of `matching` that a query needs which wants the first rows only. */
+  /** The files of `matching` that a query for the first rows needs. */
   private def reachingTop(
       filters: Seq[Expression],
       listed: Seq[PartitionDirectory],
@@ -184,7 +184,7 @@ final class IndexedScan private (
     val files: HadoopFsRelation,
     val index: SkippingFileIndex) {
 
-  /** The same expression with the names that the scan gives its columns. */
+  /** The expression with the names that the scan gives its columns. */
   def named(e: Expression): Expression = ColumnPath.asDeclared(e, relation.output)
 
   /** Whether a file that is listed is also read, or the query fails: only then may rows be counted on. */
@@ -215,7 +215,7 @@ object IndexedScan {
 
   def is(plan: LogicalPlan): Boolean = unapply(plan).isDefined
 
-  /** Those of a plan. */
+  /** All indexed scans of a plan. */
   def all(plan: LogicalPlan): Seq[IndexedScan] = plan.collect { case IndexedScan(scan) => scan }
 }
 
@@ -253,7 +253,7 @@ final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
       root,
       LoadedIndexes.of(root, conf, Shims.classic(session).sessionState.newHadoopConf()))
 
-  /** Such a scan finds columns by number, whatever their names; the index knows names. */
+  /** Whether the scan finds columns by field id. The index knows only names. */
   private def byFieldId(r: HadoopFsRelation): Boolean =
     conf.parquetFieldIdReadEnabled && ParquetUtils.hasFieldIds(r.schema)
 
@@ -302,7 +302,7 @@ object ScanIndexes {
       }
     }
 
-  /** With the scheme that the listing has. */
+  /** The path with the scheme that the listing uses. */
   private def qualified(path: Path, location: FileIndex): Path =
     location.rootPaths.headOption.fold(path)(p => path.makeQualified(p.toUri.resolve("/"), p))
 

@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
  */
 object TopRowsRule extends PredicateHelper {
 
-  /** Of a limit; the rules for what is below it come first. */
+  /** Marks the scan below a limit. The rules for the plans inside come first. */
   val marks: PartialFunction[LogicalPlan, LogicalPlan] = {
     case l @ GlobalLimit(IntegerLiteral(rows), child) =>
       limited(child, rows.toLong).fold[LogicalPlan](l)(c => l.withNewChildren(Seq(c)))

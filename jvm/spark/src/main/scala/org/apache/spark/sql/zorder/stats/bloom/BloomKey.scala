@@ -164,11 +164,13 @@ object BloomKey {
   }
 
   /** Days and times that a reader may shift, because the file's writer meant the Julian calendar. */
-  private def oldCalendar(normalized: NormalizedValue, dataType: DataType): Boolean = (normalized, dataType) match {
-    case (NormalizedLong(v), DateType) => v < RebaseDateTime.lastSwitchJulianDay + MarginDays
-    case (NormalizedLong(v), TimestampType) => v < RebaseDateTime.lastSwitchJulianTs + MarginDays * MicrosPerDay
-    case _ => false
-  }
+  private def oldCalendar(normalized: NormalizedValue, dataType: DataType): Boolean =
+    (normalized, dataType) match {
+      case (NormalizedLong(v), DateType) => v < RebaseDateTime.lastSwitchJulianDay + MarginDays
+      case (NormalizedLong(v), TimestampType) =>
+        v < RebaseDateTime.lastSwitchJulianTs + MarginDays * MicrosPerDay
+      case _ => false
+    }
 
   /** More than the local times of any zone are apart. */
   private val MarginDays = 2L

@@ -67,7 +67,7 @@ final class SplitBlockBloom(val words: Array[Int]) {
     new SplitBlockBloom(Array.tabulate(words.length)(i => words(i) | that.words(i)))
   }
 
-  /** As small as it can be with at most this rate of false positives. */
+  /** The smallest filter that has at most this rate of false positives. */
   def smallest(most: Double): SplitBlockBloom =
     if (blocks % 2 != 0) this
     else {
@@ -80,7 +80,7 @@ object SplitBlockBloom {
   val WordsInBlock = 8
   val BytesInBlock: Int = WordsInBlock * 4
 
-  /** With so many bits for each key, about one key of a thousand that are not there looks as if it were. */
+  /** Bits for each key: about one absent key of a thousand is a false positive. */
   val BitsPerKey = 15
 
   /** A filter with more false positives than this excludes too few files to be kept. */
@@ -99,7 +99,7 @@ object SplitBlockBloom {
 
   def empty(blocks: Int): SplitBlockBloom = new SplitBlockBloom(new Array[Int](blocks * WordsInBlock))
 
-  /** Of the given hashes, each once. */
+  /** A filter of the given hashes, which must be distinct. */
   def of(hashes: Array[Long], count: Int): SplitBlockBloom = {
     val bloom = empty(blocksFor(count.toLong))
     var i = 0

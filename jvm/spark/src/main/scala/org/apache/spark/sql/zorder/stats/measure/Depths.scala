@@ -44,7 +44,7 @@ final private[zorder] case class Depths(
     Depths.buckets.takeWhile(_ <= last).map(b => f"$b%05d" -> found.getOrElse(b, 0L)).toSeq
   }
 
-  /** Of two sets of blocks that never meet. */
+  /** Adds the depths of two sets of blocks that never overlap. */
   def ++(that: Depths): Depths = {
     val sum = that.counts.foldLeft(counts) { case (all, (d, n)) => all.updated(d, all.getOrElse(d, 0L) + n) }
     val all = (blocks + that.blocks).toDouble

@@ -151,7 +151,7 @@ final private[zorder] case class Reads(
     lookUpBound: Double,
     rangeBound: Double) {
 
-  /** Of two sets of blocks, each asked for its own values. */
+  /** Adds the reads of two sets of blocks that are asked for their own values. */
   def ++(that: Reads): Reads = {
     val all = rows + that.rows
     def mean(of: Reads => Double) = if (all == 0.0) 0.0 else (rows * of(this) + that.rows * of(that)) / all

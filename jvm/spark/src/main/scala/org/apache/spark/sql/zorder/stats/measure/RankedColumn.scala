@@ -31,7 +31,8 @@ final private[zorder] class RankedColumn(
   /** From where to where the block reaches, in positions: everything if unknown. */
   def lowPosition(block: Int): Int = math.max(0, 2 * low(block))
 
-  def highPosition(block: Int): Int = if (isKnown(block)) 2 * high(block) else math.max(0, scale.positions - 1)
+  def highPosition(block: Int): Int =
+    if (isKnown(block)) 2 * high(block) else math.max(0, scale.positions - 1)
 
   def middle(block: Int): Int = scale.middle(lowPosition(block), highPosition(block))
 }
@@ -57,7 +58,7 @@ private[zorder] object RankedColumn {
     new RankedColumn(scale, low, high, unknown)
   }
 
-  /** Of whole numbers or byte strings, with ranks among their own bounds. */
+  /** A column of whole numbers or byte strings, ranked among its own bounds. */
   def of(zones: IndexedSeq[Zone]): RankedColumn = of(zones, RankScale.of(zones, Spacing.Whole))
 }
 
@@ -175,7 +176,8 @@ private[zorder] object RankScale {
     override def size: Int = values.length
     override def valueAt(rank: Int): NormalizedValue = NormalizedLong(values(rank))
     override def span: Option[Double] = if (size == 0) None else Some(apart(0, size - 1) + 1.0)
-    override def rank(normalized: NormalizedValue): Int = java.util.Arrays.binarySearch(values, number(normalized))
+    override def rank(normalized: NormalizedValue): Int =
+      java.util.Arrays.binarySearch(values, number(normalized))
 
     override protected def distance(from: Int, to: Int): Double = reals.fold(apart(from, to)) { all =>
       (spacing.value(values(to)).get - spacing.value(values(from)).get) / all * Grid
@@ -202,7 +204,8 @@ private[zorder] object RankScale {
     override def size: Int = values.length
     override def valueAt(rank: Int): NormalizedValue = NormalizedBytes(values(rank))
     override def span: Option[Double] = None
-    override def rank(normalized: NormalizedValue): Int = java.util.Arrays.binarySearch(values, bytes(normalized), bytewise)
+    override def rank(normalized: NormalizedValue): Int =
+      java.util.Arrays.binarySearch(values, bytes(normalized), bytewise)
 
     override protected def distance(from: Int, to: Int): Double = place(to) - place(from)
 

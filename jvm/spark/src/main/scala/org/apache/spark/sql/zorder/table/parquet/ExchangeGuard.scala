@@ -181,7 +181,7 @@ object ExchangeGuard {
   private case class CommitMarks(txn: Option[String], exchanging: Option[String], location: Option[URI]) {
     def known: Boolean = txn.isDefined || exchanging.isDefined
 
-    /** As the catalog will have it: that the exchange is over may be said there only later. */
+    /** The state after the exchange. The catalog may say so only later. */
     def over: CommitMarks = CommitMarks(exchanging.orElse(txn), None, location)
   }
 

@@ -17,13 +17,13 @@ sealed abstract private[zorder] class LateChoice(val word: String, val status: S
 
 private[zorder] object LateChoice {
 
-  /** They are rows beside those that the table has. */
+  /** The files become rows beside those that the table has. */
   case object Append extends LateChoice("APPEND", "APPENDED")
 
-  /** They take the place of the rows that the table has there. */
+  /** The files replace the rows that the table has there. */
   case object Replace extends LateChoice("REPLACE", "REPLACED")
 
-  /** They stay where they are and are no rows of the table. */
+  /** The files stay where they are and are no rows of the table. */
   case object Ignore extends LateChoice("IGNORE", "IGNORED")
 
   val all: Seq[LateChoice] = Seq(Append, Replace, Ignore)
@@ -56,7 +56,7 @@ private[zorder] final case class LateDataFile(
     arrived: Boolean = false) {
   def path: Path = new Path(dir, file.rel)
 
-  /** As journals name it: by its full path. */
+  /** The file as journals name it: by its full path. */
   def noted: ListedFile = file.copy(rel = path.toString)
 }
 

@@ -295,7 +295,7 @@ private[zorder] class PathParquetTable(
   override private[parquet] def recoverCommits(stagingMs: Long): Unit =
     PathRecovery.recover(store, store.all(), mark, stagingMs)
 
-  /** Of two runs that began with the same files, the second stops, as for a table whose location changes. */
+  /** Stops the run if another run has committed since it began. */
   private def checkBase(): Unit =
     if (named && state.nextNumber() != runs)
       throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_COMMIT", "table" -> name)

@@ -243,10 +243,10 @@ sealed abstract private[zorder] class HomeChoice(val words: String)
 
 private[zorder] object HomeChoice {
 
-  /** They go back to where they were before the first run. */
+  /** The files go back to where they were before the first run. */
   case object MoveHome extends HomeChoice("MOVE HOME")
 
-  /** They stay where they are. */
+  /** The files stay where they are. */
   case object Stay extends HomeChoice("STAY")
 }
 

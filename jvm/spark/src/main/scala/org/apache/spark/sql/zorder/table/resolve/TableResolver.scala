@@ -46,7 +46,8 @@ object TableResolver extends Logging {
       ref: TableRef,
       options: Map[String, String] = Map.empty): ClusterTable = permitted(ref) {
     known(session, ref)
-    val table = TableFormatRegistry.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read, options))
+    val table =
+      TableFormatRegistry.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read, options))
     table.unfinished.foreach(logWarning(_))
     table
   }

@@ -49,7 +49,12 @@ object RunClaim {
    * @throws org.apache.spark.sql.zorder.errors.ZOrderConflictException
    *   then
    */
-  def take(fs: FileSystem, root: Path, name: String, runId: String, skipIfRunning: Boolean): Option[RunClaim] =
+  def take(
+      fs: FileSystem,
+      root: Path,
+      name: String,
+      runId: String,
+      skipIfRunning: Boolean): Option[RunClaim] =
     beside(root).flatMap { path =>
       if (skipIfRunning) holder(fs, path).foreach { other =>
         throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_RUN", "run" -> other, "table" -> name)

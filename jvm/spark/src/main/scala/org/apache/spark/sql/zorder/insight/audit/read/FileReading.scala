@@ -44,7 +44,7 @@ private[audit] object FileReading {
     Read(found, index.isDefined, notes(files.length, known.size, sample.length, encrypted))
   }
 
-  /** The same without row groups and pages. */
+  /** Reads bounds of files only, without row groups and pages. */
   def filesOnly(
       session: ClassicSession,
       table: ClusterTable,

@@ -217,7 +217,7 @@ private[zorder] final class CatalogEntry(
   val catalog: SessionCatalog = session.sessionState.catalog
   private var read: CatalogTable = catalog.getTableMetadata(ident)
 
-  /** As the catalog had it when the table was opened, or after our own last commit. */
+  /** The catalog's entry when the table was opened, or after our own last commit. */
   def meta: CatalogTable = read
   def reload(): Unit = read = catalog.getTableMetadata(ident)
 

@@ -251,7 +251,7 @@ private[parquet] final class DirectoryRenames(fs: FileSystem, waitMs: Long) {
         FileMoves.copy(fs, new Path(from, f.rel), copy, f.modified)
     }
 
-  /** Of a job that has begun here and was done in the directory that its tasks made again. */
+  /** Deletes the empty scratch directory of a job that began here. Its tasks had made the directory again. */
   private def deleteEmptyScratch(dir: Path): Unit =
     DirectoryListing.walk(fs, dir).writers.foreach(w => FileMoves.deleteEmptyDirs(fs, new Path(dir, w)))
 }

@@ -86,7 +86,7 @@ private[zorder] object FilePermissions {
     case _ => copyHadoop(fs, from, to)
   }
 
-  /** With java.nio, because Hadoop runs a shell command for each local file. */
+  /** Copies with java.nio, because Hadoop runs a shell command for each local file. */
   private def copyLocal(from: Path, to: Path): Unit = {
     val source = Paths.get(from.toUri.getPath)
     val view = Files.getFileAttributeView(

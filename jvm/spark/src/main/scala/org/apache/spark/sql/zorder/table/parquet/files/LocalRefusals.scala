@@ -79,7 +79,7 @@ private[zorder] object MountPoints {
 
   def isPoint(dir: Path): Boolean = local(dir).exists(at => within(dir).contains(at.toString))
 
-  /** As the kernel names it: without links. */
+  /** The path as the kernel names it, without links. */
   private def local(dir: Path): Option[JPath] =
     if (!isLocal(dir)) None
     else {

@@ -309,7 +309,7 @@ private[zorder] final case class JournalStore(fs: FileSystem, parent: Path, base
   def stray(txn: String): Path = new Path(parent, s"$prefix$txn.stray")
   def beat(txn: String): Path = new Path(parent, s"$prefix$txn.beat")
 
-  /** Of the session that takes the place of a dead owner. */
+  /** The file by which a session takes the place of a dead owner. */
   def heir(txn: String, owner: String): Path = new Path(parent, s"$prefix$txn.heir-$owner")
 
   def isOurs(name: String): Boolean = name.startsWith(prefix) || name.startsWith(s".$base.old-")
