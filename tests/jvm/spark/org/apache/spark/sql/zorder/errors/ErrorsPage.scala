@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.errors
 
+import java.nio.file.{Files, Paths}
+
 import scala.collection.JavaConverters._
 
 import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
@@ -23,8 +25,8 @@ object ConditionsFile {
   }
 
   lazy val conditions: Seq[Condition] = {
-    val file = getClass.getResource("/error/zorder-error-conditions.json")
-    fields(new ObjectMapper().readTree(file)).map { case (name, node) =>
+    val file = Paths.get(getClass.getResource("/error/zorder-error-conditions.json").toURI)
+    fields(new ObjectMapper().readTree(Files.readAllBytes(file))).map { case (name, node) =>
       Condition(
         name,
         node.path("sqlState").asText,
@@ -34,7 +36,7 @@ object ConditionsFile {
   }
 
   private def fields(node: JsonNode): Seq[(String, JsonNode)] =
-    node.fields.asScala.map(f => f.getKey -> f.getValue).toList
+    node.fieldNames.asScala.map(name => name -> node.get(name)).toList
 
   private def message(node: JsonNode): String = node.path("message").asScala.map(_.asText).mkString("\n")
 }
