@@ -39,6 +39,10 @@ trait ZOrderSession { this: Suite =>
 object ZOrderSession {
   val extension = "org.apache.spark.sql.zorder.ZOrderExtensions"
 
+  /** Nothing is compiled: for small tables that takes longer than the query. */
+  val interpreted: Seq[(String, String)] =
+    Seq("spark.sql.codegen.wholeStage" -> "false", "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
+
   private var session: Option[SparkSession] = None
 
   /** The settings of every test session. */
@@ -49,6 +53,8 @@ object ZOrderSession {
     SparkSession.builder().master("local[2]").appName("spark-zorder tests")
       .config("spark.sql.shuffle.partitions", "4")
       .config("spark.ui.enabled", "false")
+      // by default a hundred: tests ask more different queries than that, and those of a suite come again
+      .config("spark.sql.codegen.cache.maxEntries", "2000")
       .config("spark.sql.session.timeZone", "UTC")
       .config("spark.sql.warehouse.dir", warehouse.toUri.toString)
       .config("spark.sql.extensions", extension)

@@ -6,15 +6,15 @@ import java.util.Locale
 
 import scala.collection.JavaConverters._
 
-import org.scalatest.{Assertions, Suite}
+import org.scalatest.{Assertions, TestSuite}
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.functions.{count, input_file_name, lit, max, min}
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.zorder.UncompiledQueries
 import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** Small tables, statements on them, and what is in their directories. */
-trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
+trait RunFixture extends UncompiledQueries with Assertions { this: TestSuite =>
 
   /** `n` rows in no order of a and b, but in the order of id. */
   def numbers(n: Long): DataFrame = spark.range(0, n, 1, 4).selectExpr(
@@ -58,21 +58,39 @@ trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
 
   def read(path: Path): DataFrame = spark.read.option("mergeSchema", "true").parquet(path.toString)
 
-  def sameRows(before: DataFrame, after: DataFrame): Unit = {
-    def types(df: DataFrame) = df.schema.map(f => (f.name, f.dataType.asNullable)).toSet
-    assert(types(after) === types(before))
-    val columns = before.columns.toSeq.map(c => "`" + c.replace("`", "``") + "`")
-    val (x, y) = (before.selectExpr(columns: _*), after.selectExpr(columns: _*))
-    assert(x.count() === y.count())
-    assert(x.exceptAll(y).isEmpty && y.exceptAll(x).isEmpty)
-  }
+  def sameRows(before: DataFrame, after: DataFrame): Unit = same(content(before), content(after))
 
   /** Runs `body` and checks that the rows of the table at `path` stay what they were. */
   def keepsRows[T](path: Path)(body: => T): T = {
-    val before = spark.createDataFrame(read(path).collect().toSeq.asJava, read(path).schema)
+    val before = content(read(path))
     val out = body
-    sameRows(before, read(path))
+    same(before, content(read(path)))
     out
+  }
+
+  /** Names and types of the columns, and the rows as sorted texts. */
+  private case class Content(columns: Set[(String, DataType)], rows: Seq[String])
+
+  /** By one scan; nothing is compiled to compare rows. */
+  private def content(df: DataFrame): Content = {
+    val columns = df.columns.toSeq.sorted.map(c => "`" + c.replace("`", "``") + "`")
+    val rows = df.selectExpr(columns: _*).collect().map(text(_)).sorted.toSeq
+    Content(df.schema.map(f => (f.name, f.dataType.asNullable)).toSet, rows)
+  }
+
+  private def same(before: Content, after: Content): Unit = {
+    assert(after.columns === before.columns)
+    assert(after.rows.length === before.rows.length)
+    assert(before.rows.zip(after.rows).find { case (x, y) => x != y } === None)
+  }
+
+  private def text(value: Any): String = value match {
+    case row: Row => row.toSeq.map(text).mkString("{", ", ", "}")
+    case bytes: Array[Byte] => bytes.mkString("[", " ", "]")
+    case all: scala.collection.Seq[_] => all.map(text).mkString("[", ", ", "]")
+    case all: scala.collection.Map[_, _] =>
+      all.toSeq.map { case (k, v) => s"${text(k)}: ${text(v)}" }.sorted.mkString("<", ", ", ">")
+    case other => String.valueOf(other)
   }
 
   /** Every file under `root` and beside it, with its bytes' digest. */
@@ -93,14 +111,24 @@ trait RunFixture extends ZOrderSession with Assertions { this: Suite =>
     }
   }
 
-  /** The share of the rows in files that a look-up on `column` reads, by a query that knows nothing of us. */
+  /** The share of the rows in files that a look-up on `column` reads, by the rows, which know nothing of us. */
   def shareRead(table: DataFrame, column: String): Double = {
-    val rows = table.selectExpr(s"$column AS v").withColumn("f", input_file_name())
-    val files = rows.groupBy("f").agg(count(lit(1)).as("n"), min("v").as("lo"), max("v").as("hi"))
-    val values = rows.where("v IS NOT NULL").groupBy("v").agg(count(lit(1)).as("m"))
-    val joined = values.crossJoin(files).where("v >= lo AND v <= hi").selectExpr("coalesce(sum(n * m), 0L)")
-    joined.head().getLong(0).toDouble / (rows.where("v IS NOT NULL").count().toDouble * rows.count())
+    val rows = table.selectExpr(s"$column AS v", "input_file_name() AS f").collect().toSeq
+    def values(in: Seq[Row]): Seq[Comparable[Any]] =
+      in.filterNot(_.isNullAt(0)).map(_.getAs[Comparable[Any]]("v"))
+    val files = rows.groupBy(_.getAs[String]("f")).values.toSeq.map(in => (in.length, values(in)))
+      .collect { case (n, held) if held.nonEmpty => (n.toDouble, held.reduce(least), held.reduce(greatest)) }
+    val read = values(rows).groupBy(identity).iterator.map { case (v, equal) =>
+      val hit = files.filter { case (_, lo, hi) => v.compareTo(lo) >= 0 && v.compareTo(hi) <= 0 }
+      hit.map(_._1).sum * equal.length
+    }.sum
+    read / (values(rows).length.toDouble * rows.length)
   }
+
+  private def least(x: Comparable[Any], y: Comparable[Any]): Comparable[Any] =
+    if (x.compareTo(y) <= 0) x else y
+  private def greatest(x: Comparable[Any], y: Comparable[Any]): Comparable[Any] =
+    if (x.compareTo(y) >= 0) x else y
 
   /** A statement that must be refused with one sentence and change nothing. */
   def refused(root: Path, statement: String, words: String*): Unit = {

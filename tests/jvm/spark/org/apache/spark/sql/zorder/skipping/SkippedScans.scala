@@ -2,20 +2,20 @@ package org.apache.spark.sql.zorder.skipping
 
 import java.nio.file.{Files, Path}
 
-import org.scalatest.Suite
+import org.scalatest.TestSuite
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{UncompiledQueries, ZOrderSession}
 
 /** Queries of indexed tables, the files that they open, and the same queries without skipping. */
-trait SkippedScans extends ZOrderSession with AdaptiveSparkPlanHelper { this: Suite =>
+trait SkippedScans extends UncompiledQueries with AdaptiveSparkPlanHelper { this: TestSuite =>
 
   /** As if the files had been there for an hour: entries of fresh files are not trusted. */
-  protected def aged(path: Path): Unit =
+  protected def aged(path: Path, millis: Long = 3600000): Unit =
     Files.walk(path).filter(_.toString.endsWith(".parquet")).forEach { f =>
-      f.toFile.setLastModified(System.currentTimeMillis() - 3600000)
+      f.toFile.setLastModified(System.currentTimeMillis() - millis)
       ()
     }
 
@@ -26,10 +26,9 @@ trait SkippedScans extends ZOrderSession with AdaptiveSparkPlanHelper { this: Su
 
   /** Queries that do next to nothing: compiling them costs more than running them. */
   protected def quick[T](body: => T): T = withConf(
-    "spark.sql.codegen.wholeStage" -> "false",
-    "spark.sql.codegen.factoryMode" -> "NO_CODEGEN",
-    "spark.sql.shuffle.partitions" -> "1",
-    "spark.sql.files.minPartitionNum" -> "1")(body)
+    ZOrderSession.interpreted ++ Seq(
+      "spark.sql.shuffle.partitions" -> "1",
+      "spark.sql.files.minPartitionNum" -> "1"): _*)(body)
 
   protected def opened(df: DataFrame): Long =
     collectWithSubqueries(df.queryExecution.executedPlan) { case s: FileSourceScanExec =>

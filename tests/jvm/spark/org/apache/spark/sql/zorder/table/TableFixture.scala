@@ -43,7 +43,9 @@ private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>
   lazy val spark: SparkSession = {
     SparkSession.getActiveSession.foreach(_.stop())
     val session = SparkSession.builder().master("local[2]").appName(getClass.getSimpleName)
-      .config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "4")
+      .config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
+      // forty rows: compiling a query costs more than running it
+      .config("spark.sql.codegen.wholeStage", "false").config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
       .config("spark.sql.warehouse.dir", temp.resolve("warehouse").toUri.toString)
       .config("spark.zorder.commit.waitSeconds", "0.3")
       .getOrCreate()

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.delta
 
 import java.nio.file.Path
 
-import org.scalatest.{BeforeAndAfterAll, Suite}
+import org.scalatest.{BeforeAndAfterAll, TestSuite}
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.delta.DeltaLog
@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A session with Delta installed beside us, and what Delta says of its tables. */
-trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: Suite =>
+trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =>
   protected val deltaExtension = "io.delta.sql.DeltaSparkSessionExtension"
 
   /** Ours is listed last, as the guide says. */

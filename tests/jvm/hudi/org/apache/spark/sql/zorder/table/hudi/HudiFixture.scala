@@ -6,7 +6,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.hudi.common.table.HoodieTableMetaClient
 import org.apache.hudi.hadoop.fs.HadoopFSUtils
-import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach, Suite}
+import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach, TestSuite}
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.catalyst.TableIdentifier
@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A session with Hudi installed beside us, and what Hudi says of its tables. */
-trait HudiFixture extends RunFixture with BeforeAndAfterAll with BeforeAndAfterEach { this: Suite =>
+trait HudiFixture extends RunFixture with BeforeAndAfterAll with BeforeAndAfterEach { this: TestSuite =>
 
   /** Ours is listed last, as the guide says. */
   protected def extensions: String = s"${HudiFixture.extension},${ZOrderSession.extension}"

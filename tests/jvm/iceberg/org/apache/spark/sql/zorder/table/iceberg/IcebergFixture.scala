@@ -6,16 +6,19 @@ import scala.collection.JavaConverters._
 
 import org.apache.iceberg.{FileScanTask, Table}
 import org.apache.iceberg.spark.Spark3Util
-import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach, Suite}
+import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach, TestSuite}
 
 import org.apache.spark.sql.{DataFrame, Row, SparkSession}
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{UncompiledQueries, ZOrderSession}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import org.apache.spark.util.Utils
 
 /** A session with Iceberg's extension, a Hadoop catalog `ice` and Iceberg's session catalog, in temp folders. */
-private[iceberg] trait IcebergFixture extends ZOrderSession with BeforeAndAfterAll with BeforeAndAfterEach {
-  this: Suite =>
+private[iceberg] trait IcebergFixture
+    extends UncompiledQueries
+    with BeforeAndAfterAll
+    with BeforeAndAfterEach {
+  this: TestSuite =>
   protected val icebergExtension = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
   protected def extensions: Seq[String] = Seq(icebergExtension, ZOrderSession.extension)
