@@ -108,7 +108,7 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
       finally System.clearProperty(CrashPoint.Property)
       assert(files(path) === 6)
       val row = one(s"ZORDER ROLLBACK '$path'")
-      assert(row.getString(1) === "ROLLED_BACK" && row.getString(2) === id && files(path) === 6)
+      assert(status(row) === "ROLLED_BACK" && row.getAs[String]("run_id") === id && files(path) === 6)
       val operations =
         spark.sql(s"DESCRIBE HISTORY delta.`$path`").collect().map(_.getAs[String]("operation"))
       assert(operations.toSeq === Seq("RESTORE", "OPTIMIZE", "WRITE"))

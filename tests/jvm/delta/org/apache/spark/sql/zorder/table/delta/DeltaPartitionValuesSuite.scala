@@ -7,8 +7,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 /** Partition values, which only Delta's log has: a run keeps them, whatever the zones of the session and the JVM. */
+@SameOnAllLines
 class DeltaPartitionValuesSuite extends AnyFunSuite with DeltaFixture {
   private val run = "BY (id) WITH (fileCount = 2, force = true, verify = 'checksum')"
   private val zone = "spark.sql.session.timeZone"

@@ -16,8 +16,8 @@ import sparkzorder.mark.SameOnAllLines
 class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
   private def bytes(path: Path): Long = DeltaLog.forTable(spark, path.toString).update().sizeInBytes
 
-  private def options(path: Path, parts: Int, more: String = ""): String =
-    s"WITH (fileCount = 16, pageRowLimit = 700, maxBytesInFlight = ${bytes(path) / parts}$more)"
+  private def options(path: Path, parts: Int, more: String = "", files: Int = 16): String =
+    s"WITH (fileCount = $files, pageRowLimit = 700, maxBytesInFlight = ${bytes(path) / parts}$more)"
 
   /** A metric of each commit of ours, the newest first. */
   private def history(path: Path, metric: String): Seq[Long] =
@@ -135,9 +135,9 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
   test("a merge that dies in its steps goes on, region by region") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      delta(path, 20000)
-      done(zorder(path, "BY (a, b) WITH (fileCount = 16, pageRowLimit = 500)"))
-      append(path, 20000, 8000)
+      delta(path, 10000)
+      done(zorder(path, "BY (a, b) WITH (fileCount = 8, pageRowLimit = 500)"))
+      append(path, 10000, 4000)
       val limits = s"writeBudget = 100, maxBytesInFlight = ${bytes(path) / 3}"
       val merge = s"BY (a, b) WITH ($limits)"
       val part = keeps(path)(zorder(path, s"BY (a, b) WITH ($limits, maxInputBytes = 1)"))
@@ -145,7 +145,7 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
       val row = done(keeps(path)(zorder(path, merge)))
       assert(reason(row).contains("This continues the steps of an earlier run."), reason(row))
       keeps(path)(zorder(path, merge))
-      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO" && files(path) === 16)
+      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO" && files(path) === 8)
     }
   }
 
@@ -172,18 +172,19 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
   test("a value that fills several files, and partitions of which one is larger than a batch") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      numbers(30000).selectExpr(
+      numbers(15000).selectExpr(
         "id",
         "if(id % 3 = 0, a, 7) a",
         "if(id % 3 = 0, b, 9L) b",
-        "if(id < 27000, 0, 1) p")
+        "if(id < 13500, 0, 1) p")
         .repartition(6).write.format("delta").partitionBy("p").save(path.toString)
-      val row = done(keeps(path)(zorder(path, s"BY (a, b) ${options(path, 3, ", force = true")}")))
+      val limited = options(path, 3, ", force = true", files = 8)
+      val row = done(keeps(path)(zorder(path, s"BY (a, b) $limited")))
       assert(
-        metric[Long](row, "partitionsOptimized") === 2 && metric[Long](row, "rows") === 30000,
+        metric[Long](row, "partitionsOptimized") === 2 && metric[Long](row, "rows") === 15000,
         reason(row))
-      assert(read(path).where("p = 0").inputFiles.length === 16)
-      assert(read(path).where("p = 1").inputFiles.length === 16)
+      assert(read(path).where("p = 0").inputFiles.length === 8)
+      assert(read(path).where("p = 1").inputFiles.length === 8)
       assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
     }
   }
