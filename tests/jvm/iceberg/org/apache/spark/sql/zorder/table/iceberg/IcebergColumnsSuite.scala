@@ -68,7 +68,9 @@ class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture {
     assert(content(t) == before)
   }
 
-  test("a column that takes another's name has a new layout, a column with a new name keeps its own") {
+  test(
+    "a column that takes another's name has a new layout, a column with a new name keeps its own",
+    SameOnAllLines) {
     val t = create("swapped", "id BIGINT, a INT, b INT, q INT")
     fill(t, 4000, 4, "id", "int(hash(id)) AS a", "int(hash(id, 1)) AS b", "int(hash(id, 2)) AS q")
     assert(status(cluster(t, "a, b")) == "DONE")

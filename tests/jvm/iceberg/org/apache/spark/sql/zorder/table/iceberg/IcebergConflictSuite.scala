@@ -6,9 +6,10 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
-import sparkzorder.SameOnAllLines
+import sparkzorder.mark.SameOnAllLines
 
 /** What others do during a run, and runs that die. */
+@SameOnAllLines
 class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
 
   private def filled(name: String, mode: String = "copy-on-write"): String = {
@@ -57,7 +58,7 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     }
   }
 
-  test("of two runs at once one wins and the other leaves nothing behind", SameOnAllLines) {
+  test("of two runs at once one wins and the other leaves nothing behind") {
     val t = filled("two")
     val before = content(t)
     meanwhile("iceberg-written") {
@@ -91,7 +92,7 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     }
   }
 
-  test("when nobody knows whether a commit took place, no file is deleted", SameOnAllLines) {
+  test("when nobody knows whether a commit took place, no file is deleted") {
     val t = filled("unknown")
     meanwhile("iceberg-commit")(
       throw new CommitStateUnknownException(new RuntimeException("connection lost")))
@@ -100,7 +101,7 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     assert(filesOnDisk(t).size == 8 && spark.table(t).count() == 2000)
   }
 
-  test("a table that was dropped during the run is an error, not a table again", SameOnAllLines) {
+  test("a table that was dropped during the run is an error, not a table again") {
     val t = filled("dropped")
     meanwhile("iceberg-commit")(sql(s"DROP TABLE $t PURGE"))
     intercept[Exception](cluster(t, "a, b"))

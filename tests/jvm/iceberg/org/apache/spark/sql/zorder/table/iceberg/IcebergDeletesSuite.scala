@@ -6,6 +6,7 @@ import org.apache.iceberg.encryption.EncryptedFiles
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.LongTest
+import sparkzorder.SameOnAllLines
 
 /** Rows that are deleted without their file being rewritten stay deleted. */
 class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
@@ -22,7 +23,7 @@ class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
 
   private def deletesLeft(table: String): Int = tasks(table).map(_.deletes.size).sum
 
-  test("position deletes of format version 2") {
+  test("position deletes of format version 2", SameOnAllLines) {
     val t = filled("positions", 2)
     sql(s"DELETE FROM $t WHERE id % 10 = 3")
     assert(deletesLeft(t) > 0)
@@ -48,7 +49,7 @@ class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
   for (version <- 2 to 3; granularity <- Seq("file", "partition") if version == 2 || granularity == "file")
     test(
       s"files of which many rows are deleted are written again, version $version, by $granularity",
-      LongTest.unless(version == 3): _*) {
+      SameOnAllLines +: LongTest.unless(version == 3): _*) {
       val t = filled(s"thin_${version}_$granularity", version)
       sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.delete.granularity' = '$granularity')")
       assert(status(cluster(t, "a, b")) == "DONE")
@@ -68,7 +69,7 @@ class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
       assert(tasks(t).length == 3 && spark.table(t).count() == 3500 - gone.length)
     }
 
-  test("equality deletes, as other engines write them") {
+  test("equality deletes, as other engines write them", SameOnAllLines) {
     val t = filled("equality", 2)
     val table = load(t)
     val schema = table.schema.select("b")
@@ -92,7 +93,7 @@ class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
     assert(content(t) == before)
   }
 
-  test("UPDATE and MERGE go on after a run") {
+  test("UPDATE and MERGE go on after a run", SameOnAllLines) {
     val t = filled("updated", 2)
     cluster(t, "a, b")
     sql(s"UPDATE $t SET b = -1 WHERE id < 100")

@@ -23,7 +23,7 @@ class IcebergLayoutSuite extends AnyFunSuite with IcebergFixture {
     shares.map(_.getAs[Row](level).getAs[Double]("measured"))
   }
 
-  test("shares of files, row groups and pages as on plain Parquet, for 16 files") {
+  test("shares of files, row groups and pages as on plain Parquet, for 16 files", LongTest) {
     val t = create("layout", columns)
     fill(t, 40000, 16, values: _*)
     val path = temp.resolve("parquet").toUri.toString

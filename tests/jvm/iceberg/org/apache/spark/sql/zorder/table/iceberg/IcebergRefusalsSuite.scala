@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import sparkzorder.SameOnAllLines
 
 /** Iceberg tables that are not rewritten, each with one sentence that says what to do. */
 class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
@@ -22,7 +23,7 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     t
   }
 
-  test("names that are no table") {
+  test("names that are no table", SameOnAllLines) {
     val t = filled("there")
     assert(refused("ice.db.nosuch", "a").contains("There is no table ice.db.nosuch"))
     assert(refused("ice.nosuch.t", "a").contains("There is no table ice.nosuch.t"))
@@ -67,7 +68,7 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     assert(why.contains("lies inside the Iceberg table"))
   }
 
-  test("columns whose bounds Iceberg does not keep") {
+  test("columns whose bounds Iceberg does not keep", SameOnAllLines) {
     val t = filled(
       "metrics",
       "TBLPROPERTIES ('write.metadata.metrics.column.a' = 'none', 'write.metadata.metrics.column.id' = 'counts')")
@@ -84,7 +85,7 @@ class IcebergRefusalsSuite extends AnyFunSuite with IcebergFixture {
     assert(status(cluster(t, "a, id", "WITH (fileCount = 4) DRY RUN")) == "DRY_RUN")
   }
 
-  test("strings that begin alike beyond the bounds' length") {
+  test("strings that begin alike beyond the bounds' length", SameOnAllLines) {
     val t = filled("urls")
     val why = refused(t, "url, a")
     assert(why.contains("first 16 characters") && why.contains("write.metadata.metrics.column.url"))

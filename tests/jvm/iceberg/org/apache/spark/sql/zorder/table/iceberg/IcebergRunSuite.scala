@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines
 
 /** A clustering run over an Iceberg table, from the statement to the snapshot. */
@@ -56,7 +57,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(filesOf(t).intersect(files).isEmpty)
   }
 
-  test("new rows go into the cells that they fall into, and the other files stay") {
+  test("new rows go into the cells that they fall into, and the other files stay", SameOnAllLines) {
     val t = filled("grown")
     cluster(t, "a, b", "WITH (fileCount = 8, force = true)")
     val settled = filesOf(t)
@@ -85,7 +86,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(tasks(t).length == 2)
   }
 
-  test("a table with more rows than are sampled", SameOnAllLines) {
+  test("a table with more rows than are sampled", SameOnAllLines, LongTest) {
     val t = create("large", columns)
     fill(t, 260000, 8, values: _*)
     val row = cluster(t, "a, b", "WITH (fileCount = 16)")
@@ -146,7 +147,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(spark.read.parquet(path).count() == 8000 && filesOf(t) == files)
   }
 
-  test("a branch is rewritten alone") {
+  test("a branch is rewritten alone", SameOnAllLines) {
     val t = filled("branched")
     sql(s"ALTER TABLE $t CREATE BRANCH side")
     val main = load(t).currentSnapshot.snapshotId
@@ -156,7 +157,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
     assert(spark.table(s"$t.branch_side").count() == 8000)
   }
 
-  test("Parquet options of a run reach Iceberg's writer, and the table's properties stay") {
+  test("Parquet options of a run reach Iceberg's writer, and the table's properties stay", SameOnAllLines) {
     val t = filled("options", "TBLPROPERTIES ('write.parquet.compression-codec' = 'gzip')")
     cluster(
       t,
