@@ -156,7 +156,7 @@ class HudiRunSuite extends AnyFunSuite with HudiFixture {
     })
   }
 
-  test("Parquet options reach Hudi's writer") {
+  test("Parquet options reach Hudi's writer", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       hudi(path, 20000)

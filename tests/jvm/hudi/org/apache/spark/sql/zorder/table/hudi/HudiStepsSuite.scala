@@ -38,7 +38,7 @@ class HudiStepsSuite extends AnyFunSuite with HudiFixture {
         try intercept[CrashPoint.Crash](keeps(path)(one(s"ZORDER ROLLBACK '$path'")))
         finally System.clearProperty(CrashPoint.Property)
       }
-      assert(keeps(path)(one(s"ZORDER ROLLBACK '$path'")).getString(1) === "ROLLED_BACK")
+      assert(keeps(path)(one(s"ZORDER ROLLBACK '$path'")).getAs[String]("status") === "ROLLED_BACK")
       assert(filesRead(path) === before)
       assert(spark.sql(s"SELECT * FROM zorder_history('$path') WHERE operation = 'ROLLBACK'").count() === 1)
     })
