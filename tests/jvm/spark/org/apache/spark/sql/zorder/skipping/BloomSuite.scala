@@ -12,10 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EqualTo, In, Literal}
-import org.apache.spark.sql.execution.FileSourceScanExec
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.types.LongType
-import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.filter.FilesThatMayMatch
@@ -25,14 +22,7 @@ import sparkzorder.mark.SameOnAllLines
 
 /** Tables whose index has Bloom filters. */
 @SameOnAllLines
-class BloomSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHelper {
-
-  /** As if the files had been there for an hour: entries of fresh files are not trusted. */
-  private def aged(path: Path): Unit =
-    Files.walk(path).filter(_.toString.endsWith(".parquet")).forEach { f =>
-      f.toFile.setLastModified(System.currentTimeMillis() - 3600000)
-      ()
-    }
+class BloomSuite extends AnyFunSuite with SkippedScans {
 
   private def index(path: Path, bloom: String, more: String = ""): Row = {
     aged(path)
@@ -42,18 +32,6 @@ class BloomSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHe
   private def stored(path: Path): StatisticsIndex = {
     val root = new org.apache.hadoop.fs.Path(path.toUri)
     IndexStore.of(Shims.classic(spark), root).newest().get._2
-  }
-
-  /** The files that the query opens; its answer must be that of a session that skips nothing. */
-  private def opens(query: => DataFrame): Long = {
-    val df = query
-    val rows = df.collect().map(_.toString).sorted.toSeq
-    withConf("spark.zorder.skipping.enabled" -> "false") {
-      assert(query.collect().map(_.toString).sorted.toSeq === rows)
-    }
-    collectWithSubqueries(df.queryExecution.executedPlan) { case s: FileSourceScanExec =>
-      s.metrics("numFiles").value
-    }.sum
   }
 
   /** Every file has ids of the whole range. */
@@ -263,7 +241,7 @@ class BloomSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHe
     }
   }
 
-  test("a budget that does not suffice is refused before data is read, with need and budget") {
+  test("a budget that does not suffice is refused before data is read, with need and budget", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       scattered(20000, 4).write.parquet(path.toString)

@@ -1,28 +1,19 @@
 package org.apache.spark.sql.zorder.skipping
 
-import java.nio.file.{Files, Path}
+import java.nio.file.Path
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.execution.FileSourceScanExec
-import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
 import sparkzorder.mark.SameOnAllLines
 
 /** What a query skips and why not more, told without running it. */
 @SameOnAllLines
-class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlanHelper {
+class ExplainSuite extends AnyFunSuite with SkippedScans {
 
-  private def aged(path: Path): Unit =
-    Files.walk(path).filter(_.toString.endsWith(".parquet")).forEach { f =>
-      f.toFile.setLastModified(System.currentTimeMillis() - 3600000)
-      ()
-    }
-
-  private def index(path: Path, columns: String = ""): Unit = {
+  private def index(path: Path, columns: String): Unit = {
     aged(path)
     spark.sql(s"ZORDER INDEX '$path' $columns")
     ()
@@ -38,11 +29,6 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
   private def explain(query: String): Seq[Row] = spark.sql(s"ZORDER EXPLAIN $query").collect().toSeq
 
   /** Of a query that has run. */
-  private def opened(df: DataFrame): Long =
-    collectWithSubqueries(df.queryExecution.executedPlan) { case s: FileSourceScanExec =>
-      s.metrics("numFiles").value
-    }.sum
-
   private def line(rows: Seq[Row], filter: String): Row =
     rows.find(_.getAs[String]("filter") == filter).getOrElse(fail(s"no $filter in ${rows.mkString("\n")}"))
 
@@ -201,11 +187,11 @@ class ExplainSuite extends AnyFunSuite with ZOrderSession with AdaptiveSparkPlan
       spark.sql(s"SELECT * FROM parquet.`$path` WHERE id = 3 AND s > ''").collect()
       spark.sql(s"SELECT * FROM parquet.`$path` WHERE id < 5000 AND n > 0").collect()
       val usage = spark.sql(s"SELECT * FROM zorder_skipping_usage() WHERE table LIKE '%$path'").collect()
-      assert(usage.map(_.getString(1)).toSeq === Seq(null, "id", "n"))
-      assert(usage.map(_.getLong(2)).toSeq === Seq(2, 2, 1))
-      assert(usage.map(_.getLong(3)).toSeq === Seq(20, 20, 10))
-      assert(usage.map(_.getLong(4)).toSeq === Seq(14, 14, 5))
-      assert(usage.forall(r => r.getLong(5) == 0 && r.getDouble(6) > 0))
+      assert(usage.map(_.getAs[String]("column")).toSeq === Seq(null, "id", "n"))
+      assert(usage.map(_.getAs[Long]("scans")).toSeq === Seq(2, 2, 1))
+      assert(usage.map(_.getAs[Long]("considered")).toSeq === Seq(20, 20, 10))
+      assert(usage.map(_.getAs[Long]("pruned")).toSeq === Seq(14, 14, 5))
+      assert(usage.forall(r => r.getAs[Long]("unknown") == 0 && r.getAs[Double]("ms") > 0))
       intercept[Exception](spark.sql("SELECT * FROM zorder_skipping_usage(1)"))
     }
   }

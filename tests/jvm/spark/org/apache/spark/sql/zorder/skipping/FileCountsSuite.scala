@@ -8,6 +8,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.{PageIndex, StatColumn}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** How many files queries open: exactly those that can match by the true bounds of their parts, found from the rows. */
@@ -41,7 +42,8 @@ class FileCountsSuite extends AnyFunSuite with SkippedScans {
     p(column)._1 <= high && p(column)._2 >= low
 
   test(
-    "256 files clustered by two columns: look-ups, ranges, lists and joins open the files that can match") {
+    "256 files clustered by two columns: look-ups, ranges, lists and joins open the files that can match",
+    LongTest) {
     withTempDir { dir =>
       quick {
         val path = dir.resolve("t")
@@ -92,7 +94,7 @@ class FileCountsSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("the newest 100 rows of 200 files in time order are in two files at most") {
+  test("the newest 100 rows of 200 files in time order are in two files at most", LongTest) {
     withTempDir { dir =>
       quick {
         val path = dir.resolve("t")

@@ -8,6 +8,7 @@ import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.skipping.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skipping.index._
+import sparkzorder.LongTest
 import sparkzorder.curve.{NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.mark.SameOnAllLines
 
@@ -15,10 +16,15 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 class FilterOracleSuite extends AnyFunSuite with ZOrderSession {
 
-  test("20,000 filters at random: a file that holds a matching row is never left out") {
+  test("5,000 filters at random: a file that holds a matching row is never left out")(atRandom(0 until 100))
+
+  test("15,000 filters at random: a file that holds a matching row is never left out", LongTest)(
+    atRandom(100 until 400))
+
+  private def atRandom(seeds: Seq[Int]): Unit = {
     val _ = spark
     var pruned, prunable = 0L
-    (0 until 400).foreach { seed =>
+    seeds.foreach { seed =>
       val random = new RandomFilters(seed.toLong)
       val files = IndexedSeq.fill(1 + random.nextInt(6))(IndexedSeq.fill(random.nextInt(7))(random.row()))
       val known = random.nextInt(4) != 0

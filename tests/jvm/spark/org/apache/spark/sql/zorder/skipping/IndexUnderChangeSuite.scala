@@ -41,7 +41,10 @@ class IndexUnderChangeSuite extends AnyFunSuite with ZOrderSession {
   }
 
   /** Rows that are there before a query are in its answer; while nothing is written, there are no others. */
-  private def nothingIsMissed(path: Path, at: Random, quiet: Boolean = true): Unit = {
+  private def nothingIsMissed(path: Path, at: Random, quiet: Boolean = true): Unit =
+    withConf(ZOrderSession.interpreted: _*)(asked(path, at, quiet))
+
+  private def asked(path: Path, at: Random, quiet: Boolean): Unit = {
     LoadedIndexes.forget(new org.apache.hadoop.fs.Path(path.toUri))
     val id = at.nextInt(4000).toLong
     Seq(s"id = $id", s"id BETWEEN $id AND ${id + 150}", s"a >= ${at.nextInt(40)}").foreach { where =>

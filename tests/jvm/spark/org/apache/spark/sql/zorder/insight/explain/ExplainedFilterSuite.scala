@@ -6,16 +6,23 @@ import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.skipping.{RandomFilters, SyntheticIndex}
 import org.apache.spark.sql.zorder.skipping.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skipping.predicate.Predicates
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** An explanation finds the files that a scan keeps, whatever the filter. */
 @SameOnAllLines
 class ExplainedFilterSuite extends AnyFunSuite with ZOrderSession {
 
-  test("3,000 filters at random: the same files as the scan, and no fewer with one range a file") {
+  test("800 filters at random: the same files as the scan, and no fewer with one range a file")(
+    atRandom(0 until 16))
+
+  test("2,200 filters at random: the same files as the scan, and no fewer with one range a file", LongTest)(
+    atRandom(16 until 60))
+
+  private def atRandom(seeds: Seq[Int]): Unit = {
     val _ = spark
     var gaps, bySet = 0
-    (0 until 60).foreach { seed =>
+    seeds.foreach { seed =>
       val random = new RandomFilters(5000L + seed)
       val files = IndexedSeq.fill(6)(IndexedSeq.fill(random.nextInt(9))(random.row()))
       val index =

@@ -110,7 +110,9 @@ class AggregateSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("a statement may spell names in another case: of partitions, of columns with a default, of keys and orders") {
+  test(
+    "a statement may spell names in another case: of partitions, of columns with a default, of keys and orders",
+    SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t").toString
       table(path)

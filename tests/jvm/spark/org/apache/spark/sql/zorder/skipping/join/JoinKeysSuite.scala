@@ -7,6 +7,7 @@ import sparkzorder.LongTest
 
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.zorder.skipping.SkippedScans
+import sparkzorder.SameOnAllLines
 
 /** Joins with a small table: the keys that it has decide which files of the large one are opened. */
 class JoinKeysSuite extends AnyFunSuite with SkippedScans {
@@ -102,7 +103,9 @@ class JoinKeysSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("more keys than are listed become a range, and packed keys of any sign come out as they were") {
+  test(
+    "more keys than are listed become a range, and packed keys of any sign come out as they were",
+    SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t").toString
       spark.range(

@@ -65,7 +65,7 @@ class TopRowsSuite extends AnyFunSuite with SkippedScans {
   private def check(queries: Seq[(String, Int)]): Unit =
     queries.foreach { case (query, files) => assert(opens(spark.sql(query)) === files, query) }
 
-  test("the newest rows of a table in time order are in one file") {
+  test("the newest rows of a table in time order are in one file", SameOnAllLines) {
     withTempDir { dir =>
       table(dir)
       check(queries)
