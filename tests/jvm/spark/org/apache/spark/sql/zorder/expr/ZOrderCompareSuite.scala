@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.codegen.CodegenContext
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
+import sparkzorder.SameOnAllLines
 import sparkzorder.curve.NormalizedBytes
 import scala.util.Random
 
@@ -22,7 +23,7 @@ class ZOrderCompareSuite extends SparkFunSuite with ExpressionEvalHelper {
     case other => fail(s"not refused: $other")
   }
 
-  test("literals: Impala's signs, as struct(...) and as struct values") {
+  test("literals: Impala's signs, as struct(...) and as struct values", SameOnAllLines) {
     for ((a, b, c, d, sign) <- Seq[(Integer, Integer, Integer, Integer, Int)](
         (2, 4, 1, 7, 1),
         (3, 7, 4, 0, -1),
