@@ -18,7 +18,7 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture {
     }.get
   }
 
-  test("a path: rows stay, shares are what an independent query finds, jobs are counted") {
+  test("a path: rows stay, shares are what an independent query finds, jobs are counted", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(40000).repartition(6).write.parquet(path.toString)

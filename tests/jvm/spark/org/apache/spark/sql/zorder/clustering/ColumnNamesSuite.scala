@@ -6,6 +6,7 @@ import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.LongTest
+import sparkzorder.SameOnAllLines
 
 /**
  * Names of columns: in another case in the catalog than in the files, as in most tables of Hive; words of SQL; names
@@ -40,7 +41,9 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
     assert(rows() === before && before.length >= 8000)
   }
 
-  test("the names of the files stay, whatever case the catalog and the statement have; with an index, too") {
+  test(
+    "the names of the files stay, whatever case the catalog and the statement have; with an index, too",
+    SameOnAllLines) {
     cased() { _ =>
       spark.sql("ZORDER INDEX cased").collect()
       val dry = one(s"ZORDER TABLE cased BY (CustID, Inner.kindof) $eight DRY RUN")
@@ -68,7 +71,9 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("a session that takes case for a difference is told so, and files with both spellings are refused") {
+  test(
+    "a session that takes case for a difference is told so, and files with both spellings are refused",
+    SameOnAllLines) {
     cased() { path =>
       withConf("spark.sql.caseSensitive" -> "true") {
         val why = "Column CUSTID of the table is spelt custId in file"
@@ -112,7 +117,7 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
       }
     }
 
-  test("names of a run's own columns are refused before any work") {
+  test("names of a run's own columns are refused before any work", SameOnAllLines) {
     for (name <- Seq("_zorder_route", "_zorder_seed", "_ZORDER_position", "_zorder_path"))
       withTempDir { dir =>
         val path = dir.resolve("t")

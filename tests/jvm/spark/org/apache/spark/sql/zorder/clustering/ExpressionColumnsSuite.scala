@@ -18,7 +18,7 @@ class ExpressionColumnsSuite extends AnyFunSuite with RunFixture {
     "elt(1 + cast(pmod(hash(id, 9), 10) as int), 'OPEN', 'DONE', 'DONE', 'DONE', 'DONE', 'LOST', 'LOST', 'LOST', " +
       "'LOST', 'LOST') status")
 
-  test("a predicate is a dimension: cells of its own, judged by the statistics of its column") {
+  test("a predicate is a dimension: cells of its own, judged by the statistics of its column", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       orders(40000).repartition(4).write.parquet(path.toString)

@@ -118,7 +118,7 @@ class ForeignTypesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("INT96 with nanoseconds is refused, also in a dry run; Spark's own is not looked at") {
+  test("INT96 with nanoseconds is refused, also in a dry run; Spark's own is not looked at", SameOnAllLines) {
     withTempDir { dir =>
       val path = table(dir, "optional int96 t;" -> (_.append("t", new NanoTime(2440588, 1234567L))))
       val words = Seq(s"Column t of file file:$path/f.parquet has INT96", "nanoseconds", "force")

@@ -97,7 +97,7 @@ class IncrementSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("files across the cells are cut by their pages, too") {
+  test("files across the cells are cut by their pages, too", LongTest) {
     def pagesRead(byPages: Boolean): Double = withTempDir { dir =>
       val path = dir.resolve("t")
       clustered(path)

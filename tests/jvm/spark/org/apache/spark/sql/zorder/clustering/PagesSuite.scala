@@ -8,6 +8,8 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.zorder.clustering.sort.SortFixture
 import org.apache.spark.sql.zorder.table.file.RowGroupLimit
+import sparkzorder.LongTest
+import sparkzorder.SameOnAllLines
 
 /** The rows of a file are cut where its writer ends pages. */
 class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
@@ -28,7 +30,7 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
     body(path)
   }
 
-  test("pages are near the bound, as forecast, and a look-up reads what is measured") {
+  test("pages are near the bound, as forecast, and a look-up reads what is measured", SameOnAllLines) {
     withTable { path =>
       val row = run(path)
       assert(overBound(row) < 1.12)
@@ -45,7 +47,7 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
     }
   }
 
-  test("without, the rows follow the curve") {
+  test("without, the rows follow the curve", LongTest) {
     withTable { path =>
       withConf("spark.zorder.pages.enabled" -> "false") {
         val row = run(path)
@@ -55,14 +57,17 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
     }
   }
 
-  test("a task that spills cuts the same pages") {
+  // 4,000 rows a file, in four parts
+  test("a task that spills cuts the same pages", SameOnAllLines)(spilling(1000, files = 16))
+
+  test("a task that spills when its last row is there cuts the same pages", LongTest)(
+    spilling(rows.toInt, files = 1))
+
+  private def spilling(every: Int, files: Int): Unit = {
     withTable { path =>
-      // 4,000 rows a file, in four parts; all rows in one file, which are spilled when the last one is there
-      for ((every, files) <- Seq((1000, 16), (rows.toInt, 1))) {
-        val row = spillingEvery(every)(run(path, ", force = true", files))
-        assert(overBound(row) < 1.12)
-        assert(math.abs(mean(row, "forecast") / mean(row, "measured") - 1) < 0.08)
-      }
+      val row = spillingEvery(every)(run(path, ", force = true", files))
+      assert(overBound(row) < 1.12)
+      assert(math.abs(mean(row, "forecast") / mean(row, "measured") - 1) < 0.08)
     }
   }
 
@@ -91,7 +96,7 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
     }
   }
 
-  test("pages have even sizes where every file has as many") {
+  test("pages have even sizes where every file has as many", LongTest) {
     withTable { path =>
       val row = done(zorder(path, "BY (b, id) WITH (fileCount = 16, pageRowLimit = 3000)"))
       assert(metric[Long](row, "pages") <= 40)
@@ -99,7 +104,7 @@ class PagesSuite extends AnyFunSuite with RunFixture with SortFixture {
     }
   }
 
-  test("row groups are forecast as the writer ends them: by compressed pages and a raw one") {
+  test("row groups are forecast as the writer ends them: by compressed pages and a raw one", LongTest) {
     withTable { path =>
       for (size <- Seq("300k", "240k", "180k")) {
         val options = s"WITH (fileCount = 2, pageRowLimit = 2000, rowGroupSize = '$size', force = true)"

@@ -4,6 +4,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.querylog.{LoggedCondition, LoggedQuery}
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** Runs with a query log: what they forecast is what is measured afterwards, and the log decides. */
@@ -44,7 +45,8 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
   }
 
   test(
-    "the forecast is within 10 % of what is measured: files, row groups, pages, columns; bytes to shuffle") {
+    "the forecast is within 10 % of what is measured: files, row groups, pages, columns; bytes to shuffle",
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       TableOfKinds(spark, rows).repartition(4).write.parquet(path.toString)
@@ -148,7 +150,9 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("a new log of a table that is in layout by record: nothing to do, and how to ask what it would gain") {
+  test(
+    "a new log of a table that is in layout by record: nothing to do, and how to ask what it would gain",
+    LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(40000).repartition(4).write.parquet(path.toString)

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.zorder.clustering
 
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** What is said to those who read a table while its directories are exchanged. */
@@ -8,7 +9,7 @@ import sparkzorder.mark.SameOnAllLines
 class ReadersSuite extends AnyFunSuite with RunFixture {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
 
-  test("the result of a run that exchanges directories says what becomes of running queries") {
+  test("the result of a run that exchanges directories says what becomes of running queries", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       numbers(2000).write.parquet(path.toString)

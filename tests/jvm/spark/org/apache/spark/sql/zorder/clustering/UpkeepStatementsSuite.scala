@@ -54,14 +54,14 @@ class UpkeepStatementsSuite extends AnyFunSuite with RunFixture {
       Seq("ROLLBACK", "REMOVE", "VACUUM").foreach(s =>
         refused(csv, s"ZORDER $s '$csv'", "not Parquet", "give the directory"))
       val empty = Files.createDirectory(dir.resolve("empty"))
-      assert(one(s"ZORDER REMOVE '$empty'").getString(1) === "NOTHING_TO_DO")
+      assert(one(s"ZORDER REMOVE '$empty'").getAs[String]("status") === "NOTHING_TO_DO")
       refused(empty, s"ZORDER ROLLBACK '$empty'", "There is no run of")
       val plain = dir.resolve("plain")
       numbers(2000).write.parquet(plain.toString)
-      assert(one(s"ZORDER REMOVE '$plain'").getString(1) === "NOTHING_TO_DO")
+      assert(one(s"ZORDER REMOVE '$plain'").getAs[String]("status") === "NOTHING_TO_DO")
       done(zorder(plain, run))
-      assert(one(s"ZORDER REMOVE '$plain'").getString(1) === "REMOVED")
-      assert(one(s"ZORDER REMOVE '$plain'").getString(1) === "NOTHING_TO_DO")
+      assert(one(s"ZORDER REMOVE '$plain'").getAs[String]("status") === "REMOVED")
+      assert(one(s"ZORDER REMOVE '$plain'").getAs[String]("status") === "NOTHING_TO_DO")
     }
   }
 

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.clustering
 
+import java.nio.file.Path
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
@@ -23,30 +25,40 @@ class WatchedColumnsSuite extends AnyFunSuite with RunFixture {
 
   private def files(other: Row, what: String): Double = other.getAs[Row]("files").getAs[Double](what)
 
-  test("a table in the order of time: what its time column loses is told before and measured after") {
-    withTempDir { dir =>
-      withConf("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS") {
-        val path = dir.resolve("t")
-        arrived.write.parquet(path.toString)
-        val (dry, dryJobs) = JobWatch(spark)(zorder(path, s"BY (a, b) $small DRY RUN"))
-        assert(dryJobs.reads.length === 1)
-        assert(others(dry).keySet === Set("t", "s.u"))
-        val t = others(dry)("t")
-        assert(math.abs(files(t, "now") - 1 / 16.0) < 0.01 && files(t, "forecast") > 0.95, t)
-        assert(t.getAs[String]("verdict") === "GETS WORSE" && files(t, "bound") < 0.45)
-        // sixteen files by three columns: two or four slices of each
-        assert(t.getAs[Double]("as_one_more_column") < 0.6 && t.getAs[Double]("as_one_more_column") > 0.2)
-        assert(reason(dry).contains("GETS WORSE") && reason(dry).contains("t (files 0.06"))
-        val (row, watch) = JobWatch(spark)(done(zorder(path, s"BY (a, b) $small")))
-        assert(watch.reads.map(_._1.split(": ").last) === Seq("sample", "rewrite"), watch.jobs)
-        assert(watch.jobs.count(j => j.contains("footers") || j.contains("page indexes")) <= 3, watch.jobs)
-        val after = others(row)("t")
-        assert(math.abs(files(after, "measured") - shareRead(read(path), "t")) < 0.01)
-        assert(math.abs(files(after, "measured") - files(after, "forecast")) < 0.05)
-        val with3 = done(zorder(path, s"BY (a, b, t) $small INTO '${dir.resolve("c")}'"))
-        assert(math.abs(share(with3, 2, "files", "measured") - t.getAs[Double]("as_one_more_column")) < 0.1)
-        assert(list(with3, "others").isEmpty)
-      }
+  test("a table in the order of time: what its time column loses is told before") {
+    inOrderOfTime { path =>
+      val (dry, jobs) = JobWatch(spark)(zorder(path, s"BY (a, b) $small DRY RUN"))
+      assert(jobs.reads.length === 1)
+      assert(others(dry).keySet === Set("t", "s.u"))
+      val t = others(dry)("t")
+      assert(math.abs(files(t, "now") - 1 / 16.0) < 0.01 && files(t, "forecast") > 0.95, t)
+      assert(t.getAs[String]("verdict") === "GETS WORSE" && files(t, "bound") < 0.45)
+      // sixteen files by three columns: two or four slices of each
+      assert(t.getAs[Double]("as_one_more_column") < 0.6 && t.getAs[Double]("as_one_more_column") > 0.2)
+      assert(reason(dry).contains("GETS WORSE") && reason(dry).contains("t (files 0.06"))
+    }
+  }
+
+  private def inOrderOfTime(body: Path => Unit): Unit = withTempDir { dir =>
+    withConf("spark.sql.parquet.outputTimestampType" -> "TIMESTAMP_MICROS") {
+      val path = dir.resolve("t")
+      arrived.write.parquet(path.toString)
+      body(path)
+    }
+  }
+
+  test("a table in the order of time: what its time column loses is measured after", LongTest) {
+    inOrderOfTime { path =>
+      val t = others(zorder(path, s"BY (a, b) $small DRY RUN"))("t")
+      val (row, watch) = JobWatch(spark)(done(zorder(path, s"BY (a, b) $small")))
+      assert(watch.reads.map(_._1.split(": ").last) === Seq("sample", "rewrite"), watch.jobs)
+      assert(watch.jobs.count(j => j.contains("footers") || j.contains("page indexes")) <= 3, watch.jobs)
+      val after = others(row)("t")
+      assert(math.abs(files(after, "measured") - shareRead(read(path), "t")) < 0.01)
+      assert(math.abs(files(after, "measured") - files(after, "forecast")) < 0.05)
+      val with3 = done(zorder(path, s"BY (a, b, t) $small INTO '${path.resolveSibling("c")}'"))
+      assert(math.abs(share(with3, 2, "files", "measured") - t.getAs[Double]("as_one_more_column")) < 0.1)
+      assert(list(with3, "others").isEmpty)
     }
   }
 

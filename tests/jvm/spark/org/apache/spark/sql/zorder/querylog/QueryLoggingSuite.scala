@@ -65,7 +65,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixtur
     }
   }
 
-  test("a setting starts and stops it, and nothing is logged without one") {
+  test("a setting starts and stops it, and nothing is logged without one", SameOnAllLines) {
     fresh { (table, log) =>
       val t = spark.read.parquet(table)
       withConf(SessionKeys.QueryLogPath.key -> log) {
@@ -78,7 +78,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixtur
     }
   }
 
-  test("joins, subqueries, writes: one row for each table that is filtered") {
+  test("joins, subqueries, writes: one row for each table that is filtered", SameOnAllLines) {
     fresh { (table, log) =>
       withTable("q_out") {
         spark.read.parquet(table).createOrReplaceTempView("q_t")
@@ -141,7 +141,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixtur
     assert(where.getMessageParameters.get("setting") === "spark.zorder.queryLog.path")
   }
 
-  test("statistics of the catalog say how much a value selects") {
+  test("statistics of the catalog say how much a value selects", SameOnAllLines) {
     fresh { (table, log) =>
       withTable("q_stats") {
         spark.read.parquet(table).write.saveAsTable("q_stats")

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.clustering.fit
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import sparkzorder.LongTest
 import sparkzorder.curve.{Block, NormalizedLong, Zone}
 import sparkzorder.curve.cost.SortedValues
 import sparkzorder.mark.SameOnAllLines
@@ -17,7 +18,7 @@ class ZoneExtrapolationSuite extends AnyFunSuite {
     new ZoneExtrapolation(IndexedSeq(SortedValues.ofLongs(values)), missing)
       .widened(Block(rows, IndexedSeq(zone)), IndexedSeq(file)).zones.head
 
-  test("sampled ranges are as wide as those of all rows, whatever the distribution") {
+  test("sampled ranges are as wide as those of all rows, whatever the distribution", LongTest) {
     val shapes = Seq[Double => Long](x => (x * 1000000).toLong, x => (math.exp(18 * x) * 1000).toLong)
     for (shape <- shapes; n <- Seq(5, 13, 40)) {
       val table = Array.fill(20000)(shape(random.nextDouble()))

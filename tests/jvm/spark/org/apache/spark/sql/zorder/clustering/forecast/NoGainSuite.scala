@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.zorder.clustering.RunFixture
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** Runs that would gain too little: each says why, and changes nothing. */
@@ -58,7 +59,9 @@ class NoGainSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("values that share a longer prefix than a page keeps: the files are in layout, pages cannot skip") {
+  test(
+    "values that share a longer prefix than a page keeps: the files are in layout, pages cannot skip",
+    LongTest) {
     def inFiles(prefix: String) =
       numbers(16000).selectExpr(s"concat('$prefix', s) s", "id").repartitionByRange(8, col("s"))
     table(inFiles("x" * 100)) { path =>

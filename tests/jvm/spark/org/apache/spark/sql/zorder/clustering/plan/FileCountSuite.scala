@@ -9,6 +9,7 @@ import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.table.file.{DataFile, PinnedPartition}
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** How many files a run makes by default (docs/spec.md, section 2, ADR 0028). */
@@ -59,7 +60,8 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
   }
 
   test(
-    "a table in layout keeps so many that look-ups read no more; a number that is asked for wins, and warns") {
+    "a table in layout keeps so many that look-ups read no more; a number that is asked for wins, and warns",
+    LongTest) {
     table { path =>
       numbers(20000).repartition(4).write.parquet(path.toString)
       done(zorder(path, s"BY (a, b) WITH (fileCount = 32, $pages)"))

@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.zorder.clustering.{JobWatch, RunFixture}
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** Tables and logs whose best layout is known, and what is advised. */
@@ -111,7 +112,7 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("a table that is left alone gets the filters of its identifiers by force") {
+  test("a table that is left alone gets the filters of its identifiers by force", LongTest) {
     withData(data.repartitionByRange(16, col("a")).sortWithinPartitions("a")) { path =>
       val found = advice(path, Some(log("a" -> 3, "id" -> 1)))
       assert(found.map(verdict) === Seq("LEAVE IT", "SORT", "BLOOM FILTER"), found)
@@ -131,7 +132,7 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("without a log every column counts the same, a constant one not at all") {
+  test("without a log every column counts the same, a constant one not at all", LongTest) {
     withData(data.selectExpr(
       "a",
       "b",

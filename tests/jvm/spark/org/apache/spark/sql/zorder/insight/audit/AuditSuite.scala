@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.functions.{col, lit}
 import org.apache.spark.sql.zorder.clustering.{JobWatch, RunFixture}
+import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
 /** Tables whose trouble is known, what is said of them, and that the statement helps. */
@@ -83,7 +84,7 @@ class AuditSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("some files in no order beside many in order: the statement takes just the worst of them") {
+  test("some files in no order beside many in order: the statement takes just the worst of them", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       val rows = spark.range(0, 4800, 1, 1).selectExpr("id", "id x", "id DIV 200 f")
@@ -201,7 +202,7 @@ class AuditSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("with an index its ranges are taken, and footers of a sample only") {
+  test("with an index its ranges are taken, and footers of a sample only", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       write(numbers(1200), 120, path)

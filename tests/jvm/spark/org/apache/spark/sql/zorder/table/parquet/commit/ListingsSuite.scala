@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.clustering.RunFixture
 import org.apache.spark.sql.zorder.table.ListingFileSystem
+import sparkzorder.SameOnAllLines
 
 /** How often a run lists a directory with old files, which is a request for each on an object store. */
 class ListingsSuite extends AnyFunSuite with RunFixture {
@@ -47,7 +48,7 @@ class ListingsSuite extends AnyFunSuite with RunFixture {
     assert(counts("old/p=0") === 1, counts)
   }
 
-  test("partitions that move") {
+  test("partitions that move", SameOnAllLines) {
     // to read them; before and after files are copied; for jobs after the catalog was altered, and for their files
     val counts = listed(partitioned = true, move = true)
     assert(counts("t/p=0") === 5, counts)
@@ -62,7 +63,7 @@ class ListingsSuite extends AnyFunSuite with RunFixture {
     assert(counts("old") === 1, counts)
   }
 
-  test("a table that moves") {
+  test("a table that moves", SameOnAllLines) {
     val counts = listed(partitioned = false, move = true)
     assert(counts("t") === 5 + bySpark, counts)
   }
