@@ -103,16 +103,19 @@ def selected(id: String, without: String*): Seq[Setting[_]] = {
     Test / javaOptions ++= ifShort(Seq(s"-Dsparkzorder.tests.without=${without.mkString(",")}")).value)
 }
 
-/** The tests of a line in several JVMs, of about the same length, which run at the same time. */
-val inSeveralJvms: Setting[_] = Test / testGrouping := {
+/**
+ * The tests of a line that has all of them in several JVMs, of about the same length, which run at the same time. Each
+ * takes a quarter of a minute until Spark's code is warm, so the line with fewer tests has two only.
+ */
+def inSeveralJvms(line: SparkLine): Setting[_] = Test / testGrouping := {
   val options = (Test / forkOptions).value
   val delta = """.*\.table\.delta\..*""".r
   val formats = """.*\.table\.(iceberg|hudi)\..*""".r
   val reading = """.*\.zorder\.(skipping|insight|querylog|clustering\.sort|expr)\..*""".r
   def group(test: TestDefinition): String = test.name match {
-    case delta() => "delta"
+    case delta() => if (line == firstFull) "delta" else "formats"
     case formats(_) => "formats"
-    case reading(_) => "reading"
+    case reading(_) if line == firstFull => "reading"
     case _ => "writing"
   }
   (Test / definedTests).value.groupBy(group).toSeq.map { case (name, tests) =>
@@ -220,7 +223,6 @@ def sparkProject(line: SparkLine): Project = {
       Test / fork := true,
       Test / baseDirectory := repo("."),
       Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions,
-      inSeveralJvms,
       bspEnabled := inIde(line.id),
       scalafixChecked,
       // one small jar a line: ours and the curve's classes, nothing of anybody else
@@ -248,6 +250,7 @@ def sparkProject(line: SparkLine): Project = {
         case Maven => Nil
         case PySpark => Attributed.blankSeq(pysparkJars(line))
       }))
+    .settings(if (full) Seq[Setting[_]](inSeveralJvms(line)) else Seq.empty[Setting[_]])
     .settings(selected(line.id, longTest +: (if (line == firstFull) Nil else Seq(sameOnAllLines)): _*))
 }
 

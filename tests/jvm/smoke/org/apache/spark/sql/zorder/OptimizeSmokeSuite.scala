@@ -8,7 +8,7 @@ import org.apache.spark.sql.functions.{count, input_file_name, lit, max, min}
 /** One clustering run on every Spark line: the rows stay, and look-ups read what the result row says. */
 class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession {
 
-  private def rows: DataFrame = spark.range(0, 20000, 1, 4).selectExpr(
+  private def rows: DataFrame = spark.range(0, 6000, 1, 4).selectExpr(
     "id",
     "cast(pmod(xxhash64(id, 1), 1000) as int) a",
     "pmod(xxhash64(id, 2), 1000000) b",
@@ -21,7 +21,7 @@ class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession {
     val files = named.groupBy("f").agg(count(lit(1)).as("n"), min("v").as("lo"), max("v").as("hi"))
     val read = named.crossJoin(
       files).where(named("v") >= files("lo") && named("v") <= files("hi")).selectExpr("sum(n)")
-    read.head().getLong(0).toDouble / (20000.0 * 20000.0)
+    read.head().getLong(0).toDouble / (6000.0 * 6000.0)
   }
 
   test("ZORDER TABLE by path, by WHERE, again, and its history") {
@@ -29,11 +29,12 @@ class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession {
       val path = dir.resolve("t").toString
       rows.repartition(5).write.parquet(path)
       val statement =
-        s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 16, pageRowLimit = 500, verify = checksum)"
+        s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 16, pageRowLimit = 200, verify = checksum)"
       val row = spark.sql(statement).head()
       assert(row.getAs[String]("status") == "DONE", row.getAs[String]("reason"))
       val (before, after) = (rows.drop("m"), spark.read.parquet(path).drop("m"))
-      assert(after.count() == 20000 && before.exceptAll(after).isEmpty)
+      def texts(df: DataFrame): Seq[String] = df.collect().map(_.toString).sorted.toSeq
+      assert(texts(after.select(before.columns.map(after(_)).toSeq: _*)) == texts(before))
       assert(
         spark.read.parquet(path).selectExpr("sum(m[id % 3][0])").head() == rows.selectExpr("sum(id)").head())
       for ((c, i) <- Seq("a", "b").zipWithIndex) {

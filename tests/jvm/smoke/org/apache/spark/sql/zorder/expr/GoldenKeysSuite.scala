@@ -10,6 +10,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.{ZOrderSession, functions => F}
 import org.apache.spark.sql.zorder.sql.function.ScalarFunctions
 import org.scalatest.funsuite.AnyFunSuite
+import sparkzorder.SameOnAllLines
 import scala.collection.JavaConverters._
 
 /**
@@ -41,26 +42,26 @@ class GoldenKeysSuite extends AnyFunSuite with ZOrderSession {
     "spark.sql.optimizer.excludedRules" -> Seq("ConstantFolding", "ConvertToLocalRelation")
       .map(r => s"org.apache.spark.sql.catalyst.optimizer.$r").mkString(",")
 
-  test("golden keys, folded")(keys())
+  test("golden keys, folded", SameOnAllLines)(keys())
 
   test("golden keys, generated code")(keys(noFolding))
 
-  test("golden keys, generated code without whole stages")(keys(
+  test("golden keys, generated code without whole stages", SameOnAllLines)(keys(
     noFolding,
     "spark.sql.codegen.wholeStage" -> "false"))
 
-  test("golden keys, interpreted") {
+  test("golden keys, interpreted", SameOnAllLines) {
     keys(
       noFolding,
       "spark.sql.codegen.wholeStage" -> "false",
       "spark.sql.codegen.factoryMode" -> "NO_CODEGEN")
   }
 
-  test("golden keys, with ANSI on and off") {
+  test("golden keys, with ANSI on and off", SameOnAllLines) {
     for (ansi <- Seq("true", "false")) keys(noFolding, "spark.sql.ansi.enabled" -> ansi)
   }
 
-  test("the examples of the function table give what they say") {
+  test("the examples of the function table give what they say", SameOnAllLines) {
     for (f <- ScalarFunctions.all; example <- f.info.getExamples.split("> ").drop(1)) {
       val lines = example.split("\n").map(_.trim).filter(_.nonEmpty)
       if (lines.length > 1)
@@ -95,7 +96,7 @@ class GoldenKeysSuite extends AnyFunSuite with ZOrderSession {
     assert(rows.select(F.hilbert(col("a"), col("b"), col("s"))).distinct().count() > 150)
   }
 
-  test("120 columns") {
+  test("120 columns", SameOnAllLines) {
     val wide = spark.range(3).selectExpr((0 until 120).map(i => s"id + $i as c$i"): _*)
     val columns = wide.columns.toSeq.map(col)
     assert(wide.select(
@@ -115,7 +116,7 @@ class GoldenKeysSuite extends AnyFunSuite with ZOrderSession {
 
   private def hexOf(sql: String): String = spark.range(1).selectExpr(s"hex($sql)").head().getString(0)
 
-  test("char and varchar columns are strings, a char with its blanks") {
+  test("char and varchar columns are strings, a char with its blanks", SameOnAllLines) {
     withTable("golden_char") {
       spark.sql("CREATE TABLE golden_char (c CHAR(4), v VARCHAR(4)) USING parquet")
       spark.sql("INSERT INTO golden_char VALUES ('a', 'a')")
