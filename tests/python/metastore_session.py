@@ -18,7 +18,7 @@ FOLDER = sys.argv[1]
 ROWS = """
     SELECT cast(pmod(hash(id, 1), 1000) AS int) AS a, cast(pmod(hash(id, 2), 1000) AS int) AS b, id,
            cast(id % 3 AS int) AS day
-    FROM range(0, 60000, 1, 4)"""
+    FROM range(0, 6000, 1, 4)"""
 
 
 def digest(spark, table):
@@ -134,7 +134,7 @@ def by_thrift():
 
 
 def embedded():
-    derby = f"jdbc:derby:;databaseName={FOLDER}/metastore;create=true"
+    derby = f"jdbc:derby:memory:;databaseName={FOLDER}/metastore;create=true"
     spark = session("javax.jdo.option.ConnectionURL", derby)
     spark.sql(f"CREATE TABLE sales.managed USING parquet AS {ROWS}")
     spark.sql(f"CREATE TABLE sales.parts USING parquet PARTITIONED BY (day) AS {ROWS}")

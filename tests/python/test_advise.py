@@ -77,6 +77,7 @@ def test_without_queries_and_without_need(spark, table, tmp_path):
         ZOrderTable.forPath(spark, path).advise(3)
 
 
+@pytest.mark.long
 def test_the_shell(main, spark, table, tmp_path, capsys, sixteen):
     log = str(tmp_path / "log")
     query_log.of_sql(spark, texts(table)).write.parquet(log)

@@ -49,6 +49,7 @@ def test_blocks_are_counted_at_three_levels(spark, tmp_path, pages):
     assert sorted(found["a"]["pages"].ranges)[0] == (-2000, -1901)
 
 
+@pytest.mark.long
 def test_the_cost_of_a_log_is_measured_with_all_queries_in_it(spark, tmp_path, benchmark, monkeypatch):
     monkeypatch.setenv("SPARK_ZORDER_DEMO_DIR", str(tmp_path))
     cost = benchmark("spark", "query_log_cost")

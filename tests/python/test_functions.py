@@ -15,6 +15,7 @@ def test_there_are_golden_keys():
     assert len(GOLDEN) >= 30
 
 
+@pytest.mark.same_on_all_lines
 def test_golden_keys_in_sql(spark):
     """All in one query: a plan for each row would take longer than the keys."""
     query = "SELECT " + ", ".join(f"lower(hex({row['sql']})) AS k{i}" for i, row in enumerate(GOLDEN))

@@ -32,6 +32,7 @@ def test_a_query_opens_only_the_files_that_can_match(spark, tmp_path):
     assert table.dropIndex().head()["status"] == "NOTHING_TO_DO"
 
 
+@pytest.mark.same_on_all_lines
 def test_what_is_skipped_and_why_not_more_is_told_without_running(spark, tmp_path):
     path = str(tmp_path / "t")
     spark.range(0, 4000, 1, 4).selectExpr("id", "cast(id as string) s").write.parquet(path)
@@ -60,6 +61,7 @@ def test_what_is_skipped_and_why_not_more_is_told_without_running(spark, tmp_pat
     ]
 
 
+@pytest.mark.same_on_all_lines
 def test_bloom_filters_find_the_file_of_a_value(spark, tmp_path):
     path = str(tmp_path / "t")
     spark.range(0, 40000, 1, 2).repartition(8, "id").write.parquet(path)
@@ -107,6 +109,7 @@ def _files(plan):
     return own + sum(_files(child) for child in inside)
 
 
+@pytest.mark.same_on_all_lines
 def test_first_rows_joins_and_aggregates_open_the_files_that_they_need(spark, tmp_path):
     path = str(tmp_path / "t")
     spark.range(0, 4000, 1, 8).selectExpr("id", "id % 7 r").write.parquet(path)
@@ -131,6 +134,7 @@ def test_first_rows_joins_and_aggregates_open_the_files_that_they_need(spark, tm
     assert usage["considered"] - usage["pruned"] < usage["scans"] * 3
 
 
+@pytest.mark.same_on_all_lines
 def test_an_index_elsewhere_and_one_with_values(spark, tmp_path):
     path = str(tmp_path / "t")
     spark.range(0, 8000, 1, 4).selectExpr("id", "(id % 5) * 4 + id div 2000 v").write.parquet(path)
@@ -150,6 +154,7 @@ def test_an_index_elsewhere_and_one_with_values(spark, tmp_path):
         table.index(values="v")
 
 
+@pytest.mark.same_on_all_lines
 def test_an_expression_skips_files_too(spark, tmp_path):
     path = str(tmp_path / "t")
     rows = spark.range(0, 8000, 1, 4).selectExpr(

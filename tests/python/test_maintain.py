@@ -146,6 +146,7 @@ def test_appended_rows_come_in_layout_order(spark, table):
     assert spark.read.parquet(table).count() == before + rows.count()
 
 
+@pytest.mark.long
 def test_after_a_rollback_rows_are_arranged_by_the_run_that_stands(spark, table):
     named = ZOrderTable.forPath(spark, table)
     forced = named.optimize().full().option("fileCount", 8).option("force", True)

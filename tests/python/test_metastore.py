@@ -18,12 +18,12 @@ def facts(tmp_path_factory):
 def test_runs_appends_and_rollback_keep_every_row(facts, table):
     found = facts[table]
     assert found["status"] == "DONE" and found["same"] and found["appended"], found
-    assert found["again"] == "DONE" and found["rows"] == 60010 and found["runs"] == 2, found
-    assert found["kept"] == 60010, found
+    assert found["again"] == "DONE" and found["rows"] == 6010 and found["runs"] == 2, found
+    assert found["kept"] == 6010, found
 
 
 def test_after_vacuum_remove_and_drop_the_name_is_free(facts):
-    assert facts["created_again"] == 60000
+    assert facts["created_again"] == 6000
 
 
 @pytest.mark.parametrize("table", ["plain", "daily"])

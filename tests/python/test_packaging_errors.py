@@ -62,6 +62,7 @@ def said(program, folder):
     return lines[0]
 
 
+@pytest.mark.long
 def test_a_session_without_spark_zorder(tmp_path):
     text = said(NOT_ATTACHED, tmp_path)
     assert "call spark_zorder.attach(spark)" in text and "spark_zorder.configure" in text

@@ -42,12 +42,14 @@ def test_the_statements_of_readme_run(spark, events, tmp_path):
         spark.sql(statement.replace("/data/", f"{tmp_path}/")).collect()
 
 
+@pytest.mark.long
 def test_the_python_of_readme_runs(spark, events, tmp_path):
     for block in blocks("python")[1:]:
         known = {"spark": spark, "spark_zorder": spark_zorder}
         exec(block.replace("/data/", f"{tmp_path}/"), known)
 
 
+@pytest.mark.long
 def test_the_python_of_the_guide_runs(spark, events, tmp_path):
     """Each block alone: whoever copies one has no other."""
     pages = [page.read_text() for page in sorted((TOP / "docs/guide").glob("*.md"))]

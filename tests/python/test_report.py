@@ -179,6 +179,7 @@ def test_at_most_so_many_boxes_are_drawn_taken_evenly(count):
     assert not gaps or max(gaps) - min(gaps) <= 1
 
 
+@pytest.mark.long
 def test_it_is_said_how_many_boxes_are_drawn(tmp_path):
     rows = audit_rows.sales(5000)
     many = audit_rows.boxes([rows[i : i + 2] for i in range(0, 5000, 2)])

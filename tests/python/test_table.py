@@ -33,6 +33,7 @@ def mean_files_read(spark, path, column):
     return sum(low <= v <= high for v in values for _, low, high in ranges) / len(values)
 
 
+@pytest.mark.same_on_all_lines
 def test_a_dry_run_changes_nothing_and_has_the_one_result_row(spark, table):
     before = files(table)
     result = run_of(spark, table).dryRun().executeZOrderBy("a", "b")
@@ -70,6 +71,7 @@ def test_from_the_first_run_to_leaving(spark, table):
     assert not (Path(table) / "_zorder").exists()
 
 
+@pytest.mark.same_on_all_lines
 def test_again_there_is_nothing_to_do(spark, table):
     spark_run = ZOrderTable.forPath(spark, table).optimize().option("fileCount", 16)
     run_of(spark, table).executeZOrderBy("a", "b").collect()
@@ -83,6 +85,7 @@ def test_a_list_is_the_same_as_names(spark, table):
     assert row["status"] == "DRY_RUN"
 
 
+@pytest.mark.same_on_all_lines
 def test_into_writes_a_copy_and_leaves_the_table_alone(spark, table, tmp_path):
     before = files(table)
     copy = str(tmp_path / "copy")
@@ -110,6 +113,7 @@ def test_status_is_one_of_those_documented(spark, table):
     assert plain["status"] in STATUSES
 
 
+@pytest.mark.same_on_all_lines
 def test_cluster_on_the_first_write(spark, tmp_path):
     df = spark.range(0, 20_000, 1, 4).selectExpr(
         "cast(pmod(hash(id, 1), 1000) as int) as a", "cast(pmod(hash(id, 2), 1000) as int) as b", "id"
@@ -148,6 +152,7 @@ def test_cluster_without_rows(spark, tmp_path):
         spark_zorder.fit(df, "a", "b", files=4)
 
 
+@pytest.mark.same_on_all_lines
 def test_fit_gives_a_layout_as_a_value(spark, table):
     df = spark.read.parquet(table)
     layout = spark_zorder.fit(df, "a", "b", files=16)

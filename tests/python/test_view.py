@@ -70,6 +70,7 @@ def test_parts_as_html_hold_no_markup_of_the_data():
     assert text.count("<tr>") == 3
 
 
+@pytest.mark.same_on_all_lines
 def test_a_notebook_shows_results_of_a_classic_session(spark, table):
     check_frames(spark, table)
 

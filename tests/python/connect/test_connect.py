@@ -17,6 +17,7 @@ def test_it_is_connect(connect):
     assert not hasattr(connect, "_jsparkSession") or _session.is_connect(connect)
 
 
+@pytest.mark.long
 def test_golden_keys(connect):
     golden = golden_keys()
     query = "SELECT " + ", ".join(f"lower(hex({row['sql']})) AS k{i}" for i, row in enumerate(golden))
@@ -109,5 +110,6 @@ def test_what_is_skipped_is_told_of_whole_queries(connect, tmp_path):
         table.explainSkipping(query)
 
 
+@pytest.mark.long
 def test_a_notebook_shows_results(connect, tmp_path):
     check_frames(connect, write_table(connect, tmp_path / "t"))
