@@ -13,21 +13,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 # seconds that the tests of an area may take in `make test` on two cores, which four JVMs with tests share:
-# together a quarter of an hour; an area that needs more marks tests as long, or takes from another
+# together about a quarter of an hour; an area that needs more marks tests as long, or takes from another
+# (docs/contributing/building.md says what each guards)
 BUDGET = {
-    "curve": 130,
+    "curve": 110,
     "core": 1200,
-    "delta": 350,
-    "iceberg": 330,
-    "hudi": 210,
-    "index": 450,
-    "other Spark lines": 230,
-    "S3": 60,
+    "delta": 440,
+    "iceberg": 190,
+    "hudi": 160,
+    "index": 400,
+    "other Spark lines": 180,
+    "S3": 50,
     "HDFS": 10,
     "browser": 30,
-    "python": 600,
-    "connect": 60,
-    "hostile": 90,
+    "python": 430,
+    "connect": 40,
+    "hostile": 80,
 }
 
 
