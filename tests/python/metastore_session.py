@@ -134,7 +134,7 @@ def by_thrift():
 
 
 def embedded():
-    derby = f"jdbc:derby:memory:;databaseName={FOLDER}/metastore;create=true"
+    derby = "jdbc:derby:memory:metastore;create=true"
     spark = session("javax.jdo.option.ConnectionURL", derby)
     spark.sql(f"CREATE TABLE sales.managed USING parquet AS {ROWS}")
     spark.sql(f"CREATE TABLE sales.parts USING parquet PARTITIONED BY (day) AS {ROWS}")
