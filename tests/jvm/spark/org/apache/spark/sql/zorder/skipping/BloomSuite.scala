@@ -24,7 +24,7 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 class BloomSuite extends AnyFunSuite with SkippedScans {
 
-  private def index(path: Path, bloom: String, more: String = ""): Row = {
+  private def index(path: Path, bloom: String, more: String): Row = {
     aged(path)
     spark.sql(s"ZORDER INDEX '$path' WITH (bloom = '$bloom'$more)").head()
   }

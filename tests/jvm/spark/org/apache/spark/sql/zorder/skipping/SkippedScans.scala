@@ -19,9 +19,10 @@ trait SkippedScans extends UncompiledQueries with AdaptiveSparkPlanHelper { this
       ()
     }
 
-  protected def index(path: Path): Unit = {
+  protected def index(path: Path, columns: String*): Unit = {
     aged(path)
-    val _ = spark.sql(s"ZORDER INDEX '$path'")
+    val of = if (columns.isEmpty) "" else columns.mkString(" COLUMNS (", ", ", ")")
+    val _ = spark.sql(s"ZORDER INDEX '$path'$of")
   }
 
   /** Queries that do next to nothing: compiling them costs more than running them. */

@@ -10,13 +10,6 @@ import sparkzorder.SameOnAllLines
 /** Queries of plain Parquet tables that have a statistics index. */
 class SkippingSuite extends AnyFunSuite with SkippedScans {
 
-  private def index(path: Path, columns: String*): Unit = {
-    aged(path)
-    val of = if (columns.isEmpty) "" else columns.mkString(" COLUMNS (", ", ", ")")
-    assert(spark.sql(s"ZORDER INDEX '$path'$of").head().getAs[String]("status") === "INDEXED")
-    ()
-  }
-
   /** Ten files of a thousand ids each. */
   private def ids(path: Path): Unit = spark.range(0, 10000, 1, 10).selectExpr(
     "id",
