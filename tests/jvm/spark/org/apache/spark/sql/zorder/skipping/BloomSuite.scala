@@ -272,7 +272,7 @@ class BloomSuite extends AnyFunSuite with SkippedScans {
         "array(id) arr",
         "named_struct('f', id) st",
         "id part").write.partitionBy("part").parquet(path.toString)
-      def refused(bloom: String): String = intercept[ZOrderException](index(path, bloom)).getMessage
+      def refused(bloom: String): String = intercept[ZOrderException](index(path, bloom, "")).getMessage
       assert(refused("idd").contains("no column idd to make Bloom filters of. Did you mean dd?"))
       assert(refused("dd").contains("dd (DOUBLE) can have no Bloom filters: 0.0 and -0.0 are equal"))
       assert(refused("flag").contains("two values only"))
