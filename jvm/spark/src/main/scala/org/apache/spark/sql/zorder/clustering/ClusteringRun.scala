@@ -295,7 +295,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     val which = if (selected.kept.isEmpty) "All" else "These"
     nothingToDo(
       s"$which ${selected.files.length} files are in this layout already; " +
-        s"FULL rewrites them all the same.$logNotRead${selected.summary}",
+        s"FULL rewrites them anyway.$logNotRead${selected.summary}",
       selected.considered,
       selected.considered)
   }

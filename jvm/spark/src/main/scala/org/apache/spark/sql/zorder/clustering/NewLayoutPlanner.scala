@@ -117,7 +117,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         context,
         RunStatus.NoGain,
         s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
-          s"FULL or WITH (force = true) does it all the same.$notes",
+          s"FULL or WITH (force = true) does it anyway.$notes",
         BatchMetrics.planned(context, selected.considered, rewrite),
         rewrite.layout,
         Some(forecast),

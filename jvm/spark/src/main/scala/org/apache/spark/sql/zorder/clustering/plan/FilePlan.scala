@@ -67,7 +67,7 @@ object FilePlan {
       kept,
       target,
       s"$what is smaller than ${FileCount.TooSmall} files of ${HumanReadable.bytes(target)}: there is next to nothing to " +
-        "skip. FULL, WITH (fileCount = 16) or WITH (force = true) does it all the same.")
+        "skip. FULL, WITH (fileCount = 16) or WITH (force = true) does it anyway.")
   }
 }
 
