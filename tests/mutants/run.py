@@ -271,7 +271,8 @@ MUTANTS = [
         "sixteen bytes are above all strings below another",
         f"{PREDICATE}/ConditionAlgebra.scala",
         "case NormalizedBytes(b) => Some(BelowBytes(b))",
-        "case NormalizedBytes(b) => Some(NormalizedBytes((b.init :+ (b.last - 1).toByte) ++ Array.fill(16)(-1.toByte)))",
+        "case NormalizedBytes(b) => "
+        "Some(NormalizedBytes((b.init :+ (b.last - 1).toByte) ++ Array.fill(16)(-1.toByte)))",
     ),
     Mutant(
         "pages that contradict their row group are believed",

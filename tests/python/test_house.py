@@ -172,12 +172,13 @@ def test_imports_go_one_way():
 def test_a_circle_is_found_however_a_package_is_named(tmp_path):
     """Packages that are acyclic only as long as nobody looks into bodies, at braces or at relative names."""
     zorder = "org.apache.spark.sql.zorder"
+    own = f"{zorder}.clustering"
     files = {
-        "clustering/A.scala": f"package {zorder}.clustering\nimport {zorder}.{{table => t, conf}}\nclass A {{ plan.Z }}",
-        "clustering/plan/Z.scala": f"package {zorder}.clustering.plan\nclass Z {{ val a: {zorder}.clustering.A = null }}",
+        "clustering/A.scala": f"package {own}\nimport {zorder}.{{table => t, conf}}\nclass A {{ plan.Z }}",
+        "clustering/plan/Z.scala": f"package {own}.plan\nclass Z {{ val a: {own}.A = null }}",
         "table/B.scala": f"package {zorder}.table\nclass B {{ def b() = {{\n  import {zorder}.stats._\n}} }}",
         "stats/C.java": f"package {zorder}.stats;\nclass C {{ {zorder}.table.B b; }}",
-        "conf/D.scala": f'package {zorder}.conf\n// {zorder}.clustering\nclass D {{ val clustering = "{zorder}.clustering.A" }}',
+        "conf/D.scala": f'package {zorder}.conf\n// {own}\nclass D {{ val clustering = "{own}.A" }}',
     }
     for name, text in files.items():
         path = tmp_path / "jvm" / name
