@@ -13,7 +13,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 import tables
 from left import pytest_deselected  # noqa: F401  (a hook)
 from oracle import Walk
-from support import UNCOMPILED
 
 # of so many cases `make test` takes one, always the same ones; `make test-all` takes all
 SHARE = 4
@@ -38,7 +37,6 @@ def session(tmp_path_factory):
         spark__sql__parquet__int96RebaseModeInWrite="CORRECTED",
         spark__sql__parquet__datetimeRebaseModeInWrite="CORRECTED",
         **tables.QUICK_START,
-        **{key.replace(".", "__"): value for key, value in UNCOMPILED.items()},
     )
     yield spark
     spark.stop()

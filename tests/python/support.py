@@ -11,13 +11,6 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent.parent
 SHARED = TOP / "tests" / "shared"
 
-# in `make test`: compiling a query over a small table takes longer than running it
-UNCOMPILED = (
-    {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-    if os.environ.get("SHORT_TESTS") == "1"
-    else {}
-)
-
 
 def plain_builder(folder):
     """A local session without spark-zorder: small, quiet, with everything in a temporary folder."""
@@ -29,7 +22,6 @@ def plain_builder(folder):
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "4")
         .config("spark.sql.session.timeZone", "UTC")
-        .config(map=UNCOMPILED)
         .config("spark.driver.memory", "1g")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")

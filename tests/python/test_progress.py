@@ -10,7 +10,6 @@ import sys
 import threading
 
 import pytest
-from support import UNCOMPILED
 
 pytestmark = pytest.mark.same_on_all_lines
 
@@ -28,7 +27,6 @@ def test_the_steps_appear_on_a_terminal_though_java_has_no_console(table):
     """The setting stays as it is by default, so that it is the JVM that finds the terminal."""
     terminal, other_end = pty.openpty()
     settings = ["spark.zorder.progress.show=auto", "spark.zorder.fileCount=4", "spark.ui.enabled=false"]
-    settings += [f"{key}={value}" for key, value in UNCOMPILED.items()]
     command = [sys.executable, "-m", "spark_zorder", "optimize", table, "--by", "a,b", "--dry-run", "--json"]
     command += ["--master", "local[1]", "--option", "force=true"]
     command += [word for setting in settings for word in ("--conf", setting)]

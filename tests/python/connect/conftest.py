@@ -4,7 +4,6 @@ may exist beside it."""
 from __future__ import annotations
 
 import pytest
-from support import UNCOMPILED
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +17,6 @@ def connect(tmp_path_factory):
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "4")
         .config("spark.sql.session.timeZone", "UTC")
-        .config(map=UNCOMPILED)
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("connect") / "warehouse"))
