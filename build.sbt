@@ -112,10 +112,12 @@ def inSeveralJvms(line: SparkLine): Setting[_] = Test / testGrouping := {
   val delta = """.*\.table\.delta\..*""".r
   val formats = """.*\.table\.(iceberg|hudi)\..*""".r
   val reading = """.*\.zorder\.(skipping|insight|querylog|clustering\.sort|expr)\..*""".r
+  val running = """.*\.zorder\.clustering\..*""".r
   def group(test: TestDefinition): String = test.name match {
     case delta() => if (line == firstFull) "delta" else "formats"
     case formats(_) => "formats"
     case reading(_) if line == firstFull => "reading"
+    case running() if line == firstFull => "running"
     case _ => "writing"
   }
   (Test / definedTests).value.groupBy(group).toSeq.map { case (name, tests) =>

@@ -86,6 +86,6 @@ class FileMatchSuite extends AnyFunSuite {
       if (mayMatch && wholly) inside += 1
       if (!mayMatch) refuted += 1
     }
-    assert(inside > files / 10 && refuted > files / 10, s"$inside $refuted")
+    assert(inside > files / 20 && refuted > files / 20, s"$inside $refuted")
   }
 }
