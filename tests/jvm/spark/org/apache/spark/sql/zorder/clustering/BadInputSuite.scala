@@ -38,7 +38,7 @@ class BadInputSuite extends AnyFunSuite with RunFixture {
       no(s"ZORDER TABLE $t BY (a, b, A) $options", "named twice")
       no(s"ZORDER TABLE $t BY (st.f, st.f) $options", "named twice")
       no(s"ZORDER TABLE $t BY (a, p) $options", "p is a partition column")
-      no(s"ZORDER TABLE $t BY (rand()) $options", "another value at every run")
+      no(s"ZORDER TABLE $t BY (rand()) $options", "not deterministic")
       no(s"ZORDER TABLE $t BY (sum(a)) $options", "sum(a)")
       no(s"ZORDER TABLE $t BY (a +) $options", "a +")
       no(s"ZORDER TABLE $t $options", "BY (a, b)", "zorder.by")
