@@ -79,3 +79,8 @@ def version(text):
 def paragraphs(name):
     """The cases of a file of SQL: its paragraphs behind the first one, which says what the file is."""
     return [text.strip() for text in (SHARED / "sql" / name).read_text().split("\n\n")[1:] if text.strip()]
+
+
+def condition(error):
+    """The name of an error's condition: pyspark 4 calls it so, and pyspark 3.5 an error class."""
+    return (getattr(error, "getCondition", None) or error.getErrorClass)()

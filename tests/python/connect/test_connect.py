@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 import spark_zorder
 from frames import check_frames
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as sf
 from spark_zorder import ZOrderTable, _session
 from spark_zorder import functions as zf
 from spark_zorder._errors import SetupError
-from support import digest, golden_keys, write_table
+from support import condition, digest, golden_keys, write_table
 
 
 def test_it_is_connect(connect):
@@ -53,6 +54,15 @@ def test_a_table_from_optimize_to_remove(connect, tmp_path):
     table.rollback().collect()
     table.remove().collect()
     assert digest(connect, path) == rows
+
+
+def test_an_error_keeps_its_condition(connect, tmp_path):
+    table = write_table(connect, tmp_path / "t", rows=100)
+    with pytest.raises(AnalysisException) as raised:
+        connect.sql(f"ZORDER TABLE '{table}' BY (a, nosuch)").collect()
+    e = raised.value
+    assert (condition(e), e.getSqlState()) == ("ZORDER_COLUMN_NOT_FOUND.IN_TABLE", "42703")
+    assert e.getMessageParameters()["column"] == "nosuch"
 
 
 def test_what_needs_a_jvm_is_refused_in_one_sentence(connect):
