@@ -5,6 +5,7 @@ import org.apache.iceberg.data.{GenericFileWriterFactory, GenericRecord}
 import org.apache.iceberg.encryption.EncryptedFiles
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines
 
@@ -69,29 +70,63 @@ class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
       assert(tasks(t).length == 3 && spark.table(t).count() == 3500 - gone.length)
     }
 
-  test("equality deletes, as other engines write them", SameOnAllLines) {
-    val t = filled("equality", 2)
+  /** Commits an equality delete of all rows with these values of `b`, as other engines do. */
+  private def deleteEqual(t: String, values: Int*): Unit = {
     val table = load(t)
     val schema = table.schema.select("b")
     val factory = new GenericFileWriterFactory.Builder(table).equalityFieldIds(
       Array(schema.findField("b").fieldId)).equalityDeleteRowSchema(schema)
       .deleteFileFormat(FileFormat.PARQUET).build()
     val out = EncryptedFiles.plainAsEncryptedOutput(
-      table.io.newOutputFile(table.location + "/data/equality-delete.parquet"))
+      table.io.newOutputFile(s"${table.location}/data/equality-delete-${values.mkString("-")}.parquet"))
     val writer = factory.newEqualityDeleteWriter(out, table.spec, null)
     val record = GenericRecord.create(schema)
-    Seq(5, 50).foreach { b =>
+    values.foreach { b =>
       record.setField("b", b)
       writer.write(record)
     }
     writer.close()
     table.newRowDelta().addDeletes(writer.toDeleteFile).commit()
     sql(s"REFRESH TABLE $t")
+  }
+
+  test("equality deletes, as other engines write them", SameOnAllLines) {
+    val t = filled("equality", 2)
+    deleteEqual(t, 5, 50)
     val before = content(t)
     assert(before.length < 4000 && spark.table(t).where("b IN (5, 50)").isEmpty)
     assert(status(cluster(t, "a, b")) == "DONE")
     assert(content(t) == before)
   }
+
+  // apache/iceberg#10312: Iceberg drops deletes that are older than all data files that were there before a commit
+  for (version <- 2 to 3; appended <- Seq(true, false))
+    test(
+      s"equality deletes that arrive during a run apply to its files: version $version, appends $appended",
+      SameOnAllLines +: LongTest.unless(version == 2): _*) {
+      val t = filled(s"meanwhile_${version}_$appended", version)
+      def others(values: Int*): Unit = values.foreach { b =>
+        deleteEqual(t, b)
+        if (appended) sql(s"INSERT INTO $t VALUES (${5000 + b}, 0, $b)")
+      }
+      var places = Seq("iceberg-commit" -> Seq(5, 50, 51), "iceberg-later-deletes" -> Seq(7, 8))
+      CrashPoint.meanwhile = (at: String) =>
+        places.headOption.filter(_._1 == at).foreach { case (_, values) =>
+          places = places.tail
+          others(values: _*)
+        }
+      val kept = spark.table(t).count() - spark.table(t).where("b IN (5, 50, 51, 7, 8)").count()
+      assert(status(cluster(t, "a, b")) == "DONE" && places.isEmpty)
+      val found =
+        spark.table(t).where("b IN (5, 50, 51, 7, 8)").select("id").collect().map(_.getLong(0)).sorted
+      assert(found.toSeq == (if (appended) Seq(5005L, 5007L, 5008L, 5050L, 5051L) else Nil))
+      assert(spark.table(t).count() == kept + found.length)
+      // and the table goes on
+      val before = content(t)
+      assert(
+        status(sql(s"ZORDER TABLE $t FULL BY (b, a) WITH (fileCount = 4, force = true)").head()) == "DONE")
+      assert(content(t) == before)
+    }
 
   test("UPDATE and MERGE go on after a run", SameOnAllLines) {
     val t = filled("updated", 2)

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import java.util.{HashMap => JHashMap, Map => JMap}
 
+import scala.annotation.tailrec
 import scala.collection.JavaConverters._
 import scala.util.{Failure, Success, Try}
 import scala.util.control.NonFatal
@@ -10,6 +11,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{
   BaseTable,
   DataFile => IcebergFile,
+  DeleteFile,
   FileScanTask,
   HasTableOperations,
   Snapshot,
@@ -30,8 +32,8 @@ import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartNumb
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
- * A rewrite that ends in a `replace` commit. Rows that others append meanwhile stay. If somebody deleted rows of the
- * rewritten files or replaced these files, Iceberg refuses the commit.
+ * A rewrite that ends in a `replace` commit. Rows that others append meanwhile stay, and so do their equality deletes.
+ * If somebody otherwise deleted rows of the rewritten files or replaced these files, Iceberg refuses the commit.
  */
 final private[iceberg] class IcebergWrite(
     opened: IcebergClusterTable,
@@ -91,17 +93,29 @@ final private[iceberg] class IcebergWrite(
     opened.state.pending.committed(request, committed())
   }
 
-  private def replace(request: CommitRequest): Unit = {
-    val rewrite = table.newRewrite().validateFromSnapshot(start.snapshotId)
+  /** Deletes that Iceberg would drop, though they apply to the rewritten rows, are written to the table once more. */
+  @tailrec
+  private def replace(request: CommitRequest, later: Seq[DeleteFile] = Nil, left: Int = 10): Unit = {
+    val rewrite = LaterDeletes.guarded(table, start, opened.branch).newRewrite()
+      .validateFromSnapshot(start.snapshotId)
       // deletes that are committed after the rows were read apply to the rewritten rows too
       .dataSequenceNumber(start.sequenceNumber)
     val inputs = request.inputs.map(f => tasks(f.path))
     inputs.foreach(t => rewrite.deleteFile(t.file))
     inputs.flatMap(_.deletes.asScala).filter(ContentFileUtil.isDV).foreach(dv => rewrite.deleteFile(dv))
+    later.foreach(d => rewrite.deleteFile(d).addFile(d, d.dataSequenceNumber))
     written.values.foreach(rewrite.addFile(_))
     IcebergWrite.summary(request.record).foreach { case (key, value) => rewrite.set(key, value) }
     opened.branch.foreach(rewrite.toBranch)
-    rewrite.commit()
+    val dropped =
+      try {
+        rewrite.commit()
+        Nil
+      } catch { case lost: LaterDeletes.Dropped if left > 0 => lost.files }
+    if (dropped.nonEmpty) {
+      CrashPoint.hit("iceberg-later-deletes")
+      replace(request, later ++ dropped, left - 1)
+    }
   }
 
   /** The commit failed, or only its answer was lost: the snapshots tell. */

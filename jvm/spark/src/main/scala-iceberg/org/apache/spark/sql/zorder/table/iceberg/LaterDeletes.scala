@@ -1,0 +1,89 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.{
+  BaseTable,
+  DeleteFile,
+  HasTableOperations,
+  ManifestFile,
+  ManifestFiles,
+  Snapshot,
+  SnapshotRef,
+  Table,
+  TableMetadata,
+  TableOperations
+}
+import org.apache.iceberg.encryption.EncryptionManager
+import org.apache.iceberg.exceptions.ValidationException
+import org.apache.iceberg.io.{FileIO, LocationProvider}
+
+/**
+ * The delete files that others committed after the snapshot `start`, from which a run read its rows.
+ *
+ * Rewritten files keep the sequence number of `start`, so that such deletes apply to them, too. But a commit of Iceberg
+ * drops each delete file that is older than all data files of the snapshot before it, and does not look at the files
+ * that it adds itself (apache/iceberg#10312): the deleted rows would be there again. Iceberg may also read the table
+ * again within a commit. So the check is where the metadata is replaced.
+ */
+private[iceberg] object LaterDeletes {
+
+  /** A commit would have dropped these. */
+  final class Dropped(val files: Seq[DeleteFile])
+      extends ValidationException("The commit drops later deletes: %s", files.map(_.location).mkString(", "))
+
+  /** The table, whose commits fail with [[Dropped]] instead of dropping a later delete. */
+  def guarded(table: Table, start: Snapshot, branch: Option[String]): Table = {
+    val own = table.asInstanceOf[HasTableOperations].operations
+    new BaseTable(new Guarded(own, start, branch.getOrElse(SnapshotRef.MAIN_BRANCH)), table.name)
+  }
+
+  final private class Guarded(own: TableOperations, start: Snapshot, branch: String) extends TableOperations {
+    override def current(): TableMetadata = own.current()
+    override def refresh(): TableMetadata = own.refresh()
+    override def io(): FileIO = own.io()
+    override def encryption(): EncryptionManager = own.encryption()
+    override def metadataFileLocation(name: String): String = own.metadataFileLocation(name)
+    override def locationProvider(): LocationProvider = own.locationProvider()
+    override def temp(uncommitted: TableMetadata): TableOperations = own.temp(uncommitted)
+    override def newSnapshotId(): Long = own.newSnapshotId()
+    override def requireStrictCleanup(): Boolean = own.requireStrictCleanup()
+
+    override def commit(base: TableMetadata, next: TableMetadata): Unit = {
+      val dropped = lost(base, manifests(base), manifests(next))
+      if (dropped.nonEmpty) throw new Dropped(dropped)
+      own.commit(base, next)
+    }
+
+    private def manifests(metadata: TableMetadata): Seq[ManifestFile] =
+      Option(metadata.ref(branch)).toSeq
+        .flatMap(ref => metadata.snapshot(ref.snapshotId).deleteManifests(own.io()).asScala)
+
+    private def lost(
+        base: TableMetadata,
+        before: Seq[ManifestFile],
+        after: Seq[ManifestFile]): Seq[DeleteFile] = {
+      val same = before.map(_.path).toSet.intersect(after.map(_.path).toSet)
+      def changed(manifests: Seq[ManifestFile]): Seq[DeleteFile] =
+        manifests.filterNot(m => same(m.path)).flatMap(live(base, _))
+      // a manifest is never older than its files
+      val later = changed(before.filter(_.sequenceNumber > start.sequenceNumber))
+        .filter(_.dataSequenceNumber > start.sequenceNumber)
+      if (later.isEmpty) later
+      else {
+        val kept = changed(after).map(place).toSet
+        later.filterNot(d => kept(place(d)))
+      }
+    }
+
+    private def live(metadata: TableMetadata, manifest: ManifestFile): Seq[DeleteFile] = {
+      val reader = ManifestFiles.readDeleteManifest(manifest, own.io(), metadata.specsById)
+      try reader.asScala.map(_.copy()).toList
+      finally reader.close()
+    }
+
+    /** Deletion vectors share files. */
+    private def place(file: DeleteFile): (String, Option[Long]) =
+      (file.location, Option(file.contentOffset).map(o => o: Long))
+  }
+}
