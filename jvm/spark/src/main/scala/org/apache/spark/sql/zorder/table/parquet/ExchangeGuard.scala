@@ -122,14 +122,17 @@ final case class ExchangeGuard(session: SparkSession) extends Rule[LogicalPlan] 
   private def quiet(table: CatalogTable): CommitMarks = {
     val end = System.nanoTime + CommitWait.of(classic) * 1000000L
     var now = fresh(table)
+    var late = false
     while (now.exchanging.exists(underWay(table, _))) {
-      if (System.nanoTime > end)
+      if (late)
         refuse(
           "ZORDER_RETRY_QUERY.EXCHANGE_NOT_DONE",
           "table" -> table.identifier.unquotedString,
           "seconds" -> CommitWait.of(classic) / 1000,
           "setting" -> CommitWait.Key)
-      Thread.sleep(PollMs)
+      // when the time is over, the last look counts: this one may have finished a dead run, however long that took
+      late = System.nanoTime > end
+      if (!late) Thread.sleep(PollMs)
       now = fresh(table)
     }
     now.over
