@@ -95,6 +95,8 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture {
       val r = stage(table, table.files(), "r2")
       assert(crashAt("moved-old")(r.commit()), "the point was not reached")
       val session = spark.newSession()
+      // the time that it takes to finish a dead run is no time of waiting
+      session.conf.set("spark.zorder.commit.waitSeconds", "0")
       val plan = ExchangeGuard(session)(session.table("t").queryExecution.analyzed)
       val found = plan.collect { case l: LogicalRelation => l.relation }
         .collect { case relation: HadoopFsRelation => relation.location.inputFiles.toSeq }
