@@ -24,7 +24,9 @@ TYPE = re.compile(r"^(?:[\w\[\]@]+ +)*(?:class|object|trait) +(\w+)", re.M)
 
 def texts(commit: str) -> dict[str, str]:
     """The main sources at a commit, by path."""
-    packed = subprocess.run(["git", "archive", commit, *SCALA, PYTHON], check=True, capture_output=True).stdout
+    packed = subprocess.run(
+        ["git", "archive", commit, *SCALA, PYTHON], check=True, capture_output=True
+    ).stdout
     with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
         members = [m for m in tar if m.isfile() and m.name.endswith((".scala", ".py"))]
         return {m.name: tar.extractfile(m).read().decode() for m in members}
