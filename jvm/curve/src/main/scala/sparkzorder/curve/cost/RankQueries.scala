@@ -49,7 +49,7 @@ final class RankQueries(val ranges: Array[Array[RankRanges]], val weights: Array
 
 object RankQueries {
 
-  /** Nobody knows what is asked. */
+  /** No queries are known. */
   val none: RankQueries = new RankQueries(Array.empty, Array.empty)
 
   /** Conjunctions that no row meets are left out; an interval that is the wrong way round is empty. */

@@ -105,7 +105,7 @@ class NoGainSuite extends AnyFunSuite with RunFixture {
     table(numbers(20000).repartition(4)) { path =>
       done(zorder(path, s"BY (a, b) $small"))
       spark.sql(s"ZORDER REMOVE '$path'").collect()
-      noGain(path, s"BY (a, b) $small", "The files are as good as in layout already")
+      noGain(path, s"BY (a, b) $small", "The files are close to the best layout already")
     }
   }
 }

@@ -130,7 +130,7 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       refused(
         path,
         s"ZORDER TABLE '$path' BY (id + 1) WITH (worstFiles = 0.5, force = true)",
-        "none of expressions")
+        "no bounds of expressions")
     }
   }
 

@@ -21,7 +21,7 @@ object ClusterDataFrame {
   private val PagesPerFile = 64.0
 
   /**
-   * The same rows, partition p holding file p of a fitted layout, in order.
+   * Arranges the rows by a layout that it fits: partition p holds the rows of file p, in order.
    *
    * @param files
    *   number of partitions, so of files that `write` makes

@@ -18,7 +18,7 @@ object SessionKeys {
     .booleanConf.createWithDefault(false)
 
   val ShowProgress: Setting[String] = Setting.build("spark.zorder.progress.show")
-    .doc("Whether a run says its steps on standard error, too: auto means on a terminal.")
+    .doc("Whether a run prints its steps to standard error, too: auto means on a terminal.")
     .wordConf("true", "false", "auto").createWithDefault("auto")
 
   val SortEnabled: Setting[Boolean] = Setting.build("spark.zorder.sort.enabled")

@@ -54,8 +54,8 @@ object ZOrderOption {
     "keep, move",
     "keep",
     "Where the new files of a plain Parquet table of the catalog go. keep: directories are exchanged in place, on a " +
-      "local disk and HDFS. move: into new directories, which the catalog then names; on an object store the only " +
-      "way, so it has to be said once. The table keeps it as a property.",
+      "local disk and HDFS. move: into new directories, which the catalog then names; an object store " +
+      "allows only this, so say it once. The table keeps it as a property.",
     (o, key, v) => o.copy(location = OptionValue.oneOf(key, v, Seq("keep", "move")))
   )
 
@@ -102,7 +102,7 @@ object ZOrderOption {
       "keep, micros",
       "keep",
       "How timestamps are written: as the input files have them, or in microseconds. INT96 has no " +
-        "statistics, so clustering by such a column needs micros, but for Delta, whose log has bounds.",
+        "statistics, so clustering by such a column needs micros, except on Delta, whose log has bounds.",
       (o, key, v) => o.copy(timestampType = OptionValue.oneOf(key, v, Seq("keep", "micros")))
     ),
     ZOrderOption(

@@ -10,9 +10,9 @@ import org.apache.spark.sql.types.MetadataBuilder
  * query around it does not need, so that the scan may leave out files of such rows; a scan that does not know it
  * reads them all.
  *
- * It speaks of the columns of one scan. Spark infers filters from filters: from `p(a)` and `a = b` it makes `p(b)`,
- * which may be a column of another table. So the columns inside carry a sign in their metadata. Whoever puts another
- * column in its place takes the sign away, and the scan does not listen any more.
+ * It holds for the columns of one scan only. Spark infers filters from filters: from `p(a)` and `a = b` it makes `p(b)`,
+ * where `b` may be a column of another table. So the columns inside carry a sign in their metadata. A rule that
+ * replaces a column removes the sign with it, and the scan then ignores the predicate.
  */
 trait AlwaysTrue extends Predicate {
 

@@ -28,7 +28,7 @@ object Footers {
   }
 
   /**
-   * The same, but reads only files whose footers are not known yet.
+   * Reads as `read` does, but only files whose footers are not known yet.
    *
    * @param known
    *   footers read before, with the same columns; a file that has changed since is read again
@@ -108,7 +108,7 @@ private[stats] object FooterJob {
     }
   }
 
-  /** Of a job that fails at a file, what its task said of the file. */
+  /** Runs a job. If it fails at a file, the error is what its task said of the file. */
   private def refused[T](job: => T): T =
     try job
     catch {

@@ -477,7 +477,7 @@ final private[clustering] class NoGain(forecast: Forecast, plan: FilePlan, fitte
   }
 
   private def inLayout: Option[String] =
-    if (isNear) Some("the files are as good as in layout already") else None
+    if (isNear) Some("the files are close to the best layout already") else None
 
   private def isNear: Boolean = forecast.nowToBound < NoGain.Near
 }

@@ -48,7 +48,7 @@ private[zorder] object UnreadableFiles {
       .orElse(ofTask(table, e, causes)).orElse(stopped(table, e, causes))
   }
 
-  /** Of a task, which has read a footer. */
+  /** The refusal of a task that has read a footer. */
   private def ours(causes: Seq[Throwable]): Option[ZOrderException] =
     causes.collectFirst { case ours: ZOrderException => ours }
 

@@ -279,7 +279,7 @@ private object Tiers {
     powerOfTwo(math.round(log2(math.max(1.0, wanted))).toInt, cells)
   }
 
-  /** The same, if so many files across cells stay beside it. */
+  /** The number of files to append, if `others` files across cells stay beside them. */
   def files(bytes: Long, total: Long, cells: Int, others: Int): Int = {
     val room = math.max(1.0, MostFiles * cells - others)
     math.min(files(bytes, total, cells), powerOfTwo(log2(room).toInt, cells))

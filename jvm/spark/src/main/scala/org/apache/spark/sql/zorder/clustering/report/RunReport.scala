@@ -102,7 +102,7 @@ final case class RunMetrics(
     stepMs: Map[String, Long] = Map.empty) {
 
   /**
-   * Those of two batches of one statement, which has considered the same files twice. Files that the first
+   * The metrics of two batches of one statement, which has considered the same files twice. Files that the first
    * added and the second removed count for neither.
    */
   def and(later: RunMetrics): RunMetrics =
@@ -285,7 +285,7 @@ object OtherReport {
   private val Better = "GETS BETTER"
   private val Same = "STAYS"
 
-  /** A change of less than this is none to speak of. */
+  /** A smaller change counts as none. */
   private val Step = 0.1
 
   val schema: StructType = new StructType()

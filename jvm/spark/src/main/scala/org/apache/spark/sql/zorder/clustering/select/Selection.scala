@@ -218,8 +218,8 @@ private[zorder] object WhereCondition {
 }
 
 /**
- * Of the files of a selection the few that cause most of what look-ups read in vain, partition by partition, by the
- * same count as the audit's `avoidable_files`.
+ * Picks the few files of a selection that cause most of the unnecessary reads of look-ups, partition by partition, by
+ * the same count as the audit's `avoidable_files`.
  *
  * @param session
  *   the pinned one: footers are read in it

@@ -115,7 +115,7 @@ private[advise] object Reasons {
   def cluster(columns: Seq[String], shares: AdviceShares, lossByLast: Double, basis: String): String = {
     val loss =
       if (columns.size < 2 || lossByLast < Worthwhile) ""
-      else s"; ${columns.last} costs the queries that do not ask of it ${HumanReadable.share(lossByLast)}"
+      else s"; ${columns.last} costs the queries that do not filter by it ${HumanReadable.share(lossByLast)}"
     s"Clustered by ${columns.mkString(", ")}, a query reads ${read(shares)}, and ${HumanReadable.share(shares.sorted)} after " +
       s"the best plain sort$loss$basis."
   }

@@ -161,7 +161,7 @@ private[advise] object CandidateColumns {
     names.take(MostScreened).flatMap(column(session, table, _))
   }
 
-  /** To ask a log for its columns without rows at hand. */
+  /** A sample without rows, to ask a log for its columns. */
   private val NoRows = Sample(IndexedSeq(LongSample(Array.emptyLongArray, Array.emptyBooleanArray)))
 }
 

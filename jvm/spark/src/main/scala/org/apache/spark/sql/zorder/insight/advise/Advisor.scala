@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.querylog.QueryLog
  * partitioned table is judged by its largest partition, since a run lays each one out by itself.
  *
  * @param log
- *   its queries on this table; None where nobody knows what is asked
+ *   its queries on this table; None without a log
  */
 final class Advisor private (
     user: ClassicSession,

@@ -89,7 +89,7 @@ private[zorder] object FilterAudit {
 }
 
 /**
- * Of one file's pages those that are read.
+ * The pages of one file that are read.
  *
  * @param considered
  *   the pages of the columns of the filter
@@ -102,7 +102,7 @@ private object OpenedPages {
 
   /**
    * @param columns
-   *   numbers of those that the filter speaks of
+   *   numbers of the columns that the filter names
    * @param groups
    *   rows of each row group, and whether it is read at all
    */

@@ -36,7 +36,7 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
     of(session, session.sessionState.sqlParser.parsePlan(text))
 
   /**
-   * The same of a plan that is parsed or analysed.
+   * The rows for a plan that is parsed or analysed.
    *
    * @param only
    *   rows of this table's scans only

@@ -93,7 +93,7 @@ final class ColumnBlooms(
   @volatile private var broken = Set.empty[BloomSegment]
 
   /**
-   * Those of the files that may hold a value that meets the condition, or a NULL where that is asked.
+   * Keeps the files that may hold a value that meets the condition, or a NULL if the condition allows one.
    *
    * @param found
    *   the files that the ranges leave; not changed

@@ -34,11 +34,11 @@ final class StatisticsIndex(
   private lazy val byMeaning: Map[String, Int] =
     columns.indices.flatMap(c => columns(c).expression.map(_.meaning -> c)).toMap
 
-  /** Ranges of the column that a filter names; None where the index has none that speak of it. */
+  /** Ranges of the column that a filter names; None if the index has none for it. */
   def rangesOf(sql: String, dataType: DataType): Option[ColumnRanges] =
     numberOf(sql, dataType).flatMap(ranges)
 
-  /** Bloom filters of the column that a filter names; None where the index has none that speak of it. */
+  /** Bloom filters of the column that a filter names; None if the index has none for it. */
   def bloomsOf(sql: String, dataType: DataType): Option[ColumnBlooms] =
     numberOf(sql, dataType).flatMap(blooms.columns.get)
 

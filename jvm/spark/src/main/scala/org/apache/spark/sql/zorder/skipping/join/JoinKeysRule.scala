@@ -62,7 +62,7 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
       }
     }
 
-  /** The column of a scan below that would listen; without one, the keys need not be read. */
+  /** The column of a scan below that can use the keys; without one, the keys need not be read. */
   private def scanned(
       plan: LogicalPlan,
       a: Attribute,
@@ -235,8 +235,9 @@ private object BroadcastKeys {
 final private[join] class GrowingRange(dataType: DataType, normalize: Any => NormalizedValue) {
 
   /**
-   * From the least of the values to the greatest. A range only grows: once that of some values helps nobody, the rest
-   * are not read, which may be millions. It is asked after `first` values, and whenever these have doubled.
+   * The range from the least to the greatest value. A range only grows: once the range of some values skips no file,
+   * the other values, which may be millions, are not read. `helps` is asked after `first` values, and whenever their
+   * number has doubled.
    *
    * @param values
    *   at least one, none NULL

@@ -43,7 +43,7 @@ final case class FilterRanges private (all: IndexedSeq[FilterConjunction]) {
 
   def or(that: FilterRanges): FilterRanges = FilterRanges.of(all ++ that.all)
 
-  /** One conjunction around all; what they do not all speak of is free in it. */
+  /** One conjunction around all of them. Columns that some of them leave open are open in it. */
   private def cover: FilterRanges = {
     val columns = all.map(_.conditions.keySet).reduceOption(_ intersect _).getOrElse(Set.empty[FilterColumn])
     FilterRanges.of(Vector(FilterConjunction(columns.map { c =>

@@ -87,7 +87,7 @@ final class SkippingFileIndex(
     }
   }
 
-  /** The columns of the index that the expressions speak of. */
+  /** The columns of the index that the expressions name. */
   private[skipping] def columns(expressions: Seq[Expression]): Seq[String] = {
     val stored =
       expressions.flatMap(ColumnPath.within).distinct.flatMap(p => index.numberOf(ColumnPath.sql(p)))

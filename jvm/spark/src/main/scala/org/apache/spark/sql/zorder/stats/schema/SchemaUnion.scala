@@ -129,7 +129,7 @@ object SchemaUnion {
     case _ => None
   }
 
-  /** Of files of a table that Spark failed at without saying why: what is wrong with the first that we would refuse. */
+  /** What is wrong with the first file that we would refuse, for a table that Spark failed at without a reason. */
   def refusal(session: ClassicSession, table: String, files: Seq[DataFile]): Option[ZOrderException] =
     try {
       val footers = Footers.read(session, files)

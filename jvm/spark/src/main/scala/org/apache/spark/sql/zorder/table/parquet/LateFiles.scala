@@ -135,7 +135,7 @@ private[zorder] object LateFiles {
   /** Copies appended files into the table. */
   def carry(table: ParquetTable): Unit = carryAll(table, find(table))
 
-  /** The same, of what `find` has just found. */
+  /** Copies appended files into the table, from those that `find` has just found. */
   def carryAll(table: ParquetTable, found: Seq[LateDataFile]): Unit = {
     ask(table, found)
     // a directory that is exchanged is away for a moment, in which a committer may make it anew

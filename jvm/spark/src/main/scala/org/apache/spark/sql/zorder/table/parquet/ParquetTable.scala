@@ -309,7 +309,8 @@ private[zorder] class PathParquetTable(
 }
 
 /**
- * The same for a table whose partitions are in the catalog: what the catalog does not name is no part of the table.
+ * A table whose directories are exchanged and whose partitions are in the catalog. A partition that the catalog does
+ * not name is no part of the table.
  *
  * @param entry
  *   the table in the catalog
