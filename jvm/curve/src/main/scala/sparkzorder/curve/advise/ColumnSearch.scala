@@ -65,7 +65,7 @@ final class ColumnSearch(
     }
   }
 
-  /** By one quick builder on part of the rows: good enough to compare columns. */
+  /** The cost by one quick builder on part of the rows, which is good enough to compare columns. */
   private def quickCost(columns: IndexedSeq[Int]): Double = {
     val tree = SliceTree.build(few.only(columns), queries.only(columns), files)
     heldOut.read(columns, tree, SliceTree.inFile).cost

@@ -188,7 +188,7 @@ final private[build] class ScoredCandidate(
 
   private def costs: Array[Double] = files.indices.map(q => ReadCost.of(files(q), pages(q))).toArray
 
-  /** By how many standard errors of the mean over the queries this costs less than the other. */
+  /** The number of standard errors of the mean over the queries by which this costs less than the other. */
   def surely(that: ScoredCandidate): Double = {
     val gains = costs.zip(that.costs).map { case (mine, its) => its - mine }
     val gain = mean(gains)
@@ -207,7 +207,7 @@ final private[build] class ScoredCandidate(
   def sparesColumns(that: ScoredCandidate, most: Double): Boolean =
     lookUps.indices.forall(c => lookUps(c) <= most * that.lookUps(c))
 
-  /** Both together: the same kind of layout of other rows, costed on other queries. */
+  /** Puts both together: layouts of one kind, of different rows, costed on different queries. */
   def and(that: ScoredCandidate): ScoredCandidate = new ScoredCandidate(
     name,
     inFile,

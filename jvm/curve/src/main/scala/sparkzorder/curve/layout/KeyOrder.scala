@@ -39,7 +39,7 @@ object KeyOrder {
     order
   }
 
-  /** By digit and its value, how many keys have it. */
+  /** How many keys have each value of each digit. */
   private def countsOf(keys: Array[Long], rows: Int): Array[Array[Int]] = {
     val counts = Array.fill(Digits)(new Array[Int](Values))
     var i = 0

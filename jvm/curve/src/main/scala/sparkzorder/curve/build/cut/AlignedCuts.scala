@@ -90,7 +90,7 @@ private[build] object AlignedCuts {
   /** Where the rows of the cell divide as the halves of its files do. */
   val Quantiles: Places = (cell, column) => QuantileCuts.best(cell, column).toSeq
 
-  /** Or as a third of its files does, from either end: rows in clusters have their gaps anywhere. */
+  /** As `Quantiles`, and also at a third of the files from either end: rows in clusters have their gaps anywhere. */
   val Thirds: Places = (cell, column) => {
     val (half, third) = (cell.files / 2, cell.files / 3)
     val leftFiles = Seq(half, third, cell.files - third).distinct.filter(f => f > 0 && f < cell.files)

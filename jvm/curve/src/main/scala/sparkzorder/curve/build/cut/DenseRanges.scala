@@ -26,7 +26,7 @@ final class DenseRanges(sample: RankedSample, blocks: Double, tried: Int) {
     math.max(1, math.min(sample.rows, math.round(sample.rows / math.max(1.0, blocks)).toInt))
   private[this] val centres = Evenly.places(math.min(tried, sample.rows), sample.rows)
 
-  /** By column, the share of the rows that look-ups of its values read; their mean is the bound. */
+  /** For each column the share of the rows that look-ups of its values read; their mean is the bound. */
   def lookUps: IndexedSeq[Double] = {
     def covers(box: RankExtents) = (0 until sample.columns).map(box.cover(sample, _))
     val least = cheapest(box => covers(box).sum).map(covers)

@@ -18,7 +18,7 @@ final private[build] case class ProposedCut(
 /** Grows the tree of a layout: proposes a cut, splits the sampled rows, and continues in both halves. */
 abstract private[build] class TreeGrower {
 
-  /** Whose turn it is first. */
+  /** The column whose turn is first. */
   protected def firstTurn: Int = 0
 
   /** A cut of this cell, or None to leave it as it is. */

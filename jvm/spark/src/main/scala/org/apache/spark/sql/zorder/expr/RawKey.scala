@@ -139,7 +139,7 @@ object RowWords {
   private val Words = "sparkzorder.curve.KeyWords"
   private val Strings = "org.apache.spark.sql.zorder.expr.StringWords"
 
-  /** For types that [[ArgumentCheck]] accepts. */
+  /** The words of a row of these types, which [[ArgumentCheck]] must accept. */
   def apply(dataTypes: Seq[DataType]): RowWords = {
     val types = dataTypes.map { t =>
       Normalization.of(t).getOrElse(throw new IllegalArgumentException(s"${t.sql} has no order"))

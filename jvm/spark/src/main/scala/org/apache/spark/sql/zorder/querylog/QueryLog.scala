@@ -66,7 +66,7 @@ final private class TableMatcher(session: ClassicSession, table: ClusterTable) {
     else full(logged).exists(parts =>
       fullName.exists(alike(_, parts)) || fullName.isEmpty && location(parts).contains(root)))
 
-  /** Without the scheme: the same directory is written with and without it. */
+  /** The path without its scheme, since the same directory is written with and without it. */
   private def place(path: String): String = {
     val uri: URI = new Path(path).toUri
     Option(uri.getAuthority).getOrElse("") + uri.getPath.stripSuffix("/")

@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.querylog.scan.{ColumnStatistics, ScanFinder}
 /** Turns SQL texts into rows of a log. The queries are analysed and optimised in the session, never run. */
 object SqlImport {
 
-  /** In the order of the texts, values included; each query on a table is one row. */
+  /** The queries in the order of the texts, values included; each query on a table is one row. */
   def queries(session: ClassicSession, texts: Seq[String]): Seq[LoggedQuery] = {
     val now = new Timestamp(System.currentTimeMillis())
     val rows = texts.zipWithIndex.flatMap { case (text, i) =>

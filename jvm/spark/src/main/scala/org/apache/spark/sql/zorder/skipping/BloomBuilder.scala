@@ -231,7 +231,7 @@ private object BloomSizeEstimate {
     if (ofSome == 0) all else math.ceil(all.toDouble * made(some) / ofSome).toLong
   }
 
-  /** In lots that the driver can hold the filters of. */
+  /** Splits the files into lots whose filters the driver can hold. */
   def lots(index: StatisticsIndex, files: Seq[FileWithoutBloom]): Seq[Seq[FileWithoutBloom]] = {
     val most = math.max(64L << 20, math.min(256L << 20, Runtime.getRuntime.maxMemory / 8))
     val before = files.scanLeft(0L)((sum, f) => sum + atMost(index, f))

@@ -80,7 +80,7 @@ object Dictionaries {
     !pages.hasNonDictionaryEncodedPages
   }
 
-  /** By the place of the first page behind it; old writers do not say where a dictionary is. */
+  /** Whether the dictionary is small, by the place of the first page behind it: old writers do not say where it is. */
   private def isSmall(chunk: ColumnChunkMetaData): Boolean = {
     val bytes = chunk.getFirstDataPageOffset - chunk.getStartingPos
     bytes > 0 && bytes <= MostBytes

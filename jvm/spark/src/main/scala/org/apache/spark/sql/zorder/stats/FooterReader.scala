@@ -235,7 +235,7 @@ private[stats] object FooterReader {
     !said && read
   }
 
-  /** Where a file that is not encrypted has the column; None where it has not got it, or none that is meant. */
+  /** The path of the column in a file that is not encrypted; None if the file has no column that is meant. */
   def pathOf(meta: FileMetaData, column: StatColumn, caseSensitive: Boolean): Option[Seq[String]] = {
     val keyValues = meta.getKeyValueMetaData.asScala.toMap
     val origin = FileOrigin(Option(meta.getCreatedBy).getOrElse(""), keyValues)
@@ -356,6 +356,6 @@ private object RawBytes {
       case _ => None
     }
 
-  /** Without one, the bytes before compression are those of the values. */
+  /** Whether the values are in a dictionary. Without one, the bytes before compression are those of the values. */
   private def hasDictionary(chunk: ColumnChunkMetaData): Boolean = chunk.getDictionaryPageOffset > 0
 }

@@ -62,10 +62,10 @@ sealed trait StoredAs
 
 object StoredAs {
 
-  /** By its names, which some formats choose themselves. */
+  /** The column is found by its names, which some formats choose themselves. */
   final case class Named(path: Seq[String]) extends StoredAs
 
-  /** By a number in the file's schema, whatever its name was when the file was written. */
+  /** The column is found by a number in the file's schema, whatever its name was when the file was written. */
   final case class Numbered(fieldId: Int) extends StoredAs
 
   /** Metadata key of a field that all files identify by a number. */

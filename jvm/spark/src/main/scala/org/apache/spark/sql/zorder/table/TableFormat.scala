@@ -65,7 +65,7 @@ private[table] object TableFormatRegistry extends Logging {
         catch { case NonFatal(_) | _: LinkageError => None }
     } yield format
 
-  /** In the loader of our own classes, or in that of the session's added jars. */
+  /** Looks in the loader of our own classes, then in that of the session's added jars. */
   private def find(name: String): Option[Class[_]] =
     in(getClass.getClassLoader, name)
       .orElse(Option(Thread.currentThread.getContextClassLoader).flatMap(in(_, name)))
@@ -106,7 +106,7 @@ final private[zorder] case class FormatDescriptor(
     otherLines: String,
     notFound: String) {
 
-  /** In statements (``id.`/data/t` ``), in the build, and as the provider of a table. */
+  /** The name in statements (``id.`/data/t` ``), in the build, and as the provider of a table. */
   val id: String = name.toLowerCase(Locale.ROOT)
 
   /** The format's name with an article, as in "a Delta table". */

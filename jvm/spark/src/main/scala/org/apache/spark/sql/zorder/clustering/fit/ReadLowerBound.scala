@@ -92,7 +92,7 @@ object ReadLowerBound {
       Block(sample.rows, sample.columns.map(_.zone(rows, 0, sample.rows)))
     }
 
-    /** By column, what look-ups read if the columns at these places are independent. */
+    /** What look-ups in each column read if the columns at these places are independent. */
     private[ReadLowerBound] def independent(places: Seq[Int]): IndexedSeq[ReadShares] = {
       val least =
         LayoutForecast.bound(sample.select(places), Seq(blocks.files, blocks.rowGroups, blocks.pages))

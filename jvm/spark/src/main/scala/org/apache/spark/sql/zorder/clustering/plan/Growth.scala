@@ -125,7 +125,7 @@ private[clustering] object GrowthPlan {
   final case class Append(fileOf: Array[Int], bytes: Long, merged: Int = 0) extends GrowthPlan {
     def files: Int = fileOf.last + 1
 
-    /** For a part of the new rows, of `some` bytes: files of the same size, so fewer of them. */
+    /** Appends a part of the new rows, of `some` bytes: files of the same size, so fewer of them. */
     def part(some: Long): Append = {
       val fewer = math.max(1, math.round(files * math.min(1.0, some.toDouble / math.max(1L, bytes))).toInt)
       Append(fileOf.map(f => (f.toLong * fewer / files).toInt), some, merged)

@@ -159,7 +159,7 @@ private[clustering] object PartitionStep {
     math.min(layout.files, math.max(2, math.ceil(RegionsPerStep * bytes / most).toInt))
   }
 
-  /** In their order, each of at most `most` bytes or of one item. */
+  /** Splits the items, in their order, into chunks of at most `most` bytes or of one item. */
   private def chunks[A](items: Seq[A], bytes: A => Long, most: Long): Seq[Seq[A]] =
     items.foldLeft(Vector.empty[(Vector[A], Long)]) { (out, item) =>
       val size = bytes(item)

@@ -64,7 +64,7 @@ final private[clustering] case class RunContext(
 
   lazy val pinned: ClassicSession = PinnedSession.of(user, table.settings)
 
-  /** For the next batch, on the table as the last one left it. */
+  /** The context of the next batch, on the table as the last one left it. */
   def next(snapshot: ClusterTable): RunContext =
     copy(
       table = snapshot,

@@ -18,7 +18,7 @@ import org.apache.spark.sql.zorder.expr.layout.{ZOrderKey, ZOrderPages}
 final case class PageSortExec(order: Seq[SortOrder], child: SparkPlan) extends UnaryExecNode {
   override def output: Seq[Attribute] = child.output
 
-  /** By pages, rows are in no order that could be named; the partition columns are constant or sorted. */
+  /** The order of rows by pages has no name, so only that of the partition columns is declared. */
   override def outputOrdering: Seq[SortOrder] = order.init
 
   override def outputPartitioning: Partitioning = child.outputPartitioning

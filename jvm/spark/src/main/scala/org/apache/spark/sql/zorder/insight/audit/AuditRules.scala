@@ -56,7 +56,7 @@ final private[audit] class AuditRules(
     !laidOut(scope) && scope.avoidable.length >= AuditRules.FewestWorst &&
       2 * scope.avoidable.map(_.file.length).sum <= scope.bytes
 
-  /** By these columns; of files that a run has laid out, a further run takes those that came later. */
+  /** Clusters by these columns. In a scope that a run has laid out, a further run takes the files that came later. */
   private def cluster(scope: Scope, by: Seq[String], curve: Option[String] = None): Fix.Cluster = {
     val options = if (worst(scope)) Seq("worstFiles" -> AvoidableReads.Most.toString) else Nil
     Fix.Cluster(by, curve, options, settled(scope), worst(scope))
@@ -194,7 +194,7 @@ private[audit] object TableFinding {
 /** What an audit says of a table or of a partition of it. */
 sealed abstract private[audit] class FindingKind(val text: String) {
 
-  /** Where several partitions differ, the first of these is the table's. */
+  /** The rank of the kind: if partitions differ, the table has the kind of the lowest rank. */
   def severity: Int = FindingKind.bySeverity.indexOf(this)
 }
 

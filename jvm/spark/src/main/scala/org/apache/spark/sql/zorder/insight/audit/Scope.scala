@@ -69,7 +69,7 @@ final private[audit] class Scope(
 
 private[audit] object Scope {
 
-  /** By the names of the partitions. */
+  /** The scopes of the files, in the order of the partitions' names. */
   def all(files: IndexedSeq[AuditedFile], spacings: IndexedSeq[Spacing]): IndexedSeq[Scope] =
     files.groupBy(_.file.partition).toIndexedSeq.sortBy(_._1).map { case (partition, own) =>
       new Scope(partition, own.sortBy(_.file.path), spacings)

@@ -46,7 +46,7 @@ final class ExpressionRanges(
     val columns: IndexedSeq[IndexedColumn],
     val dated: IndexedSeq[Seq[StatColumn]]) {
 
-  /** By the paths of the files; a file without rows, or that could not be read, is left out. */
+  /** The computed ranges by the paths of the files. A file without rows, or one that could not be read, is left out. */
   private[index] def of(files: Seq[DataFile]): Map[String, ComputedFile] =
     if (columns.isEmpty || files.isEmpty) Map.empty
     else {

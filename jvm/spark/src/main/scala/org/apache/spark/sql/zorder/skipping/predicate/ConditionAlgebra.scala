@@ -68,12 +68,12 @@ private[zorder] object ConditionAlgebra {
   def or(a: Condition, b: Condition): Condition =
     Condition(merged((a.intervals ++ b.intervals).sortWith(startsBefore)), a.orNull || b.orNull)
 
-  /** From the first value to the last one, whatever lies between. */
+  /** One interval from the first value to the last one, whatever lies between. */
   def hull(c: Condition): Condition =
     if (c.intervals.size < 2) c
     else Condition(IndexedSeq(Interval(c.intervals.head.min, c.intervals.last.max)), c.orNull)
 
-  /** In one pass: a list of values may have thousands. */
+  /** The common part of two lists, in one pass: a list of values may have thousands. */
   private def both(a: IndexedSeq[Interval], b: IndexedSeq[Interval]): IndexedSeq[Interval] = {
     val met = IndexedSeq.newBuilder[Interval]
     var i = 0

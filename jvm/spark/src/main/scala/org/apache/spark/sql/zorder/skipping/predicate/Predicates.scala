@@ -181,7 +181,7 @@ private[zorder] object Predicates {
  */
 private[zorder] trait FilterSets[R] {
 
-  /** For what nothing is known of. */
+  /** The set for an expression that nothing is known of. */
   def all: R
 
   def none: R

@@ -78,7 +78,7 @@ object SkippingUsage extends Logging {
           f"it, in ${files.nanos / 1e6}%.1f ms")
     }
 
-  /** By table; of each the whole first, then its columns by name. */
+  /** The usage by table: for each first the whole table, then its columns by name. */
   def all: Seq[TableUsage] =
     sums.asScala.toSeq.sortBy { case ((table, column), _) => (table, column.getOrElse("")) }
       .map { case ((table, column), s) => s.usage(table, column) }

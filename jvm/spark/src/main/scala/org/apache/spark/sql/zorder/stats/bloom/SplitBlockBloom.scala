@@ -110,7 +110,7 @@ object SplitBlockBloom {
     bloom
   }
 
-  /** From the bytes that Parquet stores. */
+  /** Reads a filter from the bytes that Parquet stores. */
   def of(bytes: Array[Byte]): SplitBlockBloom = {
     val words = new Array[Int](bytes.length / 4)
     ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asIntBuffer().get(words)

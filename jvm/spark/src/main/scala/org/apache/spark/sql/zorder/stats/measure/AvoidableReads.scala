@@ -15,7 +15,7 @@ final private[zorder] class AvoidableReads private[zorder] (
     paths: IndexedSeq[String],
     level: LevelMeasure) {
 
-  /** In the mean over the values and columns. */
+  /** The unnecessarily read rows of each file, as the mean over the values and columns. */
   private val excess: IndexedSeq[Long] = {
     val bound = Rounded(level.numbers.joint.reads.lookUpBound)
     files.indices.map { f =>

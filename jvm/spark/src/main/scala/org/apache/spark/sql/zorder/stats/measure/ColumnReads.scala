@@ -107,7 +107,7 @@ final private class Densities(places: Int) {
   private val leaves = math.max(1, Integer.highestOneBit(math.max(1, places - 1)) << 1)
   private val sums = new Array[Double](2 * leaves)
 
-  /** Both ends included. */
+  /** Adds the amount to the places from `from` to `to`, both included. */
   def add(from: Int, to: Int, amount: Double): Unit = {
     var low = from + leaves
     var high = to + leaves + 1

@@ -76,10 +76,10 @@ sealed private[zorder] trait RankScale {
 
   def valueAt(rank: Int): NormalizedValue
 
-  /** From the least bound to the greatest, both included, as a number of values; None for byte strings. */
+  /** The number of values from the least bound to the greatest, both included; None for byte strings. */
   def span: Option[Double]
 
-  /** From one bound to a higher one, on a scale on which values are evenly apart. */
+  /** The distance from one bound to a higher one, on a scale on which values are evenly apart. */
   protected def distance(from: Int, to: Int): Double
 
   /** Number of positions. */
@@ -100,7 +100,7 @@ sealed private[zorder] trait RankScale {
   /** Sums of the widths before each position. */
   lazy val until: Array[Double] = widths.scanLeft(0.0)(_ + _)
 
-  /** From one bound to another, both included. */
+  /** The number of values from one bound to another, both included. */
   final def width(low: Int, high: Int): Double = math.max(1.0, distance(low, high) + 1.0)
 
   /** The position at which half of what lies from one position to another is reached. */
@@ -183,7 +183,7 @@ private[zorder] object RankScale {
       (spacing.value(values(to)).get - spacing.value(values(from)).get) / all * Grid
     }
 
-    /** From the least value to the greatest one. */
+    /** The distance from the least value to the greatest one. */
     private lazy val reals: Option[Double] =
       for {
         last <- values.lastOption

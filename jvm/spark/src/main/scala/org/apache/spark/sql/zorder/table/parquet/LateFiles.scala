@@ -100,7 +100,7 @@ private[zorder] object LateFiles {
       sure = whole))
   }
 
-  /** In the default directory of a managed table's partition, which a run has emptied and put elsewhere. */
+  /** Late files in the default directory of a managed table's partition, which a run has emptied and put elsewhere. */
   private def atHome(table: ParquetTable, done: Seq[Journal]): Seq[LateDataFile] = table match {
     case t: CatalogParquetTable if t.isManaged && t.partitioned =>
       val moved = done.flatMap(j => j.units.map(u => u.target.toUri.getPath -> j)).toMap

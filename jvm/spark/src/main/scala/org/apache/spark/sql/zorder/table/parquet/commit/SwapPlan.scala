@@ -47,7 +47,7 @@ private[zorder] object SwapPlan {
   /** A partition, its staged directory, what was rewritten and what was written. */
   final case class Staged(partition: String, dir: Path, inputs: Seq[DataFile], outputs: Seq[ListedFile])
 
-  /** By partition, from one listing of the staging directory. */
+  /** The staged files of each partition, from one listing of the staging directory. */
   def byPartition(
       fs: FileSystem,
       staging: Path,

@@ -31,7 +31,7 @@ private[zorder] object FileMoves {
     ()
   }
 
-  /** By FileContext, which refuses an existing target in the same step: FileSystem.rename would move into it. */
+  /** Renames by FileContext, which refuses an existing target in one step. FileSystem.rename would move into it. */
   private def renameOther(fs: FileSystem, from: Path, to: Path): Unit =
     FileContext.getFileContext(fs.getUri, fs.getConf).rename(from, to, Options.Rename.NONE)
 
