@@ -86,11 +86,13 @@ object SparkLines {
   private val spark40 = Seq("scala-spark-4", "scala-spark-4.0")
   private val spark41 = Seq("scala-spark-4", "scala-spark-4.1-4.2")
 
-  private def delta3(scala: String): Format = Format.delta(scala, "3.3.2")
+  private def delta3(scala: String): Format = Format.delta(scala, "3.3.3")
   private def delta4(line: String): Format =
     Format.delta(s"${line}_2.13", "4.4.0", "delta-kernel-api", "delta-kernel-defaults")
 
-  private def iceberg(line: String, scala: String): Format = Format.iceberg(line, scala, "1.11.0")
+  // the runtimes of 1.12.0 on Maven Central are those of 3.5 with Scala 2.12, and of 4.1
+  private def iceberg(line: String, scala: String, version: String = "1.12.0"): Format =
+    Format.iceberg(line, scala, version)
 
   val all: Seq[SparkLine] = Seq(
     SparkLine(
@@ -110,7 +112,7 @@ object SparkLines {
       spark3,
       8,
       "smoke",
-      Seq(delta3("2.13"), iceberg("3.5", "2.13"))),
+      Seq(delta3("2.13"), iceberg("3.5", "2.13", "1.11.0"))),
     SparkLine(
       "4.0",
       "4.0.2",
@@ -119,7 +121,7 @@ object SparkLines {
       spark40,
       17,
       "smoke",
-      Seq(delta4("4.0"), iceberg("4.0", "2.13"))),
+      Seq(delta4("4.0"), iceberg("4.0", "2.13", "1.11.0"))),
     SparkLine(
       "4.1",
       "4.1.2",
