@@ -6,7 +6,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{count, input_file_name, lit, max, min}
 
 /** One clustering run on every Spark line: the rows stay, and look-ups read what the result row says. */
-class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession {
+class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession with StatementRows {
 
   private def rows: DataFrame = spark.range(0, 6000, 1, 4).selectExpr(
     "id",
@@ -30,8 +30,8 @@ class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession {
       rows.repartition(5).write.parquet(path)
       val statement =
         s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 16, pageRowLimit = 200, verify = checksum)"
-      val row = spark.sql(statement).head()
-      assert(row.getAs[String]("status") == "DONE", row.getAs[String]("reason"))
+      val row = one(statement)
+      assert(status(row) == "DONE", reason(row))
       val (before, after) = (rows.drop("m"), spark.read.parquet(path).drop("m"))
       def texts(df: DataFrame): Seq[String] = df.collect().map(_.toString).sorted.toSeq
       assert(texts(after.select(before.columns.map(after(_)).toSeq: _*)) == texts(before))
@@ -43,10 +43,10 @@ class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession {
         val found = shareRead(spark.read.parquet(path), c)
         assert(found < 0.3 && math.abs(found - measured) < 0.01, c)
       }
-      assert(spark.sql(statement).head().getAs[String]("status") == "NOTHING_TO_DO")
-      val where = spark.sql(
+      assert(status(one(statement)) == "NOTHING_TO_DO")
+      val where = one(
         s"OPTIMIZE '$path' WHERE a BETWEEN 0 AND datediff(current_date(), date'1970-01-01') ZORDER BY (b) DRY RUN")
-      assert(Set("TOO_SMALL", "DRY_RUN")(where.selectExpr("status").head().getString(0)))
+      assert(Set("TOO_SMALL", "DRY_RUN")(status(where)))
       assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() == 1)
     }
   }

@@ -7,7 +7,7 @@ import org.scalatest.{Outcome, TestSuite, TestSuiteMixin}
  * their tests without compiled queries on the first of the full lines and with them on the other; `make test-all` and a
  * suite that is started by its name compile on both.
  */
-trait UncompiledQueries extends ZOrderSession with TestSuiteMixin { this: TestSuite =>
+trait UncompiledQueries extends ZOrderSession with StatementRows with TestSuiteMixin { this: TestSuite =>
 
   abstract override protected def withFixture(test: NoArgTest): Outcome =
     withConf(UncompiledQueries.settings: _*)(super.withFixture(test))

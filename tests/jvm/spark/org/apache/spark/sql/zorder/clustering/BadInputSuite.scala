@@ -1,57 +1,79 @@
 package org.apache.spark.sql.zorder.clustering
 
+import java.nio.file.Path
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.zorder.SharedTables
 import sparkzorder.mark.SameOnAllLines
 
 /** Bad input changes nothing and gets one sentence. */
 @SameOnAllLines
-class BadInputSuite extends AnyFunSuite with RunFixture {
+class BadInputSuite extends AnyFunSuite with RunFixture with SharedTables {
   private val options = "WITH (fileCount = 4, force = true)"
 
-  test("columns, options, statements") {
-    withTempDir { dir =>
-      val path = dir.resolve("sales")
-      numbers(2000).selectExpr(
-        "*",
-        "array(a) arr",
-        "map(a, b) m",
-        "named_struct('f', a, 'g', array(b)) st",
-        "a % 2 p")
-        .repartition(2).write.partitionBy("p").parquet(path.toString)
-      val t = s"'$path'"
-      def no(statement: String, words: String*): Unit = refused(path, statement, words: _*)
-      no(s"ZORDER TABLE '${path}s' BY (a)", "nothing at", "Did you mean sales?")
-      no(s"ZORDER TABLE $t BY (aa) $options", "no column aa", "Did you mean")
-      no(s"ZORDER TABLE $t BY (a, nosuchcolumn) $options", "no column nosuchcolumn")
-      no(s"ZORDER TABLE $t BY (st.h) $options", "st.h")
-      no(s"ZORDER TABLE $t BY (arr) $options", "ARRAY<INT>", "no order")
-      no(s"ZORDER TABLE $t BY (m) $options", "MAP<INT, BIGINT>")
-      no(s"ZORDER TABLE $t BY (st) $options", "st.f")
-      for (element <- Seq("arr[0]", "st.g[0]", "m[3]", "size(arr)"))
-        no(
-          s"ZORDER TABLE $t BY (a, $element)",
-          s"$element is computed from",
-          "no min and max",
-          "a column of its own")
-      no(s"ZORDER TABLE $t BY (a, b, A) $options", "named twice")
-      no(s"ZORDER TABLE $t BY (st.f, st.f) $options", "named twice")
-      no(s"ZORDER TABLE $t BY (a, p) $options", "p is a partition column")
-      no(s"ZORDER TABLE $t BY (rand()) $options", "not deterministic")
-      no(s"ZORDER TABLE $t BY (sum(a)) $options", "sum(a)")
-      no(s"ZORDER TABLE $t BY (a +) $options", "a +")
-      no(s"ZORDER TABLE $t $options", "BY (a, b)", "zorder.by")
-      no(s"ZORDER TABLE $t BY (a) WITH (fileCuont = 4)", "fileCuont", "fileCount")
-      no(s"ZORDER TABLE $t BY (a) WITH (fileCount = many)", "fileCount", "many")
-      no(s"ZORDER TABLE $t BY (a) USING CURVE peano $options", "peano", "hilbert")
-      no(s"ZORDER TABLE $t BY a USING $options", "USING")
-      no(s"OPTIMIZE $t ZORDER BY () $options", "empty")
-      no(s"ZORDER TABLE $t BY (a) $options INTO '$path/copy'", "copy")
-      no(s"ZORDER TABLE $t BY (a) $options INTO '$path'", "a directory outside of it")
-      val where = s"ZORDER TABLE $t WHERE"
-      no(s"$where BY (a) $options", "WHERE")
-    }
+  private lazy val path: Path = {
+    val path = shared.resolve("sales")
+    numbers(2000).selectExpr(
+      "*",
+      "array(a) arr",
+      "map(a, b) m",
+      "named_struct('f', a, 'g', array(b)) st",
+      "a % 2 p")
+      .repartition(2).write.partitionBy("p").parquet(path.toString)
+    path
+  }
+
+  private lazy val t = s"'$path'"
+
+  private def no(statement: String, words: String*): Unit = refused(path, statement, words: _*)
+
+  test("a path where nothing is, with the one that may be meant") {
+    no(s"ZORDER TABLE '${path}s' BY (a)", "nothing at", "Did you mean sales?")
+  }
+
+  test("columns that are not there, have no order, or cannot be clustered by") {
+    no(s"ZORDER TABLE $t BY (aa) $options", "no column aa", "Did you mean")
+    no(s"ZORDER TABLE $t BY (a, nosuchcolumn) $options", "no column nosuchcolumn")
+    no(s"ZORDER TABLE $t BY (st.h) $options", "st.h")
+    no(s"ZORDER TABLE $t BY (arr) $options", "ARRAY<INT>", "no order")
+    no(s"ZORDER TABLE $t BY (m) $options", "MAP<INT, BIGINT>")
+    no(s"ZORDER TABLE $t BY (st) $options", "st.f")
+    for (element <- Seq("arr[0]", "st.g[0]", "m[3]", "size(arr)"))
+      no(
+        s"ZORDER TABLE $t BY (a, $element)",
+        s"$element is computed from",
+        "no min and max",
+        "a column of its own")
+    no(s"ZORDER TABLE $t BY (a, b, A) $options", "named twice")
+    no(s"ZORDER TABLE $t BY (st.f, st.f) $options", "named twice")
+    no(s"ZORDER TABLE $t BY (a, p) $options", "p is a partition column")
+    no(s"ZORDER TABLE $t BY (rand()) $options", "not deterministic")
+    no(s"ZORDER TABLE $t BY (sum(a)) $options", "sum(a)")
+    no(s"ZORDER TABLE $t BY (a +) $options", "a +")
+  }
+
+  test("a statement without columns") {
+    no(s"ZORDER TABLE $t $options", "BY (a, b)", "zorder.by")
+  }
+
+  test("options, values and curves that there are not") {
+    no(s"ZORDER TABLE $t BY (a) WITH (fileCuont = 4)", "fileCuont", "fileCount")
+    no(s"ZORDER TABLE $t BY (a) WITH (fileCount = many)", "fileCount", "many")
+    no(s"ZORDER TABLE $t BY (a) USING CURVE peano $options", "peano", "hilbert")
+  }
+
+  test("statements that end or stop in the middle") {
+    no(s"ZORDER TABLE $t BY a USING $options", "USING")
+    no(s"OPTIMIZE $t ZORDER BY () $options", "empty")
+    val where = s"ZORDER TABLE $t WHERE"
+    no(s"$where BY (a) $options", "WHERE")
+  }
+
+  test("INTO the table itself") {
+    no(s"ZORDER TABLE $t BY (a) $options INTO '$path/copy'", "copy")
+    no(s"ZORDER TABLE $t BY (a) $options INTO '$path'", "a directory outside of it")
   }
 
   test("tables that are missing, empty or foreign") {

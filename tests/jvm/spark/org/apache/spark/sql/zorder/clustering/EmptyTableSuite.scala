@@ -18,22 +18,33 @@ class EmptyTableSuite extends AnyFunSuite with RunFixture {
     assert(listing(path) === before)
   }
 
-  test("no files, no rows, partitions without rows, a copy of nothing, WHERE on nothing") {
+  test("a path without rows waits, and no copy is made of it") {
     withTempDir { dir =>
-      val (path, parts) = (dir.resolve("t"), dir.resolve("p"))
+      val path = dir.resolve("t")
       numbers(100).where("id < 0").write.parquet(path.toString)
       val into = dir.resolve("copy")
       for (rest <- Seq("", " WITH (fileCount = 4, force = true)", " WITH (force = true) INTO '" + into + "'"))
         waits(path, s"ZORDER TABLE '$path' BY (a)$rest", "has no rows")
       assert(!Files.exists(into))
+    }
+  }
+
+  test("partitions without rows wait, also by WHERE") {
+    withTempDir { dir =>
+      val parts = dir.resolve("p")
       Seq(1, 2).foreach { p =>
         numbers(10).where("id < 0").write.parquet(parts.resolve(s"p=$p").toString)
       }
       waits(parts, s"ZORDER TABLE '$parts' WHERE p = 1 BY (a) WITH (fileCount = 4)", "has no rows")
+    }
+  }
+
+  test("a table of the catalog waits until it has files, and files without rows are nothing to do") {
+    withTempDir { dir =>
       withTable("waits") {
         spark.sql("CREATE TABLE waits (a INT, b INT) USING parquet TBLPROPERTIES ('zorder.by' = 'a, b')")
-        waits(path, "ZORDER TABLE waits", "waits has no files")
-        waits(path, "ZORDER TABLE waits FULL", "waits has no files")
+        waits(dir.resolve("t"), "ZORDER TABLE waits", "waits has no files")
+        waits(dir.resolve("t"), "ZORDER TABLE waits FULL", "waits has no files")
         spark.sql("INSERT INTO waits VALUES (1, 2), (2, 3), (3, 4), (4, 5)")
         done(one("ZORDER TABLE waits WITH (fileCount = 2, force = true)"))
         spark.sql("INSERT INTO waits SELECT * FROM waits WHERE a < 0")

@@ -27,18 +27,18 @@ class ExpressionColumnsSuite extends AnyFunSuite with RunFixture {
         path,
         (0 until 20).flatMap(i => Seq("status = 'OPEN'", s"a = ${i * 50}", s"b < ${i * 50000}")))
       val row = done(keepsRows(path)(zorder(path, s"$by WITH ($small, queryLog = 'open')")))
-      val open = list(row, "queries").find(_.getString(0) == "status = ?").get.getAs[Row]("files")
+      val open = list(row, "queries").find(_.getAs[String]("query") == "status = ?").get.getAs[Row]("files")
       assert(open.getAs[Double]("now") === 1.0)
       assert(open.getAs[Double]("measured") < 0.3, open)
       assert(math.abs(open.getAs[Double]("forecast") / open.getAs[Double]("measured") - 1) < 0.1, open)
-      val columns = list(row, "columns")
-      assert(columns.map(_.getString(0)) === Seq("a", "b", "status = 'OPEN'"))
-      assert(columns(2).getAs[Row]("files").isNullAt(0) && columns(2).getAs[Row]("files").isNullAt(2))
+      assert(names(row, "columns") === Seq("a", "b", "status = 'OPEN'"))
+      val predicate = list(row, "columns")(2).getAs[Row]("files")
+      Seq("now", "measured").foreach(what => assert(predicate.isNullAt(predicate.fieldIndex(what)), what))
       // the files by what is in them, by nobody's statistics but their own
       val holding = read(path).selectExpr("input_file_name() f", "status = 'OPEN' o").distinct()
         .groupBy("f").count().where("count = 2").count()
       assert(holding === 0)
-      assert(list(row, "others").map(_.getString(0)) === Seq("status"))
+      assert(names(row, "others") === Seq("status"))
       assert(status(zorder(path, s"$by WITH ($small, queryLog = 'open')")) === "NOTHING_TO_DO")
     }
   }
@@ -61,7 +61,7 @@ class ExpressionColumnsSuite extends AnyFunSuite with RunFixture {
       val path = dir.resolve("t")
       orders(20000).repartition(4).write.parquet(path.toString)
       val row = done(keepsRows(path)(zorder(path, "BY (year(d), a) WITH (fileCount = 8)")))
-      val day = list(row, "others").find(_.getString(0) == "d").get
+      val day = list(row, "others").find(_.getAs[String]("name") == "d").get
       assert(day.getAs[String]("verdict") === "GETS BETTER")
       assert(math.abs(day.getAs[Row]("files").getAs[Double]("measured") - shareRead(read(path), "d")) < 0.02)
     }

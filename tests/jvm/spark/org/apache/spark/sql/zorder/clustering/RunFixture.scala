@@ -6,7 +6,7 @@ import java.util.Locale
 
 import scala.collection.JavaConverters._
 
-import org.scalatest.{Assertions, TestSuite}
+import org.scalatest.TestSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.types.DataType
@@ -14,7 +14,7 @@ import org.apache.spark.sql.zorder.UncompiledQueries
 import org.apache.spark.sql.zorder.errors.ZOrderException
 
 /** Small tables, statements on them, and what is in their directories. */
-trait RunFixture extends UncompiledQueries with Assertions { this: TestSuite =>
+trait RunFixture extends UncompiledQueries { this: TestSuite =>
 
   /** `n` rows in no order of a and b, but in the order of id. */
   def numbers(n: Long): DataFrame = spark.range(0, n, 1, 4).selectExpr(
@@ -26,14 +26,6 @@ trait RunFixture extends UncompiledQueries with Assertions { this: TestSuite =>
 
   def zorder(path: Path, rest: String): Row = one(s"ZORDER TABLE '$path' $rest")
 
-  def one(statement: String): Row = {
-    val rows = spark.sql(statement).collect()
-    assert(rows.length === 1)
-    rows.head
-  }
-
-  def status(row: Row): String = row.getAs[String]("status")
-  def reason(row: Row): String = row.getAs[String]("reason")
   def metric[T](row: Row, name: String): T = row.getAs[Row]("metrics").getAs[T](name)
 
   /** A share of the result row: of files, row_groups or pages; now, forecast, measured or bound. */
@@ -42,6 +34,10 @@ trait RunFixture extends UncompiledQueries with Assertions { this: TestSuite =>
 
   /** The rows of a list of the result: columns, queries, others, alternatives. */
   def list(row: Row, name: String): Seq[Row] = row.getSeq[Row](row.fieldIndex(name))
+
+  /** The queries of the result as the log has them, and the names of columns of the result. */
+  def queries(row: Row): Seq[String] = list(row, "queries").map(_.getAs[String]("query"))
+  def names(row: Row, name: String): Seq[String] = list(row, name).map(_.getAs[String]("name"))
 
   /** A view that is the query log of these filters on the table at `path`. */
   def logOf(view: String, path: Path, filters: Seq[String]): Unit = {

@@ -21,7 +21,7 @@ class WatchedColumnsSuite extends AnyFunSuite with RunFixture {
     "b",
     "named_struct('u', id div 100) s").repartitionByRange(16, col("t"))
 
-  private def others(row: Row): Map[String, Row] = list(row, "others").map(o => o.getString(0) -> o).toMap
+  private def others(row: Row): Map[String, Row] = names(row, "others").zip(list(row, "others")).toMap
 
   private def files(other: Row, what: String): Double = other.getAs[Row]("files").getAs[Double](what)
 
@@ -74,7 +74,7 @@ class WatchedColumnsSuite extends AnyFunSuite with RunFixture {
       val row = zorder(path, "BY (a, b) WITH (fileCount = 16, queryLog = 'recent')")
       assert(status(row) === "NO_GAIN", reason(row))
       assert(reason(row).startsWith("The queries of the log as a whole would get worse"), reason(row))
-      assert(list(row, "queries").map(_.getString(0)) === Seq("t >= ?", "a = ?"))
+      assert(queries(row) === Seq("t >= ?", "a = ?"))
       val forced = done(zorder(path, "BY (a, b) WITH (fileCount = 16, queryLog = 'recent', force = true)"))
       val asked = list(forced, "queries").head.getAs[Row]("files")
       assert(asked.getAs[Double]("now") < 0.6 && asked.getAs[Double]("measured") > 0.95)

@@ -116,14 +116,17 @@ class WhereSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("partition columns exactly, alone and together with bounds") {
+  /** Four partitions: of NULL, and of three days; a thousand ids each. */
+  private def daily(path: Path): Unit = spark.range(0, 4000, 1, 1).selectExpr(
+    "id",
+    "cast(pmod(xxhash64(id, 1), 100) as int) a",
+    "if(id < 1000, null, date_add(date'2024-01-01', cast(id div 1000 as int))) p").write.partitionBy("p")
+    .parquet(path.toString)
+
+  test("partition columns are known exactly, alone and together with bounds") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      spark.range(0, 4000, 1, 1).selectExpr(
-        "id",
-        "cast(pmod(xxhash64(id, 1), 100) as int) a",
-        "if(id < 1000, null, date_add(date'2024-01-01', cast(id div 1000 as int))) p").write.partitionBy("p")
-        .parquet(path.toString)
+      daily(path)
       assert(taken(path, "p = '2024-01-02'") === 1)
       assert(taken(path, "p IS NULL") === 1)
       assert(taken(path, "p IS NULL OR p > date'2024-01-02'") === 3)
@@ -133,6 +136,13 @@ class WhereSuite extends AnyFunSuite with RunFixture {
       assert(taken(path, "p = '2024-01-02' AND id < 1500") === 0)
       assert(taken(path, "p = '2024-01-02' AND id < 1500", overlap = true) === 1)
       assert(taken(path, "p > current_date()") === 0)
+    }
+  }
+
+  test("a run of some partitions leaves the others byte for byte") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      daily(path)
       val before = dataFiles(path)
       val (row, watch) = JobWatch(spark)(
         done(zorder(path, s"WHERE p >= '2024-01-03' AND id >= 1000 BY (a, id) $options")))

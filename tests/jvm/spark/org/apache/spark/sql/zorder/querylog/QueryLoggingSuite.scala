@@ -5,7 +5,7 @@ import java.nio.file.{Files, Paths}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.zorder.ZOrderSession
+import org.apache.spark.sql.zorder.{StatementRows, ZOrderSession}
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.clustering.draw.FilterFixture
 import sparkzorder.SameOnAllLines
 
 /** The log of a session's own queries: asked for, counted, bounded, and harmless. */
-class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixture {
+class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with StatementRows with FilterFixture {
 
   /** A table of a thousand rows, and a place for a log. */
   private def fresh(body: (String, String) => Unit): Unit = withTempDir { dir =>
@@ -24,8 +24,9 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixtur
     finally { val _ = spark.sql("ZORDER LOG STOP") }
   }
 
-  private def start(log: String, more: String = ""): Row = spark.sql(s"ZORDER LOG START '$log' $more").head()
-  private def stop(): Row = spark.sql("ZORDER LOG STOP").head()
+  private def start(log: String, more: String = ""): Row = one(s"ZORDER LOG START '$log' $more")
+  private def stop(): Row = one("ZORDER LOG STOP")
+  private def count(row: Row, name: String): Long = row.getAs[Long](name)
   private def rows(log: String): DataFrame = spark.read.parquet(log)
 
   private def boxes(log: String): Seq[(Seq[String], Double)] =
@@ -37,17 +38,18 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixtur
     fresh { (table, log) =>
       val t = spark.read.parquet(table)
       t.where("id = 1").count()
-      assert(start(log).getString(1) === "STARTED")
+      assert(status(start(log)) === "STARTED")
       (1 to 5).foreach(i => t.where(s"a = $i").collect())
       t.where("id BETWEEN 100 AND 199").count()
       t.count()
       val end = stop()
-      assert(end.getString(1) === "STOPPED" && end.getLong(2) === 6 && end.getLong(3) === 2)
+      assert(status(end) === "STOPPED" && count(end, "queries") === 6 && count(end, "shapes") === 2)
       assert(boxes(log) === Seq((Seq("a equal"), 5.0), (Seq("id range"), 1.0)))
       val range =
         rows(log).selectExpr("explode(flatten(boxes)) c", "table", "time").where("c.kind = 'range'").head()
-      assert(range.getStruct(0).getAs[Double]("width") === 0.099 && range.getString(1) === s"file:$table")
-      assert(math.abs(range.getTimestamp(2).getTime - System.currentTimeMillis()) < 600000)
+      assert(range.getAs[Row]("c").getAs[Double]("width") === 0.099)
+      assert(range.getAs[String]("table") === s"file:$table")
+      assert(math.abs(range.getAs[java.sql.Timestamp]("time").getTime - System.currentTimeMillis()) < 600000)
       assert(rows(log).schema === LoggedQuery.schema)
       // the fingerprint of a shape is of any digits, and so are names of directories and times
       assert(!rows(log).drop("query", "table", "time").collect().mkString.contains("199"))
@@ -74,7 +76,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixtur
       }
       t.where("a = 3").count()
       assert(boxes(log) === Seq((Seq("a equal"), 2.0)))
-      assert(stop().getString(1) === "NOT_STARTED")
+      assert(status(stop()) === "NOT_STARTED")
     }
   }
 
@@ -100,7 +102,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixtur
     fresh { (table, log) =>
       start(log)
       spark.sql(s"ZORDER TABLE '$table' BY (id, a) WITH (fileCount = 4, force = true)").collect()
-      assert(stop().getLong(2) === 0 && files(log).isEmpty)
+      assert(count(stop(), "queries") === 0 && files(log).isEmpty)
     }
   }
 
@@ -110,7 +112,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixtur
         start(log, "KEEP LITERALS")
         (0 until 6).foreach(i => spark.read.parquet(table).where(s"a = ${i % 5}").count())
         val end = stop()
-        assert(end.getLong(2) === 6 && end.getLong(3) === 3 && end.getLong(4) === 2)
+        assert(Seq("queries", "shapes", "left_out").map(count(end, _)) === Seq(6, 3, 2))
         assert(boxes(log).map(_._2) === Seq(2.0, 1.0, 1.0))
       }
     }
@@ -132,7 +134,7 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixtur
       spark.read.parquet(table).where("a = 1").count()
       Files.delete(Paths.get(log))
       Files.write(Paths.get(log), Array[Byte](1))
-      assert(stop().getString(1) === "STOPPED")
+      assert(status(stop()) === "STOPPED")
       val refused = intercept[ZOrderException](start(log))
       assert(refused.sentence.startsWith("The query log cannot be written to file:"), refused)
     }
@@ -150,8 +152,8 @@ class QueryLoggingSuite extends AnyFunSuite with ZOrderSession with FilterFixtur
         spark.table("q_stats").where("a = 3 AND id < 500").count()
         stop()
         val c = rows(log).selectExpr("explode(flatten(boxes)) c").select("c.kind", "c.selectivity", "c.width")
-        assert(c.where("kind = 'equal'").head().getDouble(1) === 0.1)
-        assert(c.where("kind = 'range'").head().getDouble(2) === 0.5)
+        assert(c.where("kind = 'equal'").head().getAs[Double]("selectivity") === 0.1)
+        assert(c.where("kind = 'range'").head().getAs[Double]("width") === 0.5)
       }
     }
   }

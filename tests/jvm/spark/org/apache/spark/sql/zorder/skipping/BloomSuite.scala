@@ -17,17 +17,15 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
 /** Tables whose index has Bloom filters. */
 @SameOnAllLines
-class BloomSuite extends AnyFunSuite with SkippedScans {
+class BloomSuite extends AnyFunSuite with SkippedScans with Steps {
 
-  private def index(path: Path, bloom: String, more: String): Row = {
-    aged(path)
-    spark.sql(s"ZORDER INDEX '$path' WITH (bloom = '$bloom'$more)").head()
-  }
+  private def indexBlooms(path: Path, columns: String, budget: String): Row =
+    indexWith(path, s"bloom = '$columns', bloomBudget = '$budget'")
 
   private def stored(path: Path): StatisticsIndex = {
     val root = new org.apache.hadoop.fs.Path(path.toUri)
@@ -71,7 +69,7 @@ class BloomSuite extends AnyFunSuite with SkippedScans {
       val path = dir.resolve("t")
       scattered(count * 1000, count).write.parquet(path.toString)
       def t = spark.read.parquet(path.toString)
-      val made = index(path, "id, s", ", bloomBudget = '50%'")
+      val made = indexBlooms(path, "id, s", "50%")
       assert(made.getAs[Long]("bloom_files_read") === count)
       val matching = new FilesThatMayMatch(stored(path), _ => false)
       val id = AttributeReference("id", LongType)()
@@ -118,7 +116,7 @@ class BloomSuite extends AnyFunSuite with SkippedScans {
             .parquet(path.toString)
         }
       }
-      index(path, columns.map(_._1).mkString(", "), ", bloomBudget = '900%'")
+      indexBlooms(path, columns.map(_._1).mkString(", "), "900%")
       val index1 = stored(path)
       assert(described(path).filter(_._1 != "id").values.map(_._1).toSeq === Seq.fill(columns.length)(8L))
       val table = spark.read.parquet(path.toString)
@@ -147,55 +145,66 @@ class BloomSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("a refresh reads new and changed files only; a run keeps the filters up") {
+  test("filters are kept up by refreshes and runs, until an index is made without them") {
     withTempDir { dir =>
       val path = dir.resolve("t")
       scattered(8000, 8).write.parquet(path.toString)
-      index(path, "id", ", bloomBudget = '100%'")
+      indexBlooms(path, "id", "100%")
       def t = spark.read.parquet(path.toString)
-      (1 to 2).foreach { round =>
-        scattered(8000, 2).selectExpr(s"id + ${round * 8000} id", "session", "s")
-          .write.mode("append").parquet(path.toString)
-        assert(opens(t.where("id = 17")) <= 4)
-        Files.delete(Files.list(path).filter(_.toString.endsWith(".parquet")).sorted().findFirst().get)
-        aged(path)
-        // files that were there before have another time now
-        val refreshed = spark.sql(s"ZORDER REFRESH INDEX '$path'").head()
-        assert(refreshed.getAs[Long]("bloom_files_read") === refreshed.getAs[Long]("footers_read"))
+      def refreshed(): Row = one(s"ZORDER REFRESH INDEX '$path'")
+      step("a refresh reads files that are new or changed") {
+        (1 to 2).foreach { round =>
+          scattered(8000, 2).selectExpr(s"id + ${round * 8000} id", "session", "s")
+            .write.mode("append").parquet(path.toString)
+          assert(opens(t.where("id = 17")) <= 4)
+          Files.delete(Files.list(path).filter(_.toString.endsWith(".parquet")).sorted().findFirst().get)
+          aged(path)
+          // files that were there before have another time now
+          val row = refreshed()
+          assert(row.getAs[Long]("bloom_files_read") === row.getAs[Long]("footers_read"))
+        }
       }
-      val again = spark.sql(s"ZORDER REFRESH INDEX '$path'").head()
-      assert(again.getAs[Long]("bloom_files_read") === 0)
-      val added = dir.resolve("more")
-      scattered(1000, 1).selectExpr("id + 100000 id", "session", "s").write.parquet(added.toString)
-      aged(added)
-      Files.list(added).filter(_.toString.endsWith(".parquet")).forEach { f =>
-        Files.move(f, path.resolve(f.getFileName))
-        ()
+      step("a refresh reads no other files") {
+        assert(refreshed().getAs[Long]("bloom_files_read") === 0)
+        val added = dir.resolve("more")
+        scattered(1000, 1).selectExpr("id + 100000 id", "session", "s").write.parquet(added.toString)
+        aged(added)
+        Files.list(added).filter(_.toString.endsWith(".parquet")).forEach { f =>
+          Files.move(f, path.resolve(f.getFileName))
+          ()
+        }
+        val row = refreshed()
+        assert(row.getAs[Long]("bloom_files_read") === 1)
+        assert(described(path)("id")._1 === row.getAs[Long]("files"))
       }
-      val one = spark.sql(s"ZORDER REFRESH INDEX '$path'").head()
-      assert(one.getAs[Long]("bloom_files_read") === 1)
-      val files = one.getAs[Long]("files")
-      assert(described(path)("id")._1 === files)
-      // small segments have become one of each size
-      assert(stored(path).blooms.columns.values.head.stored.segments.map(_.blocks).distinct.length ===
-        stored(path).blooms.columns.values.head.stored.segments.length)
-      Seq(17, 16017, 100017).foreach(id => assert(opens(t.where(s"id = $id")) <= 3))
-      spark.sql(s"ZORDER TABLE '$path' BY (s, session) WITH (fileCount = 6, force = true)")
-      assert(described(path)("id")._1 === 6)
-      assert(opens(t.where("id = 100017")) <= 2)
-      // made without filters, the index has none, and asks for none when it is kept up
-      spark.sql(s"ZORDER INDEX '$path'")
-      assert(described(path)("id") === ((0, 0)))
+      step("small segments have become one of each size") {
+        assert(stored(path).blooms.columns.values.head.stored.segments.map(_.blocks).distinct.length ===
+          stored(path).blooms.columns.values.head.stored.segments.length)
+        Seq(17, 16017, 100017).foreach(id => assert(opens(t.where(s"id = $id")) <= 3))
+      }
+      step("a run keeps the filters up") {
+        spark.sql(s"ZORDER TABLE '$path' BY (s, session) WITH (fileCount = 6, force = true)")
+        assert(described(path)("id")._1 === 6)
+        assert(opens(t.where("id = 100017")) <= 2)
+      }
+      step("made without filters, the index has none, and asks for none when it is kept up") {
+        spark.sql(s"ZORDER INDEX '$path'")
+        assert(described(path)("id") === ((0, 0)))
+      }
     }
   }
+
+  /** Eight files with Bloom filters of their own. */
+  private def withFilters(path: Path): Unit =
+    scattered(20000, 8).write.option("parquet.bloom.filter.enabled#id", "true")
+      .option("parquet.bloom.filter.enabled#s", "true").option("parquet.enable.dictionary", "false")
+      .option("parquet.block.size", "65536").parquet(path.toString)
 
   test("filters that the files have themselves are taken, and no data is read") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      scattered(20000, 8).write.option("parquet.bloom.filter.enabled#id", "true")
-        .option("parquet.bloom.filter.enabled#s", "true").option("parquet.enable.dictionary", "false")
-        .option("parquet.block.size", "65536").parquet(path.toString)
-      val made = index(path, "id, s", ", bloomBudget = '100%'")
+      withFilters(path)
+      val made = indexBlooms(path, "id, s", "100%")
       assert(made.getAs[Long]("bloom_files_read") === 0)
       def t = spark.read.parquet(path.toString)
       (0 until 3).foreach { i =>
@@ -205,9 +214,16 @@ class BloomSuite extends AnyFunSuite with SkippedScans {
       assert((100000 until 100003).map(i => opens(t.where(s"id = $i"))).sum <= 1)
       // as large as the values need, not as the files have them
       assert(made.getAs[Long]("bloom_bytes") < 8 * 2 * 2500 * 40 / 8)
-      // filters that have not got what their row group has are not taken
+    }
+  }
+
+  test("filters of files that have not got what their row group has are not taken") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      withFilters(path)
+      def t = spark.read.parquet(path.toString)
       emptied(Files.list(path).filter(_.toString.endsWith(".parquet")).sorted().findFirst().get)
-      assert(index(path, "id", ", bloomBudget = '100%'").getAs[Long]("bloom_files_read") === 1)
+      assert(indexBlooms(path, "id", "100%").getAs[Long]("bloom_files_read") === 1)
       (0 until 5).foreach(i => assert(opens(t.where(s"id = ${i * 1999}")) <= 2))
     }
   }
@@ -246,50 +262,77 @@ class BloomSuite extends AnyFunSuite with SkippedScans {
       val path = dir.resolve("t")
       scattered(20000, 4).write.parquet(path.toString)
       aged(path)
-      val refused = intercept[ZOrderException](index(path, "id", ", bloomBudget = '1%'")).getMessage
+      val refused = intercept[ZOrderException](indexBlooms(path, "id", "1%")).getMessage
       assert(
         refused.matches(".*take about [0-9.]+ KiB, and the budget of .* is [0-9.]+ (KiB|B) .*1%.*"),
         refused)
       assert(!Files.exists(path.resolve("_zorder/index/index-1")))
-      // ten rows of each session: the estimate knows from some files
+    }
+  }
+
+  test("the need of a column of few values is told from some files", LongTest) {
+    withTempDir { dir =>
       val few = dir.resolve("few")
       spark.range(0, 20000, 1, 4).selectExpr("id div 1000 session", "id").write.parquet(few.toString)
-      assert(index(few, "session", ", bloomBudget = '2k'").getAs[Long]("bloom_bytes") <= 2048)
-      // a run does not fail for it, but new files have no filters then
-      assert(index(path, "id", ", bloomBudget = '44k'").getAs[Long]("bloom_bytes") > 0)
+      assert(indexBlooms(few, "session", "2k").getAs[Long]("bloom_bytes") <= 2048)
+    }
+  }
+
+  test("a run does not fail for a small budget", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      scattered(20000, 4).write.parquet(path.toString)
+      assert(indexBlooms(path, "id", "44k").getAs[Long]("bloom_bytes") > 0)
       spark.sql(s"ZORDER TABLE '$path' BY (s, session) WITH (fileCount = 6, force = true)")
       assert(described(path)("id")._1 === 6)
     }
   }
 
+  /** One row; most of its columns can have no filters. */
+  private def mixed(path: Path): Unit = spark.range(1).selectExpr(
+    "id",
+    "1.5D dd",
+    "true flag",
+    "array(id) arr",
+    "named_struct('f', id) st",
+    "id part").write.partitionBy("part").parquet(path.toString)
+
   test("columns that can have no filters are refused with a sentence") {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      spark.range(1).selectExpr(
-        "id",
-        "1.5D dd",
-        "true flag",
-        "array(id) arr",
-        "named_struct('f', id) st",
-        "id part").write.partitionBy("part").parquet(path.toString)
-      def refused(bloom: String): String = intercept[ZOrderException](index(path, bloom, "")).getMessage
+      mixed(path)
+      def refused(columns: String): String =
+        intercept[ZOrderException](indexWith(path, s"bloom = '$columns'")).getMessage
       assert(refused("idd").contains("no column idd to make Bloom filters of. Did you mean dd?"))
       assert(refused("dd").contains("dd (DOUBLE) can have no Bloom filters: 0.0 and -0.0 are equal"))
       assert(refused("flag").contains("two values only"))
       assert(refused("arr").contains("no keys of that type"))
       assert(refused("st").contains("no column st"))
       assert(refused("part").contains("partition column"))
-      assert(index(path, "st.f", ", bloomBudget = '1m'").getAs[Long]("bloom_bytes") > 0)
+    }
+  }
+
+  test("a field of a struct can have filters") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      mixed(path)
+      assert(indexBlooms(path, "st.f", "1m").getAs[Long]("bloom_bytes") > 0)
       assert(opens(spark.read.parquet(path.toString).where("st.f = 0")) === 1)
-      def wrong(options: String): String =
-        intercept[ZOrderException](spark.sql(s"ZORDER INDEX '$path' WITH ($options)")).getMessage
+    }
+  }
+
+  test("options of filters that cannot be meant are refused with a hint") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      mixed(path)
+      def wrong(options: String): String = intercept[ZOrderException](indexWith(path, options)).getMessage
       assert(wrong("blom = 'id'").contains("Did you mean bloom?"))
       for (budget <- Seq("0%", "-1%", "1001%", "100000%", "x%"))
         assert(wrong(s"bloom = 'id', bloomBudget = '$budget'").contains("such as 10%, of at most 1000%"))
     }
   }
 
-  test("CHAR columns, old calendars, INT96 and nulls: no row is lost") {
+  test("CHAR columns can have no filters, VARCHAR columns beside them can") {
     withTempDir { dir =>
       withTable("chars") {
         spark.sql(
@@ -303,6 +346,11 @@ class BloomSuite extends AnyFunSuite with SkippedScans {
         spark.sql("ZORDER INDEX chars WITH (bloom = 'v', bloomBudget = '90%')")
         assert(opens(spark.table("chars").where("v = 'aa' AND c = 'a'")) === 1)
       }
+    }
+  }
+
+  test("old calendars, INT96 and NULLs: no row is lost") {
+    withTempDir { dir =>
       val old = dir.resolve("old")
       withConf(
         "spark.sql.parquet.datetimeRebaseModeInWrite" -> "LEGACY",
@@ -317,7 +365,7 @@ class BloomSuite extends AnyFunSuite with SkippedScans {
         spark.sql("SELECT date'2021-01-01' d, timestamp'2021-01-01 00:00:00' ts UNION ALL SELECT null, null")
           .coalesce(1).write.mode("append").parquet(old.toString)
       }
-      index(old, "d, ts", ", bloomBudget = '100%'")
+      indexBlooms(old, "d, ts", "100%")
       def t = spark.read.parquet(old.toString)
       Seq("1500-01-01", "0001-01-01", "2020-01-01", "1890-01-01", "2021-01-01").foreach { d =>
         assert(t.where(s"d = date'$d'").count() === 1, d)

@@ -5,19 +5,14 @@ import java.nio.file.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
+import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
 import sparkzorder.mark.SameOnAllLines
 
 /** What a query skips and why not more, told without running it. */
 @SameOnAllLines
-class ExplainSuite extends AnyFunSuite with SkippedScans {
-
-  private def index(path: Path, columns: String): Unit = {
-    aged(path)
-    spark.sql(s"ZORDER INDEX '$path' $columns")
-    ()
-  }
+class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
 
   /** Ten files of a thousand ids each; `n` is -1 in every file beside its own range. */
   private def ids(path: Path): Unit = spark.range(0, 10000, 1, 10).selectExpr(
@@ -28,35 +23,52 @@ class ExplainSuite extends AnyFunSuite with SkippedScans {
 
   private def explain(query: String): Seq[Row] = spark.sql(s"ZORDER EXPLAIN $query").collect().toSeq
 
+  /** Ten files and an index that has no s. */
+  private lazy val table: Path = {
+    val path = shared.resolve("t")
+    ids(path)
+    index(path, "id", "n")
+    path
+  }
+
+  /** The lines of whole scans; those of their filters follow them. */
+  private def wholes(rows: Seq[Row]): Seq[Row] = rows.filter(r => r.isNullAt(r.fieldIndex("filter")))
+
   /** Of a query that has run. */
   private def line(rows: Seq[Row], filter: String): Row =
     rows.find(_.getAs[String]("filter") == filter).getOrElse(fail(s"no $filter in ${rows.mkString("\n")}"))
 
   private def reason(rows: Seq[Row], filter: String): String = line(rows, filter).getAs[String]("reason")
 
-  test("each filter with what it prunes alone, beyond those before it, by what, and why not more") {
-    withTempDir { dir =>
-      val path = dir.resolve("t")
-      ids(path)
-      index(path, "COLUMNS (id, n)")
-      val before = SkippingUsage.tables.map(_.scans).sum
-      val rows = explain(
-        s"SELECT * FROM parquet.`$path` WHERE id < 3000 AND n = 2500 AND upper(s) = 'K002500' AND s > 'k'")
-      assert(SkippingUsage.tables.map(_.scans).sum === before, "the query was run")
-      val whole = rows.head
-      assert(whole.isNullAt(2) && whole.getAs[String]("table").endsWith("/t"))
-      assert(whole.getAs[Long]("considered") === 10 && whole.getAs[Long]("kept") === 1)
-      assert(whole.getAs[String]("reason") === "")
-      val id = line(rows, "(id < 3000L)")
-      assert((id.getAs[Long]("pruned"), id.getAs[String]("pruned_by")) === ((7L, "range (7)")))
-      assert(id.getAs[String]("reason") === "the ranges of 3 files meet it")
-      val n = line(rows, "(n = 2500L)")
-      assert((n.getAs[Long]("pruned"), n.getAs[String]("pruned_by")) === ((9L, "range (2), range set (7)")))
-      assert(n.getAs[Long]("pruned_further") <= 3L && n.getAs[Long]("kept") === 1)
-      assert(reason(rows, "(upper(s) = 'K002500')") === "function does not keep order: upper(s)")
-      assert(reason(rows, "(s > 'k')") === "column is not in the index: s")
-      assert(reason(rows, "(id IS NOT NULL)") === "the range of every file meets it")
-    }
+  private lazy val fourFilters: Seq[Row] = explain(
+    s"SELECT * FROM parquet.`$table` WHERE id < 3000 AND n = 2500 AND upper(s) = 'K002500' AND s > 'k'")
+
+  test("a query is explained without being run") {
+    val before = SkippingUsage.tables.map(_.scans).sum
+    explain(s"SELECT * FROM parquet.`$table` WHERE id < 3000")
+    assert(SkippingUsage.tables.map(_.scans).sum === before, "the query was run")
+  }
+
+  test("the first line is the whole scan: its table, and the files that are considered and kept") {
+    val whole = fourFilters.head
+    assert(wholes(fourFilters) === Seq(whole) && whole.getAs[String]("table").endsWith("/t"))
+    assert(whole.getAs[Long]("considered") === 10 && whole.getAs[Long]("kept") === 1)
+    assert(whole.getAs[String]("reason") === "")
+  }
+
+  test("each filter has the files that it prunes alone and beyond those before it, and by what") {
+    val id = line(fourFilters, "(id < 3000L)")
+    assert((id.getAs[Long]("pruned"), id.getAs[String]("pruned_by")) === ((7L, "range (7)")))
+    val n = line(fourFilters, "(n = 2500L)")
+    assert((n.getAs[Long]("pruned"), n.getAs[String]("pruned_by")) === ((9L, "range (2), range set (7)")))
+    assert(n.getAs[Long]("pruned_further") <= 3L && n.getAs[Long]("kept") === 1)
+  }
+
+  test("each filter has a reason why it does not prune more") {
+    assert(reason(fourFilters, "(id < 3000L)") === "the ranges of 3 files meet it")
+    assert(reason(fourFilters, "(upper(s) = 'K002500')") === "function does not keep order: upper(s)")
+    assert(reason(fourFilters, "(s > 'k')") === "column is not in the index: s")
+    assert(reason(fourFilters, "(id IS NOT NULL)") === "the range of every file meets it")
   }
 
   test("what is kept is what a scan opens, whatever the filter") {
@@ -75,10 +87,10 @@ class ExplainSuite extends AnyFunSuite with SkippedScans {
         "id > (SELECT 5)",
         "rand() > 2").foreach { where =>
         val query = s"SELECT * FROM parquet.`$path` WHERE $where"
-        val wholes = explain(query).filter(_.isNullAt(2))
+        val told = wholes(explain(query))
         val df = spark.sql(query)
         df.collect()
-        assert(wholes.map(_.getAs[Long]("kept")).sum === opened(df), where)
+        assert(told.map(_.getAs[Long]("kept")).sum === opened(df), where)
       }
       val rows = explain(s"SELECT * FROM parquet.`$path` WHERE id = 4711")
       assert(rows.head.getAs[String](
@@ -86,32 +98,36 @@ class ExplainSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("every scan of a query, also in subqueries and of tables that have no index") {
+  test("every scan of a query is explained, also in subqueries and of tables that have no index") {
     withTempDir { dir =>
-      val (a, b) = (dir.resolve("a"), dir.resolve("b"))
-      ids(a)
+      val (a, b) = (table, dir.resolve("b"))
       spark.range(10).write.parquet(b.toString)
-      index(a)
-      val rows = explain(
+      val scans = wholes(explain(
         s"SELECT * FROM parquet.`$a` x JOIN parquet.`$b` y ON x.id = y.id " +
-          s"WHERE x.id > (SELECT max(id) FROM parquet.`$a` WHERE n = 2500) OR x.n IN (SELECT id FROM parquet.`$b`)")
-      val wholes = rows.filter(_.isNullAt(2))
-      assert(wholes.length === 4)
+          s"WHERE x.id > (SELECT max(id) FROM parquet.`$a` WHERE n = 2500) OR x.n IN (SELECT id FROM parquet.`$b`)"))
+      assert(scans.length === 4)
       assert(
-        wholes.count(_.getAs[String]("reason") == "no statistics index: make one with ZORDER INDEX") === 2)
-      withConf("spark.zorder.skipping.enabled" -> "false") {
-        val off = explain(s"SELECT * FROM parquet.`$a` WHERE id = 3")
-        assert(off.map(_.getAs[String]("reason")) === Seq("spark.zorder.skipping.enabled is false"))
-        assert(off.head.getAs[Long]("kept") === 10)
-      }
-      withTable("made") {
-        val made = explain(s"CREATE TABLE made USING parquet AS SELECT * FROM parquet.`$a` WHERE id = 3")
-        assert(made.filter(_.isNullAt(2)).map(_.getAs[Long]("kept")) === Seq(1L))
-        assert(!spark.catalog.tableExists("made"))
-      }
-      assert(explain("SELECT 1").isEmpty)
+        scans.count(_.getAs[String]("reason") == "no statistics index: make one with ZORDER INDEX") === 2)
     }
   }
+
+  test("a session that skips nothing is told so") {
+    withConf("spark.zorder.skipping.enabled" -> "false") {
+      val off = explain(s"SELECT * FROM parquet.`$table` WHERE id = 3")
+      assert(off.map(_.getAs[String]("reason")) === Seq("spark.zorder.skipping.enabled is false"))
+      assert(off.head.getAs[Long]("kept") === 10)
+    }
+  }
+
+  test("the query of a statement is explained, and the statement changes nothing") {
+    withTable("made") {
+      val made = explain(s"CREATE TABLE made USING parquet AS SELECT * FROM parquet.`$table` WHERE id = 3")
+      assert(wholes(made).map(_.getAs[Long]("kept")) === Seq(1L))
+      assert(!spark.catalog.tableExists("made"))
+    }
+  }
+
+  test("a query without a scan has no lines")(assert(explain("SELECT 1").isEmpty))
 
   test("why a column prunes nothing: INT96, another type, defaults, partitions, functions of users") {
     withTempDir { dir =>
@@ -148,42 +164,46 @@ class ExplainSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
+  private def logged(): Unit = spark.sql(
+    s"SELECT * FROM zorder_query_log('SELECT * FROM parquet.`$table` WHERE id = 3', " +
+      s"'SELECT * FROM parquet.`$table` WHERE id BETWEEN 3 AND 4000', " +
+      s"""'SELECT * FROM parquet.`$table` WHERE s = "k1"', """ +
+      s"""'SELECT * FROM parquet.`$table` WHERE id = 7 OR upper(s) = "k1"')""")
+    .createOrReplaceTempView("queries")
+
   test("a query log: what each query opens, the worst first") {
-    withTempDir { dir =>
-      val path = dir.resolve("t")
-      ids(path)
-      index(path, "COLUMNS (id)")
-      spark.sql(
-        s"SELECT * FROM zorder_query_log('SELECT * FROM parquet.`$path` WHERE id = 3', " +
-          s"'SELECT * FROM parquet.`$path` WHERE id BETWEEN 3 AND 4000', " +
-          s"""'SELECT * FROM parquet.`$path` WHERE s = "k1"', """ +
-          s"""'SELECT * FROM parquet.`$path` WHERE id = 7 OR upper(s) = "k1"')""")
-        .createOrReplaceTempView("queries")
-      val rows = spark.sql("ZORDER EXPLAIN LOG queries").collect().toSeq
-      assert(rows.map(_.getAs[Long]("kept")) === Seq(10, 10, 5, 1))
-      assert(rows.map(_.getAs[String]("reason")).take(2).sorted === Seq(
-        "column is not in the index: s",
-        "function does not keep order: upper(s)"))
-      assert(rows.last.getAs[String]("filter") === "id = ?")
-      spark.table("queries").selectExpr(
-        "table",
-        "time",
-        "query",
-        "weight",
-        "transform(boxes, b -> transform(b, c -> named_struct('column', c.column, 'kind', c.kind))) boxes")
-        .createOrReplaceTempView("bare")
-      val bare = spark.sql("ZORDER EXPLAIN LOG bare").collect().map(_.getAs[String]("reason"))
-      assert(bare.forall(_.startsWith("the log has no values")))
-      val refused = intercept[ZOrderException](spark.sql("ZORDER EXPLAIN"))
-      assert(refused.getMessage.contains("it ends after ZORDER EXPLAIN"))
-    }
+    logged()
+    val rows = spark.sql("ZORDER EXPLAIN LOG queries").collect().toSeq
+    assert(rows.map(_.getAs[Long]("kept")) === Seq(10, 10, 5, 1))
+    assert(rows.map(reason(_)).take(2).sorted === Seq(
+      "column is not in the index: s",
+      "function does not keep order: upper(s)"))
+    assert(rows.last.getAs[String]("filter") === "id = ?")
+  }
+
+  test("a query log without values is told that it has none") {
+    logged()
+    spark.table("queries").selectExpr(
+      "table",
+      "time",
+      "query",
+      "weight",
+      "transform(boxes, b -> transform(b, c -> named_struct('column', c.column, 'kind', c.kind))) boxes")
+      .createOrReplaceTempView("bare")
+    val bare = spark.sql("ZORDER EXPLAIN LOG bare").collect().map(reason(_))
+    assert(bare.forall(_.startsWith("the log has no values")))
+  }
+
+  test("ZORDER EXPLAIN without a query is refused") {
+    val refused = intercept[ZOrderException](spark.sql("ZORDER EXPLAIN"))
+    assert(refused.getMessage.contains("it ends after ZORDER EXPLAIN"))
   }
 
   test("what skipping has done so far, by table and column") {
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
-      index(path, "COLUMNS (id, n)")
+      index(path, "id", "n")
       spark.sql(s"SELECT * FROM parquet.`$path` WHERE id = 3 AND s > ''").collect()
       spark.sql(s"SELECT * FROM parquet.`$path` WHERE id < 5000 AND n > 0").collect()
       val usage = spark.sql(s"SELECT * FROM zorder_skipping_usage() WHERE table LIKE '%$path'").collect()
@@ -256,8 +276,7 @@ class ExplainSuite extends AnyFunSuite with SkippedScans {
     withTempDir { dir =>
       val path = dir.resolve("t")
       spark.range(0, 4000, 1, 4).selectExpr("id", "hash(id) h").write.parquet(path.toString)
-      aged(path)
-      spark.sql(s"ZORDER INDEX '$path' WITH (bloom = 'h', bloomBudget = '90%')")
+      indexWith(path, "bloom = 'h', bloomBudget = '90%'")
       def check(query: String, cause: String): Unit = {
         val df = spark.sql(query)
         df.collect()

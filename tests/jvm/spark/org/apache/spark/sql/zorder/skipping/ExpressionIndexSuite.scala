@@ -21,11 +21,6 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 class ExpressionIndexSuite extends AnyFunSuite with SkippedScans {
 
-  private def index(path: Path, columns: String): Row = {
-    aged(path)
-    spark.sql(s"ZORDER INDEX '$path' COLUMNS ($columns)").head()
-  }
-
   private def read(path: Path): DataFrame = spark.read.parquet(path.toString)
 
   private def indexed(path: Path): Seq[String] =
@@ -221,8 +216,7 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans {
         val e = intercept[ZOrderException](spark.sql(s"ZORDER INDEX '$path' COLUMNS (cast(email as int))"))
         assert(e.getMessage.contains("cannot be computed for every row ("), e.getMessage)
       }
-      val none = spark.sql(s"ZORDER REFRESH INDEX IF EXISTS '$path'").head()
-      assert(none.getAs[String]("status") === "NOTHING_TO_DO")
+      assert(status(one(s"ZORDER REFRESH INDEX IF EXISTS '$path'")) === "NOTHING_TO_DO")
       index(path, "abs(v)")
       assert(opens(read(path).where("p = 1 AND abs(v) = 5000")) === 1)
     }

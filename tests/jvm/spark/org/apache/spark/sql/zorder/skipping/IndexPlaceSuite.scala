@@ -9,18 +9,16 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.skipping.index.IndexPlace
 import org.apache.spark.sql.zorder.table.GuardedFileSystem
-import sparkzorder.SameOnAllLines
+import sparkzorder.{SameOnAllLines, Steps}
 
 /** Where indexes lie, in their tables or not, and what else lies there. */
-class IndexPlaceSuite extends AnyFunSuite with SkippedScans {
+class IndexPlaceSuite extends AnyFunSuite with SkippedScans with Steps {
   private val key = "spark.zorder.index.location"
 
   private def table(path: Path): Unit = {
     spark.range(0, 4000, 1, 4).selectExpr("id", "cast(id as string) s").write.parquet(path.toString)
     aged(path)
   }
-
-  private def status(sql: String): String = spark.sql(sql).head().getAs[String]("status")
 
   private def folders(dir: Path): Int = dir.toFile.list().length
 
@@ -30,29 +28,38 @@ class IndexPlaceSuite extends AnyFunSuite with SkippedScans {
       table(path)
       def found: Long = opens(spark.read.parquet(path.toString).where("id = 1711"))
       withConf(GuardedFileSystem.settings: _*)(GuardedFileSystem.untouched(path) {
-        val refused = intercept[ZOrderException](spark.sql(s"ZORDER INDEX '$path'")).getMessage
-        assert(refused.contains("cannot be written") && refused.contains(key) && !refused.contains("\n"))
-        withConf(key -> indexes.toString) {
-          assert(status(s"ZORDER INDEX '$path' WITH (bloom = 's', bloomBudget = '900%')") === "INDEXED")
-          assert(found === 1)
-          assert(opens(spark.read.parquet(path.toString).where("s = '17'")) <= 2)
-          assert(status(s"ZORDER REFRESH INDEX '$path'") === "REFRESHED")
-          assert(spark.sql(s"ZORDER DESCRIBE INDEX '$path'").count() === 2)
-          assert(spark.sql(s"ZORDER EXPLAIN SELECT * FROM parquet.`$path` WHERE id = 1711").head()
-            .getAs[Long]("kept") === 1)
-          assert(folders(indexes) === 1)
+        step("in its own place it is refused, with the setting that helps") {
+          val refused = intercept[ZOrderException](spark.sql(s"ZORDER INDEX '$path'")).getMessage
+          assert(refused.contains("cannot be written") && refused.contains(key) && !refused.contains("\n"))
         }
-        assert(found === 4)
-        withConf(key -> s"$path/indexes") {
+        withConf(key -> indexes.toString) {
+          step("queries skip files by it") {
+            val made = one(s"ZORDER INDEX '$path' WITH (bloom = 's', bloomBudget = '900%')")
+            assert(status(made) === "INDEXED")
+            assert(found === 1)
+            assert(opens(spark.read.parquet(path.toString).where("s = '17'")) <= 2)
+          }
+          step("the statements of an index find it")  {
+            assert(status(one(s"ZORDER REFRESH INDEX '$path'")) === "REFRESHED")
+            assert(spark.sql(s"ZORDER DESCRIBE INDEX '$path'").count() === 2)
+            assert(spark.sql(s"ZORDER EXPLAIN SELECT * FROM parquet.`$path` WHERE id = 1711").head()
+              .getAs[Long]("kept") === 1)
+          }
+          step("it has one folder")(assert(folders(indexes) === 1))
+        }
+        step("a session without the setting, or with another, does not know of it") {
+          assert(found === 4)
+          withConf(key -> dir.resolve("none").toString)(assert(found === 4))
+        }
+        step("a place in the table itself is refused")(withConf(key -> s"$path/indexes") {
           val within = intercept[ZOrderException](spark.sql(s"ZORDER INDEX '$path'")).getMessage
           assert(within.contains("take indexes for data"))
-        }
-        withConf(key -> dir.resolve("none").toString)(assert(found === 4))
-        withConf(key -> indexes.toString) {
+        })
+        step("it is dropped with its folder")(withConf(key -> indexes.toString) {
           assert(found === 1)
-          assert(status(s"ZORDER DROP INDEX '$path'") === "DROPPED")
+          assert(status(one(s"ZORDER DROP INDEX '$path'")) === "DROPPED")
           assert(found === 4 && folders(indexes) === 0)
-        }
+        })
       })
     }
   }
@@ -93,27 +100,30 @@ class IndexPlaceSuite extends AnyFunSuite with SkippedScans {
       index(path)
       val indexes = path.resolve("_zorder/index")
       def refused(sql: String): String = intercept[ZOrderException](spark.sql(sql)).getMessage
-      // a broken one of a high number: the next one comes after it, and queries read it
-      Files.write(indexes.resolve("index-999999999"), Array[Byte](1, 2, 3))
-      spark.range(40, 50, 1, 1).write.mode("append").parquet(path.toString)
-      aged(path)
-      spark.sql(s"ZORDER REFRESH INDEX '$path'")
-      assert(Files.exists(indexes.resolve("index-1000000000")))
-      assert(opens(spark.read.parquet(path.toString).where("id = 45")) === 1)
-      assert(spark.sql(s"ZORDER REFRESH INDEX '$path'").head().getAs[Long]("footers_read") === 0)
-      // after the last number none can come: a sentence before any work
-      val last = indexes.resolve("index-999999999999999999")
-      Files.write(last, Array[Byte](1))
-      for (statement <- Seq(s"ZORDER INDEX '$path'", s"ZORDER REFRESH INDEX '$path'"))
-        assert(refused(statement).contains("index-999999999999999999 takes the last number"))
-      Files.delete(last)
-      // nothing whole is left
-      Files.list(indexes).iterator.asScala.toSeq.filter(_.getFileName.toString.startsWith("index-"))
-        .foreach(f => Files.write(f, Array[Byte](4)))
-      for (statement <- Seq("REFRESH", "DESCRIBE"))
-        assert(refused(s"ZORDER $statement INDEX '$path'").contains("is damaged"))
-      assert(spark.sql(s"ZORDER INDEX '$path'").head().getAs[String]("status") === "INDEXED")
-      assert(opens(spark.read.parquet(path.toString).where("id = 45")) === 1)
+      step("after a broken one of a high number comes the next, and queries read it") {
+        Files.write(indexes.resolve("index-999999999"), Array[Byte](1, 2, 3))
+        spark.range(40, 50, 1, 1).write.mode("append").parquet(path.toString)
+        aged(path)
+        spark.sql(s"ZORDER REFRESH INDEX '$path'")
+        assert(Files.exists(indexes.resolve("index-1000000000")))
+        assert(opens(spark.read.parquet(path.toString).where("id = 45")) === 1)
+        assert(one(s"ZORDER REFRESH INDEX '$path'").getAs[Long]("footers_read") === 0)
+      }
+      step("after the last number none can come: a sentence before any work") {
+        val last = indexes.resolve("index-999999999999999999")
+        Files.write(last, Array[Byte](1))
+        for (statement <- Seq(s"ZORDER INDEX '$path'", s"ZORDER REFRESH INDEX '$path'"))
+          assert(refused(statement).contains("index-999999999999999999 takes the last number"))
+        Files.delete(last)
+      }
+      step("where nothing whole is left, a new index is made, and no other statement works") {
+        Files.list(indexes).iterator.asScala.toSeq.filter(_.getFileName.toString.startsWith("index-"))
+          .foreach(f => Files.write(f, Array[Byte](4)))
+        for (statement <- Seq("REFRESH", "DESCRIBE"))
+          assert(refused(s"ZORDER $statement INDEX '$path'").contains("is damaged"))
+        assert(status(one(s"ZORDER INDEX '$path'")) === "INDEXED")
+        assert(opens(spark.read.parquet(path.toString).where("id = 45")) === 1)
+      }
     }
   }
 }

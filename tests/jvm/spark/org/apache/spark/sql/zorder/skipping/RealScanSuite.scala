@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.skipping
 
-import java.nio.file.{Files, Path}
+import java.nio.file.Path
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -8,7 +8,6 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
 import sparkzorder.LongTest
@@ -19,7 +18,7 @@ import sparkzorder.mark.SameOnAllLines
  * plain, partitioned, or evolved: files lack columns or have them in another order.
  */
 @SameOnAllLines
-class RealScanSuite extends AnyFunSuite with ZOrderSession {
+class RealScanSuite extends AnyFunSuite with SkippedScans {
   private val each = 25
   private var valueFiles = 0L
 
@@ -48,16 +47,11 @@ class RealScanSuite extends AnyFunSuite with ZOrderSession {
     val random = new RandomFilters(1000L + seed)
     // dictionaries are for values that come again and again
     write(random, path, seed % 3, if (seed % 4 == 2) 20 else 1)
-    Files.walk(path).filter(_.toString.endsWith(".parquet")).forEach { f =>
-      f.toFile.setLastModified(System.currentTimeMillis() - 3600000)
-      ()
+    seed % 4 match {
+      case 0 => index(path)
+      case 2 => indexWith(path, "values = 'i, d, s, t, n, x'")
+      case _ => indexWith(path, "bloom = 'i, s, t, n, x', bloomBudget = '900%'")
     }
-    val options = seed % 4 match {
-      case 0 => ""
-      case 2 => " WITH (values = 'i, d, s, t, n, x')"
-      case _ => " WITH (bloom = 'i, s, t, n, x', bloomBudget = '900%')"
-    }
-    spark.sql(s"ZORDER INDEX '$path'$options")
     valueFiles += spark.sql(s"ZORDER DESCRIBE INDEX '$path'").collect().map(_.getAs[Long]("value_files")).sum
     val all = random.columns.foldLeft(new StructType())((s, c) => s.add(c.name, c.dataType)).add("p", "int")
     val table = spark.read.schema(if (seed % 3 == 1) all else StructType(all.init)).parquet(path.toString)

@@ -102,15 +102,12 @@ class RulesAtRandomSuite extends AnyFunSuite with SkippedScans {
     val parted = dir.resolve("parted")
     rows(random, 10).selectExpr("*", "id div 12 % 3 part", "concat('q', id div 24 % 2) Quarter")
       .write.partitionBy("part", "Quarter").parquet(parted.toString)
-    aged(parted)
-    spark.sql(s"ZORDER INDEX '$parted' COLUMNS ($columns)")
+    index(parted, columns)
     // files without x, in place of which a default stands, and an index that does not know of it
     val old = dir.resolve("old")
     rows(random, 6).write.parquet(old.toString)
     rows(random, 3).selectExpr("*", "id % 4 x").write.mode("append").parquet(old.toString)
-    aged(old)
-    withConf(
-      "spark.sql.parquet.mergeSchema" -> "true")(spark.sql(s"ZORDER INDEX '$old' COLUMNS (x, $columns)"))
+    withConf("spark.sql.parquet.mergeSchema" -> "true")(index(old, "x", columns))
     spark.sql(
       s"CREATE TABLE $defaulted (id BIGINT, i INT, n DECIMAL(20,10), m DECIMAL(20,10), t TIMESTAMP, s STRING) " +
         s"USING parquet LOCATION '$old'")

@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.TestSuite
 
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.zorder.{UncompiledQueries, ZOrderSession}
@@ -19,10 +19,15 @@ trait SkippedScans extends UncompiledQueries with AdaptiveSparkPlanHelper { this
       ()
     }
 
-  protected def index(path: Path, columns: String*): Unit = {
+  /** Makes an index of files that are old enough to be trusted; returns what the statement says. */
+  protected def index(path: Path, columns: String*): Row =
+    indexOf(path, if (columns.isEmpty) "" else columns.mkString("COLUMNS (", ", ", ")"))
+
+  protected def indexWith(path: Path, options: String): Row = indexOf(path, s"WITH ($options)")
+
+  private def indexOf(path: Path, clause: String): Row = {
     aged(path)
-    val of = if (columns.isEmpty) "" else columns.mkString(" COLUMNS (", ", ", ")")
-    val _ = spark.sql(s"ZORDER INDEX '$path'$of")
+    one(s"ZORDER INDEX '$path' $clause")
   }
 
   /** Queries that do next to nothing: compiling them costs more than running them. */

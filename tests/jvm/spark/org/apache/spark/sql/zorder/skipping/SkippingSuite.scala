@@ -4,11 +4,12 @@ import java.nio.file.{Files, Path}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import sparkzorder.SameOnAllLines
+import sparkzorder.{SameOnAllLines, Steps}
 
 /** Queries of plain Parquet tables that have a statistics index. */
-class SkippingSuite extends AnyFunSuite with SkippedScans {
+class SkippingSuite extends AnyFunSuite with SkippedScans with SharedTables with Steps {
 
   /** Ten files of a thousand ids each. */
   private def ids(path: Path): Unit = spark.range(0, 10000, 1, 10).selectExpr(
@@ -68,13 +69,13 @@ class SkippingSuite extends AnyFunSuite with SkippedScans {
       spark.range(4711, 4712, 1, 1).selectExpr("id", "1 i").write.mode("append").parquet(path.toString)
       assert(opens(t.where("id = 4711")) === 2)
       assert(t.where("id = 4711").count() === 2)
-      val (one, other) = (files(0), files(5))
-      Files.write(one, Files.readAllBytes(other))
-      Files.delete(one.resolveSibling(s".${one.getFileName}.crc"))
-      one.toFile.setLastModified(System.currentTimeMillis() - 1800000)
-      Files.delete(other)
+      val (changed, gone) = (files(0), files(5))
+      Files.write(changed, Files.readAllBytes(gone))
+      Files.delete(changed.resolveSibling(s".${changed.getFileName}.crc"))
+      changed.toFile.setLastModified(System.currentTimeMillis() - 1800000)
+      Files.delete(gone)
       assert(opens(t.where("id BETWEEN 5000 AND 5999")) === 2)
-      val refreshed = spark.sql(s"ZORDER REFRESH INDEX '$path'").head()
+      val refreshed = one(s"ZORDER REFRESH INDEX '$path'")
       assert(refreshed.getAs[Long]("files") === 10)
       assert(refreshed.getAs[Long]("footers_read") === 2)
     }
@@ -91,43 +92,54 @@ class SkippingSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("fresh files are waited for, and a rollback keeps the index up", SameOnAllLines) {
+  test("an index of fresh files lives through a run, its rollback, a refresh and its end", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
-      spark.sql(s"ZORDER INDEX '$path'")
-      assert(opens(spark.read.parquet(path.toString).where("id = 4711")) === 1)
-      spark.sql(s"ZORDER TABLE '$path' BY (i, id) WITH (fileCount = 5, force = true)")
-      spark.sql(s"ZORDER ROLLBACK '$path'")
-      assert(opens(spark.read.parquet(path.toString).where("id = 4711")) === 1)
-      val there = spark.sql(s"ZORDER REFRESH INDEX IF EXISTS '$path'").head()
-      assert(there.getAs[String]("status") === "REFRESHED" && there.getAs[Long]("footers_read") === 0)
-      spark.sql(s"ZORDER DROP INDEX '$path'")
-      val gone = spark.sql(s"ZORDER REFRESH INDEX IF EXISTS '$path'").head()
-      assert(gone.getAs[String]("status") === "NOTHING_TO_DO")
+      step("fresh files are waited for") {
+        spark.sql(s"ZORDER INDEX '$path'")
+        assert(opens(spark.read.parquet(path.toString).where("id = 4711")) === 1)
+      }
+      step("a rollback keeps the index up") {
+        spark.sql(s"ZORDER TABLE '$path' BY (i, id) WITH (fileCount = 5, force = true)")
+        spark.sql(s"ZORDER ROLLBACK '$path'")
+        assert(opens(spark.read.parquet(path.toString).where("id = 4711")) === 1)
+        val there = one(s"ZORDER REFRESH INDEX IF EXISTS '$path'")
+        assert(status(there) === "REFRESHED" && there.getAs[Long]("footers_read") === 0)
+      }
+      step("without an index there is nothing to refresh") {
+        spark.sql(s"ZORDER DROP INDEX '$path'")
+        assert(status(one(s"ZORDER REFRESH INDEX IF EXISTS '$path'")) === "NOTHING_TO_DO")
+      }
     }
   }
 
-  test("partitioned tables, by path and in the catalog, keep their partition pruning") {
-    withTempDir { dir =>
-      val path = dir.resolve("t")
-      spark.range(0, 8000, 1, 8).selectExpr(
-        "id",
-        "id div 4000 part").write.partitionBy("part").parquet(path.toString)
-      index(path)
-      def t = spark.read.parquet(path.toString)
-      assert(opens(t.where("id = 4711")) === 1)
-      assert(opens(t.where("part = 0")) === 4)
-      assert(opens(t.where("part = 0 AND id = 4711")) === 0)
-      assert(opens(t.where("part = 1 AND id >= 7000")) === 1)
-      assert(opens(spark.read.parquet(path.resolve("part=1").toString).where("id = 4711")) === 1)
-      withTable("parted") {
-        spark.sql(
-          s"CREATE TABLE parted (id BIGINT, part BIGINT) USING parquet PARTITIONED BY (part) LOCATION '$path'")
-        spark.sql("MSCK REPAIR TABLE parted")
-        assert(opens(spark.table("parted").where("part = 1 AND id >= 7000")) === 1)
-        assert(opens(spark.table("parted").where("id = 17")) === 1)
-      }
+  private lazy val partitioned: Path = {
+    val path = shared.resolve("partitioned")
+    spark.range(0, 8000, 1, 8).selectExpr(
+      "id",
+      "id div 4000 part").write.partitionBy("part").parquet(path.toString)
+    index(path)
+    path
+  }
+
+  test("a partitioned table that is read by its path keeps its partition pruning") {
+    val path = partitioned
+    def t = spark.read.parquet(path.toString)
+    assert(opens(t.where("id = 4711")) === 1)
+    assert(opens(t.where("part = 0")) === 4)
+    assert(opens(t.where("part = 0 AND id = 4711")) === 0)
+    assert(opens(t.where("part = 1 AND id >= 7000")) === 1)
+    assert(opens(spark.read.parquet(path.resolve("part=1").toString).where("id = 4711")) === 1)
+  }
+
+  test("a partitioned table of the catalog keeps its partition pruning") {
+    withTable("parted") {
+      spark.sql("CREATE TABLE parted (id BIGINT, part BIGINT) USING parquet PARTITIONED BY (part) " +
+        s"LOCATION '$partitioned'")
+      spark.sql("MSCK REPAIR TABLE parted")
+      assert(opens(spark.table("parted").where("part = 1 AND id >= 7000")) === 1)
+      assert(opens(spark.table("parted").where("id = 17")) === 1)
     }
   }
 
@@ -160,7 +172,7 @@ class SkippingSuite extends AnyFunSuite with SkippedScans {
       broken(flipped)
       Files.delete(folder.resolve("index-1"))
       assert(Seq(1L, 10L).contains(opens(t.where("id = 4711"))))
-      assert(spark.sql(s"ZORDER DROP INDEX '$path'").head().getAs[String]("status") === "DROPPED")
+      assert(status(one(s"ZORDER DROP INDEX '$path'")) === "DROPPED")
       assert(opens(t.where("id = 4711")) === 10)
       val refused = intercept[ZOrderException](spark.sql(s"ZORDER REFRESH INDEX '$path'"))
       assert(refused.getMessage.contains("ZORDER INDEX"))
@@ -230,7 +242,7 @@ class SkippingSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("a clustering run keeps the index up, wherever the files are afterwards", SameOnAllLines) {
+  test("a clustering run of a path keeps the index up, its rollback too", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       ids(path)
@@ -243,13 +255,16 @@ class SkippingSuite extends AnyFunSuite with SkippedScans {
         s"ZORDER DESCRIBE INDEX '$path'").collect().map(_.getAs[Long]("with_ranges")).toSeq === Seq(8, 8))
       spark.sql(s"ZORDER ROLLBACK '$path'")
       assert(opens(t.where("id = 4711")) >= 1)
-      withTable("kept") {
-        spark.range(0, 8000, 1, 8).selectExpr("id", "cast(id as string) s").write.saveAsTable("kept")
-        spark.sql("ZORDER INDEX kept")
-        spark.sql("ZORDER TABLE kept BY (id, s) WITH (fileCount = 8, force = true)")
-        assert(opens(spark.table("kept").where("id BETWEEN 100 AND 300")) <= 4)
-        assert(opens(spark.table("kept").where("id = -1")) === 0)
-      }
+    }
+  }
+
+  test("a clustering run of a table of the catalog keeps the index up", SameOnAllLines) {
+    withTable("kept") {
+      spark.range(0, 8000, 1, 8).selectExpr("id", "cast(id as string) s").write.saveAsTable("kept")
+      spark.sql("ZORDER INDEX kept")
+      spark.sql("ZORDER TABLE kept BY (id, s) WITH (fileCount = 8, force = true)")
+      assert(opens(spark.table("kept").where("id BETWEEN 100 AND 300")) <= 4)
+      assert(opens(spark.table("kept").where("id = -1")) === 0)
     }
   }
 
@@ -282,7 +297,14 @@ class SkippingSuite extends AnyFunSuite with SkippedScans {
       assert(refused(s"ZORDER INDEX '$path' COLUMNS (arr)").contains("no bounds of arr"))
       assert(refused(s"ZORDER DESCRIBE INDEX '$path'").contains("ZORDER INDEX"))
       assert(refused(s"ZORDER REFRESH '$path'").contains("must be followed by INDEX"))
-      assert(spark.sql(s"ZORDER DROP INDEX '$path'").head().getAs[String]("status") === "NOTHING_TO_DO")
+    }
+  }
+
+  test("a table that has no index has none to drop", SameOnAllLines) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      spark.range(1).write.parquet(path.toString)
+      assert(status(one(s"ZORDER DROP INDEX '$path'")) === "NOTHING_TO_DO")
     }
   }
 
@@ -306,7 +328,7 @@ class SkippingSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("CHAR, binary read as text, long and short calendars: no row is lost") {
+  test("CHAR and VARCHAR: no row is lost") {
     withTempDir { dir =>
       withTable("chars") {
         spark.sql(
@@ -319,6 +341,11 @@ class SkippingSuite extends AnyFunSuite with SkippedScans {
         assert(opens(spark.table("chars").where("v = 'c'")) === 1)
         assert(spark.table("chars").where("c = 'a' AND v = 'a'").count() === 1)
       }
+    }
+  }
+
+  test("binary that is read as text: no row is lost") {
+    withTempDir { dir =>
       val bytes = dir.resolve("b")
       spark.range(0, 4, 1, 4).selectExpr("cast(cast(id as string) as binary) b").write.parquet(bytes.toString)
       index(bytes)
@@ -326,6 +353,11 @@ class SkippingSuite extends AnyFunSuite with SkippedScans {
       withConf("spark.sql.parquet.binaryAsString" -> "true") {
         assert(opens(spark.read.parquet(bytes.toString).where("b = '2'").selectExpr("hex(b)")) >= 1)
       }
+    }
+  }
+
+  test("days of the old calendar: no row is lost") {
+    withTempDir { dir =>
       val old = dir.resolve("old")
       withConf("spark.sql.parquet.datetimeRebaseModeInWrite" -> "LEGACY") {
         Seq("1500-01-01", "0001-01-01", "2020-01-01").foreach { d =>

@@ -13,10 +13,7 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 class ValueSetSuite extends AnyFunSuite with SkippedScans {
 
-  private def index(path: Path, values: String): Row = {
-    aged(path)
-    spark.sql(s"ZORDER INDEX '$path' WITH (values = '$values')").head()
-  }
+  private def indexValues(path: Path, values: String): Row = indexWith(path, s"values = '$values'")
 
   private def valueFiles(path: Path): Map[String, Long] =
     spark.sql(s"ZORDER DESCRIBE INDEX '$path'").collect()
@@ -53,9 +50,9 @@ class ValueSetSuite extends AnyFunSuite with SkippedScans {
         "f = 21.5D",
         "maybe = 43",
         "st.x = 43")
-      index(path, "v")
+      indexValues(path, "v")
       assert(valueFiles(path).filter(_._2 > 0) === Map("v" -> 8L))
-      val made = index(path, "v, i, s, d, ts, n, f, maybe, st.x")
+      val made = indexValues(path, "v, i, s, d, ts, n, f, maybe, st.x")
       assert(made.getAs[Long]("footers_read") === 8)
       assert(valueFiles(path).filter(_._2 != 8).keySet === Set("id"))
       quick(lookUps.foreach(w => assert(opens(t.where(w)) === 1, w)))
@@ -67,9 +64,16 @@ class ValueSetSuite extends AnyFunSuite with SkippedScans {
       assert(t.where("s = 'state 43'").count() === 200)
       // the ends of a dictionary are values of rows here
       assert(opens(t.selectExpr("min(v)", "max(v)", "min(d)", "max(n)", "count(maybe)")) === 0)
-      // kept up
-      assert(spark.sql(s"ZORDER REFRESH INDEX '$path'").head().getAs[Long]("footers_read") === 0)
-      assert(opens(t.where("v = 43")) === 1)
+    }
+  }
+
+  test("a refresh and a run keep the values, an index that is made without them has none") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      few(200).write.parquet(path.toString)
+      indexValues(path, "v")
+      assert(one(s"ZORDER REFRESH INDEX '$path'").getAs[Long]("footers_read") === 0)
+      assert(opens(spark.read.parquet(path.toString).where("v = 43")) === 1)
       spark.sql(s"ZORDER TABLE '$path' BY (id, v) WITH (fileCount = 8, force = true)")
       assert(valueFiles(path)("v") === 8)
       spark.sql(s"ZORDER INDEX '$path'")
@@ -81,7 +85,7 @@ class ValueSetSuite extends AnyFunSuite with SkippedScans {
     withTempDir { dir =>
       val path = dir.resolve("t")
       few(200).write.parquet(path.toString)
-      index(path, "v")
+      indexValues(path, "v")
       spark.read.parquet(path.toString).createOrReplaceTempView("t")
       spark.range(42, 44, 1, 1).toDF("k").write.parquet(dir.resolve("k").toString)
       spark.read.parquet(dir.resolve("k").toString).createOrReplaceTempView("k")
@@ -96,7 +100,7 @@ class ValueSetSuite extends AnyFunSuite with SkippedScans {
       few().selectExpr("id", "if(id % 2000 < 1800, v, 8 + id % 64) v")
         .write.option("parquet.dictionary.page.size", "80").option("parquet.page.row.count.limit", "200")
         .parquet(path.toString)
-      index(path, "v")
+      indexValues(path, "v")
       assert(valueFiles(path)("v") === 0)
       def t = spark.read.parquet(path.toString)
       assert(opens(t.where("v = 21")) === 8)
@@ -109,7 +113,7 @@ class ValueSetSuite extends AnyFunSuite with SkippedScans {
         .option(
           "parquet.block.row.check.min",
           "100").option("parquet.page.size", "500").parquet(others.toString)
-      index(others, "v")
+      indexValues(others, "v")
       assert(valueFiles(others)("v") === 8)
       assert(opens(spark.read.parquet(others.toString).select("id", "v").where("v = 43")) === 8 + 8 + 1)
     }

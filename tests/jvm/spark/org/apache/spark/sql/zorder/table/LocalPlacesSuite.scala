@@ -11,11 +11,12 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.table.parquet.files.{FileMoves, MountPoints}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
+import sparkzorder.Steps
 import sparkzorder.mark.SameOnAllLines
 
 /** Directories of the local disk that cannot be exchanged: mount points and symbolic links. */
 @SameOnAllLines
-class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
+class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach with Steps {
 
   private val system = MountPoints.source
   private val forty = 0L until 40L
@@ -51,26 +52,34 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
   }
 
   test("a table on a mount point, or a partition of it, is refused before any work") {
-    val path = s"${plain("mount")} x"
-    new File(path.stripSuffix(" x")).renameTo(new File(path))
-    val before = files(path)
-    mountAt(path)
-    assert(refused(open(path)).contains("mount point") && files(path) == before && traces(path).isEmpty)
-    rows(0, 40, 2).write.option("path", dir("ext")).format("parquet").saveAsTable("t")
-    mountAt(openName("t").root.toUri.getPath)
-    assert(refused(openName("t")).contains("mount point"))
-    val parts = partitioned("mountp")
-    mountAt(s"$parts/p=1")
-    assert(refused(open(parts)).contains("p=1 is a mount point"))
-    rows(0, 40, 2).write.format("parquet").partitionBy("p").saveAsTable("mp")
-    val root = temp.resolve("warehouse").resolve("mp").toString
-    mountAt(s"$root/p=1")
-    assert(refused(openName("mp")).contains("p=1 is a mount point"))
-    mountAt(root)
-    assert(refused(openName("mp")).contains("mount point"))
-    moves("mp") // all of it stays on one volume
-    rewriteAll(openName("mp"))
-    assert(tableIds("mp") == forty)
+    step("a path, with a blank in it") {
+      val path = s"${plain("mount")} x"
+      new File(path.stripSuffix(" x")).renameTo(new File(path))
+      val before = files(path)
+      mountAt(path)
+      assert(refused(open(path)).contains("mount point") && files(path) == before && traces(path).isEmpty)
+    }
+    step("an external table") {
+      rows(0, 40, 2).write.option("path", dir("ext")).format("parquet").saveAsTable("t")
+      mountAt(openName("t").root.toUri.getPath)
+      assert(refused(openName("t")).contains("mount point"))
+    }
+    step("a partition of a path") {
+      val parts = partitioned("mountp")
+      mountAt(s"$parts/p=1")
+      assert(refused(open(parts)).contains("p=1 is a mount point"))
+    }
+    step("a managed table and a partition of it, unless its files may move on their volume") {
+      rows(0, 40, 2).write.format("parquet").partitionBy("p").saveAsTable("mp")
+      val root = temp.resolve("warehouse").resolve("mp").toString
+      mountAt(s"$root/p=1")
+      assert(refused(openName("mp")).contains("p=1 is a mount point"))
+      mountAt(root)
+      assert(refused(openName("mp")).contains("mount point"))
+      moves("mp")
+      rewriteAll(openName("mp"))
+      assert(tableIds("mp") == forty)
+    }
   }
 
   test("what Hadoop's copy of a mount point left half done is brought back") {
@@ -154,8 +163,7 @@ class LocalPlacesSuite extends AnyFunSuite with TableFixture with BeforeAndAfter
     new File(old).renameTo(new File(real))
     link(old, real)
     val before = files(real)
-    val said =
-      Maintenance.vacuum(classic, TableRef.Location(path), Some(0.0), dryRun = false).map(_.getString(4))
+    val said = vacuumed(TableRef.Location(path)).map(status)
     assert(said == Seq("LINK") && files(real) == before && before.size == 4)
   }
 }

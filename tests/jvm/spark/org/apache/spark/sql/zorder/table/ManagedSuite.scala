@@ -11,12 +11,12 @@ import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.resolve.{CatalogResolver, Maintenance}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
 /** ADR 23: a managed table lives on after a run as it did before, whatever is done to it. */
 @SameOnAllLines
-class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
+class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach with Steps {
 
   override def beforeEach(): Unit = {
     CrashPoint.meanwhile = (_: String) => ()
@@ -33,7 +33,7 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     spark.sessionState.catalog.getTableMetadata(TableIdentifier(table, Some("default"))).location.getPath)
 
   private def vacuum(table: String, keep: Double = 0.0, late: Option[LateChoice] = None): Seq[Row] =
-    Maintenance.vacuum(classic, TableRef.Name(Seq(table)), Some(keep), dryRun = false, late)
+    vacuumed(TableRef.Name(Seq(table)), Some(keep), late = late)
 
   private def rollback(table: String): Unit = {
     Maintenance.rollback(classic, TableRef.Name(Seq(table)))
@@ -53,26 +53,38 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
   }
 
   Seq("m", "mp").foreach { t =>
-    test(s"$t: run, append, run, rollback, vacuum at one location") {
+    test(s"$t: whatever statements of ours come, its rows and its location stay") {
       make(t)
       val before = location(t)
-      rewriteAll(openName(t))
-      assert(tableIds(t) == forty && location(t) == before)
-      rows(40, 45).write.insertInto(t)
-      rewriteAll(openName(t), "r2")
-      assert(tableIds(t) == (0L until 45L) && openName(t).state.runs().map(_.number) == Seq(1, 2))
-      rollback(t)
-      rollback(t)
-      assert(tableIds(t) == (0L until 45L) && location(t) == before)
-      assert(refused(rollback(t)).contains("no run"))
-      clean(t)
-      rewriteAll(openName(t), "r3")
-      clean(t)
-      assert(tableIds(t) == (0L until 45L) && location(t) == before)
-      Maintenance.remove(classic, TableRef.Name(Seq(t)))
-      assert(tableIds(t) == (0L until 45L))
-      spark.sql(s"DROP TABLE $t")
-      assert(warehouse.isEmpty)
+      step("a run") {
+        rewriteAll(openName(t))
+        assert(tableIds(t) == forty && location(t) == before)
+      }
+      step("an append and a second run") {
+        rows(40, 45).write.insertInto(t)
+        rewriteAll(openName(t), "r2")
+        assert(tableIds(t) == (0L until 45L) && openName(t).state.runs().map(_.number) == Seq(1, 2))
+      }
+      step("rollbacks, of both and no more") {
+        rollback(t)
+        rollback(t)
+        assert(tableIds(t) == (0L until 45L) && location(t) == before)
+        assert(refused(rollback(t)).contains("no run"))
+      }
+      step("vacuums") {
+        clean(t)
+        rewriteAll(openName(t), "r3")
+        clean(t)
+        assert(tableIds(t) == (0L until 45L) && location(t) == before)
+      }
+      step("a removal") {
+        Maintenance.remove(classic, TableRef.Name(Seq(t)))
+        assert(tableIds(t) == (0L until 45L))
+      }
+      step("a table that is dropped leaves nothing") {
+        spark.sql(s"DROP TABLE $t")
+        assert(warehouse.isEmpty)
+      }
     }
 
     test(s"$t: dropped and made anew, with old files still there, as before the run") {
@@ -91,27 +103,33 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
       clean(t)
     }
 
-    test(s"$t: overwritten whole, by saveAsTable, by INSERT OVERWRITE, truncated") {
+    test(s"$t: however it is overwritten, no old row comes back") {
       make(t)
       rewriteAll(openName(t))
       rows(40, 45).write.insertInto(t)
-      val writer = rows(0, 3).write.mode("overwrite").format("parquet")
-      (if (t == "m") writer else writer.partitionBy("p")).saveAsTable(t)
-      assert(tableIds(t) == (0L until 3L))
-      rewriteAll(openName(t), "r2")
-      rows(5, 9).write.mode("overwrite").insertInto(t)
-      assert(tableIds(t) == (5L until 9L))
-      rows(9, 12).write.insertInto(t)
-      assert(tableIds(t) == (5L until 12L))
-      rewriteAll(openName(t), "r3")
-      assert(tableIds(t) == (5L until 12L))
-      spark.sql(s"TRUNCATE TABLE $t")
-      assert(tableIds(t).isEmpty)
-      rows(0, 40, 2).write.insertInto(t)
-      assert(tableIds(t) == forty)
-      rewriteAll(openName(t), "r4")
-      clean(t)
-      assert(tableIds(t) == forty)
+      step("by saveAsTable") {
+        val writer = rows(0, 3).write.mode("overwrite").format("parquet")
+        (if (t == "m") writer else writer.partitionBy("p")).saveAsTable(t)
+        assert(tableIds(t) == (0L until 3L))
+      }
+      step("by INSERT OVERWRITE") {
+        rewriteAll(openName(t), "r2")
+        rows(5, 9).write.mode("overwrite").insertInto(t)
+        assert(tableIds(t) == (5L until 9L))
+        rows(9, 12).write.insertInto(t)
+        assert(tableIds(t) == (5L until 12L))
+        rewriteAll(openName(t), "r3")
+        assert(tableIds(t) == (5L until 12L))
+      }
+      step("by TRUNCATE") {
+        spark.sql(s"TRUNCATE TABLE $t")
+        assert(tableIds(t).isEmpty)
+        rows(0, 40, 2).write.insertInto(t)
+        assert(tableIds(t) == forty)
+        rewriteAll(openName(t), "r4")
+        clean(t)
+        assert(tableIds(t) == forty)
+      }
     }
 
     test(s"$t: a file that an old writer put into the dropped table's place is no row of the next one") {
@@ -131,41 +149,54 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     }
   }
 
-  test("a partition is dropped and filled again, added, recovered: no old row comes back") {
+  test("a partition that was dropped comes back with new rows only") {
     parted()
     rewriteAll(openName("mp"))
-    spark.sql("ALTER TABLE mp DROP PARTITION (p = 1)")
-    spark.sql("MSCK REPAIR TABLE mp")
-    assert(tableIds("mp") == (0L until 40L by 2L))
-    rows(100, 110).where("p = 1").write.insertInto("mp")
-    val wanted = ((0L until 40L by 2L) ++ (101L until 110L by 2L)).sorted
-    assert(tableIds("mp") == wanted)
-    assert(refused(rollback("mp")).contains("overwritten"))
-    rewriteAll(openName("mp"), "r2")
-    assert(tableIds("mp") == wanted)
-    clean("mp")
-    spark.sql("ALTER TABLE mp DROP PARTITION (p = 1)")
-    spark.sql("ALTER TABLE mp ADD PARTITION (p = 1)")
-    assert(tableIds("mp") == (0L until 40L by 2L))
-    clean("mp")
+    val even = 0L until 40L by 2L
+    step("MSCK REPAIR finds no old file") {
+      spark.sql("ALTER TABLE mp DROP PARTITION (p = 1)")
+      spark.sql("MSCK REPAIR TABLE mp")
+      assert(tableIds("mp") == even)
+    }
+    step("filled again") {
+      rows(100, 110).where("p = 1").write.insertInto("mp")
+      val wanted = (even ++ (101L until 110L by 2L)).sorted
+      assert(tableIds("mp") == wanted)
+      assert(refused(rollback("mp")).contains("overwritten"))
+      rewriteAll(openName("mp"), "r2")
+      assert(tableIds("mp") == wanted)
+      clean("mp")
+    }
+    step("added by ALTER TABLE") {
+      spark.sql("ALTER TABLE mp DROP PARTITION (p = 1)")
+      spark.sql("ALTER TABLE mp ADD PARTITION (p = 1)")
+      assert(tableIds("mp") == even)
+      clean("mp")
+    }
   }
 
-  test("one partition overwritten, statically and dynamically, and renamed") {
+  test("a partition that is changed in the catalog has its new rows and the others theirs") {
     parted()
     rewriteAll(openName("mp"))
-    spark.sql("INSERT OVERWRITE mp PARTITION (p = 1) SELECT 101L, 1L")
-    assert(tableIds("mp") == ((0L until 40L by 2L) :+ 101L))
-    rewriteAll(openName("mp"), "r2")
-    spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
-    try rows(200, 202).where("p = 0").write.mode("overwrite").insertInto("mp")
-    finally spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
-    assert(tableIds("mp") == Seq(101L, 200L))
-    rewriteAll(openName("mp"), "r3")
-    spark.sql("ALTER TABLE mp PARTITION (p = 1) RENAME TO PARTITION (p = 7)")
-    assert(tableIds("mp") == Seq(101L, 200L))
-    rewriteAll(openName("mp"), "r4")
-    clean("mp")
-    assert(tableIds("mp") == Seq(101L, 200L))
+    step("overwritten statically") {
+      spark.sql("INSERT OVERWRITE mp PARTITION (p = 1) SELECT 101L, 1L")
+      assert(tableIds("mp") == ((0L until 40L by 2L) :+ 101L))
+      rewriteAll(openName("mp"), "r2")
+    }
+    step("overwritten dynamically") {
+      spark.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+      try rows(200, 202).where("p = 0").write.mode("overwrite").insertInto("mp")
+      finally spark.conf.unset("spark.sql.sources.partitionOverwriteMode")
+      assert(tableIds("mp") == Seq(101L, 200L))
+      rewriteAll(openName("mp"), "r3")
+    }
+    step("renamed") {
+      spark.sql("ALTER TABLE mp PARTITION (p = 1) RENAME TO PARTITION (p = 7)")
+      assert(tableIds("mp") == Seq(101L, 200L))
+      rewriteAll(openName("mp"), "r4")
+      clean("mp")
+      assert(tableIds("mp") == Seq(101L, 200L))
+    }
   }
 
   test(
@@ -177,7 +208,7 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     rows(40, 50).where("p = 1").drop("p").write.parquet(own)
     assert(refused(vacuum("mp")).contains("LATE FILES"))
     assert(crashAt("late-copied")(vacuum("mp", late = Some(LateChoice.Append))))
-    assert(vacuum("mp", keep = 1).exists(r => r.getLong(3) == 1 && r.getString(4) == "CARRIED_OVER"))
+    assert(vacuum("mp", keep = 1).exists(r => carriedOver(Seq(r)) == 1 && status(r) == "CARRIED_OVER"))
     val wanted = (forty ++ (41L until 50L by 2L)).sorted
     spark.catalog.refreshTable("mp")
     assert(tableIds("mp") == wanted && !listed(own).exists(_.getName.endsWith(".parquet")))
@@ -269,8 +300,7 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     rollback("m2")
     assert(tableIds("m2") == (0L until 45L) && location("m2").getPath == path)
     rewriteAll(openName("m2"), "r2")
-    val said = vacuum("m2").map(r => r.getString(0) -> r.getString(4))
-    assert(said.map(_._2).toSet == Set("DELETED") && tableIds("m2") == (0L until 45L))
+    assert(vacuum("m2").map(status).toSet == Set("DELETED") && tableIds("m2") == (0L until 45L))
     spark.sql("DROP TABLE m2")
   }
 

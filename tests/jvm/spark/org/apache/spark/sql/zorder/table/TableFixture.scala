@@ -10,15 +10,17 @@ import scala.collection.JavaConverters._
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.{BeforeAndAfterAll, Suite}
 
-import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
 import org.apache.spark.sql.functions.lit
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.StatementRows
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.sql.zorder.table.parquet.ParquetTable
+import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice, ParquetTable}
 import org.apache.spark.sql.zorder.table.parquet.journal.Journal
-import org.apache.spark.sql.zorder.table.resolve.TableResolver
+import org.apache.spark.sql.zorder.table.resolve.{Maintenance, TableResolver}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A rewrite that waits for its commit. */
@@ -36,7 +38,7 @@ private[zorder] final case class Staged(table: ParquetTable, journal: Journal, r
 }
 
 /** A session, temp directories, and a rewrite that merges all files of each partition into one. */
-private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>
+private[zorder] trait TableFixture extends BeforeAndAfterAll with StatementRows { this: Suite =>
 
   lazy val temp: JPath = Files.createTempDirectory("zorder-table")
 
@@ -137,6 +139,26 @@ private[zorder] trait TableFixture extends BeforeAndAfterAll { this: Suite =>
 
   def rewrite(table: ParquetTable, inputs: Seq[DataFile], runId: String = "r1"): Unit =
     stage(table, inputs, runId).commit()
+
+  /** The rows of `ZORDER VACUUM`, with the names that the statement gives their columns. */
+  def vacuumed(
+      ref: TableRef,
+      hours: Option[Double] = Some(0.0),
+      dryRun: Boolean = false,
+      late: Option[LateChoice] = None): Seq[Row] =
+    Maintenance.vacuum(classic, ref, hours, dryRun, late).map(named(_, Maintenance.vacuumSchema))
+
+  def rolledBack(ref: TableRef): Row =
+    named(Maintenance.rollback(classic, ref), Maintenance.rollbackSchema)
+
+  def removed(ref: TableRef, home: Option[HomeChoice] = None): Row =
+    named(Maintenance.remove(classic, ref, home), Maintenance.removeSchema)
+
+  /** What a statement has before Spark gives its rows their names. */
+  def named(row: Row, schema: StructType): Row = new GenericRowWithSchema(row.toSeq.toArray, schema)
+
+  /** How many files of its rows a vacuum has carried over. */
+  def carriedOver(rows: Seq[Row]): Long = rows.map(_.getAs[Long]("files_carried_over")).sum
 
   def rewriteAll(table: ParquetTable, runId: String = "r1"): Unit = rewrite(table, table.files(), runId)
 

@@ -52,7 +52,7 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture {
         assert(reason.contains(s"not in $at any more"), reason)
         append(name, 4000, 5000)
         done(one(plain)) // said once
-        val places = sql(s"SELECT location FROM zorder_history('$name')").collect().map(_.getString(0))
+        val places = sql(s"SELECT location FROM zorder_history('$name')").collect().map(_.getAs[String]("location"))
         assert(places.length === 2 && places.forall(_.contains(".z")), places.toSeq)
         assert(crashAt("home-copied")(one(s"ZORDER REMOVE $name MOVE HOME")))
         assert(ids(name) === (0L until 5000))

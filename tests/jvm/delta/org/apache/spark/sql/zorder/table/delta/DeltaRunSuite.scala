@@ -1,41 +1,61 @@
 package org.apache.spark.sql.zorder.table.delta
 
+import java.nio.file.Files
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.table.file.RowGroupLimit
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import sparkzorder.LongTest
-import sparkzorder.SameOnAllLines
+import sparkzorder.{LongTest, SameOnAllLines, Steps}
 
 /** Whole runs on Delta tables: the same result row, the same layout, Delta's own history. */
-class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
+class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with Steps {
   private val small = "WITH (fileCount = 16, pageRowLimit = 500)"
 
-  test("rows stay, Delta's history says OPTIMIZE, the layout is that of plain Parquet") {
+  /** A table of six files in no order, clustered into sixteen: its place, what the statement returned, its jobs. */
+  private lazy val (clustered, row, jobs) = {
+    val path = shared.resolve("t")
+    delta(path, 40000)
+    val (row, jobs) = JobWatch(spark)(done(keeps(path)(zorder(path, s"BY (a, b) $small"))))
+    (path, row, jobs)
+  }
+
+  test("a run keeps the rows, and its row counts them and the files") {
+    assert(metric[Long](row, "rows") === 40000 && metric[Long](row, "numFilesAdded") === 16)
+    assert(metric[Long](row, "numFilesRemoved") === 6 && files(clustered) === 16)
+  }
+
+  test("the layout is that of plain Parquet") {
     withTempDir { dir =>
-      val (path, plain) = (dir.resolve("t"), dir.resolve("p"))
-      delta(path, 40000)
+      val plain = dir.resolve("p")
       numbers(40000).repartition(6).write.parquet(plain.toString)
-      val (row, watch) = JobWatch(spark)(done(keeps(path)(zorder(path, s"BY (a, b) $small"))))
       val same = done(zorder(plain, s"BY (a, b) $small"))
-      assert(metric[Long](row, "rows") === 40000 && metric[Long](row, "numFilesAdded") === 16)
-      assert(metric[Long](row, "numFilesRemoved") === 6 && files(path) === 16)
       for (c <- 0 to 1; level <- Seq("files", "row_groups", "pages"); what <- Seq("forecast", "measured"))
         assert(math.abs(share(row, c, level, what) - share(same, c, level, what)) < 0.02, s"$c $level $what")
-      for ((c, i) <- Seq("a", "b").zipWithIndex)
-        assert(math.abs(share(row, i, "files", "measured") - shareRead(read(path), c)) < 0.005)
-      // Delta reads its own log in jobs, too
-      val reads = watch.reads.filter(_._2 >= 40000)
-      assert(reads.map(_._1.split(": ").last).filter(_.nonEmpty) === Seq("sample", "rewrite"), watch.jobs)
-      val last = history(path)
-      assert(last.getAs[String]("operation") === "OPTIMIZE")
-      assert(last.getAs[Map[String, String]]("operationParameters")("zOrderBy") === """["a","b"]""")
-      val metrics = last.getAs[Map[String, String]]("operationMetrics")
-      assert(metrics("numAddedFiles") === "16" && metrics("numRemovedFiles") === "6")
     }
+  }
+
+  test("shares of files are what an independent query finds") {
+    for ((c, i) <- Seq("a", "b").zipWithIndex)
+      assert(math.abs(share(row, i, "files", "measured") - shareRead(read(clustered), c)) < 0.005)
+  }
+
+  test("a run reads the rows for the sample and for the rewrite") {
+    // Delta reads its own log in jobs, too
+    val reads = jobs.reads.filter(_._2 >= 40000)
+    assert(reads.map(_._1.split(": ").last).filter(_.nonEmpty) === Seq("sample", "rewrite"), jobs.jobs)
+  }
+
+  test("Delta's history says OPTIMIZE, of which columns and files") {
+    val last = history(clustered)
+    assert(last.getAs[String]("operation") === "OPTIMIZE")
+    assert(last.getAs[Map[String, String]]("operationParameters")("zOrderBy") === """["a","b"]""")
+    val metrics = last.getAs[Map[String, String]]("operationMetrics")
+    assert(metrics("numAddedFiles") === "16" && metrics("numRemovedFiles") === "6")
   }
 
   test("files of several row groups: pages are cut where Delta's writer counts the rows of both", LongTest) {
@@ -52,27 +72,41 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
     assert((read(byPages = true) < 0.95 * read(byPages = false)) === RowGroupLimit.supported)
   }
 
-  test("second run, append, DRY RUN, FULL, history, rollback, remove", SameOnAllLines) {
+  test("from a dry run to the removal each statement does what it does on plain Parquet", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 4000)
       val eight = "WITH (fileCount = 8, pageRowLimit = 500)"
       val before = files(path)
-      val dry = zorder(path, s"BY (a, b) $eight DRY RUN")
-      assert(status(dry) === "DRY_RUN" && files(path) === before && share(dry, 0, "files", "forecast") < 0.6)
-      done(keeps(path)(zorder(path, s"BY (a, b) $eight")))
-      val (again, watch) = JobWatch(spark)(zorder(path, s"BY (a, b) $eight"))
-      assert(status(again) === "NOTHING_TO_DO" && watch.reads.forall(_._2 < 100))
-      assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() === 1)
-      assert(spark.sql(s"ZORDER ROLLBACK '$path'").head().getAs[String]("status") === "ROLLED_BACK")
-      assert(files(path) === before)
-      done(keeps(path)(zorder(path, s"BY (a, b) $eight")))
-      numbers(10).write.format("delta").mode("append").save(path.toString)
-      refused(path, s"ZORDER ROLLBACK '$path'", "written to after the run", "RESTORE")
-      done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 4, force = true)")))
-      assert(files(path) === 4)
-      spark.sql(s"ZORDER REMOVE '$path'").collect()
-      assert(!java.nio.file.Files.exists(path.resolve("_zorder")) && read(path).count() === 4010)
+      step("a dry run forecasts and changes nothing") {
+        val dry = zorder(path, s"BY (a, b) $eight DRY RUN")
+        assert(
+          status(dry) === "DRY_RUN" && files(path) === before && share(dry, 0, "files", "forecast") < 0.6)
+      }
+      step("a second run has nothing to do and reads no row") {
+        done(keeps(path)(zorder(path, s"BY (a, b) $eight")))
+        val (again, watch) = JobWatch(spark)(zorder(path, s"BY (a, b) $eight"))
+        assert(status(again) === "NOTHING_TO_DO" && watch.reads.forall(_._2 < 100))
+      }
+      step("the history has the run that wrote")(
+        assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() === 1))
+      step("a rollback brings the files before it back") {
+        assert(status(one(s"ZORDER ROLLBACK '$path'")) === "ROLLED_BACK")
+        assert(files(path) === before)
+      }
+      step("a rollback over appended rows is refused") {
+        done(keeps(path)(zorder(path, s"BY (a, b) $eight")))
+        numbers(10).write.format("delta").mode("append").save(path.toString)
+        refused(path, s"ZORDER ROLLBACK '$path'", "written to after the run", "RESTORE")
+      }
+      step("FULL takes all files") {
+        done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 4, force = true)")))
+        assert(files(path) === 4)
+      }
+      step("a removal leaves the rows and no state") {
+        spark.sql(s"ZORDER REMOVE '$path'").collect()
+        assert(!Files.exists(path.resolve("_zorder")) && read(path).count() === 4010)
+      }
     }
   }
 
@@ -97,7 +131,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
       try intercept[CrashPoint.Crash](spark.sql(s"ZORDER ROLLBACK '$path'").collect())
       finally System.clearProperty(CrashPoint.Property)
       assert(files(path) === before && !kept())
-      assert(spark.sql(s"ZORDER ROLLBACK '$path'").head().getAs[String]("status") === "ROLLED_BACK")
+      assert(status(one(s"ZORDER ROLLBACK '$path'")) === "ROLLED_BACK")
       assert(files(path) === before && kept())
       val bytes = DeltaLog.forTable(spark, path.toString).update().sizeInBytes
       done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 4)")))
@@ -111,29 +145,38 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test(
-    "tables of the catalog, partitioned: order inside files, WHERE, Delta's own OPTIMIZE stays Delta's",
-    SameOnAllLines) {
+  test("partitioned tables of the catalog, and OPTIMIZE of Delta beside ours", SameOnAllLines) {
     withTable("d_t") {
       val rows = numbers(20000).selectExpr("*", "cast(id % 2 as int) p")
       rows.repartition(3).write.format("delta").partitionBy("p").saveAsTable("d_t")
       val path = new java.io.File(new java.net.URI(
         spark.sql("DESCRIBE DETAIL d_t").head().getAs[String]("location"))).toPath
       val options = "WITH (fileCount = 8, pageRowLimit = 200)"
-      val one = done(keeps(path)(this.one(s"ZORDER TABLE d_t WHERE p = 1 BY (a, b) $options")))
-      assert(metric[Long](one, "rows") === 10000 && files(path) === 3 + 8)
-      val all = done(keeps(path)(this.one(s"ZORDER TABLE d_t FULL BY (a, b) $options")))
-      assert(files(path) === 16 && metric[Long](all, "partitionsOptimized") === 2)
-      for (c <- 0 to 1) assert(share(all, c, "pages", "measured") < 0.7 * share(all, c, "files", "measured"))
-      val refusal = intercept[Exception](spark.sql("ZORDER TABLE d_t BY (a, p)").collect())
-      assert(refusal.getMessage.contains("partition column"))
-      val theirs = spark.sql("OPTIMIZE d_t ZORDER BY (a)")
-      assert(!theirs.columns.contains("status") && theirs.count() === 1)
-      withConf("spark.zorder.delta.takeOver" -> "true") {
-        val ours = spark.sql("OPTIMIZE d_t ZORDER BY (a, b) WITH (fileCount = 8, force = true)")
-        assert(ours.columns.contains("status"))
+      step("WHERE takes the files of a partition") {
+        val some = done(keeps(path)(one(s"ZORDER TABLE d_t WHERE p = 1 BY (a, b) $options")))
+        assert(metric[Long](some, "rows") === 10000 && files(path) === 3 + 8)
       }
-      assert(spark.table("d_t").count() === 20000)
+      step("rows are in order inside files") {
+        val all = done(keeps(path)(one(s"ZORDER TABLE d_t FULL BY (a, b) $options")))
+        assert(files(path) === 16 && metric[Long](all, "partitionsOptimized") === 2)
+        for (c <- 0 to 1)
+          assert(share(all, c, "pages", "measured") < 0.7 * share(all, c, "files", "measured"))
+      }
+      step("a partition column is refused") {
+        val refusal = intercept[Exception](spark.sql("ZORDER TABLE d_t BY (a, p)").collect())
+        assert(refusal.getMessage.contains("partition column"))
+      }
+      step("OPTIMIZE is Delta's") {
+        val theirs = spark.sql("OPTIMIZE d_t ZORDER BY (a)")
+        assert(!theirs.columns.contains("status") && theirs.count() === 1)
+      }
+      step("OPTIMIZE is ours where the session says so") {
+        withConf("spark.zorder.delta.takeOver" -> "true") {
+          val ours = spark.sql("OPTIMIZE d_t ZORDER BY (a, b) WITH (fileCount = 8, force = true)")
+          assert(ours.columns.contains("status"))
+        }
+        assert(spark.table("d_t").count() === 20000)
+      }
     }
   }
 
@@ -149,12 +192,19 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("INTO makes a plain Parquet copy; a checksum; a vacuum is Delta's", LongTest) {
+  test("INTO makes a plain Parquet copy", LongTest) {
     withTempDir { dir =>
       val (path, copy) = (dir.resolve("t"), dir.resolve("copy"))
       delta(path)
       done(zorder(path, s"BY (a, b) WITH (fileCount = 4) INTO '$copy'"))
       assert(spark.read.parquet(copy.toString).count() === 20000 && files(path) === 6)
+    }
+  }
+
+  test("a run that is verified by checksum; a vacuum keeps to Delta's retention", LongTest) {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path)
       done(keeps(path)(zorder(path, "BY (a, b) WITH (fileCount = 16, verify = 'checksum')")))
       val short = intercept[ZOrderException](spark.sql(s"ZORDER VACUUM '$path' RETAIN 0 HOURS").collect())
       assert(short.condition === "ZORDER_CANNOT_VACUUM.DELTA_RETENTION", short.getMessage)

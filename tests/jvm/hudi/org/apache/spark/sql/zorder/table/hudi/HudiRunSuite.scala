@@ -2,60 +2,91 @@ package org.apache.spark.sql.zorder.table.hudi
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.clustering.JobWatch
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 
 /** Whole runs on Hudi tables: the same result row, the same layout, a clustering in Hudi's timeline. */
-class HudiRunSuite extends AnyFunSuite with HudiFixture {
+class HudiRunSuite extends AnyFunSuite with HudiFixture with SharedTables with Steps {
   private val small = "WITH (fileCount = 16)"
 
-  test(
-    "rows, keys and commit times stay, the timeline has a clustering, the layout is that of plain Parquet") {
+  /** A table of six files in no order, clustered into sixteen: its place, what the statement returned, its jobs. */
+  private lazy val (clustered, row, jobs) = {
+    val path = shared.resolve("t")
+    hudi(path)
+    val (row, jobs) = JobWatch(spark)(done(keeps(path)(zorder(path, s"BY (a, b) $small"))))
+    (path, row, jobs)
+  }
+
+  test("a run keeps rows, keys and commit times, and its row counts rows and files") {
+    assert(metric[Long](row, "rows") === 20000 && metric[Long](row, "numFilesAdded") === 16)
+    assert(metric[Long](row, "numFilesRemoved") === 6 && files(clustered) === 16)
+  }
+
+  test("the layout is that of plain Parquet") {
     withTempDir { dir =>
-      val (path, plain) = (dir.resolve("t"), dir.resolve("p"))
-      hudi(path)
+      val plain = dir.resolve("p")
       numbers(20000).repartition(6).write.parquet(plain.toString)
-      val (row, watch) = JobWatch(spark)(done(keeps(path)(zorder(path, s"BY (a, b) $small"))))
       val same = done(zorder(plain, s"BY (a, b) $small"))
-      assert(metric[Long](row, "rows") === 20000 && metric[Long](row, "numFilesAdded") === 16)
-      assert(metric[Long](row, "numFilesRemoved") === 6 && files(path) === 16)
       for (c <- 0 to 1; level <- Seq("files", "row_groups", "pages"); what <- Seq("forecast", "measured"))
         assert(math.abs(share(row, c, level, what) - share(same, c, level, what)) < 0.02, s"$c $level $what")
-      for ((c, i) <- Seq("a", "b").zipWithIndex)
-        assert(math.abs(share(row, i, "files", "measured") - shareRead(read(path), c)) < 0.005)
-      assert(timeline(path).last === (("replacecommit", "COMPLETED")) && pending(path) === 0)
-      val shown = spark.sql(s"CALL show_clustering(path => '$path')").collect()
-      assert(shown.length === 1 && shown.head.toString.contains("COMPLETED"))
-      // the columns of Hudi are no concern of the report, nor its own footer entries
-      assert(!row.toString.contains("_hoodie") && !reason(row).contains("Footer"), row)
-      val reads = watch.reads.filter(_._2 >= 20000).map(_._1.split(": ").last)
-      assert(reads.filter(Set("sample", "rewrite")) === Seq("sample", "rewrite"), watch.jobs)
     }
   }
 
-  test("second run, DRY RUN, FULL, an append that grows into the layout, history") {
+  test("shares of files are what an independent query finds") {
+    for ((c, i) <- Seq("a", "b").zipWithIndex)
+      assert(math.abs(share(row, i, "files", "measured") - shareRead(read(clustered), c)) < 0.005)
+  }
+
+  test("the timeline has a clustering that is completed, and none that is pending") {
+    assert(timeline(clustered).last === (("replacecommit", "COMPLETED")) && pending(clustered) === 0)
+    val shown = spark.sql(s"CALL show_clustering(path => '$clustered')").collect()
+    assert(shown.length === 1 && shown.head.toString.contains("COMPLETED"))
+  }
+
+  test("the columns of Hudi are no concern of the report, nor its own footer entries") {
+    assert(!row.toString.contains("_hoodie") && !reason(row).contains("Footer"), row)
+  }
+
+  test("a run reads the rows for the sample and for the rewrite") {
+    val reads = jobs.reads.filter(_._2 >= 20000).map(_._1.split(": ").last)
+    assert(reads.filter(Set("sample", "rewrite")) === Seq("sample", "rewrite"), jobs.jobs)
+  }
+
+  test("from a dry run to FULL each statement does what it does on plain Parquet") {
     withTempDir { dir =>
       val path = dir.resolve("t")
       hudi(path, 8000)
       val before = filesRead(path)
-      assert(status(zorder(path, "BY (a, b) WITH (fileCount = 8) DRY RUN")) === "DRY_RUN")
-      assert(filesRead(path) === before && pending(path) === 0)
-      val copy = dir.resolve("copy")
-      done(zorder(path, s"BY (a, b) WITH (fileCount = 8) INTO '$copy'"))
-      assert(spark.read.parquet(copy.toString).columns.toSeq === numbers(1).columns.toSeq)
-      assert(spark.read.parquet(copy.toString).count() === 8000 && filesRead(path) === before)
+      step("a dry run changes nothing") {
+        assert(status(zorder(path, "BY (a, b) WITH (fileCount = 8) DRY RUN")) === "DRY_RUN")
+        assert(filesRead(path) === before && pending(path) === 0)
+      }
+      step("INTO makes a plain Parquet copy") {
+        val copy = dir.resolve("copy")
+        done(zorder(path, s"BY (a, b) WITH (fileCount = 8) INTO '$copy'"))
+        assert(spark.read.parquet(copy.toString).columns.toSeq === numbers(1).columns.toSeq)
+        assert(spark.read.parquet(copy.toString).count() === 8000 && filesRead(path) === before)
+      }
       done(zorder(path, "BY (a, b) WITH (fileCount = 8, verify = 'checksum')"))
       val settled = filesRead(path)
-      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO" && filesRead(path) === settled)
-      val few = numbers(100).selectExpr("id + 8000 AS id", "5 AS a", "b", "s", "d")
-      write(few, path, "insert", "hoodie.parquet.small.file.limit" -> "0")
-      val row = done(keeps(path)(zorder(path, "BY (a, b) WITH (writeBudget = 1000)")))
-      assert(reason(row).contains("merged"), row)
-      assert(filesRead(path).intersect(settled).nonEmpty && read(path).count() === 8100)
-      done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 4, force = true)")))
-      assert(files(path) === 4)
-      val runs = spark.sql(s"SELECT operation, files_added FROM zorder_history('$path')").collect()
-      assert(runs.length === 3 && runs.last.getInt(1) === 4)
+      step("a second run has nothing to do")(
+        assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO" && filesRead(path) === settled))
+      step("an append grows into the layout") {
+        val few = numbers(100).selectExpr("id + 8000 AS id", "5 AS a", "b", "s", "d")
+        write(few, path, "insert", "hoodie.parquet.small.file.limit" -> "0")
+        val grown = done(keeps(path)(zorder(path, "BY (a, b) WITH (writeBudget = 1000)")))
+        assert(reason(grown).contains("merged"), grown)
+        assert(filesRead(path).intersect(settled).nonEmpty && read(path).count() === 8100)
+      }
+      step("FULL takes all files") {
+        done(keeps(path)(zorder(path, "FULL BY (a, b) WITH (fileCount = 4, force = true)")))
+        assert(files(path) === 4)
+      }
+      step("the history has the runs that wrote, with their files") {
+        val runs = spark.sql(s"SELECT operation, files_added FROM zorder_history('$path')").collect()
+        assert(runs.length === 3 && runs.last.getAs[Int]("files_added") === 4)
+      }
     }
   }
 

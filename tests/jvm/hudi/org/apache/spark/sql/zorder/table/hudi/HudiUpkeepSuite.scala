@@ -7,10 +7,10 @@ import org.apache.hudi.metadata.SparkHoodieBackedTableMetadataWriter
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.shims.Shims
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 
 /** Tables of the catalog; history, vacuum, rollback and removal of runs. */
-class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
+class HudiUpkeepSuite extends AnyFunSuite with HudiFixture with Steps {
   private val run = "BY (a, b) WITH (fileCount = 4, force = true)"
 
   private def refused(statement: String): String =
@@ -69,7 +69,7 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
       val (before, content) = (filesRead(path), rows(path))
       val id = done(zorder(path, run)).getAs[String]("run_id")
       val row = one(s"ZORDER ROLLBACK '$path'")
-      assert(row.getAs[String]("status") === "ROLLED_BACK" && row.getAs[String]("run_id") === id)
+      assert(status(row) === "ROLLED_BACK" && row.getAs[String]("run_id") === id)
       assert(filesRead(path) === before && rows(path) === content)
       assert(refused(s"ZORDER ROLLBACK '$path'").contains("There is no run"))
       done(keeps(path)(zorder(path, run)))
@@ -90,24 +90,31 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture {
       val content = rows(path)
       done(zorder(path, run))
       assert(filesOnDisk(path).size === 10)
-      assert(one(s"ZORDER VACUUM '$path'").getAs[String]("status") === "NOTHING_TO_DO")
-      val dry = one(s"ZORDER VACUUM '$path' RETAIN 0 HOURS DRY RUN")
-      assert(status(dry) === "DRY_RUN" && dry.getAs[Long]("files_deleted") === 6)
-      assert(dry.getAs[Long]("bytes_deleted") > 0)
-      assert(filesOnDisk(path).size === 10)
-      val row = one(s"ZORDER VACUUM '$path' RETAIN 0 HOURS")
-      assert(row.getAs[Long]("files_deleted") === 6 && status(row) === "DELETED")
-      assert(filesOnDisk(path).size === 4 && rows(path) === content)
-      assert(refused(s"ZORDER ROLLBACK '$path'").contains("were cleaned"))
-      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
-      // without Hudi's metadata table, partitions are found by walking the directories
-      write(
-        numbers(5).selectExpr("id + 9000 AS id", "a", "b", "s", "d"),
-        path,
-        "insert",
-        "hoodie.metadata.enable" -> "false")
-      val listed = spark.read.format("hudi").option("hoodie.metadata.enable", "false").load(path.toString)
-      assert(listed.count() === 4005)
+      step("it keeps to the retention")(
+        assert(status(one(s"ZORDER VACUUM '$path'")) === "NOTHING_TO_DO"))
+      step("a dry run says what it would delete, and deletes nothing") {
+        val dry = one(s"ZORDER VACUUM '$path' RETAIN 0 HOURS DRY RUN")
+        assert(status(dry) === "DRY_RUN" && dry.getAs[Long]("files_deleted") === 6)
+        assert(dry.getAs[Long]("bytes_deleted") > 0)
+        assert(filesOnDisk(path).size === 10)
+      }
+      step("it deletes the old files and no others") {
+        val row = one(s"ZORDER VACUUM '$path' RETAIN 0 HOURS")
+        assert(row.getAs[Long]("files_deleted") === 6 && status(row) === "DELETED")
+        assert(filesOnDisk(path).size === 4 && rows(path) === content)
+        assert(refused(s"ZORDER ROLLBACK '$path'").contains("were cleaned"))
+      }
+      step("the layout stays known")(
+        assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO"))
+      step("without Hudi's metadata table, partitions are found by walking the directories: ours is none") {
+        write(
+          numbers(5).selectExpr("id + 9000 AS id", "a", "b", "s", "d"),
+          path,
+          "insert",
+          "hoodie.metadata.enable" -> "false")
+        val listed = spark.read.format("hudi").option("hoodie.metadata.enable", "false").load(path.toString)
+        assert(listed.count() === 4005)
+      }
     }
   }
 }

@@ -71,8 +71,6 @@ private[iceberg] trait IcebergFixture
   protected def cluster(table: String, by: String, rest: String = "WITH (fileCount = 4, force = true)"): Row =
     sql(s"ZORDER TABLE $table BY ($by) $rest").collect().head
 
-  protected def status(row: Row): String = row.getAs[String]("status")
-
   /** All rows as text, so that a difference shows. */
   protected def content(table: String, columns: String = "*"): Seq[String] =
     spark.table(table).selectExpr(columns).collect().map(show).toSeq.sorted

@@ -78,7 +78,7 @@ class IcebergRunSuite extends AnyFunSuite with IcebergFixture {
       sql(s"SELECT files FROM clustering_advice('$t') WHERE verdict IN ('CLUSTER', 'SORT')").collect()
     cluster(t, "a, b", "WITH (force = true)")
     assert(tasks(t).length >= 2)
-    assert(advised.map(_.getInt(0)).toSet == Set(tasks(t).length))
+    assert(advised.map(_.getAs[Int]("files")).toSet == Set(tasks(t).length))
     // what is meant for other writers is no reason to refuse a run
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('write.target-file-size-bytes' = '1')")
     assert(status(sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (force = true) DRY RUN").head()) == "DRY_RUN")

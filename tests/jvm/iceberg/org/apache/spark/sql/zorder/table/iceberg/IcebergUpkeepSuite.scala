@@ -5,6 +5,7 @@ import scala.collection.JavaConverters._
 import org.apache.iceberg.spark.actions.SparkActions
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.mark.SameOnAllLines
@@ -19,15 +20,19 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
     t
   }
 
+  private def runId(row: Row): String = row.getAs[String]("run_id")
+
+  private def deleted(row: Row): Long = row.getAs[Long]("files_deleted")
+
   private def refused(body: => Any): String = intercept[ZOrderException](body).getMessage
 
   test("the history names the runs, and the state lies where Iceberg's clean-up leaves it") {
     val t = filled("history")
-    val first = cluster(t, "a, b").getAs[String]("run_id")
-    val second = cluster(t, "b, a").getAs[String]("run_id")
+    val first = runId(cluster(t, "a, b"))
+    val second = runId(cluster(t, "b, a"))
     val runs = sql(s"SELECT run_id, operation, files_added FROM zorder_history('$t')").collect()
-    assert(runs.map(_.getString(0)).toSeq == Seq(first, second))
-    assert(runs.forall(r => r.getString(1) == "OPTIMIZE" && r.getInt(2) == 4))
+    assert(runs.map(runId).toSeq == Seq(first, second))
+    assert(runs.forall(r => r.getAs[String]("operation") == "OPTIMIZE" && r.getAs[Int]("files_added") == 4))
     val orphans =
       SparkActions.get(spark).deleteOrphanFiles(load(t)).olderThan(System.currentTimeMillis + 60000)
     assert(orphans.execute().orphanFileLocations.asScala.isEmpty)
@@ -37,9 +42,9 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
   test("rollback brings the files before the last run back, and only those") {
     val t = filled("rolled")
     val before = filesOf(t)
-    val run = cluster(t, "a, b").getAs[String]("run_id")
-    val row = sql(s"ZORDER ROLLBACK $t").head()
-    assert(row.getString(1) == "ROLLED_BACK" && row.getString(2) == run)
+    val run = runId(cluster(t, "a, b"))
+    val row = one(s"ZORDER ROLLBACK $t")
+    assert(status(row) == "ROLLED_BACK" && runId(row) == run)
     assert(filesOf(t) == before && spark.table(t).count() == 2000)
     assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("There is no run"))
     assert(status(cluster(t, "a, b")) == "DONE")
@@ -51,7 +56,7 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
   test("runs belong to their branch: each is rolled back for itself") {
     val t = filled("branches")
     val (first, side) = (filesOf(t), s"$t.branch_side")
-    val main = cluster(t, "a, b").getAs[String]("run_id")
+    val main = runId(cluster(t, "a, b"))
     sql(s"ALTER TABLE $t CREATE BRANCH side")
     // what was clustered before the branch is in place on it
     assert(status(cluster(side, "a, b", "")) == "NOTHING_TO_DO")
@@ -60,11 +65,11 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
     assert(status(other) == "DONE")
     assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
     def told(name: String) = sql(s"SELECT run_id, branch FROM zorder_history('$name')").collect().toSeq
-      .map(r => (r.getString(0), r.getString(1)))
+      .map(r => (runId(r), r.getAs[String]("branch")))
     assert(told(t) == Seq((main, null)))
-    assert(told(side) == Seq((other.getAs[String]("run_id"), "side")))
-    assert(sql(s"ZORDER ROLLBACK $t").head().getAs[String]("run_id") == main && filesOf(t) == first)
-    assert(sql(s"ZORDER ROLLBACK $side").head().getAs[String]("run_id") == other.getAs[String]("run_id"))
+    assert(told(side) == Seq((runId(other), "side")))
+    assert(runId(one(s"ZORDER ROLLBACK $t")) == main && filesOf(t) == first)
+    assert(runId(one(s"ZORDER ROLLBACK $side")) == runId(other))
     assert(spark.table(side).selectExpr("input_file_name()").distinct().count() == 4)
     assert(refused(sql(s"ZORDER ROLLBACK $side").collect()).contains("There is no run"))
   }
@@ -72,13 +77,13 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
   test("a rollback that dies before its record is ended by the next one") {
     val t = filled("dying")
     val before = filesOf(t)
-    val run = cluster(t, "a, b").getAs[String]("run_id")
+    val run = runId(cluster(t, "a, b"))
     System.setProperty(CrashPoint.Property, "rolled-back")
     try intercept[CrashPoint.Crash](sql(s"ZORDER ROLLBACK $t").collect())
     finally System.clearProperty(CrashPoint.Property)
     assert(filesOf(t) == before)
-    val row = sql(s"ZORDER ROLLBACK $t").head()
-    assert(row.getString(1) == "ROLLED_BACK" && row.getString(2) == run && filesOf(t) == before)
+    val row = one(s"ZORDER ROLLBACK $t")
+    assert(status(row) == "ROLLED_BACK" && runId(row) == run && filesOf(t) == before)
     assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("There is no run"))
   }
 
@@ -86,11 +91,11 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
     val t = filled("vacuumed")
     cluster(t, "a, b")
     val dry = sql(s"ZORDER VACUUM $t RETAIN 0 HOURS DRY RUN").head()
-    assert(dry.getLong(1) == 4 && dry.getLong(2) > 0 && dry.getString(4) == "DRY_RUN")
+    assert(deleted(dry) == 4 && dry.getAs[Long]("bytes_deleted") > 0 && status(dry) == "DRY_RUN")
     assert(filesOnDisk(t).size == 8)
-    assert(sql(s"ZORDER VACUUM $t").head().getAs[String]("status") == "NOTHING_TO_DO")
+    assert(status(one(s"ZORDER VACUUM $t")) == "NOTHING_TO_DO")
     val row = sql(s"ZORDER VACUUM $t RETAIN 0 HOURS").head()
-    assert(row.getLong(1) == 4 && row.getString(4) == "DELETED")
+    assert(deleted(row) == 4 && status(row) == "DELETED")
     assert(filesOnDisk(t).size == 4 && spark.table(t).count() == 2000)
     assert(refused(sql(s"ZORDER ROLLBACK $t").collect()).contains("expired"))
     sql(s"ALTER TABLE $t SET TBLPROPERTIES ('gc.enabled' = 'false')")

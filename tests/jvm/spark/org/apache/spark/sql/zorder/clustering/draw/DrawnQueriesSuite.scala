@@ -65,12 +65,13 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
       query("q3", 1, Seq(LoggedCondition("a", "not_null"))),
       query("q4", 1, Seq(equal("a", "1"), equal("a", "2"))),
       query("q5", 1, Seq(equal("a", "many"))))
-    val conjunctions = found.queries.map(_.conjunctions)
-    assert(conjunctions(0).head.conditions(0).intervals.head.meets(bytes("OPEN"), bytes("OPEN")))
-    assert(!conjunctions(0).head.conditions(0).intervals.head.meets(bytes("OQ"), bytes("OQ")))
-    assert(conjunctions(1).head.conditions === Map(1 -> Condition.IsNull))
-    assert(conjunctions(2).head.conditions === Map(1 -> Condition.IsNotNull))
-    assert(conjunctions(3).isEmpty && conjunctions(4).head.conditions.isEmpty)
+    val Seq(prefix, isNull, notNull, contradiction, otherType) = found.queries.map(_.conjunctions)
+    assert(prefix.head.conditions(0).intervals.head.meets(bytes("OPEN"), bytes("OPEN")))
+    assert(!prefix.head.conditions(0).intervals.head.meets(bytes("OQ"), bytes("OQ")))
+    assert(isNull.head.conditions === Map(1 -> Condition.IsNull))
+    assert(notNull.head.conditions === Map(1 -> Condition.IsNotNull))
+    assert(contradiction.isEmpty)
+    assert(otherType.head.conditions.isEmpty)
   }
 
   test("without values they are drawn by how often rows have them, the same every time") {
@@ -130,29 +131,36 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
       2 -> Condition.equal(NormalizedLong(4))))
   }
 
-  test("a log is a table, a view or a path; anything else is one sentence") {
+  /** A view with one query of this kind, and no other column than that of conditions. */
+  private def logOf(view: String, kind: String): Unit =
+    spark.sql(s"SELECT array(array(named_struct('column', 'a', 'kind', '$kind'))) boxes")
+      .createOrReplaceTempView(view)
+
+  test("a log is a table, a view or a path") {
     withTempDir { dir =>
-      spark.sql(
-        "SELECT array(array(named_struct('column', 'a', 'kind', 'Equal'))) boxes").createOrReplaceTempView(
-        "l_min")
+      logOf("l_min", "Equal")
       val log = QueryLog.of(session, RunOptions(queryLog = Some("l_min"))).get
       assert(log.queries.map(q => (q.table, q.weight, q.boxes)) ===
         Seq((None, 1.0, Seq(Seq(LoggedCondition("a", "equal"))))))
       spark.table("l_min").write.parquet(dir.resolve("log").toString)
       assert(QueryLog.read(session, dir.resolve("log").toString).queries === log.queries)
-      assert(QueryLog.of(session, RunOptions()).isEmpty)
-      def refused(name: String): String = intercept[ZOrderException](QueryLog.read(session, name)).sentence
-      assert(refused("no_log").contains("The query log no_log cannot be read: "))
-      assert(refused("/no/log").contains("The query log /no/log cannot be read: "))
-      spark.range(1).createOrReplaceTempView("l_bad")
-      assert(refused("l_bad") ===
-        "l_bad is no query log: it has no column boxes, a list of lists of conditions (docs/guide/query-log.md).")
-      spark.sql(
-        "SELECT array(array(named_struct('column', 'a', 'kind', 'rang'))) boxes").createOrReplaceTempView(
-        "l_bad")
-      assert(refused(
-        "l_bad").startsWith("The query log l_bad has a condition of kind 'rang'. Did you mean range?"))
     }
+  }
+
+  test("without the option there is no log") {
+    assert(QueryLog.of(session, RunOptions()).isEmpty)
+  }
+
+  test("what is no log is refused in one sentence") {
+    def refused(name: String): String = intercept[ZOrderException](QueryLog.read(session, name)).sentence
+    assert(refused("no_log").contains("The query log no_log cannot be read: "))
+    assert(refused("/no/log").contains("The query log /no/log cannot be read: "))
+    spark.range(1).createOrReplaceTempView("l_bad")
+    assert(refused("l_bad") ===
+      "l_bad is no query log: it has no column boxes, a list of lists of conditions (docs/guide/query-log.md).")
+    logOf("l_bad", "rang")
+    assert(refused(
+      "l_bad").startsWith("The query log l_bad has a condition of kind 'rang'. Did you mean range?"))
   }
 
   test("the queries on one table, by its names and places") {

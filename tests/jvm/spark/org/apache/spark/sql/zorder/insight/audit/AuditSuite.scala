@@ -6,13 +6,14 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.functions.{col, lit}
+import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.clustering.{JobWatch, RunFixture}
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
 /** Tables whose trouble is known, what is said of them, and that the statement helps. */
 @SameOnAllLines
-class AuditSuite extends AnyFunSuite with RunFixture {
+class AuditSuite extends AnyFunSuite with RunFixture with SharedTables with Steps {
 
   private def audit(arguments: String): Seq[Row] =
     spark.sql(s"SELECT * FROM clustering_information($arguments)").collect().toSeq
@@ -35,27 +36,36 @@ class AuditSuite extends AnyFunSuite with RunFixture {
 
   private def ids(n: Long): DataFrame = spark.range(0, n, 1, 4).toDF()
 
-  test("four files in order, to the last digit, by one job without a row of data") {
-    withTempDir { dir =>
-      val path = dir.resolve("t")
-      (0 until 4).foreach(i =>
-        spark.range(100L * i, 100L * i + 100, 1, 1).write.mode("append").parquet(path.toString))
-      val (row, watch) = JobWatch(spark)(of(path, "id"))
-      assert(watch.reads.isEmpty)
-      assert(verdict(row) === "OK" && statement(row) === null && row.getAs[String]("partition") === null)
-      assert(row.getAs[String]("cluster_by_keys") === "(id)" && row.isNullAt(row.fieldIndex("curve")))
-      assert(long(row, "total_file_count") === 4 && long(row, "total_rows") === 400)
-      assert(double(row, "average_depth") === 1.0 && double(row, "average_overlaps") === 0.0)
-      assert(row.getAs[Map[String, Long]]("file_depth_histogram") === Map("00001" -> 4L))
-      assert(long(row, "avoidable_files") === 0 && row.isNullAt(row.fieldIndex("files_since_last_run")))
-      Seq("file", "row group").foreach { name =>
-        assert(double(level(row, name), "look_up_share") === 0.25)
-        assert(double(level(row, name), "look_up_bound") === 0.25 && double(
-          level(row, name),
-          "efficiency") === 1.0)
-      }
-      assert(long(level(row, "page", "id"), "sampled_files") === 4)
+  /** The audit of four files in order, and its jobs. */
+  private lazy val (fourFiles, jobsOfFour) = {
+    val path = shared.resolve("four")
+    (0 until 4).foreach(i =>
+      spark.range(100L * i, 100L * i + 100, 1, 1).write.mode("append").parquet(path.toString))
+    JobWatch(spark)(of(path, "id"))
+  }
+
+  test("an audit reads no row of data")(assert(jobsOfFour.reads.isEmpty))
+
+  test("four files in order: OK, and nothing to do") {
+    val row = fourFiles
+    assert(verdict(row) === "OK" && statement(row) === null && row.getAs[String]("partition") === null)
+    assert(row.getAs[String]("cluster_by_keys") === "(id)" && row.isNullAt(row.fieldIndex("curve")))
+    assert(long(row, "avoidable_files") === 0 && row.isNullAt(row.fieldIndex("files_since_last_run")))
+  }
+
+  test("four files in order: depths of the table, to the last digit") {
+    val row = fourFiles
+    assert(long(row, "total_file_count") === 4 && long(row, "total_rows") === 400)
+    assert(double(row, "average_depth") === 1.0 && double(row, "average_overlaps") === 0.0)
+    assert(row.getAs[Map[String, Long]]("file_depth_histogram") === Map("00001" -> 4L))
+  }
+
+  test("four files in order: shares of the levels, to the last digit") {
+    Seq("file", "row group").map(level(fourFiles, _)).foreach { level =>
+      assert(double(level, "look_up_share") === 0.25)
+      assert(double(level, "look_up_bound") === 0.25 && double(level, "efficiency") === 1.0)
     }
+    assert(long(level(fourFiles, "page", "id"), "sampled_files") === 4)
   }
 
   test("two columns in no order: RECLUSTER, and the statement makes it OK") {
@@ -63,24 +73,29 @@ class AuditSuite extends AnyFunSuite with RunFixture {
       val path = dir.resolve("t")
       write(numbers(20000), 16, path)
       val row = of(path, "a, b")
-      assert(verdict(row) === "RECLUSTER", row)
-      assert(statement(row) === s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 16)")
-      assert(
-        row.getAs[String]("reason").startsWith(
-          "Looking up one value of a, b reads 99."),
-        row.getAs[String]("reason"))
-      assert(double(level(row, "file"), "look_up_bound") === 0.25)
-      // the shares are those that a query counts which knows nothing of us
-      assert(math.abs(double(level(row, "file", "a"), "look_up_share") - shareRead(read(path), "a")) < 0.01)
-      assert(long(row, "avoidable_files") === 13 && long(row, "avoidable_bytes") < long(row, "total_bytes"))
-      done(one(statement(row)))
-      val after = audit(s"'$path'").head
-      assert(verdict(after) === "OK" && after.getAs[String]("cluster_by_keys") === "(a, b)", after)
-      assert(double(level(after, "file"), "efficiency") > 0.8 && long(after, "files_since_last_run") === 0)
-      assert(math.abs(double(level(after, "file", "a"), "look_up_share") - shareRead(read(path), "a")) < 0.02)
-      numbers(20000).coalesce(1).write.mode("append").parquet(path.toString)
-      val later = audit(s"'$path'").head
-      assert(long(later, "files_since_last_run") === 1 && long(later, "bytes_since_last_run") > 0)
+      step("the verdict has its statement and its reason") {
+        assert(verdict(row) === "RECLUSTER", row)
+        assert(statement(row) === s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 16)")
+        assert(reason(row).startsWith("Looking up one value of a, b reads 99."), reason(row))
+      }
+      step("the shares are those that a query counts which knows nothing of us") {
+        assert(double(level(row, "file"), "look_up_bound") === 0.25)
+        assert(math.abs(double(level(row, "file", "a"), "look_up_share") - shareRead(read(path), "a")) < 0.01)
+        assert(long(row, "avoidable_files") === 13 && long(row, "avoidable_bytes") < long(row, "total_bytes"))
+      }
+      step("the statement makes it OK") {
+        done(one(statement(row)))
+        val after = audit(s"'$path'").head
+        assert(verdict(after) === "OK" && after.getAs[String]("cluster_by_keys") === "(a, b)", after)
+        assert(double(level(after, "file"), "efficiency") > 0.8 && long(after, "files_since_last_run") === 0)
+        assert(
+          math.abs(double(level(after, "file", "a"), "look_up_share") - shareRead(read(path), "a")) < 0.02)
+      }
+      step("what came since the run is counted") {
+        numbers(20000).coalesce(1).write.mode("append").parquet(path.toString)
+        val later = audit(s"'$path'").head
+        assert(long(later, "files_since_last_run") === 1 && long(later, "bytes_since_last_run") > 0)
+      }
     }
   }
 
@@ -232,12 +247,13 @@ class AuditSuite extends AnyFunSuite with RunFixture {
         path,
         Seq("id = 77", "b BETWEEN 500000 AND 500100", "a = 5 AND b = 7", "abs(a) = 3", "id >= 0"))
       val rows = spark.sql(s"SELECT * FROM clustering_queries('$path', 'audit_log')").collect().toSeq
-      val found = rows.map(r => r.getString(0) -> r).toMap
-      assert(rows.length === 5 && math.abs(rows.map(_.getDouble(1)).sum - 1.0) < 1e-6)
-      assert(math.abs(found("id = ?").getDouble(2) - 0.0625) < 0.005 && !found("id = ?").getBoolean(4))
-      assert(found("b BETWEEN ? AND ?").getDouble(2) > 0.9 && found("b BETWEEN ? AND ?").getBoolean(4))
-      assert(!found("id >= ?").getBoolean(4) && found("id >= ?").getDouble(3) > 0.9)
-      assert(rows.head.getBoolean(4) && !rows.last.getBoolean(4))
+      def alert(query: Row): Boolean = query.getAs[Boolean]("alert")
+      val found = rows.map(r => r.getAs[String]("query") -> r).toMap
+      assert(rows.length === 5 && math.abs(rows.map(double(_, "weight")).sum - 1.0) < 1e-6)
+      assert(math.abs(double(found("id = ?"), "share") - 0.0625) < 0.005 && !alert(found("id = ?")))
+      assert(double(found("b BETWEEN ? AND ?"), "share") > 0.9 && alert(found("b BETWEEN ? AND ?")))
+      assert(!alert(found("id >= ?")) && double(found("id >= ?"), "bound") > 0.9)
+      assert(alert(rows.head) && !alert(rows.last))
       spark.table("audit_log").selectExpr(
         "table",
         "time",
@@ -246,7 +262,8 @@ class AuditSuite extends AnyFunSuite with RunFixture {
         "transform(boxes, b -> transform(b, c -> named_struct('column', c.column, 'kind', c.kind))) boxes")
         .createOrReplaceTempView("audit_masked")
       val masked = spark.sql(s"SELECT * FROM clustering_queries('$path', 'audit_masked')").collect().toSeq
-      assert(math.abs(masked.find(_.getString(0) == "id = ?").get.getDouble(2) - 0.0625) < 0.01)
+      val id = masked.find(_.getAs[String]("query") == "id = ?").get
+      assert(math.abs(double(id, "share") - 0.0625) < 0.01)
     }
   }
 
@@ -257,8 +274,9 @@ class AuditSuite extends AnyFunSuite with RunFixture {
         ids(10).selectExpr(s"id + 10 * $i id", "concat('k', id) k").coalesce(1)
           .write.mode("append").parquet(path.toString))
       val rows = spark.sql(s"SELECT * FROM clustering_boxes('$path', 'id, k')").collect()
-      assert(rows.length === 4 && rows.count(_.isNullAt(2)) === 2)
-      val ranges = rows.filter(_.isNullAt(2)).map(_.getSeq[Row](5).head).sortBy(_.getString(1))
+      val files = rows.filter(r => r.isNullAt(r.fieldIndex("row_group")))
+      assert(rows.length === 4 && files.length === 2)
+      val ranges = files.map(r => list(r, "ranges").head).sortBy(_.getAs[String]("low"))
       assert(ranges.map(_.toString).toSeq === Seq("[id,0,9,0,1,false]", "[id,10,19,2,3,false]"))
     }
   }

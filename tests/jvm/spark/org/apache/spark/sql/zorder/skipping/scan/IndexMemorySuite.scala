@@ -7,11 +7,12 @@ import scala.collection.mutable
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.skipping.SkippedScans
+import sparkzorder.Steps
 import sparkzorder.mark.SameOnAllLines
 
 /** What loaded indexes may take of the driver's memory. */
 @SameOnAllLines
-class IndexMemorySuite extends AnyFunSuite with SkippedScans {
+class IndexMemorySuite extends AnyFunSuite with SkippedScans with Steps {
   private val key = "spark.zorder.skipping.maxMemory"
 
   test("those that were asked for longest ago go first, and nobody exceeds the limit") {
@@ -48,7 +49,7 @@ class IndexMemorySuite extends AnyFunSuite with SkippedScans {
   private def table(path: Path): Unit = {
     spark.range(0, 1000, 1, 10).selectExpr("id", "concat('k', lpad(cast(id as string), 20, '0')) s")
       .write.parquet(path.toString)
-    index(path)
+    val _ = index(path)
   }
 
   /** Nothing is in memory then. */
@@ -57,32 +58,41 @@ class IndexMemorySuite extends AnyFunSuite with SkippedScans {
     assert(LoadedIndexes.bytes === 0)
   }
 
-  test("a column beyond the limit skips nothing, and tables take each other's place") {
+  test("what queries load keeps to the limit, and is loaded again when there is room") {
     withTempDir { dir =>
       val (one, other) = (dir.resolve("one"), dir.resolve("other"))
       Seq(one, other).foreach(table)
       def opened(path: Path, where: String): Long = opens(spark.read.parquet(path.toString).where(where))
       emptied(one)
-      withConf(key -> "1")(assert(opened(one, "id = 17") === 10))
-      assert(opened(one, "id = 17") === 1)
-      val filesAndIds = LoadedIndexes.bytes
-      assert(opened(one, "s = 'k00000000000000000017'") === 1)
-      val all = LoadedIndexes.bytes
-      assert(filesAndIds > 0 && all > filesAndIds)
+      step("without room nothing is skipped")(
+        withConf(key -> "1")(assert(opened(one, "id = 17") === 10)))
+      val (filesAndIds, all) = step("columns are loaded as they are asked for") {
+        assert(opened(one, "id = 17") === 1)
+        val filesAndIds = LoadedIndexes.bytes
+        assert(opened(one, "s = 'k00000000000000000017'") === 1)
+        val all = LoadedIndexes.bytes
+        assert(filesAndIds > 0 && all > filesAndIds)
+        (filesAndIds, all)
+      }
       emptied(one)
       withConf(key -> s"$filesAndIds") {
-        assert(opened(one, "id = 17") === 1)
-        assert(opened(one, "s = 'k00000000000000000017'") === 10)
-        assert(opened(one, "s = 'k00000000000000000017' AND id < 200") === 2)
-        assert(LoadedIndexes.bytes === filesAndIds)
-        assert(opened(other, "id = 17") === 1)
-        assert(LoadedIndexes.bytes === filesAndIds)
-        assert(opened(one, "id = 17") === 1)
+        step("a column beyond the limit skips nothing, and the others do") {
+          assert(opened(one, "id = 17") === 1)
+          assert(opened(one, "s = 'k00000000000000000017'") === 10)
+          assert(opened(one, "s = 'k00000000000000000017' AND id < 200") === 2)
+          assert(LoadedIndexes.bytes === filesAndIds)
+        }
+        step("tables take each other's place") {
+          assert(opened(other, "id = 17") === 1)
+          assert(LoadedIndexes.bytes === filesAndIds)
+          assert(opened(one, "id = 17") === 1)
+        }
       }
-      // there is room again
-      assert(opened(one, "s = 'k00000000000000000017'") === 1)
-      assert(opened(other, "s = 'k00000000000000000017'") === 1)
-      assert(LoadedIndexes.bytes > all)
+      step("all is loaded when there is room again") {
+        assert(opened(one, "s = 'k00000000000000000017'") === 1)
+        assert(opened(other, "s = 'k00000000000000000017'") === 1)
+        assert(LoadedIndexes.bytes > all)
+      }
     }
   }
 }

@@ -18,39 +18,48 @@ import org.apache.spark.sql.zorder.table.{
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, LocalProcesses}
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 5: vacuum, rollback, remove and history. */
 @SameOnAllLines
-class MaintenanceSuite extends AnyFunSuite with TableFixture {
+class MaintenanceSuite extends AnyFunSuite with TableFixture with Steps {
 
   private def at(path: String): TableRef = TableRef.Location(path)
 
-  private type Cleaned = (String, Long, Long, String)
+  private case class Cleaned(deleted: Long, carriedOver: Long, status: String)
 
   private def vacuum(
       path: String,
       hours: Double = 0.0,
       dryRun: Boolean = false,
       late: Option[LateChoice] = None): Seq[Cleaned] =
-    Maintenance.vacuum(classic, at(path), Some(hours), dryRun, late)
-      .map(r => (r.getString(0), r.getLong(1), r.getLong(3), r.getString(4)))
+    vacuumed(at(path), Some(hours), dryRun, late).map { r =>
+      Cleaned(r.getAs[Long]("files_deleted"), r.getAs[Long]("files_carried_over"), status(r))
+    }
 
   private def old(path: String): String =
     s"${new File(path).getParent}/${traces(path).find(_.contains(".old-")).get}"
 
-  test("vacuum keeps to the retention, says what it would do, and deletes what runs have rewritten") {
+  test("vacuum deletes what runs have rewritten, once the retention has passed") {
     val path = plain("vac")
-    assert(vacuum(path).map(_._4) == Seq("NOTHING_TO_DO"))
+    step("without a run there is nothing to do")(
+      assert(vacuum(path).map(_.status) == Seq("NOTHING_TO_DO")))
     rewriteAll(open(path))
-    assert(vacuum(path, hours = 1).map(_._4) == Seq("KEPT"))
-    assert(Maintenance.vacuum(classic, at(path), None, dryRun = false).map(_.getString(4)) == Seq("KEPT"))
-    assert(vacuum(path, dryRun = true).map(r => (r._2 >= 4, r._4)) == Seq((true, "DRY_RUN")))
-    assert(traces(path).size == 2)
-    assert(vacuum(path).map(_._4) == Seq("DELETED"))
-    assert(traces(path).isEmpty && ids(path) == (0L until 40L))
-    assert(refused(vacuum(path, hours = -1)).contains("retention"))
+    step("it keeps to the retention, of the statement and by default") {
+      assert(vacuum(path, hours = 1).map(_.status) == Seq("KEPT"))
+      assert(vacuumed(at(path), None).map(status) == Seq("KEPT"))
+    }
+    step("a dry run says what it would delete, and deletes nothing") {
+      assert(vacuum(path, dryRun = true).map(r => (r.deleted >= 4, r.status)) == Seq((true, "DRY_RUN")))
+      assert(traces(path).size == 2)
+    }
+    step("it deletes the old files and no others") {
+      assert(vacuum(path).map(_.status) == Seq("DELETED"))
+      assert(traces(path).isEmpty && ids(path) == (0L until 40L))
+    }
+    step("a retention below zero is refused")(
+      assert(refused(vacuum(path, hours = -1)).contains("retention")))
   }
 
   test("a retention without a unit, or below zero, deletes nothing") {
@@ -58,7 +67,7 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
     rewriteAll(openName("kept"))
     def cleaned(retention: String): Seq[String] = {
       spark.sql(s"ALTER TABLE kept SET TBLPROPERTIES ('zorder.retention' = '$retention')")
-      Maintenance.vacuum(classic, TableRef.Name(Seq("kept")), None, dryRun = false).map(_.getString(4))
+      vacuumed(TableRef.Name(Seq("kept")), None).map(status)
     }
     Seq("7", "-7d", "1 week").foreach { text =>
       assert(refused(cleaned(text)).endsWith(
@@ -72,36 +81,44 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
     val path = plain("unnamed")
     rewriteAll(open(path))
     val dir = old(path)
-    write(s"$dir/_private/notes.txt", "mine")
-    assert(vacuum(path).map(_._4) == Seq("FILES_LEFT"))
-    assert(new File(s"$dir/_private/notes.txt").exists)
-    val extra = plain("extra", 5, 1)
-    val file = listed(extra).find(_.getName.endsWith(".parquet")).get
-    copyFile(file.getPath, s"$dir/new.parquet")
-    assert(refused(vacuum(path)).contains("LATE FILES"))
-    assert(vacuum(path, dryRun = true).map(r => (r._3, r._4)).contains((1L, "OVERWRITTEN")))
-    assert(vacuum(path, late = Some(LateChoice.Append)).map(r => (r._3, r._4)) ==
-      Seq((1L, "APPENDED"), (0L, "FILES_LEFT")))
-    assert(ids(path).size == 45)
-    vacuum(path)
-    assert(ids(path).size == 45)
-    new File(path).getParentFile.listFiles.filter(_.getName.endsWith(".json")).foreach(_.delete())
-    assert(vacuum(path).map(_._4) == Seq("NO_JOURNAL"))
-    assert(new File(s"$dir/_private/notes.txt").exists)
+    step("somebody's own file stays") {
+      write(s"$dir/_private/notes.txt", "mine")
+      assert(vacuum(path).map(_.status) == Seq("FILES_LEFT"))
+      assert(new File(s"$dir/_private/notes.txt").exists)
+    }
+    step("what it does with late rows has to be said") {
+      val extra = plain("extra", 5, 1)
+      val file = listed(extra).find(_.getName.endsWith(".parquet")).get
+      copyFile(file.getPath, s"$dir/new.parquet")
+      assert(refused(vacuum(path)).contains("LATE FILES"))
+      assert(vacuum(path, dryRun = true).map(r => (r.carriedOver, r.status)).contains((1L, "OVERWRITTEN")))
+    }
+    step("late rows are appended, once") {
+      assert(vacuum(path, late = Some(LateChoice.Append)).map(r => (r.carriedOver, r.status)) ==
+        Seq((1L, "APPENDED"), (0L, "FILES_LEFT")))
+      assert(ids(path).size == 45)
+      vacuum(path)
+      assert(ids(path).size == 45)
+    }
+    step("without a journal nothing is deleted") {
+      new File(path).getParentFile.listFiles.filter(_.getName.endsWith(".json")).foreach(_.delete())
+      assert(vacuum(path).map(_.status) == Seq("NO_JOURNAL"))
+      assert(new File(s"$dir/_private/notes.txt").exists)
+    }
   }
 
   test("vacuum waits for a job that still writes into an old directory") {
     val path = plain("busy")
     rewriteAll(open(path))
     new File(s"${old(path)}/_temporary").mkdir()
-    assert(vacuum(path).map(_._4) == Seq("WRITER_IN_FLIGHT"))
+    assert(vacuum(path).map(_.status) == Seq("WRITER_IN_FLIGHT"))
   }
 
   test("a crash in the middle of vacuum") {
     val path = plain("vaccrash")
     rewriteAll(open(path))
     assert(crashAt("vacuum-deleted")(vacuum(path)))
-    assert(vacuum(path).map(_._4) == Seq("DELETED"))
+    assert(vacuum(path).map(_.status) == Seq("DELETED"))
     assert(traces(path).isEmpty && ids(path) == (0L until 40L))
   }
 
@@ -114,8 +131,8 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
       rewriteAll(open(path))
       val w = rows(40, 45).write.mode("append")
       (if (kind == "plain") w else w.partitionBy("p")).parquet(path)
-      val row = Maintenance.rollback(classic, at(path))
-      assert(row.getString(1) == "ROLLED_BACK" && row.getString(2) == "r1")
+      val row = rolledBack(at(path))
+      assert(status(row) == "ROLLED_BACK" && row.getAs[String]("run_id") == "r1")
       assert(before.toSet.subsetOf(open(path).files().toSet))
       assert(ids(path) == (0L until 45L))
       assert(open(path).state.runs().map(_.operation.text) == Seq("OPTIMIZE", "ROLLBACK"))
@@ -205,8 +222,7 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
     copyFile(listed(extra).find(_.getName.endsWith(".parquet")).get.getPath, s"${old(path)}/late.parquet")
     assert(refused(Maintenance.remove(classic, at(path))).contains("VACUUM"))
     vacuum(path, hours = 100)
-    val row = Maintenance.remove(classic, at(path))
-    assert(row.getString(1) == "REMOVED")
+    assert(status(removed(at(path))) == "REMOVED")
     assert(traces(path).isEmpty && !new File(path, "_zorder").exists)
     assert(ids(path).size == 45)
     rows(40, 41).write.mode("append").parquet(path)
@@ -236,15 +252,16 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture {
     val path = plain("hist")
     rewriteAll(open(path))
     Maintenance.rollback(classic, at(path))
-    val rows = Maintenance.history(classic, at(path))
-    assert(rows.map(r => (r.getInt(0), r.getString(2))) == Seq((1, "OPTIMIZE"), (2, "ROLLBACK")))
+    val rows = Maintenance.history(classic, at(path)).map(named(_, Maintenance.historySchema))
+    assert(rows.map(r => (r.getAs[Int]("run"), r.getAs[String]("operation"))) ==
+      Seq((1, "OPTIMIZE"), (2, "ROLLBACK")))
     val df = spark.createDataFrame(java.util.Arrays.asList(rows: _*), Maintenance.historySchema)
     assert(df.count() == 2 && df.select("columns").head().getSeq[String](0) == Seq("id", "v"))
     write(s"$path/_zorder/runs/1.json", "{ broken")
     assert(open(path).state.runs().map(_.number) == Seq(2))
     delete(new File(path, "_zorder"))
     assert(Maintenance.history(classic, at(path)).isEmpty && open(path).state.layout("abcd1234").isEmpty)
-    assert(vacuum(path).map(_._4) == Seq("DELETED"))
+    assert(vacuum(path).map(_.status) == Seq("DELETED"))
     assert(CrashPoint.Property.nonEmpty)
   }
 

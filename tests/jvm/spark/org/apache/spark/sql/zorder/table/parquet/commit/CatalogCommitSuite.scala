@@ -11,12 +11,12 @@ import org.apache.spark.sql.zorder.table.{TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 5: the commit of a table of the catalog. */
 @SameOnAllLines
-class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
+class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach with Steps {
 
   override def beforeEach(): Unit = {
     CrashPoint.meanwhile = (_: String) => ()
@@ -42,12 +42,7 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     spark.sessionState.catalog.getTableMetadata(TableIdentifier(table, Some("default"))).location.getPath)
 
   private def vacuum(table: String, late: Option[LateChoice] = None): Seq[String] =
-    Maintenance.vacuum(
-      classic,
-      TableRef.Name(Seq(table)),
-      Some(0.0),
-      dryRun = false,
-      late).map(_.getString(4))
+    vacuumed(TableRef.Name(Seq(table)), late = late).map(status)
 
   private def warehouse: Seq[String] = listed(temp.resolve("warehouse").toString).map(_.getName)
     .filterNot(_.endsWith(".crc"))
@@ -78,48 +73,62 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
   test("a writer that knows only the old path is not lost", LongTest) {
     val path = external()
     rewriteAll(openName("e"))
-    rows(40, 45).write.mode("append").parquet(path)
-    val rowsOfVacuum = Maintenance.vacuum(classic, TableRef.Name(Seq("e")), Some(0.0), dryRun = false)
-    assert(rowsOfVacuum.map(_.getLong(3)).sum == 1)
-    assert(tableIds("e") == (0L until 45L))
-    // the old files are gone: whether these are further rows, nobody can tell
-    rows(45, 50).write.mode("append").parquet(path)
-    assert(refused(openName("e").checkBeforeRun()).contains("LATE FILES APPEND"))
-    assert(refused(vacuum("e")).contains("LATE FILES APPEND"))
-    assert(refused(openName("e").prepare("r2")).contains("LATE FILES APPEND"))
-    assert(vacuum("e", Some(LateChoice.Append)).head == "APPENDED")
-    assert(tableIds("e") == (0L until 50L))
-    rewriteAll(openName("e"), "r2")
-    vacuum("e")
-    assert(vacuum("e") == Seq("WATCHED") && tableIds("e") == (0L until 50L))
-    Maintenance.remove(classic, TableRef.Name(Seq("e")))
-    assert(tableIds("e") == (0L until 50L) && traces(path).isEmpty)
+    step("beside the old files its rows are carried over") {
+      rows(40, 45).write.mode("append").parquet(path)
+      assert(carriedOver(vacuumed(TableRef.Name(Seq("e")))) == 1)
+      assert(tableIds("e") == (0L until 45L))
+    }
+    step("where the old files are gone, nobody can tell whether these are further rows: it has to be said") {
+      rows(45, 50).write.mode("append").parquet(path)
+      assert(refused(openName("e").checkBeforeRun()).contains("LATE FILES APPEND"))
+      assert(refused(vacuum("e")).contains("LATE FILES APPEND"))
+      assert(refused(openName("e").prepare("r2")).contains("LATE FILES APPEND"))
+      assert(vacuum("e", Some(LateChoice.Append)).head == "APPENDED")
+      assert(tableIds("e") == (0L until 50L))
+    }
+    step("the old path is watched after the next run") {
+      rewriteAll(openName("e"), "r2")
+      vacuum("e")
+      assert(vacuum("e") == Seq("WATCHED") && tableIds("e") == (0L until 50L))
+    }
+    step("a removal leaves the rows and no trace") {
+      Maintenance.remove(classic, TableRef.Name(Seq("e")))
+      assert(tableIds("e") == (0L until 50L) && traces(path).isEmpty)
+    }
   }
 
-  test("only partitions with inputs move, in one call") {
+  test("partitions of a managed table move run by run, and the table stays where it is") {
     managedPartitioned()
-    val table = openName("mp")
-    val before = table.files()
-    assert(before.map(_.partition).distinct == Seq("p=0", "p=1"))
-    rewrite(table, before.filter(_.partition == "p=1"))
-    assert(tableIds("mp") == forty)
-    val after = openName("mp").files()
-    assert(after.filter(_.partition == "p=0") == before.filter(_.partition == "p=0"))
-    assert(after.count(_.partition == "p=1") == 1)
-    assert(openName("mp").state.runs().size == 1)
-    assert(location("mp").getName == "mp")
-    rows(40, 50).write.insertInto("mp")
-    assert(tableIds("mp") == (0L until 50L))
-    assert(vacuum("mp") == Seq("DELETED"))
-    rewriteAll(openName("mp"), "r2")
-    assert(listed(location("mp").getPath).map(_.getName).filter(_.startsWith("p=")).isEmpty)
-    assert(tableIds("mp") == (0L until 50L))
-    vacuum("mp")
-    rewriteAll(openName("mp"), "r3")
-    vacuum("mp")
-    assert(tableIds("mp") == (0L until 50L))
-    assert(openName("mp").state.runs().map(_.number) == Seq(1, 2, 3))
-    assert(warehouse == Seq("mp"))
+    step("only partitions with inputs move, in one call") {
+      val table = openName("mp")
+      val before = table.files()
+      assert(before.map(_.partition).distinct == Seq("p=0", "p=1"))
+      rewrite(table, before.filter(_.partition == "p=1"))
+      assert(tableIds("mp") == forty)
+      val after = openName("mp").files()
+      assert(after.filter(_.partition == "p=0") == before.filter(_.partition == "p=0"))
+      assert(after.count(_.partition == "p=1") == 1)
+      assert(openName("mp").state.runs().size == 1)
+      assert(location("mp").getName == "mp")
+    }
+    step("what is inserted afterwards is read, and the old files go with a vacuum") {
+      rows(40, 50).write.insertInto("mp")
+      assert(tableIds("mp") == (0L until 50L))
+      assert(vacuum("mp") == Seq("DELETED"))
+    }
+    step("a run of all leaves no partition in its first place") {
+      rewriteAll(openName("mp"), "r2")
+      assert(listed(location("mp").getPath).map(_.getName).filter(_.startsWith("p=")).isEmpty)
+      assert(tableIds("mp") == (0L until 50L))
+    }
+    step("after further runs and vacuums there is the table alone") {
+      vacuum("mp")
+      rewriteAll(openName("mp"), "r3")
+      vacuum("mp")
+      assert(tableIds("mp") == (0L until 50L))
+      assert(openName("mp").state.runs().map(_.number) == Seq(1, 2, 3))
+      assert(warehouse == Seq("mp"))
+    }
   }
 
   test("a partition outside the table's directory is taken") {
@@ -171,25 +180,31 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     }
   }
 
-  test("a changed input, a job that is writing, an append during the run", LongTest) {
+  test("what others do during a run: no row is lost, and a run that cannot know stops", LongTest) {
     managed()
-    val table = openName("m")
-    val r = stage(table, table.files(), "r1")
-    rows(40, 45).write.insertInto("m")
-    new File(location("m"), "_temporary").mkdir()
-    assert(intercept[ZOrderConflictException](r.commit()).getMessage.contains("_temporary"))
-    new File(location("m"), "_temporary").delete()
-    assert(tableIds("m") == (0L until 45L))
-    val again = openName("m")
-    val r2 = stage(again, again.files().take(2), "r2")
-    rows(45, 50).write.insertInto("m")
-    r2.commit()
-    assert(tableIds("m") == (0L until 50L))
-    val third = openName("m")
-    val r3 = stage(third, third.files(), "r3")
-    new File(third.files().head.path.stripPrefix("file:")).delete()
-    intercept[ZOrderConflictException](r3.commit())
-    assert(warehouse.count(_.startsWith(".m.old-")) == 1 && !warehouse.exists(_.endsWith(".new")))
+    step("a job that is writing stops it") {
+      val table = openName("m")
+      val r = stage(table, table.files(), "r1")
+      rows(40, 45).write.insertInto("m")
+      new File(location("m"), "_temporary").mkdir()
+      assert(intercept[ZOrderConflictException](r.commit()).getMessage.contains("_temporary"))
+      new File(location("m"), "_temporary").delete()
+      assert(tableIds("m") == (0L until 45L))
+    }
+    step("an append is kept") {
+      val table = openName("m")
+      val r = stage(table, table.files().take(2), "r2")
+      rows(45, 50).write.insertInto("m")
+      r.commit()
+      assert(tableIds("m") == (0L until 50L))
+    }
+    step("an input that is gone stops it, and leaves nothing beside the table") {
+      val table = openName("m")
+      val r = stage(table, table.files(), "r3")
+      new File(table.files().head.path.stripPrefix("file:")).delete()
+      intercept[ZOrderConflictException](r.commit())
+      assert(warehouse.count(_.startsWith(".m.old-")) == 1 && !warehouse.exists(_.endsWith(".new")))
+    }
   }
 
   test("a job found right after the location changed brings the old one back") {

@@ -9,7 +9,6 @@ import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.zorder.table.{TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
-import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /** A table `t` whose directories are exchanged, and whatever a test lets happen beside it. */
@@ -47,6 +46,6 @@ private[commit] trait ExchangeFixture extends TableFixture with BeforeAndAfterEa
   }
 
   protected def statement(late: Option[LateChoice] = None): Seq[Row] =
-    Maintenance.vacuum(classic, TableRef.Name(Seq("t")), Some(0.0), dryRun = false, late)
-  protected def vacuum(late: Option[LateChoice] = None): Seq[String] = statement(late).map(_.getString(4))
+    vacuumed(TableRef.Name(Seq("t")), late = late)
+  protected def vacuum(late: Option[LateChoice] = None): Seq[String] = statement(late).map(status)
 }

@@ -18,12 +18,12 @@ import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 import org.apache.spark.sql.zorder.table.parquet.journal.{JournalState, JournalStore}
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
 /** docs/spec.md, section 5: where directories can be renamed, the name of a table and its path agree. */
 @SameOnAllLines
-class ExchangeSuite extends AnyFunSuite with ExchangeFixture {
+class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
 
   private def filesOf(path: String): Set[String] =
     DirectoryListing.walk(fs, new Path(path)).data.map(f => new Path(f.rel).getName).toSet
@@ -35,23 +35,29 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture {
 
     test(s"$kind: by name and by path the same rows, whoever appends or overwrites where") {
       val path = make(kind)
-      rewriteAll(openName("t"))
-      assert(tableIds("t") == forty && ids(path) == forty && location.getPath == path)
-      assert(!meta.properties.contains(ExchangeMark.Property))
+      step("after a run, which leaves the location and no mark") {
+        rewriteAll(openName("t"))
+        assert(tableIds("t") == forty && ids(path) == forty && location.getPath == path)
+        assert(!meta.properties.contains(ExchangeMark.Property))
+      }
       def write(from: Int, until: Int, mode: String): Unit = {
         val w = rows(from, until).write.mode(mode)
         (if (parted) w.partitionBy("p") else w).parquet(path)
       }
-      write(40, 45, "append")
-      assert(refreshed() == (0L until 45L) && ids(path) == (0L until 45L))
-      rewriteAll(openName("t"), "r2")
-      assert(tableIds("t") == (0L until 45L))
-      write(0, 30, "overwrite")
-      assert(refreshed() == (0L until 30L))
-      vacuum()
-      assert(tableIds("t") == (0L until 30L) && ids(path) == (0L until 30L))
-      rewriteAll(openName("t"), "r3")
-      if (parted) {
+      step("appended by path") {
+        write(40, 45, "append")
+        assert(refreshed() == (0L until 45L) && ids(path) == (0L until 45L))
+        rewriteAll(openName("t"), "r2")
+        assert(tableIds("t") == (0L until 45L))
+      }
+      step("overwritten by path") {
+        write(0, 30, "overwrite")
+        assert(refreshed() == (0L until 30L))
+        vacuum()
+        assert(tableIds("t") == (0L until 30L) && ids(path) == (0L until 30L))
+        rewriteAll(openName("t"), "r3")
+      }
+      if (parted) step("a partition overwritten by path") {
         rows(100, 110).where("p = 1").drop("p").write.mode("overwrite").parquet(s"$path/p=1")
         val wanted = ((0L until 30L by 2L) ++ (101L until 110L by 2L)).sorted
         assert(refreshed() == wanted)
@@ -59,11 +65,13 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture {
         rewriteAll(openName("t"), "r4")
         assert(tableIds("t") == wanted && ids(path) == wanted)
       }
-      vacuum()
-      val rowsNow = tableIds("t")
-      Maintenance.remove(classic, TableRef.Name(Seq("t")))
-      assert(tableIds("t") == rowsNow && ids(path) == rowsNow && traces(path).isEmpty)
-      assert(!meta.properties.keys.exists(_.startsWith("zorder.")))
+      step("after a removal, which leaves no trace") {
+        vacuum()
+        val rowsNow = tableIds("t")
+        Maintenance.remove(classic, TableRef.Name(Seq("t")))
+        assert(tableIds("t") == rowsNow && ids(path) == rowsNow && traces(path).isEmpty)
+        assert(!meta.properties.keys.exists(_.startsWith("zorder.")))
+      }
     }
 
     Seq("marked", "swapping", "moved-old", "checked-old", "moved-new", "state-moved", "done").foreach {
@@ -309,7 +317,7 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture {
     moves("t")
     rewriteAll(openName("t"))
     rows(40, 45).write.mode("append").parquet(path)
-    assert(statement().map(_.getLong(3)).sum == 1)
+    assert(carriedOver(statement()) == 1)
     assert(refreshed() == (0L until 45L))
   }
 

@@ -8,7 +8,6 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.table.{ParquetNames, TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.HomeChoice
-import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -40,7 +39,7 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
   }
 
   private def remove(choice: Option[HomeChoice] = None): String =
-    Maintenance.remove(classic, TableRef.Name(Seq("t")), choice).getString(1)
+    status(removed(TableRef.Name(Seq("t")), choice))
 
   /** By name and by path the same rows, and nothing of ours is left. */
   private def assertHome(path: String): Unit = {
