@@ -4,9 +4,10 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{count, input_file_name, lit, max, min}
+import sparkzorder.Steps
 
 /** One clustering run on every Spark line: the rows stay, and look-ups read what the result row says. */
-class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession with StatementRows {
+class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession with StatementRows with Steps {
 
   private def rows: DataFrame = spark.range(0, 6000, 1, 4).selectExpr(
     "id",
@@ -24,7 +25,7 @@ class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession with StatementRo
     read.head().getLong(0).toDouble / (6000.0 * 6000.0)
   }
 
-  test("ZORDER TABLE by path, by WHERE, again, and its history") {
+  test("a run of a path, a second one, one by WHERE, and the history") {
     withTempDir { dir =>
       val path = dir.resolve("t").toString
       rows.repartition(5).write.parquet(path)
@@ -32,22 +33,25 @@ class OptimizeSmokeSuite extends AnyFunSuite with ZOrderSession with StatementRo
         s"ZORDER TABLE '$path' BY (a, b) WITH (fileCount = 16, pageRowLimit = 200, verify = checksum)"
       val row = one(statement)
       assert(status(row) == "DONE", reason(row))
-      val (before, after) = (rows.drop("m"), spark.read.parquet(path).drop("m"))
-      def texts(df: DataFrame): Seq[String] = df.collect().map(_.toString).sorted.toSeq
-      assert(texts(after.select(before.columns.map(after(_)).toSeq: _*)) == texts(before))
-      assert(
-        spark.read.parquet(path).selectExpr("sum(m[id % 3][0])").head() == rows.selectExpr("sum(id)").head())
-      for ((c, i) <- Seq("a", "b").zipWithIndex) {
+      step("the rows stay") {
+        val (before, after) = (rows.drop("m"), spark.read.parquet(path).drop("m"))
+        def texts(df: DataFrame): Seq[String] = df.collect().map(_.toString).sorted.toSeq
+        assert(texts(after.select(before.columns.map(after(_)).toSeq: _*)) == texts(before))
+        assert(
+          spark.read.parquet(path).selectExpr("sum(m[id % 3][0])").head() ==
+            rows.selectExpr("sum(id)").head())
+      }
+      step("look-ups read what the row says")(for ((c, i) <- Seq("a", "b").zipWithIndex) {
         val measured =
           row.getSeq[Row](row.fieldIndex("columns"))(i).getAs[Row]("files").getAs[Double]("measured")
         val found = shareRead(spark.read.parquet(path), c)
         assert(found < 0.3 && math.abs(found - measured) < 0.01, c)
-      }
-      assert(status(one(statement)) == "NOTHING_TO_DO")
+      })
+      step("a second run has nothing to do")(assert(status(one(statement)) == "NOTHING_TO_DO"))
       val where = one(
         s"OPTIMIZE '$path' WHERE a BETWEEN 0 AND datediff(current_date(), date'1970-01-01') ZORDER BY (b) DRY RUN")
-      assert(Set("TOO_SMALL", "DRY_RUN")(status(where)))
-      assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() == 1)
+      step("WHERE and OPTIMIZE")(assert(Set("TOO_SMALL", "DRY_RUN")(status(where))))
+      step("the history")(assert(spark.sql(s"SELECT * FROM zorder_history('$path')").count() == 1))
     }
   }
 }

@@ -19,12 +19,13 @@ import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderExcept
 import org.apache.spark.sql.zorder.clustering.fit.LayoutJson
 import org.apache.spark.sql.zorder.table.{CatalogImage, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
+import sparkzorder.Steps
 
 /**
  * State that the code of an earlier version has left on disk (`tests/state`) is read as it was meant: a rename in the
  * code must not rename a field in a file.
  */
-class StateOnDiskSuite extends AnyFunSuite with ZOrderSession {
+class StateOnDiskSuite extends AnyFunSuite with ZOrderSession with Steps {
   import StateFixture.{here, lines, of, text, unpack}
 
   private lazy val fs = FileSystem.getLocal(new Configuration)
@@ -61,22 +62,25 @@ class StateOnDiskSuite extends AnyFunSuite with ZOrderSession {
   test("run records, layouts, base, homes and pending runs under _zorder") {
     unpacked("state-dir") { dir =>
       val state = new StateDir(fs, new HPath(dir.toUri))
-      assert(state.runs() === StateExamples.records)
-      assert(StateExamples.layouts.forall { case (id, body) => state.layout(id).contains(body) })
-      assert(state.base.contains("the table") && state.homes() === StateExamples.homes)
-      assert(state.pending.notice("t").exists(_.contains("The run dead is at work on t, or died")))
-      state.pending.recover(Set("lost.parquet"))
-      assert(state.runs().map(_.copy(number = 0)).last === StateExamples.pending.head)
-      assert(state.runs().length === StateExamples.records.length + 1)
-      assert(names(dir.resolve("_zorder/pending")).isEmpty)
-      // what is written now, an earlier version must be able to read
-      withTempDir { again =>
+      step("run records")(assert(state.runs() === StateExamples.records))
+      step("layouts")(
+        assert(StateExamples.layouts.forall { case (id, body) => state.layout(id).contains(body) }))
+      step("base and homes")(
+        assert(state.base.contains("the table") && state.homes() === StateExamples.homes))
+      step("pending runs") {
+        assert(state.pending.notice("t").exists(_.contains("The run dead is at work on t, or died")))
+        state.pending.recover(Set("lost.parquet"))
+        assert(state.runs().map(_.copy(number = 0)).last === StateExamples.pending.head)
+        assert(state.runs().length === StateExamples.records.length + 1)
+        assert(names(dir.resolve("_zorder/pending")).isEmpty)
+      }
+      step("what is written now, an earlier version must be able to read")(withTempDir { again =>
         val fresh = new StateDir(fs, new HPath(again.toUri))
         StateExamples.records.foreach(fresh.write(_, StateExamples.layouts))
         fresh.addHomes(StateExamples.homes)
         for (file <- StateExamples.records.map(r => s"runs/${r.number}.json") :+ "homes.json")
           assert(text(again.resolve(s"_zorder/$file")) === text(of(s"state-dir/_zorder/$file")))
-      }
+      })
     }
   }
 

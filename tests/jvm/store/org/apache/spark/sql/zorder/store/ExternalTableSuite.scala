@@ -1,37 +1,47 @@
 package org.apache.spark.sql.zorder.store
 
 import org.scalatest.funsuite.AnyFunSuite
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 
 /** The life of external tables on an object store, whose catalog's warehouse is on another file system. */
-class ExternalTableSuite extends AnyFunSuite with StoreFixture {
+class ExternalTableSuite extends AnyFunSuite with StoreFixture with Steps {
 
   for (partitioned <- Seq(false, true)) {
     val kind = if (partitioned) "partitioned" else "without partitions"
 
-    test(s"a table $kind: run, append, increment, rollback, vacuum, remove; nothing is copied") {
+    test(s"a table $kind: every statement keeps the rows and copies nothing") {
       withTable(partitioned) { (name, at) =>
-        val made = requests {
-          done(cluster(name))
-          assert(ids(name) === (0L until 4000))
+        step("a run") {
+          val made = requests {
+            done(cluster(name))
+            assert(ids(name) === (0L until 4000))
+          }
+          assert(made.filter(_.action == "CopyObject") === Nil, "a rename is a copy")
         }
-        assert(made.filter(_.action == "CopyObject") === Nil, "a rename is a copy")
-        append(name, 4000, 5000)
-        assert(requests(done(cluster(name))).filter(_.action == "CopyObject") === Nil)
-        assert(ids(name) === (0L until 5000))
-        append(name, 5000, 5100)
-        assert(one(s"ZORDER ROLLBACK $name").getAs[String]("status") === "ROLLED_BACK")
-        assert(ids(name) === (0L until 5100))
-        assert(sql(s"SELECT * FROM zorder_history('$name')").count() === 3)
-        sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect()
-        assert(ids(name) === (0L until 5100))
-        val said = refused(s"ZORDER REMOVE $name")
-        assert(said.contains("MOVE HOME") && said.contains("STAY") && said.contains("requests"), said)
-        one(s"ZORDER REMOVE $name STAY")
-        assert(ids(name) === (0L until 5100))
-        val ours =
-          beside(at).filter(o => o.contains("_zorder") || o.contains(".zorder-") || o.contains("__magic"))
-        assert(ours === Nil)
+        step("a run of appended rows") {
+          append(name, 4000, 5000)
+          assert(requests(done(cluster(name))).filter(_.action == "CopyObject") === Nil)
+          assert(ids(name) === (0L until 5000))
+        }
+        step("a rollback, which keeps what was appended since") {
+          append(name, 5000, 5100)
+          assert(one(s"ZORDER ROLLBACK $name").getAs[String]("status") === "ROLLED_BACK")
+          assert(ids(name) === (0L until 5100))
+        }
+        step("the history")(assert(sql(s"SELECT * FROM zorder_history('$name')").count() === 3))
+        step("a vacuum") {
+          sql(s"ZORDER VACUUM $name RETAIN 0 HOURS").collect()
+          assert(ids(name) === (0L until 5100))
+        }
+        step("a removal, for which has to be said where the files go, and which leaves no trace") {
+          val said = refused(s"ZORDER REMOVE $name")
+          assert(said.contains("MOVE HOME") && said.contains("STAY") && said.contains("requests"), said)
+          one(s"ZORDER REMOVE $name STAY")
+          assert(ids(name) === (0L until 5100))
+          val ours =
+            beside(at).filter(o => o.contains("_zorder") || o.contains(".zorder-") || o.contains("__magic"))
+          assert(ours === Nil)
+        }
       }
     }
 
@@ -40,27 +50,38 @@ class ExternalTableSuite extends AnyFunSuite with StoreFixture {
       withTable(partitioned) { (name, at) =>
         val plain = s"ZORDER TABLE $name BY (a, b) WITH (fileCount = 4, force = true)"
         val before = beside(at)
-        val said = refused(plain)
-        assert(
-          said.contains(s"read or write $at") && said.contains("location = 'move'") && said.contains("INTO"),
-          said)
-        val dry = one(s"$plain DRY RUN")
-        assert(dry.getAs[String]("status") === "DRY_RUN")
-        assert(dry.getAs[String]("reason").contains("location = 'move'"), dry.getAs[String]("reason"))
-        assert(beside(at) === before)
-        val reason = done(cluster(name)).getAs[String]("reason")
-        assert(reason.contains(s"not in $at any more"), reason)
-        append(name, 4000, 5000)
-        done(one(plain)) // said once
-        val places = sql(s"SELECT location FROM zorder_history('$name')").collect().map(_.getAs[String]("location"))
-        assert(places.length === 2 && places.forall(_.contains(".z")), places.toSeq)
-        assert(crashAt("home-copied")(one(s"ZORDER REMOVE $name MOVE HOME")))
-        assert(ids(name) === (0L until 5000))
-        one(s"ZORDER REMOVE $name MOVE HOME")
-        assert(ids(name) === (0L until 5000))
-        assert(spark.read.parquet(at).count() === 5000)
-        assert(beside(at).filter(_.endsWith(".parquet")).forall(_.startsWith(s"$name/")), beside(at))
-        assert(refused(plain).contains("location = 'move'"), "what was said went with the properties")
+        step("unless the user agrees the run is refused, with the ways out") {
+          val said = refused(plain)
+          assert(
+            said.contains(s"read or write $at") && said.contains("location = 'move'") && said.contains(
+              "INTO"),
+            said)
+        }
+        step("a dry run tells of it, and changes nothing") {
+          val dry = one(s"$plain DRY RUN")
+          assert(dry.getAs[String]("status") === "DRY_RUN")
+          assert(dry.getAs[String]("reason").contains("location = 'move'"), dry.getAs[String]("reason"))
+          assert(beside(at) === before)
+        }
+        step("the files move when it is said, once") {
+          val reason = done(cluster(name)).getAs[String]("reason")
+          assert(reason.contains(s"not in $at any more"), reason)
+          append(name, 4000, 5000)
+          done(one(plain))
+          val places =
+            sql(s"SELECT location FROM zorder_history('$name')").collect().map(_.getAs[String]("location"))
+          assert(places.length === 2 && places.forall(_.contains(".z")), places.toSeq)
+        }
+        step("they come home, also after a removal that died") {
+          assert(crashAt("home-copied")(one(s"ZORDER REMOVE $name MOVE HOME")))
+          assert(ids(name) === (0L until 5000))
+          one(s"ZORDER REMOVE $name MOVE HOME")
+          assert(ids(name) === (0L until 5000))
+          assert(spark.read.parquet(at).count() === 5000)
+          assert(beside(at).filter(_.endsWith(".parquet")).forall(_.startsWith(s"$name/")), beside(at))
+        }
+        step("what was said went with the properties")(
+          assert(refused(plain).contains("location = 'move'")))
       }
     }
 

@@ -2,10 +2,10 @@ package org.apache.spark.sql.zorder.store
 
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 
 /** Managed tables of a database on an object store: refused where a directory would be renamed, else as anywhere. */
-class ManagedOnStoreSuite extends AnyFunSuite with StoreFixture with BeforeAndAfterEach {
+class ManagedOnStoreSuite extends AnyFunSuite with StoreFixture with BeforeAndAfterEach with Steps {
 
   private var at = ""
 
@@ -36,22 +36,34 @@ class ManagedOnStoreSuite extends AnyFunSuite with StoreFixture with BeforeAndAf
     assert(beside(s"$at/t") === before && ids("lake.t") === (0L until 4000))
   }
 
-  test("with partitions: run, append, increment, rollback, vacuum, overwrite, drop", LongTest) {
+  test("with partitions every statement keeps the rows, and Spark's own find their files", LongTest) {
     make(partitioned = true)
-    done(cluster("lake.t"))
-    assert(ids("lake.t") === (0L until 4000))
-    append("lake.t", 4000, 5000)
-    done(cluster("lake.t"))
-    assert(ids("lake.t") === (0L until 5000))
-    one("ZORDER ROLLBACK lake.t")
-    assert(ids("lake.t") === (0L until 5000))
-    sql("ZORDER VACUUM lake.t RETAIN 0 HOURS").collect()
-    assert(ids("lake.t") === (0L until 5000))
-    numbers(0, 100).write.mode("overwrite").partitionBy("p").saveAsTable("lake.t")
-    assert(ids("lake.t") === (0L until 100))
-    done(cluster("lake.t"))
-    sql("DROP TABLE lake.t")
-    assert(beside(s"$at/t").filter(_.startsWith("t/")) === Nil, "DROP takes all that lies in the directory")
+    step("a run") {
+      done(cluster("lake.t"))
+      assert(ids("lake.t") === (0L until 4000))
+    }
+    step("a run of appended rows") {
+      append("lake.t", 4000, 5000)
+      done(cluster("lake.t"))
+      assert(ids("lake.t") === (0L until 5000))
+    }
+    step("a rollback") {
+      one("ZORDER ROLLBACK lake.t")
+      assert(ids("lake.t") === (0L until 5000))
+    }
+    step("a vacuum") {
+      sql("ZORDER VACUUM lake.t RETAIN 0 HOURS").collect()
+      assert(ids("lake.t") === (0L until 5000))
+    }
+    step("overwritten whole") {
+      numbers(0, 100).write.mode("overwrite").partitionBy("p").saveAsTable("lake.t")
+      assert(ids("lake.t") === (0L until 100))
+    }
+    step("DROP takes all that lies in the directory") {
+      done(cluster("lake.t"))
+      sql("DROP TABLE lake.t")
+      assert(beside(s"$at/t").filter(_.startsWith("t/")) === Nil)
+    }
   }
 
   for (point <- Seq("synced", "prepared", "tagged", "altered", "retired", "state-moved", "done"))

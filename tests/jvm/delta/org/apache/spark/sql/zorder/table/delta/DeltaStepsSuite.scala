@@ -8,12 +8,12 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.clustering.JobWatch
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
 /** Unpartitioned tables that are larger than a batch: commit by commit to the same layout. */
 @SameOnAllLines
-class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
+class DeltaStepsSuite extends AnyFunSuite with DeltaFixture with Steps {
   private def bytes(path: Path): Long = DeltaLog.forTable(spark, path.toString).update().sizeInBytes
 
   private def options(path: Path, parts: Int, more: String = "", files: Int = 16): String =
@@ -40,32 +40,41 @@ class DeltaStepsSuite extends AnyFunSuite with DeltaFixture {
     assert(math.abs(both(steps, "pages").sum - both(whole, "pages").sum) < 0.02)
   }
 
-  test("no commit replaces more than the limit, and the files are those of one commit", LongTest) {
+  test("a run in steps, a second one by FULL, and its rollback", LongTest) {
     withTempDir { dir =>
       val (path, plain) = (dir.resolve("t"), dir.resolve("p"))
       numbers(40000).repartition(12).write.format("delta").save(path.toString)
       numbers(40000).repartition(6).write.parquet(plain.toString)
       val limit = bytes(path) / 2
-      val dry = zorder(path, s"BY (a, b) ${options(path, 2)} DRY RUN")
-      assert(reason(dry).contains("read and written once more"), reason(dry))
-      assert(metric[Long](dry, "bytesToRead") > 2 * bytes(path))
+      step("a dry run tells how much is read again") {
+        val dry = zorder(path, s"BY (a, b) ${options(path, 2)} DRY RUN")
+        assert(reason(dry).contains("read and written once more"), reason(dry))
+        assert(metric[Long](dry, "bytesToRead") > 2 * bytes(path))
+      }
       val (row, watch) = JobWatch(spark)(done(keeps(path)(zorder(path, s"BY (a, b) ${options(path, 2)}"))))
       val commits = replaced(path)
-      // each file is looked into once, however many steps there are
-      val read = footersRead(watch)
-      assert(read >= 12 && read <= 12 + history(path, "numAddedFiles").sum)
-      assert(metric[Long](row, "numBatches") === commits.length && commits.length >= 5, reason(row))
-      assert(commits.forall(_ <= limit), s"$commits of $limit")
-      assert(metric[Long](row, "numFilesAdded") === 16 && metric[Long](row, "numFilesRemoved") === 12)
-      assert(metric[Long](row, "rows") === 40000 && files(path) === 16)
-      sameShares(row, done(zorder(plain, "BY (a, b) WITH (fileCount = 16, pageRowLimit = 700)")))
-      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
-      // FULL begins anew, and comes to its end as well
-      done(keeps(path)(zorder(path, s"FULL BY (b, a) ${options(path, 2, ", force = true")}")))
-      assert(files(path) === 16 && replaced(path).length >= commits.length + 5)
-      // a rollback undoes the run, not its last step, and the layout of the run before counts again
-      keeps(path)(one(s"ZORDER ROLLBACK '$path'"))
-      assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+      step("each file is looked into once, however many steps there are") {
+        val read = footersRead(watch)
+        assert(read >= 12 && read <= 12 + history(path, "numAddedFiles").sum)
+      }
+      step("no commit replaces more than the limit") {
+        assert(metric[Long](row, "numBatches") === commits.length && commits.length >= 5, reason(row))
+        assert(commits.forall(_ <= limit), s"$commits of $limit")
+      }
+      step("the files are those of one commit") {
+        assert(metric[Long](row, "numFilesAdded") === 16 && metric[Long](row, "numFilesRemoved") === 12)
+        assert(metric[Long](row, "rows") === 40000 && files(path) === 16)
+        sameShares(row, done(zorder(plain, "BY (a, b) WITH (fileCount = 16, pageRowLimit = 700)")))
+        assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+      }
+      step("FULL begins anew, and comes to its end as well") {
+        done(keeps(path)(zorder(path, s"FULL BY (b, a) ${options(path, 2, ", force = true")}")))
+        assert(files(path) === 16 && replaced(path).length >= commits.length + 5)
+      }
+      step("a rollback undoes the run, not its last step, and the layout of the run before counts again") {
+        keeps(path)(one(s"ZORDER ROLLBACK '$path'"))
+        assert(status(zorder(path, "BY (a, b)")) === "NOTHING_TO_DO")
+      }
     }
   }
 

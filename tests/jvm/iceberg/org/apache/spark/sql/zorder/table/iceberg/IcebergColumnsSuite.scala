@@ -4,10 +4,10 @@ import java.util.UUID
 
 import org.apache.iceberg.types.Types
 import org.scalatest.funsuite.AnyFunSuite
-import sparkzorder.SameOnAllLines
+import sparkzorder.{SameOnAllLines, Steps}
 
 /** Every type that Iceberg and Spark share, and columns that were changed since the files were written. */
-class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture {
+class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture with Steps {
 
   test("rows of all types, NULLs among them, come back as they were") {
     val t = create(
@@ -74,25 +74,32 @@ class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture {
     val t = create("swapped", "id BIGINT, a INT, b INT, q INT")
     fill(t, 4000, 4, "id", "int(hash(id)) AS a", "int(hash(id, 1)) AS b", "int(hash(id, 2)) AS q")
     assert(status(cluster(t, "a, b")) == "DONE")
-    sql(s"ALTER TABLE $t RENAME COLUMN a TO a2")
-    assert(status(cluster(t, "a2, b")) == "NOTHING_TO_DO")
-    // a table that is clustered already needs no names
-    assert(status(sql(s"ZORDER TABLE $t WITH (fileCount = 4)").head()) == "NOTHING_TO_DO")
-    sql(s"ALTER TABLE $t RENAME COLUMN a2 TO tmp")
-    sql(s"ALTER TABLE $t RENAME COLUMN q TO a")
-    val layout = org.apache.spark.sql.zorder.sql.PythonBridge.layout(spark, t)
-    assert(layout.contains("\"tmp\"") && !layout.contains("\"a\""))
-    val stale = intercept[Exception](sql(s"SELECT zorder_file('table:$t', a, b) FROM $t").collect())
-    assert(stale.getMessage.contains("is called tmp now"), stale.getMessage)
-    val before = content(t)
-    val row = cluster(t, "a, b")
-    assert(status(row) == "DONE" && content(t) == before)
-    val files = row.getSeq[org.apache.spark.sql.Row](row.fieldIndex(
-      "columns")).map(_.getAs[org.apache.spark.sql.Row]("files"))
-    assert(files.take(2).forall(f => f.getAs[Double]("now") > 0.45 && f.getAs[Double]("measured") < 0.6))
-    sql(s"ALTER TABLE $t DROP COLUMN a")
-    val gone = intercept[Exception](sql(s"ZORDER TABLE $t").collect()).getMessage
-    assert(gone.contains("has no column a any more"), gone)
+    step("a column with a new name keeps its layout, also where no column is named") {
+      sql(s"ALTER TABLE $t RENAME COLUMN a TO a2")
+      assert(status(cluster(t, "a2, b")) == "NOTHING_TO_DO")
+      assert(status(sql(s"ZORDER TABLE $t WITH (fileCount = 4)").head()) == "NOTHING_TO_DO")
+    }
+    step("the layout has the new name, and a query by the old one is refused") {
+      sql(s"ALTER TABLE $t RENAME COLUMN a2 TO tmp")
+      sql(s"ALTER TABLE $t RENAME COLUMN q TO a")
+      val layout = org.apache.spark.sql.zorder.sql.PythonBridge.layout(spark, t)
+      assert(layout.contains("\"tmp\"") && !layout.contains("\"a\""))
+      val stale = intercept[Exception](sql(s"SELECT zorder_file('table:$t', a, b) FROM $t").collect())
+      assert(stale.getMessage.contains("is called tmp now"), stale.getMessage)
+    }
+    step("a column that takes another's name has a new layout") {
+      val before = content(t)
+      val row = cluster(t, "a, b")
+      assert(status(row) == "DONE" && content(t) == before)
+      val files = row.getSeq[org.apache.spark.sql.Row](row.fieldIndex(
+        "columns")).map(_.getAs[org.apache.spark.sql.Row]("files"))
+      assert(files.take(2).forall(f => f.getAs[Double]("now") > 0.45 && f.getAs[Double]("measured") < 0.6))
+    }
+    step("a column that is gone is named") {
+      sql(s"ALTER TABLE $t DROP COLUMN a")
+      val gone = intercept[Exception](sql(s"ZORDER TABLE $t").collect()).getMessage
+      assert(gone.contains("has no column a any more"), gone)
+    }
   }
 
   test("files of another writer, read by a mapping of names", SameOnAllLines) {

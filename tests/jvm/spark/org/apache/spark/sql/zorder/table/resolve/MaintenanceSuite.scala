@@ -187,29 +187,37 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture with Steps {
   }
 
   Seq(false, true).foreach { partitioned =>
-    test(s"rollback, vacuum and remove of a catalog table, partitioned = $partitioned") {
+    test(s"rollbacks and the removal of a catalog table, partitioned = $partitioned") {
       val name = s"cat_$partitioned"
       val writer = rows(0, 40, 2).write.format("parquet")
       (if (partitioned) writer.partitionBy("p") else writer).saveAsTable(name)
       val ref = TableRef.Name(Seq(name))
       def named() = openName(name).files().map(f => (openName(name).recorded(f), f.length)).toSet
       val before = named()
-      rewriteAll(openName(name))
-      rows(40, 45).write.insertInto(name)
-      Maintenance.rollback(classic, ref)
-      assert(before.subsetOf(named()) && tableIds(name) == (0L until 45L))
-      rewriteAll(openName(name), "r2")
-      assert(crashAt("prepared") { Maintenance.rollback(classic, ref); () })
-      openName(name)
-      assert(tableIds(name) == (0L until 45L))
-      assert(openName(name).state.runs().map(_.operation.text) == Seq("OPTIMIZE", "ROLLBACK", "OPTIMIZE"))
-      spark.sql(s"ALTER TABLE $name SET TBLPROPERTIES ('zorder.by' = 'id', 'kept' = 'yes')")
-      Maintenance.remove(classic, ref)
-      val meta = spark.sessionState.catalog.getTableMetadata(TableIdentifier(name, Some("default")))
-      assert(!meta.properties.keys.exists(_.startsWith("zorder.")) && meta.properties("kept") == "yes")
-      assert(!new File(openName(name).root.toUri.getPath, "_zorder").exists)
-      rows(45, 50).write.insertInto(name)
-      assert(tableIds(name) == (0L until 50L))
+      step("a rollback brings the old files back and keeps the new rows") {
+        rewriteAll(openName(name))
+        rows(40, 45).write.insertInto(name)
+        Maintenance.rollback(classic, ref)
+        assert(before.subsetOf(named()) && tableIds(name) == (0L until 45L))
+      }
+      step("a rollback that dies before it begins changes nothing") {
+        rewriteAll(openName(name), "r2")
+        assert(crashAt("prepared") { Maintenance.rollback(classic, ref); () })
+        openName(name)
+        assert(tableIds(name) == (0L until 45L))
+        assert(openName(name).state.runs().map(_.operation.text) == Seq("OPTIMIZE", "ROLLBACK", "OPTIMIZE"))
+      }
+      step("a removal takes our properties and our state, and no others") {
+        spark.sql(s"ALTER TABLE $name SET TBLPROPERTIES ('zorder.by' = 'id', 'kept' = 'yes')")
+        Maintenance.remove(classic, ref)
+        val meta = spark.sessionState.catalog.getTableMetadata(TableIdentifier(name, Some("default")))
+        assert(!meta.properties.keys.exists(_.startsWith("zorder.")) && meta.properties("kept") == "yes")
+        assert(!new File(openName(name).root.toUri.getPath, "_zorder").exists)
+      }
+      step("Spark writes and reads as before") {
+        rows(45, 50).write.insertInto(name)
+        assert(tableIds(name) == (0L until 50L))
+      }
       spark.sql(s"DROP TABLE $name")
     }
   }
