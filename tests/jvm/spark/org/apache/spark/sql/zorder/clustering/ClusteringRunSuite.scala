@@ -182,7 +182,9 @@ class ClusteringRunSuite extends AnyFunSuite with RunFixture with SharedTables w
     sameRows(parts, read(partitioned.path))
   }
 
-  test("all partitions of a path are read together: once for the sample, once for the rewrite", SameOnAllLines) {
+  test(
+    "all partitions of a path are read together: once for the sample, once for the rewrite",
+    SameOnAllLines) {
     val Ran(_, row, watch, _) = partitioned
     assert(watch.reads.length === 2 && metric[Long](row, "partitionsOptimized") === 4)
   }

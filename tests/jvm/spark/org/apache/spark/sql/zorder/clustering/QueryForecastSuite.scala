@@ -94,7 +94,8 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
         "small = ?",
         "wide BETWEEN ? AND ?",
         "small BETWEEN ? AND ? AND wide <= ?"))
-      assert(list(text, "queries").map(_.getAs[Row]("files")).forall(f => f.isNullAt(f.fieldIndex("measured"))))
+      assert(list(text, "queries").map(_.getAs[Row]("files")).forall(f =>
+        f.isNullAt(f.fieldIndex("measured"))))
       assert(metric[Long](text, "bytesToShuffle") > 0)
     }
   }

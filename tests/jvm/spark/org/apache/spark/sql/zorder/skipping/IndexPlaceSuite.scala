@@ -39,7 +39,7 @@ class IndexPlaceSuite extends AnyFunSuite with SkippedScans with Steps {
             assert(found === 1)
             assert(opens(spark.read.parquet(path.toString).where("s = '17'")) <= 2)
           }
-          step("the statements of an index find it")  {
+          step("the statements of an index find it") {
             assert(status(one(s"ZORDER REFRESH INDEX '$path'")) === "REFRESHED")
             assert(spark.sql(s"ZORDER DESCRIBE INDEX '$path'").count() === 2)
             assert(spark.sql(s"ZORDER EXPLAIN SELECT * FROM parquet.`$path` WHERE id = 1711").head()
