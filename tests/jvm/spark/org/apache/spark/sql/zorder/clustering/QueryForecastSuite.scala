@@ -87,7 +87,7 @@ class QueryForecastSuite extends AnyFunSuite with RunFixture {
   test("a dry run shows the queries of the log by their shapes, and measures nothing", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      TableOfKinds(spark, rows / 10).repartition(4).write.parquet(path.toString)
+      TableOfKinds(spark, rows / 5).repartition(4).write.parquet(path.toString)
       logOf("asked", path, independent)
       val text = zorder(path, "BY (small, wide) WITH (fileCount = 16, queryLog = 'asked') DRY RUN")
       assert(queries(text).toSet === Set(

@@ -14,12 +14,12 @@ import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
 /** Ranges of expressions: files are left out by what a query computes from their rows. */
 @SameOnAllLines
-class ExpressionIndexSuite extends AnyFunSuite with SkippedScans {
+class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
 
   private def read(path: Path): DataFrame = spark.read.parquet(path.toString)
 
@@ -83,22 +83,28 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans {
       assert(indexed(path) === Seq("lower(email)"))
       people.where("id < 10").selectExpr("id", "'ZZ' email", "status", "v", "ts", "st").coalesce(1)
         .write.mode("append").parquet(path.toString)
-      // the new file is unknown until the next refresh
-      assert(opens(read(path).where("lower(email) = 'user03141'")) === 2)
-      aged(path)
-      // every file has another time now
-      assert(spark.sql(s"ZORDER REFRESH INDEX '$path'").head().getAs[Long]("footers_read") === 9)
-      assert(opens(read(path).where("lower(email) = 'user03141'")) === 1)
-      assert(opens(read(path).where("lower(email) = 'zz'")) === 1)
-      assert(spark.sql(s"ZORDER REFRESH INDEX '$path'").head().getAs[Long]("footers_read") === 0)
-      // a run by the expression: the index without a list of columns has it, too
-      spark.sql(s"ZORDER TABLE '$path' BY (lower(email), abs(v)) WITH (fileCount = 16, force = true)")
-      assert(opens(read(path).where("lower(email) = 'user03141'")) <= 4)
-      spark.sql(s"ZORDER INDEX '$path'")
-      assert(indexed(path).filter(_.contains("(")) === Seq("lower(email)", "abs(v)"))
-      assert(opens(read(path).where("abs(v) = 3141 AND lower(email) = 'user03141'")) <= 2)
-      spark.sql(s"ZORDER TABLE '$path' BY (abs(v)) WITH (fileCount = 4, force = true)")
-      assert(opens(read(path).where("abs(v) = 3141")) === 1)
+      step("a new file is unknown until the next refresh")(
+        assert(opens(read(path).where("lower(email) = 'user03141'")) === 2))
+      step("a refresh reads what has another time, and no more") {
+        aged(path)
+        assert(one(s"ZORDER REFRESH INDEX '$path'").getAs[Long]("footers_read") === 9)
+        assert(opens(read(path).where("lower(email) = 'user03141'")) === 1)
+        assert(opens(read(path).where("lower(email) = 'zz'")) === 1)
+        assert(one(s"ZORDER REFRESH INDEX '$path'").getAs[Long]("footers_read") === 0)
+      }
+      step("a run by the expression keeps its ranges") {
+        spark.sql(s"ZORDER TABLE '$path' BY (lower(email), abs(v)) WITH (fileCount = 16, force = true)")
+        assert(opens(read(path).where("lower(email) = 'user03141'")) <= 4)
+      }
+      step("after it an index without a list of columns has the expressions, too") {
+        spark.sql(s"ZORDER INDEX '$path'")
+        assert(indexed(path).filter(_.contains("(")) === Seq("lower(email)", "abs(v)"))
+        assert(opens(read(path).where("abs(v) = 3141 AND lower(email) = 'user03141'")) <= 2)
+      }
+      step("and a further run keeps them") {
+        spark.sql(s"ZORDER TABLE '$path' BY (abs(v)) WITH (fileCount = 4, force = true)")
+        assert(opens(read(path).where("abs(v) = 3141")) === 1)
+      }
     }
   }
 

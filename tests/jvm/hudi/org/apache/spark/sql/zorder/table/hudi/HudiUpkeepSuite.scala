@@ -68,18 +68,24 @@ class HudiUpkeepSuite extends AnyFunSuite with HudiFixture with Steps {
       hudi(path, 4000)
       val (before, content) = (filesRead(path), rows(path))
       val id = done(zorder(path, run)).getAs[String]("run_id")
-      val row = one(s"ZORDER ROLLBACK '$path'")
-      assert(status(row) === "ROLLED_BACK" && row.getAs[String]("run_id") === id)
-      assert(filesRead(path) === before && rows(path) === content)
-      assert(refused(s"ZORDER ROLLBACK '$path'").contains("There is no run"))
-      done(keeps(path)(zorder(path, run)))
-      val after = filesRead(path)
-      compactMetadata(path)
-      assert(refused(s"ZORDER ROLLBACK '$path'").contains("compacted its metadata table"))
-      assert(filesRead(path) === after && rows(path) === content)
-      write(numbers(10).selectExpr("id + 9000 AS id", "a", "b", "s", "d"), path, "insert")
-      assert(refused(s"ZORDER ROLLBACK '$path'").contains("was written to"))
-      assert(read(path).count() === 4010)
+      step("of the last run, once") {
+        val row = one(s"ZORDER ROLLBACK '$path'")
+        assert(status(row) === "ROLLED_BACK" && row.getAs[String]("run_id") === id)
+        assert(filesRead(path) === before && rows(path) === content)
+        assert(refused(s"ZORDER ROLLBACK '$path'").contains("There is no run"))
+      }
+      step("refused where Hudi has compacted its metadata since") {
+        done(keeps(path)(zorder(path, run)))
+        val after = filesRead(path)
+        compactMetadata(path)
+        assert(refused(s"ZORDER ROLLBACK '$path'").contains("compacted its metadata table"))
+        assert(filesRead(path) === after && rows(path) === content)
+      }
+      step("refused where rows were written since") {
+        write(numbers(10).selectExpr("id + 9000 AS id", "a", "b", "s", "d"), path, "insert")
+        assert(refused(s"ZORDER ROLLBACK '$path'").contains("was written to"))
+        assert(read(path).count() === 4010)
+      }
     }
   }
 

@@ -8,11 +8,12 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
+import sparkzorder.Steps
 import sparkzorder.mark.SameOnAllLines
 
 /** History, vacuum, rollback and removal of runs on Iceberg tables. */
 @SameOnAllLines
-class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
+class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture with Steps {
 
   private def filled(name: String): String = {
     val t = create(name, "id BIGINT, a INT, b INT")
@@ -58,20 +59,28 @@ class IcebergUpkeepSuite extends AnyFunSuite with IcebergFixture {
     val (first, side) = (filesOf(t), s"$t.branch_side")
     val main = runId(cluster(t, "a, b"))
     sql(s"ALTER TABLE $t CREATE BRANCH side")
-    // what was clustered before the branch is in place on it
-    assert(status(cluster(side, "a, b", "")) == "NOTHING_TO_DO")
-    assert(refused(sql(s"ZORDER ROLLBACK $side").collect()).contains("There is no run"))
+    step("what was clustered before the branch is in place on it, by no run of its own") {
+      assert(status(cluster(side, "a, b", "")) == "NOTHING_TO_DO")
+      assert(refused(sql(s"ZORDER ROLLBACK $side").collect()).contains("There is no run"))
+    }
     val other = sql(s"ZORDER TABLE $side FULL BY (a, b) WITH (fileCount = 8, force = true)").head()
-    assert(status(other) == "DONE")
-    assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
+    step("a run of the branch leaves the table in layout") {
+      assert(status(other) == "DONE")
+      assert(status(cluster(t, "a, b", "")) == "NOTHING_TO_DO")
+    }
     def told(name: String) = sql(s"SELECT run_id, branch FROM zorder_history('$name')").collect().toSeq
       .map(r => (runId(r), r.getAs[String]("branch")))
-    assert(told(t) == Seq((main, null)))
-    assert(told(side) == Seq((runId(other), "side")))
-    assert(runId(one(s"ZORDER ROLLBACK $t")) == main && filesOf(t) == first)
-    assert(runId(one(s"ZORDER ROLLBACK $side")) == runId(other))
-    assert(spark.table(side).selectExpr("input_file_name()").distinct().count() == 4)
-    assert(refused(sql(s"ZORDER ROLLBACK $side").collect()).contains("There is no run"))
+    step("each has a history of its own") {
+      assert(told(t) == Seq((main, null)))
+      assert(told(side) == Seq((runId(other), "side")))
+    }
+    step("the table is rolled back without the branch")(
+      assert(runId(one(s"ZORDER ROLLBACK $t")) == main && filesOf(t) == first))
+    step("the branch is rolled back to where it began, once") {
+      assert(runId(one(s"ZORDER ROLLBACK $side")) == runId(other))
+      assert(spark.table(side).selectExpr("input_file_name()").distinct().count() == 4)
+      assert(refused(sql(s"ZORDER ROLLBACK $side").collect()).contains("There is no run"))
+    }
   }
 
   test("a rollback that dies before its record is ended by the next one") {

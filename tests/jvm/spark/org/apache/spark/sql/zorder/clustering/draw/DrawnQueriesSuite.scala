@@ -65,7 +65,8 @@ class DrawnQueriesSuite extends AnyFunSuite with ZOrderSession {
       query("q3", 1, Seq(LoggedCondition("a", "not_null"))),
       query("q4", 1, Seq(equal("a", "1"), equal("a", "2"))),
       query("q5", 1, Seq(equal("a", "many"))))
-    val Seq(prefix, isNull, notNull, contradiction, otherType) = found.queries.map(_.conjunctions)
+    val all = found.queries.map(_.conjunctions)
+    val (prefix, isNull, notNull, contradiction, otherType) = (all(0), all(1), all(2), all(3), all(4))
     assert(prefix.head.conditions(0).intervals.head.meets(bytes("OPEN"), bytes("OPEN")))
     assert(!prefix.head.conditions(0).intervals.head.meets(bytes("OQ"), bytes("OQ")))
     assert(isNull.head.conditions === Map(1 -> Condition.IsNull))
