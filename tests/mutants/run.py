@@ -36,7 +36,7 @@ class Mutant:
 MUTANTS = [
     Mutant(
         "row groups without statistics are skipped",
-        f"{SKIP}/index/ColumnRanges.scala",
+        f"{SKIP}/index/IndexBuilder.scala",
         "else if (zones.contains(Zone.Unknown)) Unknown\n",
         "\n",
         "SkippingSuite",
@@ -125,7 +125,7 @@ MUTANTS = [
     ),
     Mutant(
         "a default of old files counts as NULL",
-        f"{SKIP}/scan/SkippingFileIndex.scala",
+        f"{SKIP}/SkippingRule.scala",
         "(partitionSchema.fieldNames ++ taken).toSet",
         "partitionSchema.fieldNames.toSet ++ taken.take(0)",
         "SkippingSuite",
@@ -199,7 +199,7 @@ MUTANTS = [
     ),
     Mutant(
         "values that cannot be all are believed",
-        f"{SKIP}/index/ColumnRanges.scala",
+        f"{SKIP}/index/IndexBuilder.scala",
         "inside.head == ranges.head._1 && inside.last == ranges.last._2",
         "inside.head == ranges.head._1 || inside.nonEmpty",
         "ValueSetSuite",

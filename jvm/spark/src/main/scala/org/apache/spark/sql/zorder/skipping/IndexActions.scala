@@ -105,7 +105,7 @@ object IndexActions {
   /** No whole index is there. */
   private def refuseWithout(table: ParquetTable, store: IndexStore, ref: TableRef): Nothing = {
     val statement = s"ZORDER INDEX ${ref.sql}"
-    if (store.newestFile().isDefined)
+    if (store.listed().nonEmpty)
       refuse("ZORDER_STATE_UNREADABLE.INDEX", "table" -> table.name, "statement" -> statement)
     else refuse("ZORDER_INDEX_NOT_FOUND", "table" -> table.name, "statement" -> statement)
   }

@@ -1,12 +1,28 @@
 package org.apache.spark.sql.zorder.skipping
 
+import java.net.URI
+
+import scala.collection.mutable
+
+import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.SQLConfHelper
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.execution.datasources.{LogicalRelation, PruneFileSourcePartitions}
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
+import org.apache.spark.sql.execution.datasources.{
+  FileIndex,
+  HadoopFsRelation,
+  LogicalRelation,
+  PruneFileSourcePartitions
+}
+import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, ParquetUtils}
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.aggregate.AggregateRule
-import org.apache.spark.sql.zorder.skipping.scan.{IndexedScan, ScanIndexes}
+import org.apache.spark.sql.zorder.skipping.index.StatisticsIndex
+import org.apache.spark.sql.zorder.skipping.scan.{IndexedScan, LoadedIndexes, SkippingFileIndex}
 import org.apache.spark.sql.zorder.skipping.topk.TopRowsRule
 
 /**
@@ -31,4 +47,94 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
         pruned.transformUp(indexes.intoScans.orElse(AggregateRule.fromIndex).orElse(TopRowsRule.marks))
       }
     }
+}
+
+/** The indexes of the tables that one query scans; each is looked up once. */
+final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
+  private val known = mutable.HashMap.empty[Path, Option[StatisticsIndex]]
+
+  /** The index of a scan that does not skip yet, with what it reads and the table's root; None without one to use. */
+  def of(scan: LogicalRelation): Option[(HadoopFsRelation, Path, StatisticsIndex)] = scan.relation match {
+    case r: HadoopFsRelation =>
+      of(r, scan.catalogTable.flatMap(_.storage.locationUri)).toOption
+        .map { case (root, index) => (r, root, index) }
+    case _ => None
+  }
+
+  /**
+   * The index of a table that is scanned, with the table's root, or why there is none to use.
+   *
+   * @param catalog
+   *   where the catalog says that the table is
+   */
+  def of(r: HadoopFsRelation, catalog: Option[URI]): Either[String, (Path, StatisticsIndex)] =
+    if (!ScanIndexes.isPlainParquet(r)) Left("not a listing of plain Parquet files")
+    else if (byFieldId(r)) Left("columns are found by field id, and the index knows names")
+    else {
+      val root = ScanIndexes.rootOf(catalog, r.location)
+      root.flatMap(at) match {
+        case None => Left("no statistics index: make one with ZORDER INDEX")
+        case Some(index) if index.caseSensitive != conf.caseSensitiveAnalysis =>
+          Left("the index was made with another spark.sql.caseSensitive")
+        case Some(index) => Right((root.get, index))
+      }
+    }
+
+  private def at(root: Path): Option[StatisticsIndex] =
+    known.getOrElseUpdate(
+      root,
+      LoadedIndexes.of(root, conf, Shims.classic(session).sessionState.newHadoopConf()))
+
+  /** Whether the scan finds columns by field id. The index knows only names. */
+  private def byFieldId(r: HadoopFsRelation): Boolean =
+    conf.parquetFieldIdReadEnabled && ParquetUtils.hasFieldIds(r.schema)
+
+  /** A scan whose table has an index, made one that skips by it. */
+  val intoScans: PartialFunction[LogicalPlan, LogicalPlan] = { case l: LogicalRelation =>
+    of(l).fold(l) { case (r, root, index) =>
+      val unanswered = ScanIndexes.unanswered(r.schema, r.partitionSchema, index)
+      val location = new SkippingFileIndex(r.location, root, index, unanswered)
+      l.copy(relation = r.copy(location = location)(r.sparkSession))
+    }
+  }
+}
+
+object ScanIndexes {
+
+  /** Spark's own indexes of files that it lists; those of formats and of streams skip in their own ways. */
+  private val Listing = Set("InMemoryFileIndex", "CatalogFileIndex", "PrunedInMemoryFileIndex")
+    .map("org.apache.spark.sql.execution.datasources." + _)
+
+  private def isPlainParquet(r: HadoopFsRelation): Boolean =
+    r.fileFormat.getClass == classOf[ParquetFileFormat] && Listing(r.location.getClass.getName)
+
+  /**
+   * Partition columns, whose values are not in the files, and columns whose default stands for what old files have
+   * not got, where the index has taken that for NULL.
+   */
+  private[zorder] def unanswered(
+      schema: StructType,
+      partitionSchema: StructType,
+      index: StatisticsIndex): Set[String] = {
+    val defaults =
+      schema.filter(_.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY))
+    val taken = defaults.map(_.name).filter(n => index.takesAbsentForNull(n))
+    (partitionSchema.fieldNames ++ taken).toSet
+  }
+
+  /** The root of the table: of a path, the directory above those of partitions. */
+  private def rootOf(catalog: Option[URI], location: FileIndex): Option[Path] =
+    catalog.map(uri => qualified(new Path(uri), location)).orElse {
+      location.rootPaths.map(tableOf).distinct match {
+        case Seq(root) => Some(root)
+        case _ => None
+      }
+    }
+
+  /** The path with the scheme that the listing uses. */
+  private def qualified(path: Path, location: FileIndex): Path =
+    location.rootPaths.headOption.fold(path)(p => path.makeQualified(p.toUri.resolve("/"), p))
+
+  private def tableOf(path: Path): Path =
+    if (path.getName.contains("=") && path.getParent != null) tableOf(path.getParent) else path
 }

@@ -15,9 +15,9 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skipping.IndexActions
+import org.apache.spark.sql.zorder.skipping.{IndexActions, ScanIndexes}
 import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
-import org.apache.spark.sql.zorder.skipping.scan.{ScanIndexes, SkippingFileIndex, SkippingUsage}
+import org.apache.spark.sql.zorder.skipping.scan.{SkippingFileIndex, SkippingUsage}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.clustering.draw.LoggedFilter

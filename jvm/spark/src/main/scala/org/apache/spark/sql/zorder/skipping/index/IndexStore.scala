@@ -27,11 +27,14 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
   /**
    * The newest whole index with its number; None without one.
    *
+   * @param found
+   *   what [[listed]] has found
    * @param admit
    *   is asked before so many bytes of memory are taken; what it refuses is not loaded
    */
-  def newest(admit: Long => Boolean = _ => true): Option[(Long, StatisticsIndex)] = {
-    val found = numbered()
+  def newest(
+      found: Seq[(Long, FileStatus)] = listed(),
+      admit: Long => Boolean = _ => true): Option[(Long, StatisticsIndex)] = {
     val read = found.iterator.flatMap { case (n, status) =>
       val index = IndexFile.read(fs, status, admit)(unreadable(status.getPath, _))
       if (index.isEmpty) logWarning(s"${status.getPath} is no whole index of spark-zorder and is left out")
@@ -40,18 +43,15 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
     if (read.hasNext) Some(read.next()) else None
   }
 
-  /** The number and length of the newest index file, whole or not: what a cached index is compared with. */
-  def newestFile(): Option[(Long, Long)] = numbered().headOption.map { case (n, s) => (n, s.getLen) }
-
   /** The file that takes the last number there is, so that no index can come after it. */
-  def last(): Option[Path] = numbered().headOption.filter(_._1 >= IndexStore.LastNumber).map(_._2.getPath)
+  def last(): Option[Path] = listed().headOption.filter(_._1 >= IndexStore.LastNumber).map(_._2.getPath)
 
   /** Writes an index as the newest one, deletes those that no query can have begun with lately, and says its bytes. */
   def write(index: StatisticsIndex): Long = {
     val bytes = IndexFile.bytes(index)
     fs.mkdirs(dir)
-    val number = put(bytes, numbered().headOption.fold(1L)(_._1 + 1))
-    numbered().map(_._1).filter(_ < number).drop(IndexStore.Kept).foreach(n => delete(file(n)))
+    val number = put(bytes, listed().headOption.fold(1L)(_._1 + 1))
+    listed().map(_._1).filter(_ < number).drop(IndexStore.Kept).foreach(n => delete(file(n)))
     sweep(index)
     bytes.length.toLong
   }
@@ -72,7 +72,7 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
   private def sweep(newest: StatisticsIndex): Unit = {
     val old = bloomStatuses().filterNot(s => newest.blooms.files(s.getPath.getName))
     if (old.nonEmpty) {
-      val indexes = numbered().map(_._2)
+      val indexes = listed().map(_._2)
       val named =
         indexes.flatMap(s => IndexFile.read(fs, s, _ => true)(_ => ())).flatMap(
           _.blooms.files)
@@ -115,7 +115,8 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
       true
     }
 
-  private def numbered(): Seq[(Long, FileStatus)] =
+  /** The index files with their numbers, whole or not, the newest first. */
+  def listed(): Seq[(Long, FileStatus)] =
     try {
       fs.listStatus(dir).toSeq.collect {
         case s if s.isFile && s.getPath.getName.matches(IndexStore.FileName) =>

@@ -13,8 +13,8 @@ import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, Logical
 import org.apache.spark.sql.execution.joins.{HashJoin, HashedRelationBroadcastMode}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.expr.{AlwaysTrue, Normalization}
-import org.apache.spark.sql.zorder.skipping.marker.{JoinKeys, KeyRange, KeySet, KeyValues}
+import org.apache.spark.sql.zorder.expr.Normalization
+import org.apache.spark.sql.zorder.skipping.marker.{AlwaysTrue, JoinKeys, KeyRange, KeySet, KeyValues}
 import org.apache.spark.sql.zorder.skipping.scan.{IndexedScan, SkippingFileIndex}
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 import org.apache.spark.unsafe.types.UTF8String

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.conf.SessionKeys
@@ -26,7 +26,12 @@ object LoadedIndexes extends Logging {
 
   private val memory = new IndexMemory[Key](key => { val _ = loaded.remove(key) })
 
-  /** @param refused the limit that the index was too large for */
+  /**
+   * @param file
+   *   number and length of the newest index file, whole or not: while these are the same, so is the index
+   * @param refused
+   *   the limit that the index was too large for
+   */
   final private class Loaded(
       val file: Option[(Long, Long)],
       val index: SoftReference[Option[StatisticsIndex]],
@@ -49,10 +54,11 @@ object LoadedIndexes extends Logging {
       if (cached.isDefined && System.nanoTime() - known.get.lookedAt < FreshNanos) cached.get
       else {
         val store = IndexStore.of(root, key.place, conf)
-        val file = store.newestFile()
+        val listed = store.listed()
+        val file = listed.headOption.map { case (n, status) => (n, status.getLen) }
         val same = known.filter(l => cached.isDefined && l.refused.isEmpty && l.file == file)
         val account = same.fold(memory.open(key))(_.account)
-        val found = if (same.isDefined) Some(cached.get) else read(key, store, file, account)
+        val found = if (same.isDefined) Some(cached.get) else read(key, store, listed, account)
         val refused = if (found.isEmpty) Some(most) else None
         val index = found.flatten
         val now = new Loaded(file, new SoftReference(index), account, refused, System.nanoTime())
@@ -78,11 +84,11 @@ object LoadedIndexes extends Logging {
   /** Bytes that loaded indexes take, as they are counted against the limit. */
   private[skipping] def bytes: Long = memory.total
 
-  /** The index, if there is one; None if it is too large. */
+  /** The index, if one of the listed files is whole; None if it is too large. */
   private def read(
       key: Key,
       store: IndexStore,
-      file: Option[(Long, Long)],
+      listed: Seq[(Long, FileStatus)],
       account: memory.Account): Option[Option[StatisticsIndex]] = {
     def admit(bytes: Long): Boolean = {
       val fits = account.admit(bytes)
@@ -92,7 +98,7 @@ object LoadedIndexes extends Logging {
             "not fit is not loaded, and files are not skipped by it")
       fits
     }
-    try Some(file.flatMap(_ => store.newest(admit)).map(_._2))
+    try Some(store.newest(listed, admit).map(_._2))
     catch { case _: IndexTooLarge => None }
   }
 }

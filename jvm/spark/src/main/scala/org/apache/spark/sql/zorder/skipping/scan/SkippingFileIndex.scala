@@ -1,13 +1,9 @@
 package org.apache.spark.sql.zorder.skipping.scan
 
-import java.net.URI
 import java.util.BitSet
 
-import scala.collection.mutable
-
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.{FileSourceOptions, SQLConfHelper}
+import org.apache.spark.sql.catalyst.FileSourceOptions
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   Attribute,
@@ -19,7 +15,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   SubqueryExpression
 }
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
 import org.apache.spark.sql.execution.datasources.{
   FileIndex,
   FileStatusWithMetadata,
@@ -27,10 +22,8 @@ import org.apache.spark.sql.execution.datasources.{
   LogicalRelation,
   PartitionDirectory
 }
-import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, ParquetUtils}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.expr.ColumnPath
-import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.filter.{FilesThatMayMatch, FilesThatReachTop}
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, NoEntry, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.marker.{JoinKeys, TopRows}
@@ -68,13 +61,21 @@ final class SkippingFileIndex(
     else {
       val started = System.nanoTime()
       val found = reachingTop(dataFilters, listed, matching(dataFilters.map(meant)))
-      val counts = new SkippedFiles(entryOf, found)
-      val kept = listed.map(d => d.copy(files = d.files.filter(counts.keep))).filter(_.files.nonEmpty)
+      val entries = listed.map(_.files.map(entryOf))
+      // a file without an entry of its own is always read
+      val kept = listed.zip(entries).map { case (d, of) =>
+        d.copy(files = d.files.zip(of).collect { case (file, entry) if entry.forall(found.get(_)) => file })
+      }
+      val considered = entries.map(_.length.toLong).sum
       SkippingUsage.scanned(
         root,
         columns(dataFilters),
-        SkippedCounts(counts.considered, counts.pruned, counts.unknown, System.nanoTime() - started))
-      kept
+        SkippedCounts(
+          considered,
+          pruned = considered - kept.map(_.files.length.toLong).sum,
+          unknown = entries.map(_.count(_.isLeft).toLong).sum,
+          nanos = System.nanoTime() - started))
+      kept.filter(_.files.nonEmpty)
     }
   }
 
@@ -151,28 +152,6 @@ final class SkippingFileIndex(
   override def toString: String = s"$wrapped, files skipped by the statistics index of $root"
 }
 
-/** Decides file by file of a listing, and counts. A file without an entry of its own is always read. */
-final private class SkippedFiles(
-    entryOf: FileStatusWithMetadata => Either[NoEntry, Int],
-    matching: BitSet) {
-  private var consideredSoFar, prunedSoFar, unknownSoFar = 0L
-
-  def considered: Long = consideredSoFar
-  def pruned: Long = prunedSoFar
-
-  /** Files that are new, changed or too fresh to trust their entries. */
-  def unknown: Long = unknownSoFar
-
-  def keep(file: FileStatusWithMetadata): Boolean = {
-    consideredSoFar += 1
-    val entry = entryOf(file)
-    if (entry.isLeft) unknownSoFar += 1
-    val kept = entry.forall(matching.get(_))
-    if (!kept) prunedSoFar += 1
-    kept
-  }
-}
-
 /**
  * A scan whose files may be left out: what the rules of the index that look for scans find.
  *
@@ -217,97 +196,6 @@ object IndexedScan {
 
   /** All indexed scans of a plan. */
   def all(plan: LogicalPlan): Seq[IndexedScan] = plan.collect { case IndexedScan(scan) => scan }
-}
-
-/** The indexes of the tables that one query scans; each is looked up once. */
-final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
-  private val known = mutable.HashMap.empty[Path, Option[StatisticsIndex]]
-
-  /** The index of a scan that does not skip yet, with the table's root; None without one to use. */
-  def of(scan: LogicalRelation): Option[(Path, StatisticsIndex)] = scan.relation match {
-    case r: HadoopFsRelation => of(r, scan.catalogTable.flatMap(_.storage.locationUri)).toOption
-    case _ => None
-  }
-
-  /**
-   * The index of a table that is scanned, with the table's root, or why there is none to use.
-   *
-   * @param catalog
-   *   where the catalog says that the table is
-   */
-  def of(r: HadoopFsRelation, catalog: Option[URI]): Either[String, (Path, StatisticsIndex)] =
-    if (!ScanIndexes.isPlainParquet(r)) Left("not a listing of plain Parquet files")
-    else if (byFieldId(r)) Left("columns are found by field id, and the index knows names")
-    else {
-      val root = ScanIndexes.rootOf(catalog, r.location)
-      root.flatMap(at) match {
-        case None => Left("no statistics index: make one with ZORDER INDEX")
-        case Some(index) if index.caseSensitive != conf.caseSensitiveAnalysis =>
-          Left("the index was made with another spark.sql.caseSensitive")
-        case Some(index) => Right((root.get, index))
-      }
-    }
-
-  private def at(root: Path): Option[StatisticsIndex] =
-    known.getOrElseUpdate(
-      root,
-      LoadedIndexes.of(root, conf, Shims.classic(session).sessionState.newHadoopConf()))
-
-  /** Whether the scan finds columns by field id. The index knows only names. */
-  private def byFieldId(r: HadoopFsRelation): Boolean =
-    conf.parquetFieldIdReadEnabled && ParquetUtils.hasFieldIds(r.schema)
-
-  /** A scan whose table has an index, made one that skips by it. */
-  val intoScans: PartialFunction[LogicalPlan, LogicalPlan] = { case l: LogicalRelation =>
-    l.relation match {
-      case r: HadoopFsRelation => of(l).fold(l) { case (root, index) =>
-          val unanswered = ScanIndexes.unanswered(r.schema, r.partitionSchema, index)
-          val location = new SkippingFileIndex(r.location, root, index, unanswered)
-          l.copy(relation = r.copy(location = location)(r.sparkSession))
-        }
-      case _ => l
-    }
-  }
-}
-
-object ScanIndexes {
-
-  /** Spark's own indexes of files that it lists; those of formats and of streams skip in their own ways. */
-  private val Listing = Set("InMemoryFileIndex", "CatalogFileIndex", "PrunedInMemoryFileIndex")
-    .map("org.apache.spark.sql.execution.datasources." + _)
-
-  private def isPlainParquet(r: HadoopFsRelation): Boolean =
-    r.fileFormat.getClass == classOf[ParquetFileFormat] && Listing(r.location.getClass.getName)
-
-  /**
-   * Partition columns, whose values are not in the files, and columns whose default stands for what old files have
-   * not got, where the index has taken that for NULL.
-   */
-  private[zorder] def unanswered(
-      schema: StructType,
-      partitionSchema: StructType,
-      index: StatisticsIndex): Set[String] = {
-    val defaults =
-      schema.filter(_.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY))
-    val taken = defaults.map(_.name).filter(n => index.takesAbsentForNull(n))
-    (partitionSchema.fieldNames ++ taken).toSet
-  }
-
-  /** The root of the table: of a path, the directory above those of partitions. */
-  private def rootOf(catalog: Option[URI], location: FileIndex): Option[Path] =
-    catalog.map(uri => qualified(new Path(uri), location)).orElse {
-      location.rootPaths.map(tableOf).distinct match {
-        case Seq(root) => Some(root)
-        case _ => None
-      }
-    }
-
-  /** The path with the scheme that the listing uses. */
-  private def qualified(path: Path, location: FileIndex): Path =
-    location.rootPaths.headOption.fold(path)(p => path.makeQualified(p.toUri.resolve("/"), p))
-
-  private def tableOf(path: Path): Path =
-    if (path.getName.contains("=") && path.getParent != null) tableOf(path.getParent) else path
 }
 
 /** What the rules that walk down to a scan have in common. */

@@ -2,8 +2,7 @@ package org.apache.spark.sql.zorder.skipping.topk
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.zorder.expr.AlwaysTrue
-import org.apache.spark.sql.zorder.skipping.marker.TopRows
+import org.apache.spark.sql.zorder.skipping.marker.{AlwaysTrue, TopRows}
 import org.apache.spark.sql.zorder.skipping.scan.IndexedScan
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 
