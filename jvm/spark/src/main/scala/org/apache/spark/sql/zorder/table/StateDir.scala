@@ -18,16 +18,21 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   private val homesFile = new Path(dir, "homes.json")
   private val layoutsDir = new Path(dir, "layouts")
 
-  override def runs(): Seq[RunRecord] =
-    StateDir.numbers(fs, runsDir)
-      .flatMap(n => TextFiles.read(fs, new Path(runsDir, s"$n.json")).flatMap(RunRecordJson.read))
+  override def runs(): Seq[RunRecord] = records(numbers())
+
+  private def records(numbers: Seq[Int]): Seq[RunRecord] =
+    numbers.flatMap(n => TextFiles.read(fs, new Path(runsDir, s"$n.json")).flatMap(RunRecordJson.read))
 
   override def layout(id: String): Option[String] =
     if (id.isEmpty || !id.forall(_.isLetterOrDigit)) None
     else TextFiles.read(fs, new Path(layoutsDir, s"$id.json"))
 
   /** The number that the next run gets: one above the highest, readable or not. */
-  def nextNumber(): Int = StateDir.numbers(fs, runsDir).lastOption.getOrElse(0) + 1
+  def nextNumber(): Int = StateDir.next(numbers())
+
+  private def numbers(): Seq[Int] =
+    TextFiles.children(fs, runsDir).map(_.getPath.getName)
+      .filter(_.matches("[0-9]{1,9}\\.json")).map(_.stripSuffix(".json").toInt).sorted
 
   /** Layouts first: a record never names a layout that is not there. */
   def write(record: RunRecord, layouts: Map[String, String]): Unit = {
@@ -88,15 +93,15 @@ object StateDir {
 
   /** Gives `to` the runs of `from` that it has not got yet, with their layouts and with numbers of its own. */
   def copyRuns(from: StateDir, to: StateDir): Unit = from.runs().foreach { record =>
-    if (!to.runs().exists(r => r.copy(number = 0) == record.copy(number = 0))) {
+    // one listing for what is there and for the next number
+    val there = to.numbers()
+    if (!to.records(there).exists(r => r.copy(number = 0) == record.copy(number = 0))) {
       val layouts = record.layoutIds.values.flatMap(id => from.layout(id).map(id -> _)).toMap
-      to.write(record.copy(number = to.nextNumber()), layouts)
+      to.write(record.copy(number = next(there)), layouts)
     }
   }
 
-  private def numbers(fs: FileSystem, dir: Path): Seq[Int] =
-    TextFiles.children(fs, dir).map(_.getPath.getName)
-      .filter(_.matches("[0-9]{1,9}\\.json")).map(_.stripSuffix(".json").toInt).sorted
+  private def next(numbers: Seq[Int]): Int = numbers.lastOption.getOrElse(0) + 1
 }
 
 /**

@@ -120,10 +120,9 @@ final private[zorder] case class FormatDescriptor(
   /** Whether `dir` holds a table of the format. A directory that the user may not look into does not count. */
   def isTable(fs: FileSystem, dir: Path): Boolean = {
     val own = new Path(dir, directory)
-    try fileEnding match {
-        case None => fs.exists(own)
-        case Some(ending) => TextFiles.children(fs, own).exists(_.getPath.getName.endsWith(ending))
-      }
+    // on an object store it takes fewer requests to ask for a directory that is not there than to list it
+    try fs.exists(own) &&
+        fileEnding.forall(ending => TextFiles.children(fs, own).exists(_.getPath.getName.endsWith(ending)))
     catch { case _: AccessControlException => false }
   }
 }

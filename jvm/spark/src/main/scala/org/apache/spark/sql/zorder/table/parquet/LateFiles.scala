@@ -68,11 +68,13 @@ private[zorder] final case class LateDataFile(
 private[zorder] object LateFiles {
 
   /** Late files of all finished commits that are neither copied nor ignored. */
-  def find(table: ParquetTable): Seq[LateDataFile] = {
+  def find(table: ParquetTable): Seq[LateDataFile] = find(table, table.doneJournals())
+
+  /** The same of these finished commits. */
+  def find(table: ParquetTable, done: Seq[Journal]): Seq[LateDataFile] = {
     // to know it, a path's files are read
     lazy val live = table.liveDirs()
     lazy val dirs = live.values.map(_.toUri.getPath).toSet
-    val done = table.doneJournals()
     val old = for {
       j <- done
       u <- j.units if !dirs(u.old.toUri.getPath)

@@ -66,7 +66,13 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   /** Finished commits of this table whose old files may still exist, oldest first. */
   def doneJournals(): Seq[Journal] =
-    store.all().filter(j => j.state == JournalState.Done && owns(j))
+    done(store.all())
+
+  private def done(journals: Seq[Journal]): Seq[Journal] =
+    journals.filter(j => j.state == JournalState.Done && owns(j))
+
+  /** All journals as the opening of the table has read them, if none was unfinished. */
+  private[parquet] def openedJournals: Option[Seq[Journal]] = None
 
   override def state: StateDir
 
@@ -152,7 +158,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
   override def checkBeforeRun(): Unit = {
     ActiveStreams.refuseReaders(session, root)
     // before the work; `prepare` looks again, since what may be copied then is not what may be copied now
-    LateFiles.ask(this, LateFiles.find(this))
+    LateFiles.ask(this, LateFiles.find(this, openedJournals.fold(doneJournals())(done)))
   }
 
   override def begin(runId: String): TableWrite = {
@@ -359,11 +365,14 @@ final private[zorder] class PartitionedParquetTable(entry: CatalogEntry)
  *   whether the user has said that the files may move
  * @param opened
  *   what lay in the directory of a table without partitions when it was opened
+ * @param openedJournals
+ *   see [[ParquetTable]]
  */
 private[zorder] final class CatalogParquetTable(
     private[zorder] val entry: CatalogEntry,
     agreed: Boolean,
-    opened: Option[DirectoryListing])
+    opened: Option[DirectoryListing],
+    override private[parquet] val openedJournals: Option[Seq[Journal]])
     extends ParquetTable {
 
   override def session: ClassicSession = entry.session

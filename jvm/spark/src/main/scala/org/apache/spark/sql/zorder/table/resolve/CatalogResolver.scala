@@ -25,6 +25,8 @@ import org.apache.spark.sql.zorder.table.parquet.commit.{
 }
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, LocalRefusals}
 import org.apache.spark.sql.zorder.table.parquet.journal.{
+  Journal,
+  JournalState,
   JournalStore,
   RenamedTable,
   TableIdentity,
@@ -121,23 +123,48 @@ private[table] object CatalogResolver {
       case CommitWay.Exchange => exchanged(session, name, meta, fs, root, identity, access)
       case CommitWay.Move(agreed) =>
         val entry = new CatalogEntry(session, name, meta.identifier, fs)
-        if (access == Access.Change) {
-          // one reading of the journals for both, unless they are elsewhere or the first had work to do
-          val asRead = entry.store == beside && !journals.exists(PathRecovery.isUnfinished)
-          CatalogRecovery.recover(entry, if (asRead) journals else entry.store.all())
-          entry.reload()
-        }
+        val read = if (access == Access.Change) recovered(entry, beside, journals) else None
         // the recovery has finished a way home that died
         if (PathText.of(entry.root) != PathText.of(root)) at(session, name, entry.meta, access, options)
-        else moved(entry, identity, access, agreed)
+        else moved(entry, identity, access, agreed, read)
     }
     // a statement that only reads does no harm to the other table
     if (access == Access.Change) OverlapRefusals.refuse(session, table.root, Some(meta.identifier))
     table
   }
 
-  /** New data gets a location of its own, and the catalog gets that location. */
-  private def moved(entry: CatalogEntry, identity: String, access: Access, agreed: Boolean): ParquetTable = {
+  /**
+   * Finishes or undoes what commits to the catalog have left.
+   *
+   * @param journals
+   *   what is `beside` the table
+   * @return
+   *   all journals of the table, if none was unfinished
+   */
+  private def recovered(
+      entry: CatalogEntry,
+      beside: JournalStore,
+      journals: Seq[Journal]): Option[Seq[Journal]] = {
+    // one reading for both recoveries, unless journals are elsewhere or the first one had work to do
+    val asRead = entry.store == beside && !journals.exists(PathRecovery.isUnfinished)
+    val all = if (asRead) journals else entry.store.all()
+    CatalogRecovery.recover(entry, all)
+    entry.reload()
+    Some(all).filter(_.forall(_.state == JournalState.Done))
+  }
+
+  /**
+   * New data gets a location of its own, and the catalog gets that location.
+   *
+   * @param journals
+   *   all of the table, if none of them was unfinished
+   */
+  private def moved(
+      entry: CatalogEntry,
+      identity: String,
+      access: Access,
+      agreed: Boolean,
+      journals: Option[Seq[Journal]]): ParquetTable = {
     import entry.{fs, name}
     if (access == Access.Read)
       UnfinishedCommits.refuseDuringExchange(name, fs, UnfinishedCommits.journals(entry.store), identity)
@@ -145,7 +172,7 @@ private[table] object CatalogResolver {
     PathRefusals.foreign(fs, entry.root)
     val tree = if (entry.partitioned) None else Some(DirectoryListing.walk(fs, entry.root))
     tree.foreach(PathRefusals.shape(entry.root, _))
-    val table = new CatalogParquetTable(entry, agreed, tree)
+    val table = new CatalogParquetTable(entry, agreed, tree, journals)
     if (entry.partitioned) FormatRefusals.partitions(name, table.liveDirs())
     if (access == Access.Change) movable(fs, table)
     table

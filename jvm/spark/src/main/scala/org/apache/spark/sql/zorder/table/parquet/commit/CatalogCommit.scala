@@ -60,7 +60,10 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
   /** Gives the table other locations, whose files are there: those of before a run, or those that it had at first. */
   def switch(journal: Journal, record: RunRecord): Unit = guarded(journal) {
-    swap(store.write(journal), record, Map.empty)
+    val draft = store.write(journal)
+    // before anything is copied beside them; the new files of a run were listed to plan its commit
+    draft.units.foreach(CarriedOverFiles.checkOutputs(fs, _))
+    swap(draft, record, Map.empty)
   }
 
   /** Puts the directories of the draft's units in place. */
@@ -78,7 +81,10 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
     store.write(draft.copy(units = synced).at(JournalState.Prepared))
     CrashPoint.hit("prepared")
     // what came meanwhile; a conflict or a job is found here before the catalog is altered
-    val ready = store.write(draft.copy(units = refreshed(synced, awaited(draft))).at(JournalState.Prepared))
+    val units = refreshed(synced, awaited(draft))
+    // anybody's vacuum may have deleted them
+    units.foreach(CarriedOverFiles.checkOutputs(fs, _))
+    val ready = store.write(draft.copy(units = units).at(JournalState.Prepared))
     val before = checkBase()
     alter(before, ready)
     CrashPoint.hit("altered")
@@ -96,8 +102,6 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
 
   private def refresh(unit: SwapUnit, now: DirectoryListing): SwapUnit = {
     CarriedOverFiles.checkInputs(unit, now)
-    // anybody's vacuum may have deleted them
-    CarriedOverFiles.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
     if (hasOwners) {
       FilePermissions.copy(fs, unit.old, unit.staged)
       unit.inputs.headOption.foreach { model =>

@@ -112,7 +112,7 @@ private[zorder] final class PathCommit(store: JournalStore, mark: ExchangeMark, 
       case (unit, now) =>
         CarriedOverFiles.checkInputs(unit, now)
         // anybody's vacuum may have deleted them
-        CarriedOverFiles.checkOutputs(unit, DirectoryListing.walk(fs, unit.staged))
+        CarriedOverFiles.checkOutputs(fs, unit)
         CarriedOverFiles.sync(fs, unit, now)
     }
 

@@ -6,6 +6,7 @@ import org.apache.spark.sql.zorder.table.RunRecord
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.parquet.files.{DirectoryListing, FileMoves, ListedFile}
 import org.apache.spark.sql.zorder.table.parquet.journal.{Journal, JournalStore, SwapUnit}
+import org.apache.spark.sql.zorder.table.storage.TextFiles
 
 /** Which directories a commit exchanges. */
 private[zorder] object SwapPlan {
@@ -65,7 +66,7 @@ private[zorder] object SwapPlan {
     inputsOf.toSeq.sortBy(_._1).map { case (partition, files) =>
       val spelled = spelling.getOrElse(partition, partition)
       val dir = below(staging, spelled)
-      fs.mkdirs(dir)
+      if (!written.contains(spelled)) fs.mkdirs(dir)
       dropScratch(fs, tree, spelled)
       val outputs =
         written.getOrElse(spelled, Nil).map(f => f.copy(rel = f.rel.substring(f.rel.lastIndexOf('/') + 1)))
@@ -121,11 +122,18 @@ private[zorder] object CarriedOverFiles {
     }
   }
 
-  /** @throws ZOrderConflictException if a new file is gone from its staging directory */
-  def checkOutputs(unit: SwapUnit, staged: DirectoryListing): Unit = {
-    val there = staged.files.map(_.rel).toSet
-    if (!unit.outputs.forall(o => there(o.rel))) throw outputsGone(unit.staged)
-  }
+  /**
+   * Lists the directories that the new files lie in, and not our state below them.
+   *
+   * @throws ZOrderConflictException
+   *   if a new file is gone from its staging directory
+   */
+  def checkOutputs(fs: FileSystem, unit: SwapUnit): Unit =
+    unit.outputs.groupBy(DirectoryListing.partitionOf).foreach { case (below, outputs) =>
+      val there = TextFiles.children(fs, SwapPlan.below(unit.staged, below)).map(_.getPath.getName).toSet
+      if (!outputs.forall(o => there(o.rel.substring(o.rel.lastIndexOf('/') + 1))))
+        throw outputsGone(unit.staged)
+    }
 
   def outputsGone(staged: Path): ZOrderConflictException =
     new ZOrderConflictException("ZORDER_CONFLICT.NEW_FILES_DELETED", "dir" -> staged)

@@ -65,11 +65,14 @@ private[zorder] object FileMoves {
 
   /** Deletes the directories below `dir` that hold no files, and `dir` itself; whether `dir` is gone. */
   def deleteEmptyDirs(fs: FileSystem, dir: Path): Boolean =
-    status(fs, dir).forall { s =>
-      val children = fs.listStatus(dir)
-      s.isDirectory && children.map(c => c.isDirectory && deleteEmptyDirs(fs, c.getPath)).forall(identity) &&
+    status(fs, dir).forall(s => s.isDirectory && deleteIfEmpty(fs, dir))
+
+  /** Of the directories below, the listing says that they are some. */
+  private def deleteIfEmpty(fs: FileSystem, dir: Path): Boolean =
+    try
+      fs.listStatus(dir).map(c => c.isDirectory && deleteIfEmpty(fs, c.getPath)).forall(identity) &&
       deleteDir(fs, dir)
-    }
+    catch { case _: FileNotFoundException => true }
 
   /** False if something was created in it meanwhile. */
   private def deleteDir(fs: FileSystem, dir: Path): Boolean =

@@ -32,15 +32,13 @@ final private[zorder] class StagedWrite(
       partitionColumns: Seq[String],
       options: Map[String, String],
       partitionOf: Int => String): Seq[WrittenFile] = {
-    // a staging directory may already hold late files, which this run has not written
-    val before = files(session).map(_.path).toSet
     val onStore = S3ACommit.options(session, staging)
     S3ACommit.during(session, onStore) {
       Shims.ofRows(session, plan).write.mode(SaveMode.Append).options(options ++ onStore)
         .partitionBy(partitionColumns: _*).parquet(staging.toString)
     }
-    files(session).filterNot(f => before(f.path))
-      .map(f => WrittenFile(f, DataFile.below(staging, f), StagedWrite.number(f.path)))
+    // all of them: nobody else writes into a staging directory, and a new place for a copy was found empty
+    files(session).map(f => WrittenFile(f, DataFile.below(staging, f), StagedWrite.number(f.path)))
   }
 
   override protected def read(
