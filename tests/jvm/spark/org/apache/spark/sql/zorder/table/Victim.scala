@@ -9,6 +9,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.table.parquet.commit.{ExchangeMark, PathCommit, SwapPlan}
+import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -39,7 +40,8 @@ object PathVictim {
     val (root, request) = (new Path(args(0)), Victims.request(args(2)))
     val store = JournalStore.beside(root.getFileSystem(new Configuration), root)
     val draft = store.get(args(1)).get
-    val units = SwapPlan.forPath(store, draft, request.inputs, Map.empty, Map("" -> draft.home))
+    val staged = DirectoryListing.walk(store.fs, draft.staging)
+    val units = SwapPlan.forPath(store, draft, staged, request.inputs, Map.empty, Map("" -> draft.home))
     new PathCommit(
       store,
       ExchangeMark.None,

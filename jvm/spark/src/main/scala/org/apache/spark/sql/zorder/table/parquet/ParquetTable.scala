@@ -126,8 +126,14 @@ private[zorder] trait ParquetTable extends ClusterTable {
    *
    * @param journal
    *   from `prepare`. Below its staging directory, partitions are spelt as Spark writes them.
+   * @param staged
+   *   what lies in that directory
    */
-  def commit(journal: Journal, request: CommitRequest): Unit
+  private[parquet] def commit(journal: Journal, staged: DirectoryListing, request: CommitRequest): Unit
+
+  /** The same of all that lies there now. */
+  def commit(journal: Journal, request: CommitRequest): Unit =
+    commit(journal, DirectoryListing.walk(store.fs, journal.staging), request)
 
   /** The staging directory of a run that seems dead may be taken away by anybody's vacuum. */
   protected def checkStaged(journal: Journal): Unit = {
@@ -163,7 +169,7 @@ private[zorder] trait ParquetTable extends ClusterTable {
 
   override def begin(runId: String): TableWrite = {
     val journal = prepare(runId)
-    new StagedWrite(root, journal.staging, partitionSchema, commit(journal, _), () => discard(journal))
+    new StagedWrite(root, journal.staging, partitionSchema, commit(journal, _, _), () => discard(journal))
   }
 
   /** Carries out what the user has said of late files; for each of their directories, what was done. */
@@ -275,13 +281,16 @@ private[zorder] class PathParquetTable(
     ()
   }
 
-  override def commit(journal: Journal, request: CommitRequest): Unit = {
+  override private[parquet] def commit(
+      journal: Journal,
+      staged: DirectoryListing,
+      request: CommitRequest): Unit = {
     val actual = this.actual
     val units =
       try {
         checkBase()
         checkStaged(journal)
-        SwapPlan.forPath(store, journal, request.inputs, actual, liveDirs())
+        SwapPlan.forPath(store, journal, staged, request.inputs, actual, liveDirs())
       } catch { case e: Throwable => discard(journal); throw e }
     val record = SwapPlan.inPlace(request.record, actual)
     pathCommit.commit(journal.copy(units = units), record, request.layouts)
@@ -442,9 +451,12 @@ private[zorder] final class CatalogParquetTable(
     CatalogRecovery.settle(entry, journal.txn)
   }
 
-  override def commit(journal: Journal, request: CommitRequest): Unit = {
+  override private[parquet] def commit(
+      journal: Journal,
+      staged: DirectoryListing,
+      request: CommitRequest): Unit = {
     checkStaged(journal)
-    catalogCommit.commit(journal, request)
+    catalogCommit.commit(journal, staged, request)
   }
 
   private def catalogCommit = new CatalogCommit(entry, CommitWait.of(session))

@@ -50,7 +50,7 @@ object IntoTarget {
       target,
       staging,
       source.partitionSchema,
-      f => commit(session, staging, target, f.record, f.layouts),
+      (_, f) => commit(session, staging, target, f.record, f.layouts),
       () => discard(session, staging))
   }
 

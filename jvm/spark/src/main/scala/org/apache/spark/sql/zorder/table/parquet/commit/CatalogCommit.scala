@@ -46,11 +46,16 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   private val catalog = table.catalog
   private val hasOwners = !ObjectStores.isOne(fs.getUri.getScheme)
 
-  /** @throws ZOrderConflictException if somebody changed the table during the run; then nothing was changed */
-  def commit(journal: Journal, request: CommitRequest): Unit = guarded(journal) {
+  /**
+   * @param tree
+   *   what lies in the staging directory
+   * @throws ZOrderConflictException
+   *   if somebody changed the table during the run; then nothing was changed
+   */
+  def commit(journal: Journal, tree: DirectoryListing, request: CommitRequest): Unit = guarded(journal) {
     val actual = table.actual()
     val live = table.liveDirs()
-    val units = SwapPlan.byPartition(fs, journal.staging, request.inputs, actual).map {
+    val units = SwapPlan.byPartition(fs, journal.staging, tree, request.inputs, actual).map {
       case SwapPlan.Staged(partition, dir, inputs, outputs) =>
         val old = live.getOrElse(partition, throw SwapPlan.dropped(partition, table.name))
         SwapUnit(partition, target = dir, dir, old, SwapPlan.relative(fs, old, inputs), Nil, outputs)
@@ -61,7 +66,7 @@ private[parquet] final class CatalogCommit(table: CatalogEntry, waitMs: Long) {
   /** Gives the table other locations, whose files are there: those of before a run, or those that it had at first. */
   def switch(journal: Journal, record: RunRecord): Unit = guarded(journal) {
     val draft = store.write(journal)
-    // before anything is copied beside them; the new files of a run were listed to plan its commit
+    // before anything is copied beside them; the new files of a run were listed when it had written them
     draft.units.foreach(CarriedOverFiles.checkOutputs(fs, _))
     swap(draft, record, Map.empty)
   }

@@ -241,7 +241,8 @@ private[parquet] final class CatalogCompletion(table: CatalogEntry) {
       StateDir.copyRuns(new StateDir(fs, journal.staging), table.state)
       fs.delete(new Path(journal.staging, StateDir.Name), true)
       fs.delete(new Path(journal.staging, "_SUCCESS"), false)
-      FileMoves.deleteEmptyDirs(fs, journal.staging)
+      val full = journal.units.filter(u => u.outputs.nonEmpty || u.kept.nonEmpty).map(_.target).toSet
+      FileMoves.deleteEmptyDirs(fs, journal.staging, full)
     }
     if (table.isManaged) table.state.writeBase(store.base)
     CrashPoint.hit("state-moved")

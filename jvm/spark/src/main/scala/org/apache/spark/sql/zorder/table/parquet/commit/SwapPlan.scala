@@ -14,6 +14,8 @@ private[zorder] object SwapPlan {
   /**
    * One unit for an unpartitioned path table, else one for each partition with inputs.
    *
+   * @param tree
+   *   what lies in the staging directory
    * @param actual
    *   partition directories of the table by their spelling in the staging directory
    * @param live
@@ -22,20 +24,22 @@ private[zorder] object SwapPlan {
   def forPath(
       store: JournalStore,
       journal: Journal,
+      tree: DirectoryListing,
       inputs: Seq[DataFile],
       actual: Map[String, String],
       live: Map[String, Path]): Seq[SwapUnit] = {
     val fs = store.fs
-    byPartition(fs, journal.staging, inputs, actual).map { case Staged(partition, dir, rewritten, outputs) =>
-      val target = live.getOrElse(partition, throw dropped(partition, journal.home))
-      SwapUnit(
-        partition,
-        target,
-        dir,
-        below(store.retired(journal.txn), partition),
-        relative(fs, target, rewritten),
-        Nil,
-        outputs)
+    byPartition(fs, journal.staging, tree, inputs, actual).map {
+      case Staged(partition, dir, rewritten, outputs) =>
+        val target = live.getOrElse(partition, throw dropped(partition, journal.home))
+        SwapUnit(
+          partition,
+          target,
+          dir,
+          below(store.retired(journal.txn), partition),
+          relative(fs, target, rewritten),
+          Nil,
+          outputs)
     }
   }
 
@@ -48,16 +52,16 @@ private[zorder] object SwapPlan {
   /** A partition, its staged directory, what was rewritten and what was written. */
   final case class Staged(partition: String, dir: Path, inputs: Seq[DataFile], outputs: Seq[ListedFile])
 
-  /** The staged files of each partition, from one listing of the staging directory. */
+  /** The staged files of each partition, from the listing of the staging directory. */
   def byPartition(
       fs: FileSystem,
       staging: Path,
+      tree: DirectoryListing,
       inputs: Seq[DataFile],
       actual: Map[String, String]): Seq[Staged] = {
     val spelling = actual.map(_.swap)
     val inputsOf = inputs.groupBy(_.partition)
     if (inputs.isEmpty) throw new IllegalArgumentException("A commit without inputs")
-    val tree = DirectoryListing.walk(fs, staging)
     val written = tree.data.groupBy(DirectoryListing.partitionOf)
     val staged = written.keySet.map(p => actual.getOrElse(p, p))
     (staged -- inputsOf.keySet).headOption.foreach { p =>

@@ -63,15 +63,23 @@ private[zorder] object FileMoves {
     try Some(fs.getFileStatus(path))
     catch { case _: FileNotFoundException => None }
 
-  /** Deletes the directories below `dir` that hold no files, and `dir` itself; whether `dir` is gone. */
-  def deleteEmptyDirs(fs: FileSystem, dir: Path): Boolean =
-    status(fs, dir).forall(s => s.isDirectory && deleteIfEmpty(fs, dir))
+  /**
+   * Deletes the directories below `dir` that hold no files, and `dir` itself.
+   *
+   * @param full
+   *   directories that hold files: these are not listed
+   * @return
+   *   whether `dir` is gone
+   */
+  def deleteEmptyDirs(fs: FileSystem, dir: Path, full: Set[Path] = Set.empty): Boolean =
+    status(fs, dir).forall(s => s.isDirectory && deleteIfEmpty(fs, dir, full.map(fs.makeQualified(_))))
 
-  /** Of the directories below, the listing says that they are some. */
-  private def deleteIfEmpty(fs: FileSystem, dir: Path): Boolean =
+  /** Of what is below a directory, its listing says what is one. */
+  private def deleteIfEmpty(fs: FileSystem, dir: Path, full: Set[Path]): Boolean =
     try
-      fs.listStatus(dir).map(c => c.isDirectory && deleteIfEmpty(fs, c.getPath)).forall(identity) &&
-      deleteDir(fs, dir)
+      !full(dir) &&
+        fs.listStatus(dir).map(c => c.isDirectory && deleteIfEmpty(fs, c.getPath, full)).forall(identity) &&
+        deleteDir(fs, dir)
     catch { case _: FileNotFoundException => true }
 
   /** False if something was created in it meanwhile. */

@@ -17,14 +17,22 @@ import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 import org.apache.spark.sql.zorder.table.parquet.read.ParquetRows
 import org.apache.spark.util.Utils
 
-/** Parquet files written into a staging directory. `place` puts them in place, `drop` deletes them. */
+/**
+ * Parquet files written into a staging directory.
+ *
+ * @param place
+ *   puts them in place; it gets what lay in the staging directory when they were written
+ * @param drop
+ *   deletes them
+ */
 final private[zorder] class StagedWrite(
     override val root: Path,
     staging: Path,
     partitionSchema: StructType,
-    place: CommitRequest => Unit,
+    place: (DirectoryListing, CommitRequest) => Unit,
     drop: () => Unit)
     extends TableWrite {
+  private var listed: Option[DirectoryListing] = None
 
   override def write(
       session: ClassicSession,
@@ -38,7 +46,10 @@ final private[zorder] class StagedWrite(
         .partitionBy(partitionColumns: _*).parquet(staging.toString)
     }
     // all of them: nobody else writes into a staging directory, and a new place for a copy was found empty
-    files(session).map(f => WrittenFile(f, DataFile.below(staging, f), StagedWrite.number(f.path)))
+    val tree = DirectoryListing.walk(staging.getFileSystem(session.sessionState.newHadoopConf()), staging)
+    listed = Some(tree)
+    tree.dataFiles(DirectoryListing.partitionOf)
+      .map(f => WrittenFile(f, DataFile.below(staging, f), StagedWrite.number(f.path)))
   }
 
   override protected def read(
@@ -47,11 +58,8 @@ final private[zorder] class StagedWrite(
       dataSchema: StructType): InputRelation =
     ParquetRows(session, staging, partitions, dataSchema, partitionSchema)
 
-  private def files(session: ClassicSession): Seq[DataFile] =
-    DirectoryListing.walk(staging.getFileSystem(session.sessionState.newHadoopConf()), staging)
-      .dataFiles(DirectoryListing.partitionOf)
-
-  override def commit(request: CommitRequest): Unit = place(request)
+  override def commit(request: CommitRequest): Unit =
+    place(listed.getOrElse(throw new IllegalStateException("A commit before anything was written")), request)
 
   override def discard(): Unit = drop()
 }
