@@ -54,12 +54,13 @@ final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
   private val known = mutable.HashMap.empty[Path, Option[StatisticsIndex]]
 
   /** The index of a scan that does not skip yet, with what it reads and the table's root; None without one to use. */
-  def of(scan: LogicalRelation): Option[(HadoopFsRelation, Path, StatisticsIndex)] = scan.relation match {
-    case r: HadoopFsRelation =>
-      of(r, scan.catalogTable.flatMap(_.storage.locationUri)).toOption
-        .map { case (root, index) => (r, root, index) }
-    case _ => None
-  }
+  private[skipping] def of(scan: LogicalRelation): Option[(HadoopFsRelation, Path, StatisticsIndex)] =
+    scan.relation match {
+      case r: HadoopFsRelation =>
+        of(r, scan.catalogTable.flatMap(_.storage.locationUri)).toOption
+          .map { case (root, index) => (r, root, index) }
+      case _ => None
+    }
 
   /**
    * The index of a table that is scanned, with the table's root, or why there is none to use.
@@ -90,7 +91,7 @@ final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
     conf.parquetFieldIdReadEnabled && ParquetUtils.hasFieldIds(r.schema)
 
   /** A scan whose table has an index, made one that skips by it. */
-  val intoScans: PartialFunction[LogicalPlan, LogicalPlan] = { case l: LogicalRelation =>
+  private[skipping] val intoScans: PartialFunction[LogicalPlan, LogicalPlan] = { case l: LogicalRelation =>
     of(l).fold(l) { case (r, root, index) =>
       val unanswered = ScanIndexes.unanswered(r.schema, r.partitionSchema, index)
       val location = new SkippingFileIndex(r.location, root, index, unanswered)

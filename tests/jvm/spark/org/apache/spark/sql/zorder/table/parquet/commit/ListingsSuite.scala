@@ -12,23 +12,33 @@ import sparkzorder.SameOnAllLines
 class ListingsSuite extends AnyFunSuite with RunFixture {
   private val by = "BY (a, b) WITH (fileCount = 4, force = true"
 
-  /** Which directories a run over a new table lists: four files, or four in each of two partitions. */
-  private def listed(partitioned: Boolean, move: Boolean): Map[String, Int] = {
+  /**
+   * Which directories a run over a new table lists: four files, or four in each of two partitions.
+   *
+   * @param named
+   *   whether the catalog has the table
+   */
+  private def listed(
+      partitioned: Boolean,
+      move: Boolean = false,
+      named: Boolean = true): Map[String, Int] = {
     var found = Seq.empty[String]
     withTempDir { dir =>
       val at = dir.resolve("t")
       val data = numbers(4000).selectExpr("id", "a", "b", "id % 2 AS p").repartition(4)
       (if (partitioned) data.write.partitionBy("p") else data.write).parquet(at.toString)
-      spark.sql("CREATE TABLE listings (id BIGINT, a INT, b BIGINT, p BIGINT) USING parquet " +
-        (if (partitioned) "PARTITIONED BY (p) " else "") + s"LOCATION '$at'")
+      if (named)
+        spark.sql("CREATE TABLE listings (id BIGINT, a INT, b BIGINT, p BIGINT) USING parquet " +
+          (if (partitioned) "PARTITIONED BY (p) " else "") + s"LOCATION '$at'")
+      val table = if (named) "listings" else s"'$at'"
       try {
-        if (partitioned) spark.sql("MSCK REPAIR TABLE listings")
+        if (named && partitioned) spark.sql("MSCK REPAIR TABLE listings")
         withConf(ListingFileSystem.settings: _*) {
           found = ListingFileSystem.during {
-            done(one(s"ZORDER TABLE listings $by${if (move) ", location = 'move'" else ""})"))
+            done(one(s"ZORDER TABLE $table $by${if (move) ", location = 'move'" else ""})"))
           }
         }
-      } finally spark.sql("DROP TABLE listings")
+      } finally spark.sql("DROP TABLE IF EXISTS listings")
       found = found.map(kind(_, at))
     }
     found.groupBy(identity).map { case (what, all) => what -> all.size }.withDefaultValue(0)
@@ -41,11 +51,16 @@ class ListingsSuite extends AnyFunSuite with RunFixture {
   }
 
   test("partitions that are exchanged") {
-    val counts = listed(partitioned = true, move = false)
+    val counts = listed(partitioned = true)
     // to read them; before and after files are copied; right before the rename of each
     assert(counts("t/p=0") === 4, counts)
     // right after the rename: what is there is what was rewritten
     assert(counts("old/p=0") === 1, counts)
+  }
+
+  test("partitions of a path") {
+    val counts = listed(partitioned = true, named = false)
+    assert(counts("t/p=0") === 4 && counts("old/p=0") === 1, counts)
   }
 
   test("partitions that move", SameOnAllLines) {
@@ -58,9 +73,14 @@ class ListingsSuite extends AnyFunSuite with RunFixture {
   private val bySpark = 2
 
   test("a table that is exchanged") {
-    val counts = listed(partitioned = false, move = false)
+    val counts = listed(partitioned = false)
     assert(counts("t") === 4 + bySpark, counts)
     assert(counts("old") === 1, counts)
+  }
+
+  test("a path without partitions") {
+    val counts = listed(partitioned = false, named = false)
+    assert(counts("t") === 4 && counts("old") === 1, counts)
   }
 
   test("a table that moves", SameOnAllLines) {

@@ -180,7 +180,9 @@ private object IndexBuilder {
  * What is known of one column of one file: the zone of the whole, and its values' ranges where it has some. A range may
  * be a single value.
  */
-final case class RangeSet(state: Byte, ranges: IndexedSeq[(NormalizedValue, NormalizedValue)]) {
+final private[skipping] case class RangeSet(
+    state: Byte,
+    ranges: IndexedSeq[(NormalizedValue, NormalizedValue)]) {
 
   /**
    * Single values in place of the ranges: those of `values` that lie in the ranges. The same ranges where these are too
@@ -204,7 +206,7 @@ final case class RangeSet(state: Byte, ranges: IndexedSeq[(NormalizedValue, Norm
  * Few disjoint ranges that hold every value of a file, from the ranges of its pages or row groups: one value far
  * from the others, such as -1 or 9999-12-31, must not spoil the range of the whole file.
  */
-object RangeSet {
+private[skipping] object RangeSet {
 
   /** More ranges cost memory and gain little. */
   val Most = 8

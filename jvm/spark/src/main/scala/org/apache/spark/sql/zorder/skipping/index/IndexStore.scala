@@ -116,7 +116,7 @@ final class IndexStore(fs: FileSystem, val dir: Path) extends Logging {
     }
 
   /** The index files with their numbers, whole or not, the newest first. */
-  def listed(): Seq[(Long, FileStatus)] =
+  private[skipping] def listed(): Seq[(Long, FileStatus)] =
     try {
       fs.listStatus(dir).toSeq.collect {
         case s if s.isFile && s.getPath.getName.matches(IndexStore.FileName) =>
