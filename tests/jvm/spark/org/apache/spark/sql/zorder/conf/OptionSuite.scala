@@ -31,7 +31,13 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
     parameters("accepted")
   }
 
-  private def merged(pairs: (String, String)*): RunOptions = RunOptions.merge(pairs.toMap, none, none)
+  private def merged(pairs: (String, String)*): RunOptions = RunOptions.merge(statement(pairs: _*), none, none)
+
+  /** As a statement has them, which may write a name in any case. */
+  private def statement(pairs: (String, String)*): Seq[OptionSetting] = pairs.map { case (name, text) =>
+    val option = ZOrderOption.named(name)
+    option.setting(option.name, text)
+  }
 
   test("statement over table property over session over default") {
     val session = Map(
@@ -47,14 +53,14 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
       "zorder.by" -> "a",
       "owner" -> "me",
       "zorder.txn" -> "7")
-    val options = RunOptions.merge(Map("fileCount" -> "1"), table, session)
+    val options = RunOptions.merge(statement("fileCount" -> "1"), table, session)
     assert(options == RunOptions(fileCount = Some(1), minGain = 0.2, codec = Some("gzip")))
-    assert(RunOptions.merge(none, none, none) == RunOptions())
+    assert(RunOptions.merge(Nil, none, none) == RunOptions())
   }
 
   test("names in any case, in every place") {
     val options = RunOptions.merge(
-      Map("FORCE" -> "true"),
+      statement("FORCE" -> "true"),
       Map("ZORDER.FILECOUNT" -> "5"),
       Map("spark.zorder.mingain" -> "0"))
     assert(options == RunOptions(force = true, fileCount = Some(5), minGain = 0))
@@ -64,9 +70,9 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
     def meant(key: String)(body: => Any): String = refused("MISSPELT", key)(body)("suggestion")
     assert(meant("fileCont")(merged("fileCont" -> "1")) == "fileCount")
     assert(meant("zorder.codek")(
-      RunOptions.merge(none, Map("zorder.codek" -> "zstd"), none)) == "zorder.codec")
+      RunOptions.merge(Nil, Map("zorder.codek" -> "zstd"), none)) == "zorder.codec")
     assert(meant("spark.zorder.minGian")(
-      RunOptions.merge(none, none, Map("spark.zorder.minGian" -> "1"))) == "spark.zorder.minGain")
+      RunOptions.merge(Nil, none, Map("spark.zorder.minGian" -> "1"))) == "spark.zorder.minGain")
   }
 
   test("limits of a statement, and none") {
@@ -145,7 +151,7 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
       assert(fresh.range(3).selectExpr("id").sort("id").count() == 3)
       bad.foreach { case (name, value) =>
         val key = s"spark.zorder.$name"
-        badValue(key, value)(RunOptions.merge(none, none, Map(key -> value)))
+        badValue(key, value)(RunOptions.merge(Nil, none, Map(key -> value)))
       }
     } finally bad.foreach { case (name, _) => conf.remove(s"spark.zorder.$name") }
   }
@@ -184,7 +190,7 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
   test("every default in words is the default in fact") {
     val words =
       ZOrderOption.all.filterNot(o => Set("targetFileSize", "fileCount", "rowGroupSize", "codec")(o.name))
-    words.foreach(o => assert(o.set(RunOptions(), o.name, o.default) == RunOptions(), o.name))
+    words.foreach(o => assert(o.setting(o.name, o.default).in(RunOptions()) == RunOptions(), o.name))
   }
 
   test("SET -v shows every key with its text") {

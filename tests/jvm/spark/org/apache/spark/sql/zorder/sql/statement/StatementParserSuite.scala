@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
+import org.apache.spark.sql.zorder.conf.{OptionSetting, ZOrderOption}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.TableRef.{Location, Name}
@@ -20,7 +21,10 @@ class StatementParserSuite extends AnyFunSuite {
 
   private def bare(sql: String): ClusterRequest = request(sql).copy(statement = "")
 
-  private val t = ClusterRequest(Name(Seq("t")), Nil, false, None, None, Map.empty, None, false, "")
+  private val t = ClusterRequest(Name(Seq("t")), Nil, false, None, None, Nil, None, false, "")
+
+  private def settings(pairs: (String, String)*): Seq[OptionSetting] =
+    pairs.map { case (name, text) => ZOrderOption.named(name).setting(name, text) }
 
   test("every clause, in both spellings") {
     val clauses = "USING CURVE Hilbert WITH (targetFileSize = 256m, force = TRUE) INTO '/data/out' DRY RUN"
@@ -30,7 +34,7 @@ class StatementParserSuite extends AnyFunSuite {
       full = true,
       where = Some("day >= '2026-01-01'"),
       curve = Some("hilbert"),
-      options = Map("targetFileSize" -> "256m", "force" -> "TRUE"),
+      options = settings("targetFileSize" -> "256m", "force" -> "TRUE"),
       into = Some("/data/out"),
       dryRun = true
     )
@@ -62,7 +66,7 @@ class StatementParserSuite extends AnyFunSuite {
     assert(bare("OPTIMIZE t WHERE a = 1") == t.copy(where = Some("a = 1")))
     assert(bare("OPTIMIZE t ZORDER BY a") == t.copy(by = Seq("a")))
     assert(bare("OPTIMIZE t USING CURVE tree") == t.copy(curve = Some("tree")))
-    assert(bare("OPTIMIZE t WITH (fileCount = 50)") == t.copy(options = Map("fileCount" -> "50")))
+    assert(bare("OPTIMIZE t WITH (fileCount = 50)") == t.copy(options = settings("fileCount" -> "50")))
     assert(bare("OPTIMIZE t WITH ()") == t)
     assert(bare("OPTIMIZE t INTO \"/p\"") == t.copy(into = Some("/p")))
     assert(bare("OPTIMIZE t DRY RUN") == t.copy(dryRun = true))
@@ -116,7 +120,7 @@ class StatementParserSuite extends AnyFunSuite {
   test("option values: words, numbers, strings; names in any case") {
     assert(request(
       "OPTIMIZE t WITH (TARGETFILESIZE=1g, 'mingain' = 0.25, `codec` = 'ZSTD', retention = 7d)").options ==
-      Map("targetFileSize" -> "1g", "minGain" -> "0.25", "codec" -> "ZSTD", "retention" -> "7d"))
+      settings("targetFileSize" -> "1g", "minGain" -> "0.25", "codec" -> "ZSTD", "retention" -> "7d"))
   }
 
   test("the statement is kept as written, without comments around it and semicolons") {

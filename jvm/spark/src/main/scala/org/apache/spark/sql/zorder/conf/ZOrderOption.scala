@@ -14,23 +14,30 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
  *   what the value is, in the words of the documentation
  * @param default
  *   as a user would write it, or a phrase where the default depends on the table
- * @param set
- *   puts the value that was found under a key into the options; refuses a bad one by that key, so that the user
- *   finds the place
+ * @param read
+ *   key and text to what puts the value into the options; refuses a bad text by that key, so that the user finds the
+ *   place
  */
 final case class ZOrderOption(
     name: String,
     unit: String,
     default: String,
     doc: String,
-    set: (RunOptions, String, String) => RunOptions) {
+    read: (String, String) => RunOptions => RunOptions) {
 
   def sessionKey: String = ZOrderOption.SessionPrefix + name
 
   def tableProperty: String = ZOrderOption.TablePrefix + name
 
-  /** Refuses a value that this option does not take. */
-  def check(value: String): Unit = { val _ = set(RunOptions(), name, value) }
+  /** Reads the text that was found under a key; the only place that does. */
+  def setting(key: String, text: String): OptionSetting = OptionSetting(this, text)(read(key, text))
+}
+
+/** An option that a statement, a table or the session sets: the text as it was written, and its value. */
+final case class OptionSetting(option: ZOrderOption, text: String)(put: RunOptions => RunOptions) {
+
+  /** The options with this value. */
+  def in(options: RunOptions): RunOptions = put(options)
 }
 
 object ZOrderOption {
@@ -39,170 +46,187 @@ object ZOrderOption {
 
   private val codecs = Seq("none", "uncompressed", "snappy", "gzip", "zstd", "lz4", "lz4_raw")
 
+  /** @param value key and text to the value */
+  private def option[A](value: (String, String) => A)(
+      name: String,
+      unit: String,
+      default: String,
+      doc: String,
+      put: (RunOptions, A) => RunOptions): ZOrderOption =
+    ZOrderOption(
+      name,
+      unit,
+      default,
+      doc,
+      (key, text) => {
+        val read = value(key, text)
+        put(_, read)
+      })
+
   /** The one option that no run has: only `ZORDER VACUUM` uses it. */
-  val Retention: ZOrderOption = ZOrderOption(
+  val Retention: ZOrderOption = option(OptionValue.millis)(
     "retention",
     "time with s, m, h, d",
     "7d",
     "How long ZORDER VACUUM keeps the files that a run replaced. Not in WITH: a statement has " +
       "ZORDER VACUUM ... RETAIN n HOURS.",
-    (o, key, v) => o.copy(retentionMs = OptionValue.millis(key, v))
+    (o, v) => o.copy(retentionMs = v)
   )
 
-  val Location: ZOrderOption = ZOrderOption(
+  val Location: ZOrderOption = option(OptionValue.oneOf(_, _, Seq("keep", "move")))(
     "location",
     "keep, move",
     "keep",
     "Where the new files of a plain Parquet table of the catalog go. keep: directories are exchanged in place, on a " +
       "local disk and HDFS. move: into new directories, which the catalog then names; an object store " +
       "allows only this, so say it once. The table keeps it as a property.",
-    (o, key, v) => o.copy(location = OptionValue.oneOf(key, v, Seq("keep", "move")))
+    (o, v) => o.copy(location = v)
   )
 
   /** Every option there is, in the order of the documentation. */
   val all: Seq[ZOrderOption] = Seq(
-    ZOrderOption(
+    option(OptionValue.size)(
       "targetFileSize",
       "bytes, or with k, m, g",
       "256m",
       "Size that the files should have. If 256m gives fewer than 16 files, the default is a sixteenth of the table, but " +
         "at least 8m; a table keeps as many files as its look-ups need to read no more than now. At least 64k.",
-      (o, key, v) => o.copy(targetFileSize = Some(OptionValue.size(key, v)))
+      (o, v) => o.copy(targetFileSize = Some(v))
     ),
-    ZOrderOption(
+    option(OptionValue.whole(_, _, 1, 1000000).toInt)(
       "fileCount",
       "number",
       "from targetFileSize",
       "Number of files of the table, or of each partition, but no more than it has rows; wins over targetFileSize.",
-      (o, key, v) => o.copy(fileCount = Some(OptionValue.whole(key, v, 1, 1000000).toInt))
+      (o, v) => o.copy(fileCount = Some(v))
     ),
-    ZOrderOption(
+    option(OptionValue.size)(
       "rowGroupSize",
       "bytes, or with k, m, g",
       "what the input files have",
       "Size of a Parquet row group before compression; on Spark 4.1 and later plain Parquet and Delta count the rows " +
         "that it should hold, and it may take twice the bytes. At least 64k.",
-      (o, key, v) => o.copy(rowGroupSize = Some(OptionValue.size(key, v)))
+      (o, v) => o.copy(rowGroupSize = Some(v))
     ),
-    ZOrderOption(
+    option(OptionValue.oneOf(_, _, codecs))(
       "codec",
       codecs.mkString(", "),
       "what the input files have",
       "Compression of the new files.",
-      (o, key, v) => o.copy(codec = Some(OptionValue.oneOf(key, v, codecs)))),
-    ZOrderOption(
+      (o, v) => o.copy(codec = Some(v))),
+    option(OptionValue.whole(_, _, 1, Int.MaxValue).toInt)(
       "pageRowLimit",
       "rows",
       "20000",
       "Most rows that a Parquet page holds: smaller pages let a look-up skip more.",
-      (o, key, v) => o.copy(pageRowLimit = OptionValue.whole(key, v, 1, Int.MaxValue).toInt)
+      (o, v) => o.copy(pageRowLimit = v)
     ),
-    ZOrderOption(
+    option(OptionValue.oneOf(_, _, Seq("keep", "micros")))(
       "timestampType",
       "keep, micros",
       "keep",
       "How timestamps are written: as the input files have them, or in microseconds. INT96 has no " +
         "statistics, so clustering by such a column needs micros, except on Delta, whose log has bounds.",
-      (o, key, v) => o.copy(timestampType = OptionValue.oneOf(key, v, Seq("keep", "micros")))
+      (o, v) => o.copy(timestampType = v)
     ),
-    ZOrderOption(
+    option(OptionValue.oneOf(_, _, Seq("count", "checksum")))(
       "verify",
       "count, checksum",
       "count",
       "How the new files are compared with the old ones before they take their place: rows and NULLs by " +
         "footers, or all values by one more job.",
-      (o, key, v) => o.copy(verify = OptionValue.oneOf(key, v, Seq("count", "checksum")))
+      (o, v) => o.copy(verify = v)
     ),
-    ZOrderOption(
+    option(OptionValue.share)(
       "minGain",
       "share, 0 to 1",
       "0.1",
       "A run that would lower the mean share read by less than this part of it does nothing.",
-      (o, key, v) => o.copy(minGain = OptionValue.share(key, v))
+      (o, v) => o.copy(minGain = v)
     ),
-    ZOrderOption(
+    option(OptionValue.bool)(
       "force",
       "true, false",
       "false",
       "Run without regard to minGain, and accept the losses that a refusal listed.",
-      (o, key, v) => o.copy(force = OptionValue.bool(key, v))
+      (o, v) => o.copy(force = v)
     ),
-    ZOrderOption(
+    option(OptionValue.bool)(
       "skipIfRunning",
       "true, false",
       "false",
       "Fail at once, as a conflict, if another run on the table is active. If false, both run, and the second commit " +
         "fails if both rewrote the same files.",
-      (o, key, v) => o.copy(skipIfRunning = OptionValue.bool(key, v))
+      (o, v) => o.copy(skipIfRunning = v)
     ),
-    ZOrderOption(
+    option(OptionValue.oneOf(_, _, Seq("exclude", "include")))(
       "overlap",
       "exclude, include",
       "exclude",
       "What WHERE does with files that lie partly inside the predicate: leave them, or rewrite them too.",
-      (o, key, v) => o.copy(overlap = OptionValue.oneOf(key, v, Seq("exclude", "include")))
+      (o, v) => o.copy(overlap = v)
     ),
-    ZOrderOption(
+    option(OptionValue.decimal(_, _, 1, 1000))(
       "writeBudget",
       "bytes per byte",
       "5",
       "Bytes that a run may write per byte appended since the last one. If a merge would cost more, new rows become " +
         "files of their own in layout order and are merged with each other by size. When rewriting the whole " +
         "partition becomes cheaper, the run does that.",
-      (o, key, v) => o.copy(writeBudget = OptionValue.decimal(key, v, 1, 1000))
+      (o, v) => o.copy(writeBudget = v)
     ),
-    ZOrderOption(
+    option(OptionValue.share)(
       "deletedShare",
       "share, 0 to 1",
       "0.05",
       "A file is rewritten without its deleted rows if deletion vectors or delete files mark more than this part of " +
         "its rows. 1 leaves all such files to FULL.",
-      (o, key, v) => o.copy(deletedShare = OptionValue.share(key, v))
+      (o, v) => o.copy(deletedShare = v)
     ),
-    ZOrderOption(
+    option(OptionValue.share)(
       "worstFiles",
       "share, 0 to 1",
       "1",
       "Take only the fewest files that cause this part of the unnecessary reads that the audit counts. 0.8 often takes " +
         "a small part of the files; 1 takes all.",
-      (o, key, v) => o.copy(worstFiles = OptionValue.share(key, v))
+      (o, v) => o.copy(worstFiles = v)
     ),
-    ZOrderOption(
+    option(OptionValue.bytesOrNone)(
       "maxInputBytes",
       "bytes, or with k, m, g",
       "none",
       "After reading so much, a statement begins no further batch and ends as PARTIAL. The same statement continues from there.",
-      (o, key, v) => o.copy(maxInputBytes = OptionValue.bytesOrNone(key, v))
+      (o, v) => o.copy(maxInputBytes = v)
     ),
-    ZOrderOption(
+    option(OptionValue.millis)(
       "maxDuration",
       "time with s, m, h, d",
       "2h",
       "After this time a statement begins no further batch and ends as PARTIAL.",
-      (o, key, v) => o.copy(maxDurationMs = OptionValue.millis(key, v))
+      (o, v) => o.copy(maxDurationMs = v)
     ),
-    ZOrderOption(
+    option(OptionValue.bytesOrNone)(
       "maxBytesInFlight",
       "bytes, or with k, m, g",
       "none",
       "Bytes of the files of one batch, which has a commit of its own: some whole partitions, or on Delta, Iceberg " +
         "and Hudi a step of one that is larger. Without it a batch is 10,000 files.",
-      (o, key, v) => o.copy(maxBytesInFlight = OptionValue.bytesOrNone(key, v))
+      (o, v) => o.copy(maxBytesInFlight = v)
     ),
-    ZOrderOption(
+    option((_, text) => Some(text.trim).filterNot(l => l.isEmpty || l.equalsIgnoreCase("none")))(
       "queryLog",
       "table, view or path",
       "none",
       "The queries that the layout is made for: a query log in the documented format.",
-      (o, _, v) => o.copy(queryLog = Some(v.trim).filterNot(l => l.isEmpty || l.equalsIgnoreCase("none")))
+      (o, v) => o.copy(queryLog = v)
     ),
-    ZOrderOption(
+    option(OptionValue.names)(
       "bloom",
       "columns",
       "none",
       "Columns whose values get a Bloom filter in each row group, for look-ups of single values that clustering " +
         "does not serve, such as unique identifiers: 'id, s.f'.",
-      (o, key, v) => o.copy(bloom = OptionValue.names(key, v))
+      (o, v) => o.copy(bloom = v)
     ),
     Location,
     Retention
@@ -274,39 +298,41 @@ object RunOptions {
    * Merges the options of one run. Names are compared without regard to case; an unknown one is refused.
    *
    * @param statement
-   *   from `WITH (...)` or a builder, names without prefix
+   *   from `WITH (...)` or a builder
    * @param tableProperties
    *   all properties of the table; those that begin with `zorder.` count
    * @param session
    *   all keys of the session; those that begin with `spark.zorder.` count
    */
   def merge(
-      statement: Map[String, String],
+      statement: Seq[OptionSetting],
       tableProperties: Map[String, String],
       session: Map[String, String]): RunOptions = {
     val retention = ZOrderOption.Retention
-    statement.keys.find(_.equalsIgnoreCase(retention.name)).foreach(_ =>
+    statement.find(_.option == retention).foreach(_ =>
       refuse(
         "ZORDER_INVALID_OPTION.RETENTION",
         "option" -> retention.name,
         "property" -> retention.tableProperty,
         "setting" -> retention.sessionKey))
     SessionKeys.settings.foreach(s => session.get(s.key).foreach(s.check))
-    val layers = Seq(
-      known(session, ZOrderOption.SessionPrefix, _.contains('.')),
-      known(tableProperties, ZOrderOption.TablePrefix, n => n.contains('.') || ownProperties.contains(n)),
-      known(statement, "", _ => false)
-    )
-    layers.flatten.foldLeft(RunOptions())(put)
+    // all names first: a bad value may be that of an option whose name is refused elsewhere
+    val found = known(session, ZOrderOption.SessionPrefix, _.contains('.')) ++
+      known(tableProperties, ZOrderOption.TablePrefix, n => n.contains('.') || ownProperties.contains(n))
+    of(found.map { case (option, key, text) => option.setting(key, text) } ++ statement)
   }
+
+  /** The options with these settings; of two of one option the later one. */
+  private def of(settings: Iterable[OptionSetting]): RunOptions =
+    settings.foldLeft(RunOptions())((options, setting) => setting.in(options))
 
   /** How long `ZORDER VACUUM` keeps old files. Ignores other options, which a vacuum does not use. */
   def retention(tableProperties: Map[String, String], session: Map[String, String]): Long =
-    only(ZOrderOption.Retention, Map.empty, tableProperties, session).retentionMs
+    only(ZOrderOption.Retention, Nil, tableProperties, session).retentionMs
 
   /** Whether the files of a table may move: as in `merge`, but of all options this one alone. */
   def location(
-      statement: Map[String, String],
+      statement: Seq[OptionSetting],
       tableProperties: Map[String, String],
       session: Map[String, String]): String =
     only(ZOrderOption.Location, statement, tableProperties, session).location
@@ -314,27 +340,20 @@ object RunOptions {
   /** The one option, from the first that says it. */
   private def only(
       option: ZOrderOption,
-      statement: Map[String, String],
+      statement: Seq[OptionSetting],
       tableProperties: Map[String, String],
       session: Map[String, String]): RunOptions = {
-    def under(key: String, pairs: Map[String, String]) = pairs.find(_._1.equalsIgnoreCase(key))
-    under(option.name, statement).orElse(under(option.tableProperty, tableProperties))
-      .orElse(under(option.sessionKey, session))
-      .map { case (key, value) => (option, key, value) }.foldLeft(RunOptions())(put)
+    def under(wanted: String, pairs: Map[String, String]) =
+      pairs.find(_._1.equalsIgnoreCase(wanted)).map { case (key, text) => option.setting(key, text) }
+    of(statement.find(_.option == option).orElse(under(option.tableProperty, tableProperties))
+      .orElse(under(option.sessionKey, session)))
   }
 
-  private def put(options: RunOptions, found: Found): RunOptions = {
-    val (option, key, value) = found
-    option.set(options, key, value)
-  }
-
-  private type Found = (ZOrderOption, String, String)
-
-  /** The options under a prefix, without our keys that are no options. */
+  /** The options under a prefix, each with its key and text, without our keys that are no options. */
   private def known(
       pairs: Map[String, String],
       prefix: String,
-      passedOver: String => Boolean): Seq[Found] =
+      passedOver: String => Boolean): Seq[(ZOrderOption, String, String)] =
     pairs.toSeq.sorted.filter(_._1.toLowerCase(Locale.ROOT).startsWith(prefix)).flatMap { case (key, value) =>
       val name = key.substring(prefix.length)
       if (passedOver(name.toLowerCase(Locale.ROOT))) None

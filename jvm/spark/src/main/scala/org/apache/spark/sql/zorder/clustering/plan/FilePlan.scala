@@ -114,7 +114,7 @@ private[zorder] object DataFrameFiles {
   def of(df: DataFrame): Int = {
     val session = Shims.classic(df.sparkSession)
     val conf = session.sessionState.conf
-    val options = RunOptions.merge(Map.empty, Map.empty, session.conf.getAll)
+    val options = RunOptions.merge(Nil, Map.empty, session.conf.getAll)
     val files = bytes(df.queryExecution.optimizedPlan, conf.defaultSizeInBytes)
       .map(n => FileCount.of(n, FileCount.target(n, options.targetFileSize), options))
     options.fileCount.orElse(files).getOrElse(conf.numShufflePartitions)

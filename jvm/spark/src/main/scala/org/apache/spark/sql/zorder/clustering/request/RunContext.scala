@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.clustering.request
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.zorder.conf.{RunOptions, ZOrderOption}
+import org.apache.spark.sql.zorder.conf.{OptionSetting, RunOptions, ZOrderOption}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -17,7 +17,7 @@ import sparkzorder.curve.build.CurveRegistry
  * @param curve
  *   one of `CurveRegistry.names`, if the statement names one
  * @param options
- *   the statement's own `WITH (...)`, names checked, values not yet merged with table and session
+ *   the statement's own `WITH (...)`, not yet merged with those of the table and the session
  * @param into
  *   write a clustered copy there and leave the table alone
  */
@@ -27,7 +27,7 @@ final case class ClusterRequest(
     full: Boolean,
     where: Option[String],
     curve: Option[String],
-    options: Map[String, String],
+    options: Seq[OptionSetting],
     into: Option[String],
     dryRun: Boolean,
     statement: String) {
@@ -114,7 +114,7 @@ private[clustering] object RunContext {
 private[zorder] object TableOptions {
 
   /** Statement over table property over session over the format's own property over default. */
-  def of(table: ClusterTable, statement: Map[String, String], session: ClassicSession): RunOptions = {
+  def of(table: ClusterTable, statement: Seq[OptionSetting], session: ClassicSession): RunOptions = {
     // a property of the format is set for its own writers: too small a size is no reason to refuse a run
     val formats = table.formatOptions.map { case (name, value) => (name, ZOrderOption.atLeast(name, value)) }
     RunOptions.merge(statement, table.properties, RunOptions.inSession(formats) ++ session.conf.getAll)

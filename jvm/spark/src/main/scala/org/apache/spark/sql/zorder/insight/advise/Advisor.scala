@@ -74,7 +74,7 @@ object Advisor {
    */
   def of(session: ClassicSession, target: TableRef, log: Option[String]): Advisor = {
     val table = TableResolver.locate(session, target)
-    val options = TableOptions.of(table, Map.empty, session)
+    val options = TableOptions.of(table, Nil, session)
     val read = log.orElse(options.queryLog).map { name =>
       val on = QueryLog.read(session, name).on(session, table)
       if (on.queries.isEmpty)

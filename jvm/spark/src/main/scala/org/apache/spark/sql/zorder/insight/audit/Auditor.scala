@@ -38,7 +38,7 @@ final class Auditor private (
   private val lastRun: Option[RunRecord] = table.state.latest()
   private lazy val standing: Seq[RunRecord] = table.state.standing()
   private lazy val ours: Set[String] = standing.flatMap(_.files.map(_.path)).toSet
-  private lazy val options = TableOptions.of(table, Map.empty, session)
+  private lazy val options = TableOptions.of(table, Nil, session)
 
   /** Whether the last run clustered by these columns. */
   private val sameColumns = lastRun.exists(_ => ClusteredBy.lastRun(table).contains(columns.names))

@@ -50,7 +50,7 @@ final case class OptimizeCommand(request: ClusterRequest)
     val into = request.into.fold("")(p => s" into '$p'")
     val flags = (if (request.full) " full" else "") + (if (request.dryRun) " dry run" else "")
     val options = if (request.options.isEmpty) ""
-    else request.options.toSeq.sorted.map { case (k, v) => s"$k=$v" }.mkString(" with (", ", ", ")")
+    else request.options.map(o => s"${o.option.name}=${o.text}").sorted.mkString(" with (", ", ", ")")
     s"${show(request.target)}$where$by$curve$options$into$flags"
   }
 

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.sql.statement
 import scala.util.Try
 
 import org.apache.spark.sql.catalyst.parser.ParserInterface
-import org.apache.spark.sql.zorder.conf.{IndexOptions, NearestName, ZOrderOption}
+import org.apache.spark.sql.zorder.conf.{IndexOptions, NearestName, OptionSetting, ZOrderOption}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.table.TableRef
@@ -103,7 +103,7 @@ private[statement] object ClusterStatement {
       full = clause(Clause.Full).isDefined,
       where = clause(Clause.Where).map(c => text.expression(notEmpty(text, c), "the predicate")),
       curve = clause(Clause.UsingCurve).map(curve(text, _)),
-      options = clause(Clause.With).fold(Map.empty[String, String])(options(text, _)(known)),
+      options = clause(Clause.With).toSeq.flatMap(options(text, _)(setting)).map(_._2),
       into = clause(Clause.Into).map(into(text, _)),
       dryRun = clause(Clause.DryRun).isDefined,
       statement = text.slice(text.tokens)
@@ -149,8 +149,8 @@ private[statement] object ClusterStatement {
   }
 
   /** @param known the name as the option is declared, and the value; refuses what is no option */
-  def options(text: StatementText, clause: ClauseBody)(
-      known: (String, String) => (String, String)): Map[String, String] = {
+  def options[A](text: StatementText, clause: ClauseBody)(
+      known: (String, String) => (String, A)): Seq[(String, A)] = {
     val body = notEmpty(text, clause)
     val inner = unbracketed(body)
     if (inner eq body) {
@@ -162,17 +162,16 @@ private[statement] object ClusterStatement {
     pairs.groupBy(_._1).find(_._2.size > 1).foreach { case (name, _) =>
       text.fail(clause.head.start, s"the option $name stands there a second time")
     }
-    pairs.toMap
+    pairs
   }
 
-  private def known(name: String, value: String): (String, String) = {
+  private def setting(name: String, value: String): (String, OptionSetting) = {
     val option = ZOrderOption.named(name)
-    option.check(value)
-    (option.name, value)
+    (option.name, option.setting(option.name, value))
   }
 
-  private def option(text: StatementText, clause: ClauseBody, tokens: IndexedSeq[Token])(
-      known: (String, String) => (String, String)): (String, String) = {
+  private def option[A](text: StatementText, clause: ClauseBody, tokens: IndexedSeq[Token])(
+      known: (String, String) => (String, A)): (String, A) = {
     val equals = tokens.indexWhere(_.isSymbol("="))
     if (equals < 1 || equals == tokens.size - 1) {
       val start = tokens.headOption.getOrElse(clause.head).start
@@ -214,9 +213,9 @@ private[statement] object IndexStatement {
 
   def create(text: StatementText, target: TableRef, clauses: Seq[ClauseBody]): CreateIndexCommand = {
     def clause(wanted: Clause): Option[ClauseBody] = clauses.find(_.clause == wanted)
-    val options = clause(Clause.With).fold(Map.empty[String, String]) {
+    val options = clause(Clause.With).toSeq.flatMap {
       ClusterStatement.options(text, _)((name, value) => (IndexOptions.named(name), value))
-    }
+    }.toMap
     CreateIndexCommand(
       target,
       clause(Clause.Columns).toSeq.flatMap(ClusterStatement.list(text, _)),

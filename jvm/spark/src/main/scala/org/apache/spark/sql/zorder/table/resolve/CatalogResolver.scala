@@ -5,7 +5,7 @@ import java.util.Locale
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.catalyst.catalog.{CatalogTable, CatalogTableType}
-import org.apache.spark.sql.zorder.conf.{NearestName, RunOptions}
+import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting, RunOptions, ZOrderOption}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.table.file.PathText
@@ -42,13 +42,13 @@ private[table] object CatalogResolver {
 
   /**
    * @param options
-   *   of the statement, by their names; `location` decides which way a commit takes
+   *   of the statement; `location` decides which way a commit takes
    */
   def find(
       session: ClassicSession,
       parts: Seq[String],
       access: Access,
-      options: Map[String, String]): ParquetTable = parts match {
+      options: Seq[OptionSetting]): ParquetTable = parts match {
     case Seq(format, path) if path.contains("/") && format.equalsIgnoreCase("parquet") =>
       TableResolver.byPath(session, path, access)
     case Seq(format, path) if path.contains("/") && pathFormats(format.toLowerCase(Locale.ROOT)) =>
@@ -60,7 +60,7 @@ private[table] object CatalogResolver {
       session: ClassicSession,
       parts: Seq[String],
       access: Access,
-      options: Map[String, String]): ParquetTable = {
+      options: Seq[OptionSetting]): ParquetTable = {
     val name = parts.mkString(".")
     val catalog = session.sessionState.catalog
     if (catalog.isTempView(parts)) refuse("ZORDER_TABLE_REFUSED.TEMPORARY_VIEW", "table" -> name)
@@ -98,7 +98,7 @@ private[table] object CatalogResolver {
       name: String,
       meta: CatalogTable,
       access: Access,
-      options: Map[String, String]): ParquetTable = {
+      options: Seq[OptionSetting]): ParquetTable = {
     val asked = new Path(meta.location)
     val fs = asked.getFileSystem(session.sessionState.newHadoopConf())
     val root = fs.makeQualified(asked)
@@ -258,11 +258,10 @@ private object CommitWay {
       session: ClassicSession,
       meta: CatalogTable,
       fs: FileSystem,
-      options: Map[String, String]): CommitWay = {
+      options: Seq[OptionSetting]): CommitWay = {
     val moved = meta.properties.contains(CatalogCommit.BaseProperty)
-    if (moved && options.exists { case (k, v) =>
-        k.equalsIgnoreCase("location") && v.equalsIgnoreCase("keep")
-      })
+    val stays = options.find(_.option == ZOrderOption.Location).exists(_.in(RunOptions()).location == "keep")
+    if (moved && stays)
       refuse("ZORDER_INVALID_OPTION.LOCATION_KEEP", "table" -> meta.identifier.unquotedString)
     val fixed = hasListedPartitions(session, meta) ||
       meta.tableType == CatalogTableType.MANAGED && meta.partitionColumnNames.isEmpty

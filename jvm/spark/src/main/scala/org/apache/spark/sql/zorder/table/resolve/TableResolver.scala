@@ -11,7 +11,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTableType
 import org.apache.spark.sql.connector.catalog.{Identifier, Table, TableCatalog}
-import org.apache.spark.sql.zorder.conf.NearestName
+import org.apache.spark.sql.zorder.conf.{NearestName, OptionSetting}
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims
@@ -44,7 +44,7 @@ object TableResolver extends Logging {
   def locate(
       session: ClassicSession,
       ref: TableRef,
-      options: Map[String, String] = Map.empty): ClusterTable = permitted(ref) {
+      options: Seq[OptionSetting] = Nil): ClusterTable = permitted(ref) {
     known(session, ref)
     val table =
       TableFormatRegistry.locate(session, ref).getOrElse(parquetTable(session, ref, Access.Read, options))
@@ -61,7 +61,7 @@ object TableResolver extends Logging {
   def open(
       session: ClassicSession,
       ref: TableRef,
-      options: Map[String, String] = Map.empty): ClusterTable = permitted(ref) {
+      options: Seq[OptionSetting] = Nil): ClusterTable = permitted(ref) {
     known(session, ref)
     TableFormatRegistry.open(session, ref).getOrElse(openParquet(session, ref, options))
   }
@@ -87,14 +87,14 @@ object TableResolver extends Logging {
   private[zorder] def openParquet(
       session: ClassicSession,
       ref: TableRef,
-      options: Map[String, String] = Map.empty): ParquetTable =
+      options: Seq[OptionSetting] = Nil): ParquetTable =
     parquetTable(session, ref, Access.Change, options)
 
   private def parquetTable(
       session: ClassicSession,
       ref: TableRef,
       access: Access,
-      options: Map[String, String]): ParquetTable = ref match {
+      options: Seq[OptionSetting]): ParquetTable = ref match {
     case TableRef.Location(path) => byPath(session, path, access)
     case TableRef.Name(parts) => CatalogResolver.find(session, parts, access, options)
   }
