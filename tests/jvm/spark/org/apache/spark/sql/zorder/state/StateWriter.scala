@@ -114,7 +114,7 @@ object StateWriter {
       StateExamples.records.foreach(state.write(_, StateExamples.layouts))
       state.writeBase("the table")
       state.addHomes(StateExamples.homes)
-      StateExamples.pending.foreach(r => state.pending.begin(CommitRequest(Nil, r, Map.empty)))
+      StateExamples.pending.foreach(r => state.pending.begin(CommitRequest(r, Map.empty)))
     }
     fixture("journals") { dir =>
       val store = new JournalStore(fs, new HPath(dir.toUri), "t")

@@ -134,7 +134,7 @@ private[zorder] trait TableFixture extends BeforeAndAfterAll with StatementRows 
     val writer = data.write.mode("append")
     (if (partitions.isEmpty) writer else writer.partitionBy(partitions: _*)).parquet(journal.staging.toString)
     val layouts = Map("abcd1234" -> "{\"layout\":1}")
-    Staged(table, journal, CommitRequest(inputs, record(runId, rewritten = inputs), layouts))
+    Staged(table, journal, CommitRequest(record(runId, rewritten = inputs), layouts))
   }
 
   def rewrite(table: ParquetTable, inputs: Seq[DataFile], runId: String = "r1"): Unit =

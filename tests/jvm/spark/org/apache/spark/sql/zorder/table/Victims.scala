@@ -30,7 +30,7 @@ object Victims {
   /** What a victim commits; the inputs are those that the record names. */
   def request(record: String): CommitRequest = {
     val read = RunRecordJson.read(record).get
-    CommitRequest(read.rewritten, read, Map("abcd1234" -> "{}"))
+    CommitRequest(read, Map("abcd1234" -> "{}"))
   }
 
   def run(halts: Seq[Halt]): Unit = {

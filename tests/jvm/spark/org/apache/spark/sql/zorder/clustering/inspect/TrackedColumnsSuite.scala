@@ -3,6 +3,7 @@ package org.apache.spark.sql.zorder.clustering.inspect
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.zorder.clustering.request.RunStatistics
 import org.apache.spark.sql.zorder.stats.{FileFooter, FileSchema, RowGroup}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue, Zone}

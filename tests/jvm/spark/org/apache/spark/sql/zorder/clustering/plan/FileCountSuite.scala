@@ -39,7 +39,6 @@ class FileCountSuite extends AnyFunSuite with RunFixture {
     def planned(copy: Boolean, full: Boolean, partitions: Seq[PinnedPartition]) =
       FilePlan(
         partitions.toIndexedSeq,
-        partitioned = true,
         RunOptions(),
         copy,
         full,

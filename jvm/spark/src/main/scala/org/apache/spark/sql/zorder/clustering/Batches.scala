@@ -132,50 +132,81 @@ final private[clustering] case class Batch(
     underway match {
       case None => s"$partitions are left"
       case Some(u) =>
-        val steps = s"about ${HumanReadable.count(u.steps.toLong, "step")} of ${u.partitionName} are left"
+        val steps = s"about ${HumanReadable.count(u.stepsLeft.toLong, "step")} of ${u.partitionName} are left"
         if (left.isEmpty) steps else s"$steps, and $partitions"
     }
   }
 }
 
 /**
- * A partition that is clustered in several commits.
+ * A partition that is clustered in several commits. A planner begins it, and each step makes that of the next batch.
  *
+ * @param placed
+ *   its files, as the batch has found them
+ * @param ref
+ *   the layout of all steps
  * @param waiting
  *   paths of the files whose rows this statement has yet to move. Files that others append meanwhile are left to
  *   the next statement; otherwise one on a table that grows all the time would never end
  * @param growth
  *   how these rows come to files that are in place already
- * @param steps
- *   about how many are left
  * @param input
- *   what the last step has read, so that a statement reads each footer once
+ *   what was read last, so that a statement reads each footer once
  * @param forecast
  *   made when its layout was fitted
  * @param layout
  *   what the result says about the layout
+ * @param stepsLeft
+ *   about how many follow the last one that was taken
  */
 final private[clustering] case class StepsUnderway(
-    directory: String,
+    placed: PlacedPartition,
+    ref: LayoutRef,
     waiting: Set[String],
     growth: GrowthPlan,
-    steps: Int,
     input: Inspection,
     forecast: Forecast,
-    layout: String) {
+    layout: String,
+    stepsLeft: Int = 0) {
+  def directory: String = placed.directory
+
+  /** The files whose rows are to be moved, where they are now. */
+  def moving: Seq[DataFile] = (placed.newFiles ++ placed.sortedRunFiles).filter(f => waiting(f.path))
+
   def partitionName: String = if (directory.isEmpty) "the table" else directory
+}
+
+private[clustering] object StepsUnderway {
+
+  /**
+   * The steps of the only partition of a plan.
+   *
+   * @param moving
+   *   files whose rows are to be moved
+   */
+  def begin(
+      placed: PlacedPartition,
+      moving: Seq[DataFile],
+      growth: GrowthPlan,
+      whole: RewritePlan): StepsUnderway =
+    StepsUnderway(
+      placed,
+      whole.layouts.refs.head,
+      moving.map(_.path).toSet,
+      growth,
+      whole.input,
+      whole.forecast,
+      whole.layout)
 }
 
 /**
  * What a batch is going to do, and what its result says about it. `NewLayoutPlanner` and `IncrementPlanner` make
  * it, `BatchRun` carries it out.
  *
- * @param filesConsidered
- *   all files that the statement looked at
  * @param batch
  *   what is finished and what is left after a rewrite in one commit
  * @param steps
- *   the partition to cluster in several commits, if the files are too many for one
+ *   the partition to cluster in several commits, not begun yet, if the files are too many for one
  * @param limit
  *   why the run would end before its last batch; for a dry run
  * @param dryRunText
@@ -187,27 +218,12 @@ final private[clustering] case class StepsUnderway(
  */
 final private[clustering] case class BatchPlan(
     rewrite: RewritePlan,
-    filesConsidered: Int,
     batch: Batch,
-    steps: Option[StepStart],
+    steps: Option[StepsUnderway],
     limit: Option[String],
     dryRunText: String,
     reason: String,
     idle: Set[String] = Set.empty)
-
-/**
- * A partition whose rows are moved in steps.
- *
- * @param moving
- *   files whose rows are to be moved
- * @param growth
- *   how these rows come to files that are in place already
- */
-final private[clustering] case class StepStart(
-    placed: PlacedPartition,
-    ref: LayoutRef,
-    moving: Seq[DataFile],
-    growth: GrowthPlan)
 
 /**
  * How a batch ended.

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.NoRowsYetException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
-import org.apache.spark.sql.zorder.clustering.inspect.{ResolvedRequest, UnreadableFiles}
+import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.clustering.plan.{PlacedPartition, Placement}
 import org.apache.spark.sql.zorder.clustering.report.{
   HumanReadable,
@@ -25,7 +25,6 @@ import org.apache.spark.sql.zorder.clustering.select.{Selection, WorstFiles}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.IndexUpkeep
 import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef}
-import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.RunClaim
 
@@ -64,10 +63,10 @@ object ClusteringRun {
     val progress = new Progress(user, UUID.randomUUID().toString.take(8), table.name)
     withClaim(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
       if (request.into.isEmpty) table.checkBeforeRun()
-      val context = RunContext.of(user, request, table, options, progress)
       val index = if (request.changes) IndexUpkeep.before(user, table) else None
+      val batches = new Batches(options, System.currentTimeMillis())
       // once for all batches, and for those that stand when one fails
-      try runBatches(context, new Batches(options, System.currentTimeMillis()), () => open(), index)
+      try runBatches(table, RunContext.of(user, request, options, progress), batches, () => open(), index)
       finally index.foreach(_.afterCommits(request.target))
     })
   }
@@ -86,15 +85,21 @@ object ClusteringRun {
     finally claim.foreach(_.close())
   }
 
-  /** Runs batch after batch, each on the table as the one before has left it. */
+  /**
+   * Runs batch after batch, each on the table as the one before has left it.
+   *
+   * @param contextOn
+   *   resolves the statement against the table of the next batch
+   */
   @tailrec
   private def runBatches(
-      context: RunContext,
+      table: ClusterTable,
+      contextOn: ClusterTable => RunContext,
       batches: Batches,
       reopen: () => ClusterTable,
       index: Option[IndexUpkeep],
       earlier: Option[RunReport] = None): RunReport = {
-    val result = runBatch(context, batches, index)
+    val (context, result) = runBatch(table, contextOn, batches, index)
     val report = earlier.foldLeft(reportOf(context, result))((now, before) => before.and(now))
     val limit = batches.limitReached(report)
     if (result.batch.isLast) report
@@ -104,20 +109,25 @@ object ClusteringRun {
     else {
       // Spark deletes a batch's shuffle files only after the driver's garbage collector has freed their dependencies
       System.gc()
-      runBatches(context.next(reopen()), batches.after(result.batch), reopen, index, Some(report))
+      runBatches(reopen(), context.next, batches.after(result.batch), reopen, index, Some(report))
     }
   }
 
-  private def runBatch(context: RunContext, batches: Batches, index: Option[IndexUpkeep]): BatchResult = {
-    import context.{request, table, user}
+  private def runBatch(
+      table: ClusterTable,
+      contextOn: ClusterTable => RunContext,
+      batches: Batches,
+      index: Option[IndexUpkeep]): (RunContext, BatchResult) = {
     val rootBefore = table.root
     try {
+      val context = contextOn(table)
+      import context.{request, user}
       val result = new BatchRun(context, batches).apply()
       if (request.changes && result.status == RunStatus.Done) {
         SessionRefresh(user, request.target, Seq(rootBefore, table.root))
         index.foreach(_.committed())
       }
-      result
+      (context, result)
     } finally table.close()
   }
 
@@ -147,42 +157,34 @@ object ClusteringRun {
 final private class BatchRun(context: RunContext, batches: Batches) {
   import context._
 
-  def apply(): BatchResult = {
-    val files = table.files()
-    if (request.changes) table.recover()
-    val resolved = progress.step("schema")(ResolvedRequest.in(context, files))(r =>
-      HumanReadable.count(r.schema.length.toLong, "column"))
+  def apply(): BatchResult =
     if (files.isEmpty) BatchResult.empty(context, "files", RunMetrics(startTimeMs = startedMs))
     else {
-      val selected = progress.step("select")(select(files, resolved)) { s =>
+      val selected = progress.step("select")(select()) { s =>
         s"${HumanReadable.files(s.files)} to cluster, ${s.kept.length} left alone"
       }
       table.check(selected.files)
       if (selected.files.isEmpty) noFileSelected(selected)
-      else if (request.into.isDefined) newLayout(resolved, selected, Batch())
-      else if (request.full && batches.underway.isEmpty) full(resolved, selected)
-      else byPlacement(resolved, selected)
+      else if (request.into.isDefined) newLayout(selected, Batch())
+      else if (request.full && batches.underway.isEmpty) full(selected)
+      else byPlacement(selected)
     }
-  }
 
-  private def select(files: Seq[DataFile], resolved: ResolvedRequest): Selection = {
-    val matching = resolved.where match {
+  private def select(): Selection = {
+    val matching = where match {
       case None => Selection(files, Nil)
-      case Some(where) =>
-        Selection(pinned, table, resolved.schema, files, where, overlap, resolved.statistics.columns)
+      case Some(condition) =>
+        Selection(pinned, table, schema, files, condition, overlap, statistics.columns)
     }
-    if (options.worstFiles < 1.0) worst(matching, resolved) else matching
+    if (options.worstFiles < 1.0) worst(matching) else matching
   }
 
-  private def worst(matching: Selection, resolved: ResolvedRequest): Selection =
+  private def worst(matching: Selection): Selection =
     if (request.into.isDefined)
       refuse("ZORDER_INVALID_OPTION.WORST_FILES_OF_COPY")
-    else if (resolved.statistics.clustering == 0)
+    else if (statistics.clustering == 0)
       refuse("ZORDER_INVALID_OPTION.WORST_FILES_OF_EXPRESSIONS")
-    else {
-      val statistics = resolved.statistics
-      new WorstFiles(pinned, statistics.columns, statistics.clustering).of(matching, options.worstFiles)
-    }
+    else new WorstFiles(pinned, statistics.columns, statistics.clustering).of(matching, options.worstFiles)
 
   private def noFileSelected(selected: Selection): BatchResult = {
     val reason =
@@ -197,11 +199,11 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   }
 
   /** Clusters all selected files anew, wherever they are in a layout. */
-  private def full(resolved: ResolvedRequest, selected: Selection): BatchResult = {
+  private def full(selected: Selection): BatchResult = {
     val batch =
       next(selected.files.groupBy(_.partition).map { case (p, files) => p -> files.map(_.length).sum }.toSeq)
     val others = selected.files.filterNot(f => batch.finished(f.partition))
-    newLayout(resolved, selected.without(others), batch)
+    newLayout(selected.without(others), batch)
   }
 
   /** The partitions of this batch; a dry run looks at all partitions at once. */
@@ -209,8 +211,8 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     if (request.dryRun) Batch(partitions.map(_._1).toSet) else batches.next(partitions.sorted)
 
   /** Leaves partitions in place alone, continues a partition that is underway, and clusters the others. */
-  private def byPlacement(resolved: ResolvedRequest, selected: Selection): BatchResult = {
-    val placement = new Placement(table, resolved.columns, curve, options, batches).of(selected)
+  private def byPlacement(selected: Selection): BatchResult = {
+    val placement = new Placement(table, columns, curve, options, batches).of(selected)
     val waiting = placement.filterNot(_.nothingToDo).map(p => p.directory -> p.all.map(_.length).sum)
     val underway = placement.find(p =>
       if (batches.underway.isDefined) batches.underway.exists(_.directory == p.directory)
@@ -220,26 +222,25 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     underway match {
       case Some(p) =>
         val others = waiting.map(_._1).filterNot(_ == p.directory)
-        new PartitionStepRunner(context, batches, resolved).next(p, selected, others)
+        new PartitionStepRunner(context, batches).next(p, selected, others)
       case None if moving.isEmpty => allInPlace(selected)
-      case None => incrementOrNewLayout(resolved, selected, moving, staying, batch)
+      case None => incrementOrNewLayout(selected, moving, staying, batch)
     }
   }
 
   /** Partitions with a layout grow in it; those that have to be clustered anew are another commit. */
   private def incrementOrNewLayout(
-      resolved: ResolvedRequest,
       selected: Selection,
       moving: Seq[PlacedPartition],
       staying: Seq[PlacedPartition],
       batch: Batch): BatchResult = {
     def clusterAnew(except: Seq[PlacedPartition]): BatchResult =
-      newLayout(resolved, selected.without(except.flatMap(_.all)), batch)
+      newLayout(selected.without(except.flatMap(_.all)), batch)
     def handled(result: BatchResult): Set[String] =
       result.batch.finished ++ result.batch.underway.map(_.directory)
     def others(result: BatchResult): Seq[String] =
       moving.map(_.directory).filterNot(handled(result))
-    increment(resolved, selected, moving) match {
+    increment(selected, moving) match {
       case None => clusterAnew(except = staying)
       case Some(result) if !request.dryRun =>
         result.copy(batch = result.batch.copy(left = others(result) ++ batch.left))
@@ -250,42 +251,37 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   }
 
   /** None if no partition can grow in its layout. */
-  private def increment(
-      resolved: ResolvedRequest,
-      selected: Selection,
-      moving: Seq[PlacedPartition]): Option[BatchResult] = {
+  private def increment(selected: Selection, moving: Seq[PlacedPartition]): Option[BatchResult] = {
     val known =
       moving.flatMap(p => p.layoutId.flatMap(table.state.layout).map(l => p -> LayoutLookUp.ofJson(l)))
     val withDeletes = known.collect { case (p, ref) if p.withDeletes.nonEmpty => p.deletesFirst -> ref }
     val growing = if (withDeletes.isEmpty) known else withDeletes
     if (growing.isEmpty) None
-    else new IncrementPlanner(context, batches)(growing, resolved, selected).map(carryOut(resolved, _))
+    else new IncrementPlanner(context, batches)(growing, selected).map(carryOut)
   }
 
-  private def newLayout(resolved: ResolvedRequest, selected: Selection, batch: Batch): BatchResult =
-    carryOut(resolved, new NewLayoutPlanner(context, batches)(resolved, selected, batch))
+  private def newLayout(selected: Selection, batch: Batch): BatchResult =
+    carryOut(new NewLayoutPlanner(context, batches)(selected, batch))
 
   /** A dry run only reports the plan; otherwise its first step or all of it is rewritten and committed. */
-  private def carryOut(
-      resolved: ResolvedRequest,
-      planned: Either[BatchResult, BatchPlan]): BatchResult = planned match {
+  private def carryOut(planned: Either[BatchResult, BatchPlan]): BatchResult = planned match {
     case Left(result) => result
     case Right(plan) =>
-      import plan.{batch, filesConsidered, rewrite}
+      import plan.{batch, rewrite}
       val result =
         if (request.dryRun)
           BatchResult.dryRun(
             context,
             plan.limit,
             plan.dryRunText,
-            BatchMetrics.planned(context, filesConsidered, rewrite),
+            BatchMetrics.planned(context, rewrite),
             rewrite.layout,
             rewrite.forecast,
             batch)
         else if (plan.steps.isDefined)
-          new PartitionStepRunner(context, batches, resolved).first(plan, plan.steps.get)
+          new PartitionStepRunner(context, batches).first(plan, plan.steps.get)
         else {
-          val written = new Rewriter(context)(rewrite, filesConsidered)
+          val written = new Rewriter(context)(rewrite)
           BatchResult(written.copy(reason = written.reason + plan.reason), batch)
         }
       result.copy(batch = result.batch.copy(finished = result.batch.finished ++ plan.idle))

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts, ZOrderFile}
 import org.apache.spark.sql.zorder.clustering.fit.{CountedSample, Sampler}
 import org.apache.spark.sql.zorder.clustering.forecast.{IncrementForecaster, PlannedPages}
-import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, ResolvedRequest, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.{
   FilePlan,
   GrowingPartition,
@@ -25,7 +25,7 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
  * and then they are merged into their cells or appended in layout order, as the write budget allows.
  */
 final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
-  import context.{curve, options, pinned, progress, request, table, user}
+  import context.{options, pinned, progress, request, table, user}
 
   /**
    * @param partitions
@@ -37,18 +37,17 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
    */
   def apply(
       partitions: Seq[(PlacedPartition, LayoutRef)],
-      resolved: ResolvedRequest,
       selected: Selection): Option[Either[BatchResult, BatchPlan]] = {
     val everything = Selection(partitions.flatMap(_._1.all), Nil)
     val input = progress.step("footers") {
-      Inspection(pinned, table, everything, resolved.statistics, options)
+      Inspection(pinned, table, everything, context.statistics, options)
     }(_.summary)
     // files that have lost all their rows leave no file when they are written again
     val (waiting, idle) =
       partitions.partition { case (p, _) => p.newFilesAfter.isDefined || input.rows(p.newFiles) > 0 }
     if (waiting.isEmpty) Some(Left(noRows(idle.map(_._1), selected)))
     else
-      plan(waiting, resolved, input, selected).map(p => Right(p.copy(idle = idle.map(_._1.directory).toSet)))
+      plan(waiting, input, selected).map(p => Right(p.copy(idle = idle.map(_._1.directory).toSet)))
   }
 
   /** New files without rows are rewritten only together with others. */
@@ -62,14 +61,13 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
 
   private def plan(
       partitions: Seq[(PlacedPartition, LayoutRef)],
-      resolved: ResolvedRequest,
       input: Inspection,
       selected: Selection): Option[BatchPlan] = {
     val incoming = filePlan(partitions.map { case (p, ref) =>
       PinnedPartition(p.directory, p.newFiles) -> ref.layout.files
     })
     val source = input.relation(incoming)
-    val columns = resolved.columnsOf(context, source.plan)
+    val columns = context.columnsOf(source.plan)
     if (partitions.exists { case (_, ref) => !fits(ref, columns) }) None
     else {
       val tracked =
@@ -86,7 +84,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
         }
       }(g => s"${g.count(_.plan != GrowthPlan.Refit)} of ${g.length} partitions grow in their layouts")
       val growing = decided.filter(_.plan != GrowthPlan.Refit)
-      if (growing.isEmpty) None else Some(plan(growing, resolved, input, forecaster, counted, selected))
+      if (growing.isEmpty) None else Some(plan(growing, input, forecaster, counted, selected))
     }
   }
 
@@ -97,8 +95,7 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
   private def filePlan(partitions: Seq[(PinnedPartition, Int)]): FilePlan =
     FilePlan(
       partitions.map { case (p, files) => SizedPartition(p, files) }.toIndexedSeq,
-      partitions.map(_._1.bytes).sum / math.max(1, partitions.map(_._2).sum),
-      "")
+      partitions.map(_._1.bytes).sum / math.max(1, partitions.map(_._2).sum))
 
   private def count(
       source: InputRelation,
@@ -119,7 +116,6 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
 
   private def plan(
       growing: Seq[GrowingPartition],
-      resolved: ResolvedRequest,
       input: Inspection,
       forecaster: IncrementForecaster,
       counted: CountedSample,
@@ -134,14 +130,14 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
       input,
       files,
       source,
-      resolved.columnsOf(context, source.plan),
+      context.columnsOf(source.plan),
       PartitionLayouts(growing.map(_.ref).toIndexedSeq),
       outputs,
       s"stored layout ${growing.map(_.ref.id).distinct.mkString(", ")}",
       forecast,
       PlannedPages.of(input, forecast.tracked, files, options, whole = outputs.spread),
-      curve,
       partitionsFinished = growing.length,
+      filesConsidered = selected.considered,
       sampledRows = counted.rows.sum,
       kept = Some(forecaster.levelsWithout(growing, files.files)))
     val batch = Batch(
@@ -150,13 +146,12 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
     val sizes = new StepSizes(context, batches)
     val steps =
       if (!sizes.needsSteps(files, rewrite.outputs.count, selected)) None
-      else Some(growing.head).map(g => StepStart(g.placed, g.ref, g.moved, g.plan))
-    val inSteps = steps.fold("")(s =>
-      s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s.placed, s.ref))}.")
+      else Some(growing.head).map(g => StepsUnderway.begin(g.placed, g.moved, g.plan, rewrite))
+    val inSteps = steps.fold("")(s => s" In steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}.")
     val text =
       growing.map(_.summary(options)).mkString(" ") + inSteps + selected.summary + input.changesSummary
     val reason = if (steps.isDefined) text else s" $text"
-    BatchPlan(rewrite, selected.considered, batch, steps, limit = None, dryRunText = text, reason)
+    BatchPlan(rewrite, batch, steps, limit = None, dryRunText = text, reason)
   }
 }
 

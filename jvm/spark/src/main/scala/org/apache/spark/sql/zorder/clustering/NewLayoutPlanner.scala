@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.clustering.forecast.{
   RewriteForecaster,
   Sampling
 }
-import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, ResolvedRequest, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, GrowthPlan, OutputPlan, PlacedPartition}
 import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunStatus}
 import org.apache.spark.sql.zorder.clustering.request.RunContext
@@ -21,7 +21,7 @@ import sparkzorder.curve.cost.Query
 
 /** Plans to cluster files anew: samples rows, fits layouts, forecasts them, and decides whether they gain enough. */
 final private[clustering] class NewLayoutPlanner(context: RunContext, batches: Batches) {
-  import context._
+  import context.{curve, log, options, pinned, progress, request, table, user}
   private val sizes = new StepSizes(context, batches)
 
   /**
@@ -30,16 +30,12 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
    * @return
    *   the result instead of a plan, if nothing is to be rewritten
    */
-  def apply(
-      resolved: ResolvedRequest,
-      selected: Selection,
-      batch: Batch): Either[BatchResult, BatchPlan] = {
+  def apply(selected: Selection, batch: Batch): Either[BatchResult, BatchPlan] = {
     val input = progress.step("footers") {
-      Inspection(pinned, table, selected, resolved.statistics, options)
+      Inspection(pinned, table, selected, context.statistics, options)
     }(_.summary)
     val files = FilePlan(
       input.partitions,
-      table.partitioned,
       options,
       copy = request.into.isDefined,
       request.full,
@@ -50,21 +46,20 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       Left(BatchResult.of(
         context,
         RunStatus.TooSmall,
-        files.tooSmall + selected.summary,
+        FilePlan.tooSmall(input.partitions, table.partitioned, files.target) + selected.summary,
         unplanned,
         batch = batch))
-    else fitted(resolved, input, files, selected, batch)
+    else fitted(input, files, selected, batch)
   }
 
   /** @param bySize the files as their sizes alone suggest; it may take more of them to read no more than now */
   private def fitted(
-      resolved: ResolvedRequest,
       input: Inspection,
       bySize: FilePlan,
       selected: Selection,
       batch: Batch): Either[BatchResult, BatchPlan] = {
     val source = input.relation(bySize)
-    val columns = resolved.columnsOf(context, source.plan)
+    val columns = context.columnsOf(source.plan)
     val footers = input.footersOf(bySize)
     val tracked = TrackedColumns.of(user, table, source.plan, columns, input.statistics, footers)
     val enough = new EnoughFiles(input, tracked, curve, options)
@@ -93,8 +88,8 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       layouts.summary,
       forecast,
       pages,
-      curve,
       partitionsFinished = files.partitions.length,
+      filesConsidered = selected.considered,
       sampledRows = sampled.rows.toLong,
       cost = sizes.withSteps(cost, files))
     decide(rewrite, layouts, selected, batch)
@@ -118,7 +113,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         RunStatus.NoGain,
         s"${noGain.get} (${forecast.summary}).${forecast.warning} " +
           s"FULL or WITH (force = true) does it anyway.$notes",
-        BatchMetrics.planned(context, selected.considered, rewrite),
+        BatchMetrics.planned(context, rewrite),
         rewrite.layout,
         Some(forecast),
         batch = batch))
@@ -126,14 +121,12 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       val steps =
         if (sizes.needsSteps(files, rewrite.outputs.count, selected)) Some(firstStep(rewrite)) else None
       val begun = steps.fold("") { s =>
-        s"${HumanReadable.files(s.moving)} are clustered in steps of at most " +
-          s"${HumanReadable.bytes(sizes.stepBytes(s.placed, s.ref))}."
+        s"${HumanReadable.files(s.moving)} are clustered in steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}."
       }
       val asked = if (request.full) noGain.fold("")(why => s" $why.") else ""
       val remarks = asked + forecast.warning + rewrite.rowGroupNote(options) + notes
       Right(BatchPlan(
         rewrite,
-        selected.considered,
         batch,
         steps,
         limit(rewrite.input, files),
@@ -143,10 +136,10 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
     }
   }
 
-  private def firstStep(rewrite: RewritePlan): StepStart = {
+  private def firstStep(rewrite: RewritePlan): StepsUnderway = {
     val partition = rewrite.files.partitions.head.partition
     val placed = PlacedPartition(partition.directory, None, newFiles = partition.files)
-    StepStart(placed, rewrite.layouts.refs.head, placed.newFiles, GrowthPlan.Refit)
+    StepsUnderway.begin(placed, placed.newFiles, GrowthPlan.Refit, rewrite)
   }
 
   /** Why the run would end before its last batch; a copy is one batch. */

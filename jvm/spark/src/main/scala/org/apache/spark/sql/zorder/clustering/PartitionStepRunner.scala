@@ -3,12 +3,7 @@ package org.apache.spark.sql.zorder.clustering
 import org.apache.spark.sql.zorder.expr.layout.{LayoutRef, PartitionLayouts}
 import org.apache.spark.sql.zorder.clustering.fit.LayoutLookUp
 import org.apache.spark.sql.zorder.clustering.forecast.{Forecast, IncrementForecaster, PlannedPages, Sampling}
-import org.apache.spark.sql.zorder.clustering.inspect.{
-  Inspection,
-  PresentLevels,
-  ResolvedRequest,
-  TrackedColumns
-}
+import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, PresentLevels, TrackedColumns}
 import org.apache.spark.sql.zorder.clustering.plan.{
   FilePlan,
   GrowthPlan,
@@ -28,33 +23,13 @@ import org.apache.spark.sql.zorder.table.file.PinnedPartition
  * layout, some of them at a time, and then each region becomes its files. All rows are written twice, and no
  * commit has more in flight than a batch may. The layout is that of the whole partition, and so are the files.
  */
-final private[clustering] class PartitionStepRunner(
-    context: RunContext,
-    batches: Batches,
-    resolved: ResolvedRequest) {
-  import context._
+final private[clustering] class PartitionStepRunner(context: RunContext, batches: Batches) {
+  import context.{options, pinned, progress, request, table, user}
   private val sizes = new StepSizes(context, batches)
 
   /** The first step, as planned. */
-  def first(plan: BatchPlan, start: StepStart): BatchResult = {
-    import plan.rewrite
-    val underway = StepsUnderway(
-      start.placed.directory,
-      start.moving.map(_.path).toSet,
-      start.growth,
-      0,
-      rewrite.input,
-      rewrite.forecast,
-      rewrite.layout)
-    take(
-      start.placed,
-      start.ref,
-      underway,
-      plan.filesConsidered,
-      plan.batch.left,
-      plan.reason,
-      Some(rewrite))
-  }
+  def first(plan: BatchPlan, steps: StepsUnderway): BatchResult =
+    take(steps, plan.rewrite.filesConsidered, plan.batch.left, plan.reason, Some(plan.rewrite))
 
   /**
    * The next step of a partition, even if an earlier statement has begun it.
@@ -68,10 +43,10 @@ final private[clustering] class PartitionStepRunner(
       others: Seq[String]): BatchResult = {
     val ref = LayoutLookUp.ofJson(placed.layoutId.flatMap(table.state.layout).get)
     val input = progress.step("footers")(inspect(placed))(_.summary)
-    val underway =
-      batches.underway.map(_.copy(input = input)).getOrElse(ofEarlierRun(placed, ref, input))
+    val underway = batches.underway.map(_.copy(placed = placed, ref = ref, input = input))
+      .getOrElse(ofEarlierRun(placed, ref, input))
     if (request.dryRun) {
-      val steps = stepsAhead(placed, ref, underway)
+      val steps = stepsAhead(underway)
       val reads = steps.map(_.files.map(_.length).sum) ++ others.map(_ => 0L)
       BatchResult.dryRun(
         context,
@@ -84,14 +59,14 @@ final private[clustering] class PartitionStepRunner(
       val reason =
         if (batches.underway.isDefined) ""
         else s"This continues the steps of an earlier run.${selected.summary}"
-      take(placed, ref, underway, selected.considered, others, reason)
+      take(underway, selected.considered, others, reason)
     }
   }
 
   /** Reads the footers that no earlier step has read. */
   private def inspect(placed: PlacedPartition): Inspection = {
     val before = batches.underway.map(_.input)
-    val statistics = before.fold(resolved.statistics)(_.statistics)
+    val statistics = before.fold(context.statistics)(_.statistics)
     val known = before.fold(Seq.empty[FileFooter])(_.footers)
     val footers = Footers.readOthers(pinned, placed.all, statistics.columns, known)
     Inspection(pinned, table, Selection(placed.all, Nil, Some(footers)), statistics, options)
@@ -101,10 +76,10 @@ final private[clustering] class PartitionStepRunner(
     // files that were appended after the first region was settled are left to a run of their own
     val moving = if (placed.inLayout.isEmpty) placed.newFiles else Nil
     StepsUnderway(
-      placed.directory,
+      placed,
+      ref,
       moving.map(_.path).toSet,
       GrowthPlan.Refit,
-      0,
       input,
       forecastOf(placed, ref, input),
       s"stored layout ${ref.id}")
@@ -112,16 +87,14 @@ final private[clustering] class PartitionStepRunner(
 
   /** Forecasts the partition for a statement that continues where another one has ended. */
   private def forecastOf(placed: PlacedPartition, ref: LayoutRef, input: Inspection): Forecast = {
-    val files = FilePlan(
-      IndexedSeq(SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)),
-      0L,
-      "")
+    val whole = SizedPartition(PinnedPartition(placed.directory, placed.all), ref.layout.files)
+    val files = FilePlan(IndexedSeq(whole), 0L)
     val source = input.relation(files)
     val tracked = TrackedColumns.of(
       user,
       table,
       source.plan,
-      resolved.columnsOf(context, source.plan),
+      context.columnsOf(source.plan),
       input.statistics,
       input.footersOf(files))
     val sampled = progress.step("sample") {
@@ -131,12 +104,9 @@ final private[clustering] class PartitionStepRunner(
       .ofStoredLayout(placed, ref, sampled.partitions.head)
   }
 
-  private def stepsAhead(
-      placed: PlacedPartition,
-      ref: LayoutRef,
-      underway: StepsUnderway): Seq[PartitionStep] = {
-    val moving = (placed.newFiles ++ placed.sortedRunFiles).filter(f => underway.waiting(f.path))
-    PartitionStep.ahead(placed, moving, underway.growth, ref.layout, sizes.stepBytes(placed, ref))
+  private def stepsAhead(underway: StepsUnderway): Seq[PartitionStep] = {
+    import underway.{growth, moving, placed, ref}
+    PartitionStep.ahead(placed, moving, growth, ref.layout, sizes.stepBytes(underway))
   }
 
   /**
@@ -146,27 +116,24 @@ final private[clustering] class PartitionStepRunner(
    *   the plan for the whole partition, when its first step is taken
    */
   private def take(
-      placed: PlacedPartition,
-      ref: LayoutRef,
       underway: StepsUnderway,
       considered: Int,
       others: Seq[String],
       reason: String,
       whole: Option[RewritePlan] = None): BatchResult = {
-    val last = Batch(Set(placed.directory), others)
-    stepsAhead(placed, ref, underway) match {
+    val last = Batch(Set(underway.directory), others)
+    stepsAhead(underway) match {
       case steps @ step +: _ =>
-        val stepsLeft =
-          PartitionStep.afterFirst(steps, placed, underway.growth, sizes.stepBytes(placed, ref))
-        val rewrite = rewritePlan(step, stepsLeft, placed, ref, underway, whole)
-        val written = new Rewriter(context)(rewrite, considered)
+        import underway.{growth, placed, waiting}
+        val stepsLeft = PartitionStep.afterFirst(steps, placed, growth, sizes.stepBytes(underway))
+        val written = new Rewriter(context)(rewritePlan(step, stepsLeft == 0, underway, considered, whole))
         val replaced = step.files.map(_.path).toSet
         val batch =
           if (stepsLeft == 0) last
           else
             Batch(
               left = others,
-              underway = Some(underway.copy(waiting = underway.waiting -- replaced, steps = stepsLeft)))
+              underway = Some(underway.copy(waiting = waiting -- replaced, stepsLeft = stepsLeft)))
         BatchResult(written.copy(reason = reason), batch)
       case _ =>
         BatchResult.of(
@@ -181,28 +148,27 @@ final private[clustering] class PartitionStepRunner(
 
   private def rewritePlan(
       step: PartitionStep,
-      stepsLeft: Int,
-      placed: PlacedPartition,
-      ref: LayoutRef,
+      isLast: Boolean,
       underway: StepsUnderway,
+      considered: Int,
       whole: Option[RewritePlan]): RewritePlan = {
-    import underway.{forecast, input, layout}
+    import underway.{forecast, input, layout, placed, ref}
     val sized = SizedPartition(PinnedPartition(placed.directory, step.files), ref.layout.files)
-    val files = FilePlan(IndexedSeq(sized), whole.fold(0L)(_.files.target), "")
+    val files = FilePlan(IndexedSeq(sized), whole.fold(0L)(_.files.target))
     val source = input.relation(files)
     val replaced = step.files.map(_.path).toSet
     RewritePlan(
       input,
       files,
       source,
-      resolved.columnsOf(context, source.plan),
+      context.columnsOf(source.plan),
       PartitionLayouts(IndexedSeq(ref)),
       step.outputs,
       layout,
       forecast,
       PlannedPages.of(input, forecast.tracked, files, options, whole = step.outputs.spread),
-      curve,
-      partitionsFinished = if (stepsLeft == 0) 1 else 0,
+      partitionsFinished = if (isLast) 1 else 0,
+      filesConsidered = considered,
       sampledRows = whole.fold(0L)(_.sampledRows),
       cost = whole.fold(RunCost())(_.cost),
       kept = Some(
@@ -222,9 +188,9 @@ final private[clustering] class StepSizes(context: RunContext, batches: Batches)
   private def stepBytes(sized: SizedPartition): Option[Long] =
     if (possible) batches.step(sized.partition.bytes, sized.files) else None
 
-  /** The most bytes of a step of a partition whose layout is known. */
-  def stepBytes(placed: PlacedPartition, ref: LayoutRef): Long =
-    batches.step(placed.all.map(_.length).sum, ref.layout.files).getOrElse(Long.MaxValue)
+  /** The most bytes of a step of a partition that is taken in steps. */
+  def stepBytes(steps: StepsUnderway): Long =
+    batches.step(steps.placed.all.map(_.length).sum, steps.ref.layout.files).getOrElse(Long.MaxValue)
 
   /**
    * Whether the files of the plan's only partition have to be replaced in steps. This is never so if the statement

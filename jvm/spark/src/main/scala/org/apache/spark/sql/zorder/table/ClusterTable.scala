@@ -205,16 +205,18 @@ final case class ManagedColumns(stored: LeafColumn => Option[Seq[String]])
 final case class WrittenFile(file: DataFile, path: String, number: Int)
 
 /**
- * What a run commits in place of `inputs`.
+ * What a run commits.
  *
- * @param inputs
- *   files that were rewritten, as they were listed at the start
  * @param record
  *   written to `_zorder/runs/<n>.json` with the commit
  * @param layouts
  *   bodies of layouts by id, written to `_zorder/layouts/<id>.json` with the commit
  */
-final case class CommitRequest(inputs: Seq[DataFile], record: RunRecord, layouts: Map[String, String])
+final case class CommitRequest(record: RunRecord, layouts: Map[String, String]) {
+
+  /** The files that the new ones replace, as they were listed at the start. */
+  def inputs: Seq[DataFile] = record.rewritten
+}
 
 /** One rewrite in progress. Nobody sees what it writes before the commit. */
 trait TableWrite {

@@ -3,8 +3,9 @@ package org.apache.spark.sql.zorder.clustering.forecast
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.RunOptions
-import org.apache.spark.sql.zorder.clustering.inspect.{RunStatistics, TrackedColumns}
+import org.apache.spark.sql.zorder.clustering.inspect.TrackedColumns
 import org.apache.spark.sql.zorder.clustering.report.RunCost
+import org.apache.spark.sql.zorder.clustering.request.RunStatistics
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.FileFooter
 import org.apache.spark.sql.zorder.table.file.InputRelation

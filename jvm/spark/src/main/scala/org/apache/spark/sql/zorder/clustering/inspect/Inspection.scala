@@ -7,159 +7,28 @@ import scala.util.control.NonFatal
 
 import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.parquet.column.values.bloomfilter.BlockSplitBloomFilter
-import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.Project
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{ArrayType, BooleanType, DataType, MapType, StructField, StructType}
+import org.apache.spark.sql.types.{BooleanType, StructField, StructType}
 import org.apache.spark.sql.zorder.conf.{NearestName, RunOptions, SessionKeys}
-import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.{refuse, firstLine}
-import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
+import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.clustering.plan.FilePlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.{
-  ClusterColumn,
-  ColumnResolver,
-  PinnedSession,
-  RunContext
-}
-import org.apache.spark.sql.zorder.clustering.select.{Selection, WhereCondition}
+import org.apache.spark.sql.zorder.clustering.request.{PinnedSession, RunStatistics}
+import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{
   FileFooter,
   Footers,
   InputProperties,
-  StatColumn,
   StoredAs,
   UnreadableColumnHints
 }
 import org.apache.spark.sql.zorder.stats.schema.{FileSpelling, SchemaUnion, TruncatedTimestamps}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
-
-/** The statement resolved against the table: its columns, its condition, and which statistics to read from footers. */
-final private[clustering] case class ResolvedRequest(
-    schema: StructType,
-    columns: Seq[ClusterColumn],
-    where: Option[WhereCondition],
-    statistics: RunStatistics) {
-
-  /**
-   * The clustering columns, bound to the rows of some files. Where the files have a column by another name or of
-   * another type than the table, they are analysed anew.
-   */
-  def columnsOf(context: RunContext, rows: LogicalPlan): Seq[ClusterColumn] = {
-    val bound = columns.map(ResolvedRequest.bound(_, rows.output))
-    if (bound.forall(_.isDefined)) bound.flatten else context.columnsOf(rows)
-  }
-}
-
-private[clustering] object ResolvedRequest {
-
-  /** None if the rows do not have its columns as the table has them. */
-  private[inspect] def bound(column: ClusterColumn, rows: Seq[Attribute]): Option[ClusterColumn] = {
-    val same = column.expression.references.toSeq.flatMap { a =>
-      rows.filter(r => r.name == a.name && r.dataType == a.dataType && (a.nullable || !r.nullable)) match {
-        case Seq(row) => Some(a.exprId -> row)
-        case _ => None
-      }
-    }.toMap
-    if (column.expression.references.forall(a => same.contains(a.exprId)))
-      Some(column.copy(expression = column.expression.transform { case a: Attribute => same(a.exprId) }))
-    else None
-  }
-
-  /** The schema of a path is taken from one file: a column that this one lacks may be in others. */
-  def in(context: RunContext, files: Seq[DataFile]): ResolvedRequest = {
-    import context.table
-    try in(context, table.schema, files.length)
-    catch {
-      case e: ZOrderException if table.declared.isEmpty =>
-        val union = SchemaUnion.of(Footers.read(context.user, files), None, caseSensitive = true)
-        val whole = StructType(union.schema ++ table.partitionSchema)
-        if (names(whole).toSet.subsetOf(names(table.schema).toSet)) throw e
-        in(context, whole, files.length)
-    }
-  }
-
-  /** The paths of all columns and of the fields inside them, at any depth. */
-  private def names(dataType: DataType, above: Seq[String] = Nil): Seq[Seq[String]] = dataType match {
-    case s: StructType => s.fields.toSeq.flatMap(f => (above :+ f.name) +: names(f.dataType, above :+ f.name))
-    case a: ArrayType => names(a.elementType, above :+ "element")
-    case m: MapType => names(m.keyType, above :+ "key") ++ names(m.valueType, above :+ "value")
-    case _ => Nil
-  }
-
-  private def in(context: RunContext, schema: StructType, files: Int): ResolvedRequest = {
-    import context._
-    val partitionColumns = table.partitionSchema.fieldNames.toSeq
-    val columns = ColumnResolver.resolve(user, table, schema, by)
-    if (!options.force && request.into.isEmpty) {
-      ColumnResolver.refuseElements(columns)
-      table.unskippable(columns.flatMap(_.path)).foreach(refused => throw refused)
-    }
-    val asked = log.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
-    ResolvedRequest(
-      schema,
-      columns,
-      request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _)),
-      RunStatistics.of(schema, table.constantColumns, columns, asked, files))
-  }
-}
-
-/**
- * The columns whose statistics a run reads from footers: first the clustering columns, then the columns that
- * clustering expressions are computed from, then others.
- *
- * @param clustering
- *   how many are of the first kind
- * @param bases
- *   how many are of the second kind
- */
-final private[zorder] case class RunStatistics(columns: Seq[StatColumn], clustering: Int, bases: Int) {
-  def baseNumbers: Range = clustering until clustering + bases
-  def otherNumbers: Range = baseNumbers.end until columns.length
-}
-
-private[zorder] object RunStatistics {
-
-  /** The most other columns that are read. */
-  private val MostColumns = 64
-
-  /** The most statistics of other columns that the driver holds. */
-  private val MostZones = 1000000
-
-  /**
-   * @param asked
-   *   columns of the query log, as SQL text: they come first among the others
-   * @param files
-   *   number of files whose footers are read
-   */
-  def of(
-      schema: StructType,
-      partitionColumns: Seq[String],
-      columns: Seq[ClusterColumn],
-      asked: Set[String],
-      files: Int): RunStatistics = {
-    val clustering = columns.flatMap(_.path)
-    val leaves = ColumnResolver.orderedPaths(schema.filterNot(f => partitionColumns.contains(f.name)))
-    // a column without an order, such as an array, has no statistics
-    val bases = columns.flatMap(c => ColumnPath.within(c.expression)).distinct.diff(clustering)
-      .filter(leaves.contains)
-    val (first, last) = leaves.partition(p => asked(ColumnPath.sql(p)))
-    val room = math.min(MostColumns, MostZones / math.max(1, files))
-    val others = (first ++ last).filterNot((clustering ++ bases).contains).take(room)
-    val all = (clustering ++ bases ++ others).map(StatColumn.in(schema, _).copy(overlookNaN = true))
-    RunStatistics(all, clustering.length, bases.length)
-  }
-
-  /** The statistics of the clustering columns alone. */
-  def ofClustering(schema: StructType, columns: Seq[ClusterColumn]): RunStatistics = {
-    val stats = columns.flatMap(_.path).map(StatColumn.in(schema, _).copy(overlookNaN = true))
-    RunStatistics(stats, stats.length, 0)
-  }
-}
 
 /**
  * What the footers of the selected files contain: schema, sizes, statistics. Read once, in one job.

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.clustering.fit.Levels
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver}
+import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver, RunStatistics}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, PageIndex, ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable

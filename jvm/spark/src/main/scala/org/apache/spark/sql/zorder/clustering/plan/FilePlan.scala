@@ -15,16 +15,10 @@ final case class SizedPartition(partition: PinnedPartition, files: Int)
  *
  * @param target
  *   bytes of a file
- * @param tooSmall
- *   the reason of the result if there are none
  * @param count
  *   a note on the number of files, which ends the reason of the result
  */
-final case class FilePlan(
-    partitions: IndexedSeq[SizedPartition],
-    target: Long,
-    tooSmall: String,
-    count: String = "") {
+final case class FilePlan(partitions: IndexedSeq[SizedPartition], target: Long, count: String = "") {
   def files: Seq[DataFile] = partitions.flatMap(_.partition.files)
   def outputFiles: Int = partitions.map(_.files).sum
 }
@@ -51,7 +45,6 @@ object FilePlan {
    */
   def apply(
       partitions: IndexedSeq[PinnedPartition],
-      partitioned: Boolean,
       options: RunOptions,
       copy: Boolean,
       full: Boolean,
@@ -61,13 +54,15 @@ object FilePlan {
     val sized = partitions.map(p => SizedPartition(p, FileCount.of(p.bytes, target, options, rows(p))))
     val large = sized.filter(_.files >= FileCount.TooSmall)
     val all = full || options.force || FileCount.isAsked(options) || copy && large.nonEmpty
-    val kept = if (all) sized else large
-    val what = if (partitioned) "Every partition" else s"The table (${HumanReadable.bytes(bytes)})"
-    FilePlan(
-      kept,
-      target,
-      s"$what is smaller than ${FileCount.TooSmall} files of ${HumanReadable.bytes(target)}: there is next to nothing to " +
-        "skip. FULL, WITH (fileCount = 16) or WITH (force = true) does it anyway.")
+    FilePlan(if (all) sized else large, target)
+  }
+
+  /** The reason of the result if all of these partitions are left alone. */
+  def tooSmall(partitions: Seq[PinnedPartition], partitioned: Boolean, target: Long): String = {
+    val bytes = HumanReadable.bytes(partitions.map(_.bytes).sum)
+    val what = if (partitioned) "Every partition" else s"The table ($bytes)"
+    s"$what is smaller than ${FileCount.TooSmall} files of ${HumanReadable.bytes(target)}: there is next to nothing to " +
+      "skip. FULL, WITH (fileCount = 16) or WITH (force = true) does it anyway."
   }
 }
 

@@ -27,6 +27,19 @@ import org.apache.spark.sql.zorder.table.file.InputRelation
 final case class ClusterColumn(sql: String, expression: Expression, path: Option[Seq[String]]) {
   def dataType: DataType = expression.dataType
   def fit: FitColumn = FitColumn(sql, dataType.sql)
+
+  /** The column over these rows; None if they do not have its columns as the table has them. */
+  private[request] def boundTo(rows: Seq[Attribute]): Option[ClusterColumn] = {
+    val same = expression.references.toSeq.flatMap { a =>
+      rows.filter(r => r.name == a.name && r.dataType == a.dataType && (a.nullable || !r.nullable)) match {
+        case Seq(row) => Some(a.exprId -> row)
+        case _ => None
+      }
+    }.toMap
+    if (expression.references.forall(a => same.contains(a.exprId)))
+      Some(copy(expression = expression.transform { case a: Attribute => same(a.exprId) }))
+    else None
+  }
 }
 
 /** Resolves the list of `BY (...)` against a table; every error is one sentence. */

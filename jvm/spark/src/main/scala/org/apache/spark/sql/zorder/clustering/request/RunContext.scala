@@ -1,12 +1,20 @@
 package org.apache.spark.sql.zorder.clustering.request
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, StructType}
 import org.apache.spark.sql.zorder.conf.{OptionSetting, RunOptions, ZOrderOption}
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.clustering.select.WhereCondition
+import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.querylog.QueryLog
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.stats.{Footers, StatColumn}
+import org.apache.spark.sql.zorder.stats.schema.SchemaUnion
 import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, TableRef}
-import org.apache.spark.sql.zorder.querylog.QueryLog
+import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.build.CurveRegistry
 
 /**
@@ -41,7 +49,8 @@ final case class ClusterRequest(
 }
 
 /**
- * What every step of one batch needs to know: the statement, and the snapshot of the table that it works on.
+ * What every step of one batch needs to know: the statement, resolved against the snapshot of the table that the
+ * batch works on.
  *
  * @param user
  *   the session of the statement; reading and writing is done in `pinned`
@@ -51,6 +60,12 @@ final case class ClusterRequest(
  *   the queries of the query log on this table, read once in a statement
  * @param startedMs
  *   when the batch began
+ * @param files
+ *   all files of the snapshot
+ * @param columns
+ *   the clustering columns, bound to the schema
+ * @param statistics
+ *   what to read from footers
  */
 final private[clustering] case class RunContext(
     user: ClassicSession,
@@ -60,20 +75,30 @@ final private[clustering] case class RunContext(
     progress: Progress,
     by: Seq[String],
     log: Option[QueryLog],
-    startedMs: Long) {
+    startedMs: Long,
+    files: Seq[DataFile],
+    schema: StructType,
+    columns: Seq[ClusterColumn],
+    where: Option[WhereCondition],
+    statistics: RunStatistics) {
 
   lazy val pinned: ClassicSession = PinnedSession.of(user, table.settings)
 
-  /** The context of the next batch, on the table as the last one left it. */
-  def next(snapshot: ClusterTable): RunContext =
-    copy(
-      table = snapshot,
-      by = RunContext.columns(request, snapshot),
-      startedMs = System.currentTimeMillis())
+  /** Makes the context of the next batch from the table as this one leaves it. It keeps none of this one's files. */
+  def next: ClusterTable => RunContext = {
+    val read = log
+    RunContext.on(user, request, options, progress, _ => read)
+  }
 
-  /** The clustering columns, bound to rows. */
-  def columnsOf(rows: LogicalPlan): Seq[ClusterColumn] =
-    ColumnResolver.on(user, table.name, rows, table.constantColumns, by)
+  /**
+   * The clustering columns, bound to the rows of some files. Where the files have a column by another name or of
+   * another type than the table, they are analysed anew.
+   */
+  def columnsOf(rows: LogicalPlan): Seq[ClusterColumn] = {
+    val bound = columns.map(_.boundTo(rows.output))
+    if (bound.forall(_.isDefined)) bound.flatten
+    else ColumnResolver.on(user, table.name, rows, table.constantColumns, by)
+  }
 
   /** The name of the curve that the layout is made by. */
   def curve: String = request.curve.getOrElse(CurveRegistry.Auto.name)
@@ -84,23 +109,61 @@ final private[clustering] case class RunContext(
 
 private[clustering] object RunContext {
 
+  /** Makes the context of a statement's first batch from the table as it was opened. */
   def of(
       user: ClassicSession,
       request: ClusterRequest,
-      table: ClusterTable,
       options: RunOptions,
-      progress: Progress): RunContext = new RunContext(
-    user,
-    request,
-    table,
-    options,
-    progress,
-    columns(request, table),
-    QueryLog.of(user, options).map(_.on(user, table)),
-    System.currentTimeMillis())
+      progress: Progress): ClusterTable => RunContext =
+    on(user, request, options, progress, table => QueryLog.of(user, options).map(_.on(user, table)))
+
+  private def on(
+      user: ClassicSession,
+      request: ClusterRequest,
+      options: RunOptions,
+      progress: Progress,
+      log: ClusterTable => Option[QueryLog]): ClusterTable => RunContext = table => {
+    val by = columnsNamed(request, table)
+    val queries = log(table)
+    val startedMs = System.currentTimeMillis()
+    val files = table.files()
+    if (request.changes) table.recover()
+    val asked = queries.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
+    def resolved(schema: StructType): RunContext = {
+      val columns = ColumnResolver.resolve(user, table, schema, by)
+      if (!options.force && request.into.isEmpty) {
+        ColumnResolver.refuseElements(columns)
+        table.unskippable(columns.flatMap(_.path)).foreach(refused => throw refused)
+      }
+      val partitionColumns = table.partitionSchema.fieldNames.toSeq
+      val where = request.where.map(WhereCondition.resolve(user, table.name, schema, partitionColumns, _))
+      val statistics = RunStatistics.of(schema, table.constantColumns, columns, asked, files.length)
+      RunContext(
+        user,
+        request,
+        table,
+        options,
+        progress,
+        by,
+        queries,
+        startedMs,
+        files,
+        schema,
+        columns,
+        where,
+        statistics)
+    }
+    progress.step("schema") {
+      try resolved(table.schema)
+      catch {
+        case e: ZOrderException if table.declared.isEmpty =>
+          resolved(wholeSchema(user, table, files).getOrElse(throw e))
+      }
+    }(c => HumanReadable.count(c.schema.length.toLong, "column"))
+  }
 
   /** The statement's list, else the columns that the table itself names. */
-  private def columns(request: ClusterRequest, table: ClusterTable): Seq[String] =
+  private def columnsNamed(request: ClusterRequest, table: ClusterTable): Seq[String] =
     if (request.by.nonEmpty) request.by
     else
       ClusteredBy.of(table).getOrElse(
@@ -108,6 +171,80 @@ private[clustering] object RunContext {
           "ZORDER_INVALID_COLUMNS.NONE_OF_THE_TABLE",
           "table" -> table.name,
           "property" -> ClusteredBy.Property))
+
+  /**
+   * The schema of a path is taken from one file: a column that this one lacks may be in others. None if the others
+   * have no further column.
+   */
+  private def wholeSchema(
+      session: ClassicSession,
+      table: ClusterTable,
+      files: Seq[DataFile]): Option[StructType] = {
+    val union = SchemaUnion.of(Footers.read(session, files), None, caseSensitive = true)
+    val whole = StructType(union.schema ++ table.partitionSchema)
+    if (paths(whole).toSet.subsetOf(paths(table.schema).toSet)) None else Some(whole)
+  }
+
+  /** The paths of all columns and of the fields inside them, at any depth. */
+  private def paths(dataType: DataType, above: Seq[String] = Nil): Seq[Seq[String]] = dataType match {
+    case s: StructType => s.fields.toSeq.flatMap(f => (above :+ f.name) +: paths(f.dataType, above :+ f.name))
+    case a: ArrayType => paths(a.elementType, above :+ "element")
+    case m: MapType => paths(m.keyType, above :+ "key") ++ paths(m.valueType, above :+ "value")
+    case _ => Nil
+  }
+}
+
+/**
+ * The columns whose statistics a run reads from footers: first the clustering columns, then the columns that
+ * clustering expressions are computed from, then others.
+ *
+ * @param clustering
+ *   how many are of the first kind
+ * @param bases
+ *   how many are of the second kind
+ */
+final private[zorder] case class RunStatistics(columns: Seq[StatColumn], clustering: Int, bases: Int) {
+  def baseNumbers: Range = clustering until clustering + bases
+  def otherNumbers: Range = baseNumbers.end until columns.length
+}
+
+private[zorder] object RunStatistics {
+
+  /** The most other columns that are read. */
+  private val MostColumns = 64
+
+  /** The most statistics of other columns that the driver holds. */
+  private val MostZones = 1000000
+
+  /**
+   * @param asked
+   *   columns of the query log, as SQL text: they come first among the others
+   * @param files
+   *   number of files whose footers are read
+   */
+  def of(
+      schema: StructType,
+      partitionColumns: Seq[String],
+      columns: Seq[ClusterColumn],
+      asked: Set[String],
+      files: Int): RunStatistics = {
+    val clustering = columns.flatMap(_.path)
+    val leaves = ColumnResolver.orderedPaths(schema.filterNot(f => partitionColumns.contains(f.name)))
+    // a column without an order, such as an array, has no statistics
+    val bases = columns.flatMap(c => ColumnPath.within(c.expression)).distinct.diff(clustering)
+      .filter(leaves.contains)
+    val (first, last) = leaves.partition(p => asked(ColumnPath.sql(p)))
+    val room = math.min(MostColumns, MostZones / math.max(1, files))
+    val others = (first ++ last).filterNot((clustering ++ bases).contains).take(room)
+    val all = (clustering ++ bases ++ others).map(StatColumn.in(schema, _).copy(overlookNaN = true))
+    RunStatistics(all, clustering.length, bases.length)
+  }
+
+  /** The statistics of the clustering columns alone. */
+  def ofClustering(schema: StructType, columns: Seq[ClusterColumn]): RunStatistics = {
+    val stats = columns.flatMap(_.path).map(StatColumn.in(schema, _).copy(overlookNaN = true))
+    RunStatistics(stats, stats.length, 0)
+  }
 }
 
 /** The options of a run on a table. Advice uses the same ones, since it is about such a run. */

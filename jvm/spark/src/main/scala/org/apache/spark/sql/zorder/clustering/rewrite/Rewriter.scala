@@ -49,12 +49,12 @@ import sparkzorder.curve.page.PageCut
  *   the files to rewrite
  * @param layout
  *   what the result says about the layout
- * @param curve
- *   as the statement names it
  * @param pages
  *   the pages of the files to write
  * @param partitionsFinished
  *   partitions that are clustered when this is committed
+ * @param filesConsidered
+ *   all files that the statement looked at
  * @param kept
  *   blocks that stay beside those that are written, if a run changes a part of a partition
  */
@@ -68,8 +68,8 @@ final private[clustering] case class RewritePlan(
     layout: String,
     forecast: Forecast,
     pages: PageCut,
-    curve: String,
     partitionsFinished: Int,
+    filesConsidered: Int,
     sampledRows: Long = 0,
     cost: RunCost = RunCost(),
     kept: Option[Levels] = None) {
@@ -104,13 +104,8 @@ final private[clustering] class Rewriter(context: RunContext) {
   import context.{options, progress, request, table}
   private val session = context.pinned
 
-  /**
-   * @param considered
-   *   all files that the statement looked at
-   * @return
-   *   the report that the run's record has, but with the place where the rows are after the commit
-   */
-  def apply(plan: RewritePlan, considered: Int): RunReport = {
+  /** @return the report that the run's record has, but with the place where the rows are after the commit */
+  def apply(plan: RewritePlan): RunReport = {
     val write = begin()
     try {
       val written =
@@ -127,7 +122,7 @@ final private[clustering] class Rewriter(context: RunContext) {
         "files read by ",
         ", ",
         ""))
-      val metrics = BatchMetrics.written(context, considered, plan, files, footers, pages)
+      val metrics = BatchMetrics.written(context, plan, files, footers, pages)
       val report = RunReport(
         table.root.toString,
         RunStatus.Done,
@@ -275,7 +270,7 @@ final private[clustering] class Rewriter(context: RunContext) {
       operation = Operation.Optimize,
       statement = request.statement,
       columns = plan.columns.map(_.sql),
-      curve = plan.curve,
+      curve = context.curve,
       layoutIds = layouts.map { case (directory, ref) => directory -> ref.id }.toMap,
       files = written.map { w =>
         val output = plan.outputs.each(w.number)
@@ -285,10 +280,7 @@ final private[clustering] class Rewriter(context: RunContext) {
       report = report.json,
       columnIds = ClusterColumn.ids(table, plan.columns),
       branch = table.state.branch)
-    CommitRequest(
-      plan.files.files,
-      record,
-      plan.layouts.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
+    CommitRequest(record, plan.layouts.refs.map(ref => ref.id -> LayoutJson.write(ref.layout)).toMap)
   }
 }
 
@@ -344,10 +336,10 @@ private[clustering] object BatchMetrics {
       startTimeMs = context.startedMs)
 
   /** What a plan is going to read and write. Rows and files count when the rows are in their final files. */
-  def planned(context: RunContext, considered: Int, plan: RewritePlan): RunMetrics = RunMetrics(
+  def planned(context: RunContext, plan: RewritePlan): RunMetrics = RunMetrics(
     partitionsOptimized = if (context.table.partitioned) plan.partitionsFinished.toLong else 0,
-    filesConsidered = considered.toLong,
-    filesSkipped = considered.toLong - plan.files.files.length,
+    filesConsidered = plan.filesConsidered.toLong,
+    filesSkipped = plan.filesConsidered.toLong - plan.files.files.length,
     startTimeMs = context.startedMs,
     rows = if (plan.gathers) 0 else plan.input.rows(plan.files),
     inputBytes = plan.files.files.map(_.length).sum,
@@ -359,11 +351,10 @@ private[clustering] object BatchMetrics {
   /** Completes the metrics after the rewrite with what was read back of the new files. */
   def written(
       context: RunContext,
-      considered: Int,
       plan: RewritePlan,
       added: Seq[DataFile],
       footers: Seq[FileFooter],
-      pages: Seq[FilePages]): RunMetrics = planned(context, considered, plan).copy(
+      pages: Seq[FilePages]): RunMetrics = planned(context, plan).copy(
     added = added,
     removed = if (context.request.into.isDefined) Nil else plan.files.files,
     batches = 1,

@@ -7,10 +7,15 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.clustering.fit.{LongSample, Sample}
 import org.apache.spark.sql.zorder.clustering.forecast.Sampling
-import org.apache.spark.sql.zorder.clustering.inspect.{Inspection, RunStatistics}
+import org.apache.spark.sql.zorder.clustering.inspect.Inspection
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, SizedPartition}
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
-import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, ColumnResolver, Progress}
+import org.apache.spark.sql.zorder.clustering.request.{
+  ClusterColumn,
+  ColumnResolver,
+  Progress,
+  RunStatistics
+}
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}

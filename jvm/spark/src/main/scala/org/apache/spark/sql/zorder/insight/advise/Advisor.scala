@@ -41,9 +41,9 @@ final class Advisor private (
     val considered = progress.step("footers") {
       ScreenedCandidates(pinned, table, files, candidates.columns, options)
     }(_.input.summary)
+    val partitions = considered.input.partitions
     val plan = FilePlan(
-      considered.input.partitions,
-      table.partitioned,
+      partitions,
       options,
       copy = false,
       full = false,
@@ -51,9 +51,10 @@ final class Advisor private (
     val kept = candidates.partitions.filter(_._2 >= PartitionColumns.MostQueries).map { case (name, weight) =>
       Advice(Recommendation.KeepPartitioning, Reasons.keepPartitioning(name, weight), Seq(name))
     }
-    if (plan.partitions.isEmpty)
-      Advice(Recommendation.LeaveIt, plan.tooSmall, files = Some(files.length)) +: kept
-    else if (considered.columns.isEmpty)
+    if (plan.partitions.isEmpty) {
+      val reason = FilePlan.tooSmall(partitions, table.partitioned, plan.target)
+      Advice(Recommendation.LeaveIt, reason, files = Some(files.length)) +: kept
+    } else if (considered.columns.isEmpty)
       Advice(Recommendation.LeaveIt, Reasons.nothingToClusterBy, files = Some(files.length)) +: kept
     else {
       val found = AdviceInput(pinned, user, table, considered, plan, log, progress)

@@ -197,7 +197,7 @@ private[zorder] object LateFiles {
     try {
       found.foreach(f => copy(table, f, SwapPlan.below(journal.staging, f.partition)))
       val record = RunRecord.of(Operation.Replace, runId, statement).copy(rewritten = inputs)
-      table.commit(journal, CommitRequest(inputs, record, Map.empty))
+      table.commit(journal, CommitRequest(record, Map.empty))
     } catch { case e: Throwable => table.discard(journal); throw e }
   }
 
