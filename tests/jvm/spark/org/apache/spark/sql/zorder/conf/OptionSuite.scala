@@ -31,7 +31,8 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
     parameters("accepted")
   }
 
-  private def merged(pairs: (String, String)*): RunOptions = RunOptions.merge(statement(pairs: _*), none, none)
+  private def merged(pairs: (String, String)*): RunOptions =
+    RunOptions.merge(statement(pairs: _*), none, none)
 
   /** As a statement has them, which may write a name in any case. */
   private def statement(pairs: (String, String)*): Seq[OptionSetting] = pairs.map { case (name, text) =>
