@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
-import org.apache.spark.sql.zorder.conf.{OptionSetting, ZOrderOption}
+import org.apache.spark.sql.zorder.conf.{OptionSetting, RunOptions, ZOrderOption}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.TableRef.{Location, Name}
@@ -118,9 +118,13 @@ class StatementParserSuite extends AnyFunSuite {
   }
 
   test("option values: words, numbers, strings; names in any case") {
-    assert(request(
-      "OPTIMIZE t WITH (TARGETFILESIZE=1g, 'mingain' = 0.25, `codec` = 'ZSTD', retention = 7d)").options ==
+    val options =
+      request(
+        "OPTIMIZE t WITH (TARGETFILESIZE=1g, 'mingain' = 0.25, `codec` = 'ZSTD', retention = 7d)").options
+    assert(options ==
       settings("targetFileSize" -> "1g", "minGain" -> "0.25", "codec" -> "ZSTD", "retention" -> "7d"))
+    assert(RunOptions.merge(options.init, Map.empty, Map.empty) ==
+      RunOptions(targetFileSize = Some(1L << 30), minGain = 0.25, codec = Some("zstd")))
   }
 
   test("the statement is kept as written, without comments around it and semicolons") {

@@ -316,7 +316,7 @@ object RunOptions {
         "property" -> retention.tableProperty,
         "setting" -> retention.sessionKey))
     SessionKeys.settings.foreach(s => session.get(s.key).foreach(s.check))
-    // all names first: a bad value may be that of an option whose name is refused elsewhere
+    // an unknown name is refused before a bad value, wherever the two are
     val found = known(session, ZOrderOption.SessionPrefix, _.contains('.')) ++
       known(tableProperties, ZOrderOption.TablePrefix, n => n.contains('.') || ownProperties.contains(n))
     of(found.map { case (option, key, text) => option.setting(key, text) } ++ statement)
