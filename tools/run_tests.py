@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -30,7 +31,7 @@ LINES = ("3.5", "4.3")
 # sbt, two JVMs with tests and the Python tests with theirs
 MEMORY_FOR_BOTH = 12 * 2**30
 # of Python tests: many short sessions, which C2 costs half of their CPU time
-QUICK_START = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"}
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:+UseSerialGC"
 
 # the S3 server of the tests is built with Go
 STORE = shutil.which("go") is not None
@@ -55,12 +56,35 @@ def install(line: str) -> Stage:
     return Stage(f"install-{line}", ["tools/install_wheel.sh", line, "python/dist"], (), ("wheel",))
 
 
+def archive(line: str) -> Path:
+    """Where the classes of a line's Spark are archived."""
+    return TOP / f"target/class-archive-{line}.jsa"
+
+
+def class_archive(line: str) -> Stage:
+    """Archives the classes of Spark that every session loads. Tests run without it, too, but more slowly."""
+    options = f"-XX:ArchiveClassesAtExit={archive(line)} -Xlog:disable"
+    submit = [
+        str(VENVS / line / "bin/spark-submit"),
+        "--master",
+        "local[2]",
+        "--driver-java-options",
+        options,
+    ]
+    submit += ["--conf", "spark.log.level=ERROR", "tools/class_archive.py"]
+    command = f"{shlex.join(submit)} || echo 'no archive of classes for {line}: sessions start more slowly'"
+    environment = {"JDK_JAVA_OPTIONS": QUICK_START, "PYSPARK_PYTHON": str(VENVS / line / "bin/python")}
+    return Stage(f"class-archive-{line}", ["bash", "-c", command], environment=environment)
+
+
 def pytest(marks: str, line: str, name: str, *where: str) -> Stage:
     """The Python tests against the wheel as installed in one virtual environment."""
     report = f"{name}.xml"
     options = ["-q", "--durations=5", "-p", "no:cacheprovider", f"--junitxml={REPORTS / report}"]
     command = [str(VENVS / line / "bin/python"), "-m", "pytest", *options, "-m", marks, *where]
-    return Stage(name, command, (report,), (f"install-{line}",), QUICK_START)
+    # the JVMs that cannot take the archive, such as those of launchers, start without it and are silent
+    quick = f"{QUICK_START} -XX:SharedArchiveFile={archive(line)} -Xshare:auto -Xlog:disable"
+    return Stage(name, command, (report,), (f"install-{line}",), {"JDK_JAVA_OPTIONS": quick})
 
 
 def builds() -> list[Stage]:
@@ -90,6 +114,7 @@ def python(every: bool) -> list[Stage]:
     return [
         Stage("wheel", wheel, (), ("jars",)),
         *(install(line) for line in LINES),
+        *(class_archive(line) for line in LINES),
         pytest(short, "4.3", "pytest-4.3", *folders),
         pytest(first, "3.5", "pytest-3.5", *folders),
         pytest(short, "4.3", "pytest-4.3-connect", "tests/python/connect"),
