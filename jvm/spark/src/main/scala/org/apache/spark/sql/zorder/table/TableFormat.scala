@@ -91,6 +91,8 @@ private[table] object TableFormatRegistry extends Logging {
  *   a class of the format, by which its presence is noticed
  * @param adapter
  *   our [[TableFormat]], below this package; missing in the jars of Spark lines that the format has no release for
+ * @param plannedScans
+ *   how scans are recognised whose list of files we narrow; None where the format's own planning stays as it is
  * @param otherLines
  *   what to do on such a line
  * @param notFound
@@ -104,7 +106,8 @@ final private[zorder] case class FormatDescriptor(
     formatClass: String,
     adapter: String,
     otherLines: String,
-    notFound: String) {
+    notFound: String,
+    plannedScans: Option[PlannedScans] = None) {
 
   /** The name in statements (``id.`/data/t` ``), in the build, and as the provider of a table. */
   val id: String = name.toLowerCase(Locale.ROOT)
@@ -127,6 +130,17 @@ final private[zorder] case class FormatDescriptor(
   }
 }
 
+/**
+ * How scans of a format are recognised whose list of files we narrow.
+ *
+ * @param adapter
+ *   our `PlannedFormat`, below the package of that trait
+ * @param carriers
+ *   classes of the format by which a plan refers to such a scan, and no classes derived from them: a file index, a
+ *   table or a scan of DataSource V2
+ */
+final private[zorder] case class PlannedScans(adapter: String, carriers: Set[String])
+
 private[zorder] object FormatDescriptor {
 
   val Delta: FormatDescriptor = FormatDescriptor(
@@ -135,7 +149,11 @@ private[zorder] object FormatDescriptor {
     formatClass = "org.apache.spark.sql.delta.DeltaLog",
     adapter = "delta.DeltaFormat",
     otherLines = "run it on Spark 3.5, 4.0, 4.1 or 4.2",
-    notFound = "ZORDER_SESSION_REFUSED.DELTA_CATALOG")
+    notFound = "ZORDER_SESSION_REFUSED.DELTA_CATALOG",
+    plannedScans = Some(PlannedScans(
+      "delta.DeltaPlannedFormat",
+      Set(
+        "org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex"))))
 
   val Iceberg: FormatDescriptor = FormatDescriptor(
     "Iceberg",
@@ -144,7 +162,12 @@ private[zorder] object FormatDescriptor {
     formatClass = "org.apache.iceberg.spark.SparkReadConf",
     adapter = "iceberg.IcebergFormat",
     otherLines = "run it on Spark 3.5, 4.0 or 4.1",
-    notFound = "ZORDER_SESSION_REFUSED.ICEBERG_CATALOG")
+    notFound = "ZORDER_SESSION_REFUSED.ICEBERG_CATALOG",
+    plannedScans = Some(PlannedScans(
+      "iceberg.IcebergPlannedFormat",
+      Set(
+        "org.apache.iceberg.spark.source.SparkTable",
+        "org.apache.iceberg.spark.source.SparkBatchQueryScan"))))
 
   val Hudi: FormatDescriptor = FormatDescriptor(
     "Hudi",

@@ -51,6 +51,14 @@ final class ColumnRanges(
     found
   }
 
+  /** The memory that the arrays take, about. */
+  def bytes: Long = files * 13L + (0 until bounds.length).iterator.map { r =>
+    Seq(bounds.min(r), bounds.max(r)).map {
+      case NormalizedBytes(value) => value.length + 24L
+      case _ => java.lang.Long.BYTES.toLong
+    }.sum
+  }.sum
+
   /** How many files have single values in place of ranges. */
   def filesOfValues: Long = (0 until files).count { f =>
     states(f) == ColumnRanges.Bounded &&

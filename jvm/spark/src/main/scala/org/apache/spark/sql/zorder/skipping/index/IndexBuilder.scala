@@ -1,14 +1,44 @@
 package org.apache.spark.sql.zorder.skipping.index
 
 import org.apache.hadoop.fs.Path
-
+import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{Dictionaries, FileStatistics, Footers, StatColumn}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 
 /** What the index says of one column of one file. */
-final private[index] case class FileColumn(set: RangeSet, nulls: Long)
+final private[skipping] case class FileColumn(set: RangeSet, nulls: Long)
+
+private[skipping] object FileColumn {
+  val Unknown: FileColumn = FileColumn(RangeSet.Unknown, -1L)
+
+  /** All files' values between two ends. */
+  def between(min: NormalizedValue, max: NormalizedValue, nulls: Long): FileColumn =
+    FileColumn(RangeSet(ColumnRanges.Bounded, IndexedSeq((min, max))), nulls)
+
+  def onlyNulls(nulls: Long): FileColumn = FileColumn(RangeSet.OnlyNulls, nulls)
+
+  /** The column in all files, one after the other. */
+  def ranges(dataType: DataType, files: IndexedSeq[FileColumn]): ColumnRanges = {
+    val ranges = files.flatMap(_.set.ranges)
+    val bounds = ranges.headOption match {
+      case None => NoRanges
+      case Some((_: NormalizedBytes, _)) => BytesRanges(
+          ranges.map(_._1.asInstanceOf[NormalizedBytes].bytes).toArray,
+          ranges.map(_._2.asInstanceOf[NormalizedBytes].bytes).toArray)
+      case Some(_) => LongRanges(
+          ranges.map(_._1.asInstanceOf[NormalizedLong].value).toArray,
+          ranges.map(_._2.asInstanceOf[NormalizedLong].value).toArray)
+    }
+    new ColumnRanges(
+      dataType,
+      files.map(_.set.state).toArray,
+      files.map(_.nulls).toArray,
+      files.scanLeft(0)(_ + _.set.ranges.length).toArray,
+      bounds)
+  }
+}
 
 /** One file's entry; columns in the order of the index. */
 final private case class IndexEntry(
@@ -124,7 +154,7 @@ final class IndexBuilder(
       entries.map(_.rows).toArray,
       entries.map(_.readAt).toArray)
     val ranges =
-      columns.indices.map(c => Option(IndexBuilder.column(columns(c), entries.map(_.columns(c)))))
+      columns.indices.map(c => Option(FileColumn.ranges(columns(c).dataType, entries.map(_.columns(c)))))
     new StatisticsIndex(
       files,
       columns,
@@ -154,25 +184,6 @@ private object IndexBuilder {
   private def column(r: ColumnRanges, number: Int): FileColumn = {
     val ranges = (r.offsets(number) until r.offsets(number + 1)).map(i => (r.bounds.min(i), r.bounds.max(i)))
     FileColumn(RangeSet(r.states(number), ranges), r.nulls(number))
-  }
-
-  private def column(column: IndexedColumn, entries: IndexedSeq[FileColumn]): ColumnRanges = {
-    val ranges = entries.flatMap(_.set.ranges)
-    val bounds = ranges.headOption match {
-      case None => NoRanges
-      case Some((_: NormalizedBytes, _)) => BytesRanges(
-          ranges.map(_._1.asInstanceOf[NormalizedBytes].bytes).toArray,
-          ranges.map(_._2.asInstanceOf[NormalizedBytes].bytes).toArray)
-      case Some(_) => LongRanges(
-          ranges.map(_._1.asInstanceOf[NormalizedLong].value).toArray,
-          ranges.map(_._2.asInstanceOf[NormalizedLong].value).toArray)
-    }
-    new ColumnRanges(
-      column.dataType,
-      entries.map(_.set.state).toArray,
-      entries.map(_.nulls).toArray,
-      entries.scanLeft(0)(_ + _.set.ranges.length).toArray,
-      bounds)
   }
 }
 

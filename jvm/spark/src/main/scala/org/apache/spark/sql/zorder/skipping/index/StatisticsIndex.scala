@@ -167,6 +167,14 @@ object NoEntry {
 
 object IndexedFiles {
 
+  /** Files by path, length, modification time and rows, whose entries hold for ever. */
+  def of(files: Seq[(String, Long, Long, Long)]): IndexedFiles = new IndexedFiles(
+    files.map(_._1).toArray,
+    files.map(_._2).toArray,
+    files.map(_._3).toArray,
+    files.map(_._4).toArray,
+    Array.fill(files.length)(Long.MaxValue))
+
   /** Stores keep times to the second, or two. */
   val RacyMs = 2000L
 }

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.skipping.marker.{AlwaysTrue, JoinKeys, KeyRange, KeySet, KeyValues}
-import org.apache.spark.sql.zorder.skipping.scan.{IndexedScan, SkippingFileIndex}
+import org.apache.spark.sql.zorder.skipping.scan.{PrunedFiles, PruningScan}
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.NormalizedValue
@@ -32,11 +32,11 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SessionKeys.SkippingEnabled.orDefault(conf)) plan
     else {
-      val scans = IndexedScan.all(plan).map(_.index)
+      val scans = PruningScan.all(plan).map(_.files)
       if (scans.isEmpty) plan else plan.transformUp { case j: Join => informed(j, scans) }
     }
 
-  private def informed(join: Join, scans: Seq[SkippingFileIndex]): Join = join match {
+  private def informed(join: Join, scans: Seq[PrunedFiles]): Join = join match {
     case ExtractEquiJoinKeys(Inner | LeftSemi, leftKeys, rightKeys, _, _, left, right, _) =>
       BroadcastKeys.of(right, rightKeys) match {
         case Some(keys) => join.copy(left = told(left, leftKeys, keys, scans))
@@ -52,7 +52,7 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
       side: LogicalPlan,
       keys: Seq[Expression],
       broadcast: BroadcastKeys,
-      scans: Seq[SkippingFileIndex]): LogicalPlan =
+      scans: Seq[PrunedFiles]): LogicalPlan =
     keys.indices.foldLeft(side) { (plan, key) =>
       keys(key) match {
         case a: AttributeReference if broadcast.has(key, a.dataType) =>
@@ -66,17 +66,17 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
   private def scanned(
       plan: LogicalPlan,
       a: Attribute,
-      scans: Seq[SkippingFileIndex],
+      scans: Seq[PrunedFiles],
       direct: Boolean): Option[ScannedColumn] =
     step(plan, a) match {
       case Some((child, inside)) => scanned(child, inside, scans, direct && !plan.isInstanceOf[Join])
       case None => plan match {
-          case IndexedScan(scan)
+          case PruningScan(scan)
               if scan.relation.outputSet.contains(a) && !scan.partitionColumns.contains(a) &&
                 // another scan of that table may share an exchange with this one, above a join further down
-                (direct || scans.count(_ == scan.index) == 1) =>
+                (direct || scans.count(_ == scan.files) == 1) =>
             Some(scan.named(a)).collect {
-              case c: Attribute if scan.index.mayAnswer(c) => ScannedColumn(c, scan.index)
+              case c: Attribute if scan.files.mayAnswer(c) => ScannedColumn(c, scan.files)
             }
           case _ => None
         }
@@ -121,13 +121,13 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
 }
 
 /** A column of a scan that the keys of a join could tell which files to leave out. */
-final private case class ScannedColumn(column: Attribute, index: SkippingFileIndex) {
+final private case class ScannedColumn(column: Attribute, files: PrunedFiles) {
 
   /** Tells it from other columns and tables. */
-  def name: String = s"${index.root} ${column.name}"
+  def name: String = s"${files.root} ${column.name}"
 
   /** Whether rows with these keys are not in all files. */
-  def leavesOut(keys: KeySet): Boolean = index.leavesOut(keys.test(column))
+  def leavesOut(keys: KeySet): Boolean = files.leavesOut(keys.test(column))
 }
 
 /**

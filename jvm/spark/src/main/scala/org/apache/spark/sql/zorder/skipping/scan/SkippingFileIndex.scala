@@ -3,7 +3,6 @@ package org.apache.spark.sql.zorder.skipping.scan
 import java.util.BitSet
 
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.catalyst.FileSourceOptions
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
   Attribute,
@@ -23,11 +22,8 @@ import org.apache.spark.sql.execution.datasources.{
   PartitionDirectory
 }
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.expr.ColumnPath
-import org.apache.spark.sql.zorder.skipping.filter.{FilesThatMayMatch, FilesThatReachTop}
+import org.apache.spark.sql.zorder.skipping.filter.FilesToRead
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, NoEntry, StatisticsIndex}
-import org.apache.spark.sql.zorder.skipping.marker.{JoinKeys, TopRows}
-import org.apache.spark.sql.zorder.skipping.predicate.FilterColumn
 
 /**
  * A table's own file index, whose files are left out of a scan where the statistics index says that no row of theirs
@@ -43,15 +39,14 @@ import org.apache.spark.sql.zorder.skipping.predicate.FilterColumn
  */
 final class SkippingFileIndex(
     val wrapped: FileIndex,
-    val root: Path,
+    override val root: Path,
     val index: StatisticsIndex,
     unanswered: Set[String])
-    extends FileIndex {
+    extends PruningFileIndex {
 
   private val keys = new FileKeys(root)
 
-  /** Adaptive execution plans a scan again and again. */
-  @volatile private var last: Option[(Seq[Expression], BitSet)] = None
+  private val toRead = new FilesToRead(index, isUnanswered)
 
   override def listFiles(
       partitionFilters: Seq[Expression],
@@ -60,8 +55,8 @@ final class SkippingFileIndex(
     if (dataFilters.isEmpty) listed
     else {
       val started = System.nanoTime()
-      val found = reachingTop(dataFilters, listed, matching(dataFilters.map(meant)))
       val entries = listed.map(_.files.map(entryOf))
+      val found = toRead(dataFilters, numbers(entries.flatten))
       // a file without an entry of its own is always read
       val kept = listed.zip(entries).map { case (d, of) =>
         d.copy(files = d.files.zip(of).collect { case (file, entry) if entry.forall(found.get(_)) => file })
@@ -79,52 +74,18 @@ final class SkippingFileIndex(
     }
   }
 
-  private def matching(filters: Seq[Expression]): BitSet = {
-    val canonical = filters.map(_.canonicalized)
-    last.collect { case (same, found) if same == canonical => found }.getOrElse {
-      val found = new FilesThatMayMatch(index, isUnanswered)(filters)
-      last = Some(canonical -> found)
-      found
-    }
+  private def numbers(entries: Seq[Either[NoEntry, Int]]): BitSet = {
+    val set = new BitSet(index.files.count)
+    entries.foreach(_.foreach(n => set.set(n)))
+    set
   }
 
   /** The columns of the index that the expressions name. */
-  private[skipping] def columns(expressions: Seq[Expression]): Seq[String] = {
-    val stored =
-      expressions.flatMap(ColumnPath.within).distinct.flatMap(p => index.numberOf(ColumnPath.sql(p)))
-    val computed = expressions.flatMap(_.collect { case e if !e.foldable => index.numberOf(e) }.flatten)
-    (stored ++ computed).distinct.map(index.columns(_).sql)
-  }
+  private[skipping] def columns(expressions: Seq[Expression]): Seq[String] = toRead.columns(expressions)
 
-  /** What a filter tells the index, though it tells rows nothing. */
-  private def meant(filter: Expression): Expression = filter match {
-    case k: JoinKeys if k.holds => k.implied
-    case other => other
-  }
+  override def mayAnswer(column: Attribute): Boolean = toRead.mayAnswer(column)
 
-  /** The files of `matching` that a query for the first rows needs. */
-  private def reachingTop(
-      filters: Seq[Expression],
-      listed: Seq[PartitionDirectory],
-      matching: BitSet): BitSet = {
-    val tops = filters.collect { case t: TopRows if t.holds => t }
-    if (tops.isEmpty) matching
-    else {
-      val entries = new BitSet(index.files.count)
-      listed.foreach(_.files.foreach(f => entryOf(f).foreach(n => entries.set(n))))
-      val needed = matching.clone().asInstanceOf[BitSet]
-      tops.foreach(t => needed.and(new FilesThatReachTop(index, isUnanswered)(t, entries)))
-      needed
-    }
-  }
-
-  /** Whether the index knows anything of the scan's column. */
-  private[skipping] def mayAnswer(column: Attribute): Boolean =
-    !isUnanswered(column) && FilterColumn.of(column).exists(c => index.rangesOf(c.sql, c.dataType).isDefined)
-
-  /** Whether a filter is false in all of some file. */
-  private[skipping] def leavesOut(filter: Expression): Boolean =
-    new FilesThatMayMatch(index, isUnanswered)(Seq(filter)).cardinality < index.files.count
+  override def leavesOut(filter: Expression): Boolean = toRead.leavesOut(filter)
 
   /** The number of the entry of that very file. */
   private[skipping] def entryOf(f: FileStatusWithMetadata): Either[NoEntry, Int] =
@@ -152,50 +113,32 @@ final class SkippingFileIndex(
   override def toString: String = s"$wrapped, files skipped by the statistics index of $root"
 }
 
-/**
- * A scan whose files may be left out: what the rules of the index that look for scans find.
- *
- * The names of its columns are those of the relation. A statement may spell them in another case, and Spark puts that
- * right only when it plans the scan: until then a rule asks with what [[named]] gives.
- */
+/** A scan of plain Parquet with its index, whose rows and values can be counted on beyond what a list of files needs. */
 final class IndexedScan private (
     val relation: LogicalRelation,
     val files: HadoopFsRelation,
-    val index: SkippingFileIndex) {
+    val index: SkippingFileIndex,
+    scan: PruningScan) {
 
-  /** The expression with the names that the scan gives its columns. */
-  def named(e: Expression): Expression = ColumnPath.asDeclared(e, relation.output)
+  /** See [[PruningScan.named]]. */
+  def named(e: Expression): Expression = scan.named(e)
 
-  /** Whether a file that is listed is also read, or the query fails: only then may rows be counted on. */
-  def readsAllListed: Boolean = {
-    val options = new FileSourceOptions(files.options)
-    files.bucketSpec.isEmpty && !options.ignoreMissingFiles && !options.ignoreCorruptFiles
-  }
+  /** See [[PruningScan.readsAllListed]]. */
+  def readsAllListed: Boolean = scan.readsAllListed
 
-  /** The columns whose values are those of directories. */
-  def partitionColumns: AttributeSet = {
-    val same = relation.conf.resolver
-    AttributeSet(relation.output.filter(a => files.partitionSchema.fieldNames.exists(same(_, a.name))))
-  }
+  /** See [[PruningScan.partitionColumns]]. */
+  def partitionColumns: AttributeSet = scan.partitionColumns
 }
 
 object IndexedScan {
-  def unapply(plan: LogicalPlan): Option[IndexedScan] =
-    plan match {
-      case l: LogicalRelation => l.relation match {
-          case r: HadoopFsRelation => r.location match {
-              case s: SkippingFileIndex => Some(new IndexedScan(l, r, s))
-              case _ => None
-            }
-          case _ => None
-        }
-      case _ => None
-    }
-
-  def is(plan: LogicalPlan): Boolean = unapply(plan).isDefined
-
-  /** All indexed scans of a plan. */
-  def all(plan: LogicalPlan): Seq[IndexedScan] = plan.collect { case IndexedScan(scan) => scan }
+  def unapply(plan: LogicalPlan): Option[IndexedScan] = plan match {
+    case PruningScan(scan) => (scan.relation, scan.files) match {
+        case (l: LogicalRelation, index: SkippingFileIndex) =>
+          Some(new IndexedScan(l, l.relation.asInstanceOf[HadoopFsRelation], index, scan))
+        case _ => None
+      }
+    case _ => None
+  }
 }
 
 /** What the rules that walk down to a scan have in common. */

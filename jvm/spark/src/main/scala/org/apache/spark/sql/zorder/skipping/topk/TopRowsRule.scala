@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.skipping.topk
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.zorder.skipping.marker.{AlwaysTrue, TopRows}
-import org.apache.spark.sql.zorder.skipping.scan.IndexedScan
+import org.apache.spark.sql.zorder.skipping.scan.PruningScan
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 
 /**
@@ -58,7 +58,7 @@ object TopRowsRule extends PredicateHelper {
       if (parts.exists(_.isInstanceOf[TopRows])) None
       else
         below(plan)(marked(_, order, column, rows, conditions ++ parts.filterNot(_.isInstanceOf[AlwaysTrue])))
-    case IndexedScan(scan) if scan.readsAllListed && conditions.forall(settled) =>
+    case PruningScan(scan) if scan.readsAllListed && conditions.forall(settled) =>
       val partitioning = scan.partitionColumns
       // a condition on partition columns alone is applied to the listing, in full
       val onRows = conditions.filterNot(c => c.references.nonEmpty && c.references.subsetOf(partitioning))

@@ -1,0 +1,75 @@
+package org.apache.spark.sql.zorder.skipping.scan
+
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.FileSourceOptions
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.skipping.planned.PlannedFormats
+
+/** The files of a scan, and what statistics tell of them. Equal where two scans may share an exchange. */
+trait PrunedFiles {
+
+  /** Of the table. */
+  def root: Path
+
+  /** Whether statistics tell anything of the scan's column. */
+  def mayAnswer(column: Attribute): Boolean
+
+  /** Whether a filter is false in all of some file. */
+  def leavesOut(filter: Expression): Boolean
+}
+
+/** A file index that leaves files out by the filters of a scan, whatever the format of the table. */
+trait PruningFileIndex extends FileIndex with PrunedFiles
+
+/**
+ * A scan whose files may be left out: what the rules that mark scans look for, in plain Parquet and in every format
+ * whose list of files we narrow.
+ *
+ * The names of its columns are those of the relation. A statement may spell them in another case, and Spark puts that
+ * right only when it plans the scan: until then a rule asks with what [[named]] gives.
+ *
+ * @param partitionColumns
+ *   columns whose filters the list applies in full, and whose values are not in the files
+ * @param readsAllListed
+ *   whether a file that is listed is also read, or the query fails: only then may rows be counted on
+ */
+final class PruningScan(
+    val relation: LeafNode,
+    val files: PrunedFiles,
+    val partitionColumns: AttributeSet,
+    val readsAllListed: Boolean) {
+
+  /** The expression with the names that the scan gives its columns. */
+  def named(e: Expression): Expression = ColumnPath.asDeclared(e, relation.output)
+}
+
+object PruningScan {
+  def unapply(plan: LogicalPlan): Option[PruningScan] = plan match {
+    case l: LogicalRelation => l.relation match {
+        case r: HadoopFsRelation => r.location match {
+            case index: PruningFileIndex =>
+              Some(new PruningScan(l, index, partitionColumns(l, r), readsAllListed(r)))
+            case _ => None
+          }
+        case _ => None
+      }
+    case leaf: LeafNode => PlannedFormats.scan(leaf)
+    case _ => None
+  }
+
+  /** All scans of a plan whose files may be left out. */
+  def all(plan: LogicalPlan): Seq[PruningScan] = plan.collect { case PruningScan(scan) => scan }
+
+  private def readsAllListed(r: HadoopFsRelation): Boolean = {
+    val options = new FileSourceOptions(r.options)
+    r.bucketSpec.isEmpty && !options.ignoreMissingFiles && !options.ignoreCorruptFiles
+  }
+
+  private def partitionColumns(l: LogicalRelation, r: HadoopFsRelation): AttributeSet = {
+    val same = l.conf.resolver
+    AttributeSet(l.output.filter(a => r.partitionSchema.fieldNames.exists(same(_, a.name))))
+  }
+}
