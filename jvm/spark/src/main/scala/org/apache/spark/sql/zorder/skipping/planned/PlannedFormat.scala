@@ -39,6 +39,14 @@ trait PlannedFormat {
    *   None where no file is left out
    */
   def narrowed(relation: DataSourceV2ScanRelation, filters: Seq[Expression]): Option[Scan] = None
+
+  /**
+   * For EXPLAIN: what a scan of a physical plan reads, narrowed or not. Nothing is planned anew.
+   *
+   * @return
+   *   None for a scan that is never narrowed, whatever the filters
+   */
+  def explained(scan: Scan): Option[NarrowedCounts] = None
 }
 
 /**
@@ -64,9 +72,16 @@ object PlannedFormats extends Logging {
   def narrowed(relation: DataSourceV2ScanRelation, filters: Seq[Expression]): Option[Scan] =
     asked(relation.scan)(_.narrowed(relation, filters))
 
+  /** See [[PlannedFormat.explained]]. */
+  def explained(scan: Scan): Option[NarrowedCounts] = asked(scan)(_.explained(scan))
+
+  /** The format that carries a scan in this class, if it is one whose list may be narrowed. */
+  def carriedBy(carrier: AnyRef): Option[FormatDescriptor] =
+    FormatDescriptor.all.find(_.plannedScans.exists(_.carriers(carrier.getClass.getName)))
+
   /** A query must not fail for what was meant to make it faster. */
   private def asked[A](carrier: AnyRef)(ask: PlannedFormat => Option[A]): Option[A] =
-    FormatDescriptor.all.find(_.plannedScans.exists(_.carriers(carrier.getClass.getName)))
+    carriedBy(carrier)
       .filterNot(failed.contains)
       .flatMap { descriptor =>
         try adapter(descriptor).flatMap(ask)
