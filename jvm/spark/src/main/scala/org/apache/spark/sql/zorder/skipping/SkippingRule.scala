@@ -7,6 +7,7 @@ import scala.collection.mutable
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.SQLConfHelper
+import org.apache.spark.sql.catalyst.expressions.SubqueryExpression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
@@ -22,12 +23,14 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.aggregate.AggregateRule
 import org.apache.spark.sql.zorder.skipping.index.StatisticsIndex
-import org.apache.spark.sql.zorder.skipping.scan.{IndexedScan, LoadedIndexes, SkippingFileIndex}
+import org.apache.spark.sql.zorder.skipping.planned.PlannedFormats
+import org.apache.spark.sql.zorder.skipping.scan.{LoadedIndexes, PruningScan, SkippingFileIndex}
 import org.apache.spark.sql.zorder.skipping.topk.TopRowsRule
 
 /**
- * Puts a file index that skips into every scan of plain Parquet whose table has a statistics index, answers aggregates
- * from the index, and tells scans of the first rows that a query wants: in one pass, from the scans upwards.
+ * Puts a file index that skips into every scan of plain Parquet whose table has a statistics index, and into scans of
+ * formats that plan their files; answers aggregates from the index, and tells scans of the first rows that a query
+ * wants: in one pass, from the scans upwards.
  *
  * It runs before cost-based optimisation and so before Spark prunes partitions, which Spark does only for a class of
  * index that the scan has no longer afterwards: so partitions are pruned first.
@@ -38,15 +41,38 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     if (!SessionKeys.SkippingEnabled.orDefault(conf)) plan
     else {
       val indexes = new ScanIndexes(session)
-      val scans = plan.collect { case l: LogicalRelation => l }
-      val isNew = scans.exists(indexes.of(_).isDefined)
+      val narrowed = ofFormats(plan)
+      val isNew = narrowed.exists { case l: LogicalRelation => indexes.of(l).isDefined; case _ => false }
       // it may come to a plan again, whose scans skip already
-      if (!isNew && !scans.exists(IndexedScan.is)) plan
+      if (!isNew && PruningScan.all(narrowed).isEmpty) narrowed
       else {
-        val pruned = if (isNew) PruneFileSourcePartitions(plan) else plan
+        val pruned = if (isNew) PruneFileSourcePartitions(narrowed) else narrowed
         pruned.transformUp(indexes.intoScans.orElse(AggregateRule.fromIndex).orElse(TopRowsRule.marks))
       }
     }
+
+  /**
+   * Narrows the lists that formats plan, those of subqueries, too: Delta prepares these together with the query around
+   * them, when the rules for their own plans have long run.
+   */
+  private def ofFormats(plan: LogicalPlan): LogicalPlan =
+    plan.transformUpWithSubqueries(narrowing).transformAllExpressions {
+      case s: SubqueryExpression if PruningScan.all(s.plan).nonEmpty =>
+        s.withNewPlan(s.plan.transformUpWithSubqueries(TopRowsRule.marks))
+    }
+
+  private val narrowing: PartialFunction[LogicalPlan, LogicalPlan] = {
+    case NarrowedRelation(l) => l
+  }
+
+  /** A scan whose list of files can be narrowed, with the index that does. */
+  private object NarrowedRelation {
+    def unapply(l: LogicalRelation): Option[LogicalRelation] = l.relation match {
+      case r: HadoopFsRelation => PlannedFormats.fileIndex(session, l, r)
+          .map(index => l.copy(relation = r.copy(location = index)(r.sparkSession)))
+      case _ => None
+    }
+  }
 }
 
 /** The indexes of the tables that one query scans; each is looked up once. */
