@@ -17,6 +17,7 @@ import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.{IndexActions, ScanIndexes}
 import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
+import org.apache.spark.sql.zorder.skipping.planned.{NarrowedFileIndex, PlannedFormats}
 import org.apache.spark.sql.zorder.skipping.scan.{SkippingFileIndex, SkippingUsage}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.file.DataFile
@@ -66,13 +67,7 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
         0,
         Nil,
         "cached: no file is read")
-    case s: BatchScanExec if files.wantsAll =>
-      ExplainedScan(
-        s.table.name,
-        None,
-        0,
-        Nil,
-        "a scan of DataSource V2, which skips by its own rules if at all")
+    case s: BatchScanExec if files.wantsAll => files.explained(s)
   }
 
   private def rows(number: Int, scan: ExplainedScan): Seq[Row] = {
@@ -132,7 +127,7 @@ final private case class ExplainedScan(
  *   the root of the only table that is asked for
  */
 final private class FileScans(session: ClassicSession, only: Option[Path]) {
-  private val why = new MissingStatistics(session)
+  private val why = new MissingInIndex(session)
 
   def wantsAll: Boolean = only.isEmpty
 
@@ -151,19 +146,65 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
       case skipping: SkippingFileIndex =>
         val listed = skipping.wrapped.listFiles(partitionFilters, scan.dataFilters)
           .flatMap(_.files).map(f => DataFile(f.getPath.toString, f.getLen, f.getModificationTime, ""))
-        val files = new ScannedFiles(skipping.index.files, skipping.root, listed.toIndexedSeq)
-        val partitioning = scan.relation.partitionSchema.fieldNames.toSet
-        val report = new FilterReport(skipping.index, files, skipping.isUnanswered, partitioning, why)
+        val files = ScannedFiles.below(skipping.root, skipping.index.files, listed.toIndexedSeq)
+        val report = new FilterReport(skipping.index, files, skipping.isUnanswered, partitioning(scan), why)
         val (filters, kept) = report.of(scan.dataFilters)
         val reason =
-          if (filters.isEmpty) "no filter on data columns reaches the scan"
+          if (filters.isEmpty) FileScans.NoFilter
           else Seq(files.stale, outdated(skipping.index)).filter(_.nonEmpty).mkString("; ")
         ExplainedScan(name(scan), Some(files.considered), files.pruned(kept), filters, reason)
+      case narrowed: NarrowedFileIndex => ofFormat(scan, narrowed, partitionFilters)
       case other =>
         val listed = Try(other.listFiles(partitionFilters, scan.dataFilters).map(_.files.size.toLong).sum)
         ExplainedScan(name(scan), listed.toOption, 0, Nil, whyNot(scan))
     }
   }
+
+  /** What a format has planned, and what is left of it. */
+  private def ofFormat(
+      scan: FileSourceScanExec,
+      narrowed: NarrowedFileIndex,
+      partitionFilters: Seq[Expression]): ExplainedScan = {
+    val planned = narrowed.planned(partitionFilters, scan.dataFilters).toIndexedSeq
+    narrowed.list.index(scan.dataFilters) match {
+      case None =>
+        val reason = if (scan.dataFilters.isEmpty) FileScans.NoFilter else FileScans.OwnFilters
+        ExplainedScan(name(scan), Some(planned.length.toLong), 0, Nil, reason)
+      case Some((asked, statistics)) =>
+        val files = new ScannedFiles(statistics.files, planned, _.path)
+        val report =
+          new FilterReport(statistics, files, narrowed.list.isUnanswered, partitioning(scan), MissingInFormat)
+        val (counts, kept) = report.of(asked)
+        val next = counts.iterator
+        val filters = scan.dataFilters.map { f =>
+          if (asked.contains(f)) next.next()
+          else FilterCounts(ExplainedFilter.text(f), 0, 0, Nil, "left to the format's own skipping")
+        }
+        val others = statistics.files.count - planned.length
+        val reason = if (others <= 0) "" else s"the format itself leaves out ${FilterReport.count(others)}"
+        ExplainedScan(name(scan), Some(files.considered), files.pruned(kept), filters, reason)
+    }
+  }
+
+  /** A scan of DataSource V2 has been planned by its format, and then narrowed. */
+  def explained(scan: BatchScanExec): ExplainedScan = {
+    def row(considered: Option[Long], pruned: Long, reason: String): ExplainedScan =
+      ExplainedScan(scan.table.name, considered, pruned, Nil, reason)
+    PlannedFormats.explained(scan.scan) match {
+      case None => row(None, 0, "a scan of DataSource V2, which skips by its own rules if at all")
+      case Some(counts) =>
+        val reason =
+          if (isOff) FileScans.Off
+          else if (counts.by.isEmpty) FileScans.OwnFilters
+          else s"left out by: ${counts.by.mkString("; ")}"
+        row(Some(counts.planned), counts.planned - counts.kept, reason)
+    }
+  }
+
+  private def partitioning(scan: FileSourceScanExec): Set[String] =
+    scan.relation.partitionSchema.fieldNames.toSet
+
+  private def isOff: Boolean = !SessionKeys.SkippingEnabled.orDefault(session.sessionState.conf)
 
   private def outdated(index: StatisticsIndex): String = {
     val names = index.outdated.map(_.sql)
@@ -173,15 +214,19 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
   }
 
   private def whyNot(scan: FileSourceScanExec): String =
-    if (!SessionKeys.SkippingEnabled.orDefault(session.sessionState.conf))
-      s"${SessionKeys.SkippingEnabled.key} is false"
-    else {
-      val catalog = scan.tableIdentifier.flatMap(i =>
-        Try(session.sessionState.catalog.getTableMetadata(i)).toOption.flatMap(_.storage.locationUri))
-      session.withActive(new ScanIndexes(session).of(scan.relation, catalog)).fold(
-        identity,
-        _ => "the session is without the rule that skips files")
+    if (isOff) FileScans.Off
+    else PlannedFormats.carriedBy(scan.relation.location).fold(notIndexed(scan)) { format =>
+      s"the list is ${format.name}'s own: it stays so in a transaction of ${format.name}, with a version of it that we " +
+        s"do not know, or if spark.sql.extensions has ours before that of ${format.name}"
     }
+
+  private def notIndexed(scan: FileSourceScanExec): String = {
+    val catalog = scan.tableIdentifier.flatMap(i =>
+      Try(session.sessionState.catalog.getTableMetadata(i)).toOption.flatMap(_.storage.locationUri))
+    session.withActive(new ScanIndexes(session).of(scan.relation, catalog)).fold(
+      identity,
+      _ => "the session is without the rule that skips files")
+  }
 
   private def name(scan: FileSourceScanExec): String =
     scan.tableIdentifier.map(i => ColumnPath.sql(i.nameParts))
@@ -189,6 +234,9 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
 }
 
 private object FileScans {
+  val NoFilter = "no filter on data columns reaches the scan"
+  val OwnFilters = "no filter that leaves out files beyond those that the format itself leaves out"
+  val Off: String = s"${SessionKeys.SkippingEnabled.key} is false"
 
   /** The path without its scheme, since Spark writes directories with and without it. */
   private def place(path: Path): String = path.toUri.getPath.stripSuffix("/")
@@ -225,12 +273,12 @@ object ExplainLog {
       val plain = IndexActions.plain(session, ref(session, table))
       val listed = plain.files().toIndexedSeq
       if (!SessionKeys.SkippingEnabled.orDefault(session.sessionState.conf))
-        queries.map(row(_, Some(listed.length.toLong), s"${SessionKeys.SkippingEnabled.key} is false"))
+        queries.map(row(_, Some(listed.length.toLong), FileScans.Off))
       else IndexStore.of(session, plain.root).newest() match {
         case None =>
           queries.map(row(_, Some(listed.length.toLong), "no statistics index: make one with ZORDER INDEX"))
         case Some((_, index)) =>
-          val files = new ScannedFiles(index.files, plain.root, listed)
+          val files = ScannedFiles.below(plain.root, index.files, listed)
           val partitioning = plain.partitionSchema.fieldNames.toSet
           val names = ScanIndexes.unanswered(plain.schema, plain.partitionSchema, index)
           val unanswered: Expression => Boolean = {
@@ -238,7 +286,7 @@ object ExplainLog {
             case _ => false
           }
           val report =
-            new FilterReport(index, files, unanswered, partitioning, new MissingStatistics(session))
+            new FilterReport(index, files, unanswered, partitioning, new MissingInIndex(session))
           val filter = new LoggedFilter(session, plain.schema)
           val full = new ExplainedFilter(index, unanswered, partitioning)
           queries.map { q =>

@@ -54,7 +54,7 @@ final private[explain] case class FilterCounts(
  * The filters of one scan, one after the other.
  *
  * @param why
- *   says why a file has no statistics of a column
+ *   says why there are no statistics of a column
  */
 final private[explain] class FilterReport(
     index: StatisticsIndex,
@@ -93,7 +93,7 @@ final private[explain] class FilterReport(
     val by = Seq[(PruneCause, Long)](PruneCause.Top -> pruned).filter(_._2 > 0)
     val reason =
       if (pruned > 0) "the first rows may be in the others"
-      else "the index does not show that the first rows are in fewer files"
+      else "the statistics do not show that the first rows are in fewer files"
     FilterCounts(ExplainedFilter.text(top), pruned, further, by, reason)
   }
 
@@ -122,11 +122,13 @@ final private[explain] class FilterReport(
     else {
       val gaps = found.gaps.map {
         case Gap.Sentence(reason) => reason
+        case Gap.Absent(column) => why.ofColumn(column)
+        case Gap.Unanswered(part) => why.ofPart(part)
         case Gap.Column(number) =>
           val column = index.columns(number)
           index.rangesAt(number) match {
             case None =>
-              s"the index of ${column.sql} cannot be read, or is beyond ${SessionKeys.SkippingMaxMemory.key}"
+              s"statistics of ${column.sql} cannot be read, or are beyond ${SessionKeys.SkippingMaxMemory.key}"
             case Some(ranges) =>
               val without = kept.filter { case (_, n) => ranges.states(n) == ColumnRanges.Unknown }
               without.headOption.fold("") { case (file, _) =>
@@ -145,12 +147,18 @@ private[explain] object FilterReport {
   def count(files: Int): String = if (files == 1) "1 file" else s"$files files"
 }
 
-/** The files that a scan has to do with, each with the number of its entry or with why it has none. */
-final private[explain] class ScannedFiles(files: IndexedFiles, root: Path, val listed: IndexedSeq[DataFile]) {
-  private val found: IndexedSeq[Either[NoEntry, Int]] = {
-    val keys = new FileKeys(root)
-    listed.map(f => files.find(keys.of(new Path(f.path)), f.length, f.modified))
-  }
+/**
+ * The files that a scan has to do with, each with the number of its entry or with why it has none.
+ *
+ * @param key
+ *   how statistics name a file
+ */
+final private[explain] class ScannedFiles(
+    files: IndexedFiles,
+    val listed: IndexedSeq[DataFile],
+    key: DataFile => String) {
+  private val found: IndexedSeq[Either[NoEntry, Int]] =
+    listed.map(f => files.find(key(f), f.length, f.modified))
 
   def considered: Long = listed.length.toLong
 
@@ -181,6 +189,15 @@ final private[explain] class ScannedFiles(files: IndexedFiles, root: Path, val l
   }
 
   private def files(n: Int): String = if (n == 1) "1 file is" else s"$n files are"
+}
+
+private[explain] object ScannedFiles {
+
+  /** Files of the plain Parquet table at `root`, which its index names by their place below. */
+  def below(root: Path, files: IndexedFiles, listed: IndexedSeq[DataFile]): ScannedFiles = {
+    val keys = new FileKeys(root)
+    new ScannedFiles(files, listed, f => keys.of(new Path(f.path)))
+  }
 }
 
 /** The files that may match, and what else would have to be known to leave out more. */
@@ -223,13 +240,13 @@ final private[explain] class ExplainedFilter(
 
   override def unanswered(e: Expression): Boolean = sets.unanswered(e)
 
-  override def unknown(e: Expression): Explained = Explained(sets.unknown(e), Vector(Gap.Sentence(why(e))))
+  override def unknown(e: Expression): Explained = Explained(sets.unknown(e), Vector(why(e)))
 
   private def joined(left: Explained, right: Explained)(sets: (BitSet, BitSet) => BitSet): Explained =
     Explained(sets(left.files, right.files), (left.gaps ++ right.gaps).distinct)
 
   private def ofColumn(column: FilterColumn): Gap = index.numberOf(column.sql) match {
-    case None => Gap.Sentence(s"column is not in the index: ${column.sql}")
+    case None => Gap.Absent(column.sql)
     case Some(c) if index.columns(c).dataType != column.dataType =>
       Gap.Sentence(
         s"type differs: ${column.sql} is ${column.dataType.sql} here, ${index.columns(c).dataType.sql} in the index")
@@ -237,21 +254,22 @@ final private[explain] class ExplainedFilter(
   }
 
   private def ofFunction(e: Expression): Gap =
-    if (e.dataType == BooleanType || !ExplainedFilter.plain(e)) Gap.Sentence(why(e))
+    if (e.dataType == BooleanType || !ExplainedFilter.plain(e)) why(e)
     else Gap.Sentence(s"function does not keep order: ${ExplainedFilter.text(e)}")
 
-  private def why(e: Expression): String = {
+  private def why(e: Expression): Gap = {
     val text = ExplainedFilter.text(e)
     if (e.references.exists { case FileSourceMetadataAttribute(_) => true; case _ => false })
-      s"metadata column: $text"
+      Gap.Sentence(s"metadata column: $text")
     else if (e.references.exists(a => partitioning(a.name)))
-      s"partition column: $text"
-    else if (sets.unanswered(e)) s"column has a default: $text"
+      Gap.Sentence(s"partition column: $text")
+    else if (sets.unanswered(e)) Gap.Unanswered(text)
     else if (e.exists(ExplainedFilter.isQuery))
-      s"subquery, whose value is known only when the query runs: $text"
-    else if (e.exists(_.isInstanceOf[UserDefinedExpression])) s"user-defined function: $text"
-    else if (!e.deterministic) s"not deterministic: $text"
-    else s"not a comparison of one column with constants: $text"
+      Gap.Sentence(s"subquery, whose value is known only when the query runs: $text")
+    else if (e.exists(_.isInstanceOf[UserDefinedExpression]))
+      Gap.Sentence(s"user-defined function: $text")
+    else if (!e.deterministic) Gap.Sentence(s"not deterministic: $text")
+    else Gap.Sentence(s"not a comparison of one column with constants: $text")
   }
 }
 
@@ -280,6 +298,12 @@ private[explain] object Gap {
   /** Whole sentences that need no look at files. */
   final case class Sentence(reason: String) extends Gap
 
+  /** There are no statistics of a column. */
+  final case class Absent(column: String) extends Gap
+
+  /** There may be statistics of a column, but they do not answer this part of a filter. */
+  final case class Unanswered(part: String) extends Gap
+
   /** The index has the column of this number; some of its files may lack statistics. */
   final case class Column(number: Int) extends Gap
 }
@@ -302,11 +326,39 @@ private[zorder] object PruneCause {
   case object Top extends PruneCause("top-k")
 }
 
+/** Says why there are no statistics. */
+private[explain] trait MissingStatistics {
+
+  /** Of a column, in any file. */
+  def ofColumn(sql: String): String
+
+  /** That answer a part of a filter, whose columns are not what the statistics have under their names. */
+  def ofPart(text: String): String
+
+  /** Of a column, in this file. */
+  def why(column: IndexedColumn, file: DataFile): String
+}
+
+/** What a format keeps no bounds of, or none that we count on. */
+private[explain] object MissingInFormat extends MissingStatistics {
+
+  override def ofColumn(sql: String): String = s"no bounds of the column are used: $sql"
+
+  override def ofPart(text: String): String = s"no bounds of its column are used: $text"
+
+  override def why(column: IndexedColumn, file: DataFile): String =
+    "the format keeps no bounds, or some that may be cut off"
+}
+
 /** Why the index has nothing of a column of a file: it keeps no reasons, so the footer is looked at once more. */
-final private[explain] class MissingStatistics(session: ClassicSession) {
+final private[explain] class MissingInIndex(session: ClassicSession) extends MissingStatistics {
   private val same = session.sessionState.conf.resolver
 
-  def why(column: IndexedColumn, file: DataFile): String =
+  override def ofColumn(sql: String): String = s"column is not in the index: $sql"
+
+  override def ofPart(text: String): String = s"column has a default: $text"
+
+  override def why(column: IndexedColumn, file: DataFile): String =
     if (column.expression.isDefined)
       "a file that cannot be read, or dates and times without bounds, such as INT96"
     else

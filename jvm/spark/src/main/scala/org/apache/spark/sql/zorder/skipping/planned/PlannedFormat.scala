@@ -76,7 +76,7 @@ object PlannedFormats extends Logging {
   def explained(scan: Scan): Option[NarrowedCounts] = asked(scan)(_.explained(scan))
 
   /** The format that carries a scan in this class, if it is one whose list may be narrowed. */
-  def carriedBy(carrier: AnyRef): Option[FormatDescriptor] =
+  private[zorder] def carriedBy(carrier: AnyRef): Option[FormatDescriptor] =
     FormatDescriptor.all.find(_.plannedScans.exists(_.carriers(carrier.getClass.getName)))
 
   /** A query must not fail for what was meant to make it faster. */
