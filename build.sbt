@@ -109,8 +109,8 @@ def selected(id: String, without: String*): Seq[Setting[_]] = {
  */
 def inSeveralJvms(line: SparkLine): Setting[_] = Test / testGrouping := {
   val options = (Test / forkOptions).value
-  val delta = """.*\.table\.delta\..*""".r
-  val formats = """.*\.table\.(iceberg|hudi)\..*""".r
+  val delta = """.*\.(?:table\.delta\.|skipping\.Delta).*""".r
+  val formats = """.*\.(?:table\.(iceberg|hudi)\.|skipping\.Iceberg).*""".r
   val reading = """.*\.zorder\.(skipping|insight|querylog|clustering\.sort|expr)\..*""".r
   val running = """.*\.zorder\.clustering\..*""".r
   def group(test: TestDefinition): String = test.name match {

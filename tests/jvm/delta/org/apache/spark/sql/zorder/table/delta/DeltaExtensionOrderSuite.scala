@@ -21,4 +21,14 @@ class DeltaExtensionOrderSuite extends AnyFunSuite with DeltaFixture {
       assert(read(path).count() === 20000)
     }
   }
+
+  test("queries have the list that Delta plans, and EXPLAIN says why no file of it is left out") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      delta(path, 2000)
+      val rows = spark.sql(s"ZORDER EXPLAIN SELECT * FROM delta.`$path` ORDER BY id DESC LIMIT 5").collect()
+      assert(rows.length === 1 && rows.head.getAs[Long]("kept") === 6)
+      assert(rows.head.getAs[String]("reason").contains("if spark.sql.extensions has ours before that of Delta"))
+    }
+  }
 }

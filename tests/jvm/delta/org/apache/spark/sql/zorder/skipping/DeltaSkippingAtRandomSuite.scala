@@ -1,0 +1,142 @@
+package org.apache.spark.sql.zorder.skipping
+
+import java.nio.file.Path
+
+import scala.collection.mutable
+import scala.util.Random
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.DataFrame
+import sparkzorder.LongTest
+
+/**
+ * Queries of Delta tables at random, with deleted rows, files without bounds, partitions and renamed columns: a list that
+ * is narrowed gives the answer of the whole one. Says of each kind of predicate how many queries it took files from: one
+ * that took none was not tested.
+ */
+class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
+
+  private val kinds = Seq("ORDER BY ... LIMIT", "list", "function", "join")
+
+  test("queries at random: first rows, lists, functions and joins")(atRandom(seeds = 0 until 1, queries = 40))
+
+  test("300 queries at random: first rows, lists, functions and joins", LongTest)(
+    atRandom(seeds = 1 until 6, queries = 60))
+
+  private def atRandom(seeds: Seq[Int], queries: Int): Unit = {
+    val asked, narrowed = mutable.Map.empty[String, Int].withDefaultValue(0)
+    for (seed <- seeds) withTempDir { dir =>
+      val random = new Random(12000L + seed)
+      quick {
+        val tables = made(random, dir)
+        (0 until queries).foreach { n =>
+          val kind = kinds(n % kinds.length)
+          asked(kind) += 1
+          if (takesFiles(kind, pick(random, tables), query(random, kind))) narrowed(kind) += 1
+        }
+      }
+    }
+    kinds.foreach(k => info(s"$k: narrowed ${narrowed(k)} of ${asked(k)}"))
+    kinds.foreach(k => assert(narrowed(k) > 0, k))
+  }
+
+  private def pick[A](random: Random, all: Seq[A]): A = all(random.nextInt(all.length))
+
+  private def rows(random: Random, from: Long, files: Int): DataFrame = {
+    val start = random.nextInt(50)
+    spark.range(from, from + files * 6L, 1, files).selectExpr(
+      "id",
+      s"if(hash(id, $start) % 7 = 0, null, cast(id div 4 + $start as int)) i",
+      "cast(id div 6 * 10 as decimal(20, 2)) n",
+      s"timestamp_micros(1700000000000000 + (id div 6) * 40000000000 + hash(id, $start) % 2000) t",
+      "date_add(date'2023-11-15', cast(id div 12 as int)) d",
+      "case when id % 5 = 0 then null when id % 11 = 3 then cast(concat(X'61', unhex('FF')) as string) " +
+        "when id % 13 = 5 then repeat('z', 40) " +
+        "else concat(char(cast(65 + id div 6 + 32 * (id % 2) as int)), id % 3) end s",
+      "id div 12 % 3 part",
+      "if(id % 10 = 3, double('NaN'), cast(id as double)) x")
+  }
+
+  /** One table with deleted rows and a renamed column, and one in partitions, both with a file without bounds. */
+  private def made(random: Random, dir: Path): Seq[Path] = {
+    val (mapped, parted) = (dir.resolve("mapped"), dir.resolve("parted"))
+    saved(
+      rows(random, 0, 12).withColumnRenamed("i", "old"),
+      mapped,
+      "enableDeletionVectors" -> "true",
+      "columnMapping.mode" -> "name")
+    on(mapped, "ALTER TABLE <t> RENAME COLUMN old TO i")
+    on(mapped, s"DELETE FROM <t> WHERE hash(id, ${random.nextInt(99)}) % 3 = 0")
+    rows(random, 0, 12).write.format("delta").partitionBy("part").save(parted.toString)
+    Seq(mapped, parted).foreach { path =>
+      withConf("spark.databricks.delta.stats.collect" -> "false")(append(rows(random, 72, 1), path))
+    }
+    on(mapped, "DELETE FROM <t> WHERE id % 7 = 2")
+    spark.range(0, 4, 1, 1).selectExpr(
+      s"id * ${1 + random.nextInt(20)} id",
+      "cast(id * 5 as int) i").coalesce(1).write.parquet(dir.resolve("keys").toString)
+    spark.read.parquet(dir.resolve("keys").toString).createOrReplaceTempView("few_keys")
+    Seq(mapped, parted)
+  }
+
+  private def append(df: DataFrame, path: Path): Unit =
+    df.write.format("delta").mode("append").save(path.toString)
+
+  /** A query whose answer does not depend on the order of rows. */
+  private def query(random: Random, kind: String): String = {
+    def condition: String = pick(
+      random,
+      Seq("id < 40", "id >= 30", "part = 1", "part < 2 AND id > 5", "i IS NOT NULL", "s < 'E'", "x > 3"))
+    def some: String = if (random.nextBoolean()) s" AND $condition" else ""
+    kind match {
+      case "ORDER BY ... LIMIT" =>
+        val column = pick(random, Seq("id", "i", "n", "t", "d", "s", "x"))
+        val order = pick(random, Seq("ASC", "DESC")) + pick(random, Seq("", " NULLS FIRST", " NULLS LAST"))
+        val offset = if (random.nextInt(3) == 0) s" OFFSET ${random.nextInt(5)}" else ""
+        val shown = if (column == "s") "hex(s)" else column
+        s"SELECT $shown FROM (SELECT $column FROM <t> WHERE true$some ORDER BY $column $order " +
+          s"LIMIT ${1 + random.nextInt(14)}$offset)"
+      case "list" =>
+        val (column, value) = pick(
+          random,
+          Seq[(String, () => String)](
+            "id" -> (() => s"${random.nextInt(90)}"),
+            "i" -> (() => s"${random.nextInt(70)}"),
+            "n" -> (() => s"${random.nextInt(12) * 10}.00"),
+            "d" -> (() => s"date_add(date'2023-11-15', ${random.nextInt(7)})"),
+            "s" -> (() => s"'${('A' + random.nextInt(14)).toChar}${random.nextInt(3)}'")
+          ))
+        val values = Seq.fill(2 + random.nextInt(14))(value()).mkString(", ")
+        s"SELECT id, i FROM <t> WHERE $column ${pick(random, Seq("IN", "IN", "NOT IN"))} ($values)$some"
+      case "function" =>
+        val day = s"2023-11-${15 + random.nextInt(6)}"
+        val test = pick(
+          random,
+          Seq(
+            s"to_date(t) = date'$day'",
+            s"date_trunc('DAY', t) = timestamp'$day 00:00:00'",
+            s"cast(d as timestamp) < timestamp'$day 00:00:00'",
+            s"cast(d as string) LIKE '$day%'",
+            s"cast(i as double) = ${random.nextInt(60)}.0"))
+        s"SELECT id, i FROM <t> WHERE $test$some"
+      case _ =>
+        val column = pick(random, Seq("id", "i"))
+        val join = pick(random, Seq("JOIN", "JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "LEFT JOIN"))
+        s"SELECT t.id, t.i FROM <t> t $join few_keys k ON t.$column = k.$column WHERE true"
+    }
+  }
+
+  /** Whether the query opens fewer files than Delta plans; its rows must be the same. */
+  private def takesFiles(kind: String, path: Path, text: String): Boolean = {
+    def run: (Seq[String], Long) = {
+      val df = on(path, text)
+      val found = df.collect().map(_.toString).toSeq
+      (if (kind.startsWith("ORDER")) found else found.sorted) -> opened(df)
+    }
+    val (expected, all) = withoutSkipping(run)
+    val (rows, some) = run
+    assert(rows === expected, text)
+    some < all
+  }
+}
