@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.skipping.planned
 
+import java.util.UUID
 import java.util.concurrent.{Callable, Executors}
 
 import scala.collection.JavaConverters._
@@ -13,6 +14,7 @@ import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.skipping.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skipping.index.{FileColumn, IndexedColumn, StatisticsIndex}
+import sparkzorder.curve.NormalizedValue
 import sparkzorder.mark.SameOnAllLines
 
 /** What is read of a snapshot's bounds, and when, and what becomes of bounds that are missing. */
@@ -29,14 +31,13 @@ class SnapshotStatisticsSuite extends AnyFunSuite {
     override def read(asked: IndexedSeq[IndexedColumn]): IndexedSeq[FileBounds] = {
       synchronized { reads += asked.map(_.sql) }
       files(0 until 3).map { f =>
-        FileBounds(s"f$f", 7L, 0L, rows = 100L, asked.map(c => Source.bounds(c.sql, f)))
+        FileBounds(s"f$f", 7L, 0L, 100L, asked.map(c => Source.bounds(c.sql, f)))
       }.toIndexedSeq
     }
   }
 
   private object Source {
-    private val normalize: Any => sparkzorder.curve.NormalizedValue =
-      Normalization.of(LongType).get.normalize
+    private val normalize: Any => NormalizedValue = Normalization.of(LongType).get.normalize
 
     def bounds(column: String, file: Int): FileColumn = {
       val (low, high) = (10L * file, 10L * file + 9)
@@ -155,16 +156,13 @@ class SnapshotStatisticsSuite extends AnyFunSuite {
       val answers = threads.invokeAll(questions.asJava).asScala.map(_.get)
       assert(answers.toSet === Set(Set("f1")))
       assert(source.reads.flatten.sorted.toSeq === Seq("a", "b", "c"))
-    } finally {
-      threads.shutdownNow()
-      ()
-    }
+    } finally threads.shutdown()
   }
 
   test("snapshots are kept apart, and go when there is no room for them") {
     val session = new SQLConf
     val source = new Source
-    val table = s"snapshot-statistics-${java.util.UUID.randomUUID()}"
+    val table = s"snapshot-statistics-${UUID.randomUUID()}"
     def of(snapshot: String): SnapshotStatistics = SnapshotStatistics.of(
       SnapshotStatistics.Key(table, snapshot, caseSensitive = false),
       source.columns,
