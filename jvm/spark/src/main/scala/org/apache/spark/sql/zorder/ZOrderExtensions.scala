@@ -7,6 +7,7 @@ import org.apache.spark.sql.zorder.build.StartCheck
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
 import org.apache.spark.sql.zorder.skipping.SkippingRule
 import org.apache.spark.sql.zorder.skipping.join.JoinKeysRule
+import org.apache.spark.sql.zorder.skipping.planned.PlannedScanStrategy
 import org.apache.spark.sql.zorder.clustering.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
@@ -39,6 +40,7 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
     part(SessionKeys.injectSkipping) {
       extensions.injectPreCBORule(SkippingRule(_))
       extensions.injectRuntimeOptimizerRule(_ => JoinKeysRule)
+      extensions.injectPlannerStrategy(_ => PlannedScanStrategy)
     }
     part(SessionKeys.injectParser) {
       extensions.injectParser((session, delegate) => ZOrderParser.over(session, delegate))

@@ -11,6 +11,7 @@ import org.apache.spark.sql.zorder.clustering.plan.DataFrameFiles
 import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.SkippingRule
+import org.apache.spark.sql.zorder.skipping.planned.PlannedScanStrategy
 import org.apache.spark.sql.zorder.insight.explain.ExplainQuery
 import org.apache.spark.sql.zorder.clustering.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
@@ -36,8 +37,9 @@ object PythonBridge {
       state.tableFunctionRegistry.createOrReplaceTempFunction(f.name, f.build(_), "scala_udf")
     }
     val experimental = session.experimental
-    if (!experimental.extraStrategies.contains(ZOrderSortStrategy))
-      experimental.extraStrategies = experimental.extraStrategies :+ ZOrderSortStrategy
+    Seq(ZOrderSortStrategy, PlannedScanStrategy).filterNot(experimental.extraStrategies.contains).foreach { s =>
+      experimental.extraStrategies = experimental.extraStrategies :+ s
+    }
     if (!experimental.extraOptimizations.exists(_.isInstanceOf[SkippingRule]))
       experimental.extraOptimizations =
         experimental.extraOptimizations ++ Seq(ExchangeGuard(session), SkippingRule(session))

@@ -2,6 +2,7 @@ package org.apache.spark.sql.zorder.skipping.topk
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.zorder.skipping.marker.{AlwaysTrue, TopRows}
 import org.apache.spark.sql.zorder.skipping.scan.PruningScan
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
@@ -58,6 +59,7 @@ object TopRowsRule extends PredicateHelper {
       if (parts.exists(_.isInstanceOf[TopRows])) None
       else
         below(plan)(marked(_, order, column, rows, conditions ++ parts.filterNot(_.isInstanceOf[AlwaysTrue])))
+          .map(nextToScan)
     case PruningScan(scan) if scan.readsAllListed && conditions.forall(settled) =>
       val partitioning = scan.partitionColumns
       // a condition on partition columns alone is applied to the listing, in full
@@ -66,5 +68,15 @@ object TopRowsRule extends PredicateHelper {
       // Spark would not show the scan a predicate on a partition column
       if (top.references.exists(partitioning.contains)) None else Some(Filter(top, plan))
     case _ => None
+  }
+
+  /**
+   * Spark shows a scan of DataSource V2 the filter next to it and no other: one of our own there would keep the query's
+   * filters from the format. A file source is shown all of them.
+   */
+  private def nextToScan(plan: LogicalPlan): LogicalPlan = plan match {
+    case Filter(condition, Filter(top: TopRows, leaf: LeafNode)) if !leaf.isInstanceOf[LogicalRelation] =>
+      Filter(And(condition, top), leaf)
+    case other => other
   }
 }
