@@ -110,7 +110,7 @@ object LoadedIndexes extends Logging {
  * @param forget
  *   is told whose index must go
  */
-final private[scan] class IndexMemory[K](forget: K => Unit) {
+final private[skipping] class IndexMemory[K](forget: K => Unit) {
   // the one that was asked for longest ago comes first
   private val held = new java.util.LinkedHashMap[K, Account](16, 0.75f, true)
   private var limit = Long.MaxValue
