@@ -72,7 +72,6 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
     Seq(mapped, parted).foreach { path =>
       withConf("spark.databricks.delta.stats.collect" -> "false")(append(rows(random, 72, 1), path))
     }
-    on(mapped, "DELETE FROM <t> WHERE id % 7 = 2")
     spark.range(0, 4, 1, 1).selectExpr(
       s"id * ${1 + random.nextInt(20)} id",
       "cast(id * 5 as int) i").coalesce(1).write.parquet(dir.resolve("keys").toString)

@@ -1,8 +1,5 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
-import org.apache.iceberg.FileFormat
-import org.apache.iceberg.data.{GenericFileWriterFactory, GenericRecord}
-import org.apache.iceberg.encryption.EncryptedFiles
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -69,26 +66,6 @@ class IcebergDeletesSuite extends AnyFunSuite with IcebergFixture {
       if (tasks(t).length == 4) assert(status(cluster(t, "a, b", "")) == "DONE")
       assert(tasks(t).length == 3 && spark.table(t).count() == 3500 - gone.length)
     }
-
-  /** Commits an equality delete of all rows with these values of `b`, as other engines do. */
-  private def deleteEqual(t: String, values: Int*): Unit = {
-    val table = load(t)
-    val schema = table.schema.select("b")
-    val factory = new GenericFileWriterFactory.Builder(table).equalityFieldIds(
-      Array(schema.findField("b").fieldId)).equalityDeleteRowSchema(schema)
-      .deleteFileFormat(FileFormat.PARQUET).build()
-    val out = EncryptedFiles.plainAsEncryptedOutput(
-      table.io.newOutputFile(s"${table.location}/data/equality-delete-${values.mkString("-")}.parquet"))
-    val writer = factory.newEqualityDeleteWriter(out, table.spec, null)
-    val record = GenericRecord.create(schema)
-    values.foreach { b =>
-      record.setField("b", b)
-      writer.write(record)
-    }
-    writer.close()
-    table.newRowDelta().addDeletes(writer.toDeleteFile).commit()
-    sql(s"REFRESH TABLE $t")
-  }
 
   test("equality deletes, as other engines write them", SameOnAllLines) {
     val t = filled("equality", 2)

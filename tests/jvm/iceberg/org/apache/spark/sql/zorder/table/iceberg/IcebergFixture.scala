@@ -4,7 +4,9 @@ import java.nio.file.{Files, Path => JPath}
 
 import scala.collection.JavaConverters._
 
-import org.apache.iceberg.{FileScanTask, Table}
+import org.apache.iceberg.{FileFormat, FileScanTask, Table}
+import org.apache.iceberg.data.{GenericFileWriterFactory, GenericRecord}
+import org.apache.iceberg.encryption.EncryptedFiles
 import org.apache.iceberg.spark.Spark3Util
 import org.scalatest.{BeforeAndAfterAll, BeforeAndAfterEach, TestSuite}
 
@@ -14,7 +16,7 @@ import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import org.apache.spark.util.Utils
 
 /** A session with Iceberg's extension, a Hadoop catalog `ice` and Iceberg's session catalog, in temp folders. */
-private[iceberg] trait IcebergFixture
+private[zorder] trait IcebergFixture
     extends UncompiledQueries
     with BeforeAndAfterAll
     with BeforeAndAfterEach {
@@ -106,4 +108,24 @@ private[iceberg] trait IcebergFixture
 
   protected def lastSummary(table: String): Map[String, String] =
     load(table).currentSnapshot.summary.asScala.toMap
+
+  /** Commits an equality delete of all rows with these values of `b`, as other engines do. */
+  protected def deleteEqual(t: String, values: Int*): Unit = {
+    val table = load(t)
+    val schema = table.schema.select("b")
+    val factory = new GenericFileWriterFactory.Builder(table).equalityFieldIds(
+      Array(schema.findField("b").fieldId)).equalityDeleteRowSchema(schema)
+      .deleteFileFormat(FileFormat.PARQUET).build()
+    val out = EncryptedFiles.plainAsEncryptedOutput(
+      table.io.newOutputFile(s"${table.location}/data/equality-delete-${values.mkString("-")}.parquet"))
+    val writer = factory.newEqualityDeleteWriter(out, table.spec, null)
+    val record = GenericRecord.create(schema)
+    values.foreach { b =>
+      record.setField("b", b)
+      writer.write(record)
+    }
+    writer.close()
+    table.newRowDelta().addDeletes(writer.toDeleteFile).commit()
+    sql(s"REFRESH TABLE $t")
+  }
 }

@@ -54,8 +54,8 @@ object SessionKeys {
     .intConf("number", 1, 10000000).createWithDefault(10000)
 
   val SkippingEnabled: Setting[Boolean] = Setting.build("spark.zorder.skipping.enabled")
-    .doc(
-      "Whether queries of plain Parquet tables that have a statistics index (ZORDER INDEX) skip files by it.")
+    .doc("Whether queries skip files by the statistics index of a plain Parquet table (ZORDER INDEX), and more files " +
+      "of Delta and Iceberg tables than these formats do.")
     .booleanConf.createWithDefault(true)
 
   val IndexLocation: Setting[String] = Setting.build("spark.zorder.index.location")
@@ -64,8 +64,9 @@ object SessionKeys {
     .stringConf("directory").createWithDefault("")
 
   val SkippingMaxMemory: Setting[Long] = Setting.build("spark.zorder.skipping.maxMemory")
-    .doc("Memory of the driver that the indexes of all tables may take. Where it does not suffice, the tables that " +
-      "queries asked for longest ago go first; a column that does not fit is not loaded, and skips no files.")
+    .doc("Memory of the driver that the indexes of all tables, and bounds of files from the metadata of formats, may " +
+      "take. Where it does not suffice, the tables that queries asked for longest ago go first; a column that does not " +
+      "fit is not loaded, and skips no files.")
     .bytesConf.createWithDefaultString("1g")
 
   /** Switches for each part of the extension; read once, when a session is made. */

@@ -1,0 +1,352 @@
+package org.apache.spark.sql.zorder.skipping
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.{FileScanTask, ScanTask, ScanTaskGroup}
+import org.apache.iceberg.expressions.Literal
+import org.apache.iceberg.types.Types
+import org.scalatest.TestSuite
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
+import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
+import org.apache.spark.sql.zorder.skipping.planned.{NarrowedCounts, PlannedFormats}
+import org.apache.spark.sql.zorder.table.iceberg.IcebergFixture
+import sparkzorder.LongTest
+import sparkzorder.SameOnAllLines
+
+/** Iceberg tables in the order of their ids, and queries of them, in which `<t>` stands for the table. */
+private[skipping] trait NarrowedIcebergTables extends IcebergFixture with SkippedScans { this: TestSuite =>
+
+  protected val columns: String =
+    "id BIGINT, n BIGINT, g INT, b INT, s STRING, url STRING, ts TIMESTAMP, d DECIMAL(25, 3), f DOUBLE"
+
+  /** A table of so many files of a thousand ids each. */
+  protected def numbered(name: String, files: Int, more: String = ""): String = {
+    val t = create(name, columns, more)
+    append(t, 0, files)
+    t
+  }
+
+  protected def append(table: String, from: Long, files: Int): Unit =
+    spark.range(from, from + files * 1000L, 1, files).selectExpr(
+      "id",
+      "if(id < 1500, null, id) AS n",
+      "int(hash(id)) AS g",
+      "int(id % 97) AS b",
+      "lpad(string(id), 8, '0') AS s",
+      "concat(repeat('x', 20), lpad(string(id), 8, '0')) AS url",
+      "timestamp_seconds(id * 3600) AS ts",
+      "cast(id AS DECIMAL(25, 3)) AS d",
+      "cast(id AS DOUBLE) AS f").writeTo(table).option("distribution-mode", "none").append()
+
+  protected def on(table: String, query: String): DataFrame = sql(query.replace("<t>", table))
+
+  /** Each query opens so many files, and has the answer of a session that skips nothing. */
+  protected def check(table: String, queries: (String, Int)*): Unit =
+    queries.foreach { case (query, files) => assert(opens(on(table, query)) === files, query) }
+
+  protected def scans(df: DataFrame): Seq[BatchScanExec] =
+    collectWithSubqueries(df.queryExecution.executedPlan) { case s: BatchScanExec => s }
+
+  override protected def opened(df: DataFrame): Long = scans(df).map(files(_).size.toLong).sum
+
+  /** The data files of a scan's tasks. */
+  private def files(scan: BatchScanExec): Set[String] = scan.inputPartitions.flatMap { p =>
+    val group = p.getClass.getDeclaredMethod("taskGroup")
+    group.setAccessible(true)
+    group.invoke(p).asInstanceOf[ScanTaskGroup[ScanTask]].tasks.asScala
+      .collect { case t: FileScanTask => t.file.location }
+  }.toSet
+
+  protected def withoutSkipping[T](body: => T): T =
+    withConf("spark.zorder.skipping.enabled" -> "false")(body)
+
+  protected def listed(from: Int, count: Int): String = (from until from + count).mkString(", ")
+}
+
+/** Queries of Iceberg tables open fewer files than Iceberg plans, by the bounds in its manifests. */
+class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
+
+  private lazy val t = numbered("numbered", 8)
+
+  private def merging(version: Int, granularity: String = "file"): String =
+    s"TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = 'merge-on-read', " +
+      s"'write.delete.granularity' = '$granularity')"
+
+  test("the first rows of an order are in few files") {
+    quick(check(
+      t,
+      "SELECT * FROM <t> ORDER BY id LIMIT 10" -> 1,
+      "SELECT * FROM <t> ORDER BY id DESC LIMIT 10" -> 1,
+      "SELECT * FROM <t> ORDER BY ID LIMIT 1000" -> 1,
+      "SELECT * FROM <t> ORDER BY id LIMIT 1001" -> 2,
+      "SELECT * FROM <t> ORDER BY id LIMIT 10 OFFSET 995" -> 2,
+      "SELECT x + 1 y FROM (SELECT id AS x, ts AS at FROM <t>) ORDER BY at DESC LIMIT 10" -> 1,
+      "SELECT id FROM <t> ORDER BY s DESC LIMIT 10" -> 1,
+      "SELECT id FROM <t> ORDER BY d LIMIT 10" -> 1,
+      "SELECT n FROM <t> ORDER BY n LIMIT 10" -> 2,
+      "SELECT n FROM <t> ORDER BY n NULLS LAST LIMIT 10" -> 1,
+      "SELECT n FROM <t> ORDER BY n NULLS LAST LIMIT 501" -> 2,
+      "SELECT n FROM <t> ORDER BY n DESC LIMIT 10" -> 1,
+      "SELECT n FROM <t> ORDER BY n DESC NULLS FIRST LIMIT 1100" -> 3,
+      "SELECT * FROM <t> WHERE id >= 3000 ORDER BY id LIMIT 5" -> 1,
+      "SELECT * FROM <t> WHERE id BETWEEN 2000 AND 4999 ORDER BY ts DESC LIMIT 5" -> 1,
+      // what is true for some rows of a file counts for nothing
+      "SELECT * FROM <t> WHERE b = 3 ORDER BY id LIMIT 5" -> 8,
+      "SELECT * FROM <t> ORDER BY abs(id) LIMIT 5" -> 8,
+      "SELECT * FROM <t> ORDER BY id LIMIT 100000" -> 8))
+    // with generated code, too
+    check(t, "SELECT * FROM <t> ORDER BY ts LIMIT 10" -> 1)
+  }
+
+  test("bounds that are no ends of all values in Spark's order narrow nothing", SameOnAllLines) {
+    quick(check(
+      t,
+      "SELECT id FROM <t> ORDER BY f DESC LIMIT 5" -> 8,
+      // cut after sixteen characters
+      "SELECT id FROM <t> ORDER BY url LIMIT 5" -> 8))
+  }
+
+  test("long lists of values, and functions of columns") {
+    val values = s"${listed(2000, 150)}, ${listed(5000, 150)}"
+    quick(check(
+      t,
+      s"SELECT id FROM <t> WHERE id IN ($values)" -> 2,
+      s"SELECT id FROM <t> WHERE id IN ($values) AND id > 3000" -> 1,
+      s"SELECT id FROM <t> WHERE id IN ($values) OR b = 1" -> 8,
+      "SELECT id FROM <t> WHERE CAST(ts AS DATE) = DATE'1970-02-01'" -> 1,
+      // no file at all
+      s"SELECT id FROM <t> WHERE id IN (${listed(90000, 300)})" -> 0))
+  }
+
+  test("EXPLAIN learns what has become of a scan") {
+    def counts(query: String) = scans(on(t, query)).flatMap(s => PlannedFormats.explained(s.scan))
+    assert(counts("SELECT * FROM <t> ORDER BY id LIMIT 5") ===
+      Seq(NarrowedCounts(8, 1, Seq("zorder_top_rows(id ASC NULLS FIRST, 5)"))))
+    assert(counts("SELECT * FROM <t> WHERE b = 1") === Seq(NarrowedCounts(8, 8, Nil)))
+    assert(counts("SELECT * FROM <t>.files") === Nil)
+  }
+
+  for (version <- 2 to 3)
+    test(s"rows that are deleted do not count: position deletes, version $version") {
+      val deleted = numbered(s"deleted_$version", 4, merging(version))
+      on(deleted, "DELETE FROM <t> WHERE id < 1000 AND id % 10 <> 3")
+      assert(tasks(deleted).map(_.deletes.size).sum === 1)
+      quick(check(
+        deleted,
+        "SELECT * FROM <t> ORDER BY id LIMIT 100" -> 1,
+        "SELECT * FROM <t> ORDER BY id LIMIT 101" -> 2,
+        "SELECT * FROM <t> ORDER BY id DESC LIMIT 1000" -> 1))
+      // deletes of one more snapshot
+      on(deleted, "DELETE FROM <t> WHERE id < 1000 AND id <> 3")
+      quick(check(
+        deleted,
+        "SELECT * FROM <t> ORDER BY id LIMIT 1" -> 1,
+        "SELECT * FROM <t> ORDER BY id LIMIT 2" -> 2))
+    }
+
+  test("rows that are deleted do not count: deletes of several files, and of values", SameOnAllLines) {
+    val several = numbered("several", 4, merging(2, granularity = "partition"))
+    quick {
+      on(several, "DELETE FROM <t> WHERE id % 1000 >= 10")
+      assert(tasks(several).flatMap(_.deletes.asScala.map(_.location)).distinct.length === 1)
+      check(several, "SELECT * FROM <t> ORDER BY id LIMIT 30" -> 4)
+    }
+    val equal = numbered("equal", 4, merging(2))
+    deleteEqual(equal, 5, 50)
+    quick(check(equal, "SELECT * FROM <t> ORDER BY id LIMIT 30" -> 4))
+    // newer than the delete
+    append(equal, 4000, 1)
+    quick(check(
+      equal,
+      "SELECT * FROM <t> ORDER BY id DESC LIMIT 30" -> 1,
+      "SELECT * FROM <t> ORDER BY id LIMIT 30" -> 5))
+  }
+
+  test("time travel and branches") {
+    val travelled = numbered("travelled", 4)
+    val old = load(travelled).currentSnapshot.snapshotId
+    on(travelled, "ALTER TABLE <t> CREATE BRANCH side")
+    append(travelled, 4000, 2)
+    append(s"$travelled.branch_side", 9000, 1)
+    val newest = "SELECT id FROM <t> ORDER BY id DESC LIMIT 1"
+    def greatest(query: String): Long = on(travelled, query).head().getLong(0)
+    quick {
+      val versions = Seq(
+        newest -> 5999L,
+        s"SELECT id FROM <t> VERSION AS OF $old ORDER BY id DESC LIMIT 1" -> 3999L,
+        "SELECT id FROM <t> VERSION AS OF 'side' ORDER BY id DESC LIMIT 1" -> 9999L,
+        "SELECT id FROM <t>.branch_side ORDER BY id DESC LIMIT 1" -> 9999L)
+      versions.foreach { case (query, id) =>
+        check(travelled, query -> 1)
+        assert(greatest(query) === id, query)
+      }
+      on(travelled, s"CALL ice.system.rollback_to_snapshot('${travelled.stripPrefix("ice.")}', $old)")
+      check(travelled, newest -> 1)
+      assert(greatest(newest) === 3999L)
+    }
+  }
+
+  test("a broadcast join opens the files of its keys") {
+    val small = create("small", "id BIGINT, kind STRING")
+    spark.range(1).selectExpr("explode(array(2001L, 2002L, 5005L)) AS id", "'x' AS kind").writeTo(small).append()
+    quick {
+      check(
+        t,
+        s"SELECT t.* FROM <t> t JOIN $small s ON t.id = s.id" -> 3,
+        s"SELECT t.* FROM <t> t JOIN $small s ON t.n = s.id WHERE kind = 'x'" -> 3,
+        s"SELECT * FROM <t> WHERE id IN (SELECT id FROM $small)" -> 3,
+        s"SELECT * FROM <t> t LEFT JOIN $small s ON t.id = s.id" -> 9)
+      // the two scans of the table are equal at first
+      same(t, s"SELECT a.id FROM <t> a JOIN <t> b ON a.id = b.id JOIN $small s ON a.id = s.id")
+    }
+  }
+
+  private def same(table: String, queries: String*): Unit = queries.foreach { query =>
+    val rows = on(table, query).collect().map(_.toString).sorted.toSeq
+    assert(withoutSkipping(on(table, query).collect().map(_.toString).sorted.toSeq) === rows, query)
+  }
+
+  private def reused(query: String): (Int, Seq[String]) = {
+    val df = on(t, query)
+    val rows = df.collect().map(_.toString).toSeq
+    collectWithSubqueries(df.queryExecution.executedPlan) { case r: ReusedExchangeExec => r }.length -> rows
+  }
+
+  test("exchanges are reused as before, and scans that are narrowed in two ways stay two") {
+    val (second, fifth) = (listed(2000, 300), listed(5000, 300))
+    def joined(left: String, right: String) =
+      s"WITH x AS (SELECT id, b FROM <t>) SELECT count(*), sum(l.id), sum(r.id) " +
+        s"FROM (SELECT * FROM x WHERE id IN ($left)) l JOIN (SELECT * FROM x WHERE id IN ($right)) r ON l.b = r.b"
+    withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1")(quick {
+      check(t, joined(second, fifth) -> 2)
+      val query = joined(second, second)
+      assert(reused(query) === withoutSkipping(reused(query)))
+      check(
+        t,
+        "SELECT * FROM (SELECT id FROM <t> ORDER BY id LIMIT 3) UNION ALL " +
+          "SELECT * FROM (SELECT id FROM <t> ORDER BY id DESC LIMIT 3)" -> 2)
+      same(
+        t,
+        s"SELECT (SELECT sum(id) FROM <t> WHERE id IN ($second)), (SELECT sum(id) FROM <t> WHERE id IN ($fifth))",
+        "SELECT (SELECT max(id) FROM (SELECT id FROM <t> ORDER BY id LIMIT 5)), " +
+          "(SELECT max(id) FROM (SELECT id FROM <t> ORDER BY id DESC LIMIT 5)), (SELECT max(id) FROM <t>)",
+        "SELECT l.id FROM (SELECT id, b FROM <t> ORDER BY id LIMIT 100) l JOIN " +
+          "(SELECT id, b FROM <t> ORDER BY id DESC LIMIT 100) r ON l.b = r.b")
+    })
+  }
+
+  for (mode <- Seq("copy-on-write", "merge-on-read"); version <- 2 to 3)
+    test(
+      s"DELETE, UPDATE and MERGE read what they write: $mode, version $version",
+      LongTest.unless((mode == "copy-on-write") == (version == 3)): _*) {
+      val properties = Seq("delete", "update", "merge").map(w => s"'write.$w.mode' = '$mode'")
+      val more = s"TBLPROPERTIES ('format-version' = '$version', ${properties.mkString(", ")})"
+      def changed(name: String): Seq[String] = quick {
+        val made = numbered(s"${name}_${mode.replace("-", "_")}_$version", 8, more)
+        Seq(
+          "DELETE FROM <t> WHERE id IN (5, 6005)",
+          s"DELETE FROM <t> WHERE id IN (${listed(2000, 300)}) AND b > 3",
+          "DELETE FROM <t> WHERE CAST(ts AS DATE) = DATE'1970-02-01' AND b <> 4",
+          "DELETE FROM <t> WHERE id IN (SELECT id FROM <t> ORDER BY id LIMIT 2)",
+          "UPDATE <t> SET g = -1 WHERE id IN (7, 6007)",
+          s"UPDATE <t> SET g = -2 WHERE id IN (${listed(4900, 300)})",
+          "UPDATE <t> SET g = -3 WHERE id = (SELECT max(id) FROM (SELECT id FROM <t> ORDER BY id LIMIT 9))",
+          "MERGE INTO <t> AS t USING (SELECT id FROM <t> ORDER BY id DESC LIMIT 3) s ON t.id = s.id + 1 " +
+            "WHEN MATCHED THEN UPDATE SET g = -4 WHEN NOT MATCHED THEN INSERT (id, n, g, b, s, url, ts, d, f) " +
+            "VALUES (s.id + 100000, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL)",
+          "MERGE INTO <t> AS t USING (SELECT id FROM range(3990, 4010)) s ON t.id = s.id " +
+            "WHEN MATCHED THEN DELETE"
+        ).foreach(on(made, _))
+        content(made)
+      }
+      val narrowed = changed("narrowed")
+      assert(narrowed === withoutSkipping(changed("whole")))
+      assert(narrowed.length < 8000 && narrowed.length > 7000)
+    }
+
+  test("columns that are added, renamed, widened, or have a default") {
+    val evolved = numbered("evolved", 4, "TBLPROPERTIES ('format-version' = '3')")
+    val before = load(evolved).currentSnapshot.snapshotId
+    quick {
+      on(evolved, "ALTER TABLE <t> RENAME COLUMN id TO key")
+      check(
+        evolved,
+        "SELECT key FROM <t> ORDER BY key DESC LIMIT 5" -> 1,
+        s"SELECT id FROM <t> VERSION AS OF $before ORDER BY id DESC LIMIT 5" -> 1)
+      // the name of a column that was
+      on(evolved, "ALTER TABLE <t> ADD COLUMN id BIGINT")
+      check(evolved, "SELECT id FROM <t> ORDER BY id DESC LIMIT 5" -> 4)
+      on(evolved, "ALTER TABLE <t> ALTER COLUMN b TYPE BIGINT")
+      on(
+        evolved,
+        "INSERT INTO <t> SELECT /*+ COALESCE(1) */ k, NULL, NULL, k + 5000000000, NULL, NULL, NULL, NULL, NULL, " +
+          "k + 9 FROM VALUES (-1L), (-2L) AS v(k)")
+      check(
+        evolved,
+        "SELECT b FROM <t> ORDER BY b DESC NULLS LAST LIMIT 1" -> 1,
+        "SELECT key FROM <t> ORDER BY key LIMIT 3" -> 2,
+        "SELECT id FROM <t> ORDER BY id DESC NULLS LAST LIMIT 2" -> 5,
+        "SELECT b FROM <t> ORDER BY b NULLS LAST LIMIT 5" -> 4)
+      load(evolved).updateSchema().addColumn("z", Types.IntegerType.get, Literal.of(7)).commit()
+      on(evolved, "REFRESH TABLE <t>")
+      on(
+        evolved,
+        "INSERT INTO <t> SELECT /*+ COALESCE(1) */ k, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, z " +
+          "FROM VALUES (-3L, 5), (-4L, 9) AS v(k, z)")
+      check(
+        evolved,
+        "SELECT z FROM <t> ORDER BY z DESC LIMIT 3" -> 6,
+        "SELECT z FROM <t> ORDER BY z LIMIT 3" -> 6)
+    }
+  }
+
+  test("partitions, and partitions of another kind later") {
+    val parted = create("parted", s"$columns, p INT", "PARTITIONED BY (p)")
+    def add(from: Int): Unit = sql(
+      s"INSERT INTO $parted SELECT *, int(id DIV 1000 % 2) AS p FROM $t WHERE id >= $from AND id < ${from + 4000}")
+    quick {
+      add(0)
+      on(parted, "ALTER TABLE <t> ADD PARTITION FIELD bucket(2, b)")
+      add(4000)
+      same(
+        parted,
+        "SELECT id FROM <t> WHERE p = 1 ORDER BY id LIMIT 5",
+        "SELECT id FROM <t> WHERE p = 1 ORDER BY id DESC LIMIT 5",
+        s"SELECT id FROM <t> WHERE p = 0 AND id IN (${listed(3900, 300)})",
+        "SELECT id, p FROM <t> ORDER BY p, id LIMIT 5")
+      assert(opens(on(parted, "SELECT id FROM <t> WHERE p = 1 ORDER BY id LIMIT 5")) <
+        tasks(parted).count(_.file.partition.get(0, classOf[Integer]) == 1))
+      // groups that Iceberg has reported stay
+      withConf("spark.sql.iceberg.planning.preserve-data-grouping" -> "true") {
+        check(parted, "SELECT p, id FROM <t> ORDER BY id LIMIT 5" -> tasks(parted).length)
+      }
+      val kinds = create("kinds", "p INT, kind STRING")
+      sql(s"INSERT INTO $kinds VALUES (1, 'x'), (0, 'y')")
+      // Spark prunes partitions of the scan that is narrowed
+      same(
+        parted,
+        s"SELECT t.id FROM <t> t JOIN $kinds k ON t.p = k.p WHERE kind = 'x' AND t.id IN (${listed(3900, 300)})")
+    }
+  }
+
+  test("names of columns that differ in their case", SameOnAllLines) {
+    val spelled = create("spelled", "`Id` BIGINT, `a.b` BIGINT, s STRUCT<x: BIGINT>")
+    spark.range(0, 4000, 1, 4).selectExpr("id AS `Id`", "-id AS `a.b`", "struct(id AS x) AS s").writeTo(spelled)
+      .option("distribution-mode", "none").append()
+    quick(check(
+      spelled,
+      "SELECT iD FROM <t> ORDER BY iD LIMIT 3" -> 1,
+      "SELECT * FROM <t> WHERE ID >= 1000 ORDER BY id LIMIT 3" -> 1,
+      "SELECT `A.B` FROM <t> ORDER BY `A.B` LIMIT 3" -> 1,
+      "SELECT s.x FROM <t> ORDER BY s.x LIMIT 3" -> 4))
+  }
+
+  test("a session that has switched skipping off reads all", SameOnAllLines) {
+    quick(withoutSkipping {
+      assert(opened(on(t, "SELECT * FROM <t> ORDER BY id LIMIT 5")) === 8)
+    })
+  }
+}
