@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
-import org.apache.spark.sql.zorder.skipping.planned.{NarrowedCounts, PlannedFormats}
+import org.apache.spark.sql.zorder.skipping.planned.{NarrowedCounts, ScansOfFormats}
 import org.apache.spark.sql.zorder.table.iceberg.IcebergFixture
 import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines
@@ -122,7 +122,7 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
   }
 
   test("EXPLAIN learns what has become of a scan") {
-    def counts(query: String) = scans(on(t, query)).flatMap(s => PlannedFormats.explained(s.scan))
+    def counts(query: String) = scans(on(t, query)).flatMap(s => ScansOfFormats.explained(s.scan))
     assert(counts("SELECT * FROM <t> ORDER BY id LIMIT 5") ===
       Seq(NarrowedCounts(8, 1, Seq("zorder_top_rows(id ASC NULLS FIRST, 5)"))))
     assert(counts("SELECT * FROM <t> WHERE b = 1") === Seq(NarrowedCounts(8, 8, Nil)))

@@ -23,8 +23,8 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.aggregate.AggregateRule
 import org.apache.spark.sql.zorder.skipping.index.StatisticsIndex
-import org.apache.spark.sql.zorder.skipping.planned.PlannedFormats
-import org.apache.spark.sql.zorder.skipping.scan.{LoadedIndexes, PruningScan, SkippingFileIndex}
+import org.apache.spark.sql.zorder.skipping.planned.{ScanBelow, ScansOfFormats}
+import org.apache.spark.sql.zorder.skipping.scan.{LoadedIndexes, SkippingFileIndex}
 import org.apache.spark.sql.zorder.skipping.topk.TopRowsRule
 
 /**
@@ -44,7 +44,7 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       val narrowed = ofFormats(plan)
       val isNew = narrowed.exists { case l: LogicalRelation => indexes.of(l).isDefined; case _ => false }
       // it may come to a plan again, whose scans skip already
-      if (!isNew && PruningScan.all(narrowed).isEmpty) narrowed
+      if (!isNew && ScanBelow.all(narrowed).isEmpty) narrowed
       else {
         val pruned = if (isNew) PruneFileSourcePartitions(narrowed) else narrowed
         pruned.transformUp(indexes.intoScans.orElse(AggregateRule.fromIndex).orElse(TopRowsRule.marks))
@@ -56,8 +56,8 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
    * them, when the rules for their own plans have long run.
    */
   private def ofFormats(plan: LogicalPlan): LogicalPlan =
-    plan.transformUpWithSubqueries(narrowing).transformAllExpressions {
-      case s: SubqueryExpression if PruningScan.all(s.plan).nonEmpty =>
+    ScansOfFormats.planned(session, plan).transformUpWithSubqueries(narrowing).transformAllExpressions {
+      case s: SubqueryExpression if ScanBelow.all(s.plan).nonEmpty =>
         s.withNewPlan(s.plan.transformUpWithSubqueries(TopRowsRule.marks))
     }
 
@@ -68,7 +68,7 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
   /** A scan whose list of files can be narrowed, with the index that does. */
   private object NarrowedRelation {
     def unapply(l: LogicalRelation): Option[LogicalRelation] = l.relation match {
-      case r: HadoopFsRelation => PlannedFormats.fileIndex(session, l, r)
+      case r: HadoopFsRelation => ScansOfFormats.fileIndex(session, l, r)
           .map(index => l.copy(relation = r.copy(location = index)(r.sparkSession)))
       case _ => None
     }

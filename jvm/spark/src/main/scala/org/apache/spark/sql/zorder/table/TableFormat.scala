@@ -153,6 +153,7 @@ private[zorder] object FormatDescriptor {
     plannedScans = Some(PlannedScans(
       "delta.DeltaPlannedFormat",
       Set(
+        "org.apache.spark.sql.delta.files.TahoeLogFileIndex",
         "org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex"))))
 
   val Iceberg: FormatDescriptor = FormatDescriptor(

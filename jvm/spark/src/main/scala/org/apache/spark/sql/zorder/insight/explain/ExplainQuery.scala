@@ -17,7 +17,7 @@ import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.{IndexActions, ScanIndexes}
 import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
-import org.apache.spark.sql.zorder.skipping.planned.{NarrowedFileIndex, PlannedFormats}
+import org.apache.spark.sql.zorder.skipping.planned.{NarrowedFileIndex, ScansOfFormats}
 import org.apache.spark.sql.zorder.skipping.scan.{SkippingFileIndex, SkippingUsage}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.file.DataFile
@@ -190,7 +190,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
   def explained(scan: BatchScanExec): ExplainedScan = {
     def row(considered: Option[Long], pruned: Long, reason: String): ExplainedScan =
       ExplainedScan(scan.table.name, considered, pruned, Nil, reason)
-    PlannedFormats.explained(scan.scan) match {
+    ScansOfFormats.explained(scan.scan) match {
       case None => row(None, 0, "a scan of DataSource V2, which skips by its own rules if at all")
       case Some(counts) =>
         val reason =
@@ -215,7 +215,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
 
   private def whyNot(scan: FileSourceScanExec): String =
     if (isOff) FileScans.Off
-    else PlannedFormats.carriedBy(scan.relation.location).fold(notIndexed(scan)) { format =>
+    else ScansOfFormats.carriedBy(scan.relation.location).fold(notIndexed(scan)) { format =>
       s"the list is ${format.name}'s own: it stays so in a transaction of ${format.name}, with a version of it that we " +
         s"do not know, or if spark.sql.extensions has ours before that of ${format.name}"
     }

@@ -15,7 +15,8 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.skipping.marker.{AlwaysTrue, JoinKeys, KeyRange, KeySet, KeyValues}
-import org.apache.spark.sql.zorder.skipping.scan.{PrunedFiles, PruningScan}
+import org.apache.spark.sql.zorder.skipping.planned.ScanBelow
+import org.apache.spark.sql.zorder.skipping.scan.PrunedFiles
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.NormalizedValue
@@ -32,7 +33,7 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SessionKeys.SkippingEnabled.orDefault(conf)) plan
     else {
-      val scans = PruningScan.all(plan).map(_.files)
+      val scans = ScanBelow.all(plan).map(_.files)
       if (scans.isEmpty) plan else plan.transformUp { case j: Join => informed(j, scans) }
     }
 
@@ -71,7 +72,7 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
     step(plan, a) match {
       case Some((child, inside)) => scanned(child, inside, scans, direct && !plan.isInstanceOf[Join])
       case None => plan match {
-          case PruningScan(scan)
+          case ScanBelow(scan)
               if scan.relation.outputSet.contains(a) && !scan.partitionColumns.contains(a) &&
                 // another scan of that table may share an exchange with this one, above a join further down
                 (direct || scans.count(_ == scan.files) == 1) =>

@@ -7,7 +7,7 @@ import scala.util.control.NonFatal
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.plans.logical.LeafNode
+import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
 import org.apache.spark.sql.connector.read.Scan
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
@@ -19,10 +19,13 @@ import org.apache.spark.sql.zorder.table.FormatDescriptor
  * leave out more of them, by filters that it does not use. What the filters mean, which files they need, what is
  * counted and what EXPLAIN says is the same for all formats ([[NarrowedList]]).
  *
- * A format of Spark's file source overrides [[fileIndex]], one of DataSource V2 the two others. The adapter is compiled
+ * A format of Spark's file source overrides [[planned]] and [[fileIndex]], one of DataSource V2 the others. The adapter is compiled
  * against one version of the format; where the user's differs, nothing is narrowed.
  */
 trait PlannedFormat {
+
+  /** The plan in which the format has planned its scans, so that the order of extensions does not matter. */
+  def planned(session: SparkSession, plan: LogicalPlan): LogicalPlan = plan
 
   /** The file index of a scan, made one that narrows; None for a scan that must stay as it is. */
   def fileIndex(session: SparkSession, scan: LogicalRelation, r: HadoopFsRelation): Option[PruningFileIndex] = None
@@ -53,9 +56,16 @@ trait PlannedFormat {
  * The adapters, found by the class names of what a scan carries. The classes of a format are touched only when a query
  * has such a scan. An adapter that does not fit the user's version of the format is asked once and then no more.
  */
-object PlannedFormats extends Logging {
+object ScansOfFormats extends Logging {
   private val loaded = new ConcurrentHashMap[FormatDescriptor, Option[PlannedFormat]]()
   private val failed = ConcurrentHashMap.newKeySet[FormatDescriptor]()
+
+  /** See [[PlannedFormat.planned]]. */
+  def planned(session: SparkSession, plan: LogicalPlan): LogicalPlan = {
+    val carriers = plan.collectWithSubqueries { case l: LogicalRelation => l.relation }
+      .collect { case r: HadoopFsRelation => r.location }.groupBy(_.getClass).values.map(_.head)
+    carriers.foldLeft(plan)((p, carrier) => asked(carrier)(f => Some(f.planned(session, p))).getOrElse(p))
+  }
 
   /** See [[PlannedFormat.fileIndex]]. */
   def fileIndex(session: SparkSession, scan: LogicalRelation, r: HadoopFsRelation): Option[PruningFileIndex] =

@@ -35,7 +35,7 @@ object PlannedScanStrategy extends SparkStrategy {
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
     case PhysicalOperation(_, filters, r: DataSourceV2ScanRelation)
-        if r.getTagValue(Done).isEmpty && PlannedFormats.carriedBy(r.scan).isDefined &&
+        if r.getTagValue(Done).isEmpty && ScansOfFormats.carriedBy(r.scan).isDefined &&
           SessionKeys.SkippingEnabled.orDefault(plan.conf) =>
       narrowed(r, filters).toSeq.map { scan =>
         val fewer = r.copy(scan = scan)
@@ -49,7 +49,7 @@ object PlannedScanStrategy extends SparkStrategy {
   private def narrowed(r: DataSourceV2ScanRelation, filters: Seq[Expression]): Option[Scan] = {
     val canonical = filters.map(_.canonicalized)
     r.getTagValue(Answered).filter(_.filters == canonical).getOrElse {
-      val answer = Answer(canonical, PlannedFormats.narrowed(r, filters))
+      val answer = Answer(canonical, ScansOfFormats.narrowed(r, filters))
       r.setTagValue(Answered, answer)
       answer
     }.scan

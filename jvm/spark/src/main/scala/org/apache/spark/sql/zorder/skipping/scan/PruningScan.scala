@@ -3,10 +3,9 @@ package org.apache.spark.sql.zorder.skipping.scan
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.FileSourceOptions
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.LeafNode
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.expr.ColumnPath
-import org.apache.spark.sql.zorder.skipping.planned.PlannedFormats
 
 /** The files of a scan, and what statistics tell of them. Equal where two scans may share an exchange. */
 trait PrunedFiles {
@@ -47,21 +46,16 @@ final class PruningScan(
 }
 
 object PruningScan {
-  def unapply(plan: LogicalPlan): Option[PruningScan] = plan match {
-    case l: LogicalRelation => l.relation match {
-        case r: HadoopFsRelation => r.location match {
-            case index: PruningFileIndex =>
-              Some(new PruningScan(l, index, partitionColumns(l, r), readsAllListed(r)))
-            case _ => None
-          }
+
+  /** The scan of a relation of files, if its index leaves out files. */
+  def of(l: LogicalRelation): Option[PruningScan] = l.relation match {
+    case r: HadoopFsRelation => r.location match {
+        case index: PruningFileIndex =>
+          Some(new PruningScan(l, index, partitionColumns(l, r), readsAllListed(r)))
         case _ => None
       }
-    case leaf: LeafNode => PlannedFormats.scan(leaf)
     case _ => None
   }
-
-  /** All scans of a plan whose files may be left out. */
-  def all(plan: LogicalPlan): Seq[PruningScan] = plan.collect { case PruningScan(scan) => scan }
 
   private def readsAllListed(r: HadoopFsRelation): Boolean = {
     val options = new FileSourceOptions(r.options)

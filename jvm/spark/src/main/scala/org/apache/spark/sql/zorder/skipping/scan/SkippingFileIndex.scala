@@ -132,10 +132,11 @@ final class IndexedScan private (
 
 object IndexedScan {
   def unapply(plan: LogicalPlan): Option[IndexedScan] = plan match {
-    case PruningScan(scan) => (scan.relation, scan.files) match {
-        case (l: LogicalRelation, index: SkippingFileIndex) =>
-          Some(new IndexedScan(l, l.relation.asInstanceOf[HadoopFsRelation], index, scan))
-        case _ => None
+    case l: LogicalRelation => PruningScan.of(l).flatMap { scan =>
+        (l.relation, scan.files) match {
+          case (r: HadoopFsRelation, index: SkippingFileIndex) => Some(new IndexedScan(l, r, index, scan))
+          case _ => None
+        }
       }
     case _ => None
   }

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.zorder.skipping.marker.{AlwaysTrue, TopRows}
-import org.apache.spark.sql.zorder.skipping.scan.PruningScan
+import org.apache.spark.sql.zorder.skipping.planned.ScanBelow
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 
 /**
@@ -60,7 +60,7 @@ object TopRowsRule extends PredicateHelper {
       else
         below(plan)(marked(_, order, column, rows, conditions ++ parts.filterNot(_.isInstanceOf[AlwaysTrue])))
           .map(nextToScan)
-    case PruningScan(scan) if scan.readsAllListed && conditions.forall(settled) =>
+    case ScanBelow(scan) if scan.readsAllListed && conditions.forall(settled) =>
       val partitioning = scan.partitionColumns
       // a condition on partition columns alone is applied to the listing, in full
       val onRows = conditions.filterNot(c => c.references.nonEmpty && c.references.subsetOf(partitioning))

@@ -3,10 +3,11 @@ package org.apache.spark.sql.zorder.skipping.planned.delta
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSourceMetadataAttribute}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.files.TahoeFileIndexWithSnapshotDescriptor
-import org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex
+import org.apache.spark.sql.delta.files.{TahoeFileIndexWithSnapshotDescriptor, TahoeLogFileIndex}
+import org.apache.spark.sql.delta.stats.{PrepareDeltaScan, PreparedDeltaFileIndex}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.marker.AlwaysTrue
@@ -19,6 +20,15 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  * is: what it reads is what the transaction compares with others.
  */
 final class DeltaPlannedFormat extends PlannedFormat {
+
+  /** Spark finds our rules before those of `spark.sql.extensions`, where nobody lists them behind Delta's. */
+  override def planned(session: SparkSession, plan: LogicalPlan): LogicalPlan = {
+    val isOpen = plan.collectWithSubqueries { case l: LogicalRelation => l.relation }.exists {
+      case r: HadoopFsRelation => r.location.isInstanceOf[TahoeLogFileIndex]
+      case _ => false
+    }
+    if (isOpen) new PrepareDeltaScan(session)(plan) else plan
+  }
 
   override def fileIndex(
       session: SparkSession,
