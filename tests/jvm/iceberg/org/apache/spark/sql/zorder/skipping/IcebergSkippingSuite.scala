@@ -267,7 +267,8 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
           "UPDATE <t> SET g = -3 WHERE id = (SELECT max(id) FROM (SELECT id FROM <t> ORDER BY id LIMIT 9))",
           "MERGE INTO <t> AS t USING (SELECT id FROM <t> ORDER BY id DESC LIMIT 3) s ON t.id = s.id + 1 " +
             "WHEN MATCHED THEN UPDATE SET g = -4 WHEN NOT MATCHED THEN " +
-            "INSERT (id, n, g, b, s, url, ts, d, f) VALUES (s.id + 100000, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL)",
+            "INSERT (id, n, g, b, s, url, ts, d, f) " +
+            "VALUES (s.id + 100000, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL)",
           "MERGE INTO <t> AS t USING (SELECT id FROM range(3990, 4010)) s ON t.id = s.id " +
             "WHEN MATCHED THEN DELETE"
         ).foreach(on(made, _))
@@ -294,7 +295,8 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       on(
         evolved,
         "INSERT INTO <t> SELECT /*+ COALESCE(1) */ " +
-          "k, NULL, NULL, k + 5000000000, NULL, NULL, NULL, NULL, NULL, k + 9 FROM VALUES (-1L), (-2L) AS v(k)")
+          "k, NULL, NULL, k + 5000000000, NULL, NULL, NULL, NULL, NULL, k + 9 " +
+          "FROM VALUES (-1L), (-2L) AS v(k)")
       check(
         evolved,
         "SELECT b FROM <t> ORDER BY b DESC NULLS LAST LIMIT 1" -> 1,
@@ -306,7 +308,8 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       on(
         evolved,
         "INSERT INTO <t> SELECT /*+ COALESCE(1) */ " +
-          "k, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, z FROM VALUES (-3L, 5), (-4L, 9) AS v(k, z)")
+          "k, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, z " +
+          "FROM VALUES (-3L, 5), (-4L, 9) AS v(k, z)")
       check(
         evolved,
         "SELECT z FROM <t> ORDER BY z DESC LIMIT 3" -> 6,
