@@ -121,6 +121,15 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       s"SELECT id FROM <t> WHERE id IN (${listed(90000, 300)})" -> 0))
   }
 
+  test("where a filter leaves few files, only their bounds are read", SameOnAllLines) {
+    val many = numbered("many", 24)
+    quick(check(
+      many,
+      "SELECT * FROM <t> WHERE id BETWEEN 20000 AND 21999 ORDER BY id DESC LIMIT 5" -> 1,
+      s"SELECT * FROM <t> WHERE id >= 22000 AND id IN (${listed(23000, 250)})" -> 1,
+      s"SELECT * FROM <t> WHERE id IN (${listed(11900, 250)})" -> 2))
+  }
+
   test("EXPLAIN learns what has become of a scan") {
     def counts(query: String) = scans(on(t, query)).flatMap(s => ScansOfFormats.explained(s.scan))
     assert(counts("SELECT * FROM <t> ORDER BY id LIMIT 5") ===
@@ -191,7 +200,8 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
 
   test("a broadcast join opens the files of its keys") {
     val small = create("small", "id BIGINT, kind STRING")
-    spark.range(1).selectExpr("explode(array(2001L, 2002L, 5005L)) AS id", "'x' AS kind").writeTo(small).append()
+    spark.range(1).selectExpr("explode(array(2001L, 2002L, 5005L)) AS id", "'x' AS kind")
+      .writeTo(small).append()
     quick {
       check(
         t,
@@ -218,8 +228,8 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
   test("exchanges are reused as before, and scans that are narrowed in two ways stay two") {
     val (second, fifth) = (listed(2000, 300), listed(5000, 300))
     def joined(left: String, right: String) =
-      s"WITH x AS (SELECT id, b FROM <t>) SELECT count(*), sum(l.id), sum(r.id) " +
-        s"FROM (SELECT * FROM x WHERE id IN ($left)) l JOIN (SELECT * FROM x WHERE id IN ($right)) r ON l.b = r.b"
+      "WITH x AS (SELECT id, b FROM <t>) SELECT count(*), sum(l.id), sum(r.id) FROM " +
+        s"(SELECT * FROM x WHERE id IN ($left)) l JOIN (SELECT * FROM x WHERE id IN ($right)) r ON l.b = r.b"
     withConf("spark.sql.autoBroadcastJoinThreshold" -> "-1")(quick {
       check(t, joined(second, fifth) -> 2)
       val query = joined(second, second)
@@ -230,7 +240,8 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
           "SELECT * FROM (SELECT id FROM <t> ORDER BY id DESC LIMIT 3)" -> 2)
       same(
         t,
-        s"SELECT (SELECT sum(id) FROM <t> WHERE id IN ($second)), (SELECT sum(id) FROM <t> WHERE id IN ($fifth))",
+        s"SELECT (SELECT sum(id) FROM <t> WHERE id IN ($second)), " +
+          s"(SELECT sum(id) FROM <t> WHERE id IN ($fifth))",
         "SELECT (SELECT max(id) FROM (SELECT id FROM <t> ORDER BY id LIMIT 5)), " +
           "(SELECT max(id) FROM (SELECT id FROM <t> ORDER BY id DESC LIMIT 5)), (SELECT max(id) FROM <t>)",
         "SELECT l.id FROM (SELECT id, b FROM <t> ORDER BY id LIMIT 100) l JOIN " +
@@ -255,7 +266,8 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
           s"UPDATE <t> SET g = -2 WHERE id IN (${listed(4900, 300)})",
           "UPDATE <t> SET g = -3 WHERE id = (SELECT max(id) FROM (SELECT id FROM <t> ORDER BY id LIMIT 9))",
           "MERGE INTO <t> AS t USING (SELECT id FROM <t> ORDER BY id DESC LIMIT 3) s ON t.id = s.id + 1 " +
-            "WHEN MATCHED THEN UPDATE SET g = -4 WHEN NOT MATCHED THEN INSERT (id, n, g, b, s, url, ts, d, f) " +
+            "WHEN MATCHED THEN UPDATE SET g = -4 WHEN NOT MATCHED THEN " +
+            "INSERT (id, n, g, b, s, url, ts, d, f) " +
             "VALUES (s.id + 100000, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL)",
           "MERGE INTO <t> AS t USING (SELECT id FROM range(3990, 4010)) s ON t.id = s.id " +
             "WHEN MATCHED THEN DELETE"
@@ -282,8 +294,9 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       on(evolved, "ALTER TABLE <t> ALTER COLUMN b TYPE BIGINT")
       on(
         evolved,
-        "INSERT INTO <t> SELECT /*+ COALESCE(1) */ k, NULL, NULL, k + 5000000000, NULL, NULL, NULL, NULL, NULL, " +
-          "k + 9 FROM VALUES (-1L), (-2L) AS v(k)")
+        "INSERT INTO <t> SELECT /*+ COALESCE(1) */ " +
+          "k, NULL, NULL, k + 5000000000, NULL, NULL, NULL, NULL, NULL, k + 9 " +
+          "FROM VALUES (-1L), (-2L) AS v(k)")
       check(
         evolved,
         "SELECT b FROM <t> ORDER BY b DESC NULLS LAST LIMIT 1" -> 1,
@@ -294,7 +307,8 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       on(evolved, "REFRESH TABLE <t>")
       on(
         evolved,
-        "INSERT INTO <t> SELECT /*+ COALESCE(1) */ k, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, z " +
+        "INSERT INTO <t> SELECT /*+ COALESCE(1) */ " +
+          "k, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, z " +
           "FROM VALUES (-3L, 5), (-4L, 9) AS v(k, z)")
       check(
         evolved,
@@ -305,8 +319,11 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
 
   test("partitions, and partitions of another kind later") {
     val parted = create("parted", s"$columns, p INT", "PARTITIONED BY (p)")
-    def add(from: Int): Unit = sql(
-      s"INSERT INTO $parted SELECT *, int(id DIV 1000 % 2) AS p FROM $t WHERE id >= $from AND id < ${from + 4000}")
+    def add(from: Int): Unit = {
+      sql(s"INSERT INTO $parted SELECT *, int(id DIV 1000 % 2) AS p FROM $t " +
+        s"WHERE id >= $from AND id < ${from + 4000}")
+      ()
+    }
     quick {
       add(0)
       on(parted, "ALTER TABLE <t> ADD PARTITION FIELD bucket(2, b)")
@@ -328,14 +345,15 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       // Spark prunes partitions of the scan that is narrowed
       same(
         parted,
-        s"SELECT t.id FROM <t> t JOIN $kinds k ON t.p = k.p WHERE kind = 'x' AND t.id IN (${listed(3900, 300)})")
+        s"SELECT t.id FROM <t> t JOIN $kinds k ON t.p = k.p WHERE kind = 'x' AND " +
+          s"t.id IN (${listed(3900, 300)})")
     }
   }
 
   test("names of columns that differ in their case", SameOnAllLines) {
     val spelled = create("spelled", "`Id` BIGINT, `a.b` BIGINT, s STRUCT<x: BIGINT>")
-    spark.range(0, 4000, 1, 4).selectExpr("id AS `Id`", "-id AS `a.b`", "struct(id AS x) AS s").writeTo(spelled)
-      .option("distribution-mode", "none").append()
+    spark.range(0, 4000, 1, 4).selectExpr("id AS `Id`", "-id AS `a.b`", "struct(id AS x) AS s")
+      .writeTo(spelled).option("distribution-mode", "none").append()
     quick(check(
       spelled,
       "SELECT iD FROM <t> ORDER BY iD LIMIT 3" -> 1,

@@ -93,7 +93,8 @@ private object ManifestBounds {
   def rows(task: FileScanTask): Long = {
     val deletes = task.deletes.asScala
     val counted = deletes.forall { d =>
-      d.content == FileContent.POSITION_DELETES && (ContentFileUtil.isDV(d) || ContentFileUtil.isFileScoped(d))
+      d.content == FileContent.POSITION_DELETES &&
+      (ContentFileUtil.isDV(d) || ContentFileUtil.isFileScoped(d))
     }
     if (counted) math.max(0L, task.file.recordCount - deletes.map(_.recordCount).sum) else 0L
   }
@@ -115,10 +116,10 @@ private object ManifestBounds {
    * Older files say nothing of a column with a default, whose value they have in all rows.
    */
   def isTrusted(f: Types.NestedField): Boolean =
-    !MetadataColumns.isMetadataColumn(f.name) && f.initialDefault == null && (f.`type`.typeId match {
-      case TypeID.INTEGER | TypeID.LONG | TypeID.DATE | TypeID.TIMESTAMP | TypeID.DECIMAL | TypeID.STRING => true
-      case _ => false
-    })
+    !MetadataColumns.isMetadataColumn(f.name) && f.initialDefault == null && Trusted(f.`type`.typeId)
+
+  private val Trusted: Set[TypeID] =
+    Set(TypeID.INTEGER, TypeID.LONG, TypeID.DATE, TypeID.TIMESTAMP, TypeID.DECIMAL, TypeID.STRING)
 
   private val Truncated = "truncate\\((\\d+)\\)".r
 
