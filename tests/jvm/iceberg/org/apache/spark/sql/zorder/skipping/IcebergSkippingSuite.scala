@@ -37,7 +37,7 @@ private[skipping] trait NarrowedIcebergTables extends IcebergFixture with Skippe
       "int(id % 97) AS b",
       "lpad(string(id), 8, '0') AS s",
       "concat(repeat('x', 20), lpad(string(id), 8, '0')) AS url",
-      "timestamp_seconds(id * 3600) AS ts",
+      "timestamp_seconds(1699920000 + id * 3600) AS ts",
       "cast(id AS DECIMAL(25, 3)) AS d",
       "cast(id AS DOUBLE) AS f").writeTo(table).option("distribution-mode", "none").append()
 
@@ -116,7 +116,7 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       s"SELECT id FROM <t> WHERE id IN ($values)" -> 2,
       s"SELECT id FROM <t> WHERE id IN ($values) AND id > 3000" -> 1,
       s"SELECT id FROM <t> WHERE id IN ($values) OR b = 1" -> 8,
-      "SELECT id FROM <t> WHERE CAST(ts AS DATE) = DATE'1970-02-01'" -> 1,
+      "SELECT id FROM <t> WHERE CAST(ts AS DATE) = DATE'2023-12-15'" -> 1,
       // no file at all
       s"SELECT id FROM <t> WHERE id IN (${listed(90000, 300)})" -> 0))
   }
@@ -249,18 +249,26 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
     })
   }
 
+  /** Without the checks of plans that Spark makes under test alone. */
+  private def asInProduction[T](body: => T): T = {
+    val testing = Option(System.clearProperty("spark.testing"))
+    try body
+    finally testing.foreach(System.setProperty("spark.testing", _))
+  }
+
   for (mode <- Seq("copy-on-write", "merge-on-read"); version <- 2 to 3)
     test(
       s"DELETE, UPDATE and MERGE read what they write: $mode, version $version",
       LongTest.unless((mode == "copy-on-write") == (version == 3)): _*) {
       val properties = Seq("delete", "update", "merge").map(w => s"'write.$w.mode' = '$mode'")
       val more = s"TBLPROPERTIES ('format-version' = '$version', ${properties.mkString(", ")})"
-      def changed(name: String): Seq[String] = quick {
+      // under test Spark refuses its own plan of a copy-on-write statement on version 3, with skipping and without
+      def changed(name: String): Seq[String] = asInProduction(quick {
         val made = numbered(s"${name}_${mode.replace("-", "_")}_$version", 8, more)
         Seq(
           "DELETE FROM <t> WHERE id IN (5, 6005)",
           s"DELETE FROM <t> WHERE id IN (${listed(2000, 300)}) AND b > 3",
-          "DELETE FROM <t> WHERE CAST(ts AS DATE) = DATE'1970-02-01' AND b <> 4",
+          "DELETE FROM <t> WHERE CAST(ts AS DATE) = DATE'2023-12-15' AND b <> 4",
           "DELETE FROM <t> WHERE id IN (SELECT id FROM <t> ORDER BY id LIMIT 2)",
           "UPDATE <t> SET g = -1 WHERE id IN (7, 6007)",
           s"UPDATE <t> SET g = -2 WHERE id IN (${listed(4900, 300)})",
@@ -273,7 +281,7 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
             "WHEN MATCHED THEN DELETE"
         ).foreach(on(made, _))
         content(made)
-      }
+      })
       val narrowed = changed("narrowed")
       assert(narrowed === withoutSkipping(changed("whole")))
       assert(narrowed.length < 8000 && narrowed.length > 7000)

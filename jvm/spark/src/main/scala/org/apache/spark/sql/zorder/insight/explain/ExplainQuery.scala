@@ -216,8 +216,8 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
   private def whyNot(scan: FileSourceScanExec): String =
     if (isOff) FileScans.Off
     else ScansOfFormats.carriedBy(scan.relation.location).fold(notIndexed(scan)) { format =>
-      s"the list is ${format.name}'s own: it stays so in a transaction of ${format.name}, with a version of it that we " +
-        s"do not know, or if spark.sql.extensions has ours before that of ${format.name}"
+      s"the list is ${format.name}'s own: it stays so in a transaction of ${format.name}, and with a version of it that " +
+        "we do not know"
     }
 
   private def notIndexed(scan: FileSourceScanExec): String = {

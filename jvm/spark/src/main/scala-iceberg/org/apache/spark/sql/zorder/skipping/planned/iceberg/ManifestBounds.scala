@@ -24,7 +24,7 @@ import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.skipping.index.{FileColumn, IndexedColumn, RangeSet}
 import org.apache.spark.sql.zorder.skipping.planned.{BoundsSource, FileBounds}
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.curve.NormalizedValue
+import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 
 /**
  * The bounds of files in the manifests of a table, by field id: names change, and those of a snapshot may be older
@@ -149,9 +149,20 @@ final private class ManifestColumn(field: Types.NestedField, dataType: DataType,
     else if (nulls == file.recordCount) FileColumn.onlyNulls(nulls)
     else
       (bound(file.lowerBounds), bound(file.upperBounds)) match {
-        case (Some(min), Some(max)) if min <= max => FileColumn.between(min, max, nulls)
+        case (Some(min), Some(max)) if min <= max && !mayBeMillis(min, max) =>
+          FileColumn.between(min, max, nulls)
         case _ => FileColumn(RangeSet.Unknown, nulls)
       }
+  }
+
+  /**
+   * Of files that others wrote with milliseconds, and `add_files` brought in, Iceberg takes the milliseconds down for
+   * microseconds. Moments near 1970 may be such.
+   */
+  private def mayBeMillis(min: NormalizedValue, max: NormalizedValue): Boolean = (min, max) match {
+    case (NormalizedLong(a), NormalizedLong(b)) => field.`type`.typeId == TypeID.TIMESTAMP &&
+      math.abs(a) < ManifestColumn.MostMillis && math.abs(b) < ManifestColumn.MostMillis
+    case _ => false
   }
 
   private def bound(bounds: java.util.Map[Integer, ByteBuffer]): Option[NormalizedValue] =
@@ -184,6 +195,9 @@ final private class ManifestColumn(field: Types.NestedField, dataType: DataType,
 }
 
 private object ManifestColumn {
+
+  /** No year that Spark knows has more milliseconds: later than 9999. */
+  val MostMillis = 260L * 1000 * 1000 * 1000 * 1000
 
   /** Iceberg writes it for bytes that are no UTF-8, whose order is another. */
   val Replacement: UTF8String = UTF8String.fromString("\ufffd")
