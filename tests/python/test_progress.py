@@ -23,7 +23,7 @@ def read_all(terminal, parts):
         pass
 
 
-def test_the_steps_appear_on_a_terminal_though_java_has_no_console(table):
+def test_the_steps_appear_on_a_terminal_though_java_has_no_console(table, tmp_path):
     """The setting stays as it is by default, so that it is the JVM that finds the terminal."""
     terminal, other_end = pty.openpty()
     settings = ["spark.zorder.progress.show=auto", "spark.zorder.fileCount=4", "spark.ui.enabled=false"]
@@ -31,8 +31,10 @@ def test_the_steps_appear_on_a_terminal_though_java_has_no_console(table):
     command += ["--master", "local[1]", "--option", "force=true"]
     command += [word for setting in settings for word in ("--conf", setting)]
     parts = []
+    pipe = subprocess.PIPE
+    # in a folder of its own: Spark makes its warehouse where it is started
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=other_end, text=True
+        command, stdin=pipe, stdout=pipe, stderr=other_end, cwd=tmp_path, text=True
     ) as shell:
         os.close(other_end)
         reader = threading.Thread(target=read_all, args=(terminal, parts))

@@ -59,7 +59,7 @@ def test_notes_say_what_figures_do_not():
         "Note: Pages are of 100 of 5,000 files.",
         "Note: 3 files without statistics of some column are always read.",
         "Note: 1 file came since the last run, 2.0 KiB.",
-        "Note: 2 files of 5.0 MiB cause four fifths of what is read in vain.",
+        "Note: 2 files of 5.0 MiB cause four fifths of the unnecessary reads.",
     ]
 
 

@@ -164,7 +164,7 @@ def _avoidable(scope: Scope, worst: bool) -> str:
     files = _count(len(scope.avoidable), "file")
     size = _bytes(sum(f.file.length for f in scope.avoidable))
     these = f" The statement takes just these, {size} of {_bytes(scope.bytes)}." if worst else ""
-    return f" {files} of {len(scope.files)} cause four fifths of what is read in vain.{these}"
+    return f" {files} of {len(scope.files)} cause four fifths of the unnecessary reads.{these}"
 
 
 def _percent(x: float) -> str:

@@ -121,7 +121,7 @@ def notes(scope: Scope) -> list[str]:
     avoidable = fields.get("avoidable_files")
     if avoidable and scope.verdict != "OK":
         amount = size(fields.get("avoidable_bytes"))
-        found.append(f"{things(avoidable, 'file')} of {amount} cause four fifths of what is read in vain.")
+        found.append(f"{things(avoidable, 'file')} of {amount} cause four fifths of the unnecessary reads.")
     return found
 
 

@@ -53,7 +53,7 @@ class Scope:
 
     @cached_property
     def excess(self) -> tuple[int, ...]:
-        """For each file the number of rows that are read in vain, as the mean over values and columns."""
+        """For each file the number of rows read unnecessarily, as the mean over values and columns."""
         bound = rounded(self.of_files.joint.reads.look_up_bound)
         reach = self.of_files.reach
         return tuple(

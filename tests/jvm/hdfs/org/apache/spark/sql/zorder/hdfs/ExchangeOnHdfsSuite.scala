@@ -6,6 +6,7 @@ import org.apache.hadoop.fs.{FileAlreadyExistsException, Path}
 import org.apache.hadoop.fs.permission.{AclEntry, FsPermission}
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.zorder.table.CrashPoints
 import org.apache.spark.sql.zorder.table.parquet.files.FileMoves
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.mark.LongTest
@@ -39,7 +40,7 @@ class ExchangeOnHdfsSuite extends AnyFunSuite with HdfsFixture {
       }
     }
 
-    Seq("moved-old", "checked-old", "moved-new").foreach { point =>
+    CrashPoints.renames.foreach { point =>
       test(s"$kind: the first query after a crash at $point has every row") {
         withTable(kind) { path =>
           System.setProperty(CrashPoint.Property, point)

@@ -1,13 +1,15 @@
 package org.apache.spark.sql.zorder.stats
 
-import java.nio.file.Path
+import java.nio.file.{Files, Path}
 
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.example.data.simple.NanoTime
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.stats.schema.{SchemaUnion, TruncatedTimestamps}
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, OrderedBits, Zone}
 
@@ -139,6 +141,25 @@ class OddTypesSuite extends AnyFunSuite with StatsFixture {
         assert(one.contains(" and 1 more ") == (some.size == 3), one)
       }
       assert(TruncatedTimestamps.losses(session, all.drop(2)) == Nil)
+    }
+  }
+
+  test("a file with a damaged page of INT96 is named") {
+    inTempDir { dir =>
+      val path = dir.resolve("a.parquet")
+      ForeignFile.write(path, "message m { optional int96 t; }", 1000)(
+        _.withDictionaryEncoding(false).withCompressionCodec(CompressionCodecName.GZIP))((g, i) =>
+        g.append("t", new NanoTime(2440588, i * 1000L)))
+      val read = footers(dir)
+      val bytes = Files.readAllBytes(path)
+      val page = bytes.indexOfSlice(Seq(0x1f.toByte, 0x8b.toByte))
+      assert(page > 0, "no page is compressed")
+      bytes(page) = 0
+      Files.write(path, bytes)
+      Files.delete(dir.resolve(".a.parquet.crc"))
+      val e = intercept[ZOrderException](TruncatedTimestamps.losses(session, read))
+      assert(e.condition == "ZORDER_FILE_UNREADABLE.DAMAGED", e)
+      assert(e.getMessageParameters.get("file").endsWith("/a.parquet"), e)
     }
   }
 

@@ -15,9 +15,6 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
 
-  private val forward =
-    Seq("synced", "prepared", "swapping", "moved-old", "checked-old", "moved-new", "state-moved", "done")
-
   override def afterEach(): Unit = CrashPoint.meanwhile = _ => ()
 
   private def vacuum(path: String): Unit = {
@@ -37,7 +34,7 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     assert(ids(path) == (0L until n.toLong), clue)
   }
 
-  forward.foreach { point =>
+  CrashPoints.pathCommit.foreach { point =>
     test(s"unpartitioned, the crash at $point") {
       val path = plain("crash")
       val table = open(path)
@@ -88,8 +85,6 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     assert(traces(path).isEmpty)
   }
 
-  private val undo = Seq("undo-carried", "undo-moved-new", "undo-moved-old", "abandoned")
-
   /** A job turns up in the last partition just after its rename: all partitions go back. */
   private def writerAtLastPartition(path: String): Unit = CrashPoint.meanwhile = {
     case "moved-new" =>
@@ -115,7 +110,7 @@ class CrashSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
     assert(traces(path).isEmpty && open(path).files() == before)
   }
 
-  undo.foreach { point =>
+  CrashPoints.pathUndo.foreach { point =>
     test(s"a crash at $point while the renames are undone") {
       val path = partitioned("undocrash")
       val before = open(path).files()

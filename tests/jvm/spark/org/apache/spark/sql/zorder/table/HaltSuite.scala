@@ -111,8 +111,9 @@ abstract class HaltTests(pathPoints: Seq[String], catalogPoints: Seq[String]) ex
 @SameOnAllLines
 class HaltSuite extends HaltTests(Seq("moved-old"), Seq("altered"))
 
+/** All other steps. */
 @LongTest
 @SameOnAllLines
 class EveryHaltSuite extends HaltTests(
-      Seq("synced", "prepared", "swapping", "checked-old", "moved-new", "state-moved", "done"),
-      Seq("synced", "prepared", "tagged", "retired", "state-moved", "done"))
+      CrashPoints.pathCommit.filterNot(_ == "moved-old"),
+      CrashPoints.managedCatalogCommit.filterNot(_ == "altered"))

@@ -217,10 +217,7 @@ class ManagedSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach
     clean("mp")
   }
 
-  private val exchange =
-    Seq("synced", "prepared", "swapping", "moved-old", "checked-old", "moved-new", "state-moved", "done")
-
-  exchange.foreach { point =>
+  CrashPoints.pathCommit.foreach { point =>
     test(
       s"m: a crash at $point, then the next run; or DROP and CREATE",
       LongTest.unless(point == "moved-old"): _*) {

@@ -1,16 +1,16 @@
 package org.apache.spark.sql.zorder.store
 
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.table.CrashPoints
 import sparkzorder.LongTest
 
 /** A crash at every step of a commit: the rows are all there at once, and the next statement finishes or withdraws it. */
 class CrashOnStoreSuite extends AnyFunSuite with StoreFixture {
 
-  private val steps = Seq("synced", "prepared", "altered", "state-moved", "done")
-
   for {
     partitioned <- Seq(false, true)
-    point <- if (partitioned) steps :+ "tagged" else steps
+    point <- if (partitioned) CrashPoints.partitionedCatalogCommit else CrashPoints.catalogCommit
   } {
     val kind = if (partitioned) "partitioned" else "without partitions"
     val tags = LongTest.unless(point == "altered")

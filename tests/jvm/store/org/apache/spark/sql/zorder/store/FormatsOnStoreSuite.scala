@@ -1,6 +1,8 @@
 package org.apache.spark.sql.zorder.store
 
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.table.CrashPoints
 import sparkzorder.LongTest
 
 /** Delta Lake and Iceberg on an object store: run, append, increment, rollback, vacuum, a crash at their commits. */
@@ -29,14 +31,14 @@ class FormatsOnStoreSuite extends AnyFunSuite with StoreFixture {
     sql(s"CREATE TABLE delta_table (id BIGINT, a INT, b BIGINT, p BIGINT) USING delta LOCATION '$at'")
     try {
       append("delta_table", 0, 4000)
-      lives("delta_table", Seq("delta-written", "delta-commit", "delta-committed"))
+      lives("delta_table", CrashPoints.delta)
     } finally sql("DROP TABLE delta_table")
   }
 
   test("an Iceberg table", LongTest) {
     sql("CREATE TABLE ice.db.t (id BIGINT, a INT, b BIGINT, p BIGINT) USING iceberg")
     append("ice.db.t", 0, 4000)
-    lives("ice.db.t", Seq("iceberg-written", "iceberg-commit", "iceberg-committed"))
+    lives("ice.db.t", CrashPoints.iceberg)
   }
 }
 

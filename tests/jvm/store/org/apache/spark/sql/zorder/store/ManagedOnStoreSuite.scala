@@ -2,6 +2,8 @@ package org.apache.spark.sql.zorder.store
 
 import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.zorder.table.CrashPoints
 import sparkzorder.{LongTest, Steps}
 
 /** Managed tables of a database on an object store: refused where a directory would be renamed, else as anywhere. */
@@ -66,7 +68,7 @@ class ManagedOnStoreSuite extends AnyFunSuite with StoreFixture with BeforeAndAf
     }
   }
 
-  for (point <- Seq("synced", "prepared", "tagged", "altered", "retired", "state-moved", "done"))
+  for (point <- CrashPoints.managedCatalogCommit)
     test(s"with partitions: a run that dies at $point", LongTest) {
       make(partitioned = true)
       assert(crashAt(point)(cluster("lake.t")), "the point was not reached")

@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
+import org.apache.spark.sql.zorder.table.CrashPoints
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines
@@ -78,8 +79,7 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  for ((place, committed) <-
-      Seq("delta-written" -> false, "delta-commit" -> false, "delta-committed" -> true))
+  for (place <- CrashPoints.delta)
     test(
       s"a run that dies at $place leaves the rows as they were, and the next one succeeds",
       SameOnAllLines +: LongTest.unless(place == "delta-committed"): _*) {
@@ -89,6 +89,7 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
         System.setProperty(CrashPoint.Property, place)
         try intercept[CrashPoint.Crash](keeps(path)(zorder(path, run)))
         finally System.clearProperty(CrashPoint.Property)
+        val committed = place == "delta-committed"
         assert(files(path) === (if (committed) 8 else 6), place)
         // a run that died behind its commit is known to the next one
         val next = zorder(path, "BY (a, b) WITH (fileCount = 8, force = true)")

@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.table.{Halt, StatementVictim, Victims}
+import org.apache.spark.sql.zorder.table.{CrashPoints, Halt, StatementVictim, Victims}
 import org.apache.spark.util.Utils
 import sparkzorder.mark.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -14,7 +14,7 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 @LongTest
 class DeltaHaltSuite extends AnyFunSuite with DeltaFixture {
-  private val points = Seq("delta-written" -> false, "delta-commit" -> false, "delta-committed" -> true)
+  private val points = CrashPoints.delta.map(point => point -> (point == "delta-committed"))
   private lazy val temp = Files.createTempDirectory("zorder-halt-")
   private def table(point: String): Path = temp.resolve(point)
 

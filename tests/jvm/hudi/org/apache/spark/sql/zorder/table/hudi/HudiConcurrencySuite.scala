@@ -10,7 +10,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.table.{GuardedFileSystem, TableRef}
+import org.apache.spark.sql.zorder.table.{CrashPoints, GuardedFileSystem, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
@@ -209,7 +209,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
     }
   }
 
-  for ((place, committed) <- Seq("hudi-written" -> false, "hudi-commit" -> false, "hudi-committed" -> true))
+  for (place <- CrashPoints.hudi)
     test(
       s"a run that fails at $place leaves the rows as they were, and the next one succeeds",
       LongTest.unless(place == "hudi-commit"): _*) {
@@ -220,6 +220,7 @@ class HudiConcurrencySuite extends AnyFunSuite with HudiFixture {
         System.setProperty(CrashPoint.Property, place)
         try intercept[CrashPoint.Crash](zorder(path, run))
         finally System.clearProperty(CrashPoint.Property)
+        val committed = place == "hudi-committed"
         assert(rows(path) === before && pending(path) === 0, place)
         assert(files(path) === (if (committed) 4 else 6), place)
         assert(filesOnDisk(path).size === (if (committed) 10 else 6), place)

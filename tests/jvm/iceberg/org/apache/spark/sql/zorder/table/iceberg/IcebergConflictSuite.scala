@@ -4,6 +4,7 @@ import org.apache.iceberg.exceptions.CommitStateUnknownException
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
+import org.apache.spark.sql.zorder.table.CrashPoints
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -70,7 +71,7 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
     assert(filesOnDisk(t).size == 8) // those before the run that won, and its own
   }
 
-  for (point <- Seq("iceberg-written", "iceberg-commit", "iceberg-committed")) {
+  for (point <- CrashPoints.iceberg) {
     test(
       s"a run that dies at $point leaves the rows as they were",
       LongTest.unless(point == "iceberg-commit"): _*) {

@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.zorder.table.{Halt, StatementVictim, Victims}
+import org.apache.spark.sql.zorder.table.{CrashPoints, Halt, StatementVictim, Victims}
 import sparkzorder.mark.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -10,7 +10,7 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 @LongTest
 class IcebergHaltSuite extends AnyFunSuite with IcebergFixture {
-  private val points = Seq("iceberg-written" -> false, "iceberg-commit" -> false, "iceberg-committed" -> true)
+  private val points = CrashPoints.iceberg.map(point => point -> (point == "iceberg-committed"))
   private def table(point: String): String = s"ice.db.${point.replace('-', '_')}"
 
   override def beforeAll(): Unit = {

@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.table.{
+  CrashPoints,
   Operation,
   RecordedFile,
   RunRecord,
@@ -142,7 +143,7 @@ class MaintenanceSuite extends AnyFunSuite with TableFixture with Steps {
       assert(traces(path).isEmpty && ids(path) == (0L until 45L))
     }
 
-    Seq("synced", "prepared", "swapping", "moved-old", "moved-new", "state-moved", "done").foreach { point =>
+    CrashPoints.pathRollback.foreach { point =>
       test(s"rollback, $kind: a crash at $point", LongTest.unless(point == "moved-old"): _*) {
         val path = make()
         rewriteAll(open(path))

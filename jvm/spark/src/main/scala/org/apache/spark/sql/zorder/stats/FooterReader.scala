@@ -22,6 +22,7 @@ import org.apache.parquet.hadoop.metadata.{
 }
 import org.apache.parquet.hadoop.metadata.CompressionCodecName._
 import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.parquet.io.ParquetDecodingException
 import org.apache.parquet.schema.{MessageType, PrimitiveType}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY
@@ -205,8 +206,8 @@ private[stats] object ChunkZone {
 private[stats] object FooterReader {
 
   /**
-   * Opens a file for its footer and indexes; no setting makes it trust wrongly ordered bounds. What Parquet's library
-   * says of a damaged file names no file, so this does.
+   * Opens a file for its footer, indexes and pages; no setting makes it trust wrongly ordered bounds. What Parquet's
+   * library says of a damaged file names no file, so this does.
    */
   def open[T](conf: Configuration, file: DataFile)(body: ParquetFileReader => T): T =
     try {
@@ -230,6 +231,9 @@ private[stats] object FooterReader {
     }
     val read = !causes.exists(_.isInstanceOf[IOException]) || causes.exists {
       case _: EOFException | _: ChecksumException => true
+      // the bytes of a page are in memory when it is decoded; a dictionary is read and decoded at once
+      case decoding: ParquetDecodingException =>
+        !Option(decoding.getMessage).exists(_.startsWith("Failed to read dictionary"))
       case c => c.getClass.getName.contains(".thrift.")
     }
     !said && read

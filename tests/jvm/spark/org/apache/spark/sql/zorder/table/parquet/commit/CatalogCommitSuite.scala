@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
-import org.apache.spark.sql.zorder.table.{TableFixture, TableRef}
+import org.apache.spark.sql.zorder.table.{CrashPoints, TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.LateChoice
 import org.apache.spark.sql.zorder.table.resolve.Maintenance
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -223,26 +223,25 @@ class CatalogCommitSuite extends AnyFunSuite with TableFixture with BeforeAndAft
     }
   }
 
-  Seq("synced", "prepared", "tagged", "altered", "retired", "state-moved", "done").foreach {
-    point =>
-      test(s"a crash at $point", LongTest.unless(point == "altered"): _*) {
-        Seq("e", "mp").filterNot(_ == "e" && Seq("tagged", "retired").contains(point)).foreach { t =>
-          if (t == "e") external() else managedPartitioned()
-          val table = openName(t)
-          val r = stage(table, table.files(), "r1")
-          assert(crashAt(point)(r.commit()), "the point was not reached")
-          spark.catalog.refreshTable(t)
-          assert(tableIds(t) == forty)
-          openName(t)
-          assert(tableIds(t) == forty)
-          vacuum(t)
-          assert(tableIds(t) == forty)
+  CrashPoints.managedCatalogCommit.foreach { point =>
+    test(s"a crash at $point", LongTest.unless(point == "altered"): _*) {
+      Seq("e", "mp").filter(_ == "mp" || CrashPoints.catalogCommit.contains(point)).foreach { t =>
+        if (t == "e") external() else managedPartitioned()
+        val table = openName(t)
+        val r = stage(table, table.files(), "r1")
+        assert(crashAt(point)(r.commit()), "the point was not reached")
+        spark.catalog.refreshTable(t)
+        assert(tableIds(t) == forty)
+        openName(t)
+        assert(tableIds(t) == forty)
+        vacuum(t)
+        assert(tableIds(t) == forty)
 
-          assert(leftovers(t).size <= 1 && !warehouse.exists(_.startsWith(s".$t.")))
-          rewriteAll(openName(t), "again")
-          assert(tableIds(t) == forty)
-        }
+        assert(leftovers(t).size <= 1 && !warehouse.exists(_.startsWith(s".$t.")))
+        rewriteAll(openName(t), "again")
+        assert(tableIds(t) == forty)
       }
+    }
   }
 
   test("old files of a dropped table are no rows of the next one of that name") {

@@ -6,7 +6,7 @@ import org.scalatest.BeforeAndAfterEach
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.TableIdentifier
-import org.apache.spark.sql.zorder.table.{ParquetNames, TableFixture, TableRef}
+import org.apache.spark.sql.zorder.table.{CrashPoints, ParquetNames, TableFixture, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.HomeChoice
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
@@ -62,7 +62,7 @@ class HomeSuite extends AnyFunSuite with TableFixture with BeforeAndAfterEach {
       assert(ids(path) == fifty && meta.location.getPath == path)
     }
 
-    Seq("home-moving", "home-moved", "home-altered").foreach { point =>
+    CrashPoints.homeCommit.foreach { point =>
       test(
         s"$kind: a way home that dies at $point is finished by the first query",
         LongTest.unless(point == "home-moved"): _*) {

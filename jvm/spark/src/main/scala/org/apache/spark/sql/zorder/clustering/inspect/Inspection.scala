@@ -320,7 +320,7 @@ private object TrialRead {
  */
 private[clustering] object WrittenBloomFilters {
 
-  /** One look-up in a hundred reads a row group in vain. */
+  /** One look-up in a hundred reads a row group that has no match. */
   private val FalsePositives = 0.01
 
   /** Most bytes of a Bloom filter. With Parquet's default, filters of large row groups would rule out nothing. */

@@ -129,7 +129,7 @@ final private[audit] class AuditRules(
         val size = bytes(scope.avoidable.map(_.file.length).sum)
         s" The statement takes just these, $size of ${bytes(scope.bytes)}."
       }
-    s" $some of ${scope.files.length} cause four fifths of what is read in vain.$these"
+    s" $some of ${scope.files.length} cause four fifths of the unnecessary reads.$these"
   }
 
   private def well(scope: Scope, now: Double, least: Double): Finding = {

@@ -30,10 +30,10 @@ final private[audit] class Scope(
 
   private val avoidableReads = new AvoidableReads(blocks, files.map(_.file.path), ofFiles)
 
-  /** The rows that are read in vain. */
+  /** The rows that are read unnecessarily. */
   val totalExcess: Long = avoidableReads.total
 
-  /** The fewest files that hold four fifths of it. */
+  /** The fewest files that cause four fifths of the unnecessary reads. */
   val avoidable: IndexedSeq[AuditedFile] = avoidableReads.worst(AvoidableReads.Most).map(files)
 
   /** Whether values of a column differ from file to file, as far as files tell. */

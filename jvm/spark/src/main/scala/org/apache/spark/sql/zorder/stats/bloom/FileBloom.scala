@@ -5,12 +5,10 @@ import scala.util.control.NonFatal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FSDataInputStream, Path}
-import org.apache.parquet.column.impl.ColumnReadStoreImpl
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.format.{BloomFilterHeader, Util}
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, FileMetaData}
-import org.apache.parquet.io.api.{Converter, GroupConverter, PrimitiveConverter}
 import org.apache.parquet.schema.{GroupType, MessageType, Type}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats._
@@ -86,8 +84,7 @@ object FileBloomReader {
     val hashes = new BloomOfHashes(reader.getRowGroups.asScala.map(_.getRowCount).sum)
     Iterator.continually(reader.readNextRowGroup()).takeWhile(_ != null).foreach {
       pages =>
-        val column = new ColumnReadStoreImpl(pages, new IgnoringConverter(only), only, meta.getCreatedBy)
-          .getColumnReader(descriptor)
+        val column = ColumnReaders.of(pages, only, meta.getCreatedBy).getColumnReader(descriptor)
         val values = pages.getRowCount
         val defined = descriptor.getMaxDefinitionLevel
         var i = 0L
@@ -104,16 +101,6 @@ object FileBloomReader {
   private def alone(group: GroupType, path: Seq[String]): Type = group.getType(path.head) match {
     case leaf if leaf.isPrimitive => leaf
     case inner => inner.asGroupType.withNewFields(alone(inner.asGroupType, path.tail))
-  }
-
-  /** Parquet's reader wants somebody to give values to, though we take them from it. */
-  final private class IgnoringConverter(group: GroupType) extends GroupConverter {
-    override def getConverter(field: Int): Converter = group.getType(field) match {
-      case leaf if leaf.isPrimitive => new PrimitiveConverter {}
-      case inner => new IgnoringConverter(inner.asGroupType)
-    }
-    override def start(): Unit = ()
-    override def end(): Unit = ()
   }
 }
 

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.stats.measure
 import sparkzorder.curve.Block
 
 /**
- * The rows of one partition that look-ups read in vain, file by file (docs/spec.md, section 8).
+ * The rows of one partition that look-ups read unnecessarily, file by file (docs/spec.md, section 8).
  *
  * @param files
  *   with a zone per column
@@ -25,7 +25,7 @@ final private[zorder] class AvoidableReads private[zorder] (
 
   val total: Long = excess.sum
 
-  /** The numbers of the fewest files that hold that part of the total; none if nothing is read in vain. */
+  /** The numbers of the fewest files that hold that part of the total; none if no read is unnecessary. */
   def worst(share: Double): IndexedSeq[Int] = {
     val all = files.indices.filter(excess(_) > 0).sortBy(f => (-excess(f), paths(f)))
     val before = all.scanLeft(0L)((sum, f) => sum + excess(f))
@@ -36,7 +36,7 @@ final private[zorder] class AvoidableReads private[zorder] (
 
 private[zorder] object AvoidableReads {
 
-  /** The part of all reads in vain that an audit names files for. */
+  /** The part of all unnecessary reads that an audit names files for. */
   val Most = 0.8
 
   def of(

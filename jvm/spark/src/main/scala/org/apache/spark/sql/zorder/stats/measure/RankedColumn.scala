@@ -74,8 +74,6 @@ sealed private[zorder] trait RankScale {
   /** The place of a bound that is there. */
   def rank(normalized: NormalizedValue): Int
 
-  def valueAt(rank: Int): NormalizedValue
-
   /** The number of values from the least bound to the greatest, both included; None for byte strings. */
   def span: Option[Double]
 
@@ -174,7 +172,6 @@ private[zorder] object RankScale {
 
   final private class Numbers(values: Array[Long], spacing: Spacing) extends RankScale {
     override def size: Int = values.length
-    override def valueAt(rank: Int): NormalizedValue = NormalizedLong(values(rank))
     override def span: Option[Double] = if (size == 0) None else Some(apart(0, size - 1) + 1.0)
     override def rank(normalized: NormalizedValue): Int =
       java.util.Arrays.binarySearch(values, number(normalized))
@@ -202,7 +199,6 @@ private[zorder] object RankScale {
 
   final private class Strings(values: Array[Array[Byte]]) extends RankScale {
     override def size: Int = values.length
-    override def valueAt(rank: Int): NormalizedValue = NormalizedBytes(values(rank))
     override def span: Option[Double] = None
     override def rank(normalized: NormalizedValue): Int =
       java.util.Arrays.binarySearch(values, bytes(normalized), bytewise)

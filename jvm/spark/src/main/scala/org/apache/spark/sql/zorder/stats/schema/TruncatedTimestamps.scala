@@ -6,16 +6,15 @@ import scala.annotation.tailrec
 import scala.collection.JavaConverters._
 
 import org.apache.parquet.column.{ColumnDescriptor, ColumnReader}
-import org.apache.parquet.column.impl.ColumnReadStoreImpl
 import org.apache.parquet.column.page.DictionaryPageReadStore
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData}
-import org.apache.parquet.io.api.{Binary, Converter, GroupConverter, PrimitiveConverter}
+import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{GroupType, MessageType}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT96
 
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{FileFooter, FooterJob, FooterReader}
+import org.apache.spark.sql.zorder.stats.{ColumnReaders, FileFooter, FooterJob, FooterReader}
 
 /**
  * Finds INT96 timestamps with nanoseconds, which Spark would truncate. They have no statistics, and Spark truncates
@@ -102,7 +101,7 @@ final private class Int96Scan(reader: ParquetFileReader) {
       val schema = only(some)
       reader.setRequestedSchema(schema)
       val pages = reader.readRowGroup(number)
-      val store = new ColumnReadStoreImpl(pages, new IgnoringConverter(schema), schema, meta.getCreatedBy)
+      val store = ColumnReaders.of(pages, schema, meta.getCreatedBy)
       some.filter(c => !allKept(store.getColumnReader(c), values(c), c.getMaxDefinitionLevel))
     }
 
@@ -128,14 +127,4 @@ final private class Int96Scan(reader: ParquetFileReader) {
       }.asJava)
     new MessageType(meta.getSchema.getName, below(meta.getSchema, Nil).getFields)
   }
-}
-
-/** A converter that ignores all values: Parquet's column readers require one. */
-final private class IgnoringConverter(group: GroupType) extends GroupConverter {
-  override def getConverter(field: Int): Converter = {
-    val child = group.getType(field)
-    if (child.isPrimitive) new PrimitiveConverter {} else new IgnoringConverter(child.asGroupType)
-  }
-  override def start(): Unit = ()
-  override def end(): Unit = ()
 }
