@@ -9,7 +9,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
 import org.apache.spark.sql.connector.read.Scan
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
 import org.apache.spark.sql.zorder.skipping.scan.{PruningFileIndex, PruningScan}
 import org.apache.spark.sql.zorder.table.FormatDescriptor
@@ -60,12 +60,19 @@ object ScansOfFormats extends Logging {
   private val loaded = new ConcurrentHashMap[FormatDescriptor, Option[PlannedFormat]]()
   private val failed = ConcurrentHashMap.newKeySet[FormatDescriptor]()
 
+  /** Whether a relation of files, in a subquery or not, is one whose list may be narrowed. */
+  def mayPlan(plan: LogicalPlan): Boolean = indexes(plan).nonEmpty
+
   /** See [[PlannedFormat.planned]]. */
-  def planned(session: SparkSession, plan: LogicalPlan): LogicalPlan = {
-    val carriers = plan.collectWithSubqueries { case l: LogicalRelation => l.relation }
-      .collect { case r: HadoopFsRelation => r.location }.groupBy(_.getClass).values.map(_.head)
-    carriers.foldLeft(plan)((p, carrier) => asked(carrier)(f => Some(f.planned(session, p))).getOrElse(p))
-  }
+  def planned(session: SparkSession, plan: LogicalPlan): LogicalPlan =
+    indexes(plan).groupBy(_.getClass).values.map(_.head).foldLeft(plan) { (p, index) =>
+      asked(index)(format => Some(format.planned(session, p))).getOrElse(p)
+    }
+
+  private def indexes(plan: LogicalPlan): Seq[FileIndex] =
+    plan.collectWithSubqueries { case l: LogicalRelation => l.relation }.collect {
+      case r: HadoopFsRelation if carriedBy(r.location).isDefined => r.location
+    }
 
   /** See [[PlannedFormat.fileIndex]]. */
   def fileIndex(session: SparkSession, scan: LogicalRelation, r: HadoopFsRelation): Option[PruningFileIndex] =

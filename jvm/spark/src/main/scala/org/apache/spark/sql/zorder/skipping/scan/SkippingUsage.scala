@@ -74,8 +74,8 @@ object SkippingUsage extends Logging {
       (None +: columns.map(Option(_))).foreach(c =>
         sums.computeIfAbsent((table, c), _ => new Sums).add(files))
       logInfo(
-        s"$root: ${files.pruned} of ${files.considered} files skipped by the statistics index, ${files.unknown} not in " +
-          f"it, in ${files.nanos / 1e6}%.1f ms")
+        s"$root: ${files.pruned} of ${files.considered} files left out by statistics, ${files.unknown} without any, " +
+          f"in ${files.nanos / 1e6}%.1f ms")
     }
 
   /** The usage by table: for each first the whole table, then its columns by name. */
