@@ -12,7 +12,6 @@ import org.apache.spark.sql.zorder.skipping.index.{FileKeys, IndexStore, Indexed
 import org.apache.spark.sql.zorder.stats.StatColumn
 import org.apache.spark.sql.zorder.stats.bloom.{BloomOfHashes, FileBloom, FileBloomReader, SplitBlockBloom}
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.util.Utils
 import sparkzorder.curve.Evenly
 
@@ -25,7 +24,7 @@ import sparkzorder.curve.Evenly
  */
 final private[skipping] class BloomBuilder(
     session: ClassicSession,
-    table: ParquetTable,
+    table: IndexedTable,
     store: IndexStore,
     columns: Seq[(Int, StatColumn)],
     budget: BloomBudget)

@@ -8,6 +8,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.{BloomBudget, SessionKeys}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
+import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.index._
 import org.apache.spark.sql.zorder.skipping.scan.LoadedIndexes
@@ -41,7 +42,8 @@ object IndexActions {
    *
    * @param columns
    *   names down to each column; all that files have bounds of, 64 at most, where nothing is named, and the expressions
-   *   that the table is clustered by
+   *   that the table is clustered by. A format keeps ranges itself: of its tables, only columns with filters or values
+   *   can be named, and where nothing is named, these and the expressions are all.
    * @param expressions
    *   over columns, in SQL, whose ranges are computed from the rows
    * @param bloom
@@ -56,21 +58,25 @@ object IndexActions {
       expressions: Seq[String],
       bloom: Seq[Seq[String]],
       budget: BloomBudget,
-      values: Seq[Seq[String]]): Row = {
-    val table = plain(session, ref)
+      values: Seq[Seq[String]]): Row = on(session, ref) { table =>
     val same = session.sessionState.conf.resolver
-    val schema = IndexColumnResolver.dataSchema(table)
+    val schema = table.dataSchema
     val filtered =
       BloomColumns.of(table.name, schema, table.partitionSchema.fieldNames.toSeq, bloom, same)
     def named(columns: Seq[Seq[String]]) = IndexColumnResolver.of(table.name, schema, columns, same)
     val all = columns.isEmpty && expressions.isEmpty
-    val own = if (columns.isEmpty && !all) IndexedSeq.empty else named(columns)
+    if (table.keepsRanges)
+      refuseRanges(table, columns.filterNot(c => (bloom ++ values).exists(equal(_, c, same))))
+    val own =
+      if (table.keepsRanges || (columns.isEmpty && !all)) IndexedSeq.empty else named(columns)
     val valued = if (values.isEmpty) IndexedSeq.empty else named(values)
     val chosen = IndexColumnResolver.withValues((own ++ filtered).distinct, valued)
     val possible = new IndexExpressionResolver(session, table)
     val computed = possible.of(if (all) possible.clustering else expressions)
-    if (chosen.isEmpty && computed.columns.isEmpty)
+    if (chosen.isEmpty && computed.columns.isEmpty) {
+      if (table.keepsRanges) refuseRanges(table, Seq(Nil))
       refuse("ZORDER_INDEX_REFUSED.NO_COLUMNS", "table" -> table.name)
+    }
     val store = IndexStore.of(session, table.root)
     write(
       session,
@@ -82,6 +88,17 @@ object IndexActions {
       "INDEXED")
   }
 
+  private def equal(one: Seq[String], other: Seq[String], same: (String, String) => Boolean): Boolean =
+    one.length == other.length && one.zip(other).forall { case (a, b) => same(a, b) }
+
+  /** @param columns named for nothing but their ranges, which the format keeps; an empty name for all of them */
+  private def refuseRanges(table: IndexedTable, columns: Seq[Seq[String]]): Unit =
+    if (columns.nonEmpty)
+      refuse(
+        "ZORDER_INDEX_REFUSED.RANGES_OF_FORMAT",
+        "table" -> table.name,
+        "columns" -> columns.map(c => if (c.isEmpty) "its columns" else ColumnPath.sql(c)).mkString(", "))
+
   /**
    * Reads the footers of new and changed files and drops the entries of those that are gone.
    *
@@ -89,21 +106,23 @@ object IndexActions {
    *   a table that has no index, or cannot have one, is left alone: NOTHING_TO_DO
    */
   def refresh(session: ClassicSession, ref: TableRef, ifExists: Boolean): Row =
-    TableResolver.locate(session, ref) match {
-      case other if ifExists && !other.isInstanceOf[ParquetTable] => nothingToDo(other)
-      case _ =>
-        val table = plain(session, ref)
-        val store = IndexStore.of(session, table.root)
-        store.newest() match {
-          // where an append refreshes, the rows are there already
-          case Some((_, before)) => refreshed(session, table, store, before, strict = !ifExists)
-          case None if ifExists => nothingToDo(table)
-          case None => refuseWithout(table, store, ref)
-        }
+    opened(TableResolver.locate(session, ref)) { located =>
+      IndexedTable.of(located) match {
+        case None if ifExists => nothingToDo(located)
+        case None => refuseOther(located)
+        case Some(table) =>
+          val store = IndexStore.of(session, table.root)
+          store.newest() match {
+            // where an append refreshes, the rows are there already
+            case Some((_, before)) => refreshed(session, table, store, before, strict = !ifExists)
+            case None if ifExists => nothingToDo(located)
+            case None => refuseWithout(table, store, ref)
+          }
+      }
     }
 
   /** No whole index is there. */
-  private def refuseWithout(table: ParquetTable, store: IndexStore, ref: TableRef): Nothing = {
+  private def refuseWithout(table: IndexedTable, store: IndexStore, ref: TableRef): Nothing = {
     val statement = s"ZORDER INDEX ${ref.sql}"
     if (store.listed().nonEmpty)
       refuse("ZORDER_STATE_UNREADABLE.INDEX", "table" -> table.name, "statement" -> statement)
@@ -123,12 +142,12 @@ object IndexActions {
    */
   private[skipping] def refreshed(
       session: ClassicSession,
-      table: ParquetTable,
+      table: IndexedTable,
       store: IndexStore,
       before: StatisticsIndex,
       strict: Boolean = true): Row = {
     // a column that is gone, or has another type now, leaves the index
-    val columns = IndexColumnResolver.still(IndexColumnResolver.dataSchema(table), before.columns)
+    val columns = IndexColumnResolver.still(table.dataSchema, before.columns)
     val filtered = before.blooms.columns.keys.map(before.columns(_).path).toSeq
     write(
       session,
@@ -152,8 +171,7 @@ object IndexActions {
     columns.indices.filter(c => filtered.contains(columns(c)._1.path)).map(c => c -> columns(c)._2)
 
   /** One row a column. */
-  def describe(session: ClassicSession, ref: TableRef): Seq[Row] = {
-    val table = plain(session, ref)
+  def describe(session: ClassicSession, ref: TableRef): Seq[Row] = on(session, ref) { table =>
     val store = IndexStore.of(session, table.root)
     store.newest() match {
       case None => refuseWithout(table, store, ref)
@@ -181,8 +199,9 @@ object IndexActions {
   }
 
   /** Deletes the index; NOTHING_TO_DO if there is none. */
-  def drop(session: ClassicSession, ref: TableRef): Row = {
-    val table = plain(session, ref)
+  def drop(session: ClassicSession, ref: TableRef): Row = on(session, ref)(dropOf(session, _))
+
+  private def dropOf(session: ClassicSession, table: IndexedTable): Row = {
     val dropped = IndexStore.of(session, table.root).drop()
     LoadedIndexes.forget(table.root)
     Row(table.root.toString, if (dropped) "DROPPED" else "NOTHING_TO_DO")
@@ -191,28 +210,27 @@ object IndexActions {
   /** Before our state of a table is removed: an index that does not lie in the table. */
   def dropElsewhere(session: ClassicSession, ref: TableRef): Unit =
     if (IndexPlace.in(session.sessionState.conf).isElsewhere)
-      TableResolver.locate(session, ref) match {
-        case _: ParquetTable => val _ = drop(session, ref)
-        case _ =>
+      opened(TableResolver.locate(session, ref)) { located =>
+        IndexedTable.of(located).foreach(dropOf(session, _))
       }
 
   private def write(
       session: ClassicSession,
-      table: ParquetTable,
+      table: IndexedTable,
       store: IndexStore,
       builder: IndexBuilder,
       bloomBuilder: BloomBuilder,
       before: Option[StatisticsIndex],
       status: String,
       strict: Boolean = true): Row = {
-    val ours = table.state.runs().flatMap(_.files.map(_.path)).toSet
     val files = table.files()
-    val keys = new FileKeys(table.root)
-    val others = files.filterNot(f => ours(keys.of(new Path(f.path))))
+    val others = files.filterNot(f => table.isForEver(table.keys.of(new Path(f.path))))
     val clock = settled(session, table, store, others.map(_.modified).foldLeft(0L)(math.max))
-    val (ranges, read) = builder.build(files, before, clock, ours)
-    val (blooms, valuesRead) = bloomBuilder.build(ranges, files, before, strict)
-    val index = ranges.withBlooms(blooms)
+    // a column that has the name of another one makes entries of no use
+    val same = before.filter(b => b.identities == table.identities(b))
+    val (ranges, read) = builder.build(files, same, clock, table.isForEver)
+    val (blooms, valuesRead) = bloomBuilder.build(ranges, files, same, strict)
+    val index = ranges.withBlooms(blooms).withIdentities(table.identities(ranges))
     val bytes = store.write(index)
     LoadedIndexes.forget(table.root)
     Row(
@@ -229,7 +247,7 @@ object IndexActions {
   /** The time at the store, after a wait of two seconds at most: then the newest file is old enough to be trusted. */
   private def settled(
       session: ClassicSession,
-      table: ClusterTable,
+      table: IndexedTable,
       store: IndexStore,
       newest: Long): Long = {
     val now = clock(session, table, store)
@@ -241,15 +259,26 @@ object IndexActions {
     }
   }
 
+  /** For what is said of plain Parquet alone. */
   private[zorder] def plain(session: ClassicSession, ref: TableRef): ParquetTable =
     TableResolver.locate(session, ref) match {
       case p: ParquetTable => p
-      case other =>
-        refuse("ZORDER_INDEX_REFUSED.OTHER_FORMAT", "table" -> other.name)
+      case other => refuse("ZORDER_INDEX_REFUSED.EXPLAINED_BY_QUERY", "table" -> other.name)
     }
 
+  /** Opens a table whose index a statement is about. */
+  private[skipping] def on[A](session: ClassicSession, ref: TableRef)(body: IndexedTable => A): A =
+    opened(TableResolver.locate(session, ref))(t => body(IndexedTable.of(t).getOrElse(refuseOther(t))))
+
+  private def opened[A](table: ClusterTable)(body: ClusterTable => A): A =
+    try body(table)
+    finally table.close()
+
+  private def refuseOther(table: ClusterTable): Nothing =
+    refuse("ZORDER_INDEX_REFUSED.OTHER_FORMAT", "table" -> table.name)
+
   /** The first thing that a statement writes; what the storage says against it becomes a sentence. */
-  private def clock(session: ClassicSession, table: ClusterTable, store: IndexStore): Long = {
+  private def clock(session: ClassicSession, table: IndexedTable, store: IndexStore): Long = {
     if (IndexPlace.in(session.sessionState.conf).isWithin(table.root))
       refuse(
         "ZORDER_INVALID_SETTING.INDEX_WITHIN_TABLE",
@@ -282,20 +311,20 @@ final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex
   def afterCommits(ref: TableRef): Unit = if (behind) refresh(ref)
 
   private def refresh(ref: TableRef): Unit =
-    try {
-      val table = IndexActions.plain(session, ref)
-      val store = IndexStore.of(session, table.root)
-      IndexActions.refreshed(
-        session,
-        table,
-        store,
-        store.newest().fold(index)(_._2),
-        strict = false)
-      // where indexes lie elsewhere, a table that has moved has another folder now
-      if (store.dir != place.dir && IndexPlace.in(session.sessionState.conf).isElsewhere) {
-        val _ = place.drop()
+    try IndexActions.on(session, ref) { table =>
+        val store = IndexStore.of(session, table.root)
+        IndexActions.refreshed(
+          session,
+          table,
+          store,
+          store.newest().fold(index)(_._2),
+          strict = false)
+        // where indexes lie elsewhere, a table that has moved has another folder now
+        if (store.dir != place.dir && IndexPlace.in(session.sessionState.conf).isElsewhere) {
+          val _ = place.drop()
+        }
       }
-    } catch {
+    catch {
       case NonFatal(e) =>
         logWarning(
           s"The statistics index of ${ref.sql} is behind its files: run ZORDER REFRESH INDEX ${ref.sql}",
@@ -306,14 +335,12 @@ final class IndexUpkeep private (session: ClassicSession, index: StatisticsIndex
 object IndexUpkeep {
 
   /** The index to keep up, read before a commit takes the table's old directory away; None without one. */
-  def before(session: ClassicSession, table: ClusterTable): Option[IndexUpkeep] = table match {
-    case plain: ParquetTable =>
-      try {
-        val store = IndexStore.of(session, plain.root)
+  def before(session: ClassicSession, table: ClusterTable): Option[IndexUpkeep] =
+    try IndexedTable.of(table).flatMap { indexed =>
+        val store = IndexStore.of(session, indexed.root)
         store.newest().map { case (_, index) => new IndexUpkeep(session, loaded(index), store) }
-      } catch { case NonFatal(_) => None }
-    case _ => None
-  }
+      }
+    catch { case NonFatal(_) => None }
 
   /** The upkeep for a statement on a table that is not open yet. */
   def before(session: ClassicSession, ref: TableRef): Option[IndexUpkeep] =

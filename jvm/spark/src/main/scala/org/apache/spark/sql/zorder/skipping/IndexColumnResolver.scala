@@ -24,8 +24,6 @@ import org.apache.spark.sql.zorder.skipping.index.{
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.stats.bloom.BloomKey
 import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy}
-import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
-import org.apache.spark.sql.zorder.table.parquet.ParquetTable
 import org.apache.spark.sql.zorder.skipping.predicate.FilterColumn
 import sparkzorder.curve.Zone
 
@@ -164,15 +162,15 @@ private[skipping] object BloomColumns {
 }
 
 /** Which expressions an index of a table can have ranges of. */
-final private[skipping] class IndexExpressionResolver(user: ClassicSession, table: ParquetTable) {
+final private[skipping] class IndexExpressionResolver(user: ClassicSession, table: IndexedTable) {
   import IndexExpressionResolver._
 
-  private lazy val session = ExpressionRanges.reader(user)
-  private val dataSchema = IndexColumnResolver.dataSchema(table)
-
-  /** Files may lack a column that others require. */
-  private def rows(partitions: IndexedSeq[PinnedPartition]): InputRelation =
-    table.rows(session, partitions, dataSchema.asNullable)
+  private lazy val session = {
+    val own = ExpressionRanges.reader(user)
+    table.settings.foreach { case (key, value) => own.conf.set(key, value) }
+    own
+  }
+  private val dataSchema = table.dataSchema
 
   /** The named expressions; refuses one that cannot have ranges. */
   def of(texts: Seq[String]): ExpressionRanges =
@@ -197,7 +195,7 @@ final private[skipping] class IndexExpressionResolver(user: ClassicSession, tabl
 
   /** The clustering columns that can have ranges. */
   def clustering: Seq[String] =
-    Try(ClusteredBy.of(table)).toOption.flatten.toSeq.flatten
+    Try(ClusteredBy.of(table.table)).toOption.flatten.toSeq.flatten
       .filter(sql => Try(user.sessionState.sqlParser.parseMultipartIdentifier(sql)).isFailure)
       .filter(resolved(_).isRight)
 
@@ -206,7 +204,7 @@ final private[skipping] class IndexExpressionResolver(user: ClassicSession, tabl
     new ExpressionRanges(
       if (once.isEmpty) user else session,
       table.name,
-      rows,
+      table.rows(session, _),
       once.map(_.column),
       once.map(_.dated))
   }
@@ -231,7 +229,7 @@ final private[skipping] class IndexExpressionResolver(user: ClassicSession, tabl
 
   /** The expression as a query over the table has it. */
   private def planned(sql: String): Option[Planned] = {
-    val relation = rows(IndexedSeq.empty).plan
+    val relation = table.noRows(session).plan
     val query = Shims.ofRows(session, relation).select(expr(sql)).queryExecution
     def only(plan: LogicalPlan): Option[Expression] = plan match {
       case Project(Seq(Alias(e, _)), _) => Some(e)

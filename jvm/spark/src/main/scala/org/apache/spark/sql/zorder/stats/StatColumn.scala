@@ -33,6 +33,9 @@ final case class StatColumn(
 object StatColumn {
   private val ExistsDefault = "EXISTS_DEFAULT"
 
+  /** Metadata key of a top-level column of which a file without it tells nothing: its format may know values of it. */
+  val AbsentIsUnknown = "zorder.absentIsUnknown"
+
   /** The column as `schema` describes it, names compared as they stand; refuses a path that is not there. */
   def in(schema: StructType, path: Seq[String]): StatColumn = {
     val fields = fieldsOf(schema, path).getOrElse(ZOrderException.refuse(
@@ -40,7 +43,8 @@ object StatColumn {
       "column" -> path.mkString("."),
       "columns" -> schema.fieldNames.mkString(", ")))
     val field = fields.last
-    val hasDefault = schema.fields.exists(f => f.name == path.head && f.metadata.contains(ExistsDefault))
+    val hasDefault = schema.fields.exists(f =>
+      f.name == path.head && Seq(ExistsDefault, AbsentIsUnknown).exists(f.metadata.contains))
     // CHAR values are padded when read, so what a file holds is not what a look-up sees
     val dataType = CharVarcharUtils.getRawType(field.metadata).getOrElse(field.dataType)
     val absent = if (hasDefault) Zone.Unknown else Zone.OnlyNulls

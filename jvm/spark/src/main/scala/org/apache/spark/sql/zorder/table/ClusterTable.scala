@@ -117,6 +117,9 @@ trait ClusterTable {
   /** The path by which run records know a file of the table. */
   def recorded(file: DataFile): String = DataFile.below(root, file)
 
+  /** How an index of ours reads it; None for plain Parquet, and for what can have no index. */
+  def indexing: Option[FormatIndexing] = None
+
   /** Refuses files that cannot be rewritten. WHERE may leave such files out, so this comes after it. */
   def check(files: Seq[DataFile]): Unit = ()
 

@@ -3,7 +3,14 @@ package org.apache.spark.sql.zorder.skipping.index
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.stats.{Dictionaries, FileStatistics, Footers, StatColumn}
+import org.apache.spark.sql.zorder.stats.{
+  Dictionaries,
+  FileStatistics,
+  Footers,
+  LeafColumn,
+  StatColumn,
+  StoredAs
+}
 import org.apache.spark.sql.zorder.table.file.DataFile
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 
@@ -128,7 +135,7 @@ final class IndexBuilder(
     val path = keys.of(new Path(file.path))
     val of = fromFooters.indices.map { c =>
       val nulls =
-        footer.schema.leaves.indexWhere(l => l.column == stats(c).path && l.maxRepetition == 0) match {
+        footer.schema.leaves.indexWhere(l => IndexBuilder.holds(l, stats(c)) && l.maxRepetition == 0) match {
           case -1 => -1L
           case leaf => footer.nulls(leaf)
         }
@@ -164,6 +171,12 @@ final class IndexBuilder(
 }
 
 private object IndexBuilder {
+
+  /** Whether a leaf of a file is the column, which another may have been called once. */
+  private def holds(leaf: LeafColumn, column: StatColumn): Boolean = column.stored match {
+    case StoredAs.Named(path) => leaf.column == path
+    case StoredAs.Numbered(id) => leaf.fieldId.contains(id)
+  }
 
   /**
    * Ranges of pages where every page has one, else of row groups. An opaque file has nothing; a file without row

@@ -21,7 +21,8 @@ import org.apache.spark.sql.zorder.skipping.bloom.{BloomFiles, ColumnBlooms, Ind
  * }}}
  *
  * The directory says what each section is, where, and its CRC32. It ends with where Bloom filters are, which columns
- * have values in place of ranges, and which are expressions. A file that is cut off, or not ours, or whose sums do not agree, is no
+ * have values in place of ranges, which are expressions, and, for a table of a format, what its files have under the
+ * names of columns. A file that is cut off, or not ours, or whose sums do not agree, is no
  * index.
  */
 private[skipping] object IndexFile {
@@ -83,6 +84,13 @@ private[skipping] object IndexFile {
         d.writeUTF(e.meaning)
         d.writeInt(e.columns.length)
         e.columns.foreach(d.writeUTF)
+      }
+      if (index.identities.nonEmpty) {
+        d.writeInt(index.identities.size)
+        index.identities.toSeq.sorted.foreach { case (name, identity) =>
+          d.writeUTF(name)
+          d.writeUTF(identity)
+        }
       }
     }
     data.write(directory)
@@ -182,9 +190,12 @@ private[skipping] object IndexFile {
     val computed =
       if (in.available() == 0) Map.empty[Int, IndexedExpression]
       else Seq.fill(in.readInt())(in.readInt() -> readExpression(in)).toMap
+    val identities =
+      if (in.available() == 0) Map.empty[String, String]
+      else Seq.fill(in.readInt())(in.readUTF() -> in.readUTF()).toMap
     val named =
       columns.indices.map(c => columns(c)._1.copy(values = listed(c), expression = computed.get(c)))
-    new StatisticsIndex(indexed, named, caseSensitive, ranges, blooms)
+    new StatisticsIndex(indexed, named, caseSensitive, ranges, blooms, identities)
   }
 
   private def readExpression(in: DataInputStream): IndexedExpression =

@@ -17,13 +17,17 @@ import org.apache.spark.sql.zorder.skipping.bloom.{ColumnBlooms, IndexBlooms}
  *   of each column, read when a filter first asks for it; None where they cannot be read
  * @param blooms
  *   Bloom filters of the columns that were named for them
+ * @param identities
+ *   of a table of a format: what files had under the names of the top-level columns when the index was made; see
+ *   [[org.apache.spark.sql.zorder.table.FormatIndexing]]
  */
 final class StatisticsIndex(
     val files: IndexedFiles,
     val columns: IndexedSeq[IndexedColumn],
     val caseSensitive: Boolean,
     ranges: Int => Option[ColumnRanges],
-    val blooms: IndexBlooms = IndexBlooms.None) {
+    val blooms: IndexBlooms = IndexBlooms.None,
+    val identities: Map[String, String] = Map.empty) {
 
   private lazy val bySql: Map[String, Int] = {
     // names that differ in their case only are one name to a session that does not tell them apart
@@ -56,7 +60,15 @@ final class StatisticsIndex(
 
   /** This index with these Bloom filters. */
   def withBlooms(filters: IndexBlooms): StatisticsIndex =
-    new StatisticsIndex(files, columns, caseSensitive, ranges, filters)
+    new StatisticsIndex(files, columns, caseSensitive, ranges, filters, identities)
+
+  /** This index with what files have under the names of its columns. */
+  def withIdentities(known: Map[String, String]): StatisticsIndex =
+    new StatisticsIndex(files, columns, caseSensitive, ranges, blooms, known)
+
+  /** The top-level columns that it tells of, those of expressions included. */
+  def topLevel: Set[String] =
+    columns.flatMap(c => c.path.headOption.toSeq ++ c.expression.toSeq.flatMap(_.columns)).toSet
 
   /** Whether the column, or a field of it, counts as NULL in files that have not got it. */
   def takesAbsentForNull(column: String): Boolean =
@@ -73,7 +85,7 @@ final class StatisticsIndex(
 
   /** This index with one range for each file and column. */
   def hulls: StatisticsIndex =
-    new StatisticsIndex(files, columns, caseSensitive, ranges(_).map(_.hulls))
+    new StatisticsIndex(files, columns, caseSensitive, ranges(_).map(_.hulls), identities = identities)
 
   private def folded(sql: String): String = if (caseSensitive) sql else sql.toLowerCase(Locale.ROOT)
 }

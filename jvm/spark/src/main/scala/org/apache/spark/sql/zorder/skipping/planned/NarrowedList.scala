@@ -5,24 +5,29 @@ import java.util.BitSet
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.zorder.skipping.filter.FilesToRead
-import org.apache.spark.sql.zorder.skipping.index.StatisticsIndex
+import org.apache.spark.sql.zorder.skipping.index.{NoEntry, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.scan.{PrunedFiles, SkippedCounts, SkippingUsage}
 
 /**
  * The files that a format has planned for one scan, narrowed by what its own planning does not use: the first rows that
- * a query wants, the keys of a join, lists of values, functions of columns.
+ * a query wants, the keys of a join, lists of values, functions of columns; and by an index of ours, where the table has
+ * one.
  *
  * @param isUnanswered
  *   columns of the scan that the bounds say nothing of
  * @param bounds
  *   of the scan's snapshot, of at least the columns that some expressions name; see [[SnapshotStatistics.index]]
+ * @param indexed
+ *   looked for when a filter first may need it
  */
 final class NarrowedList(
     override val root: Path,
     asked: AskedOfFormat,
     val isUnanswered: Expression => Boolean,
-    bounds: Seq[Expression] => Option[StatisticsIndex])
+    bounds: Seq[Expression] => Option[StatisticsIndex],
+    indexed: => Option[FormatIndex])
     extends PrunedFiles {
+  private lazy val ours = indexed
 
   override def mayAnswer(column: Attribute): Boolean =
     !isUnanswered(column) && bounds(Seq(column)).exists(new FilesToRead(_, isUnanswered).mayAnswer(column))
@@ -36,6 +41,24 @@ final class NarrowedList(
     if (worth.isEmpty) None else bounds(worth).map(worth -> _)
   }
 
+  /** The filters on what an index of ours tells of, and the index; None if there are none. */
+  def own(filters: Seq[Expression]): Option[(Seq[Expression], FormatIndex)] =
+    if (filters.isEmpty) None
+    else ours.flatMap { index =>
+      val told = filters.filter(index.tells)
+      if (told.isEmpty) None else Some(told -> index)
+    }
+
+  /** The filters that may leave out files beyond those that the format leaves out. */
+  def asks(filters: Seq[Expression]): Seq[Expression] = {
+    val told = own(filters).fold(Seq.empty[Expression])(_._1)
+    filters.filter(f => asked.isWorth(f) || told.contains(f))
+  }
+
+  /** Whether Bloom filters are asked of a filter. */
+  def asksBlooms(filter: Expression): Boolean =
+    own(Seq(filter)).exists { case (_, index) => index.asksBlooms(filter) }
+
   /**
    * What is left of a list of files. A file that the snapshot does not have stays.
    *
@@ -44,29 +67,60 @@ final class NarrowedList(
    * @param of
    *   path, length and modification time of a file, as in [[FileBounds]]
    */
-  def narrow[F](filters: Seq[Expression], planned: Seq[F])(of: F => (String, Long, Long)): Seq[F] =
-    index(filters).fold(planned) { case (worth, index) =>
+  def narrow[F](filters: Seq[Expression], planned: Seq[F])(of: F => (String, Long, Long)): Seq[F] = {
+    val byBounds = index(filters)
+    val byIndex = own(filters)
+    if (byBounds.isEmpty && byIndex.isEmpty) planned
+    else {
       val started = System.nanoTime()
-      val toRead = new FilesToRead(index, isUnanswered)
-      val entries = planned.map { f =>
-        val (path, length, modified) = of(f)
-        index.files.find(path, length, modified)
+      val files = planned.map(of).toIndexedSeq
+      val ofBounds = byBounds.toSeq.map { case (worth, bounds) =>
+        new StatisticsOfList(bounds, isUnanswered, worth, files.map { case (p, l, m) => bounds.files.find(p, l, m) })
       }
-      def listed: BitSet = {
-        val set = new BitSet(index.files.count)
-        entries.foreach(_.foreach(n => set.set(n)))
-        set
+      // its numbers of rows are those of whole files, and the first rows are none of its filters
+      val ofIndex = byIndex.toSeq.map { case (told, i) =>
+        new StatisticsOfList(i.index, i.isUnanswered, told, files.map { case (p, l, _) => i.find(p, l) })
       }
-      val needed = toRead(worth, listed)
-      val kept = planned.zip(entries).collect { case (f, entry) if entry.forall(needed.get(_)) => f }
+      val both = ofBounds ++ ofIndex
+      val kept = planned.zipWithIndex.collect { case (f, n) if both.forall(_.keeps(n)) => f }
       SkippingUsage.scanned(
         root,
-        toRead.columns(worth),
+        both.flatMap(_.columns).distinct,
         SkippedCounts(
-          planned.length.toLong,
-          pruned = (planned.length - kept.length).toLong,
-          unknown = entries.count(_.isLeft).toLong,
+          files.length.toLong,
+          pruned = (files.length - kept.length).toLong,
+          unknown = files.indices.count(n => both.exists(_.isUnknown(n))).toLong,
           nanos = System.nanoTime() - started))
       kept
     }
+  }
+}
+
+/**
+ * What one set of statistics leaves of the planned files.
+ *
+ * @param entries
+ *   of these files, in their order
+ */
+final private class StatisticsOfList(
+    index: StatisticsIndex,
+    isUnanswered: Expression => Boolean,
+    filters: Seq[Expression],
+    entries: IndexedSeq[Either[NoEntry, Int]]) {
+  private val toRead = new FilesToRead(index, isUnanswered)
+  private val needed: BitSet = toRead(filters, listed)
+
+  private def listed: BitSet = {
+    val set = new BitSet(index.files.count)
+    entries.foreach(_.foreach(n => set.set(n)))
+    set
+  }
+
+  /** Whether the file must be read; so must one without an entry. */
+  def keeps(file: Int): Boolean = entries(file).forall(needed.get(_))
+
+  def isUnknown(file: Int): Boolean = entries(file).isLeft
+
+  /** The columns of the statistics that the filters name. */
+  def columns: Seq[String] = toRead.columns(filters)
 }
