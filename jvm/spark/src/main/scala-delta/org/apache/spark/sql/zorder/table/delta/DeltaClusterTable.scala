@@ -12,7 +12,14 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.StoredAs
-import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, VacuumResult}
+import org.apache.spark.sql.zorder.table.{
+  ClusterTable,
+  FormatIndexing,
+  ManagedColumns,
+  StateDir,
+  TableWrite,
+  VacuumResult
+}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /** One snapshot of a Delta table. Its files are replaced in Delta's own transaction, as OPTIMIZE does it. */
@@ -86,6 +93,9 @@ private[delta] final class DeltaClusterTable(
         "table" -> name)
     }
   }
+
+  override def indexing: Option[FormatIndexing] =
+    Some(new DeltaIndexing(log, snapshot, declared.get, adds))
 
   override def files(): Seq[DataFile] = adds.toSeq.map { case (path, add) =>
     DataFile(

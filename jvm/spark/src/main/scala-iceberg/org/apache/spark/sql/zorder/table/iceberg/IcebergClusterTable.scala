@@ -25,7 +25,14 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{LeafColumn, StoredAs}
-import org.apache.spark.sql.zorder.table.{ClusterTable, ManagedColumns, StateDir, TableWrite, VacuumResult}
+import org.apache.spark.sql.zorder.table.{
+  ClusterTable,
+  FormatIndexing,
+  ManagedColumns,
+  StateDir,
+  TableWrite,
+  VacuumResult
+}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
 /**
@@ -95,6 +102,10 @@ final private[iceberg] class IcebergClusterTable(
       IcebergDeletes.rows(task),
       deletes.share(task))
   }.toSeq.sortBy(_.path)
+
+  /** Of the main branch: a run on another would forget the files that it does not have. */
+  override def indexing: Option[FormatIndexing] =
+    if (branch.isEmpty) Some(new IcebergIndexing(table, staged, tasks)) else None
 
   override def check(files: Seq[DataFile]): Unit =
     IcebergRefusals.partitioning(name, table, files.map(f => tasks(f.path)))

@@ -143,15 +143,15 @@ private[iceberg] object ReadSplits {
   }
 }
 
-/** A file that is in no snapshot yet. */
+/** A file for itself, in a snapshot or not yet in one. */
 private[iceberg] object UncommittedFile {
 
-  /** A task that reads all rows of the file. */
+  /** A task that reads all rows of the file, whatever a snapshot deletes of it. */
   def task(table: Table, file: DataFile): FileScanTask = new BaseFileScanTask(
     file,
     Array.empty[DeleteFile],
     SchemaParser.toJson(table.schema),
-    PartitionSpecParser.toJson(table.spec),
+    PartitionSpecParser.toJson(table.specs.get(file.specId)),
     ResidualEvaluator.unpartitioned(Expressions.alwaysTrue))
 }
 

@@ -121,6 +121,22 @@ final private case class ExplainedScan(
     reason: String)
 
 /**
+ * What one set of statistics makes of the files that a format has planned.
+ *
+ * @param left
+ *   the files that it does not leave out
+ * @param stale
+ *   what is said of files that it has no entries of
+ */
+final private class ExplainedPart(
+    counts: Seq[(Expression, FilterCounts)],
+    val left: IndexedSeq[DataFile],
+    val stale: String) {
+
+  def of(filter: Expression): Option[FilterCounts] = counts.collectFirst { case (`filter`, found) => found }
+}
+
+/**
  * Explains the scans of files in a physical plan, from the very filters that they carry.
  *
  * @param only
@@ -166,24 +182,48 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
       narrowed: NarrowedFileIndex,
       partitionFilters: Seq[Expression]): ExplainedScan = {
     val planned = narrowed.planned(partitionFilters, scan.dataFilters).toIndexedSeq
-    narrowed.list.index(scan.dataFilters) match {
-      case None =>
-        val reason = if (scan.dataFilters.isEmpty) FileScans.NoFilter else FileScans.OwnFilters
-        ExplainedScan(name(scan), Some(planned.length.toLong), 0, Nil, reason)
-      case Some((asked, statistics)) =>
-        val files = new ScannedFiles(statistics.files, planned, _.path)
-        val report =
-          new FilterReport(statistics, files, narrowed.list.isUnanswered, partitioning(scan), MissingInFormat)
-        val (counts, kept) = report.of(asked)
-        val next = counts.iterator
-        val filters = scan.dataFilters.map { f =>
-          if (asked.contains(f)) next.next()
-          else FilterCounts(ExplainedFilter.text(f), 0, 0, Nil, "left to the format's own skipping")
-        }
-        val others = statistics.files.count - planned.length
-        val reason = if (others <= 0) "" else s"the format itself leaves out ${FilterReport.count(others)}"
-        ExplainedScan(name(scan), Some(files.considered), files.pruned(kept), filters, reason)
+    val list = narrowed.list
+    val ofBounds = list.index(scan.dataFilters).map { case (asked, statistics) =>
+      val files = new ScannedFiles(statistics.files, planned, _.path)
+      part(
+        asked,
+        files,
+        new FilterReport(statistics, files, list.isUnanswered, partitioning(scan), MissingInFormat))
     }
+    // of an index of ours, what it leaves out besides
+    val left = ofBounds.fold(planned)(_.left)
+    val ofIndex = list.own(scan.dataFilters).map { case (told, own) =>
+      val files = new ScannedFiles(own.index.files, left.map(_.copy(modified = 0L)), f => own.key(f.path))
+      part(
+        told,
+        files,
+        new FilterReport(own.index, files, own.isUnanswered, partitioning(scan), MissingInIndexOfFormat))
+    }
+    val parts = ofBounds.toSeq ++ ofIndex
+    val considered = Some(planned.length.toLong)
+    if (parts.isEmpty) {
+      val reason = if (scan.dataFilters.isEmpty) FileScans.NoFilter else FileScans.OwnFilters
+      ExplainedScan(name(scan), considered, 0, Nil, reason)
+    } else {
+      val filters = scan.dataFilters.map { f =>
+        parts.flatMap(_.of(f)).reduceOption(_.and(_)).getOrElse(
+          FilterCounts(ExplainedFilter.text(f), 0, 0, Nil, "left to the format's own skipping"))
+      }
+      val others = list.index(scan.dataFilters).fold(0)(_._2.files.count - planned.length)
+      val reasons = Seq(
+        if (others <= 0) "" else s"the format itself leaves out ${FilterReport.count(others)}",
+        ofIndex.fold("")(_.stale)).filter(_.nonEmpty)
+      val pruned = planned.length - parts.last.left.length
+      ExplainedScan(name(scan), considered, pruned.toLong, filters, reasons.mkString("; "))
+    }
+  }
+
+  private def part(
+      asked: Seq[Expression],
+      files: ScannedFiles,
+      report: FilterReport): ExplainedPart = {
+    val (counts, kept) = report.of(asked)
+    new ExplainedPart(asked.zip(counts), files.left(kept), files.stale)
   }
 
   /** A scan of DataSource V2 has been planned by its format, and then narrowed. */

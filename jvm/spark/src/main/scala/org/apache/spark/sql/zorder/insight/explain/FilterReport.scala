@@ -48,7 +48,15 @@ final private[explain] case class FilterCounts(
     pruned: Long,
     further: Long,
     by: Seq[(PruneCause, Long)],
-    reason: String)
+    reason: String) {
+
+  /** With what other statistics leave out of the files that these have left. */
+  def and(next: FilterCounts): FilterCounts = {
+    val all = by ++ next.by
+    val causes = all.map(_._1).distinct.map(c => c -> all.collect { case (`c`, files) => files }.sum)
+    FilterCounts(filter, pruned + next.pruned, further + next.further, causes, next.reason)
+  }
+}
 
 /**
  * The filters of one scan, one after the other.
@@ -175,6 +183,10 @@ final private[explain] class ScannedFiles(
   /** The files that a set of entries holds, with the numbers of their entries. Files without an entry are left out. */
   def in(set: BitSet): Seq[(DataFile, Int)] =
     listed.zip(found).collect { case (f, Right(n)) if set.get(n) => f -> n }
+
+  /** The files that a set of entries does not leave out. */
+  def left(kept: BitSet): IndexedSeq[DataFile] =
+    listed.zip(found).collect { case (f, entry) if entry.forall(kept.get(_)) => f }
 
   /** What is said of files that the index knows nothing of; empty if there are none. */
   def stale: String = {
@@ -348,6 +360,18 @@ private[explain] object MissingInFormat extends MissingStatistics {
 
   override def why(column: IndexedColumn, file: DataFile): String =
     "the format keeps no bounds, or some that may be cut off"
+}
+
+/** What an index of a table of a format has nothing of, besides what the format's bounds say. */
+private[explain] object MissingInIndexOfFormat extends MissingStatistics {
+
+  override def ofColumn(sql: String): String = s"column is not in the index: $sql"
+
+  override def ofPart(text: String): String =
+    s"a column was renamed or added since the index was made: run ZORDER REFRESH INDEX: $text"
+
+  override def why(column: IndexedColumn, file: DataFile): String =
+    "the index could not read the column in the file, or found dates and times without bounds, such as INT96"
 }
 
 /** Why the index has nothing of a column of a file: it keeps no reasons, so the footer is looked at once more. */

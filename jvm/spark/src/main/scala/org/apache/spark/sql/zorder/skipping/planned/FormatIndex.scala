@@ -33,7 +33,7 @@ final class FormatIndex(
   def tells(filter: Expression): Boolean = columns(filter).nonEmpty
 
   def asksBlooms(filter: Expression): Boolean =
-    columns(filter).flatMap(index.numberOf(_: String)).exists(index.blooms.columns.contains)
+    columns(filter).flatMap(c => index.numberOf(c)).exists(index.blooms.columns.contains)
 
   private def columns(filter: Expression): Seq[String] = filter match {
     case _: TopRows => Nil

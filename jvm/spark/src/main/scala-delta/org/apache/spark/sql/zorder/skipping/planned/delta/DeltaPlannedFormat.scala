@@ -13,6 +13,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.marker.AlwaysTrue
 import org.apache.spark.sql.zorder.skipping.planned._
 import org.apache.spark.sql.zorder.skipping.scan.PruningFileIndex
+import org.apache.spark.sql.zorder.table.delta.DeltaIndexing
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
@@ -57,7 +58,8 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
   override val root: Path = prepared.path
 
   override lazy val list: NarrowedList = {
-    val conf = Shims.classic(session).sessionState.conf
+    val state = Shims.classic(session).sessionState
+    val conf = state.conf
     val snapshot = prepared.preparedScan.scannedSnapshot
     val logged = new LoggedBounds(snapshot)
     val key = SnapshotStatistics.Key(
@@ -68,7 +70,10 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
       root,
       NarrowedDeltaIndex.Asked,
       isUnanswered,
-      expressions => SnapshotStatistics.of(key, logged.columns, conf).index(expressions, logged))
+      expressions => SnapshotStatistics.of(key, logged.columns, conf).index(expressions, logged),
+      FormatIndex.of(root, conf, state.newHadoopConf(), DeltaIndexing.identities(snapshot))(
+        DeltaIndexing.located(root, _))
+    )
   }
 
   private def isUnanswered(e: Expression): Boolean = e match {

@@ -5,15 +5,18 @@ import scala.collection.JavaConverters._
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{BaseTable, BatchScan, FileContent, FileScanTask, Snapshot, SnapshotSummary, Table}
 import org.apache.iceberg.spark.source.SparkTable
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LeafNode
 import org.apache.spark.sql.connector.read.Scan
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.index.StatisticsIndex
 import org.apache.spark.sql.zorder.skipping.planned._
 import org.apache.spark.sql.zorder.skipping.scan.{PrunedFiles, PruningScan}
+import org.apache.spark.sql.zorder.table.iceberg.IcebergIndexing
 
 /**
  * Scans of Iceberg tables. The files that Iceberg has planned for a scan are taken from it with their deletes, and
@@ -84,13 +87,14 @@ final private class PlannedFiles(private val queried: QueryScan) extends PrunedF
    *   with the names that the scan gives its columns
    */
   def narrowed(filters: Seq[Expression]): Option[Scan] = {
-    val worth = filters.filter(PlannedFiles.Asked.isWorth)
-    if (worth.isEmpty || !areFiles) None
+    val asked = list.asks(filters)
+    if (asked.isEmpty || !areFiles) None
     else {
       val kept = list.narrow(filters, tasks)(ManifestBounds.key)
       if (kept.length == tasks.length) None
       else {
-        val narrowing = Narrowing(tasks.length, kept.map(_.file.location), worth)
+        val by = asked.map(f => Narrowing.text(f) + (if (list.asksBlooms(f)) " (Bloom)" else ""))
+        val narrowing = Narrowing(tasks.length, kept.map(_.file.location), by)
         Some(queried.reading(kept, narrowing.filters))
       }
     }
@@ -103,7 +107,14 @@ final private class PlannedFiles(private val queried: QueryScan) extends PrunedF
     tasks.forall(t => !t.isDataTask && t.file.content == FileContent.DATA)
 
   /** Columns that the manifests do not bound are none of the index, so that it says nothing of them. */
-  private lazy val list = new NarrowedList(root, PlannedFiles.Asked, _ => false, bounds)
+  private lazy val list = new NarrowedList(root, PlannedFiles.Asked, _ => false, bounds, index)
+
+  private def index: Option[FormatIndex] =
+    ManifestBounds.schemaOf(table, queried.projection).flatMap { schema =>
+      val state = Shims.classic(SparkSession.active).sessionState
+      FormatIndex.of(root, SQLConf.get, state.newHadoopConf(), IcebergIndexing.identities(table, schema))(
+        new Path(_))
+    }
 
   private def bounds(expressions: Seq[Expression]): Option[StatisticsIndex] = source.flatMap { s =>
     SnapshotStatistics.of(key(s), s.columns, SQLConf.get).index(expressions, s)

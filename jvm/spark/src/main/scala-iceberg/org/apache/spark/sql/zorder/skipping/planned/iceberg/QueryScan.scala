@@ -137,14 +137,14 @@ final private class QueryScan(shape: QueryScanClass, val scan: Scan) {
  * @param kept
  *   the paths of those that are left
  * @param by
- *   the filters that the others were left out by
+ *   the filters that the others were left out by, as [[Narrowing.text]] has them
  */
-final private case class Narrowing(planned: Int, kept: Seq[String], by: Seq[Expression]) {
+final private case class Narrowing(planned: Int, kept: Seq[String], by: Seq[String]) {
 
   def filters: Seq[IcebergExpression] = {
     val which = MurmurHash3.unorderedHash(kept).toHexString
     val files = Expressions.equal[String](Narrowing.Files, s"${kept.length} of $planned, $which")
-    files +: by.map(f => Expressions.equal[String](Narrowing.By, Narrowing.text(f)))
+    files +: by.map(f => Expressions.equal[String](Narrowing.By, f))
   }
 }
 
@@ -168,7 +168,7 @@ private object Narrowing {
   }
 
   /** Without the numbers of columns, which differ in scans that are equal. */
-  private def text(filter: Expression): String = {
+  def text(filter: Expression): String = {
     val whole = filter.toString.replaceAll("#\\d+L?", "")
     if (whole.length <= Longest) whole else s"${whole.take(Longest)}..."
   }

@@ -1,0 +1,76 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import scala.collection.JavaConverters._
+
+import org.apache.commons.codec.digest.DigestUtils
+import org.apache.iceberg.{FileScanTask, Schema, Table, TableProperties}
+import org.apache.iceberg.types.{Type, Types}
+import org.apache.spark.sql.types.{MetadataBuilder, StructType}
+import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
+import org.apache.spark.sql.zorder.stats.StatColumn
+import org.apache.spark.sql.zorder.table.FormatIndexing
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+
+/**
+ * How an index reads a snapshot of an Iceberg table.
+ *
+ * @param tasks
+ *   of the files of the snapshot, by path
+ */
+final private[iceberg] class IcebergIndexing(
+    table: Table,
+    staged: StagedTasks,
+    tasks: => Map[String, FileScanTask])
+    extends FormatIndexing {
+
+  /**
+   * Without the columns that were a partition by themselves in some spec: Iceberg takes their values from the manifests.
+   * A file without a column may have a default of it.
+   */
+  override lazy val schema: StructType = {
+    val constant = IcebergIndexing.constants(table)
+    StructType(IcebergColumns.of(table.schema).filterNot(f => constant(f.name)).map { f =>
+      val marked = new MetadataBuilder().withMetadata(f.metadata).putBoolean(StatColumn.AbsentIsUnknown, true)
+      f.copy(metadata = marked.build())
+    })
+  }
+
+  override lazy val identities: Map[String, String] = IcebergIndexing.identities(table, table.schema)
+
+  /** Without the deletes of the snapshot. */
+  override def rows(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition]): InputRelation = {
+    val whole = partitions.flatMap(_.files).map { f =>
+      f.path -> UncommittedFile.task(table, tasks(f.path).file)
+    }
+    IcebergRows(session, table, staged, partitions, whole.toMap)
+  }
+}
+
+private[zorder] object IcebergIndexing {
+
+  /**
+   * What files have under the names of the columns: field ids, and of files that have none, what the table says of
+   * names.
+   */
+  def identities(table: Table, schema: Schema): Map[String, String] = {
+    val mapping = Option(table.properties.get(TableProperties.DEFAULT_NAME_MAPPING))
+    val names = mapping.fold("")(m => s" ${DigestUtils.sha256Hex(m)}")
+    schema.columns.asScala.map(f => f.name -> FormatIndexing.identity(numbered(f) + names)).toMap
+  }
+
+  private def numbered(field: Types.NestedField): String = s"${field.fieldId}${inside(field.`type`)}"
+
+  private def inside(own: Type): String =
+    if (own.isNestedType) own.asNestedType.fields.asScala.map(numbered).mkString("(", ",", ")") else ""
+
+  /** Top-level columns by which files of some spec are partitioned. */
+  private def constants(table: Table): Set[String] = {
+    val sources = table.specs.values.asScala.flatMap(_.fields.asScala).filter(_.transform.isIdentity)
+    sources.flatMap(f => Option(table.schema.findColumnName(f.sourceId))).map { name =>
+      // a field of a struct takes the whole struct with it
+      table.schema.columns.asScala.map(_.name).find(c => name == c || name.startsWith(s"$c.")).getOrElse(name)
+    }.toSet
+  }
+}
