@@ -8,7 +8,7 @@ import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.skipping.planned.ScansOfFormats
 import sparkzorder.SameOnAllLines
 
-/** Iceberg tables with an index of ours: single values and expressions are found in few files, in every snapshot. */
+/** Iceberg tables with an index of ours: it finds single values and expressions in few files of every snapshot. */
 class IcebergIndexSuite extends AnyFunSuite with NarrowedIcebergTables {
   private val bloom = "WITH (bloom = 'id', bloomBudget = '500%')"
 
@@ -59,7 +59,8 @@ class IcebergIndexSuite extends AnyFunSuite with NarrowedIcebergTables {
       val counts = scans(df).flatMap(s => ScansOfFormats.explained(s.scan))
       assert(counts.map(_.planned) === Seq(40L) && counts.head.kept <= 3)
       assert(counts.head.by.exists(_.endsWith("(Bloom)")))
-      assert(on(t, "ZORDER DESCRIBE INDEX <t>").collect().map(_.getAs[Long]("bloom_files")).toSeq === Seq(40L, 40L))
+      val columns = on(t, "ZORDER DESCRIBE INDEX <t>").collect()
+      assert(columns.map(_.getAs[Long]("bloom_files")).toSeq === Seq(40L, 40L))
       assert(statement(t, "DROP INDEX").getAs[String]("status") === "DROPPED")
       check(t, "SELECT * FROM <t> WHERE id = 777" -> 40)
     }

@@ -99,7 +99,8 @@ final class ScanIndexes(session: SparkSession) extends SQLConfHelper {
     else if (byFieldId(r)) Left("columns are found by field id, and the index knows names")
     else {
       val root = ScanIndexes.rootOf(catalog, r.location)
-      root.flatMap(at) match {
+      // that of a format's table tells of files that its log has, by names that its log knows
+      root.flatMap(at).filter(_.identities.isEmpty) match {
         case None => Left("no statistics index: make one with ZORDER INDEX")
         case Some(index) if index.caseSensitive != conf.caseSensitiveAnalysis =>
           Left("the index was made with another spark.sql.caseSensitive")
