@@ -95,7 +95,7 @@ class ZOrderTable:
         bloomBudget: str | None = None,  # noqa: N803
         values: Sequence[str] = (),
     ) -> DataFrame:
-        """Makes a statistics index, with which queries of a plain Parquet table skip files.
+        """Makes a statistics index, with which queries of the table skip files.
 
         The call reads footers, and writes no data. ``columns`` are SQL names, or expressions such as
         ``"lower(email)"``; the columns of expressions are read. Without columns, the index has all columns
@@ -103,7 +103,8 @@ class ZOrderTable:
         ``bloom`` also get Bloom filters, which find single values; these columns are read. Filters larger
         than ``bloomBudget`` are refused. It is a share of the data such as ``"10%"``, which is the default,
         or a size such as ``"2g"``. For columns in ``values``, the index stores the values instead of ranges
-        if a file has at most 32; this reads dictionaries. The result is one row: ``path``, ``status``,
+        if a file has at most 32; this reads dictionaries. Of a Delta or Iceberg table, whose format keeps
+        ranges itself, the index has ``bloom``, ``values`` and expressions alone. The result is one row: ``path``, ``status``,
         ``files``, ``footers_read``, ``columns``, ``bytes``, ``bloom_bytes`` and ``bloom_files_read``.
         """
         return self._run(_sql.index(self._target, columns, bloom, bloomBudget, values))
