@@ -104,8 +104,9 @@ class ZOrderTable:
         than ``bloomBudget`` are refused. It is a share of the data such as ``"10%"``, which is the default,
         or a size such as ``"2g"``. For columns in ``values``, the index stores the values instead of ranges
         if a file has at most 32; this reads dictionaries. Of a Delta or Iceberg table, whose format keeps
-        ranges itself, the index has ``bloom``, ``values`` and expressions alone. The result is one row: ``path``, ``status``,
-        ``files``, ``footers_read``, ``columns``, ``bytes``, ``bloom_bytes`` and ``bloom_files_read``.
+        ranges itself, the index has ``bloom``, ``values`` and expressions alone. The result is one row:
+        ``path``, ``status``, ``files``, ``footers_read``, ``columns``, ``bytes``, ``bloom_bytes`` and
+        ``bloom_files_read``.
         """
         return self._run(_sql.index(self._target, columns, bloom, bloomBudget, values))
 
