@@ -42,11 +42,8 @@ final private[skipping] class IndexedTable private (val table: ClusterTable, for
 
   /** Whether no other file can have the name of this one, by which the index knows it. */
   lazy val isForEver: String => Boolean =
-    if (format.isDefined) _ => true
-    else {
-      val ours = table.state.runs().flatMap(_.files.map(_.path)).toSet
-      ours
-    }
+    if (format.isDefined) (_: String) => true
+    else table.state.runs().flatMap(_.files.map(_.path)).toSet
 
   lazy val keys: FileKeys = new FileKeys(root)
 

@@ -72,8 +72,7 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
       isUnanswered,
       expressions => SnapshotStatistics.of(key, logged.columns, conf).index(expressions, logged),
       FormatIndex.of(root, conf, state.newHadoopConf(), DeltaIndexing.identities(snapshot))(
-        DeltaIndexing.located(root, _))
-    )
+        DeltaIndexing.located(root, _)))
   }
 
   private def isUnanswered(e: Expression): Boolean = e match {
