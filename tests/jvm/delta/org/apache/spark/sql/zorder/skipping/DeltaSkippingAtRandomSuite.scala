@@ -17,7 +17,7 @@ import sparkzorder.LongTest
  */
 class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
 
-  private val kinds = Seq("ORDER BY ... LIMIT", "list", "function", "join")
+  private val kinds = Seq("ORDER BY ... LIMIT", "list", "function", "join", "index")
 
   test("queries at random: first rows, lists, functions and joins")(atRandom(seeds = 0 until 1, queries = 40))
 
@@ -33,7 +33,8 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
         (0 until queries).foreach { n =>
           val kind = kinds(n % kinds.length)
           asked(kind) += 1
-          if (takesFiles(kind, pick(random, tables), query(random, kind))) narrowed(kind) += 1
+          val table = if (kind == "index") tables.last else pick(random, tables)
+          if (takesFiles(kind, table, query(random, kind))) narrowed(kind) += 1
         }
       }
     }
@@ -58,25 +59,35 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
       "if(id % 10 = 3, double('NaN'), cast(id as double)) x")
   }
 
-  /** One table with deleted rows and a renamed column, and one in partitions, both with a file without bounds. */
+  /**
+   * One table with deleted rows and a renamed column, one in partitions, and one as the first with an index that is older
+   * than some of the deletes; all with a file without bounds.
+   */
   private def made(random: Random, dir: Path): Seq[Path] = {
-    val (mapped, parted) = (dir.resolve("mapped"), dir.resolve("parted"))
-    saved(
-      rows(random, 0, 12).withColumnRenamed("i", "old"),
-      mapped,
-      "enableDeletionVectors" -> "true",
-      "columnMapping.mode" -> "name")
-    on(mapped, "ALTER TABLE <t> RENAME COLUMN old TO i")
-    on(mapped, s"DELETE FROM <t> WHERE hash(id, ${random.nextInt(99)}) % 3 = 0")
+    val (mapped, parted, indexed) = (dir.resolve("mapped"), dir.resolve("parted"), dir.resolve("indexed"))
+    Seq(mapped, indexed).foreach { path =>
+      saved(
+        rows(random, 0, 12).withColumnRenamed("i", "old"),
+        path,
+        "enableDeletionVectors" -> "true",
+        "columnMapping.mode" -> "name")
+      on(path, "ALTER TABLE <t> RENAME COLUMN old TO i")
+      on(path, s"DELETE FROM <t> WHERE hash(id, ${random.nextInt(99)}) % 3 = 0")
+    }
+    on(
+      indexed,
+      "ZORDER INDEX <t> COLUMNS (lower(s), i % 7) " +
+        "WITH (bloom = 'id, i, s', values = 'i, s', bloomBudget = '1000%')")
+    on(indexed, s"DELETE FROM <t> WHERE hash(id, ${random.nextInt(99)}) % 5 = 0")
     rows(random, 0, 12).write.format("delta").partitionBy("part").save(parted.toString)
-    Seq(mapped, parted).foreach { path =>
+    Seq(mapped, parted, indexed).foreach { path =>
       withConf("spark.databricks.delta.stats.collect" -> "false")(append(rows(random, 72, 1), path))
     }
     spark.range(0, 4, 1, 1).selectExpr(
       s"id * ${1 + random.nextInt(20)} id",
       "cast(id * 5 as int) i").coalesce(1).write.parquet(dir.resolve("keys").toString)
     spark.read.parquet(dir.resolve("keys").toString).createOrReplaceTempView("few_keys")
-    Seq(mapped, parted)
+    Seq(mapped, parted, indexed)
   }
 
   private def append(df: DataFrame, path: Path): Unit =
@@ -119,6 +130,21 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
             s"cast(d as string) LIKE '$day%'",
             s"cast(i as double) = ${random.nextInt(60)}.0"))
         s"SELECT id, i FROM <t> WHERE $test$some"
+      case "index" =>
+        val text = s"${('a' + random.nextInt(14)).toChar}${random.nextInt(3)}"
+        val test = pick(
+          random,
+          Seq(
+            s"id = ${random.nextInt(90)}",
+            s"i = ${random.nextInt(70)}",
+            s"i <=> ${random.nextInt(70)} OR i IS NULL",
+            s"lower(s) = '$text'",
+            s"NOT (lower(s) <> '$text')",
+            s"i % 7 IN (${random.nextInt(7)}, 9)",
+            s"s = '${text.toUpperCase(java.util.Locale.ROOT)}' OR id = ${random.nextInt(90)}"))
+        // with all rows, with some deleted, and as it is now
+        val version = pick(random, Seq("", "VERSION AS OF 1", "VERSION AS OF 2"))
+        s"SELECT id, i FROM <t> $version WHERE ($test)$some"
       case _ =>
         val column = pick(random, Seq("id", "i"))
         val join = pick(random, Seq("JOIN", "JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "LEFT JOIN"))
