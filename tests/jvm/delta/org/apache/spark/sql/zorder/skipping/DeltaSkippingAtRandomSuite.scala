@@ -19,7 +19,7 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
 
   private val kinds = Seq("ORDER BY ... LIMIT", "list", "function", "join", "index")
 
-  test("queries at random: first rows, lists, functions and joins")(atRandom(seeds = 0 until 1, queries = 40))
+  test("queries at random: first rows, lists, functions and joins")(atRandom(seeds = 0 until 1, queries = 50))
 
   test("300 queries at random: first rows, lists, functions and joins", LongTest)(
     atRandom(seeds = 1 until 6, queries = 60))
