@@ -282,6 +282,27 @@ MUTANTS = [
         "PageIndexSuite",
         "contradict",
     ),
+    Mutant(
+        "an index of a format answers a column that has taken another's name",
+        f"{SKIP}/planned/FormatIndex.scala",
+        "!index.identities.get(a.name).exists(identities.get(a.name).contains(_))",
+        "!index.identities.contains(a.name) && !identities.contains(a.name)",
+        "FormatIndexSuite",
+    ),
+    Mutant(
+        "an index of a format is asked for the first rows",
+        f"{SKIP}/planned/FormatIndex.scala",
+        "case _: TopRows => Nil",
+        "case t: TopRows if !t.holds => Nil",
+        "FormatIndexSuite",
+    ),
+    Mutant(
+        "an index of a format goes by the name of a file alone",
+        f"{SKIP}/planned/FormatIndex.scala",
+        "index.files.find(key(path), length, 0L)",
+        "index.files.find(key(path), math.min(length, 7L), 0L)",
+        "FormatIndexSuite",
+    ),
 ]
 
 
