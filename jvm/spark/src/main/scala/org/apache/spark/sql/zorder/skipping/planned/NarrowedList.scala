@@ -75,7 +75,8 @@ final class NarrowedList(
       val started = System.nanoTime()
       val files = planned.map(of).toIndexedSeq
       val ofBounds = byBounds.toSeq.map { case (worth, bounds) =>
-        new StatisticsOfList(bounds, isUnanswered, worth, files.map { case (p, l, m) => bounds.files.find(p, l, m) })
+        val entries = files.map { case (p, l, m) => bounds.files.find(p, l, m) }
+        new StatisticsOfList(bounds, isUnanswered, worth, entries)
       }
       // its numbers of rows are those of whole files, and the first rows are none of its filters
       val ofIndex = byIndex.toSeq.map { case (told, i) =>
