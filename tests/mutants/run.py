@@ -286,6 +286,20 @@ MUTANTS = [
         "contradict",
     ),
     Mutant(
+        "files that a snapshot does not have are left out of a list",
+        f"{SKIP}/planned/NarrowedList.scala",
+        "entry.forall(needed.get(_))",
+        "entry.exists(needed.get(_))",
+        "NarrowedListSuite",
+    ),
+    Mutant(
+        "files that a scan does not list hold rows of its order",
+        f"{SKIP}/planned/NarrowedList.scala",
+        "entries.foreach(_.foreach(n => set.set(n)))",
+        "set.set(0, index.files.count)",
+        "NarrowedListSuite",
+    ),
+    Mutant(
         "Delta: deleted rows count",
         f"{DELTA}/LoggedBounds.scala",
         "math.max(0L, physical - deleted),",
