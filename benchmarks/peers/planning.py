@@ -1,11 +1,14 @@
 """Milliseconds to plan a query of a table of many files: plain Spark, with our index, Delta, Iceberg.
 
-    python benchmarks/peers/planning.py                      100,000 files of 10 columns; a quarter of an hour
+    python benchmarks/peers/planning.py                      100,000 files of 10 columns; twenty minutes
     python benchmarks/peers/planning.py --files 1000         a trial; its result is not kept
 
 The files are hard links to a thousand that differ, so that all formats have the same ones. Listings and logs
 are warm, as in a session that has queried the table before. What our index adds is the median of the
 differences of pairs.
+
+Delta and Iceberg are measured with our skipping, too: by the first query of a snapshot, which reads the
+bounds of its files, and by a later one, which finds them in memory.
 """
 
 from __future__ import annotations
@@ -35,13 +38,22 @@ DIFFERENT = 1000
 COLUMNS = 10
 ROUNDS = 15
 SKIPPING = "spark.zorder.skipping.enabled"
+MEMORY = "spark.zorder.skipping.maxMemory"
 LAYOUTS = {"plain": "plain Spark", "index": "plain Spark with our index"}
 # of issue and design: what skipping adds to a plan, in milliseconds
 WANTED = {"warm": 150, "cold": 2000}
 QUERIES = {
-    "one value": "c0 = 500500",
-    "a range, and values of another column": "c1 BETWEEN 200000 AND 201000 AND c2 IN (1, 17000, 900000)",
-    "1,000 values": f"c0 IN ({', '.join(str(v * 997) for v in range(1000))})",
+    "one value": "WHERE c0 = 500500",
+    "a range, and values of another column": (
+        "WHERE c1 BETWEEN 200000 AND 201000 AND c2 IN (1, 17000, 900000)"
+    ),
+    "1,000 values": f"WHERE c0 IN ({', '.join(str(v * 997) for v in range(1000))})",
+}
+# of these Delta looks up no list, Iceberg none of more than 200 values, and both read all files for an order
+OF_FORMATS = {
+    "the first 100 of an order": "ORDER BY c0 DESC LIMIT 100",
+    "five values": "WHERE c0 IN (1000, 250000, 500000, 750000, 999000)",
+    "1,000 values": QUERIES["1,000 values"],
 }
 
 
@@ -71,22 +83,22 @@ def linked(table: Path, name: str) -> Path:
     return copy
 
 
-def planned(spark: SparkSession, view: str, where: str, index: bool = False) -> tuple[float, int]:
-    """Milliseconds from the text to the physical plan with the files chosen, and how many these are."""
-    spark.conf.set(SKIPPING, str(index).lower())
+def planned(spark: SparkSession, view: str, rest: str, skipping: bool = False) -> tuple[float, int]:
+    """Milliseconds from the text to the physical plan with the files chosen, and how many tasks it has."""
+    spark.conf.set(SKIPPING, str(skipping).lower())
     start = time.monotonic()
-    query = spark.sql(f"SELECT c0 FROM {view} WHERE {where}")
+    query = spark.sql(f"SELECT c0 FROM {view} {rest}")
     tasks = query._jdf.queryExecution().toRdd().getNumPartitions()
     return (time.monotonic() - start) * 1000, tasks
 
 
-def in_turn(spark: SparkSession, views: dict[str, str], where: str) -> dict[str, list[float]]:
+def in_turn(spark: SparkSession, views: dict[str, str], rest: str) -> dict[str, list[float]]:
     """Every layout in turn, after two rounds to warm up."""
     times: dict[str, list[float]] = {name: [] for name in views}
     names = list(views)
     for i in range(ROUNDS + 2):
         for name in names[i % len(names) :] + names[: i % len(names)]:
-            took, _ = planned(spark, views[name], where, index=name == LAYOUTS["index"])
+            took, _ = planned(spark, views[name], rest, skipping=name == LAYOUTS["index"])
             if i >= 2:
                 times[name].append(took)
     return times
@@ -94,13 +106,13 @@ def in_turn(spark: SparkSession, views: dict[str, str], where: str) -> dict[str,
 
 def cold(spark: SparkSession, view: str, table: Path) -> float:
     """Milliseconds more than plain Spark where the index is not in memory."""
-    where = QUERIES["one value"]
+    rest = QUERIES["one value"]
     differences = []
     for _ in range(5):
-        plain, _ = planned(spark, view, where)
+        plain, _ = planned(spark, view, rest)
         root = spark._jvm.org.apache.hadoop.fs.Path(f"file:{table}")
-        spark._jvm.org.apache.spark.sql.zorder.skip.scan.LoadedIndexes.forget(root)
-        with_index, _ = planned(spark, view, where, index=True)
+        spark._jvm.org.apache.spark.sql.zorder.skipping.scan.LoadedIndexes.forget(root)
+        with_index, _ = planned(spark, view, rest, skipping=True)
         differences.append(with_index - plain)
     return statistics.median(differences)
 
@@ -108,8 +120,8 @@ def cold(spark: SparkSession, view: str, table: Path) -> float:
 def table_of(spark: SparkSession, views: dict[str, str]) -> list[str]:
     """A row a query: medians, and what our index adds."""
     rows = []
-    for what, where in QUERIES.items():
-        times = in_turn(spark, views, where)
+    for what, rest in QUERIES.items():
+        times = in_turn(spark, views, rest)
         added = statistics.median(
             b - a for a, b in zip(times[LAYOUTS["plain"]], times[LAYOUTS["index"]], strict=True)
         )
@@ -117,6 +129,48 @@ def table_of(spark: SparkSession, views: dict[str, str]) -> list[str]:
             f"| {what} | {' | '.join(f'{statistics.median(times[n]):.0f}' for n in views)} | {added:.0f} |"
         )
         print(rows[-1], flush=True)
+    return rows
+
+
+def forget(spark: SparkSession, spare: str) -> None:
+    """Leaves no bounds of any snapshot in memory: a query of a spare table finds no room for them."""
+    spark.conf.set(MEMORY, "1")
+    planned(spark, spare, "WHERE c0 IN (1, 5)", skipping=True)
+    spark.conf.unset(MEMORY)
+
+
+def kept(spark: SparkSession, view: str, rest: str) -> int:
+    """The files that a scan opens with our skipping, by EXPLAIN."""
+    spark.conf.set(SKIPPING, "true")
+    whole = spark.sql(f"ZORDER EXPLAIN SELECT c0 FROM {view} {rest}").head()
+    assert whole is not None
+    return int(whole["kept"])
+
+
+def added(spark: SparkSession, view: str, rest: str, spare: str) -> tuple[float, float, float]:
+    """Medians: milliseconds without our skipping, and those that a snapshot's first and second query add."""
+    off, first, second = [], [], []
+    for i in range(ROUNDS + 2):
+        without, _ = planned(spark, view, rest)
+        forget(spark, spare)
+        unread, _ = planned(spark, view, rest, skipping=True)
+        read, _ = planned(spark, view, rest, skipping=True)
+        if i >= 2:
+            off.append(without)
+            first.append(unread - without)
+            second.append(read - without)
+    return statistics.median(off), statistics.median(first), statistics.median(second)
+
+
+def table_of_formats(spark: SparkSession, views: dict[str, str], spare: str) -> list[str]:
+    """A row a query and format: what our skipping leaves of the files, and what it adds."""
+    rows = []
+    for what, rest in OF_FORMATS.items():
+        for name, view in views.items():
+            off, first, second = added(spark, view, rest, spare)
+            left = kept(spark, view, rest)
+            rows.append(f"| {what} | {name} | {left:,} | {off:.0f} | {first:.0f} | {second:.0f} |")
+            print(rows[-1], flush=True)
     return rows
 
 
@@ -129,7 +183,7 @@ def main() -> int:
     try:
         spark = session.session(folder, memory="6g", spark__sql__shuffle__partitions="4")
         table = files(spark, folder, arguments.files)
-        views = {}
+        views, of_formats = {}, {}
         for name in LAYOUTS.values():
             spark.read.parquet(str(table)).createOrReplaceTempView("plain_files")
             views[name] = "plain_files"
@@ -144,7 +198,7 @@ def main() -> int:
         copy = linked(table, "delta")
         spark.sql(f"CONVERT TO DELTA parquet.`{copy}`").collect()
         spark.read.format("delta").load(str(copy)).createOrReplaceTempView("delta_files")
-        views[f"Delta {peers.DELTA}"] = "delta_files"
+        of_formats[f"Delta {peers.DELTA}"] = "delta_files"
         copy = linked(table, "iceberg")
         spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
         columns = ", ".join(f"c{c} BIGINT" for c in range(COLUMNS))
@@ -153,8 +207,12 @@ def main() -> int:
             f"CALL ice.system.add_files(table => 'db.many', source_table => '`parquet`.`{copy}`')"
         ).collect()
         spark.table("ice.db.many").createOrReplaceTempView("iceberg_files")
-        views[f"Iceberg {peers.ICEBERG}"] = "iceberg_files"
+        of_formats[f"Iceberg {peers.ICEBERG}"] = "iceberg_files"
+        views.update(of_formats)
         rows = table_of(spark, views)
+        spare = folder / "spare"
+        spark.range(10).selectExpr("id c0").write.format("delta").save(str(spare))
+        rows_of_formats = table_of_formats(spark, of_formats, f"delta.`{spare}`")
         text = [
             f"# Planning over {arguments.files:,} files",
             "",
@@ -168,6 +226,17 @@ def main() -> int:
             f"Wanted: at most {WANTED['warm']} ms added. With an index that must be read first "
             f"{cold(spark, 'plain_files', table):.0f} ms are added (wanted: {WANTED['cold']}).",
             index_line,
+            "",
+            "## Delta and Iceberg with our skipping",
+            "",
+            f"Medians of {ROUNDS}: milliseconds without it, and what it adds. A snapshot's first query reads",
+            "the bounds of its files from the log or the manifests; later ones find them in memory.",
+            "",
+            "| query | format | files opened | without | added by the first query | by a later one |",
+            "| --- " * 6 + "|",
+            *rows_of_formats,
+            "",
+            f"Wanted: at most {WANTED['warm']} ms added by a later one.",
             "",
             f"- spark-zorder {session.VERSION}, Spark {spark.version}",
             f"- {machine.line(spark._jvm.System.getProperty('java.version'))}",

@@ -1,7 +1,7 @@
-"""Breaks the rules of the statistics index one by one in a copy of the sources: a suite must fail each time.
+"""Breaks the rules of skipping one by one in a copy of the sources: a suite must fail each time.
 
-``make mutants`` takes half an hour: each mutant is compiled and tested. Arguments: those to run alone.
-A mutant whose text is not found, or that does not compile, is an error of this list.
+``make mutants`` takes three quarters of an hour: each mutant is compiled and tested. Arguments: those to run
+alone. A mutant whose text is not found, or that does not compile, is an error of this list.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ COPY = TOP / "target" / "mutants"
 SKIP = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/skipping"
 PREDICATE = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/skipping/predicate"
 STATS = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/stats"
+PLANNED = "org/apache/spark/sql/zorder/skipping/planned"
+DELTA = f"jvm/spark/src/main/scala-delta/{PLANNED}/delta"
+ICEBERG = f"jvm/spark/src/main/scala-iceberg/{PLANNED}/iceberg"
 
 
 @dataclass(frozen=True)
@@ -231,7 +234,7 @@ MUTANTS = [
     ),
     Mutant(
         "names stay as the statement spells them",
-        f"{SKIP}/scan/SkippingFileIndex.scala",
+        f"{SKIP}/scan/PruningScan.scala",
         "= ColumnPath.asDeclared(e, relation.output)",
         "= if (relation.output.isEmpty) ColumnPath.asDeclared(e, relation.output) else e",
         "AggregateSuite",
@@ -302,6 +305,132 @@ MUTANTS = [
         "index.files.find(key(path), length, 0L)",
         "index.files.find(key(path), math.min(length, 7L), 0L)",
         "FormatIndexSuite",
+    ),
+    Mutant(
+        "files that a snapshot does not have are left out of a list",
+        f"{SKIP}/planned/NarrowedList.scala",
+        "entries(file).forall(needed.get(_))",
+        "entries(file).exists(needed.get(_))",
+        "NarrowedListSuite",
+    ),
+    Mutant(
+        "files that a scan does not list hold rows of its order",
+        f"{SKIP}/planned/NarrowedList.scala",
+        "entries.foreach(_.foreach(n => set.set(n)))",
+        "set.set(0, index.files.count)",
+        "NarrowedListSuite",
+    ),
+    Mutant(
+        "Delta: deleted rows count",
+        f"{DELTA}/LoggedBounds.scala",
+        "math.max(0L, physical - deleted),",
+        "math.max(0L, physical),",
+        "DeltaSkippingSuite",
+        "deleted rows do not count",
+    ),
+    Mutant(
+        "Delta: rows that are left are all NULL if so many were",
+        f"{DELTA}/LoggedBounds.scala",
+        "c.bounds(row, 6 + 3 * i, physical, exactNulls)",
+        "c.bounds(row, 6 + 3 * i, physical - deleted, exactNulls)",
+        "DeltaSkippingSuite",
+        "the number of NULLs",
+    ),
+    Mutant(
+        "Delta: NULLs are as many as before rows were deleted",
+        f"{DELTA}/LoggedBounds.scala",
+        "if (exactNulls || logged == 0 || logged == rows) logged",
+        "if (exactNulls || logged <= rows) logged",
+        "DeltaSkippingSuite",
+        "the number of NULLs",
+    ),
+    Mutant(
+        "Delta: texts that may be cut are believed",
+        f"{DELTA}/LoggedBounds.scala",
+        "private val Prefix = 32",
+        "private val Prefix = 64",
+        "DeltaSkippingSuite",
+        "cannot be trusted",
+    ),
+    Mutant(
+        "Delta: bounds of DOUBLE are believed",
+        f"{DELTA}/LoggedBounds.scala",
+        "TimestampType | TimestampNTZType => true",
+        "TimestampType | TimestampNTZType | DoubleType => true",
+        "DeltaSkippingSuite",
+        "cannot be trusted",
+    ),
+    Mutant(
+        "Delta: no moment is later than its whole milliseconds",
+        f"{DELTA}/LoggedBounds.scala",
+        "Long.MaxValue else micros + MICROS_PER_MILLIS",
+        "Long.MaxValue else micros",
+        "DeltaSkippingSuite",
+        "between whole milliseconds",
+    ),
+    Mutant(
+        "Delta: statistics of one version are those of all",
+        f"{DELTA}/DeltaPlannedFormat.scala",
+        "snapshot.version.toString,",
+        "snapshot.metadata.id,",
+        "DeltaSkippingSuite",
+        "deleted rows do not count",
+    ),
+    Mutant(
+        "Iceberg: deleted rows count",
+        f"{ICEBERG}/ManifestBounds.scala",
+        "math.max(0L, task.file.recordCount - deletes.map(_.recordCount).sum)",
+        "task.file.recordCount",
+        "IcebergSkippingSuite",
+        "position deletes",
+    ),
+    Mutant(
+        "Iceberg: rows count where deletes of several files, or of values, may take them away",
+        f"{ICEBERG}/ManifestBounds.scala",
+        "- deletes.map(_.recordCount).sum) else 0L",
+        "- deletes.map(_.recordCount).sum) else task.file.recordCount",
+        "IcebergSkippingSuite",
+        "deletes of several files",
+    ),
+    Mutant(
+        "Iceberg: a delete takes away as many rows as it has values",
+        f"{ICEBERG}/ManifestBounds.scala",
+        "if (counted) math.max(",
+        "if (counted || deletes.nonEmpty) math.max(",
+        "IcebergSkippingSuite",
+        "deletes of several files",
+    ),
+    Mutant(
+        "Iceberg: texts that may be cut are believed",
+        f"{ICEBERG}/ManifestBounds.scala",
+        "s.numChars >= longest",
+        "s.numChars > longest",
+        "IcebergSkippingSuite",
+        "no ends of all values",
+    ),
+    Mutant(
+        "Iceberg: milliseconds are taken for microseconds",
+        f"{ICEBERG}/ManifestBounds.scala",
+        "if min <= max && !mayBeMillis(min, max) =>",
+        "if min <= max || mayBeMillis(min, max) =>",
+        "IcebergSkippingSuite",
+        "may be milliseconds",
+    ),
+    Mutant(
+        "Iceberg: statistics of one snapshot are those of all",
+        f"{ICEBERG}/ManifestBounds.scala",
+        "(Seq(snapshot.toString, schema.schemaId.toString)",
+        "(Seq(schema.schemaId.toString)",
+        "IcebergSkippingSuite",
+        "position deletes",
+    ),
+    Mutant(
+        "Iceberg: statistics of the files of one filter are those of all filters",
+        f"{ICEBERG}/ManifestBounds.scala",
+        "filtered.map(_.filter().toString)",
+        'filtered.map(_ => "few")',
+        "IcebergSkippingSuite",
+        "leaves few files",
     ),
 ]
 

@@ -71,6 +71,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path, "enableDeletionVectors" -> "true")
+      quick(check(path, "SELECT id FROM <t> ORDER BY id DESC LIMIT 6" -> 1))
       // ninety-five rows of the last file, half of the file of NULLs
       on(path, "DELETE FROM <t> WHERE id BETWEEN 900 AND 994 OR id BETWEEN 400 AND 449")
       assert(vectors(path) === 2)
@@ -92,7 +93,17 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
       table(path, "enableDeletionVectors" -> "true")
       on(path, "DELETE FROM <t> WHERE m BETWEEN 900 AND 990")
       assert(vectors(path) === 1)
-      quick(check(path, "SELECT m FROM <t> ORDER BY m DESC NULLS LAST LIMIT 10" -> 2))
+      quick(check(
+        path,
+        "SELECT m FROM <t> ORDER BY m DESC NULLS LAST LIMIT 10" -> 2,
+        // five values are left, and the log does not tell
+        "SELECT m FROM <t> ORDER BY m DESC NULLS LAST LIMIT 5" -> 2))
+      val valued = dir.resolve("valued")
+      table(valued, "enableDeletionVectors" -> "true")
+      // as many rows are left as there were NULLs, and none of these
+      on(valued, "DELETE FROM <t> WHERE m IS NULL AND id >= 900")
+      assert(vectors(valued) === 1)
+      quick(check(valued, "SELECT m FROM <t> ORDER BY m DESC NULLS LAST LIMIT 10" -> 2))
     }
   }
 
@@ -155,6 +166,17 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
         "SELECT w FROM <t> ORDER BY w DESC LIMIT 10" -> 1,
         "SELECT day FROM <t> ORDER BY day DESC LIMIT 10" -> 1
       ))
+      val plain = dir.resolve("plain")
+      // what the log has of these keeps the files apart, and still counts for nothing
+      saved(
+        spark.range(0, 40, 1, 4).selectExpr(
+          "cast(id as double) d",
+          "concat(lpad(cast(id as string), 6, '0'), repeat('x', 40)) url"),
+        plain)
+      quick(check(
+        plain,
+        "SELECT d FROM <t> ORDER BY d DESC LIMIT 3" -> 4,
+        "SELECT url FROM <t> ORDER BY url DESC LIMIT 3" -> 4))
       val odd = dir.resolve("odd")
       // the log has another character in place of bytes that are no text
       saved(

@@ -1,10 +1,12 @@
 package org.apache.spark.sql.zorder.skipping
 
+import java.nio.ByteBuffer
+
 import scala.collection.JavaConverters._
 
-import org.apache.iceberg.{FileScanTask, ScanTask, ScanTaskGroup}
+import org.apache.iceberg.{DataFile, DataFiles, FileScanTask, Metrics, ScanTask, ScanTaskGroup, Table}
 import org.apache.iceberg.expressions.Literal
-import org.apache.iceberg.types.Types
+import org.apache.iceberg.types.{Conversions, Types}
 import org.scalatest.TestSuite
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -107,6 +109,53 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       "SELECT id FROM <t> ORDER BY f DESC LIMIT 5" -> 8,
       // cut after sixteen characters
       "SELECT id FROM <t> ORDER BY url LIMIT 5" -> 8))
+    def texts(name: String, more: String = ""): String = {
+      val made = create(name, "s STRING", more)
+      spark.range(0, 4000, 1, 4).selectExpr("concat(lpad(string(id), 8, '0'), repeat('x', 20)) AS s")
+        .writeTo(made).option("distribution-mode", "none").append()
+      made
+    }
+    val query = "SELECT s FROM <t> ORDER BY s LIMIT 5"
+    quick {
+      check(texts("cut"), query -> 4)
+      check(texts("whole", "TBLPROPERTIES ('write.metadata.metrics.column.s' = 'truncate(32)')"), query -> 1)
+    }
+  }
+
+  /** A file as `add_files` makes one of TIMESTAMP_MILLIS: the bounds of `ts` are milliseconds. */
+  private def inMillis(file: DataFile, table: Table): DataFile = {
+    val ts = table.schema.findField("ts")
+    val id: Integer = ts.fieldId
+    def changed(bounds: java.util.Map[Integer, ByteBuffer]): java.util.Map[Integer, ByteBuffer] = {
+      val all = new java.util.HashMap[Integer, ByteBuffer](bounds)
+      val micros = Conversions.fromByteBuffer[java.lang.Long](ts.`type`, bounds.get(id)).longValue
+      all.put(id, Conversions.toByteBuffer(ts.`type`, Long.box(micros / 1000)))
+      all
+    }
+    val metrics = new Metrics(
+      Long.box(file.recordCount),
+      file.columnSizes,
+      file.valueCounts,
+      file.nullValueCounts,
+      file.nanValueCounts,
+      changed(file.lowerBounds),
+      changed(file.upperBounds))
+    DataFiles.builder(table.spec).copy(file).withMetrics(metrics).build()
+  }
+
+  test("moments that may be milliseconds, taken for microseconds, narrow nothing", SameOnAllLines) {
+    val added = numbered("added", 2)
+    val later = create("later", columns)
+    append(later, 2000, 1)
+    val table = load(added)
+    table.newAppend().appendFile(inMillis(tasks(later).head.file, table)).commit()
+    on(added, "REFRESH TABLE <t>")
+    quick(check(
+      added,
+      "SELECT id FROM <t> ORDER BY ts DESC LIMIT 5" -> 2,
+      "SELECT id FROM <t> ORDER BY ts LIMIT 5" -> 2,
+      // of its other columns the file tells
+      "SELECT id FROM <t> ORDER BY id DESC LIMIT 5" -> 1))
   }
 
   test("long lists of values, and functions of columns") {

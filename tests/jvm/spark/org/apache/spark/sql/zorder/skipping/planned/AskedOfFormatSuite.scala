@@ -56,7 +56,12 @@ class AskedOfFormatSuite extends AnyFunSuite {
   test("first rows and keys of a join are ours as long as they are of this scan's columns") {
     val order = SortOrder(a, Ascending)
     assert(ofOne.isWorth(TopRows(order, a, 10L, Nil)))
-    assert(!ofOne.isWorth(TopRows(column = a, ascending = true, nullsFirst = true, rows = 10L, conditions = Nil)))
+    assert(!ofOne.isWorth(TopRows(
+      column = a,
+      ascending = true,
+      nullsFirst = true,
+      rows = 10L,
+      conditions = Nil)))
     val keys = KeyValues(Set(1L, 2L))
     assert(ofOne.isWorth(JoinKeys(AlwaysTrue.signed(a), keys)))
     assert(!ofOne.isWorth(JoinKeys(a, keys)))

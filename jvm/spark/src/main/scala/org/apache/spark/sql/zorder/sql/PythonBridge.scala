@@ -37,8 +37,9 @@ object PythonBridge {
       state.tableFunctionRegistry.createOrReplaceTempFunction(f.name, f.build(_), "scala_udf")
     }
     val experimental = session.experimental
-    Seq(ZOrderSortStrategy, PlannedScanStrategy).filterNot(experimental.extraStrategies.contains).foreach { s =>
-      experimental.extraStrategies = experimental.extraStrategies :+ s
+    Seq(ZOrderSortStrategy, PlannedScanStrategy).filterNot(experimental.extraStrategies.contains).foreach {
+      s =>
+        experimental.extraStrategies = experimental.extraStrategies :+ s
     }
     if (!experimental.extraOptimizations.exists(_.isInstanceOf[SkippingRule]))
       experimental.extraOptimizations =

@@ -28,7 +28,8 @@ trait PlannedFormat {
   def planned(session: SparkSession, plan: LogicalPlan): LogicalPlan = plan
 
   /** The file index of a scan, made one that narrows; None for a scan that must stay as it is. */
-  def fileIndex(session: SparkSession, scan: LogicalRelation, r: HadoopFsRelation): Option[PruningFileIndex] = None
+  def fileIndex(session: SparkSession, scan: LogicalRelation, r: HadoopFsRelation): Option[PruningFileIndex] =
+    None
 
   /** The scan that a rule may mark: a `DataSourceV2Relation`, or a `DataSourceV2ScanRelation` later on. */
   def scan(leaf: LeafNode): Option[PruningScan] = None
@@ -106,18 +107,21 @@ object ScansOfFormats extends Logging {
           case e @ (NonFatal(_) | _: LinkageError) =>
             if (e.isInstanceOf[LinkageError] || e.isInstanceOf[ReflectiveOperationException])
               failed.add(descriptor)
-            logWarning(s"No files of a scan are left out: the statistics of ${descriptor.name} cannot be used", e)
+            logWarning(
+              s"No files of a scan are left out: the statistics of ${descriptor.name} cannot be used",
+              e)
             None
         }
       }
 
   private def adapter(descriptor: FormatDescriptor): Option[PlannedFormat] = loaded.computeIfAbsent(
     descriptor,
-    d => d.plannedScans.flatMap { planned =>
-      // missing in the jars of Spark lines that the format has no release for
-      try Some(Class.forName(s"${getClass.getPackage.getName}.${planned.adapter}")
-          .getDeclaredConstructor().newInstance().asInstanceOf[PlannedFormat])
-      catch { case _: ClassNotFoundException => None }
-    }
+    d =>
+      d.plannedScans.flatMap { planned =>
+        // missing in the jars of Spark lines that the format has no release for
+        try Some(Class.forName(s"${getClass.getPackage.getName}.${planned.adapter}")
+            .getDeclaredConstructor().newInstance().asInstanceOf[PlannedFormat])
+        catch { case _: ClassNotFoundException => None }
+      }
   )
 }
