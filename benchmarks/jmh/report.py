@@ -23,7 +23,6 @@ BENCHMARKS: dict[str, tuple[str, float | None]] = {
     "CurveSpeed.floorTwoInts": ("reading two ints, writing a long", None),
     "CurveSpeed.morton2x32": ("Morton code of two 32-bit words", 4.0),
     "CurveSpeed.hilbert2x32": ("Hilbert index of two 32-bit words", 15.0),
-    "CurveSpeed.bitPattern4x16": ("code by a bit pattern, four columns of 16 bits", 6.0),
     "LayoutSpeed.rank": ("rank of a skewed BIGINT", None),
     "LayoutSpeed.walk4096": ("leaf of a tree of 4,096, ranks given", 40.0),
     "LayoutSpeed.fourRanksAndKey": (

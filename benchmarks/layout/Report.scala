@@ -50,8 +50,8 @@ object Report {
       |eqW look-up with unequal columns; mix ranges and look-ups, mostly of the last column; rep 30 boxes that
       |come again. Layouts: lexical = a sort that begins with the best column; rawZ = interleaved bits of the
       |values (Iceberg, Hudi); deltaZ, deltaH = 1,000 range ids without duplicates along Z or Hilbert, files of
-      |equal rows (Delta); zorder = the aligned Z-order; kd = k-d tree; slices, pattern, kdW, qd = slices, bit
-      |pattern, query tree, literal tree, learned from the log; auto = the choice. The bound of rep is what
+      |equal rows (Delta); zorder = the aligned Z-order; kd = k-d tree; slices, kdW, qd = slices,
+      |query tree, literal tree, learned from the log; auto = the choice. The bound of rep is what
       |matches, at least one file; correlated columns have none.
       |""".stripMargin
 

@@ -36,7 +36,7 @@ class LearnedTreesSuite extends AnyFunSuite {
 
   test("look-ups in one column only: all cuts are in that column, 1 / files is read") {
     val asked = ranked(uniform, lookUps(1, 100): _*)
-    for (builder <- Seq(BitPatternTree, SliceTree, QueryTree)) {
+    for (builder <- Seq(SliceTree, QueryTree)) {
       val tree = builder.build(uniform, asked, 32)
       assert(tree.files == 32 && cuts(tree) == Map(1 -> 31), builder.name)
       assert(math.abs(read(uniform, tree, asked) - 1.0 / 32) < 0.006, builder.name)
@@ -67,7 +67,7 @@ class LearnedTreesSuite extends AnyFunSuite {
 
   test("without weight a builder falls back to what everybody asks") {
     val nothing = ranked(uniform, range(0, 1, 2).copy(weight = 0.0))
-    for (builder <- Seq(BitPatternTree, SliceTree, QueryTree, LiteralTree))
+    for (builder <- Seq(SliceTree, QueryTree, LiteralTree))
       assert(builder.build(uniform, nothing, 16) == builder.build(uniform, 16), builder.name)
   }
 

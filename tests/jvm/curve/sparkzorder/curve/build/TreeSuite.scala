@@ -9,7 +9,7 @@ import sparkzorder.curve.layout.{CutTree, InFileOrder}
 /** Sizes of the files, and that the leaves part the space, on the whole of each table. */
 class TreeSuite extends AnyFunSuite {
   private val Rows = 60000
-  private val learners = Seq(KdTree, SliceTree, BitPatternTree, QueryTree, LiteralTree)
+  private val learners = Seq(KdTree, SliceTree, QueryTree, LiteralTree)
   private val tables = Table.named(Rows) ++ Table.hard(Rows)
 
   private val short =

@@ -5,7 +5,6 @@ import java.util.Random
 import sparkzorder.curve.build.{
   AlignedZ,
   AutoChoice,
-  BitPatternTree,
   Chosen,
   CurveRegistry,
   KdTree,
@@ -70,7 +69,7 @@ final class Experiment(
     val known = RankQueries.of(log.map(_.query).toSeq, scales.toIndexedSeq)
     val chosen = choose(known)
     val learned =
-      Seq("pattern" -> BitPatternTree, "slices" -> SliceTree, "kdW" -> QueryTree, "qd" -> LiteralTree).map {
+      Seq("slices" -> SliceTree, "kdW" -> QueryTree, "qd" -> LiteralTree).map {
         case (name, builder) => name -> boxes(builder.build(sample, known, files), InFileOrder.Hilbert, 1)
       }
     val all = fixed ++ learned ++ Seq(
@@ -106,7 +105,7 @@ final class Experiment(
     val general = Unlogged.general.map(n => n -> boxesOf.getOrElse(n, withoutLogBoxes))
     Workload.kinds.map { kind =>
       val known = ranked(workload.unbiased(kind, queries))
-      val made = Seq(SliceTree, BitPatternTree, QueryTree).map(b =>
+      val made = Seq(SliceTree, QueryTree).map(b =>
         s"${b.name} for the kind" -> boxes(b.build(sample, known, files), InFileOrder.Hilbert, 1))
       val test = workload.queries(kind, queries)
       Unlogged(
@@ -173,7 +172,6 @@ object Case {
     "zorder",
     "kd",
     "slices, no log",
-    "pattern",
     "slices",
     "kdW",
     "qd",

@@ -18,9 +18,7 @@ object CurveRegistry {
   val Auto: Curve = Curve(
     "auto",
     columns =>
-      AlignedZ +: ((0 until math.min(columns, MostSorts)).map(Lexical.by) ++ Seq(
-        BitPatternTree,
-        SliceTree) ++ trees))
+      AlignedZ +: ((0 until math.min(columns, MostSorts)).map(Lexical.by) ++ (SliceTree +: trees)))
 
   val ZOrder: Curve = Curve("zorder", _ => Seq(AlignedZ))
 

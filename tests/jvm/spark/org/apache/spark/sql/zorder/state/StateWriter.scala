@@ -158,7 +158,6 @@ object StateWriter {
         AlignedZ,
         Lexical,
         Lexical.by(1),
-        BitPatternTree,
         SliceTree,
         KdTree,
         QueryTree,
