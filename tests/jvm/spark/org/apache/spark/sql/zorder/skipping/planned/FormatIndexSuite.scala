@@ -14,12 +14,13 @@ import org.apache.spark.sql.zorder.skipping.index.{
   StatisticsIndex
 }
 import org.apache.spark.sql.zorder.skipping.marker.TopRows
+import sparkzorder.curve.NormalizedValue
 import sparkzorder.mark.SameOnAllLines
 
 /** What an index of a table of a format leaves out of a list, and what it says nothing of. */
 @SameOnAllLines
 class FormatIndexSuite extends AnyFunSuite {
-  private val normalize = Normalization.of(LongType).get.normalize
+  private val normalize: Any => NormalizedValue = Normalization.of(LongType).get.normalize
 
   /** Three files: file n has the ids 10 n to 10 n + 9. */
   private val index = {

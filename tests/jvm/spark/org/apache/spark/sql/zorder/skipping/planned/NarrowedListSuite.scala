@@ -34,7 +34,7 @@ class NarrowedListSuite extends AnyFunSuite {
   private def list(): NarrowedList = {
     val known = new SnapshotStatistics(Source.columns, caseSensitive = false, _ => true)
     val root = new Path(s"file:/narrowed-list-${UUID.randomUUID()}")
-    new NarrowedList(root, new AskedOfFormat(mostListed = 1), _ => false, known.index(_, Source))
+    new NarrowedList(root, new AskedOfFormat(mostListed = 1), _ => false, known.index(_, Source), None)
   }
 
   private def file(path: String, length: Long = 7L): (String, Long, Long) = (path, length, 0L)

@@ -105,7 +105,8 @@ final private[iceberg] class IcebergClusterTable(
 
   /** Of the main branch: a run on another would forget the files that it does not have. */
   override def indexing: Option[FormatIndexing] =
-    if (branch.isEmpty) Some(new IcebergIndexing(table, staged, tasks)) else None
+    if (branch.isEmpty && IcebergIndexing.isPossible(table)) Some(new IcebergIndexing(table, staged, tasks))
+    else None
 
   override def check(files: Seq[DataFile]): Unit =
     IcebergRefusals.partitioning(name, table, files.map(f => tasks(f.path)))

@@ -4,6 +4,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.commons.codec.digest.DigestUtils
 import org.apache.iceberg.{FileScanTask, Schema, Table, TableProperties}
+import org.apache.iceberg.hadoop.HadoopFileIO
 import org.apache.iceberg.types.{Type, Types}
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -49,6 +50,12 @@ final private[iceberg] class IcebergIndexing(
 }
 
 private[zorder] object IcebergIndexing {
+
+  /**
+   * Whether an index can lie beside the table. Where Iceberg reads by other means than Hadoop's, Hadoop may wait for
+   * credentials that nobody gave it, at every query.
+   */
+  def isPossible(table: Table): Boolean = table.io.isInstanceOf[HadoopFileIO]
 
   /**
    * What files have under the names of the columns: field ids, and of files that have none, what the table says of

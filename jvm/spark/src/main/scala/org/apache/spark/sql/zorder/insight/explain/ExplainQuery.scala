@@ -191,7 +191,7 @@ final private class FileScans(session: ClassicSession, only: Option[Path]) {
         new FilterReport(statistics, files, list.isUnanswered, partitioning(scan), MissingInFormat))
     }
     // of an index of ours, what it leaves out besides
-    val left = ofBounds.fold(planned)(_.left)
+    val left = ofBounds.fold[IndexedSeq[DataFile]](planned)(_.left)
     val ofIndex = list.own(scan.dataFilters).map { case (told, own) =>
       val files = new ScannedFiles(own.index.files, left.map(_.copy(modified = 0L)), f => own.key(f.path))
       part(
