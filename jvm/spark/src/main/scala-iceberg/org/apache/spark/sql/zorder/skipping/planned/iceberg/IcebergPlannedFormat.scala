@@ -110,7 +110,8 @@ final private class PlannedFiles(private val queried: QueryScan) extends PrunedF
   private lazy val list = new NarrowedList(root, PlannedFiles.Asked, _ => false, bounds, index)
 
   private def index: Option[FormatIndex] =
-    ManifestBounds.schemaOf(table, queried.projection).filter(_ => IcebergIndexing.isPossible(table)).flatMap { schema =>
+    ManifestBounds.schemaOf(table, queried.projection).filter(_ =>
+      IcebergIndexing.isPossible(table)).flatMap { schema =>
       val state = Shims.classic(SparkSession.active).sessionState
       FormatIndex.of(root, SQLConf.get, state.newHadoopConf(), IcebergIndexing.identities(table, schema))(
         new Path(_))
