@@ -122,10 +122,12 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
       assert(opens(t.where("abs(v) = 3141")) === 1)
       withConf("spark.sql.ansi.enabled" -> (!ansi.toBoolean).toString)(
         assert(opens(t.where("abs(v) = 3141")) === 8))
-      withConf("spark.sql.legacy.timeParserPolicy" -> "CORRECTED")(
-        assert(opens(t.where("abs(v) = 3141")) === 8))
+      // Spark 3.5 and 4 have different defaults
+      val default = SQLConf.LEGACY_TIME_PARSER_POLICY.defaultValueString
+      val other = if (default == "CORRECTED") "LEGACY" else "CORRECTED"
+      withConf("spark.sql.legacy.timeParserPolicy" -> other)(assert(opens(t.where("abs(v) = 3141")) === 8))
       // a default that is written out is the default
-      withConf("spark.sql.legacy.timeParserPolicy" -> SQLConf.LEGACY_TIME_PARSER_POLICY.defaultValueString)(
+      withConf("spark.sql.legacy.timeParserPolicy" -> default)(
         assert(opens(t.where("abs(v) = 3141")) === 1))
       // the same text over a column that this reader gives another type
       val bytes = spark.read.schema("id BIGINT, email BINARY").parquet(path.toString)
@@ -235,7 +237,7 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
         spark.range(10).selectExpr(
           s"cast(id + ${n * 10} as decimal(20, 10)) a",
           "cast(10 as decimal(20, 10)) b").coalesce(1).write.mode("append").parquet(path.toString))
-      index(path, "a * b, b / a")
+      index(path, "a * b, b / (a + 1)")
       for ((lossy, all) <- Seq("true" -> false, "false" -> true))
         withConf("spark.sql.decimalOperations.allowPrecisionLoss" -> lossy) {
           assert(opens(read(path).where("a * b = 100")) === (if (all) 4 else 1))

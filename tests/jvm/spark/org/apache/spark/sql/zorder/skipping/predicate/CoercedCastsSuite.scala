@@ -186,7 +186,8 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
     }
     info(s"answered: ${answered.mkString("; ")}")
     assert(ignored.diff(unused.keySet).isEmpty)
-    assert(answered("TIMESTAMP_NTZ to TIMESTAMP") && left > 500, left)
+    // in ANSI mode Spark 4 makes no such cast by itself
+    assert((ansi || answered("TIMESTAMP_NTZ to TIMESTAMP")) && left > 500, left)
     ignored.toSet
   }
 

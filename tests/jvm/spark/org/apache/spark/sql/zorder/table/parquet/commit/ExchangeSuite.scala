@@ -207,7 +207,11 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
         while (!done.get) {
           val got =
             try other.sql("SELECT count(*), count(DISTINCT id) FROM t").collect().mkString
-            catch { case e: Exception => if (e.toString.contains("FileNotFound")) "gone" else e.toString }
+            catch {
+              // Spark 3.5 says it in the first way, Spark 4 in the second
+              case e: Exception if Seq("FileNotFound", "FILE_NOT_EXIST").exists(e.toString.contains(_)) => "gone"
+              case e: Exception => e.toString
+            }
           counts = counts.updated(got, counts.getOrElse(got, 0) + 1)
         }
         counts
