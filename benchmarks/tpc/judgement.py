@@ -74,8 +74,10 @@ def _judged(queries: dict[str, Query], wanted: Wanted) -> Judgement:
         lines += [f"  - {name}: {cause(queries[name], HAND, slow)}." for name in found]
         failures += [f"{name} is slower on the {store} store" for name in found]
     missed = [name for name in queries if name not in reached]
-    lines += ["", f"Below {wanted.times:g} x on the slow store, and why:", ""] if missed else []
+    if missed:
+        lines += ["", f"Below {wanted.times:g} x on the slow store, and why:", ""]
     for name in missed:
         query = queries[name]
-        lines.append(f"- {name}, {pairs(query, HAND, slow=True).times:.2f} x: {cause(query, HAND, slow=True)}.")
+        times = pairs(query, HAND, slow=True).times
+        lines.append(f"- {name}, {times:.2f} x: {cause(query, HAND, slow=True)}.")
     return Judgement(lines, failures)

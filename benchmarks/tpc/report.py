@@ -54,7 +54,6 @@ def text(
         "## Targets",
         "",
         *judged.lines,
-        "",
         *overview("quick", lines, queries, slow=False),
         *overview("slow", lines, queries, slow=True),
         *(row for name, query in queries.items() for row in section(name, query, lines)),
@@ -73,8 +72,8 @@ def introduction(workload: Workload, arguments: argparse.Namespace) -> list[str]
         f"{len(workload.queries)} queries. {workload.note}",
         "All layouts answer each query in turn, in one session: a round to warm up, then "
         f"{arguments.pairs} on the local",
-        f"disk and {arguments.slow_pairs} on a store that adds {asked.SLOW_MS} ms to each request. Seconds are",
-        "medians, planning included; x is the median of unclustered / layout of the same round (above 1",
+        f"disk and {arguments.slow_pairs} on a store that adds {asked.SLOW_MS} ms to each request. Seconds",
+        "are medians, planning included; x is the median of unclustered / layout of the same round (above 1",
         "is faster), its interval by order statistics. Counts are means of the rounds on the local disk.",
         "Answers are compared without `LIMIT`, doubles to nine digits. Tables that are not named here are",
         "plain Parquet in every layout.",
