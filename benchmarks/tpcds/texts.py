@@ -8,10 +8,10 @@ import data
 import pyspark
 
 # Databricks reports 36 queries that dynamic file pruning made twice as fast or more; the text that we found
-# does not name them. So these 36 are chosen by a rule, before anything was measured: each time the query reads
-# its largest table of sales, returns or inventory, it joins it by date or item with date_dim or item under a
-# filter that leaves at most four months, one month of each year, or the items of a few manufacturers. Left out
-# are q39b, which asks nearly the same as q39a, and q83 and q91, which read only returns.
+# does not name them. So these 36 are chosen by a rule, before anything was measured: each time the query
+# reads its largest table of sales, returns or inventory, it joins it by date or item with date_dim or item
+# under a filter that leaves at most four months, one month of each year, or the items of few manufacturers.
+# Left out are q39b, which asks nearly the same as q39a, and q83 and q91, which read only returns.
 NAMES = (
     *("q3", "q5", "q6", "q8", "q10", "q12", "q15", "q17", "q19", "q20", "q21", "q25"),
     *("q29", "q31", "q32", "q33", "q37", "q39a", "q40", "q42", "q45", "q49", "q52", "q54"),
