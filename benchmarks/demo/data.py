@@ -52,6 +52,12 @@ def fetch_generator() -> None:
     fetch(ARTIFACT, "Fetching the TPC-DS generator")
 
 
+def write_text(scale: float, target: Path, *options: str) -> None:
+    """Runs the generator: its text files, of all tables unless the options name one."""
+    command = ["java", "-Xmx1g", "-jar", str(GENERATOR), *options, "--parallelism", "2"]
+    call("Generating TPC-DS data", [*command, "--scale", f"{scale:g}", "--directory", str(target)])
+
+
 def generate(scale: int) -> Path:
     """The generator's text files, rows in the order of the sales."""
     made = folder() / f"text-{scale}"
@@ -59,8 +65,7 @@ def generate(scale: int) -> Path:
         part = folder() / f".text-{scale}"
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
-        command = ["java", "-Xmx1g", "-jar", str(GENERATOR), "--table", "store_sales", "--parallelism", "2"]
-        call("Generating store_sales", [*command, "--scale", str(scale), "--directory", str(part)])
+        write_text(scale, part, "--table", "store_sales")
         part.rename(made)
     return made
 

@@ -1,8 +1,10 @@
 package sparkzorder.bench;
 
 import java.io.IOException;
-import java.util.Set;
+import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSInputStream;
@@ -20,7 +22,8 @@ public final class CountingFileSystem extends RawLocalFileSystem {
 
   private static final AtomicLong requests = new AtomicLong();
   private static final AtomicLong bytes = new AtomicLong();
-  private static final Set<String> opened = ConcurrentHashMap.newKeySet();
+  // data files opened, each with the ranges of bytes that were read of it
+  private static final Map<String, Queue<long[]>> opened = new ConcurrentHashMap<>();
 
   /** From now on each request takes so many milliseconds more. */
   public static void slowBy(long more) {
@@ -37,6 +40,15 @@ public final class CountingFileSystem extends RawLocalFileSystem {
   /** Data files opened, requests, bytes read, since {@link #reset}. */
   public static long[] counts() {
     return new long[] {opened.size(), requests.get(), bytes.get()};
+  }
+
+  /** Row groups of data files of which bytes were read, since {@link #reset}. */
+  public static long rowGroups() throws IOException {
+    long found = 0;
+    for (Map.Entry<String, Queue<long[]>> file : opened.entrySet()) {
+      found += RowGroups.met(file.getKey(), file.getValue());
+    }
+    return found;
   }
 
   @Override
@@ -65,28 +77,31 @@ public final class CountingFileSystem extends RawLocalFileSystem {
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
     request();
     String name = path.toUri().getPath();
-    if (isData(name)) {
-      opened.add(name);
-    }
-    return new FSDataInputStream(new Counted(super.open(path, bufferSize)));
+    Queue<long[]> ranges = isData(name) ? opened.computeIfAbsent(name, n -> new ConcurrentLinkedQueue<>())
+        : new ConcurrentLinkedQueue<>();
+    return new FSDataInputStream(new Counted(super.open(path, bufferSize), ranges));
   }
 
   private static final class Counted extends FSInputStream {
     private final FSDataInputStream in;
-    private long expected = -1;
+    private final Queue<long[]> ranges;
+    private long[] range = {-1, -1};
 
-    Counted(FSDataInputStream in) {
+    Counted(FSDataInputStream in, Queue<long[]> ranges) {
       this.in = in;
+      this.ranges = ranges;
     }
 
     private void at(long position) throws IOException {
-      if (position != expected) {
+      if (position != range[1]) {
         request();
+        range = new long[] {position, position};
+        ranges.add(range);
       }
     }
 
     private int passed(long position, int read) {
-      expected = position + Math.max(read, 0);
+      range[1] = position + Math.max(read, 0);
       bytes.addAndGet(Math.max(read, 0));
       return read;
     }

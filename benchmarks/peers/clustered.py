@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import session
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -18,26 +19,35 @@ NAMES = ", ".join(BY)
 HUDI_LARGER = 2
 
 
-def delta(spark: SparkSession, source: DataFrame, path: Path, clustered: bool = False) -> DataFrame:
+def delta(
+    spark: SparkSession, source: DataFrame, path: Path, clustered: bool = False, by: Sequence[str] = BY
+) -> DataFrame:
     """The table as Delta, in the order it came in."""
     if clustered:
         columns = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in source.schema)
-        spark.sql(f"CREATE TABLE delta.`{path}` ({columns}) USING delta CLUSTER BY ({NAMES})")
+        spark.sql(f"CREATE TABLE delta.`{path}` ({columns}) USING delta CLUSTER BY ({', '.join(by)})")
     source.write.format("delta").mode("append").save(str(path))
     return spark.read.format("delta").load(str(path))
 
 
 def delta_own(
-    spark: SparkSession, source: DataFrame, path: Path, files: int, clustered: bool = False, **settings: str
+    spark: SparkSession,
+    source: DataFrame,
+    path: Path,
+    files: int,
+    clustered: bool = False,
+    by: Sequence[str] = BY,
+    **settings: str,
 ) -> DataFrame:
     """Delta's OPTIMIZE, its target size so that it makes so many files."""
-    table = delta(spark, source, path, clustered)
+    table = delta(spark, source, path, clustered, by)
     size = sum(f.stat().st_size for f in session.files(table))
     settings = {"spark.databricks.delta.optimize.maxFileSize": str(size // files), **settings}
     for key, value in settings.items():
         spark.conf.set(key, value)
     try:
-        spark.sql(f"OPTIMIZE delta.`{path}`" + ("" if clustered else f" ZORDER BY ({NAMES})")).collect()
+        order = "" if clustered else f" ZORDER BY ({', '.join(by)})"
+        spark.sql(f"OPTIMIZE delta.`{path}`{order}").collect()
     finally:
         for key in settings:
             spark.conf.unset(key)
@@ -51,13 +61,15 @@ def iceberg(spark: SparkSession, source: DataFrame, name: str) -> DataFrame:
     return spark.table(f"ice.db.{name}")
 
 
-def iceberg_own(spark: SparkSession, source: DataFrame, name: str, files: int) -> DataFrame:
+def iceberg_own(
+    spark: SparkSession, source: DataFrame, name: str, files: int, by: Sequence[str] = BY
+) -> DataFrame:
     """Iceberg's rewrite_data_files with its z-order."""
     size = sum(f.stat().st_size for f in session.files(iceberg(spark, source, name)))
     options = f"map('rewrite-all', 'true', 'target-file-size-bytes', '{size // files}')"
     spark.sql(
         f"CALL ice.system.rewrite_data_files(table => 'db.{name}', strategy => 'sort', "
-        f"sort_order => 'zorder({','.join(BY)})', options => {options})"
+        f"sort_order => 'zorder({','.join(by)})', options => {options})"
     ).collect()
     spark.sql(f"REFRESH TABLE ice.db.{name}")
     return spark.table(f"ice.db.{name}")
@@ -91,8 +103,9 @@ def hudi_own(
     return spark.read.format("hudi").load(str(path))
 
 
-def ours(spark: SparkSession, target: str, files: int) -> None:
+def ours(spark: SparkSession, target: str, files: int, by: Sequence[str] = BY) -> None:
     """ZORDER TABLE by the same columns into as many files."""
-    done = spark.sql(f"ZORDER TABLE {target} BY ({NAMES}) WITH (fileCount = {files}, force = true)").head()
+    columns = ", ".join(by)
+    done = spark.sql(f"ZORDER TABLE {target} BY ({columns}) WITH (fileCount = {files}, force = true)").head()
     assert done is not None
     assert done["status"] == "DONE", done["reason"]

@@ -11,18 +11,19 @@ import pyspark
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SOURCE = Path(__file__).resolve().parent / "CountingFileSystem.java"
-CLASSES = SOURCE.parent.parent.parent / "target/tools/counting"
+FOLDER = Path(__file__).resolve().parent
+SOURCES = [FOLDER / "CountingFileSystem.java", FOLDER / "RowGroups.java"]
+CLASSES = FOLDER.parent.parent / "target/tools/counting"
 SETTINGS = {"spark__hadoop__fs__file__impl": "sparkzorder.bench.CountingFileSystem"}
 
 
 def compiled() -> Path:
-    """The folder of its class, compiled against the Hadoop of this Spark."""
+    """The folder of its classes, compiled against the Hadoop and the Parquet of this Spark."""
     CLASSES.mkdir(parents=True, exist_ok=True)
     jars = Path(pyspark.__file__).resolve().parent / "jars"
-    command = ["javac", "-nowarn", "-cp", f"{jars}/*", "-d", str(CLASSES), str(SOURCE)]
+    command = ["javac", "-nowarn", "-cp", f"{jars}/*", "-d", str(CLASSES), *map(str, SOURCES)]
     if subprocess.run(command, check=False).returncode:
-        raise SystemExit(f"{SOURCE.name} cannot be compiled: is javac of a JDK on PATH?")
+        raise SystemExit(f"{SOURCES[0].name} cannot be compiled: is javac of a JDK on PATH?")
     return CLASSES
 
 
@@ -39,6 +40,11 @@ def counts(spark: SparkSession) -> tuple[int, int, int]:
     """Data files opened, requests and bytes."""
     files, requests, size = _class(spark).counts()
     return int(files), int(requests), int(size)
+
+
+def row_groups(spark: SparkSession) -> int:
+    """Row groups of data files of which bytes were read."""
+    return int(_class(spark).rowGroups())
 
 
 def slow(spark: SparkSession, milliseconds: int) -> None:

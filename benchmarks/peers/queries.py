@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import asked
 import clustered
 import counting
 import data
@@ -30,6 +31,7 @@ import peers
 import query_set
 import result_file
 import session
+from asked import SLOW_MS, Measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
 SKIPPING = "spark.zorder.skipping.enabled"
 UNCLUSTERED = "unclustered, plain Parquet"
 OURS = "spark-zorder, plain Parquet, with index"
-SLOW_MS = 20
 # judged by the time of the scan, as planning waits for the broadcast: what the whole query takes is shown
 LEAST = {"quick": 3.0, "slow": 8.0}
 
@@ -51,21 +52,6 @@ class Line:
     name: str
     view: str
     index: bool = False
-
-
-@dataclass
-class Measured:
-    """What one query of one line took: seconds to plan and to run, and what the store saw."""
-
-    plan: float
-    run: float
-    files: int
-    requests: int
-    bytes: int
-
-    @property
-    def wall(self) -> float:
-        return self.plan + self.run
 
 
 def view(table: DataFrame, name: str) -> str:
@@ -106,14 +92,8 @@ def lines(spark: SparkSession, source: DataFrame, folder: Path, files: int) -> I
 def measured(spark: SparkSession, line: Line, text: str) -> tuple[Measured, Any]:
     """One query: planned, then run."""
     spark.conf.set(SKIPPING, str(line.index).lower())
-    counting.reset(spark)
-    start = time.monotonic()
-    query = spark.sql(text.format(table=line.view))
-    query._jdf.queryExecution().executedPlan()
-    planned = time.monotonic()
-    rows = query.collect()
-    done = time.monotonic()
-    return Measured(planned - start, done - planned, *counting.counts(spark)), query_set.answer(rows)
+    took, rows = asked.ask(spark, text.format(table=line.view))
+    return took, query_set.answer(rows)
 
 
 def measure(

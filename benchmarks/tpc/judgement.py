@@ -1,0 +1,83 @@
+"""What of the targets is reached, and where a query does not reach them, what its counts say of the cause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lines import HAND, UNCLUSTERED
+from rounds import pairs
+
+if TYPE_CHECKING:
+    from rounds import Query
+    from workload import Wanted
+
+SLOWER = 1.05
+STORES = {"quick": False, "slow": True}
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Of our layout with the columns that were chosen by hand."""
+
+    lines: list[str]
+    failures: list[str]
+
+
+def fast(queries: dict[str, Query], key: str, times: float, slow: bool) -> list[str]:
+    """The queries that a layout answers so many times as fast, by the median."""
+    return [name for name, q in queries.items() if pairs(q, key, slow).times >= times]
+
+
+def slower(queries: dict[str, Query], key: str, slow: bool) -> list[str]:
+    """Those that it answers more slowly, with the whole interval."""
+    return [name for name, q in queries.items() if pairs(q, key, slow).interval()[1] < 1 / SLOWER]
+
+
+def cause(query: Query, key: str, slow: bool) -> str:
+    """Why a layout gains little or loses, as far as counts tell."""
+    base, line = query[UNCLUSTERED], query[key]
+    requests = line.mean("requests") / max(base.mean("requests"), 1)
+    size = line.mean("bytes") / max(base.mean("bytes"), 1)
+    parts = []
+    if requests > 0.8:
+        parts.append(f"{requests:.0%} of the requests remain: no filter or key leaves out many files")
+    else:
+        parts.append(f"{requests:.0%} of the requests remain, and the time is not that of requests alone")
+    if size > 1.02:
+        parts.append(f"{size:.2f} x the bytes: columns compress less in the new order of the rows")
+    if not slow:
+        parts.append("requests cost next to nothing here")
+    return "; ".join(parts)
+
+
+def judged(queries: dict[str, Query], wanted: Wanted, wrong: list[str], keys: list[str]) -> Judgement:
+    """The targets, one line for each query that misses one, and the answers that differ."""
+    lines = [f"- THE ANSWERS DIFFER: {sentence}." for sentence in wrong] or ["- All answers are equal."]
+    if HAND not in keys:
+        return Judgement(lines, wrong)
+    times = _judged(queries, wanted)
+    return Judgement(lines + times.lines, wrong + times.failures)
+
+
+def _judged(queries: dict[str, Query], wanted: Wanted) -> Judgement:
+    reached = fast(queries, HAND, wanted.times, slow=True)
+    lines = [
+        f"- {wanted.times:g} x or more on the slow store: {len(reached)} of {len(queries)} queries "
+        f"(wanted: {wanted.queries}): {', '.join(reached) or 'none'}."
+    ]
+    enough = len(reached) >= wanted.queries
+    failures = [] if enough else [f"{len(reached)} queries of {wanted.times:g} x, wanted {wanted.queries}"]
+    for store, slow in STORES.items():
+        found = slower(queries, HAND, slow)
+        lines.append(f"- More than {SLOWER:g} x slower on the {store} store: {', '.join(found) or 'none'}.")
+        lines += [f"  - {name}: {cause(queries[name], HAND, slow)}." for name in found]
+        failures += [f"{name} is slower on the {store} store" for name in found]
+    missed = [name for name in queries if name not in reached]
+    if missed:
+        lines += ["", f"Below {wanted.times:g} x on the slow store, and why:", ""]
+    for name in missed:
+        query = queries[name]
+        times = pairs(query, HAND, slow=True).times
+        lines.append(f"- {name}, {times:.2f} x: {cause(query, HAND, slow=True)}.")
+    return Judgement(lines, failures)
