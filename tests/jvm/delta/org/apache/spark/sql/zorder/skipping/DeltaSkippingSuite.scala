@@ -211,16 +211,6 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("a string with a collation is not asked") {
-    assume(spark.version >= "4", "Spark 3.5 has no collations")
-    withTempDir { dir =>
-      val path = dir.resolve("t")
-      on(path, "CREATE TABLE <t> (s STRING COLLATE UTF8_LCASE, id BIGINT) USING delta")
-      on(path, "INSERT INTO <t> SELECT concat(if(id % 2 = 0, 'a', 'A'), id), id FROM range(0, 40, 1, 4)")
-      quick(check(path, "SELECT s FROM <t> ORDER BY s DESC LIMIT 3" -> 4))
-    }
-  }
-
   test("moments between whole milliseconds are found, whatever way files keep them", SameOnAllLines) {
     for (stored <- Seq("INT96", "TIMESTAMP_MICROS"))
       withConf("spark.sql.parquet.outputTimestampType" -> stored)(withTempDir { dir =>
