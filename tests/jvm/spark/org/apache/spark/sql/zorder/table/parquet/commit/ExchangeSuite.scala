@@ -200,9 +200,10 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
     kinds.foreach { kind =>
       make(kind)
       val done = new AtomicBoolean(false)
-      spark.conf.set("spark.zorder.commit.waitSeconds", "30")
       val reader = Future {
         val other = spark.newSession()
+        // a new session has the settings of the application, and not those of another session
+        other.conf.set("spark.zorder.commit.waitSeconds", "30")
         var counts = Map.empty[String, Int]
         while (!done.get) {
           val got =
@@ -220,7 +221,6 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
       try runs.foreach(i => rewriteAll(openName("t"), s"r$i"))
       finally done.set(true)
       val counts = Await.result(reader, 60.seconds)
-      spark.conf.set("spark.zorder.commit.waitSeconds", "0.3")
       assert((counts.keySet - "gone") == Set("[40,40]"), s"$kind: $counts")
       spark.sql("DROP TABLE t")
       delete(temp.resolve("warehouse").toFile)
