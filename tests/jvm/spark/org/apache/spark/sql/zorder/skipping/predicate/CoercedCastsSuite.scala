@@ -159,8 +159,18 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
       of(Seq(t)).getOrElse(Nil)))
   }
 
-  /** Gives what does not skip files. */
-  private def check(ansi: Boolean, tests: (String, String) => Seq[String]): Set[String] = {
+  private val momentsOfBothKinds = "TIMESTAMP_NTZ to TIMESTAMP"
+
+  /**
+   * Gives what does not skip files.
+   *
+   * @param must
+   *   a cast that has to be among those that are answered: Spark 4.1 takes those of moments out of some tests by itself
+   */
+  private def check(
+      ansi: Boolean,
+      tests: (String, String) => Seq[String],
+      must: String = "BIGINT to DOUBLE"): Set[String] = {
     val answered, ignored = mutable.SortedSet.empty[String]
     var left = 0
     withConf("spark.sql.ansi.enabled" -> "false", "spark.sql.session.timeZone" -> zone) {
@@ -186,8 +196,7 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
     }
     info(s"answered: ${answered.mkString("; ")}")
     assert(ignored.diff(unused.keySet).isEmpty)
-    // in ANSI mode Spark 4 makes no such cast by itself
-    assert((ansi || answered("TIMESTAMP_NTZ to TIMESTAMP")) && left > 500, left)
+    assert(answered(must) && left > 500, left)
     ignored.toSet
   }
 
@@ -206,7 +215,7 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
       s"$column $test $constant") :+ s"$column NOT IN ($constant, $constant)"
 
   test("all that Spark writes is answered, or there is a reason") {
-    inTable(assert(!check(ansi = false, lists)("number to string")))
+    inTable(assert(!check(ansi = false, lists, momentsOfBothKinds)("number to string")))
   }
 
   test("the same of ranges, in ANSI mode", LongTest)(inTable {
@@ -214,7 +223,7 @@ class CoercedCastsSuite extends AnyFunSuite with ZOrderSession {
   })
   test("the same of other comparisons", LongTest) {
     inTable {
-      check(ansi = true, lists)
+      check(ansi = true, lists, momentsOfBothKinds)
       check(ansi = false, ranges)
       Seq(false, true).foreach(check(_, others))
     }
