@@ -22,10 +22,10 @@ final private[skipping] class IndexedTable private (val table: ClusterTable, for
   def keepsRanges: Boolean = format.isDefined
 
   /** The columns that files hold. */
-  val dataSchema: StructType = format.fold(IndexColumnResolver.dataSchema(table))(_.schema)
+  lazy val dataSchema: StructType = format.fold(IndexColumnResolver.dataSchema(table))(_.schema)
 
   /** The other columns, whose values are those of a partition. */
-  val partitionSchema: StructType =
+  lazy val partitionSchema: StructType =
     if (format.isEmpty) table.partitionSchema
     else StructType(table.schema.filterNot(f => dataSchema.fieldNames.contains(f.name)))
 
