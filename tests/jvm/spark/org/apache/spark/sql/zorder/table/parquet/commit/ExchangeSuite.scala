@@ -209,9 +209,11 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
           val got =
             try other.sql("SELECT count(*), count(DISTINCT id) FROM t").collect().mkString
             catch {
-              // Spark 3.5 says it in the first way, Spark 4 in the second
-              case e: Exception if Seq("FileNotFound", "FILE_NOT_EXIST").exists(e.toString.contains(_)) => "gone"
-              case e: Exception => e.toString
+              case e: Exception =>
+                // Spark 3.5 and 4 say it in words of their own, or have it as a cause
+                val said = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).map(_.toString).toSeq
+                val isGone = Seq("FileNotFound", "NoSuchFile", "FILE_NOT_EXIST").exists(word => said.exists(_.contains(word)))
+                if (isGone) "gone" else said.mkString(" <- ")
             }
           counts = counts.updated(got, counts.getOrElse(got, 0) + 1)
         }
