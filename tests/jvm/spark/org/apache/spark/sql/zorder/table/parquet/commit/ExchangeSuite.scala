@@ -211,8 +211,10 @@ class ExchangeSuite extends AnyFunSuite with ExchangeFixture with Steps {
             catch {
               case e: Exception =>
                 // Spark 3.5 and 4 say it in words of their own, or have it as a cause
-                val said = Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).map(_.toString).toSeq
-                val isGone = Seq("FileNotFound", "NoSuchFile", "FILE_NOT_EXIST").exists(word => said.exists(_.contains(word)))
+                val said =
+                  Iterator.iterate[Throwable](e)(_.getCause).takeWhile(_ != null).map(_.toString).toSeq
+                val isGone = Seq("FileNotFound", "NoSuchFile", "FILE_NOT_EXIST").exists(word =>
+                  said.exists(_.contains(word)))
                 if (isGone) "gone" else said.mkString(" <- ")
             }
           counts = counts.updated(got, counts.getOrElse(got, 0) + 1)
