@@ -402,9 +402,9 @@ MUTANTS = [
     ),
     Mutant(
         "Iceberg: texts that may be cut are believed",
-        f"{ICEBERG}/ManifestBounds.scala",
-        "s.numChars >= longest",
-        "s.numChars > longest",
+        f"{SKIP}/planned/SnapshotStatistics.scala",
+        "bound.numChars >= longest",
+        "bound.numChars > longest",
         "IcebergSkippingSuite",
         "no ends of all values",
     ),

@@ -56,14 +56,12 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
    * them, when the rules for their own plans have long run.
    */
   private def ofFormats(plan: LogicalPlan): LogicalPlan =
-    if (!ScansOfFormats.mayPlan(plan)) plan
-    else
-      ScansOfFormats.planned(session, plan).transformUpWithSubqueries {
-        case NarrowedRelation(narrowed) => narrowed
-      }.transformAllExpressions {
-        case s: SubqueryExpression if ScanBelow.all(s.plan).nonEmpty =>
-          s.withNewPlan(s.plan.transformUpWithSubqueries(TopRowsRule.marks))
-      }
+    ScansOfFormats.planned(session, plan).fold(plan)(_.transformUpWithSubqueries {
+      case NarrowedRelation(narrowed) => narrowed
+    }.transformAllExpressions {
+      case s: SubqueryExpression if ScanBelow.all(s.plan).nonEmpty =>
+        s.withNewPlan(s.plan.transformUpWithSubqueries(TopRowsRule.marks))
+    })
 
   /** A scan whose list of files can be narrowed, with the index that does. */
   private object NarrowedRelation {

@@ -24,8 +24,13 @@ import org.apache.spark.sql.zorder.table.FormatDescriptor
  */
 trait PlannedFormat {
 
-  /** The plan in which the format has planned its scans, so that the order of extensions does not matter. */
-  def planned(session: SparkSession, plan: LogicalPlan): LogicalPlan = plan
+  /**
+   * The plan in which the format has planned its scans, so that the order of extensions does not matter.
+   *
+   * @param index
+   *   one of its class that the plan has
+   */
+  def planned(session: SparkSession, plan: LogicalPlan, index: FileIndex): LogicalPlan = plan
 
   /** The file index of a scan, made one that narrows; None for a scan that must stay as it is. */
   def fileIndex(session: SparkSession, scan: LogicalRelation, r: HadoopFsRelation): Option[PruningFileIndex] =
@@ -61,19 +66,16 @@ object ScansOfFormats extends Logging {
   private val loaded = new ConcurrentHashMap[FormatDescriptor, Option[PlannedFormat]]()
   private val failed = ConcurrentHashMap.newKeySet[FormatDescriptor]()
 
-  /** Whether a relation of files, in a subquery or not, is one whose list may be narrowed. */
-  def mayPlan(plan: LogicalPlan): Boolean = indexes(plan).nonEmpty
-
-  /** See [[PlannedFormat.planned]]. */
-  def planned(session: SparkSession, plan: LogicalPlan): LogicalPlan =
-    indexes(plan).groupBy(_.getClass).values.map(_.head).foldLeft(plan) { (p, index) =>
-      asked(index)(format => Some(format.planned(session, p))).getOrElse(p)
-    }
-
-  private def indexes(plan: LogicalPlan): Seq[FileIndex] =
-    plan.collectWithSubqueries { case l: LogicalRelation => l.relation }.collect {
+  /** See [[PlannedFormat.planned]]; None for a plan without relations of files whose list may be narrowed. */
+  def planned(session: SparkSession, plan: LogicalPlan): Option[LogicalPlan] = {
+    val indexes = plan.collectWithSubqueries { case l: LogicalRelation => l.relation }.collect {
       case r: HadoopFsRelation if carriedBy(r.location).isDefined => r.location
     }
+    if (indexes.isEmpty) None
+    else Some(indexes.groupBy(_.getClass).values.map(_.head).foldLeft(plan) { (p, index) =>
+      asked(index)(format => Some(format.planned(session, p, index))).getOrElse(p)
+    })
+  }
 
   /** See [[PlannedFormat.fileIndex]]. */
   def fileIndex(session: SparkSession, scan: LogicalRelation, r: HadoopFsRelation): Option[PruningFileIndex] =

@@ -16,6 +16,7 @@ import org.apache.spark.sql.zorder.skipping.index.{
   StatisticsIndex
 }
 import org.apache.spark.sql.zorder.skipping.scan.IndexMemory
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * A file of a snapshot with the bounds that its format keeps.
@@ -43,6 +44,16 @@ trait BoundsSource {
 
   /** The bounds of all files of the snapshot, in any order. */
   def read(columns: IndexedSeq[IndexedColumn]): IndexedSeq[FileBounds]
+}
+
+object BoundsSource {
+
+  /** Formats write it for bytes that are no UTF-8, whose order is another. */
+  private val Replacement = UTF8String.fromString("\uFFFD")
+
+  /** Whether a bound may be another text than that of a row: it is as long as its format keeps any, or not all text. */
+  def mayBeCut(bound: UTF8String, longest: Int): Boolean =
+    bound.numChars >= longest || bound.contains(Replacement)
 }
 
 /**

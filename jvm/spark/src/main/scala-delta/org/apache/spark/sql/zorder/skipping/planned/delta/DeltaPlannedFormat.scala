@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.files.{TahoeFileIndexWithSnapshotDescriptor, TahoeLogFileIndex}
 import org.apache.spark.sql.delta.stats.{PrepareDeltaScan, PreparedDeltaFileIndex}
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.marker.AlwaysTrue
 import org.apache.spark.sql.zorder.skipping.planned._
@@ -23,13 +23,8 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 final class DeltaPlannedFormat extends PlannedFormat {
 
   /** Spark finds our rules before those of `spark.sql.extensions`, where nobody lists them behind Delta's. */
-  override def planned(session: SparkSession, plan: LogicalPlan): LogicalPlan = {
-    val isOpen = plan.collectWithSubqueries { case l: LogicalRelation => l.relation }.exists {
-      case r: HadoopFsRelation => r.location.isInstanceOf[TahoeLogFileIndex]
-      case _ => false
-    }
-    if (isOpen) new PrepareDeltaScan(session)(plan) else plan
-  }
+  override def planned(session: SparkSession, plan: LogicalPlan, index: FileIndex): LogicalPlan =
+    if (index.isInstanceOf[TahoeLogFileIndex]) new PrepareDeltaScan(session)(plan) else plan
 
   override def fileIndex(
       session: SparkSession,

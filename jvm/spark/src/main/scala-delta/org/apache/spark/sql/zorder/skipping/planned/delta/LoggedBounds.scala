@@ -136,11 +136,8 @@ private object LoggedColumn {
   /** Texts of so many characters may be cut off. */
   private val Prefix = 32
 
-  /** What stands for bytes that are no text. */
-  private val Replacement = UTF8String.fromString("\uFFFD")
-
   def mayBeCut(value: Any): Boolean = value match {
-    case s: UTF8String => s.numChars >= Prefix || s.contains(Replacement)
+    case s: UTF8String => BoundsSource.mayBeCut(s, Prefix)
     case _ => false
   }
 }

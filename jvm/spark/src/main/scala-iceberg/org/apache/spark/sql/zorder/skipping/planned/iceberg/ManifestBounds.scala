@@ -183,9 +183,7 @@ final private class ManifestColumn(field: Types.NestedField, dataType: DataType,
     case TypeID.STRING =>
       val copied = new Array[Byte](bytes.remaining)
       bytes.duplicate.get(copied)
-      Some(UTF8String.fromBytes(copied)).filterNot { s =>
-        s.numChars >= longest || s.contains(ManifestColumn.Replacement)
-      }
+      Some(UTF8String.fromBytes(copied)).filterNot(BoundsSource.mayBeCut(_, longest))
     case _ => None
   }
 
@@ -198,7 +196,4 @@ private object ManifestColumn {
 
   /** No year that Spark knows has more milliseconds: later than 9999. */
   val MostMillis = 260L * 1000 * 1000 * 1000 * 1000
-
-  /** Iceberg writes it for bytes that are no UTF-8, whose order is another. */
-  val Replacement: UTF8String = UTF8String.fromString("\ufffd")
 }
