@@ -19,7 +19,7 @@ TOOLS := target/venv/tools/bin
 LINTED := python tests tools $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt cluster-test fault-test \
-  store-test hostile-test mutants clean venv-3.5 venv-4.3 venv-tools
+  store-test hostile-test mutants clean venv-3.5 venv-4.1 venv-4.3 venv-tools
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -97,7 +97,7 @@ clean: ## removes all that was built, but not the virtual environments and tools
 	rm -rf target/jars target/sbt target/wheel target/dev-wheel target/test-reports target/mypy target/class-archive-* \
 	  target/spark-lines.json python/dist
 
-venv-3.5 venv-4.3 venv-tools: venv-%: prerequisites
+venv-3.5 venv-4.1 venv-4.3 venv-tools: venv-%: prerequisites
 	@tools/venv.sh $(PYTHON) $*
 
 # stamps: the folder holds what these sources give

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyspark.sql import SparkSession
 
 TOP = Path(__file__).resolve().parent.parent.parent
@@ -45,6 +47,18 @@ def fetch(artifact: str, what: str) -> None:
     GENERATOR.parent.mkdir(parents=True, exist_ok=True)
     where = f"-DoutputDirectory={GENERATOR.parent}"
     call(what, ["mvn", "-q", "-B", "-Dstyle.color=never", "dependency:copy", f"-Dartifact={artifact}", where])
+
+
+def jars(artifacts: Iterable[str]) -> list[Path]:
+    """Jars of Maven Central, each fetched once."""
+    found = []
+    for artifact in artifacts:
+        _, name, version = artifact.split(":")
+        jar = GENERATOR.parent / f"{name}-{version}.jar"
+        if not jar.is_file():
+            fetch(artifact, f"Fetching {name}")
+        found.append(jar)
+    return found
 
 
 def fetch_generator() -> None:

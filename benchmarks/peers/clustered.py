@@ -62,14 +62,19 @@ def iceberg(spark: SparkSession, source: DataFrame, name: str) -> DataFrame:
 
 
 def iceberg_own(
-    spark: SparkSession, source: DataFrame, name: str, files: int, by: Sequence[str] = BY
+    spark: SparkSession,
+    source: DataFrame,
+    name: str,
+    files: int,
+    by: Sequence[str] = BY,
+    curve: str = "zorder",
 ) -> DataFrame:
-    """Iceberg's rewrite_data_files with its z-order."""
+    """Iceberg's rewrite_data_files by a curve; `hilbert` is in the newest jars alone."""
     size = sum(f.stat().st_size for f in session.files(iceberg(spark, source, name)))
     options = f"map('rewrite-all', 'true', 'target-file-size-bytes', '{size // files}')"
     spark.sql(
         f"CALL ice.system.rewrite_data_files(table => 'db.{name}', strategy => 'sort', "
-        f"sort_order => 'zorder({','.join(by)})', options => {options})"
+        f"sort_order => '{curve}({','.join(by)})', options => {options})"
     ).collect()
     spark.sql(f"REFRESH TABLE ice.db.{name}")
     return spark.table(f"ice.db.{name}")

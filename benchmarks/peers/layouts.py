@@ -22,10 +22,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import data
 import lookups
 import machine
+import newest
 import peers
 import result_file
 import session
-from clustered import BY, delta, delta_own, hudi, hudi_own, iceberg, iceberg_own, ours
+from clustered import BY, delta, hudi, hudi_own, iceberg, ours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,20 +36,10 @@ if TYPE_CHECKING:
     Reads = dict[str, dict[str, tuple[float, int]]]
 
 FILES = 64
-ZONES = "spark.databricks.io.skipping.mdc"
 
 
 def layouts(spark: SparkSession, source: DataFrame, folder: Path) -> Iterator[tuple[str, DataFrame]]:
     """Every layout with the name that the result gives it, one after the other."""
-    yield f"Delta {peers.DELTA} ZORDER BY", delta_own(spark, source, folder / "dz", FILES)
-    best = {f"{ZONES}.rangeId.max": "65536", f"{ZONES}.addNoise": "false"}
-    name = f"Delta {peers.DELTA} ZORDER BY, 65,536 range ids, no noise"
-    yield name, delta_own(spark, source, folder / "db", FILES, **best)
-    yield (
-        f"Delta {peers.DELTA} liquid clustering",
-        delta_own(spark, source, folder / "dl", FILES, clustered=True),
-    )
-    yield f"Iceberg {peers.ICEBERG} zorder", iceberg_own(spark, source, "z", FILES)
     for curve in ("z-order", "hilbert"):
         for build in ("direct", "sample"):
             name = f"Hudi {peers.HUDI} {curve}" + (" by a sample" if build == "sample" else "")
@@ -79,7 +70,7 @@ def line(name: str, reads: Reads) -> str:
     return f"| {name} | {reads[BY[0]]['files'][1]} | {' | '.join(levels)} |"
 
 
-def for_readme(spark: SparkSession, found: dict[str, Reads]) -> None:
+def for_readme(spark: str, found: dict[str, Reads]) -> None:
     """What README's table shows of others, beside our own figures."""
     rows = [
         {
@@ -91,7 +82,7 @@ def for_readme(spark: SparkSession, found: dict[str, Reads]) -> None:
         for name, reads in found.items()
         if not name.startswith("spark-zorder")
     ]
-    body = {"date": time.strftime("%Y-%m-%d"), "spark": spark.version, "rows": rows}
+    body = {"date": time.strftime("%Y-%m-%d"), "spark": spark, "rows": rows}
     (session.TOP / "benchmarks/results/layouts-peers.json").write_text(json.dumps(body, indent=1) + "\n")
 
 
@@ -105,12 +96,19 @@ def main() -> int:
             data.write_parquet(spark, 1)
         source = spark.read.parquet(str(data.parquet_path(1)))
         rows = source.count()
+        made_by_newest = newest.asked(data.parquet_path(1), folder, FILES)
         values = lookups.draw(spark, data.parquet_path(1), BY)
         found: dict[str, Reads] = {}
+
+        def of_name(name: str, files: list[Path]) -> None:
+            found[name] = lookups.reads_of(spark, files, values)
+            print(line(name, found[name]), flush=True)
+
+        for name, paths in made_by_newest["layouts"].items():
+            of_name(name, [Path(path) for path in paths])
         for name, table in layouts(spark, source, folder):
             assert table.count() == rows, name
-            found[name] = lookups.reads_of(spark, session.files(table), values)
-            print(line(name, found[name]), flush=True)
+            of_name(name, session.files(table))
         text = [
             "# Layouts side by side",
             "",
@@ -118,6 +116,7 @@ def main() -> int:
             f"by `{BY[0]}` / by `{BY[1]}`: blocks whose min and max hold the value, by Parquet's",
             f"own reader, mean of {lookups.LOOKUPS} values drawn from the rows. store_sales, {rows:,} rows;",
             f"every format was asked for {FILES} files. Counts, not times.",
+            f"Delta's and Iceberg's own layouts are made on Spark {made_by_newest['spark']}.",
             "",
             "| layout | files | files read | row groups read | pages read |",
             "| --- | --- | --- | --- | --- |",
@@ -125,10 +124,11 @@ def main() -> int:
             "",
             f"- {time.strftime('%Y-%m-%d')}; spark-zorder {session.VERSION}, Spark {spark.version}, "
             f"Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, Hudi {peers.HUDI}",
+            f"- Spark {made_by_newest['spark']}, Delta {newest.DELTA}, Iceberg {newest.ICEBERG}",
             f"- {machine.line(spark._jvm.System.getProperty('java.version'))}",
         ]
         result_file.show("\n".join(text) + "\n", "layouts-peers", keep=True)
-        for_readme(spark, found)
+        for_readme(f"{spark.version} and {made_by_newest['spark']}", found)
         spark.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)

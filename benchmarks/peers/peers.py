@@ -14,8 +14,8 @@ import data
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ICEBERG = "1.11.0"
-DELTA = "3.3.2"
+ICEBERG = "1.12.0"
+DELTA = "3.3.3"
 HUDI = "1.2.0"
 ARTIFACTS = (
     f"org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:{ICEBERG}",
@@ -32,15 +32,7 @@ RANGES = 1000
 
 def jars() -> list[Path]:
     """Their jars from Maven Central, each fetched once."""
-    folder = data.GENERATOR.parent
-    found = []
-    for artifact in ARTIFACTS:
-        _, name, version = artifact.split(":")
-        jar = folder / f"{name}-{version}.jar"
-        if not jar.is_file():
-            data.fetch(artifact, f"Fetching {name}")
-        found.append(jar)
-    return found
+    return data.jars(ARTIFACTS)
 
 
 def delta_key(df: DataFrame, *columns: str) -> Column:
