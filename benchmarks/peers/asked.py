@@ -25,6 +25,7 @@ class Measured:
     requests: int
     bytes: int
     row_groups: int
+    shuffled: int
 
     @property
     def wall(self) -> float:
@@ -40,5 +41,5 @@ def ask(spark: SparkSession, text: str) -> tuple[Measured, list[Row]]:
     planned = time.monotonic()
     rows = query.collect()
     done = time.monotonic()
-    seen = (*counting.counts(spark), counting.row_groups(spark))
+    seen = (*counting.counts(spark), counting.row_groups(spark), counting.shuffled(spark))
     return Measured(planned - start, done - planned, *seen), rows

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FOLDER = Path(__file__).resolve().parent
-SOURCES = [FOLDER / "CountingFileSystem.java", FOLDER / "RowGroups.java"]
+SOURCES = [FOLDER / f"{name}.java" for name in ("CountingFileSystem", "RowGroups", "ShuffleBytes")]
 CLASSES = FOLDER.parent.parent / "target/tools/counting"
 SETTINGS = {"spark__hadoop__fs__file__impl": "sparkzorder.bench.CountingFileSystem"}
 
@@ -34,6 +34,7 @@ def _class(spark: SparkSession) -> Any:
 def reset(spark: SparkSession) -> None:
     """Counts from now on."""
     _class(spark).reset()
+    spark._jvm.sparkzorder.bench.ShuffleBytes.reset(spark._jsc.sc())
 
 
 def counts(spark: SparkSession) -> tuple[int, int, int]:
@@ -45,6 +46,11 @@ def counts(spark: SparkSession) -> tuple[int, int, int]:
 def row_groups(spark: SparkSession) -> int:
     """Row groups of data files of which bytes were read."""
     return int(_class(spark).rowGroups())
+
+
+def shuffled(spark: SparkSession) -> int:
+    """Bytes that were written to shuffles."""
+    return int(spark._jvm.sparkzorder.bench.ShuffleBytes.count(spark._jsc.sc()))
 
 
 def slow(spark: SparkSession, milliseconds: int) -> None:

@@ -39,6 +39,7 @@ def cause(query: Query, key: str, slow: bool) -> str:
     base, line = query[UNCLUSTERED], query[key]
     requests = line.mean("requests") / max(base.mean("requests"), 1)
     size = line.mean("bytes") / max(base.mean("bytes"), 1)
+    shuffled = line.mean("shuffled") / max(base.mean("shuffled"), 1)
     parts = []
     if requests > 0.8:
         parts.append(f"{requests:.0%} of the requests remain: no filter or key leaves out many files")
@@ -46,6 +47,8 @@ def cause(query: Query, key: str, slow: bool) -> str:
         parts.append(f"{requests:.0%} of the requests remain, and the time is not that of requests alone")
     if size > 1.02:
         parts.append(f"{size:.2f} x the bytes: columns compress less in the new order of the rows")
+    if shuffled > 1.02:
+        parts.append(f"{shuffled:.2f} x the bytes in shuffles: the keys of a join lay in order before")
     if not slow:
         parts.append("requests cost next to nothing here")
     return "; ".join(parts)

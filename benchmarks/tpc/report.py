@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from rounds import Found, Query
     from workload import Workload
 
-COUNTS = ("files", "row_groups", "requests", "bytes")
-HEAD = "| layout | quick, s | x | interval | slow, s | x | interval | files | row groups | requests | MiB |"
+COUNTS = ("files", "row_groups", "requests", "bytes", "shuffled")
+TIMES = "| layout | quick, s | x | interval | slow, s | x | interval "
+HEAD = f"{TIMES}| files | row groups | requests | MiB | shuffled |"
 
 
 def text(
@@ -48,7 +49,7 @@ def text(
         "## The workload's total",
         "",
         HEAD,
-        "| --- " * 11 + "|",
+        "| --- " * 12 + "|",
         *(total_row(line, queries) for line in lines),
         "",
         "## Targets",
@@ -74,7 +75,8 @@ def introduction(workload: Workload, arguments: argparse.Namespace) -> list[str]
         f"{arguments.pairs} on the local",
         f"disk and {arguments.slow_pairs} on a store that adds {asked.SLOW_MS} ms to each request. Seconds",
         "are medians, planning included; x is the median of unclustered / layout of the same round (above 1",
-        "is faster), its interval by order statistics. Counts are means of the rounds on the local disk.",
+        "is faster), its interval by order statistics. Counts are means of the rounds on the local disk,",
+        "MiB that are read from files, and those that are written to shuffles.",
         "Answers are compared without `LIMIT`, doubles to nine digits. Tables that are not named here are",
         "plain Parquet in every layout.",
     ]
@@ -104,7 +106,7 @@ def total_row(line: Line, queries: dict[str, Query]) -> str:
 
 def section(name: str, query: Query, lines: list[Line]) -> list[str]:
     """One query in every layout."""
-    return ["", f"## {name}", "", HEAD, "| --- " * 11 + "|", *(_query_row(query, line) for line in lines)]
+    return ["", f"## {name}", "", HEAD, "| --- " * 12 + "|", *(_query_row(query, line) for line in lines)]
 
 
 def _query_row(query: Query, line: Line) -> str:
@@ -114,8 +116,8 @@ def _query_row(query: Query, line: Line) -> str:
 
 
 def _row(name: str, both: list[Pairs], counts: list[float]) -> str:
-    *whole, size = counts
-    cells = [*(_times(p) for p in both), *(f"{count:,.0f}" for count in whole), f"{size / 2**20:,.1f}"]
+    whole, sizes = counts[:-2], [f"{size / 2**20:,.1f}" for size in counts[-2:]]
+    cells = [*(_times(p) for p in both), *(f"{count:,.0f}" for count in whole), *sizes]
     return f"| {name} | {' | '.join(cells)} |"
 
 
