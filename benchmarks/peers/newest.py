@@ -46,7 +46,8 @@ def asked(source: Path, folder: Path, files: int) -> dict[str, Any]:
     """What this file prints, run by Spark 4.1."""
     command = [str(PYTHON), __file__, str(source), str(folder), str(files)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    # Spark's launcher may print, too
+    found: dict[str, Any] = json.loads(next(s for s in done.stdout.splitlines() if s.startswith("{")))
     return found
 
 
