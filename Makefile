@@ -19,7 +19,7 @@ TOOLS := target/venv/tools/bin
 LINTED := python tests tools $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt cluster-test fault-test \
-  store-test hostile-test mutants clean venv-3.5 venv-4.1 venv-4.3 venv-tools
+  store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 venv-4.3 venv-tools
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -84,6 +84,10 @@ fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 500 kil
 
 hostile-test: venv-3.5 target/jars/.built-3.5 ## odd tables, names, values and settings, each checked by an oracle: 3 minutes
 	target/venv/3.5/bin/python -m pytest tests/hostile
+
+random-test: prerequisites ## queries at random of Delta and Iceberg tables, with our skipping and without, 20,000 of each: hours
+	SPARK_ZORDER_RANDOM_QUERIES=$${SPARK_ZORDER_RANDOM_QUERIES:-20000} \
+	  tools/sbt.sh '$(or $(LINE),spark35_212)/testOnly *SkippingAtRandomSuite'
 
 mutants: prerequisites ## breaks the rules of skipping one by one: each time a suite must fail; three quarters of an hour
 	$(PYTHON) tests/mutants/run.py

@@ -21,8 +21,8 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
 
   test("queries at random: first rows, lists, functions and joins")(atRandom(seeds = 0 until 1, queries = 50))
 
-  test("300 queries at random: first rows, lists, functions and joins", LongTest)(
-    atRandom(seeds = 1 until 6, queries = 60))
+  test(s"${RandomQueries.count} queries at random: first rows, lists, functions and joins", LongTest)(
+    atRandom(seeds = 1 to RandomQueries.count / 60, queries = 60))
 
   private def atRandom(seeds: Seq[Int], queries: Int): Unit = {
     val asked, narrowed = mutable.Map.empty[String, Int].withDefaultValue(0)

@@ -11,7 +11,8 @@ class IcebergSkippingAtRandomSuite extends AnyFunSuite with NarrowedIcebergTable
 
   test("30 queries at random")(atRandom(seeds = 0 until 1, queries = 30))
 
-  test("300 queries at random", LongTest)(atRandom(seeds = 1 until 6, queries = 60))
+  test(s"${RandomQueries.count} queries at random", LongTest)(
+    atRandom(seeds = 1 to RandomQueries.count / 60, queries = 60))
 
   private def atRandom(seeds: Seq[Int], queries: Int): Unit = quick {
     val narrowed = seeds.flatMap { seed =>

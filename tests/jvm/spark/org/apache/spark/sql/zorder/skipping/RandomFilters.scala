@@ -137,3 +137,8 @@ object RandomFilters {
       "\ud83d\ude00",
       "z" * 40)
 }
+
+/** How many queries at random a format is asked in `make test-all`; `make random-test` asks many more. */
+object RandomQueries {
+  val count: Int = sys.env.get("SPARK_ZORDER_RANDOM_QUERIES").fold(300)(_.toInt)
+}
