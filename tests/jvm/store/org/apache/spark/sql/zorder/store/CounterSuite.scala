@@ -15,6 +15,9 @@ import sparkzorder.bench.CountingFileSystem
  */
 class CounterSuite extends AnyFunSuite with StoreFixture {
 
+  /** A look for an index would be asked of one of the two places only. */
+  override protected def settings: Map[String, String] = Map("spark.zorder.skipping.enabled" -> "false")
+
   private val kinds = Seq("HeadObject", "ListObjectsV2", "GetObject")
 
   private val onDisk = Map(

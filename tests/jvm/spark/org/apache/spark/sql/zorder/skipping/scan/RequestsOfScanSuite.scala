@@ -13,7 +13,7 @@ import sparkzorder.bench.CountingFileSystem
  */
 class RequestsOfScanSuite extends AnyFunSuite with RunFixture {
 
-  private case class Asked(files: Long, heads: Long, lists: Long, gets: Long)
+  private case class Asked(files: Long, heads: Long, lists: Long, gets: Long, bytes: Long)
 
   private val counting =
     Seq("fs.file.impl" -> classOf[CountingFileSystem].getName, "fs.file.impl.disable.cache" -> "true")
@@ -24,8 +24,9 @@ class RequestsOfScanSuite extends AnyFunSuite with RunFixture {
         .where(where).select("id")
       CountingFileSystem.reset()
       query.collect()
-      val Array(heads, lists, gets) = CountingFileSystem.kinds()
-      Asked(CountingFileSystem.counts()(0), heads, lists, gets)
+      val kinds = CountingFileSystem.kinds()
+      val counts = CountingFileSystem.counts()
+      Asked(files = counts(0), heads = kinds(0), lists = kinds(1), gets = kinds(2), bytes = counts(2))
     }
 
   test("requests of the files that a look-up opens") {
