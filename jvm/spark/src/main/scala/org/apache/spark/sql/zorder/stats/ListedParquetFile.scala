@@ -20,9 +20,13 @@ final private[stats] class ListedParquetFile(conf: Configuration, file: DataFile
   override def getLength: Long = file.length
 
   override def newStream(): SeekableInputStream = {
+    val fs = path.getFileSystem(conf)
     val status = new FileStatus(file.length, false, 1, 0L, file.modified, path)
-    val opening = path.getFileSystem(conf).openFile(path).withFileStatus(status).build()
-    val bytes = new TailFirst(FutureIO.awaitFuture(opening), file.length)
+    val in =
+      try FutureIO.awaitFuture(fs.openFile(path).withFileStatus(status).build())
+      // one that stands for another may hand on a status that is not of the path there
+      catch { case _: RuntimeException => fs.open(path) }
+    val bytes = new TailFirst(in, file.length)
     new DelegatingSeekableInputStream(bytes) {
       override def getPos: Long = bytes.position
       override def seek(to: Long): Unit = bytes.position = to
