@@ -221,6 +221,9 @@ def sparkProject(line: SparkLine): Project = {
       Test / unmanagedSourceDirectories :=
         (Seq("tags", "smoke") ++ (if (full) "spark" +: line.formats.map(_.name) else Nil)).map(d =>
           repo(s"tests/jvm/$d")),
+      // what the benchmarks count requests by
+      Test / unmanagedSources ++= (if (full) Seq("CountingFileSystem", "RowGroups") else Nil)
+        .map(n => repo(s"benchmarks/peers/$n.java")),
       Test / unmanagedResourceDirectories := Seq(repo("tests/shared"), repo("tests/jvm/resources")),
       Test / fork := true,
       Test / baseDirectory := repo("."),

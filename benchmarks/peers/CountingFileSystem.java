@@ -1,29 +1,44 @@
 package sparkzorder.bench;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSInputStream;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.hadoop.fs.impl.OpenFileParameters;
+import org.apache.hadoop.util.LambdaUtils;
+import org.apache.hadoop.util.VersionInfo;
 
 /**
- * The local file system, which counts what an object store would count and, if it is told so, is as slow.
+ * The local file system, which counts what Hadoop's S3A would ask a store for if this were one, and, if it is told so,
+ * is as slow. CounterSuite of the store tests compares it with the log of an S3 server.
  *
- * A request is an open, or a read that does not go on where the last one of its stream ended. Each takes as much more
- * as {@link #slowBy} says. Data files are those of Parquet that no table format keeps for itself.
+ * Only what reads is counted. A status is a HEAD, and a LIST too if there is no such file. An open is a HEAD, unless
+ * it comes with a status. A GET runs to the end of the file until a reader goes back in it; from then on as far as
+ * the reader asks, and at least 64 KiB. A reader that goes on within such an answer, or skips less than that, asks for
+ * nothing. Data files are those of Parquet that no table format keeps for itself.
  */
 public final class CountingFileSystem extends RawLocalFileSystem {
   private static volatile long millis = 0;
 
-  private static final AtomicLong requests = new AtomicLong();
+  private static final AtomicLong heads = new AtomicLong();
+  private static final AtomicLong lists = new AtomicLong();
+  private static final AtomicLong gets = new AtomicLong();
   private static final AtomicLong bytes = new AtomicLong();
   // data files opened, each with the ranges of bytes that were read of it
   private static final Map<String, Queue<long[]>> opened = new ConcurrentHashMap<>();
+  // whether this file system asks itself for something
+  private static final ThreadLocal<Boolean> inside = ThreadLocal.withInitial(() -> false);
+  // this version believes only a status that its own file system has made
+  private static final boolean ownStatusOnly = VersionInfo.getVersion().startsWith("3.3.4");
 
   /** From now on each request takes so many milliseconds more. */
   public static void slowBy(long more) {
@@ -32,14 +47,21 @@ public final class CountingFileSystem extends RawLocalFileSystem {
 
   /** From now on everything is counted anew. */
   public static void reset() {
-    requests.set(0);
+    heads.set(0);
+    lists.set(0);
+    gets.set(0);
     bytes.set(0);
     opened.clear();
   }
 
   /** Data files opened, requests, bytes read, since {@link #reset}. */
   public static long[] counts() {
-    return new long[] {opened.size(), requests.get(), bytes.get()};
+    return new long[] {opened.size(), heads.get() + lists.get() + gets.get(), bytes.get()};
+  }
+
+  /** The requests by their kinds: HEAD, LIST, GET. */
+  public static long[] kinds() {
+    return new long[] {heads.get(), lists.get(), gets.get()};
   }
 
   /** Row groups of data files of which bytes were read, since {@link #reset}. */
@@ -56,8 +78,8 @@ public final class CountingFileSystem extends RawLocalFileSystem {
     return "file";
   }
 
-  private static void request() throws IOException {
-    requests.incrementAndGet();
+  private static void request(AtomicLong kind) throws IOException {
+    kind.incrementAndGet();
     if (millis > 0) {
       try {
         Thread.sleep(millis);
@@ -68,40 +90,122 @@ public final class CountingFileSystem extends RawLocalFileSystem {
     }
   }
 
+  private interface Answer<A> {
+    A get() throws IOException;
+  }
+
+  private static <A> A uncounted(Answer<A> answer) throws IOException {
+    boolean before = inside.get();
+    inside.set(true);
+    try {
+      return answer.get();
+    } finally {
+      inside.set(before);
+    }
+  }
+
   private static boolean isData(String path) {
     return path.endsWith(".parquet") && !path.contains("/_") && !path.contains("/.hoodie")
         && !path.contains("/metadata/");
   }
 
   @Override
+  public FileStatus getFileStatus(Path path) throws IOException {
+    if (inside.get()) {
+      return super.getFileStatus(path);
+    }
+    request(heads);
+    try {
+      FileStatus found = uncounted(() -> super.getFileStatus(path));
+      if (found.isDirectory()) {
+        request(lists);
+      }
+      return found;
+    } catch (FileNotFoundException e) {
+      request(lists);
+      throw e;
+    }
+  }
+
+  @Override
+  public FileStatus[] listStatus(Path path) throws IOException {
+    if (inside.get()) {
+      return super.listStatus(path);
+    }
+    request(lists);
+    try {
+      FileStatus[] found = uncounted(() -> super.listStatus(path));
+      if (found.length == 0 || found[0].getPath().equals(path)) {
+        getFileStatus(path);
+      }
+      return found;
+    } catch (FileNotFoundException e) {
+      request(heads);
+      request(lists);
+      throw e;
+    }
+  }
+
+  @Override
   public FSDataInputStream open(Path path, int bufferSize) throws IOException {
-    request();
+    return inside.get() ? super.open(path, bufferSize) : opened(path, bufferSize, null);
+  }
+
+  @Override
+  protected CompletableFuture<FSDataInputStream> openFileWithOptions(Path path, OpenFileParameters how) {
+    return LambdaUtils.eval(new CompletableFuture<>(), () -> opened(path, how.getBufferSize(), how.getStatus()));
+  }
+
+  private FSDataInputStream opened(Path path, int bufferSize, FileStatus known) throws IOException {
+    if (known == null || ownStatusOnly && known.getClass() == FileStatus.class) {
+      request(heads);
+    }
+    long length = uncounted(() -> super.getFileStatus(path)).getLen();
     String name = path.toUri().getPath();
     Queue<long[]> ranges = isData(name) ? opened.computeIfAbsent(name, n -> new ConcurrentLinkedQueue<>())
         : new ConcurrentLinkedQueue<>();
-    return new FSDataInputStream(new Counted(super.open(path, bufferSize), ranges));
+    return new FSDataInputStream(new Counted(uncounted(() -> super.open(path, bufferSize)), length, ranges));
   }
 
   private static final class Counted extends FSInputStream {
+    private static final long READAHEAD = 64 << 10;
+
     private final FSDataInputStream in;
+    private final long length;
     private final Queue<long[]> ranges;
     private long[] range = {-1, -1};
+    // the answer that is being read, if there is one: where it goes on, and where it ends
+    private long next = -1;
+    private long end = -1;
+    private boolean random = false;
 
-    Counted(FSDataInputStream in, Queue<long[]> ranges) {
+    Counted(FSDataInputStream in, long length, Queue<long[]> ranges) {
       this.in = in;
+      this.length = length;
       this.ranges = ranges;
     }
 
-    private void at(long position) throws IOException {
+    private void at(long position, long wanted) throws IOException {
+      if (position >= length) {
+        return;
+      }
+      long ahead = position - next;
+      boolean within = next >= 0 && ahead >= 0 && (ahead == 0 ? next < end : ahead < Math.min(end - next, READAHEAD));
+      if (!within) {
+        random |= next >= 0 && ahead < 0;
+        request(gets);
+        end = random ? Math.min(length, position + Math.max(READAHEAD, wanted)) : length;
+      }
+      next = position;
       if (position != range[1]) {
-        request();
         range = new long[] {position, position};
         ranges.add(range);
       }
     }
 
     private int passed(long position, int read) {
-      range[1] = position + Math.max(read, 0);
+      next = position + Math.max(read, 0);
+      range[1] = next;
       bytes.addAndGet(Math.max(read, 0));
       return read;
     }
@@ -109,7 +213,7 @@ public final class CountingFileSystem extends RawLocalFileSystem {
     @Override
     public int read() throws IOException {
       long position = in.getPos();
-      at(position);
+      at(position, 1);
       int value = in.read();
       passed(position, value < 0 ? 0 : 1);
       return value;
@@ -118,13 +222,13 @@ public final class CountingFileSystem extends RawLocalFileSystem {
     @Override
     public int read(byte[] buffer, int offset, int length) throws IOException {
       long position = in.getPos();
-      at(position);
+      at(position, length);
       return passed(position, in.read(buffer, offset, length));
     }
 
     @Override
     public int read(long position, byte[] buffer, int offset, int length) throws IOException {
-      at(position);
+      at(position, length);
       return passed(position, in.read(position, buffer, offset, length));
     }
 

@@ -43,6 +43,12 @@ def counts(spark: SparkSession) -> tuple[int, int, int]:
     return int(files), int(requests), int(size)
 
 
+def kinds(spark: SparkSession) -> tuple[int, int, int]:
+    """The requests by their kinds: HEAD, LIST and GET."""
+    heads, lists, gets = _class(spark).kinds()
+    return int(heads), int(lists), int(gets)
+
+
 def row_groups(spark: SparkSession) -> int:
     """Row groups of data files of which bytes were read."""
     return int(_class(spark).rowGroups())

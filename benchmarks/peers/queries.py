@@ -210,7 +210,7 @@ def main() -> int:
             f"{arguments.files} files, clustered by {clustered.NAMES}.",
             f"Medians of {arguments.repeats} queries of each kind, after one to warm up. The slow store",
             f"adds {SLOW_MS} ms to each request; queries that count there: {arguments.slow_repeats}.",
-            "Files opened, requests and MiB are means.",
+            "Files opened, requests (the HEADs, LISTs and GETs of Hadoop's S3A) and MiB are means.",
             *(part for kind in queries for part in section(kind, quick[kind], slow[kind])),
             "",
             f"- spark-zorder {session.VERSION}, Spark {spark.version}, Delta {peers.DELTA}, Iceberg "

@@ -76,7 +76,8 @@ def introduction(workload: Workload, arguments: argparse.Namespace) -> list[str]
         f"disk and {arguments.slow_pairs} on a store that adds {asked.SLOW_MS} ms to each request. Seconds",
         "are medians, planning included; x is the median of unclustered / layout of the same round (above 1",
         "is faster), its interval by order statistics. Counts are means of the rounds on the local disk,",
-        "MiB that are read from files, and those that are written to shuffles.",
+        "MiB that are read from files, those that are written to shuffles, and the requests (HEAD, LIST and",
+        "GET) that Hadoop's S3A would make.",
         "Answers are compared without `LIMIT`, doubles to nine digits. Tables that are not named here are",
         "plain Parquet in every layout.",
     ]

@@ -55,7 +55,7 @@ class ListingsOnStoreSuite extends AnyFunSuite with StoreFixture {
         // vacuum may have deleted it
         "new" -> 2
       ))
-      assert((made.looks, made.heads, made.gets, made.puts) === ((35, 82, 74, 9)))
+      assert((made.looks, made.heads, made.gets, made.puts) === ((28, 62, 38, 9)))
     }
   }
 
@@ -83,7 +83,7 @@ class ListingsOnStoreSuite extends AnyFunSuite with StoreFixture {
         "new/_zorder/runs" -> 1,
         "new/_zorder" -> 1
       ))
-      assert((made.looks, made.heads, made.gets, made.puts) === ((45, 145, 149, 12)))
+      assert((made.looks, made.heads, made.gets, made.puts) === ((44, 120, 77, 12)))
     }
   }
 
@@ -100,7 +100,7 @@ class ListingsOnStoreSuite extends AnyFunSuite with StoreFixture {
         // what was written
         key(to) -> 1
       ))
-      assert((made.looks, made.heads, made.gets, made.puts) === ((28, 81, 74, 3)))
+      assert((made.looks, made.heads, made.gets, made.puts) === ((24, 65, 38, 3)))
     }
   }
 }

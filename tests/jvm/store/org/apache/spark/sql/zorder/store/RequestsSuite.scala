@@ -20,6 +20,7 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
   private val rows = 200000L
   private val files = 16
   private val lines = ArrayBuffer.empty[String]
+  private val parts = ArrayBuffer.empty[String]
   private val by = s"BY (a, b) WITH (fileCount = $files, force = true, location = 'move')"
 
   private val kinds = Seq(
@@ -52,6 +53,7 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
     line(s"`DRY RUN`$kind")(one(s"ZORDER TABLE $table $by DRY RUN"))
     val made = line(s"a run$kind")(done(one(s"ZORDER TABLE $table $by")))
     assert(made.count(_.action == "CopyObject") === 0)
+    split(s"a run$kind", made, if (kind.isEmpty) files else 8 * files)
     line(s"a run that finds all in place$kind")(one(s"ZORDER TABLE $table $by"))
     append(table, rows, rows + rows / 20)
     line(s"a run after 5 % were appended$kind")(done(one(s"ZORDER TABLE $table $by")))
@@ -59,6 +61,21 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
     line(s"`ROLLBACK`$kind")(one(s"ZORDER ROLLBACK $table"))
     line(s"`VACUUM`$kind")(sql(s"ZORDER VACUUM $table RETAIN 0 HOURS").collect())
     assert(ids(table) === (0L until rows + rows / 20))
+    ()
+  }
+
+  /** Who asks what of a run that reads `files` files; ours are read and written once, with an open for each look. */
+  private def split(what: String, made: Seq[Request], written: Int): Unit = {
+    val uploads = kinds.collectFirst { case ("upload in parts", actions) => actions }.get
+    val (commit, others) = made.partition(r => r.key.contains("__magic") || uploads(r.action))
+    val (data, rest) = others.partition(_.key.endsWith(".parquet"))
+    val (back, read) = data.partition(_.key.contains(".z"))
+    // ours: a footer, page indexes; Spark 3.5's reader: a sample, the rows, each with four
+    assert(read.count(_.action == "HeadObject") === (1 + 1 + 4 + 4) * files)
+    // a footer and page indexes at once; this Hadoop asks for a file that it is told the length of
+    assert(back.map(_.action).groupBy(identity).map { case (a, all) => a -> all.size } ===
+      Map("HeadObject" -> written, "GetObject" -> written))
+    parts += Seq(what, files, read.size, written, commit.size, back.size, rest.size).mkString("| ", " | ", " |")
     ()
   }
 
@@ -125,6 +142,21 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
   private def location(table: String): String =
     sql(s"DESCRIBE FORMATTED $table").where("col_name = 'Location'").head().getString(1)
 
+  private def whoAsks: String = {
+    val head = "| statement | files read | requests of them | files written | of S3A's committer | to check what was " +
+      "written | the rest |"
+    s"""
+       |## Who asks
+       |
+       |What must be asked of a file that a run reads: its footer and page indexes, a sample, its rows; of one that it
+       |writes: an upload, and the footer to check it. Ours is one request for each look at a footer or at page indexes, and
+       |a HEAD before it, which Hadoop from 3.3.5 on leaves out. Spark 3.5's reader asks for a file four times before it
+       |reads a sample of it, and again before it reads its rows. S3A's committer asks 23 times for a file. The rest are
+       |listings and small files: the journal, the claim, the record.
+       |
+       |""".stripMargin + (head +: "| --- | ---: | ---: | ---: | ---: | ---: | ---: |" +: parts).mkString("", "\n", "\n")
+  }
+
   private def write(): Unit = {
     val head =
       ("statement" +: kinds.map(_._1) :+ "all" :+ "MiB read" :+ "MiB written").mkString("| ", " | ", " |")
@@ -138,7 +170,7 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
         |indexes and a sample before it reads and writes the rows; it writes $files files, or $files in each of 8 partitions.
         |Bytes of a `ROLLBACK`, and of a run that leaves files alone, are those files, which the new directory needs too.
         |
-        |""".stripMargin + (head +: rule +: lines).mkString("", "\n", "\n")
+        |""".stripMargin + (head +: rule +: lines).mkString("", "\n", "\n") + whoAsks
     Files.write(Paths.get("target/store-requests.md"), text.getBytes(UTF_8))
     println(text)
   }

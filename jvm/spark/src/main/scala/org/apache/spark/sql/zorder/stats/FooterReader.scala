@@ -4,11 +4,12 @@ import java.io.{EOFException, IOException}
 
 import scala.collection.mutable
 import scala.collection.JavaConverters._
+import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{ChecksumException, Path}
+import org.apache.hadoop.fs.{ChecksumException, FileStatus, Path}
 import org.apache.parquet.HadoopReadOptions
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.column.statistics.Statistics
@@ -22,7 +23,7 @@ import org.apache.parquet.hadoop.metadata.{
 }
 import org.apache.parquet.hadoop.metadata.CompressionCodecName._
 import org.apache.parquet.hadoop.util.HadoopInputFile
-import org.apache.parquet.io.ParquetDecodingException
+import org.apache.parquet.io.{InputFile, ParquetDecodingException}
 import org.apache.parquet.schema.{MessageType, PrimitiveType}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY
@@ -210,17 +211,31 @@ private[stats] object FooterReader {
    * library says of a damaged file names no file, so this does.
    */
   def open[T](conf: Configuration, file: DataFile)(body: ParquetFileReader => T): T =
-    try {
-      val path = new Path(file.path)
-      val options = HadoopReadOptions.builder(conf, path).useSignedStringMinMax(false).build()
-      val reader = ParquetFileReader.open(HadoopInputFile.fromPath(path, conf), options)
-      try body(reader)
-      finally reader.close()
-    } catch {
+    try
+      try opened(conf, file, new ListedParquetFile(conf, file))(body)
+      catch {
+        case NonFatal(e) =>
+          opened(conf, file, HadoopInputFile.fromStatus(changed(conf, file).getOrElse(throw e), conf))(body)
+      }
+    catch {
       case NonFatal(e) if isDamage(e) =>
         val cause = ZOrderException.firstLine(ExceptionUtils.getThrowables(e).last)
         throw ZOrderException.over(e, "ZORDER_FILE_UNREADABLE.DAMAGED", "file" -> file.path, "cause" -> cause)
     }
+
+  private def opened[T](conf: Configuration, file: DataFile, input: InputFile)(
+      body: ParquetFileReader => T): T = {
+    val options = HadoopReadOptions.builder(conf, new Path(file.path)).useSignedStringMinMax(false).build()
+    val reader = ParquetFileReader.open(input, options)
+    try body(reader)
+    finally reader.close()
+  }
+
+  /** The file as it is, if it has not the length that was told of it: it may be another one since. */
+  private def changed(conf: Configuration, file: DataFile): Option[FileStatus] = {
+    val path = new Path(file.path)
+    Try(path.getFileSystem(conf).getFileStatus(path)).toOption.filter(_.getLen != file.length)
+  }
 
   /** Bytes that make no sense. Others say better what is no Parquet file, is encrypted, or was not got from a storage. */
   private def isDamage(e: Throwable): Boolean = {

@@ -8,7 +8,6 @@ import scala.collection.JavaConverters._
 import scala.util.Try
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
 import org.apache.parquet.Version
 import org.apache.parquet.format.{FileMetaData, LogicalType, SchemaElement, Util}
 
@@ -54,16 +53,17 @@ private[stats] object RawFooter {
     }
 
   private def read(conf: Configuration, file: DataFile): FileMetaData = {
-    val path = new Path(file.path)
-    val in = path.getFileSystem(conf).open(path)
+    val in = new ListedParquetFile(conf, file).newStream()
     try {
       val tail = new Array[Byte](Tail)
-      in.readFully(file.length - Tail, tail)
+      in.seek(file.length - Tail)
+      in.readFully(tail)
       val length = ByteBuffer.wrap(tail).order(ByteOrder.LITTLE_ENDIAN).getInt
       // of a file that is no Parquet, any number: an array of that size may be more than the heap
-      require(length >= 0 && length <= file.length - Tail && tail.endsWith(Magic), s"$path has no footer")
+      require(length >= 0 && length <= file.length - Tail && tail.endsWith(Magic), s"${file.path} has no footer")
       val bytes = new Array[Byte](length)
-      in.readFully(file.length - Tail - length, bytes)
+      in.seek(file.length - Tail - length)
+      in.readFully(bytes)
       Util.readFileMetaData(new ByteArrayInputStream(bytes))
     } finally in.close()
   }

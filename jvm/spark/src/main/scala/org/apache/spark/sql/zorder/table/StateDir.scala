@@ -6,7 +6,7 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.databind.ObjectMapper
 import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, TextFiles}
+import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores, TextFiles}
 
 /** `_zorder/` under `root`. If it is gone, incomplete or unreadable, then there is that much less state. */
 final class StateDir(fs: FileSystem, root: Path, override val branch: Option[String] = None)
@@ -45,8 +45,7 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   def base: Option[String] = TextFiles.read(fs, baseFile)
 
   def writeBase(name: String): Unit = if (!base.contains(name)) {
-    fs.delete(baseFile, false) // with the checksum that a copy of it may have
-    TextFiles.replace(fs, baseFile, name)
+    replace(baseFile, name)
   }
 
   /** Where each partition ("" for a table without) was before its files moved for the first time, as URIs. */
@@ -56,10 +55,13 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
   /** Adds those that are not known yet. */
   def addHomes(homes: Map[String, String]): Unit = {
     val known = this.homes()
-    if ((homes.keySet -- known.keySet).nonEmpty) {
-      fs.delete(homesFile, false) // with the checksum that a copy of it may have
-      TextFiles.replace(fs, homesFile, StateDir.json(homes ++ known))
-    }
+    if ((homes.keySet -- known.keySet).nonEmpty) replace(homesFile, StateDir.json(homes ++ known))
+  }
+
+  /** The old file goes with the checksum that a copy of it may have on a disk. */
+  private def replace(file: Path, text: String): Unit = {
+    if (!ObjectStores.isOne(fs.getUri.getScheme)) fs.delete(file, false)
+    TextFiles.replace(fs, file, text)
   }
 
   /** Records that the format has undone the run whose last commit this is. */

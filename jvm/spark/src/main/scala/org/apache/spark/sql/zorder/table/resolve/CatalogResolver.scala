@@ -168,9 +168,9 @@ private[table] object CatalogResolver {
     import entry.{fs, name}
     if (access == Access.Read)
       UnfinishedCommits.refuseDuringExchange(name, fs, UnfinishedCommits.journals(entry.store), identity)
-    if (!entry.partitioned && !fs.exists(entry.root)) gone(name, entry.root)
-    PathRefusals.foreign(fs, entry.root)
     val tree = if (entry.partitioned) None else Some(DirectoryListing.walk(fs, entry.root))
+    if (tree.exists(_.isEmpty) && !fs.exists(entry.root)) gone(name, entry.root)
+    PathRefusals.foreign(fs, entry.root, tree)
     tree.foreach(PathRefusals.shape(entry.root, _))
     val table = new CatalogParquetTable(entry, agreed, tree, journals)
     if (entry.partitioned) FormatRefusals.partitions(name, table.liveDirs())
@@ -214,7 +214,7 @@ private[table] object CatalogResolver {
       val entry = new CatalogEntry(session, name, meta.identifier, fs)
       val dirs = entry.liveDirs()
       FormatRefusals.partitions(name, dirs)
-      PathRefusals.foreign(fs, root)
+      PathRefusals.foreign(fs, root, None)
       if (access == Access.Change && fs.exists(root)) {
         LocalRefusals.mount(root)
         PathRefusals.mount(fs, root)

@@ -23,6 +23,7 @@ import org.apache.spark.sql.zorder.table.parquet.files.DirectoryListing
 
 /** Refuses directories that must not be rewritten as plain Parquet. */
 private[table] object PathRefusals {
+  private val SinkLog = "_spark_metadata"
 
   /** What the text of a path tells. */
   def text(path: String): Unit = {
@@ -88,9 +89,15 @@ private[table] object PathRefusals {
   def top(root: Path): Unit =
     if (root.getParent == null) refuse("ZORDER_DIRECTORY_REFUSED.FILE_SYSTEM_ROOT", "path" -> root)
 
-  /** Directories that belong to another format or to a stream. */
-  def foreign(fs: FileSystem, root: Path): Unit = {
-    FormatDescriptor.at(fs, root).foreach(MissingFormat.refuseTable(root.toString, _))
+  /**
+   * Directories that belong to another format or to a stream.
+   *
+   * @param tree
+   *   what lies below `root`, where that is known
+   */
+  def foreign(fs: FileSystem, root: Path, tree: Option[DirectoryListing]): Unit = {
+    tree.fold(FormatDescriptor.at(fs, root))(t => FormatDescriptor.all.find(isTable(t, _)))
+      .foreach(MissingFormat.refuseTable(root.toString, _))
     for {
       table <- Iterator.iterate(root.getParent)(_.getParent).takeWhile(_ != null)
       format <- FormatDescriptor.at(fs, table)
@@ -99,9 +106,14 @@ private[table] object PathRefusals {
       "path" -> root,
       "format" -> format.name,
       "dir" -> table)
-    if (fs.exists(new Path(root, "_spark_metadata")))
+    if (tree.fold(fs.exists(new Path(root, SinkLog)))(_.dirs.contains(SinkLog)))
       refuse("ZORDER_TABLE_REFUSED.STREAMING_SINK", "path" -> root)
   }
+
+  /** As `FormatDescriptor.isTable`, of what is listed. */
+  private def isTable(tree: DirectoryListing, format: FormatDescriptor): Boolean =
+    tree.dirs.contains(format.directory) && format.fileEnding.forall(ending =>
+      tree.files.exists(f => f.rel.startsWith(s"${format.directory}/") && f.rel.endsWith(ending)))
 
   def writable(fs: FileSystem, dir: Path, root: Path): Unit =
     try fs.access(dir, FsAction.WRITE_EXECUTE)

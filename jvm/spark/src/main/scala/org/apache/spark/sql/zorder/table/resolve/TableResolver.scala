@@ -145,9 +145,9 @@ object TableResolver extends Logging {
       LocalRefusals.mount(root)
       PathRefusals.mount(fs, root)
     }
-    PathRefusals.foreign(fs, root)
-    if (changes) PathRefusals.writable(fs, root.getParent, root)
     val tree = DirectoryListing.walk(fs, root)
+    PathRefusals.foreign(fs, root, Some(tree))
+    if (changes) PathRefusals.writable(fs, root.getParent, root)
     PathRefusals.shape(root, tree)
     if (changes) {
       val partitions = tree.data.flatMap(f => Option(new Path(f.rel).getParent)).map(_.toString).distinct

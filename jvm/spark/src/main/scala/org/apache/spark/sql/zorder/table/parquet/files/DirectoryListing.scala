@@ -38,6 +38,8 @@ private[zorder] final case class DirectoryListing(
     dirs: Seq[String],
     statuses: Seq[FileStatus]) {
 
+  def isEmpty: Boolean = files.isEmpty && dirs.isEmpty
+
   lazy val data: Seq[ListedFile] = files.filter(_.isData)
 
   /** The scratch directory of an unfinished job, if there is one. */

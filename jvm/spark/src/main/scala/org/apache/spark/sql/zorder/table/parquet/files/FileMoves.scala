@@ -9,6 +9,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.{FileContext, FileStatus, FileSystem, FileUtil, LocalFileSystem, Options, Path}
 import org.apache.hadoop.fs.permission.AclUtil
+import org.apache.hadoop.io.IOUtils
 import org.apache.spark.sql.zorder.table.storage.{CrashPoint, ObjectStores}
 
 /** Renames and copies that either happen as intended or fail. */
@@ -40,10 +41,15 @@ private[zorder] object FileMoves {
    * has them. An object store does not show an object before it is complete, and a rename there is another copy.
    */
   def copy(fs: FileSystem, from: Path, to: Path, modified: Long): Unit =
-    if (ObjectStores.isOne(fs.getUri.getScheme)) {
-      if (!FileUtil.copy(fs, from, fs, to, false, true, fs.getConf))
-        throw new IOException(s"Cannot copy $from to $to")
-    } else copyHidden(fs, from, to, modified)
+    if (ObjectStores.isOne(fs.getUri.getScheme)) copyObject(fs, from, to)
+    else copyHidden(fs, from, to, modified)
+
+  /** Hadoop's own copy looks at both first, which takes a store three requests. */
+  private def copyObject(fs: FileSystem, from: Path, to: Path): Unit = {
+    val in = fs.open(from)
+    try IOUtils.copyBytes(in, fs.create(to, true), fs.getConf, true)
+    finally in.close()
+  }
 
   private def copyHidden(fs: FileSystem, from: Path, to: Path, modified: Long): Unit = {
     fs.mkdirs(to.getParent)

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.zorder.table.parquet.write
 
 import org.apache.hadoop.fs.Path
-import org.apache.hadoop.mapreduce.{OutputCommitter, TaskAttemptContext}
+import org.apache.hadoop.mapreduce.{JobContext, JobStatus, OutputCommitter, TaskAttemptContext}
 import org.apache.hadoop.mapreduce.lib.output.{PathOutputCommitter, PathOutputCommitterFactory}
 import org.apache.spark.internal.io.{FileNameSpec, HadoopMapReduceCommitProtocol}
 import org.apache.spark.sql.SaveMode
@@ -112,17 +112,37 @@ private[zorder] final class S3ACommitProtocol(jobId: String, path: String, dynam
     extends HadoopMapReduceCommitProtocol(jobId, path, dynamicPartitionOverwrite) {
 
   @transient private var store: PathOutputCommitter = _
+  @transient private var begun = 0
 
   override protected def setupCommitter(context: TaskAttemptContext): OutputCommitter = {
     store = PathOutputCommitterFactory.createCommitter(new Path(path), context)
-    store
+    new CommitterOfObjects(store, () => begun > 0)
   }
 
   override def newTaskTempFile(
       context: TaskAttemptContext,
       dir: Option[String],
       spec: FileNameSpec): String = {
+    begun += 1
     val parent = dir.fold(store.getWorkPath)(new Path(store.getWorkPath, _))
     new Path(parent, getFilename(context, spec)).toString
   }
+}
+
+/**
+ * A committer of Hadoop for a place where directories come to be with the files in them. It makes one for each task, and
+ * looks whether it is there when the task ends, which takes a store nine requests; here the task tells.
+ *
+ * @param wrote
+ *   whether the task has begun a file
+ */
+final private class CommitterOfObjects(store: PathOutputCommitter, wrote: () => Boolean)
+    extends OutputCommitter {
+  override def setupJob(job: JobContext): Unit = store.setupJob(job)
+  override def commitJob(job: JobContext): Unit = store.commitJob(job)
+  override def abortJob(job: JobContext, state: JobStatus.State): Unit = store.abortJob(job, state)
+  override def setupTask(task: TaskAttemptContext): Unit = ()
+  override def needsTaskCommit(task: TaskAttemptContext): Boolean = wrote()
+  override def commitTask(task: TaskAttemptContext): Unit = store.commitTask(task)
+  override def abortTask(task: TaskAttemptContext): Unit = store.abortTask(task)
 }
