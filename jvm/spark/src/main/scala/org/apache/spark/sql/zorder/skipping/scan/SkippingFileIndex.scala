@@ -87,6 +87,9 @@ final class SkippingFileIndex(
 
   override def leavesOut(filter: Expression): Boolean = toRead.leavesOut(filter)
 
+  /** The index knows no partitions that a query leaves out, and the listing no other filter. */
+  override def leastBytes(filters: Seq[Expression]): Long = math.min(sizeInBytes, toRead.bytes(filters))
+
   /** The number of the entry of that very file. */
   private[skipping] def entryOf(f: FileStatusWithMetadata): Either[NoEntry, Int] =
     index.files.find(keys.of(f.getPath), f.getLen, f.getModificationTime)

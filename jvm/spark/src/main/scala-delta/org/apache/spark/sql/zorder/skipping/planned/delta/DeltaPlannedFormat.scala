@@ -80,6 +80,8 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
 
   override def leavesOut(filter: Expression): Boolean = list.leavesOut(filter)
 
+  override def leastBytes(filters: Seq[Expression]): Long = math.min(sizeInBytes, list.bytes(filters))
+
   override def matchingFiles(
       partitionFilters: Seq[Expression],
       dataFilters: Seq[Expression]): Seq[AddFile] =
