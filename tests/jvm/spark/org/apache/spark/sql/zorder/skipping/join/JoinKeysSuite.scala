@@ -69,8 +69,11 @@ class JoinKeysSuite extends AnyFunSuite with SkippedScans {
       (1 + two),
     "SELECT t.* FROM t JOIN small s ON t.id = s.id LEFT SEMI JOIN (SELECT g FROM groups WHERE name = 'nine') n " +
       "ON s.g = n.g" -> (1 + two),
+    // Spark puts this one below the join with the large table
     "SELECT t.* FROM t JOIN small s ON t.id = s.id LEFT ANTI JOIN (SELECT g FROM groups WHERE name = 'nine') n " +
-      "ON s.g = n.g" -> (in + two),
+      "ON s.g = n.g" -> (2 + two),
+    "SELECT t.* FROM t LEFT ANTI JOIN small s ON t.id = s.id AND s.g IN (SELECT g FROM groups WHERE name = 'nine')" ->
+      -1L,
     "SELECT t.* FROM t LEFT SEMI JOIN small s ON t.id = s.id JOIN groups ON t.g = groups.g WHERE name = 'three'" ->
       (1 + two),
     "SELECT t.* FROM groups JOIN small s ON s.g = groups.g JOIN t ON t.id = s.id WHERE name = 'three'" -> (1 + two),

@@ -7,8 +7,6 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.LongTest
 
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
 import org.apache.spark.sql.zorder.skipping.SkippedScans
@@ -21,10 +19,10 @@ class KeysFirstSuite extends AnyFunSuite with SkippedScans {
   /** A table of forty files that is twenty times what two cores read at once here, and two that are less. */
   private def tables(dir: Path): Unit = {
     val path = dir.resolve("t").toString
-    spark.range(0, 20000, 1, files.toInt).selectExpr(
+    spark.range(0, 40000, 1, files.toInt).selectExpr(
       "id",
       "cast(id as int) i",
-      "cast(id div 500 as int) g",
+      "cast(id div 1000 as int) g",
       "concat('k', lpad(cast(id as string), 6, '0')) s",
       "if(id % 10 = 3, null, id) n",
       "hash(id) h").write.parquet(path)
@@ -32,20 +30,14 @@ class KeysFirstSuite extends AnyFunSuite with SkippedScans {
     spark.read.parquet(path).createOrReplaceTempView("t")
     Seq("d", "e").foreach { name =>
       spark.range(0, 40, 1, 1).selectExpr(
-        "if(id = 39, null, id * 500 + 7) id",
-        "cast(id * 500 + 7 as int) i",
-        "concat('k', lpad(cast(id * 500 + 7 as string), 6, '0')) s",
+        "if(id = 39, null, id * 1000 + 7) id",
+        "cast(id * 1000 + 7 as int) i",
+        "concat('k', lpad(cast(id * 1000 + 7 as string), 6, '0')) s",
         "cast(id as int) g",
         "if(id < 2, 'x', if(id < 4 or id = 39, 'y', 'z')) kind").write.parquet(dir.resolve(name).toString)
       spark.read.parquet(dir.resolve(name).toString).createOrReplaceTempView(name)
     }
   }
-
-  /** Nothing is broadcast before its size is known, and two tasks read six kilobytes. */
-  private def shuffled[T](body: => T): T = withConf(
-    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
-    "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "10MB",
-    "spark.sql.files.maxPartitionBytes" -> "3000")(body)
 
   private def opensOf(table: String, query: String): Long = {
     val df = spark.sql(query)
@@ -55,12 +47,6 @@ class KeysFirstSuite extends AnyFunSuite with SkippedScans {
     }
     openedOf(table, df)
   }
-
-  private def openedOf(table: String, df: DataFrame): Long =
-    collectWithSubqueries(df.queryExecution.executedPlan) {
-      case s: FileSourceScanExec if s.relation.location.rootPaths.exists(_.getName == table) =>
-        s.metrics("numFiles").value
-    }.sum
 
   private def waits(query: String): Boolean =
     spark.sql(query).queryExecution.optimizedPlan.exists(_.isInstanceOf[AfterKeys])
@@ -90,7 +76,11 @@ class KeysFirstSuite extends AnyFunSuite with SkippedScans {
     // what is scanned twice may be shuffled once
     "SELECT a.id FROM t a JOIN t b ON a.id = b.id JOIN d ON a.id = d.id WHERE kind = 'x'",
     "SELECT t.id FROM t JOIN d ON t.id = d.id JOIN d d2 ON t.g = d2.g WHERE d.kind = 'x'",
-    // little is left of the large table anyway
+    // so may be left of the large table by what is broadcast
+    "SELECT /*+ BROADCAST(e) */ t.id FROM t JOIN d ON t.id = d.id JOIN (SELECT * FROM e WHERE kind = 'x') e " +
+      "ON t.g = e.g WHERE d.kind = 'x'",
+    // little of the large table is read anyway
+    "SELECT count(*) FROM t JOIN d ON t.i = d.i WHERE kind = 'x'",
     "SELECT t.id FROM t JOIN d ON t.id = d.id WHERE kind = 'x' AND t.g < 10")
 
   test("a large table that is shuffled waits for few keys, and opens their files") {
@@ -147,7 +137,7 @@ class KeysFirstSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("joins at random wait or do not, and have the same answers")(atRandom(seed = 1, queries = 20))
+  test("joins at random, by broadcasts and shuffles, have the same answers")(atRandom(seed = 1, queries = 20))
 
   test("300 joins at random", LongTest)(atRandom(seed = 2, queries = 300))
 
@@ -166,11 +156,18 @@ class KeysFirstSuite extends AnyFunSuite with SkippedScans {
         case key => s"t.$key = $name.$key"
       }
       def kind: String = pick("JOIN", "JOIN", "JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "LEFT JOIN", "FULL JOIN")
-      val second = if (random.nextBoolean()) s" $kind ${other("e")} ON ${on("e")}" else ""
-      val first = if (random.nextInt(4) == 0) s"${other("d")} JOIN t" else s"t $kind ${other("d")}"
+      val join = kind
+      val first = if (random.nextInt(4) == 0) s"${other("d")} JOIN t" else s"t $join ${other("d")}"
+      // of the large table, or a dimension of the dimension
+      val second = random.nextInt(3) match {
+        case 0 => ""
+        case 1 if join == "JOIN" => s" $kind ${other("e")} ON ${pick("d.g = e.g", "d.id = e.id", "d.s = e.s")}"
+        case _ => s" $kind ${other("e")} ON ${on("e")}"
+      }
       val query = s"SELECT t.id, t.g, t.h FROM $first ON ${on("d")}$second" +
         pick("", "", " WHERE t.h > 0", " WHERE t.id >= 100")
       val settings = Seq(
+        "spark.sql.autoBroadcastJoinThreshold" -> pick("-1", "-1", "10MB"),
         "spark.sql.adaptive.autoBroadcastJoinThreshold" -> pick("10MB", "10MB", "200"),
         "spark.sql.shuffle.partitions" -> pick("1", "7"))
       withConf(settings: _*) {

@@ -22,8 +22,9 @@ import org.apache.spark.sql.zorder.skipping.scan.{PlanParts, PruningScan}
  * Spark broadcasts these rows, shuffles the large table no more, and [[JoinKeysRule]] leaves out its files.
  *
  * The wait must not be felt where it is in vain, so that the large table has at least [[KeysFirstRule.Rounds]] times
- * what the cluster reads at once, by the least that its filters leave, and the tables that it waits for have together no
- * more than the cluster reads at once. The filter must be one on a table, and Spark must not broadcast it anyway.
+ * what the cluster reads at once, by the least that its filters leave and the columns that are read, and the tables that it waits for have together no
+ * more than the cluster reads at once. The filter must be one on a table, and Spark must not broadcast it anyway. A large
+ * table waits for nothing if another join may leave out files of it, by a table that is broadcast.
  *
  * It comes before cost-based optimisation, when filters stand above scans and no scan of DataSource V2 is made yet.
  */
@@ -59,6 +60,7 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
   private class OneQuery(plan: LogicalPlan) {
     val scans: Seq[PruningScan] = ScanBelow.all(plan)
     private lazy val leaves = plan.collectLeaves()
+    private lazy val joins = plan.collect { case j: Join => j }
     private lazy val atOnce = round
     private var room = atOnce
 
@@ -89,7 +91,7 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
         }
         val placed = keys.zip(otherKeys).collectFirst(Function.unlift[(Expression, Expression), LogicalPlan] {
           case (a: AttributeReference, k) if a.dataType == k.dataType && BroadcastKeys.usable(a.dataType) =>
-            above(side, a)(gate)
+            above(side, a, other)(gate)
           case _ => None
         })
         placed.foreach(_ => room -= read)
@@ -98,7 +100,8 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
     }
 
     /** The plan with the gate above the scan that the column is of, if that is large enough and may use its keys. */
-    private def above(plan: LogicalPlan, a: Attribute)(gate: LogicalPlan => LogicalPlan): Option[LogicalPlan] =
+    private def above(plan: LogicalPlan, a: Attribute, other: LogicalPlan)(
+        gate: LogicalPlan => LogicalPlan): Option[LogicalPlan] =
       scanOf(plan, a) match {
         case Some((scan, column, filters)) =>
           val named = filters.map(scan.named)
@@ -106,13 +109,30 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
             case c: Attribute
                 if isShuffled(scan.relation) && scans.count(_.files == scan.files) == 1 &&
                   scan.files.sizeInBytes >= KeysFirstRule.Rounds * atOnce && scan.files.mayAnswer(c) &&
-                  scan.files.leastBytes(named) >= KeysFirstRule.Rounds * atOnce =>
+                  scan.files.leastBytes(named) * shareRead(plan, scan) >= KeysFirstRule.Rounds * atOnce &&
+                  !joins.exists(mayLeaveOut(_, scan.relation, other)) =>
               Some(gate(plan))
             case _ => None
           }
         case None => JoinKeysRule.step(plan, a).flatMap { case (child, inside) =>
-            above(child, inside)(gate).map(JoinKeysRule.withChild(plan, child, _))
+            above(child, inside, other)(gate).map(JoinKeysRule.withChild(plan, child, _))
           }
+      }
+
+    /** About the part of a row that is read of a scan below filters and projections. */
+    private def shareRead(plan: LogicalPlan, scan: PruningScan): Double = {
+      def width(columns: Iterable[Attribute]): Double = columns.map(_.dataType.defaultSize.toDouble).sum
+      val all = scan.relation.output
+      if (!plan.exists(_.isInstanceOf[Project])) 1.0
+      else width(all.filter(AttributeSet(plan.collect { case p => p.references }.flatten).contains)) / width(all)
+    }
+
+    /** Whether a join with something else than `other` may leave out files of a scan. */
+    private def mayLeaveOut(join: Join, scan: LeafNode, other: LogicalPlan): Boolean =
+      Seq(join.left -> join.right, join.right -> join.left).exists { case (side, beside) =>
+        def mayBeBroadcast: Boolean = join.hint != JoinHint.NONE || filtered(beside).isEmpty &&
+          (isBroadcast(beside) || beside.exists(_.isInstanceOf[DataSourceV2Relation]))
+        (beside ne other) && side.exists(_ eq scan) && mayBeBroadcast
       }
 
     /** The scan that is the whole plan but for filters and projections, with what the column is there; and its filters. */
