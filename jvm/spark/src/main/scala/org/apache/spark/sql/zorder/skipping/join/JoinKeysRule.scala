@@ -129,7 +129,7 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
       case _ => Some(Filter(JoinKeys(AlwaysTrue.signed(a), keys), plan))
     }
 
-  private[join] def withChild(plan: LogicalPlan, child: LogicalPlan, changed: LogicalPlan): LogicalPlan =
+  private def withChild(plan: LogicalPlan, child: LogicalPlan, changed: LogicalPlan): LogicalPlan =
     plan.withNewChildren(plan.children.map(old => if (old eq child) changed else old))
 
   private def isTold(plan: LogicalPlan, a: Attribute, keys: KeySet): Boolean = plan match {

@@ -80,51 +80,47 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
         otherKeys: Seq[Expression]): Option[LogicalPlan] = {
       val attributes = otherKeys.collect { case a: AttributeReference => a }
       val bytes = if (attributes.length == otherKeys.length) filtered(other) else None
-      bytes.filter(_ <= room).flatMap { read =>
-        def gate(large: LogicalPlan): LogicalPlan = {
-          val copy = other.transformUpWithNewOutput { case r: LogicalPlan with MultiInstanceRelation =>
-            val again = r.newInstance()
-            again -> r.output.zip(again.output)
-          }
-          val now = AttributeMap(other.output.zip(copy.output))
-          AfterKeys(large, copy, attributes.map(now(_)), copy.output)
+      val isWorth = bytes.exists(_ <= room) && keys.zip(otherKeys).exists {
+        case (a: AttributeReference, k) =>
+          a.dataType == k.dataType && BroadcastKeys.usable(a.dataType) && isLarge(side, a, other)
+        case _ => false
+      }
+      if (!isWorth) None
+      else {
+        room -= bytes.get
+        val copy = other.transformUpWithNewOutput { case r: LogicalPlan with MultiInstanceRelation =>
+          val again = r.newInstance()
+          again -> r.output.zip(again.output)
         }
-        val placed = keys.zip(otherKeys).collectFirst(Function.unlift[(Expression, Expression), LogicalPlan] {
-          case (a: AttributeReference, k) if a.dataType == k.dataType && BroadcastKeys.usable(a.dataType) =>
-            above(side, a, other)(gate)
-          case _ => None
-        })
-        placed.foreach(_ => room -= read)
-        placed
+        val now = AttributeMap(other.output.zip(copy.output))
+        Some(AfterKeys(side, copy, attributes.map(now(_)), copy.output))
       }
     }
 
-    /** The plan with the gate above the scan that the column is of, if that is large enough and may use its keys. */
-    private def above(plan: LogicalPlan, a: Attribute, other: LogicalPlan)(
-        gate: LogicalPlan => LogicalPlan): Option[LogicalPlan] =
-      scanOf(plan, a) match {
-        case Some((scan, column, filters)) =>
-          val named = filters.map(scan.named)
-          scan.named(column) match {
-            case c: Attribute
-                if isShuffled(scan.relation) && scans.count(_.files == scan.files) == 1 &&
-                  scan.files.sizeInBytes >= KeysFirstRule.Rounds * atOnce && scan.files.mayAnswer(c) &&
-                  scan.files.leastBytes(named) * shareRead(plan, scan) >= KeysFirstRule.Rounds * atOnce &&
-                  !joins.exists(mayLeaveOut(_, scan.relation, other)) =>
-              Some(gate(plan))
-            case _ => None
-          }
-        case None => JoinKeysRule.step(plan, a).flatMap { case (child, inside) =>
-            above(child, inside, other)(gate).map(JoinKeysRule.withChild(plan, child, _))
-          }
+    /**
+     * Whether the side of a join is a scan that is large enough and may use keys of its column. It may be no other join:
+     * the scan would be shuffled for that one, and could begin before the keys are broadcast.
+     */
+    private def isLarge(side: LogicalPlan, a: Attribute, other: LogicalPlan): Boolean =
+      scanOf(side, a).exists { case (scan, column, filters) =>
+        def bytes: Double = scan.files.leastBytes(filters.map(scan.named)) * shareRead(side, scan)
+        val enough = KeysFirstRule.Rounds * atOnce
+        isShuffled(scan.relation) && isOnce(scan.relation) && scan.files.sizeInBytes >= enough &&
+        !joins.exists(mayLeaveOut(_, scan.relation, other)) && (scan.named(column) match {
+          case c: Attribute => scan.files.mayAnswer(c) && bytes >= enough
+          case _ => false
+        })
       }
+
+    /** What is scanned twice may share an exchange. */
+    private def isOnce(leaf: LeafNode): Boolean = leaves.count(_.sameResult(leaf)) == 1
 
     /** About the part of a row that is read of a scan below filters and projections. */
     private def shareRead(plan: LogicalPlan, scan: PruningScan): Double = {
       def width(columns: Iterable[Attribute]): Double = columns.map(_.dataType.defaultSize.toDouble).sum
       val all = scan.relation.output
       if (!plan.exists(_.isInstanceOf[Project])) 1.0
-      else width(all.filter(AttributeSet(plan.collect { case p => p.references }.flatten).contains)) / width(all)
+      else width(all.filter(AttributeSet(plan.collect { case p: UnaryNode => p.references }.flatten).contains)) / width(all)
     }
 
     /** Whether a join with something else than `other` may leave out files of a scan. */
@@ -159,7 +155,7 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
         }).filter(_ => !isBroadcast(plan))
       case Project(columns, child) if columns.forall(_.isInstanceOf[AttributeReference]) =>
         filtered(child, selective).filter(_ => !isBroadcast(plan))
-      case leaf: LeafNode if selective && isShuffled(leaf) && leaves.count(_.sameResult(leaf)) == 1 =>
+      case leaf: LeafNode if selective && isShuffled(leaf) && isOnce(leaf) =>
         bytesOf(leaf).filter(_ > conf.autoBroadcastJoinThreshold)
       case _ => None
     }
