@@ -150,7 +150,10 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
       case _ =>
         val column = pick(random, Seq("id", "i"))
         val join = pick(random, Seq("JOIN", "JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "LEFT JOIN"))
-        s"SELECT t.id, t.i FROM <t> t $join few_keys k ON t.$column = k.$column WHERE true"
+        val chain =
+          if (join == "JOIN" && random.nextBoolean()) s" JOIN few_keys l ON k.i = l.i AND l.id > ${random.nextInt(30)}"
+          else ""
+        s"SELECT t.id, t.i FROM <t> t $join few_keys k ON t.$column = k.$column$chain WHERE true"
     }
   }
 

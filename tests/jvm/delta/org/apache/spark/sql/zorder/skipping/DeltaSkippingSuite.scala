@@ -275,6 +275,60 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
+  /** A few rows in a file, so that the optimizer does not know them. */
+  private def inFile(dir: Path, name: String, values: String): Unit = {
+    spark.sql(s"SELECT * FROM VALUES $values").coalesce(1).write.parquet(dir.resolve(name).toString)
+    spark.read.parquet(dir.resolve(name).toString).createOrReplaceTempView(name)
+  }
+
+  test("a dimension of a dimension and EXISTS decide which files are opened") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      table(path, "enableDeletionVectors" -> "true")
+      on(path, "DELETE FROM <t> WHERE id = 318")
+      inFile(dir, "shops", "(17L, 1), (317L, 2), (318L, 2), (912L, 3), (null, 2) AS v(id, region)")
+      inFile(dir, "regions", "(1, 'a'), (2, 'b'), (3, 'c'), (null, 'b') AS v(region, name)")
+      quick(check(
+        path,
+        "SELECT t.* FROM <t> t JOIN shops s ON t.id = s.id JOIN regions r ON s.region = r.region WHERE name = 'b'" ->
+          (1 + 2),
+        "SELECT t.* FROM <t> t JOIN shops s ON t.id = s.id LEFT JOIN regions r ON s.region = r.region AND name = 'b'" ->
+          (3 + 2),
+        "SELECT t.* FROM <t> t LEFT JOIN shops s ON t.id = s.id LEFT JOIN regions r ON s.region = r.region" ->
+          (10 + 2),
+        "SELECT * FROM <t> t WHERE EXISTS (SELECT 1 FROM shops s WHERE s.id = t.id AND region = 2)" -> (1 + 1),
+        "SELECT * FROM <t> t WHERE NOT EXISTS (SELECT 1 FROM shops s WHERE s.id = t.id AND region = 2)" -> (10 + 1)
+      ))
+    }
+  }
+
+  test("a large table that is shuffled waits for few keys, and opens their files") {
+    withTempDir { dir =>
+      val path = dir.resolve("t")
+      saved(ids(0, 40), path, "enableDeletionVectors" -> "true")
+      on(path, "DELETE FROM <t> WHERE id = 1018")
+      inFile(dir, "shops", "(17L, 1), (1018L, 2), (317L, 2), (3912L, 3), (null, 2) AS v(id, region)")
+      saved(spark.table("shops"), dir.resolve("shops_of_delta"))
+      val other = s"delta.`${dir.resolve("shops_of_delta")}`"
+      def of(query: String): Long = {
+        assert(opens(on(path, query)) >= 0)
+        val df = on(path, query)
+        df.collect()
+        openedOf("t", df)
+      }
+      quick(shuffled {
+        assert(of("SELECT t.* FROM <t> t JOIN shops s ON t.id = s.id WHERE region = 2") === 2)
+        assert(of(s"SELECT t.* FROM <t> t JOIN $other s ON t.id = s.id WHERE region = 2") === 2)
+        assert(of(s"SELECT t.* FROM $other s JOIN <t> t ON t.id = s.id WHERE region = 2 AND t.id < 30000") === 2)
+        Seq(
+          "SELECT t.* FROM <t> t LEFT JOIN (SELECT * FROM shops WHERE region = 2) s ON t.id = s.id",
+          "SELECT t.* FROM <t> t LEFT ANTI JOIN (SELECT * FROM shops WHERE region = 2) s ON t.id = s.id",
+          "SELECT a.* FROM <t> a JOIN <t> b ON a.id = b.id JOIN shops s ON a.id = s.id WHERE region = 2"
+        ).foreach(query => assert(of(query) >= 40, query))
+      })
+    }
+  }
+
   private val severalScans = Seq(
     "SELECT a.id, b.r FROM <t> a JOIN <t> b ON a.id = b.id WHERE b.id IN (3, 907)",
     "SELECT a.id FROM (SELECT * FROM <t> ORDER BY ts LIMIT 5) a JOIN (SELECT * FROM <t> ORDER BY ts LIMIT 150) b " +

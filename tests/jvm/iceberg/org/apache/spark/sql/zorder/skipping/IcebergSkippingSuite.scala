@@ -55,7 +55,7 @@ private[skipping] trait NarrowedIcebergTables extends IcebergFixture with Skippe
   override protected def opened(df: DataFrame): Long = scans(df).map(files(_).size.toLong).sum
 
   /** The data files of a scan's tasks. */
-  private def files(scan: BatchScanExec): Set[String] = scan.inputPartitions.flatMap { p =>
+  protected def files(scan: BatchScanExec): Set[String] = scan.inputPartitions.flatMap { p =>
     val group = p.getClass.getDeclaredMethod("taskGroup")
     group.setAccessible(true)
     group.invoke(p).asInstanceOf[ScanTaskGroup[ScanTask]].tasks.asScala
@@ -261,6 +261,43 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
       // the two scans of the table are equal at first
       same(t, s"SELECT a.id FROM <t> a JOIN <t> b ON a.id = b.id JOIN $small s ON a.id = s.id")
     }
+  }
+
+  test("a dimension of a dimension and EXISTS decide which files are opened") {
+    val shops = create("shops", "id BIGINT, region INT")
+    sql(s"INSERT INTO $shops VALUES (2001, 1), (5005, 2), (5006, 2), (7007, 3), (null, 2)")
+    val regions = create("regions", "region INT, name STRING")
+    sql(s"INSERT INTO $regions VALUES (1, 'a'), (2, 'b'), (3, 'c'), (null, 'b')")
+    val one = tasks(shops).length
+    val both = one + tasks(regions).length
+    val (small, joined) = (s"$shops s ON t.id = s.id", s"$regions r ON s.region = r.region")
+    quick(check(
+      t,
+      s"SELECT t.* FROM <t> t JOIN $small JOIN $joined WHERE name <> 'a' AND name <> 'c'" -> (1 + both),
+      s"SELECT t.* FROM <t> t JOIN $small LEFT JOIN $joined AND name <> 'a'" -> (3 + both),
+      s"SELECT t.* FROM <t> t LEFT JOIN $small LEFT JOIN $joined" -> (8 + both),
+      s"SELECT * FROM <t> t WHERE EXISTS (SELECT 1 FROM $shops s WHERE s.id = t.id)" -> (3 + one),
+      s"SELECT * FROM <t> t WHERE NOT EXISTS (SELECT 1 FROM $shops s WHERE s.id = t.id)" -> (8 + one)
+    ))
+  }
+
+  test("a large table that is shuffled waits for few keys, and opens their files") {
+    val shops = create("shops_of_many", "id BIGINT, region INT")
+    sql(s"INSERT INTO $shops SELECT /*+ COALESCE(1) */ * FROM VALUES (2001, 1), (5005, 2), (7006, 2), (null, 2)")
+    val other = s"$shops s ON t.id = s.id"
+    def of(query: String): Long = {
+      assert(opens(on(t, query)) >= 0)
+      val df = on(t, query)
+      df.collect()
+      scans(df).filter(_.table.name.endsWith("numbered")).map(files(_).size.toLong).sum
+    }
+    // files are smaller than those of other suites
+    quick(shuffled(withConf("spark.sql.files.maxPartitionBytes" -> "1000") {
+      assert(of(s"SELECT t.* FROM <t> t JOIN $other WHERE region = 2") === 2)
+      assert(of(s"SELECT t.* FROM <t> t LEFT JOIN $other AND region = 2") === 8)
+      assert(of(s"SELECT t.* FROM <t> t LEFT ANTI JOIN $other AND region = 2") === 8)
+      assert(of(s"SELECT t.* FROM <t> t JOIN <t> u ON t.b = u.id JOIN $other WHERE region = 2") === 16)
+    }))
   }
 
   private def same(table: String, queries: String*): Unit = queries.foreach { query =>

@@ -41,6 +41,19 @@ trait SkippedScans extends UncompiledQueries with AdaptiveSparkPlanHelper { this
       s.metrics("numFiles").value
     }.sum
 
+  /** Those of the tables whose directory has the name. */
+  protected def openedOf(table: String, df: DataFrame): Long =
+    collectWithSubqueries(df.queryExecution.executedPlan) {
+      case s: FileSourceScanExec if s.relation.location.rootPaths.exists(_.getName == table) =>
+        s.metrics("numFiles").value
+    }.sum
+
+  /** Joins are shuffled, and nothing is broadcast before its size is known; two tasks read six kilobytes. */
+  protected def shuffled[T](body: => T): T = withConf(
+    "spark.sql.autoBroadcastJoinThreshold" -> "-1",
+    "spark.sql.adaptive.autoBroadcastJoinThreshold" -> "10MB",
+    "spark.sql.files.maxPartitionBytes" -> "3000")(body)
+
   /** The files that the query opens; its answer must be that of a session that skips nothing. */
   protected def opens(query: => DataFrame): Long = {
     val df = query

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.zorder.build.StartCheck
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
 import org.apache.spark.sql.zorder.skipping.SkippingRule
-import org.apache.spark.sql.zorder.skipping.join.JoinKeysRule
+import org.apache.spark.sql.zorder.skipping.join.{AfterKeysStrategy, JoinKeysRule, KeysFirstEnds, KeysFirstRule}
 import org.apache.spark.sql.zorder.skipping.planned.PlannedScanStrategy
 import org.apache.spark.sql.zorder.clustering.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser
@@ -39,8 +39,11 @@ class ZOrderExtensions extends SparkSessionExtensionsProvider with Logging {
     part(SessionKeys.injectExchangeGuard)(extensions.injectPreCBORule(ExchangeGuard(_)))
     part(SessionKeys.injectSkipping) {
       extensions.injectPreCBORule(SkippingRule(_))
+      extensions.injectPreCBORule(KeysFirstRule(_))
+      extensions.injectRuntimeOptimizerRule(_ => KeysFirstEnds)
       extensions.injectRuntimeOptimizerRule(_ => JoinKeysRule)
       extensions.injectPlannerStrategy(_ => PlannedScanStrategy)
+      extensions.injectPlannerStrategy(_ => AfterKeysStrategy)
     }
     part(SessionKeys.injectParser) {
       extensions.injectParser((session, delegate) => ZOrderParser.over(session, delegate))

@@ -45,6 +45,48 @@ class JoinKeysSuite extends AnyFunSuite with SkippedScans {
     "SELECT /*+ BROADCAST(small) */ * FROM t JOIN small ON t.id = small.id JOIN small AS s2 ON t.g = s2.g" ->
       (in + 2 * one))
 
+  private val two = 2 * one
+
+  /** What is joined to the small table decides which of its rows count. */
+  private val chains = Seq(
+    "SELECT t.* FROM t JOIN small s ON t.id = s.id JOIN groups ON s.g = groups.g WHERE name = 'three'" -> (1 + two),
+    "SELECT t.* FROM t JOIN small s ON t.s = s.s JOIN groups ON s.g = groups.g WHERE name = 'three'" -> (1 + two),
+    "SELECT t.id, o.owner FROM t JOIN small s ON t.id = s.id JOIN groups ON s.g = groups.g " +
+      "JOIN owners o ON groups.name = o.name WHERE o.owner = 'y'" -> (1 + 3 * one),
+    // Spark takes the product of two small tables for larger than the large one here
+    "SELECT /*+ BROADCAST(d) */ t.* FROM t JOIN (SELECT s.id FROM small s JOIN groups ON s.g = groups.g WHERE name = 'three') d " +
+      "ON t.id = d.id" -> (1 + two),
+    "SELECT * FROM t WHERE id IN " +
+      "(SELECT /*+ BROADCAST(groups) */ id FROM small WHERE g IN (SELECT g FROM groups WHERE name = 'three'))" ->
+      (1 + two),
+    "SELECT * FROM t WHERE EXISTS (SELECT 1 FROM small WHERE small.id = t.id AND kind = 'x')" -> (1 + one),
+    "SELECT * FROM t JOIN small s ON t.id = s.id LEFT JOIN groups ON s.g = groups.g AND name = 'three'" ->
+      (in + two),
+    "SELECT * FROM t LEFT JOIN small s ON t.id = s.id LEFT JOIN groups ON s.g = groups.g" -> (10 + two))
+
+  private val furtherChains = Seq(
+    "SELECT t.* FROM t JOIN small s ON t.i = s.i AND t.g = s.g JOIN groups ON s.g = groups.g WHERE name = 'three'" ->
+      (1 + two),
+    "SELECT t.* FROM t JOIN small s ON t.id = s.id LEFT SEMI JOIN (SELECT g FROM groups WHERE name = 'nine') n " +
+      "ON s.g = n.g" -> (1 + two),
+    // Spark puts this one below the join with the large table
+    "SELECT t.* FROM t JOIN small s ON t.id = s.id LEFT ANTI JOIN (SELECT g FROM groups WHERE name = 'nine') n " +
+      "ON s.g = n.g" -> (2 + two),
+    "SELECT t.* FROM t LEFT ANTI JOIN small s ON t.id = s.id AND s.g IN (SELECT g FROM groups WHERE name = 'nine')" ->
+      -1L,
+    "SELECT t.* FROM t LEFT SEMI JOIN small s ON t.id = s.id JOIN groups ON t.g = groups.g WHERE name = 'three'" ->
+      (1 + two),
+    "SELECT t.* FROM groups JOIN small s ON s.g = groups.g JOIN t ON t.id = s.id WHERE name = 'three'" -> (1 + two),
+    // no group has a row of the small table
+    "SELECT t.* FROM t JOIN small s ON t.id = s.id JOIN groups ON s.g = groups.g WHERE name = 'four'" -> -1L,
+    "SELECT t.* FROM t JOIN small s ON t.id = s.id JOIN groups ON s.g <=> groups.g WHERE name = 'three'" ->
+      (in + two),
+    "SELECT a.id FROM t a JOIN t b ON a.id = b.id JOIN small s ON b.id = s.id JOIN groups ON s.g = groups.g " +
+      "WHERE name = 'three'" -> -1L,
+    "SELECT * FROM t WHERE EXISTS (SELECT 1 FROM small WHERE small.id = t.id AND small.s >= t.s)" -> (in + one),
+    "SELECT * FROM t WHERE NOT EXISTS (SELECT 1 FROM small WHERE small.id = t.id)" -> (10 + one),
+    "SELECT * FROM t WHERE id IN (SELECT id FROM small) OR g = 5" -> (10 + one))
+
   /** A table in the order of its ids, and one with few of them, in a file so that the optimizer does not know them. */
   private def tables(dir: Path): Unit = {
     val path = dir.resolve("t").toString
@@ -65,6 +107,13 @@ class JoinKeysSuite extends AnyFunSuite with SkippedScans {
       "if(id = 17, 'x', 'y') kind FROM VALUES (17L), (317L), (318L), (912L), (-5L), (null) AS v(id)")
       .coalesce(1).write.parquet(small)
     spark.read.parquet(small).createOrReplaceTempView("small")
+    Seq(
+      "groups" -> "VALUES (0, 'zero'), (3, 'three'), (4, 'four'), (9, 'nine'), (null, 'three') AS v(g, name)",
+      "owners" -> "VALUES ('three', 'x'), ('nine', 'y'), ('four', 'y'), (null, 'y') AS v(name, owner)").foreach {
+      case (name, values) =>
+        spark.sql(s"SELECT * FROM $values").coalesce(1).write.parquet(dir.resolve(name).toString)
+        spark.read.parquet(dir.resolve(name).toString).createOrReplaceTempView(name)
+    }
   }
 
   private def check(queries: Seq[(String, Long)]): Unit = queries.foreach { case (query, files) =>
@@ -81,6 +130,21 @@ class JoinKeysSuite extends AnyFunSuite with SkippedScans {
       }
       // with generated code, too
       check(queries.take(1))
+    }
+  }
+
+  test("a dimension of a dimension, IN and EXISTS decide which files are opened") {
+    withTempDir { dir =>
+      tables(dir)
+      quick(check(chains))
+    }
+  }
+
+  test("chains of further kinds of joins", LongTest) {
+    withTempDir { dir =>
+      tables(dir)
+      quick(check(furtherChains))
+      check(chains.take(2))
     }
   }
 

@@ -17,6 +17,7 @@ import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.{IndexActions, ScanIndexes}
 import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
+import org.apache.spark.sql.zorder.skipping.join.AfterKeysExec
 import org.apache.spark.sql.zorder.skipping.planned.{NarrowedFileIndex, ScansOfFormats}
 import org.apache.spark.sql.zorder.skipping.scan.{SkippingFileIndex, SkippingUsage}
 import org.apache.spark.sql.zorder.table.TableRef
@@ -58,7 +59,14 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
     physical.flatMap(scans(files, _)).zipWithIndex.flatMap { case (scan, i) => rows(i + 1, scan) }
   }
 
-  private def scans(files: FileScans, plan: SparkPlan): Seq[ExplainedScan] = collectWithSubqueries(plan) {
+  private def scans(files: FileScans, plan: SparkPlan): Seq[ExplainedScan] = {
+    // what another scan waits for stands in the plan a second time, and is read once
+    val waitedFor = collectWithSubqueries(plan) { case a: AfterKeysExec => collectLeaves(a.right) }.flatten
+    val explain = explained(files)
+    collectWithSubqueries(plan) { case p if explain.isDefinedAt(p) && !waitedFor.exists(_ eq p) => explain(p) }
+  }
+
+  private def explained(files: FileScans): PartialFunction[SparkPlan, ExplainedScan] = {
     case s: FileSourceScanExec if files.wanted(s) => files.explained(s)
     case s: InMemoryTableScanExec if files.wantsAll =>
       ExplainedScan(

@@ -55,6 +55,13 @@ final class FilesToRead(index: StatisticsIndex, isUnanswered: Expression => Bool
   def leavesOut(filter: Expression): Boolean =
     new FilesThatMayMatch(index, isUnanswered)(Seq(filter)).cardinality < index.files.count
 
+  /** The bytes of the files that may match. */
+  def bytes(filters: Seq[Expression]): Long = {
+    val matching = mayMatch(filters.map(FilesToRead.meant))
+    Iterator.iterate(matching.nextSetBit(0))(n => matching.nextSetBit(n + 1)).takeWhile(_ >= 0)
+      .map(index.files.lengths(_)).sum
+  }
+
   /** The columns of the index that the expressions name. */
   def columns(expressions: Seq[Expression]): Seq[String] = {
     val stored =

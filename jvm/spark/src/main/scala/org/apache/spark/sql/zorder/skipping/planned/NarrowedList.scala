@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.zorder.skipping.filter.FilesToRead
 import org.apache.spark.sql.zorder.skipping.index.{NoEntry, StatisticsIndex}
-import org.apache.spark.sql.zorder.skipping.scan.{PrunedFiles, SkippedCounts, SkippingUsage}
+import org.apache.spark.sql.zorder.skipping.scan.{SkippedCounts, SkippingUsage}
 
 /**
  * The files that a format has planned for one scan, narrowed by what its own planning does not use: the first rows that
@@ -21,19 +21,22 @@ import org.apache.spark.sql.zorder.skipping.scan.{PrunedFiles, SkippedCounts, Sk
  *   looked for when a filter first may need it
  */
 final class NarrowedList(
-    override val root: Path,
+    val root: Path,
     asked: AskedOfFormat,
     val isUnanswered: Expression => Boolean,
     bounds: Seq[Expression] => Option[StatisticsIndex],
-    indexed: => Option[FormatIndex])
-    extends PrunedFiles {
+    indexed: => Option[FormatIndex]) {
   private lazy val ours = indexed
 
-  override def mayAnswer(column: Attribute): Boolean =
+  def mayAnswer(column: Attribute): Boolean =
     !isUnanswered(column) && bounds(Seq(column)).exists(new FilesToRead(_, isUnanswered).mayAnswer(column))
 
-  override def leavesOut(filter: Expression): Boolean =
+  def leavesOut(filter: Expression): Boolean =
     bounds(Seq(filter)).exists(new FilesToRead(_, isUnanswered).leavesOut(filter))
+
+  /** The bytes of the snapshot's files that the filters leave. */
+  def bytes(filters: Seq[Expression]): Long =
+    bounds(filters).fold(Long.MaxValue)(new FilesToRead(_, isUnanswered).bytes(filters))
 
   /** The filters that the format does not use, and the bounds that answer them; None if there are none. */
   def index(filters: Seq[Expression]): Option[(Seq[Expression], StatisticsIndex)] = {

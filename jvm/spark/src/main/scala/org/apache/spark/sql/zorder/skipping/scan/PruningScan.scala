@@ -18,6 +18,17 @@ trait PrunedFiles {
 
   /** Whether a filter is false in all of some file. */
   def leavesOut(filter: Expression): Boolean
+
+  /** Of all files, or of those that are left of them; no more than there are is also a good answer. */
+  def sizeInBytes: Long
+
+  /**
+   * So many bytes have the files, at least, that a scan with the filters reads; 0 where nobody knows.
+   *
+   * @param filters
+   *   with the names that the scan gives its columns
+   */
+  def leastBytes(filters: Seq[Expression]): Long
 }
 
 /** A file index that leaves files out by the filters of a scan, whatever the format of the table. */

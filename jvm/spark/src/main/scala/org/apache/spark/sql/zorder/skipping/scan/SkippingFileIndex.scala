@@ -87,6 +87,20 @@ final class SkippingFileIndex(
 
   override def leavesOut(filter: Expression): Boolean = toRead.leavesOut(filter)
 
+  /** The index knows no partitions that a query leaves out, and the listing no other filter. */
+  override def leastBytes(filters: Seq[Expression]): Long = {
+    val partitions = partitionSchema.fieldNames.toSet
+    val (onPartitions, others) = filters.partition(f => f.references.forall(a => partitions(a.name)))
+    if (others.exists(_.references.exists(a => partitions(a.name)))) 0L
+    else {
+      // the listing is in memory where a filter has left out partitions
+      val listed =
+        if (onPartitions.isEmpty) sizeInBytes
+        else wrapped.listFiles(onPartitions, Nil).flatMap(_.files).map(_.getLen).sum
+      math.min(listed, toRead.bytes(others))
+    }
+  }
+
   /** The number of the entry of that very file. */
   private[skipping] def entryOf(f: FileStatusWithMetadata): Either[NoEntry, Int] =
     index.files.find(keys.of(f.getPath), f.getLen, f.getModificationTime)

@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{BaseTable, BatchScan, FileContent, FileScanTask, Snapshot, SnapshotSummary, Table}
 import org.apache.iceberg.spark.source.SparkTable
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, IsNotNull}
 import org.apache.spark.sql.catalyst.plans.logical.LeafNode
 import org.apache.spark.sql.connector.read.Scan
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
@@ -66,8 +66,17 @@ final class IcebergPlannedFormat extends PlannedFormat {
 /** Files that nobody has planned yet. */
 final private class UnplannedFiles(table: Table) extends PrunedFiles {
   override def root: Path = new Path(table.location)
-  override def mayAnswer(column: Attribute): Boolean = false
+  override def mayAnswer(column: Attribute): Boolean = true
   override def leavesOut(filter: Expression): Boolean = false
+
+  override lazy val sizeInBytes: Long = {
+    val summary = Option(table.currentSnapshot).flatMap(s => Option(s.summary))
+    summary.flatMap(s => Option(s.get(SnapshotSummary.TOTAL_FILE_SIZE_PROP))).fold(0L)(_.toLong)
+  }
+
+  /** What a filter leaves, Iceberg says only when it plans. */
+  override def leastBytes(filters: Seq[Expression]): Long =
+    if (filters.forall(_.isInstanceOf[IsNotNull])) sizeInBytes else 0L
 }
 
 /** The files of a scan. They are equal where Iceberg takes the scans for equal, which may share an exchange then. */
@@ -79,6 +88,10 @@ final private class PlannedFiles(private val queried: QueryScan) extends PrunedF
   override def mayAnswer(column: Attribute): Boolean = list.mayAnswer(column)
 
   override def leavesOut(filter: Expression): Boolean = list.leavesOut(filter)
+
+  override def sizeInBytes: Long = tasks.map(_.length).sum
+
+  override def leastBytes(filters: Seq[Expression]): Long = 0L
 
   /**
    * The scan with fewer files.
