@@ -99,6 +99,9 @@ trait ClusterTable {
    */
   def notAllowed(columns: Seq[String]): Option[ZOrderException] = None
 
+  /** The statement that gives the table these columns first; None if the format allows a run by them as it is. */
+  def reclustered(columns: Seq[String]): Option[String] = None
+
   /**
    * Another clusterer, by its name, that has laid out a file and that the format keeps it for: only FULL takes such a
    * file. None for all other files.

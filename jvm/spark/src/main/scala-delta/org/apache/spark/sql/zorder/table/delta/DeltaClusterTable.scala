@@ -106,6 +106,8 @@ private[delta] final class DeltaClusterTable(
 
   override def notAllowed(columns: Seq[String]): Option[ZOrderException] = liquid.refusal(columns)
 
+  override def reclustered(columns: Seq[String]): Option[String] = liquid.reclustered(columns)
+
   override def otherClusterer(file: DataFile): Option[String] =
     adds.get(file.path).flatMap(liquid.otherClusterer)
 

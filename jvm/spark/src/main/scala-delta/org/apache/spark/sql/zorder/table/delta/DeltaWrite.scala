@@ -93,7 +93,11 @@ final private[delta] class DeltaWrite(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation =
-    DeltaRows(session, log, snapshot, partitions, written)
+    DeltaRows(session, log, snapshot, partitions, written.map { case (path, add) => path -> numbered(add) })
+
+  /** With row tracking, only the commit gives a file the first of its row ids, and Delta reads none without it. */
+  private def numbered(add: AddFile): AddFile =
+    add.copy(baseRowId = add.baseRowId.orElse(Some(0L)), defaultRowCommitVersion = Some(0L))
 
   override def commit(request: CommitRequest): Unit = {
     val now = System.currentTimeMillis

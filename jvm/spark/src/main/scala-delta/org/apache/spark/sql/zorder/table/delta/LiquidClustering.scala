@@ -54,7 +54,7 @@ final private[delta] class LiquidClustering(table: String, sql: String, snapshot
   /** A refusal of a run by columns other than the table's, or by columns that Delta would keep no statistics of. */
   def refusal(asked: Seq[String]): Option[ZOrderException] =
     columns.flatMap { own =>
-      if (own.toSet != asked.toSet)
+      if (reclustered(asked).isDefined)
         Some(new ZOrderException(
           "ZORDER_COLUMN_REFUSED.DELTA_NOT_CLUSTERED_BY",
           "table" -> table,
@@ -69,6 +69,10 @@ final private[delta] class LiquidClustering(table: String, sql: String, snapshot
             "column" -> ColumnPath.sql(p))
         }
     }
+
+  /** The statement that gives the table these columns. */
+  def reclustered(asked: Seq[String]): Option[String] =
+    columns.filter(_.toSet != asked.toSet).map(_ => s"ALTER TABLE $sql CLUSTER BY ${listed(asked)}")
 
   private def listed(columns: Seq[String]): String = columns.mkString("(", ", ", ")")
 }
