@@ -112,7 +112,7 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
       assert(status(row) === "ROLLED_BACK" && row.getAs[String]("run_id") === id && files(path) === 6)
       val operations =
         spark.sql(s"DESCRIBE HISTORY delta.`$path`").collect().map(_.getAs[String]("operation"))
-      assert(operations.toSeq === Seq("RESTORE", "OPTIMIZE", "WRITE"))
+      assert(operations.toSeq.take(2) === Seq("RESTORE", "OPTIMIZE") && operations.last === "WRITE")
       refused(path, s"ZORDER ROLLBACK '$path'", "There is no run")
     }
   }

@@ -4,7 +4,6 @@ import io.delta.tables.DeltaTable
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.file.DataFile
@@ -167,27 +166,8 @@ class DeltaFeaturesSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("liquid clustering is refused until it is given up; a column without statistics too", SameOnAllLines) {
-    withTable("c_t", "w_t") {
-      spark.sql("CREATE TABLE c_t (id BIGINT, a INT, b BIGINT) USING delta CLUSTER BY (a)")
-      numbers(4000).select("id", "a", "b").write.format("delta").mode("append").saveAsTable("c_t")
-      val refusal = intercept[Exception](one(s"ZORDER TABLE c_t $run"))
-      assert(
-        refusal.getMessage.contains("liquid clustering") && refusal.getMessage.contains("CLUSTER BY NONE"))
-      spark.sql("ALTER TABLE c_t CLUSTER BY NONE")
-      assert(status(one(s"ZORDER TABLE c_t $run DRY RUN")) === "DRY_RUN")
-      withTempDir { dir =>
-        val path = dir.resolve("t")
-        spark.sql(s"CREATE TABLE delta.`$path` (id BIGINT, a INT, b BIGINT) USING delta CLUSTER BY (a)")
-        numbers(4000).select("id", "a", "b").write.format("delta").mode("append").save(path.toString)
-        val e = intercept[ZOrderException](zorder(path, run))
-        assert(e.condition === "ZORDER_TABLE_REFUSED.DELTA_LIQUID_CLUSTERING")
-        // what it says to run is a statement for a path, too
-        val first = s"ALTER TABLE delta.`$path` CLUSTER BY NONE"
-        assert(e.getMessage.contains(s"run $first first"), e.getMessage)
-        spark.sql(first)
-        done(zorder(path, run))
-      }
+  test("a column without statistics is refused", SameOnAllLines) {
+    withTable("w_t") {
       spark.sql("CREATE TABLE w_t (id BIGINT, a INT, b BIGINT) USING delta " +
         "TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '2')")
       numbers(4000).select("id", "a", "b").write.format("delta").mode("append").saveAsTable("w_t")

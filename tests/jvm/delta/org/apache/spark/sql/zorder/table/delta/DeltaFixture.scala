@@ -46,12 +46,18 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =
 
   override def read(path: Path): DataFrame = spark.read.format("delta").load(path.toString)
 
+  /** The columns by which tables get liquid clustering. */
+  protected def clusterBy: Option[String] = None
+
   /** The rows `a`, `b`, ... of RunFixture as a Delta table of six files. */
   def delta(path: Path, n: Long = 20000, properties: Map[String, String] = Map.empty): Unit = {
     properties.foreach { case (key, value) =>
       spark.conf.set(s"spark.databricks.delta.properties.defaults.$key", value)
     }
-    try numbers(n).repartition(6).write.format("delta").save(path.toString)
+    try {
+      numbers(n).repartition(6).write.format("delta").save(path.toString)
+      clusterBy.foreach(columns => spark.sql(s"ALTER TABLE delta.`$path` CLUSTER BY ($columns)"))
+    }
     finally properties.foreach { case (key, _) =>
         spark.conf.unset(s"spark.databricks.delta.properties.defaults.$key")
       }

@@ -161,7 +161,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     if (files.isEmpty) BatchResult.empty(context, "files", RunMetrics(startTimeMs = startedMs))
     else {
       val selected = progress.step("select")(select()) { s =>
-        s"${HumanReadable.files(s.files)} to cluster, ${s.kept.length} left alone"
+        s"${HumanReadable.files(s.files)} to cluster, ${s.leftAlone} left alone"
       }
       table.check(selected.files)
       if (selected.files.isEmpty) noFileSelected(selected)
@@ -171,12 +171,15 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     }
 
   private def select(): Selection = {
+    val owners = if (request.full || request.into.isDefined) Nil else files.flatMap(table.otherClusterer)
+    val free = if (owners.isEmpty) files else files.filter(table.otherClusterer(_).isEmpty)
     val matching = where match {
-      case None => Selection(files, Nil)
+      case None => Selection(free, Nil)
       case Some(condition) =>
-        Selection(pinned, table, schema, files, condition, overlap, statistics.columns)
+        Selection(pinned, table, schema, free, condition, overlap, statistics.columns)
     }
-    if (options.worstFiles < 1.0) worst(matching) else matching
+    val own = matching.copy(others = owners.groupBy(identity).map { case (name, all) => name -> all.length })
+    if (options.worstFiles < 1.0) worst(own) else own
   }
 
   private def worst(matching: Selection): Selection =
@@ -190,12 +193,13 @@ final private class BatchRun(context: RunContext, batches: Batches) {
     val reason =
       if (selected.worst)
         s"The file statistics show no unnecessary file reads.${selected.summary}"
+      else if (where.isEmpty) s"No file is left to cluster.${selected.summary}"
       else {
         val hint = if (overlap) "" else " WITH (overlap = 'include') also takes files that only overlap it."
         val which = if (overlap) "overlaps" else "lies wholly inside"
-        s"No file $which WHERE ${selected.where}.$hint"
+        s"No file $which WHERE ${selected.where}.$hint${selected.othersNote}"
       }
-    nothingToDo(reason, selected.considered, selected.kept.length)
+    nothingToDo(reason, selected.considered, selected.considered)
   }
 
   /** Clusters all selected files anew, wherever they are in a layout. */
@@ -288,7 +292,7 @@ final private class BatchRun(context: RunContext, batches: Batches) {
   }
 
   private def allInPlace(selected: Selection): BatchResult = {
-    val which = if (selected.kept.isEmpty) "All" else "These"
+    val which = if (selected.leftAlone == 0) "All" else "These"
     nothingToDo(
       s"$which ${selected.files.length} files are in this layout already; " +
         s"FULL rewrites them anyway.$logNotRead${selected.summary}",

@@ -40,7 +40,7 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
       copy = request.into.isDefined,
       request.full,
       input.rows(_))
-    lazy val unplanned = BatchMetrics.unplanned(context, selected.considered, selected.kept.length)
+    lazy val unplanned = BatchMetrics.unplanned(context, selected.considered, selected.leftAlone)
     if (input.isEmpty) Left(BatchResult.empty(context, "rows", unplanned, batch))
     else if (files.partitions.isEmpty)
       Left(BatchResult.of(

@@ -52,7 +52,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
         context,
         batches.limitAhead(reads),
         s"about ${HumanReadable.count(steps.length.toLong, "step")} of an earlier run are left.${selected.summary}",
-        BatchMetrics.unplanned(context, selected.considered, selected.kept.length),
+        BatchMetrics.unplanned(context, selected.considered, selected.leftAlone),
         underway.layout,
         underway.forecast)
     } else {

@@ -88,6 +88,26 @@ trait ClusterTable {
    */
   def unskippable(paths: Seq[Seq[String]]): Option[ZOrderException] = None
 
+  /** The columns that the format itself keeps as those the table is clustered by, as SQL; None if it keeps none. */
+  def clusteredBy: Option[Seq[String]] = None
+
+  /**
+   * A refusal if the format forbids a run in place by these columns. No option overrules it.
+   *
+   * @param columns
+   *   as SQL
+   */
+  def notAllowed(columns: Seq[String]): Option[ZOrderException] = None
+
+  /** The statement that gives the table these columns first; None if the format allows a run by them as it is. */
+  def reclustered(columns: Seq[String]): Option[String] = None
+
+  /**
+   * Another clusterer, by its name, that has laid out a file and that the format keeps it for: only FULL takes such a
+   * file. None for all other files.
+   */
+  def otherClusterer(file: DataFile): Option[String] = None
+
   /**
    * A refusal if the user has not agreed yet to what a run in place does to others. A dry run says it in its reason.
    */

@@ -15,9 +15,10 @@ private[zorder] object ClusteredBy {
   /** Property that makes `ZORDER TABLE t` complete. */
   val Property = "zorder.by"
 
-  /** The columns that the table's properties name, or that it was last clustered by; None if there are none. */
+  /** The columns that the table's properties or its format name, or of its last run; None if there are none. */
   def of(table: ClusterTable): Option[Seq[String]] =
-    fromProperty(table).orElse(fromClusterBy(table)).orElse(lastRun(table)).filter(_.nonEmpty)
+    fromProperty(table).orElse(table.clusteredBy).orElse(fromClusterBy(table)).orElse(lastRun(table))
+      .filter(_.nonEmpty)
 
   /** The columns of the last run, by their present names. */
   def lastRun(table: ClusterTable): Option[Seq[String]] = table.state.latest().map(ColumnIds.named(table, _))

@@ -22,10 +22,16 @@ import org.apache.spark.sql.zorder.table.{
 }
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
 
-/** One snapshot of a Delta table. Its files are replaced in Delta's own transaction, as OPTIMIZE does it. */
+/**
+ * One snapshot of a Delta table. Its files are replaced in Delta's own transaction, as OPTIMIZE does it.
+ *
+ * @param sql
+ *   the table in a statement of Delta's
+ */
 private[delta] final class DeltaClusterTable(
     session: ClassicSession,
     override val name: String,
+    sql: String,
     private[delta] val log: DeltaLog,
     private[delta] val catalogTable: Option[CatalogTable],
     private[delta] val snapshot: Snapshot)
@@ -35,6 +41,8 @@ private[delta] final class DeltaClusterTable(
 
   private lazy val adds: Map[String, AddFile] =
     ActiveSession.during(session)(snapshot.allFiles.collect()).map(a => fullPath(a) -> a).toMap
+
+  private[delta] val liquid = new LiquidClustering(name, sql, snapshot)
 
   /** The version of the snapshot. */
   def version: Long = snapshot.version
@@ -58,9 +66,9 @@ private[delta] final class DeltaClusterTable(
   /** Whether files name columns as they like: only ids tell which is which. */
   private def byId: Boolean = snapshot.columnMappingMode == IdMapping
 
-  /** Delta reads such files only if Spark may find columns by their ids. */
-  override def settings: Map[String, String] =
-    if (byId) Map(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key -> "true") else Map.empty
+  /** Delta reads files by id only if Spark may find columns by their ids. */
+  override def settings: Map[String, String] = liquid.settings ++
+    (if (byId) Map(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key -> "true") else Map.empty)
 
   /** Bounds of INT96 timestamps are in Delta's log, too. */
   override def boundsBesideFiles: Boolean = true
@@ -93,6 +101,15 @@ private[delta] final class DeltaClusterTable(
         "table" -> name)
     }
   }
+
+  override def clusteredBy: Option[Seq[String]] = liquid.columns
+
+  override def notAllowed(columns: Seq[String]): Option[ZOrderException] = liquid.refusal(columns)
+
+  override def reclustered(columns: Seq[String]): Option[String] = liquid.reclustered(columns)
+
+  override def otherClusterer(file: DataFile): Option[String] =
+    adds.get(file.path).flatMap(liquid.otherClusterer)
 
   override def indexing: Option[FormatIndexing] =
     Some(new DeltaIndexing(log, snapshot, declared.get, adds))

@@ -3,7 +3,6 @@ package org.apache.spark.sql.zorder.table.delta
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.delta.{DeltaLog, DeltaTableUtils, Snapshot}
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
-import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
 import org.apache.spark.sql.zorder.errors.NoRowsYetException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
@@ -57,8 +56,8 @@ final class DeltaFormat extends TableFormat {
     val snapshot = ActiveSession.during(session)(table.update())
     if (snapshot.version < 0)
       throw new NoRowsYetException("ZORDER_NO_ROWS_YET.DELTA_WITHOUT_COMMIT", "table" -> name)
-    DeltaRefusals.check(session, name, sql, snapshot)
-    new DeltaClusterTable(Shims.classic(session), name, log, table.catalogTable, snapshot)
+    DeltaRefusals.check(session, name, snapshot)
+    new DeltaClusterTable(Shims.classic(session), name, sql, log, table.catalogTable, snapshot)
   }
 }
 
@@ -67,13 +66,10 @@ private object DeltaRefusals {
   private val Extension = "io.delta.sql.DeltaSparkSessionExtension"
   private val ManagedByCatalog = Set("catalogManaged", "catalogOwned", "catalogOwned-preview")
 
-  def check(session: ClassicSession, name: String, sql: String, snapshot: Snapshot): Unit = {
+  def check(session: ClassicSession, name: String, snapshot: Snapshot): Unit = {
     val features = snapshot.protocol.readerAndWriterFeatureNames
     if (features.exists(ManagedByCatalog))
       refuse("ZORDER_TABLE_REFUSED.DELTA_MANAGED_BY_CATALOG", "table" -> name)
-    if (ClusteredTableUtils.isSupported(snapshot.protocol) &&
-      ClusteredTableUtils.getClusteringColumnsOptional(snapshot).exists(_.nonEmpty))
-      refuse("ZORDER_TABLE_REFUSED.DELTA_LIQUID_CLUSTERING", "table" -> name, "sql" -> sql)
     val extensions = session.sessionState.conf.getConfString("spark.sql.extensions", "") +
       session.sparkContext.getConf.get("spark.sql.extensions", "")
     if (!extensions.contains(Extension))

@@ -57,7 +57,8 @@ final private[delta] class DeltaWrite(
     written = actions.collect { case add: AddFile =>
       val path = table.fullPath(add)
       val values = storedValues(add, partitionOf(DeltaWrite.number(path)), zone)
-      path -> add.copy(partitionValues = values, dataChange = false)
+      val provider = table.liquid.provider
+      path -> add.copy(partitionValues = values, dataChange = false, clusteringProvider = provider)
     }.toMap
     CrashPoint.hit("delta-written")
     written.toSeq.sortBy(_._1).map { case (path, add) =>
@@ -92,13 +93,21 @@ final private[delta] class DeltaWrite(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation =
-    DeltaRows(session, log, snapshot, partitions, written)
+    DeltaRows(session, log, snapshot, partitions, written.map { case (path, add) => path -> numbered(add) })
+
+  /** With row tracking, only the commit gives a file the first of its row ids, and Delta reads none without it. */
+  private def numbered(add: AddFile): AddFile =
+    add.copy(baseRowId = add.baseRowId.orElse(Some(0L)), defaultRowCommitVersion = Some(0L))
 
   override def commit(request: CommitRequest): Unit = {
     val now = System.currentTimeMillis
     val removes = request.inputs.map(f => adds(f.path).removeWithTimestamp(now, dataChange = false))
-    val operation =
-      DeltaOperations.Optimize(Nil, request.record.columns, auto = false, clusterBy = None, isFull = false)
+    val operation = DeltaOperations.Optimize(
+      Nil,
+      request.record.columns,
+      auto = false,
+      clusterBy = table.clusteredBy,
+      isFull = request.inputs.exists(table.otherClusterer(_).isDefined))
     table.state.pending.begin(request)
     submitted = true
     val version =

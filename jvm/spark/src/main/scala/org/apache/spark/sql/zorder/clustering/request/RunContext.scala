@@ -131,6 +131,7 @@ private[clustering] object RunContext {
     val asked = queries.fold(Set.empty[String])(_.queries.flatMap(_.boxes).flatten.map(_.column).toSet)
     def resolved(schema: StructType): RunContext = {
       val columns = ColumnResolver.resolve(user, table, schema, by)
+      if (request.into.isEmpty) table.notAllowed(columns.map(_.sql)).foreach(refused => throw refused)
       if (!options.force && request.into.isEmpty) {
         ColumnResolver.refuseElements(columns)
         table.unskippable(columns.flatMap(_.path)).foreach(refused => throw refused)

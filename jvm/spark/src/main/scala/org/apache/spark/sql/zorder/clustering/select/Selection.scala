@@ -31,16 +31,21 @@ import sparkzorder.curve.{Block, Zone}
  *   the folded condition; empty without one
  * @param worst
  *   whether only the worst of its files were taken
+ * @param others
+ *   how many files other clusterers keep, by their names: for this statement, they are not there
  */
 final private[zorder] case class Selection(
     files: Seq[DataFile],
     kept: Seq[DataFile],
     footers: Option[Seq[FileFooter]] = None,
     where: String = "",
-    worst: Boolean = false) {
+    worst: Boolean = false,
+    others: Map[String, Int] = Map.empty) {
 
   /** All files that the statement looked at. */
-  def considered: Int = files.length + kept.length
+  def considered: Int = files.length + leftAlone
+
+  def leftAlone: Int = kept.length + others.values.sum
 
   /** Leaves these files alone as well. */
   def without(settled: Seq[DataFile]): Selection =
@@ -54,13 +59,21 @@ final private[zorder] case class Selection(
     }
 
   /** Ends the reason of a result. */
-  def summary: String =
+  def summary: String = taken + othersNote
+
+  private def taken: String =
     if (where.isEmpty && !worst) ""
     else {
       val by = Seq(if (where.isEmpty) "" else s"WHERE $where", if (worst) "worstFiles" else "")
       s" ${by.filter(_.nonEmpty).mkString(" and ")} took ${files.length} of " +
         s"${HumanReadable.count(considered.toLong, "file")}."
     }
+
+  /** Says which files other clusterers keep. */
+  def othersNote: String = others.toSeq.sorted.map { case (name, n) =>
+    val what = if (n == 1) "is left alone: FULL takes it." else "are left alone: FULL takes them."
+    s" ${HumanReadable.count(n.toLong, "file")} clustered by $name $what"
+  }.mkString
 }
 
 /** WHERE picks whole files: those wholly inside it, or with `overlap` all that it does not rule out. */

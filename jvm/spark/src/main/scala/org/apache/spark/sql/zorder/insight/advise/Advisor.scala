@@ -31,8 +31,15 @@ final class Advisor private (
 
   /** One row a proposal, the best first. */
   def rows(): Seq[Row] =
-    try UnreadableFiles.explained(table.name)(advice()).zipWithIndex.map { case (a, i) => a.row(i + 1) }
+    try UnreadableFiles.explained(table.name)(advice()).zipWithIndex.map { case (a, i) => allowed(a).row(i + 1) }
     finally table.close()
+
+  /** A table whose format keeps its clustering columns is given the proposed ones first. */
+  private def allowed(a: Advice): Advice = a.recommendation match {
+    case Recommendation.Cluster | Recommendation.Sort =>
+      a.copy(statement = table.reclustered(a.columns).orElse(a.statement))
+    case _ => a
+  }
 
   private def advice(): Seq[Advice] = {
     val files = table.files()

@@ -190,7 +190,8 @@ final private class AuditStatements(session: ClassicSession, target: TableRef, t
       val where =
         if (conditions.isEmpty || conditions.exists(_.isEmpty)) ""
         else s" WHERE ${conditions.flatten.mkString(" OR ")}"
-      s"ZORDER TABLE ${target.sql}${if (full) " FULL" else ""}$where BY ${columns.mkString("(", ", ", ")")}$using$settings"
+      table.reclustered(columns).getOrElse(
+        s"ZORDER TABLE ${target.sql}${if (full) " FULL" else ""}$where BY ${columns.mkString("(", ", ", ")")}$using$settings")
   }
 
   /** What holds in one partition alone; None where its directories are not named after columns. */

@@ -1,0 +1,30 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import org.scalatest.TestSuite
+
+import sparkzorder.mark.{LongTest, SameOnAllLines}
+
+/** The tables of a suite have liquid clustering by the columns of its runs. */
+trait LiquidTables extends DeltaFixture { this: TestSuite =>
+  override protected def clusterBy: Option[String] = Some("a, b")
+}
+
+/** Others at work during a run on a liquid table, and runs that die. */
+@LongTest
+@SameOnAllLines
+class LiquidConcurrencySuite extends DeltaConcurrencySuite with LiquidTables
+
+/** Runs on liquid tables whose tasks, writes or commits fail. */
+@LongTest
+@SameOnAllLines
+class LiquidFaultSuite extends DeltaFaultSuite with LiquidTables
+
+/** Statements on liquid tables in JVMs that are halted. */
+@LongTest
+@SameOnAllLines
+class LiquidHaltSuite extends DeltaHaltSuite with LiquidTables
+
+/** Liquid tables that are larger than a batch. */
+@LongTest
+@SameOnAllLines
+class LiquidStepsSuite extends DeltaStepsSuite with LiquidTables
