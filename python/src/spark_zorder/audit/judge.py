@@ -23,7 +23,8 @@ TOO_FEW_FILES, TOO_SMALL = "TOO FEW FILES", "TOO SMALL"
 MENDED_BY_ORDER = (NO_STATISTICS, USE_SORT, RECLUSTER)
 # if partitions differ, the first of these is the verdict on the table
 SEVERITY = (*MENDED_BY_ORDER, TOO_FEW_FILES, TOO_SMALL, OK)
-_HALF = 0.5
+# files that are read more have no use for look-ups; four files by two columns are read less
+_MOST_READ = 0.6
 _FILES_FOR_INDEX = 100
 # fewer files cannot be cut by two columns
 _FEWEST_WORST = 4
@@ -184,7 +185,7 @@ class Judge:
     ) -> Judgement | None:
         """Most of the rows are read whatever their order, and more files would change that."""
         has, planned = len(scope.files), self._runs.of(scope.files)
-        if now <= _HALF:
+        if now <= _MOST_READ:
             return None
         few = f"{reading(self._names, now)}: {_count(has, 'file')} {'is' if has == 1 else 'are'} too few."
         files = self._runs.small(scope.rows) if planned is None else planned

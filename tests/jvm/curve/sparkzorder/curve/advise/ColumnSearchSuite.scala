@@ -79,9 +79,10 @@ class ColumnSearchSuite extends AnyFunSuite {
     val asked = lookUps(table, Seq(0), 1) ++ lookUps(table, Seq(1), 0.02) ++ lookUps(table, Seq(2), 1)
     val (known, unseen) = QueryHalves.of(RankQueries.of(asked, sample.scales))
     val heldOut = new HeldOut(sample.take(odd), unseen, 4, 8.0)
-    val found = new ColumnSearch(sample.take(even), known, logged = true, heldOut, 4, 8.0).sets(4, 8)
+    val search = new ColumnSearch(sample.take(even), known, logged = true, heldOut, 4, 8.0)
+    val found = search.sets(4, 8)
     assert(found.sets.forall(s => s.bits.length == s.order.length && s.bits.forall(_ >= 0.05)), found)
-    assert(found.sets.exists(_.columns.toSet == Set(0, 2)) && found.idle == IndexedSeq(1), found)
+    assert(found.sets.exists(_.columns.toSet == Set(0, 2)) && search.unused ++ found.withoutBits == IndexedSeq(1), found)
   }
 
   test("bits and loss of a proposed sort are those of the sort") {

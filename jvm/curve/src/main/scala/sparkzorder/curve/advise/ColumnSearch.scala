@@ -43,7 +43,7 @@ final class ColumnSearch(
   }
 
   /**
-   * The best set of one column, of two, and so on. A column that the layout hardly cuts is left out of a set, and a
+   * The best set of one column, of two, and so on. A column by which files are hardly cut is left out of a set, and a
    * set that is there already is not repeated.
    *
    * @param always
@@ -57,17 +57,17 @@ final class ColumnSearch(
       val next = useful(chosen.take(i + 1), found.lastOption)
       if (found.exists(_.columns.toSet == next.columns.toSet)) found else found :+ next
     }
-    FoundSets(sets, unused ++ chosen.filterNot(c => sets.exists(_.columns.contains(c))))
+    FoundSets(sets, chosen.filterNot(c => sets.exists(_.columns.contains(c))))
   }
 
-  /** The layout by these columns, without those that it hardly cuts if queries read as little without them. */
+  /** The layout by these columns, without those that it hardly cuts if queries read as few files without them. */
   private def useful(columns: IndexedSeq[Int], before: Option[ColumnSet]): ColumnSet = {
     val all = fitted(columns, before)
     val (least, bits) = all.order.zip(all.bits).minBy(_._2)
     if (columns.length == 1 || bits >= NoBits) all
     else {
       val without = useful(columns.filter(_ != least), before)
-      if (without.shares.cost * NoDifference <= all.shares.cost) without else all
+      if (without.shares.ofFiles * NoDifference <= all.shares.ofFiles) without else all
     }
   }
 
@@ -119,7 +119,7 @@ object ColumnSearch {
   /** A column beyond those that are tried in any case must lower the cost to this part. */
   private val Clearly = 0.97
 
-  /** A column that the layout hardly cuts must make queries read this much less. */
+  /** A column by which files are hardly cut, such as a rare flag, must make queries read this much less of them. */
   private val NoBits = 0.05
   private val NoDifference = 0.995
 
@@ -128,10 +128,10 @@ object ColumnSearch {
 }
 
 /**
- * @param idle
- *   columns that are in no set, since queries read as little without them
+ * @param withoutBits
+ *   columns that are in no set, since files would not be cut by them: pages at most
  */
-final case class FoundSets(sets: IndexedSeq[ColumnSet], idle: IndexedSeq[Int])
+final case class FoundSets(sets: IndexedSeq[ColumnSet], withoutBits: IndexedSeq[Int])
 
 /**
  * Some columns and what clustering by them would give.

@@ -189,13 +189,15 @@ private[advise] object Reasons {
   def basis(
       partition: Option[String],
       hasLog: Boolean,
+      unused: Seq[String],
       withoutBits: Seq[String],
       freeText: Seq[String],
       passedOver: Seq[String]): String =
     Seq(
       partition.map(p => s"judged by the largest partition, $p"),
       if (hasLog) None else Some("without a query log each column counts the same"),
-      listed(withoutBits, "gains nothing beside them", "gain nothing beside them"),
+      listed(unused, "gains nothing beside them", "gain nothing beside them"),
+      listed(withoutBits, "would not cut files beside them", "would not cut files beside them"),
       listed(freeText, "is free text", "are free text"),
       listed(passedOver, "has one value or no statistics", "have one value or no statistics")
     ).flatten.map("; " + _).mkString

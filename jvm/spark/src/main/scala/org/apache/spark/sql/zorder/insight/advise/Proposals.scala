@@ -79,7 +79,7 @@ final private[advise] class Proposals(
       val its = ranked(i).shares
       val pages = if (hasPages) Some((now.ofPages, its.ofPages)) else None
       val shares = AdviceShares(now.ofFiles, its.ofFiles, Some(sorted), bench.bound, gain(now, its), pages)
-      proposal(ranked(i), shares, if (i == 0) basis(searched.idle.filterNot(ranked(i).columns.contains)) else "")
+      proposal(ranked(i), shares, if (i == 0) basis(bench.search.unused, searched.withoutBits) else "")
     }
     val best = proposed.head
     // the bound of independent columns is not that of these: what a layout was seen to gain comes first
@@ -139,13 +139,23 @@ final private[advise] class Proposals(
     else (Some(Statements.zorder(target, by, set.isSort && by.size > 1, name, more: _*)), "")
   }
 
-  /** @param idle numbers of columns that the first proposal does not have because they do nothing */
-  private def basis(idle: IndexedSeq[Int]): String = {
-    val withoutBits = idle.map(openName)
+  /**
+   * @param unused
+   *   numbers of columns that gain nothing
+   * @param withoutBits
+   *   of those by which files would not be cut
+   */
+  private def basis(unused: IndexedSeq[Int], withoutBits: IndexedSeq[Int]): String = {
     // without a log, columns are also left out because there are many
     val constant = if (log.isDefined) considered.columns.map(_.sql).filterNot(names.contains) else Nil
     val partition = Some(found.judged.partition.directory).filter(_.nonEmpty)
-    Reasons.basis(partition, log.isDefined, withoutBits, found.freeText, considered.passedOver ++ constant)
+    Reasons.basis(
+      partition,
+      log.isDefined,
+      unused.map(openName),
+      withoutBits.map(openName),
+      found.freeText,
+      considered.passedOver ++ constant)
   }
 
   private def leaveIt(reason: String, best: Option[AdviceShares]): Advice =

@@ -167,7 +167,7 @@ final private[audit] class AuditRules(
     val has = scope.files.length
     val few = s"${reading(now)}: ${count(has.toLong, "file")} ${if (has == 1) "is" else "are"} too few."
     def pays(files: Int): Boolean = files > has && AuditRules.needs(now, least(files))
-    if (now <= AuditRules.Half) None
+    if (now <= AuditRules.Most) None
     else runs.of(scope.files) match {
       case Some(n) if pays(n) =>
         val fix = order.copy(options = Nil, full = laidOut(scope), worst = false, fileCount = Some(n))
@@ -191,6 +191,9 @@ final private[audit] class AuditRules(
 private[audit] object AuditRules {
   private[audit] val Half = 0.5
   private val FilesForIndex = 100
+
+  /** Files that are read more have no use for look-ups; four files by two columns are read less. */
+  private val Most = 0.6
 
   /** Fewer files than these cannot be cut by two columns. */
   private val FewestWorst = 4
