@@ -105,6 +105,24 @@ def test_few_large_files_get_the_statement_that_makes_more(tmp_path, monkeypatch
     assert row["statement"] == f"ZORDER TABLE '{tmp_path}/' BY (customer, product) WITH (fileCount = 16)"
 
 
+def test_the_figure_is_that_of_the_files_that_the_statement_makes(tmp_path, monkeypatch):
+    monkeypatch.setattr(judge, "_SMALLEST_TARGET", 400)
+    make = Maker()
+    row = audited(tmp_path / "few", [("", make.anywhere()) for _ in range(4)])[0]
+    assert row["verdict"] == "RECLUSTER" and "can bring it to 25.0 %" in row["reason"]
+    assert "fileCount" not in row["statement"]
+    row = audited(tmp_path / "many", [("", make.anywhere()) for _ in range(100)])[0]
+    assert "can bring it to 25.0 %" in row["reason"] and "fileCount" not in row["statement"]
+    # in a hundred files of ten by ten cells that are read twice, sixteen files would be no better
+    monkeypatch.setattr(judge.FilesOfRun, "of", lambda self, files: 4)
+    cells = [
+        make.between(x * 2000, x * 2000 + 9000, y * 500, y * 500 + 2200) for x in range(6) for y in range(6)
+    ]
+    row = audited(tmp_path / "cells", [("", rows) for rows in cells])[0]
+    assert row["verdict"] == "RECLUSTER" and "can bring it to 16.7 %" in row["reason"]
+    assert row["statement"].endswith("WITH (fileCount = 36)")
+
+
 def test_the_number_of_files_is_that_of_each_partition(tmp_path):
     make = Maker()
     sizes = {"p=1": 8, "p=2": 4, "p=3": 4}

@@ -139,9 +139,11 @@ class Judge:
             if not _needs(now, level.bound_of(len(scope.files))):
                 return self._well(scope, now, level.bound_of, cure, laid_out)
             layout, more = f"a layout by {self._all}", _avoidable(scope, worst)
-            return self._needing(
-                RECLUSTER, scope, cure, lambda n: self._reads(now, level.bound_of(n), layout) + more
-            )
+
+            def reclustered(files: int) -> str:
+                return self._reads(now, level.bound_of(files), layout) + more
+
+            return self._needing(RECLUSTER, scope, cure, now, level.bound_of, reclustered)
         only = useful[0]
         name, now = self._names[only], level.columns[only].reads.look_up
         cure = Cure((name,), "lexical", options, settled, worst)
@@ -153,13 +155,33 @@ class Judge:
             return self._well(scope, now, least, cure, laid_out)
         others = "" if len(self._names) == 1 else " The other columns have one value and cannot help."
         others += _avoidable(scope, worst) if worst else ""
-        return self._needing(
-            USE_SORT, scope, cure, lambda n: self._reads(now, least(n), f"a sort by {name}") + others
-        )
 
-    def _needing(self, verdict: str, scope: Scope, cure: Cure, said: Callable[[int], str]) -> Judgement:
-        """``said`` gives the reason by the number of files that there will be."""
-        return Judgement(verdict, said(len(scope.files)), cure, said)
+        def sorted_by(files: int) -> str:
+            return self._reads(now, least(files), f"a sort by {name}") + others
+
+        return self._needing(USE_SORT, scope, cure, now, least, sorted_by)
+
+    def _needing(
+        self,
+        verdict: str,
+        scope: Scope,
+        cure: Cure,
+        now: float,
+        least: Callable[[int], float],
+        said: Callable[[int], str],
+    ) -> Judgement:
+        """The reason has the figure of as many files as the statement makes.
+
+        It names a number of files if those that a run would make of itself are too few to gain much. ``said``
+        gives the reason by the number of files that there will be.
+        """
+        has = len(scope.files)
+        taken = scope.avoidable if cure.worst else scope.files
+        planned = self._runs.of(taken)
+        made = has if planned is None else has - len(taken) + planned
+        if planned is not None and not _needs(now, least(made)):
+            return Judgement(verdict, said(has), cure._replace(files=len(taken)), said)
+        return Judgement(verdict, said(made), cure, said)
 
     def _reads(self, now: float, least: float, layout: str) -> str:
         return f"{reading(self._names, now)}, and {layout} can bring it to {_percent(least)}."

@@ -109,21 +109,36 @@ final private[audit] class AuditRules(
         if (AuditRules.needs(now, least(scope.files.length))) {
           val others = if (names.length == 1) "" else " The other columns have one value and cannot help."
           val more = others + (if (worst(scope)) avoidable(scope) else "")
-          needing(FindingKind.UseSort, scope, sorted)(n =>
+          needing(FindingKind.UseSort, scope, sorted, now, least)(n =>
             reads(now, least(n), s"a sort by ${names(only)}") + more)
         } else well(scope, now, least, sorted)
       case _ =>
         val now = scope.fileLevel.joint.reads.lookUp
         if (AuditRules.needs(now, scope.boundOfLayout(scope.files.length)))
-          needing(FindingKind.Recluster, scope, cluster(scope, names))(n =>
+          needing(FindingKind.Recluster, scope, cluster(scope, names), now, scope.boundOfLayout)(n =>
             reads(now, scope.boundOfLayout(n), s"a layout by $all") + avoidable(scope))
         else well(scope, now, scope.boundOfLayout, cluster(scope, names))
     }
   }
 
-  /** @param said the reason, by the number of files that there will be */
-  private def needing(kind: FindingKind, scope: Scope, fix: Fix)(said: Int => String): Finding =
-    Finding(kind, said(scope.files.length), Some(fix), said)
+  /**
+   * The reason has the figure of as many files as the statement makes. It names a number of files where those that a
+   * run would make of itself are too few to gain much.
+   *
+   * @param said
+   *   the reason, by the number of files that there will be
+   */
+  private def needing(kind: FindingKind, scope: Scope, fix: Fix.Cluster, now: Double, least: Int => Double)(
+      said: Int => String): Finding = {
+    val has = scope.files.length
+    val taken = if (fix.worst) scope.avoidable else scope.files
+    val made = runs.of(taken).map(has - taken.length + _)
+    made match {
+      case Some(n) if !AuditRules.needs(now, least(n)) =>
+        Finding(kind, said(has), Some(fix.copy(fileCount = Some(taken.length))), said)
+      case _ => Finding(kind, said(made.getOrElse(has)), Some(fix), said)
+    }
+  }
 
   private def reading(now: Double): String = AuditRules.reading(names, now)
 
