@@ -134,6 +134,18 @@ def test_both_readers_find_the_same_numbers(spark, tmp_path, partitions):
         assert len(rows) == (7 if partitions else 1)
 
 
+@pytest.mark.parametrize("parts", [None, "p"])
+def test_both_say_the_same_of_few_files_and_of_those_that_go_together(spark, tmp_path, parts):
+    path = str(tmp_path / "t")
+    rows = spark.range(0, 2400, 1, 3).selectExpr(
+        "pmod(hash(id, 1), 1000) as a", "pmod(hash(id, 2), 1000) as b", "id", "id div 10 as later", "id % 2 p"
+    )
+    rows.write.partitionBy(*([parts] if parts else [])).parquet(path)
+    for asked in ("a, b", "a", "id, later"):
+        found = same_rows(spark, path, asked)
+        assert found[0]["verdict"] == ("OK" if asked == "id, later" else "TOO SMALL")
+
+
 def test_both_find_the_same_in_files_of_spark(spark, tmp_path):
     """INT96, NaN that takes bounds away, decimals as bytes, constants, strings that are too long."""
     path = str(tmp_path / "t")

@@ -10,7 +10,7 @@ pytest.importorskip("pyarrow")
 
 import pyarrow as pa
 from pyarrow import parquet
-from spark_zorder.audit import plain
+from spark_zorder.audit import judge, plain
 from spark_zorder.view import terminal
 
 pytestmark = pytest.mark.same_on_all_lines
@@ -79,3 +79,71 @@ def test_the_one_right_statement(tmp_path, files, statistics, verdict, statement
         assert "The statement takes just these" in " ".join(text.split())
     # a sort's least share and its line in the table are one figure
     assert ("6.3 %" in text) == (verdict == "USE SORT") and "6.2 %" not in text
+
+
+def audited(folder, parts, columns="customer,product"):
+    """The rows about files, given by their folders."""
+    for number, (name, rows) in enumerate(parts):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        parquet.write_table(pa.table(rows), folder / name / f"part-{number:03}.parquet")
+    return plain.audit(plain.listed(f"{folder}/"), columns).rows()
+
+
+def test_two_files_are_not_well_though_no_order_of_them_is_better(tmp_path):
+    make = Maker()
+    row = audited(tmp_path, [("", make.anywhere()) for _ in range(2)])[0]
+    assert row["verdict"] == "TOO SMALL" and row["statement"] is None and row["avoidable_files"] == 0
+    assert ": 2 files are too few. It is small (" in row["reason"]
+    assert "WITH (fileCount = 16) could bring it to about 25.0 %." in row["reason"]
+
+
+def test_few_large_files_get_the_statement_that_makes_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(judge, "_SMALLEST_TARGET", 400)
+    make = Maker()
+    row = audited(tmp_path, [("", make.anywhere()) for _ in range(2)])[0]
+    assert row["verdict"] == "TOO FEW FILES" and "With 16 files it can be about 25.0 %." in row["reason"]
+    assert row["statement"] == f"ZORDER TABLE '{tmp_path}/' BY (customer, product) WITH (fileCount = 16)"
+
+
+def test_the_figure_is_that_of_the_files_that_the_statement_makes(tmp_path, monkeypatch):
+    monkeypatch.setattr(judge, "_SMALLEST_TARGET", 400)
+    make = Maker()
+    row = audited(tmp_path / "few", [("", make.anywhere()) for _ in range(4)])[0]
+    assert row["verdict"] == "RECLUSTER" and "can bring it to 25.0 %" in row["reason"]
+    assert "fileCount" not in row["statement"]
+    row = audited(tmp_path / "many", [("", make.anywhere()) for _ in range(100)])[0]
+    assert "can bring it to 25.0 %" in row["reason"] and "fileCount" not in row["statement"]
+    # in a hundred files of ten by ten cells that are read twice, sixteen files would be no better
+    monkeypatch.setattr(judge.FilesOfRun, "of", lambda self, files: 4)
+    cells = [
+        make.between(x * 2000, x * 2000 + 9000, y * 500, y * 500 + 2200) for x in range(6) for y in range(6)
+    ]
+    row = audited(tmp_path / "cells", [("", rows) for rows in cells])[0]
+    assert row["verdict"] == "RECLUSTER" and "can bring it to 16.7 %" in row["reason"]
+    assert row["statement"].endswith("WITH (fileCount = 36)")
+
+
+def test_the_number_of_files_is_that_of_each_partition(tmp_path):
+    make = Maker()
+    sizes = {"p=1": 8, "p=2": 4, "p=3": 4}
+    rows = audited(tmp_path, [(p, make.anywhere()) for p, n in sizes.items() for _ in range(n)])
+    assert rows[0]["statement"].endswith("WITH (fileCount = 6)")
+    # six files by two columns
+    assert "can bring it to 40.8 %" in rows[0]["reason"]
+    assert rows[0]["reason"].endswith("fileCount is that of each partition.")
+    assert [r["statement"].rsplit("WITH ")[-1] for r in rows[1:2]] == ["(fileCount = 8)"]
+
+
+def test_files_in_order_have_no_avoidable_ones_and_no_bound_above_what_is_read(tmp_path):
+    make = Maker()
+    row = audited(tmp_path, [("", rows) for rows in tiles(make)])[0]
+    assert row["verdict"] == "OK" and (row["avoidable_files"], row["avoidable_bytes"]) == (0, 0)
+    follow = [
+        {"customer": list(range(1000 * n, 1000 * n + 99)), "product": list(range(100 * n, 100 * n + 99))}
+        for n in range(8)
+    ]
+    along = audited(tmp_path / "along", [("", rows) for rows in follow])[0]
+    assert "less than any layout could if the columns did not go together." in along["reason"]
+    for level in [*row["levels"], *along["levels"]]:
+        assert level["look_up_bound"] is None or level["look_up_bound"] <= level["look_up_share"]
+        assert level["range_bound"] is None or level["range_bound"] <= level["range_share"]

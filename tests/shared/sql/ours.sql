@@ -28,6 +28,10 @@ ZORDER ROLLBACK db.t
 
 ZORDER REMOVE parquet.`/data/t`
 
+ZORDER AUDIT db.t BY (a, b)
+
+ZORDER HISTORY '/data/t'
+
 ZORDER LOG START
 
 zorder log start '/logs/queries' keep literals

@@ -7,19 +7,24 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _sql
-from .figures.level import rounded
+from .figures.level import rounded, unless_beaten
 from .files.table import partition_values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from .figures.scope import Scope
-    from .files.table import Column, Table
+    from .files.table import Column, FileBlocks, Table
 
 
 OK, RECLUSTER, USE_SORT, NO_STATISTICS = "OK", "RECLUSTER", "USE SORT", "NO STATISTICS"
+TOO_FEW_FILES, TOO_SMALL = "TOO FEW FILES", "TOO SMALL"
+# another order of the rows helps
+MENDED_BY_ORDER = (NO_STATISTICS, USE_SORT, RECLUSTER)
 # if partitions differ, the first of these is the verdict on the table
-SEVERITY = (NO_STATISTICS, USE_SORT, RECLUSTER, OK)
+SEVERITY = (*MENDED_BY_ORDER, TOO_FEW_FILES, TOO_SMALL, OK)
+# files that are read more have no use for look-ups; four files by two columns are read less
+_MOST_READ = 0.6
 _FILES_FOR_INDEX = 100
 # fewer files cannot be cut by two columns
 _FEWEST_WORST = 4
@@ -30,7 +35,8 @@ class Cure(NamedTuple):
 
     ``curve`` is the curve to name, if any. ``options`` are names and values as SQL. ``full`` says that the
     run must take files that are in their places already. ``worst`` says that an option restricts the run to
-    the avoidable files.
+    the avoidable files. ``files`` is the number of files to make of each partition, if a run would not choose
+    it.
     """
 
     columns: tuple[str, ...] = ()
@@ -38,28 +44,33 @@ class Cure(NamedTuple):
     options: tuple[tuple[str, str], ...] = ()
     full: bool = False
     worst: bool = False
+    files: int | None = None
 
 
 class Judgement(NamedTuple):
-    """A verdict, its reason in one or two sentences, and the statement to run, if one helps."""
+    """A verdict, its reason in one or two sentences, and the statement to run, if one helps.
+
+    ``with_files`` gives the reason if the statement has another number of files. None means the same reason.
+    """
 
     verdict: str
     reason: str
     cure: Cure | None
+    with_files: Callable[[int], str] | None = None
 
 
 class Judge:
     """Judges partitions by the audited columns, whose names are given as SQL.
 
-    ``may_index`` says that an index would save queries from reading the footers. ``total_bytes`` are the
-    bytes of all partitions.
+    ``may_index`` says that an index would save queries from reading the footers. ``runs`` says how many files
+    a run makes.
     """
 
     def __init__(
-        self, columns: Sequence[Column], names: Sequence[str], may_index: bool, total_bytes: int
+        self, columns: Sequence[Column], names: Sequence[str], may_index: bool, runs: FilesOfRun
     ) -> None:
         """Only stores what is given."""
-        self._bytes = total_bytes
+        self._runs = runs
         self._columns = columns
         self._names = tuple(names)
         self._all = ", ".join(names)
@@ -71,12 +82,12 @@ class Judge:
         ``laid_out`` says that a run by the same columns has laid it out. ``unchanged`` says that no file came
         after the last run.
         """
-        if len(scope.files) < 2:
+        if len(scope.files) < 2 and (self._runs.of(scope.files) or 0) < 2:
             return Judgement(OK, f"{_count(len(scope.files), 'file')}: nothing to skip.", None)
         settled = laid_out and unchanged
         worst = not laid_out and _is_worst(scope)
         return self._asked(
-            scope, self._no_statistics(scope, settled) or self._by_reads(scope, settled, worst)
+            scope, self._no_statistics(scope, settled) or self._by_reads(scope, settled, worst, laid_out)
         )
 
     def _asked(self, scope: Scope, found: Judgement) -> Judgement:
@@ -85,12 +96,18 @@ class Judge:
         if cure is None or not cure.columns:
             return found
         taken = scope.avoidable if cure.worst else scope.files
-        size = sum(f.file.length for f in taken)
-        if not _leaves_alone(size, self._bytes, sum(f.whole.rows for f in taken)):
+        if self._runs.of(taken) is not None:
             return found
-        files = ("fileCount", str(len(taken)))
-        more = f" It is small ({_bytes(size)}): a run leaves it alone without fileCount."
-        return Judgement(found.verdict, found.reason + more, cure._replace(options=(*cure.options, files)))
+        note = f" It is small ({_size(taken)}): a run leaves it alone without fileCount."
+        beside = len(scope.files) - len(taken)
+        said = found.with_files or (lambda _: found.reason)
+        return Judgement(
+            found.verdict,
+            found.reason + note,
+            cure._replace(files=len(taken)),
+            # a run makes so many files of those that it takes
+            lambda n: said(beside + n) + note,
+        )
 
     def _no_statistics(self, scope: Scope, settled: bool) -> Judgement | None:
         for i, name in enumerate(self._names):
@@ -110,43 +127,121 @@ class Judge:
             return Judgement(NO_STATISTICS, reason, Cure(self._names, None, options, not options and settled))
         return None
 
-    def _by_reads(self, scope: Scope, settled: bool, worst: bool) -> Judgement:
+    def _by_reads(self, scope: Scope, settled: bool, worst: bool, laid_out: bool) -> Judgement:
         level = scope.of_files
         useful = [i for i, distinct in enumerate(level.distinct) if distinct > 1]
         if not useful:
             return Judgement(OK, f"All files have the same single value of {self._all}.", None)
         options = (("worstFiles", "0.8"),) if worst else ()
         if len(useful) > 1:
-            now, least = level.joint.reads.look_up, level.joint.reads.look_up_bound
-            if not _needs(now, least):
-                return self._well(scope, now, least)
-            reason = self._reads(now, least, f"a layout by {self._all}") + _avoidable(scope, worst)
-            return Judgement(RECLUSTER, reason, Cure(self._names, None, options, settled, worst))
+            now = level.joint.reads.look_up
+            cure = Cure(self._names, None, options, settled, worst)
+            if not _needs(now, level.bound_of(len(scope.files))):
+                return self._well(scope, now, level.bound_of, cure, laid_out)
+            layout, more = f"a layout by {self._all}", _avoidable(scope, worst)
+
+            def reclustered(files: int) -> str:
+                return self._reads(now, level.bound_of(files), layout) + more
+
+            return self._needing(RECLUSTER, scope, cure, now, level.bound_of, reclustered)
         only = useful[0]
-        now, least = level.columns[only].reads.look_up, scope.bound_of_sort(only)
-        if not _needs(now, least):
-            return self._well(scope, now, least)
-        name = self._names[only]
+        name, now = self._names[only], level.columns[only].reads.look_up
+        cure = Cure((name,), "lexical", options, settled, worst)
+
+        def least(files: int) -> float:
+            return scope.bound_of_sort(only, files)
+
+        if not _needs(now, least(len(scope.files))):
+            return self._well(scope, now, least, cure, laid_out)
         others = "" if len(self._names) == 1 else " The other columns have one value and cannot help."
-        reason = self._reads(now, least, f"a sort by {name}") + others
-        reason += _avoidable(scope, worst) if worst else ""
-        return Judgement(USE_SORT, reason, Cure((name,), "lexical", options, settled, worst))
+        others += _avoidable(scope, worst) if worst else ""
+
+        def sorted_by(files: int) -> str:
+            return self._reads(now, least(files), f"a sort by {name}") + others
+
+        return self._needing(USE_SORT, scope, cure, now, least, sorted_by)
+
+    def _needing(
+        self,
+        verdict: str,
+        scope: Scope,
+        cure: Cure,
+        now: float,
+        least: Callable[[int], float],
+        said: Callable[[int], str],
+    ) -> Judgement:
+        """The reason has the figure of as many files as the statement makes.
+
+        It names a number of files if those that a run would make of itself are too few to gain much. ``said``
+        gives the reason by the number of files that there will be.
+        """
+        has = len(scope.files)
+        taken = scope.avoidable if cure.worst else scope.files
+        planned = self._runs.of(taken)
+        made = has if planned is None else has - len(taken) + planned
+        if planned is not None and not _needs(now, least(made)):
+            return Judgement(verdict, said(has), cure._replace(files=len(taken)), said)
+        return Judgement(verdict, said(made), cure, said)
 
     def _reads(self, now: float, least: float, layout: str) -> str:
-        return (
-            f"Looking up one value of {self._all} reads {_percent(now)} of the rows on average, "
-            f"and {layout} can bring it to {_percent(least)}."
-        )
+        return f"{reading(self._names, now)}, and {layout} can bring it to {_percent(least)}."
 
-    def _well(self, scope: Scope, now: float, least: float) -> Judgement:
-        good = (
-            f"Looking up one value of {self._all} reads {_percent(now)} of the rows on average; "
-            f"the least possible is about {_percent(least)}."
-        )
+    def _well(
+        self, scope: Scope, now: float, least: Callable[[int], float], order: Cure, laid_out: bool
+    ) -> Judgement:
+        """Says something about files that are as good as so many files can be.
+
+        ``least`` is the least that look-ups read, by the number of files. ``order`` makes more files of them.
+        """
+        few = self._too_few(scope, now, least, order, laid_out)
+        if few is not None:
+            return few
+        said = good(self._names, now, least(len(scope.files)))
         if not self._may_index or len(scope.files) < _FILES_FOR_INDEX:
-            return Judgement(OK, good, None)
+            return Judgement(OK, said, None)
         index = f" An index spares each query the footers of the {len(scope.files)} files."
-        return Judgement(OK, good + index, Cure())
+        return Judgement(OK, said + index, Cure())
+
+    def _too_few(
+        self, scope: Scope, now: float, least: Callable[[int], float], order: Cure, laid_out: bool
+    ) -> Judgement | None:
+        """Most of the rows are read whatever their order, and more files would change that."""
+        has, planned = len(scope.files), self._runs.of(scope.files)
+        if now <= _MOST_READ:
+            return None
+        few = f"{reading(self._names, now)}: {_count(has, 'file')} {'is' if has == 1 else 'are'} too few."
+        files = self._runs.small(scope.rows) if planned is None else planned
+        if files <= has or not _needs(now, least(files)):
+            return None
+        if planned is not None:
+            cure = order._replace(options=(), full=laid_out, worst=False, files=files)
+            said = f"{few} With {files} files it can be about {_percent(least(files))}."
+            return Judgement(TOO_FEW_FILES, said, cure)
+        each = ", which is per partition," if self._runs.partitions > 1 else ""
+        said = (
+            f"{few} It is small ({_size(scope.files)}), so a run leaves it alone: WITH (fileCount = {files})"
+            f"{each} could bring it to about {_percent(least(files))}."
+        )
+        return Judgement(TOO_SMALL, said, None)
+
+
+def reading(names: Sequence[str], now: float) -> str:
+    """What look-ups read, without a full stop."""
+    return f"Looking up one value of {', '.join(names)} reads {_percent(now)} of the rows on average"
+
+
+def good(names: Sequence[str], now: float, least: float) -> str:
+    """Says what look-ups read of files that need nothing.
+
+    The bound is never shown above what is read.
+    """
+    bound = unless_beaten(least, now)
+    if bound is None:
+        return f"{reading(names, now)}, less than any layout could if the columns did not go together."
+    jointly = "" if len(names) == 1 else " for them together"
+    if _percent(bound) == _percent(now):
+        return f"{reading(names, now)}, about the least possible{jointly}."
+    return f"{reading(names, now)}; the least possible{jointly} is about {_percent(bound)}."
 
 
 def _needs(now: float, least: float) -> bool:
@@ -162,14 +257,19 @@ def _is_worst(scope: Scope) -> bool:
 
 def _avoidable(scope: Scope, worst: bool) -> str:
     files = _count(len(scope.avoidable), "file")
-    size = _bytes(sum(f.file.length for f in scope.avoidable))
-    these = f" The statement takes just these, {size} of {_bytes(scope.bytes)}." if worst else ""
+    these = ""
+    if worst:
+        these = f" The statement takes just these, {_size(scope.avoidable)} of {_bytes(scope.bytes)}."
     return f" {files} of {len(scope.files)} cause four fifths of the unnecessary reads.{these}"
 
 
 def _percent(x: float) -> str:
     """The share in percent with one decimal, rounded as in the JVM."""
     return f"{Decimal(repr(x * 100)).quantize(Decimal('0.1'), ROUND_HALF_UP)} %"
+
+
+def _size(files: Sequence[FileBlocks]) -> str:
+    return _bytes(sum(f.file.length for f in files))
 
 
 def _bytes(n: int) -> str:
@@ -197,7 +297,8 @@ def statement_of(cure: Cure, table: Table, only: Sequence[str]) -> str:
     where = f" WHERE {' OR '.join(said)}" if said and len(said) == len(conditions) else ""
     full = " FULL" if cure.full else ""
     using = f" USING CURVE {cure.curve}" if cure.curve is not None else ""
-    options = ", ".join(f"{name} = {value}" for name, value in cure.options)
+    count = () if cure.files is None else (("fileCount", str(cure.files)),)
+    options = ", ".join(f"{name} = {value}" for name, value in (*cure.options, *count))
     settings = f" WITH ({options})" if options else ""
     return f"ZORDER TABLE {target}{full}{where} BY ({', '.join(cure.columns)}){using}{settings}"
 
@@ -229,12 +330,26 @@ _MOST = 1 << 20
 _TOO_SMALL = 4
 
 
-def _leaves_alone(size: int, total: int, rows: int) -> bool:
-    """Whether a run leaves a partition of `size` bytes alone, if no option sets the number or size of files.
+class FilesOfRun:
+    """How many files a run makes, if no option sets the number or size of files.
 
     ``total`` are the bytes of all partitions.
     """
-    return _files(size, _target(total), rows) < _TOO_SMALL
+
+    def __init__(self, total: int, partitions: int) -> None:
+        """Only stores what is given."""
+        self._total = total
+        self.partitions = partitions
+
+    def of(self, files: Sequence[FileBlocks]) -> int | None:
+        """The number of files that a run makes of these of one partition. None if they are too small."""
+        size, rows = sum(f.file.length for f in files), sum(f.whole.rows for f in files)
+        made = _files(size, _target(self._total), rows)
+        return made if made >= _TOO_SMALL else None
+
+    def small(self, rows: int) -> int:
+        """A number of files to propose for a partition that is too small."""
+        return min(rows, max(_TOO_SMALL, _WANTED_FILES // max(1, self.partitions)))
 
 
 def _target(total: int) -> int:

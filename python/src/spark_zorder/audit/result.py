@@ -30,7 +30,9 @@ class Result(NamedTuple):
         """Whether look-ups, or a query of the log, read far more than necessary."""
         joint = _joint(self.rows[0])
         share = joint.get("look_up_share")
-        table = share is not None and share > max(_ALERT_SHARE, _ALERT_TIMES * joint["look_up_bound"])
+        least = joint.get("look_up_bound")
+        # without a bound, less is read than one
+        table = share is not None and least is not None and share > max(_ALERT_SHARE, _ALERT_TIMES * least)
         return table or any(query["alert"] for query in self.queries)
 
     def priced(self, price_per_tib: float | None) -> Result:
@@ -48,7 +50,7 @@ class Result(NamedTuple):
         if "look_up_price" not in row:
             return ""
         parts = [
-            f"{name} costs {row[key]:.4g} (the least possible: {row[f'{key}_bound']:.4g})"
+            f"{name} costs {row[key]:.4g}{_least(row[f'{key}_bound'])}"
             for name, key in (("a look-up", "look_up_price"), ("a range of 1 %", "range_price"))
             if row[key] is not None
         ]
@@ -56,6 +58,10 @@ class Result(NamedTuple):
         if self.queries:
             parts.append(f"a query of the log costs {asked:.4g} in the mean")
         return f"Reading everything costs {row['price']:.4g}; " + ", ".join(parts) + "."
+
+
+def _least(price: float | None) -> str:
+    return "" if price is None else f" (the least possible: {price:.4g})"
 
 
 def _joint(row: dict[str, Any]) -> dict[str, Any]:

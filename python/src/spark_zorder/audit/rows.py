@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from . import judge
-from .figures.level import Numbers, rounded, together
+from .figures.level import Numbers, reads_together, rounded, together
 from .figures.scale import Scale
 from .figures.scope import FILE, ROW_GROUP, Scope
 from .files import table
@@ -58,7 +58,8 @@ class Audit:
         for file in self.files:
             by_partition.setdefault(partition_of(file.file.rel), []).append(file)
         self._scopes = [Scope(p, files, kinds) for p, files in sorted(by_partition.items())]
-        self._judge = Judge(own, columns.names, not read.listing.indexed, sum(s.bytes for s in self._scopes))
+        runs = judge.FilesOfRun(sum(s.bytes for s in self._scopes), len(self._scopes))
+        self._judge = Judge(own, columns.names, not read.listing.indexed, runs)
 
     def rows(self) -> list[dict[str, Any]]:
         """The row of the table, then those of its partitions, the worst first."""
@@ -81,16 +82,17 @@ class Audit:
 
     def _of_scope(self, scope: Scope, judgement: Judgement) -> dict[str, Any]:
         levels = {name: [level.joint, *level.columns] for name, level in scope.levels.items()}
-        return self._row(scope.partition, judgement, [scope.partition], levels, scope.files, scope.avoidable)
+        avoidable = _avoidable(scope, judgement)
+        return self._row(scope.partition, judgement, [scope.partition], levels, scope.files, avoidable)
 
     def _whole(self, judged: Sequence[tuple[Scope, Judgement]]) -> dict[str, Any]:
-        judgement, only = _of_table(self.table.listing.place.text, judged)
+        judgement, only = _of_table(self.table.listing.place.text, self.columns.names, judged)
         scopes = [s for s, _ in judged]
         levels = {}
         for name in (FILE, ROW_GROUP) if scopes else ():
             each = [[s.levels[name].joint, *s.levels[name].columns] for s in scopes]
             levels[name] = [together(list(parts)) for parts in zip(*each)]
-        avoidable = [file for s in scopes for file in s.avoidable]
+        avoidable = [file for s, j in judged for file in _avoidable(s, j)]
         return self._row(None, judgement, only, levels, self.files, avoidable)
 
     def _row(
@@ -139,8 +141,8 @@ class Audit:
     def _level(self, level: str, name: str | None, numbers: Numbers, files: int) -> dict[str, Any]:
         depths, reads = numbers.depths, numbers.reads
 
-        def share(x: float) -> float | None:
-            return rounded(x) if reads.rows else None
+        def share(x: float | None) -> float | None:
+            return rounded(x) if reads.rows and x is not None else None
 
         return {
             "level": level,
@@ -154,30 +156,72 @@ class Audit:
             "depth_histogram": depths.histogram(),
             "look_up_share": share(reads.look_up),
             "range_share": share(reads.range),
-            "look_up_bound": share(reads.look_up_bound),
-            "range_bound": share(reads.range_bound),
+            "look_up_bound": share(reads.least_look_up()),
+            "range_bound": share(reads.least_range()),
             "efficiency": reads.efficiency(),
             "error": rounded(depths.error),
             "sampled_files": files,
         }
 
 
-def _of_table(name: str, judged: Sequence[tuple[Scope, Judgement]]) -> tuple[Judgement, Sequence[str]]:
+def _avoidable(scope: Scope, judgement: Judgement) -> Sequence[FileBlocks]:
+    """The avoidable files. A partition that is as it should be has none, though its files differ."""
+    return scope.avoidable if judgement.verdict in judge.MENDED_BY_ORDER else ()
+
+
+def _of_table(
+    name: str, columns: Sequence[str], judged: Sequence[tuple[Scope, Judgement]]
+) -> tuple[Judgement, Sequence[str]]:
     """The judgement on the whole table, and the partitions in its statement (none means all)."""
     if not judged:
         return Judgement(judge.OK, f"{name} has no rows.", None), ()
     if len(judged) == 1:
         return judged[0][1], ()
-    worst = min((j.verdict for _, j in judged), key=judge.SEVERITY.index)
-    same = [(s, j) for s, j in judged if j.verdict == worst]
+    kinds = sorted({j.verdict for _, j in judged}, key=judge.SEVERITY.index)
+    worst = next((k for k in kinds if k != judge.TOO_SMALL or _most_rows(judged)), judge.OK)
     if worst == judge.OK:
-        cure = next((j.cure for _, j in judged if j.cure is not None), None)
-        return Judgement(judge.OK, f"All of its {len(judged)} partitions are well.", cure), ()
+        return _well(columns, judged), ()
+    same = [(s, j) for s, j in judged if j.verdict == worst]
     scope, judgement = max(same, key=lambda sj: (sum(sj[0].excess), sj[0].rows))
     several = len(same) >= sum(1 for s, _ in judged if len(s.files) > 1) or len(same) > _MOST_NAMED
+    said, cure = _together(judgement, [j for _, j in same])
     count = f"{len(same):,} partition{'' if len(same) == 1 else 's'}"
-    reason = f"{count} of {len(judged)}: the worst is {scope.partition}. {judgement.reason}"
-    return judgement._replace(reason=reason), () if several else [s.partition for s, _ in same]
+    reason = f"{count} of {len(judged)}: the worst is {scope.partition}. {said}"
+    only = () if several else [s.partition for s, _ in same]
+    return judgement._replace(reason=reason, cure=cure), only
+
+
+def _most_rows(judged: Sequence[tuple[Scope, Judgement]]) -> bool:
+    """Whether partitions that are too small hold more than half of the rows."""
+    small = sum(s.rows for s, j in judged if j.verdict == judge.TOO_SMALL)
+    return 2 * small > sum(s.rows for s, _ in judged)
+
+
+def _together(worst: Judgement, same: Sequence[Judgement]) -> tuple[str, judge.Cure | None]:
+    """The reason and the statement of the worst partition, for all of them.
+
+    fileCount is that of each partition, so they get their mean. They get none if a run would begin with some
+    of them without it.
+    """
+    cure = worst.cure
+    if cure is None or not cure.columns or len(same) < 2:
+        return worst.reason, cure
+    counts = [j.cure.files for j in same if j.cure is not None and j.cure.files is not None]
+    if len(counts) < len(same):
+        return worst.reason, cure._replace(files=None)
+    mean = math.ceil(sum(counts) / len(counts))
+    said = worst.with_files(mean) if worst.with_files is not None else worst.reason
+    return f"{said} fileCount is that of each partition.", cure._replace(files=mean)
+
+
+def _well(columns: Sequence[str], judged: Sequence[tuple[Scope, Judgement]]) -> Judgement:
+    cure = next((j.cure for _, j in judged if j.cure is not None and not j.cure.columns), None)
+    several = [s for s, _ in judged if len(s.files) > 1]
+    if not any(n > 1 for s in several for n in s.of_files.distinct):
+        return Judgement(judge.OK, f"None of its {len(judged)} partitions has anything to skip.", cure)
+    reads = reads_together([s.of_files.joint.reads for s in several])
+    good = judge.good(columns, reads.look_up, reads.look_up_bound)
+    return Judgement(judge.OK, f"Its {len(judged)} partitions are in order. {good}", cure)
 
 
 def _encrypted(files: Sequence[FileBlocks]) -> list[str]:

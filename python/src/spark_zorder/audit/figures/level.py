@@ -10,7 +10,7 @@ from . import depth, shares
 from .scale import Scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ..files.sparktype import SparkType
     from ..files.zones import Block, Zone
@@ -27,7 +27,8 @@ class Level:
 
     ``reach`` has a number for each block: the part of the values for which it is read, as the mean over the
     columns. ``largest_masses`` has for each column the greatest part of the rows in blocks of one value.
-    ``distinct`` has for each column the number of distinct bounds.
+    ``distinct`` has for each column the number of distinct bounds. ``bound_of`` gives the joint bound of
+    look-ups if there were so many blocks.
     """
 
     joint: Numbers
@@ -35,6 +36,7 @@ class Level:
     reach: tuple[float, ...]
     largest_masses: tuple[float, ...]
     distinct: tuple[int, ...]
+    bound_of: Callable[[int], float]
 
 
 def of(blocks: Sequence[Block], kinds: Sequence[SparkType | None]) -> Level:
@@ -45,7 +47,7 @@ def of(blocks: Sequence[Block], kinds: Sequence[SparkType | None]) -> Level:
     sides = [[p.box(zone) for zone in z] for p, z in zip(scales, zones)]
     boxes = list(zip(*sides))
     mass = [shares.masses(rows, z, p) for z, p in zip(zones, scales)]
-    bounds = shares.bounds(boxes, mass, scales)
+    bounds = shares.bounds(boxes, mass, scales, len(boxes))
     measured = [depth.of_column(z, p) for z, p in zip(zones, scales)]
     read = [shares.of_column(rows, z, p) for z, p in zip(zones, scales)]
     columns = tuple(
@@ -63,6 +65,7 @@ def of(blocks: Sequence[Block], kinds: Sequence[SparkType | None]) -> Level:
         tuple(sum(r) / len(columns) for r in zip(*(r.reach for r in read))),
         tuple(max(m.values(), default=0.0) for m in mass),
         tuple(len(p.values) for p in scales),
+        lambda count: sum(shares.bounds(boxes, mass, scales, count)) / len(columns),
     )
 
 
@@ -175,10 +178,30 @@ class Reads:
     look_up_bound: float
     range_bound: float
 
+    def least_look_up(self) -> float | None:
+        """The bound of look-ups. None if less is read."""
+        return unless_beaten(self.look_up_bound, self.look_up)
+
+    def least_range(self) -> float | None:
+        """The bound of ranges. None if less is read."""
+        return unless_beaten(self.range_bound, self.range)
+
     def efficiency(self) -> float | None:
-        """The bound divided by the share, from rounded numbers. None if nothing is read, or without rows."""
-        share = rounded(self.look_up)
-        return None if self.rows == 0 or share == 0.0 else rounded(rounded(self.look_up_bound) / share)
+        """The bound divided by the share, from rounded numbers.
+
+        None if nothing is read, without rows, or if no bound is known.
+        """
+        share, least = rounded(self.look_up), self.least_look_up()
+        return None if self.rows == 0 or share == 0.0 or least is None else rounded(rounded(least) / share)
+
+
+# a share that is lower than the bound by no more than this is taken for the bound: metadata is off by as much
+_NOISE = 0.97
+
+
+def unless_beaten(bound: float, read: float) -> float | None:
+    """The bound, but None if less is read: then the columns depend on each other, and no bound is known."""
+    return None if rounded(read) < _NOISE * rounded(bound) else min(bound, read)
 
 
 @dataclass(frozen=True)
@@ -198,18 +221,23 @@ def together(parts: Sequence[Numbers]) -> Numbers:
             counts[deep] = counts.get(deep, 0) + n
     blocks = sum(counts.values())
     error = math.sqrt(sum((d.blocks * d.error) ** 2 for d in depths)) / blocks if blocks else 0.0
+    return Numbers(
+        Depths(sum(d.constant for d in depths), sum(d.overlaps for d in depths), counts, error),
+        reads_together(reads),
+    )
+
+
+def reads_together(reads: Sequence[Reads]) -> Reads:
+    """Puts what is read of partitions together, by their rows."""
     rows = sum(r.rows for r in reads)
 
     def mean(values: Iterable[float]) -> float:
         return sum(r.rows * v for r, v in zip(reads, values)) / rows if rows else 0.0
 
-    return Numbers(
-        Depths(sum(d.constant for d in depths), sum(d.overlaps for d in depths), counts, error),
-        Reads(
-            rows,
-            mean(r.look_up for r in reads),
-            mean(r.range for r in reads),
-            mean(r.look_up_bound for r in reads),
-            mean(r.range_bound for r in reads),
-        ),
+    return Reads(
+        rows,
+        mean(r.look_up for r in reads),
+        mean(r.range for r in reads),
+        mean(r.look_up_bound for r in reads),
+        mean(r.range_bound for r in reads),
     )

@@ -77,6 +77,6 @@ class Scope:
         unknown = sum(f.whole.rows for f in self.files if f.whole.zones[column] is None)
         return unknown / self.rows if self.rows else 0.0
 
-    def bound_of_sort(self, column: int) -> float:
-        """The least that look-ups read, if the files are sorted by that column alone."""
-        return max(1.0 / max(1, len(self.files)), self.of_files.largest_masses[column])
+    def bound_of_sort(self, column: int, files: int) -> float:
+        """The least that look-ups read of so many files, if they are sorted by that column alone."""
+        return max(1.0 / max(1, files), self.of_files.largest_masses[column])

@@ -123,8 +123,13 @@ def masses(rows: Sequence[int], zones: Sequence[Zone], scale: Scale) -> dict[int
     return {at: n / all_rows for at, n in counts.items()} if all_rows else {}
 
 
-def bounds(boxes: Sequence[Box], mass: Sequence[dict[int, float]], scales: Sequence[Scale]) -> list[float]:
-    """The least share of each column, 0.0 for a column of NULLs. Their mean is the joint bound."""
+def bounds(
+    boxes: Sequence[Box], mass: Sequence[dict[int, float]], scales: Sequence[Scale], count: int
+) -> list[float]:
+    """The least share of each column if there were ``count`` blocks, 0.0 for a column of NULLs.
+
+    Their mean is the joint bound.
+    """
     points = [boxes[m.block] for m in measured(len(boxes))]
     columns = range(len(mass))
     valued = [c for c in columns if any(point[c] is not None for point in points)]
@@ -142,7 +147,7 @@ def bounds(boxes: Sequence[Box], mass: Sequence[dict[int, float]], scales: Seque
         for c, side in known:
             own = max(mass[c].get(scales[c].middle(side), 0.0), scales[c].least_mass)
             least.append(min(1.0, own * per_value[c]))
-        for c, cover in zip(valued, _fill(least, 1.0 / max(1.0, len(boxes)))):
+        for c, cover in zip(valued, _fill(least, 1.0 / max(1.0, count))):
             sums[c] += cover
     return [s / whole if whole else 0.0 for s in sums]
 

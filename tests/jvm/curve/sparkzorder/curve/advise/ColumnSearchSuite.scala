@@ -27,7 +27,7 @@ class ColumnSearchSuite extends AnyFunSuite {
     val rows = sample.take(even)
     val heldOut = new HeldOut(sample.take(odd), unseen, Files, 8.0)
     val found = new ColumnSearch(rows, known, logged = true, heldOut, Files, 8.0)
-    (found, found.sets(4, 8))
+    (found, found.sets(4, 8).sets)
   }
 
   test("two columns asked alike: both with three bits, one eighth of the files; a third that is not asked has none") {
@@ -71,6 +71,30 @@ class ColumnSearchSuite extends AnyFunSuite {
     assert(sets(0).lossByLast == 0.0)
   }
 
+  test("a column that gets hardly a bit is in no set, wherever the search has found it, and is told") {
+    val table = Table("five values", Rows)(wide, Table.below(5), wide)
+    val sample = Placed.ranked(table)
+    val (even, odd) = Array.range(0, sample.rows).partition(_ % 2 == 0)
+    // nearly all the weight is on two columns, and four files cannot be cut by a third
+    val asked = lookUps(table, Seq(0), 1) ++ lookUps(table, Seq(1), 0.02) ++ lookUps(table, Seq(2), 1)
+    val (known, unseen) = QueryHalves.of(RankQueries.of(asked, sample.scales))
+    val heldOut = new HeldOut(sample.take(odd), unseen, 4, 8.0)
+    val search = new ColumnSearch(sample.take(even), known, logged = true, heldOut, 4, 8.0)
+    val found = search.sets(4, 8)
+    assert(found.sets.forall(s => s.bits.length == s.order.length && s.bits.forall(_ >= 0.05)), found)
+    assert(found.sets.exists(_.columns.toSet == Set(0, 2)) && search.unused ++ found.withoutBits == IndexedSeq(1), found)
+  }
+
+  test("bits and loss of a proposed sort are those of the sort") {
+    val table = Table("two", Rows)(wide, wide)
+    val (_, sets) = search(table, lookUps(table, Seq(0), 1) ++ lookUps(table, Seq(1), 0.002))
+    sets.filter(_.isSort).foreach { s =>
+      assert(s.layout == "lexical" && s.order.head == 0 && math.abs(s.bits.head - 6.0) < 0.3, s)
+      assert(math.abs(s.lossByLast) < 0.01, s)
+    }
+    assert(sets.head.isSort)
+  }
+
   test("without a log: as a run without one, so three columns alike get the Z-order and not slices") {
     val table = Table("three", Rows)(wide, wide, wide)
     val sample = Placed.ranked(table)
@@ -78,7 +102,7 @@ class ColumnSearchSuite extends AnyFunSuite {
     val (known, unseen) = QueryHalves.of(DefaultWorkload.of(sample))
     val rows = sample.take(even)
     val heldOut = new HeldOut(sample.take(odd), unseen, 48, 8.0)
-    val sets = new ColumnSearch(rows, known, logged = false, heldOut, 48, 8.0).sets(3, 3)
+    val sets = new ColumnSearch(rows, known, logged = false, heldOut, 48, 8.0).sets(3, 3).sets
     assert(sets.last.columns.toSet == Set(0, 1, 2) && sets.last.layout == "zorder")
   }
 

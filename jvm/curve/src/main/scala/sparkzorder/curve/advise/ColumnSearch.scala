@@ -43,17 +43,32 @@ final class ColumnSearch(
   }
 
   /**
-   * The best set of one column, of two, and so on.
+   * The best set of one column, of two, and so on. A column by which files are hardly cut is left out of a set, and a
+   * set that is there already is not repeated.
    *
    * @param always
    *   this many columns are tried in any case
    * @param most
    *   more columns are tried up to this number, as long as each clearly pays
    */
-  def sets(always: Int, most: Int): IndexedSeq[ColumnSet] = {
+  def sets(always: Int, most: Int): FoundSets = {
     val chosen = grow(IndexedSeq.empty, Double.MaxValue, always, most)
-    chosen.indices.scanLeft(Option.empty[ColumnSet])((before, i) => Some(fitted(chosen.take(i + 1), before)))
-      .flatten
+    val sets = chosen.indices.foldLeft(IndexedSeq.empty[ColumnSet]) { (found, i) =>
+      val next = useful(chosen.take(i + 1), found.lastOption)
+      if (found.exists(_.columns.toSet == next.columns.toSet)) found else found :+ next
+    }
+    FoundSets(sets, chosen.filterNot(c => sets.exists(_.columns.contains(c))))
+  }
+
+  /** The layout by these columns, without those that it hardly cuts if queries read as few files without them. */
+  private def useful(columns: IndexedSeq[Int], before: Option[ColumnSet]): ColumnSet = {
+    val all = fitted(columns, before)
+    val (least, bits) = all.order.zip(all.bits).minBy(_._2)
+    if (columns.length == 1 || bits >= NoBits) all
+    else {
+      val without = useful(columns.filter(_ != least), before)
+      if (without.shares.ofFiles * NoDifference <= all.shares.ofFiles) without else all
+    }
   }
 
   private def grow(chosen: IndexedSeq[Int], cost: Double, always: Int, most: Int): IndexedSeq[Int] = {
@@ -81,15 +96,21 @@ final class ColumnSearch(
     val (order, sorted) = columns.map(first => first +: columns.filter(_ != first)).map { order =>
       order -> heldOut.read(order, Lexical.build(rows.only(order), files), Lexical.inFile)
     }.minBy(_._2.cost)
+    // one column alone is a sort by it
+    val isSort = columns.length == 1 || sorted.cost <= shares.cost
+    val best = if (isSort) sorted else shares
+    val bits =
+      if (isSort) heldOut.bits(order, Lexical.build(rows.only(order), files), Lexical.inFile)
+      else heldOut.bits(columns, chosen.tree, chosen.inFile)
     val last = columns.last
     ColumnSet(
       columns,
-      chosen.name,
-      heldOut.bits(columns, chosen.tree, chosen.inFile),
-      shares,
+      if (isSort) CurveRegistry.Sort.name else chosen.name,
+      if (isSort) order else columns,
+      bits,
+      best,
       sorted,
-      order,
-      before.fold(0.0)(b => shares.ofFilesWithout(last) - b.shares.ofFilesWithout(last)))
+      before.fold(0.0)(b => best.ofFilesWithout(last) - b.shares.ofFilesWithout(last)))
   }
 }
 
@@ -98,9 +119,19 @@ object ColumnSearch {
   /** A column beyond those that are tried in any case must lower the cost to this part. */
   private val Clearly = 0.97
 
+  /** A column by which files are hardly cut, such as a rare flag, must make queries read this much less of them. */
+  private val NoBits = 0.05
+  private val NoDifference = 0.995
+
   private val RowsToSearch = 8000
   private val RowsPerFile = 32
 }
+
+/**
+ * @param withoutBits
+ *   columns that are in no set, since files would not be cut by them: pages at most
+ */
+final case class FoundSets(sets: IndexedSeq[ColumnSet], withoutBits: IndexedSeq[Int])
 
 /**
  * Some columns and what clustering by them would give.
@@ -108,27 +139,27 @@ object ColumnSearch {
  * @param columns
  *   by number, the most useful first; the last one is the one that a smaller set did not have
  * @param layout
- *   the builder that was chosen
+ *   the builder that was chosen; that of the plain sort if it reads no more
+ * @param order
+ *   the columns in the order in which a statement names them
  * @param bits
- *   per column, how often its values are halved on the way to a file
+ *   per column of that order, how often its values are halved on the way to a file
  * @param shares
  *   what held-out queries read
  * @param sorted
  *   the same of the best plain sort by these columns
- * @param sortedBy
- *   the columns in the order of this sort
  * @param lossByLast
  *   how much more of the files the queries without a filter on the last column read than without that column
  */
 final case class ColumnSet(
     columns: IndexedSeq[Int],
     layout: String,
+    order: IndexedSeq[Int],
     bits: IndexedSeq[Double],
     shares: QueryShares,
     sorted: QueryShares,
-    sortedBy: IndexedSeq[Int],
     lossByLast: Double) {
 
   /** Whether a plain sort reads no more. One column alone is a sort by it. */
-  def isSort: Boolean = columns.length == 1 || sorted.cost <= shares.cost
+  def isSort: Boolean = layout == CurveRegistry.Sort.name
 }

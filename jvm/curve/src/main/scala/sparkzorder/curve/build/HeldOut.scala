@@ -60,6 +60,9 @@ final class QueryShares(files: Array[Double], pages: Array[Double], queries: Ran
   /** Mean share of the files. */
   def ofFiles: Double = meanOf(files, _ => true)
 
+  /** Mean share of the pages. */
+  def ofPages: Double = meanOf(pages, _ => true)
+
   /** Mean share of the files over the queries that ask nothing of this column; 0.0 if all do. */
   def ofFilesWithout(column: Int): Double = meanOf(files, !queries.asks(_, column))
 

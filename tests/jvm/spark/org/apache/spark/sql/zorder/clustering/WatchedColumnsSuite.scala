@@ -35,7 +35,7 @@ class WatchedColumnsSuite extends AnyFunSuite with RunFixture {
       assert(t.getAs[String]("verdict") === "GETS WORSE" && files(t, "bound") < 0.45)
       // sixteen files by three columns: two or four slices of each
       assert(t.getAs[Double]("as_one_more_column") < 0.6 && t.getAs[Double]("as_one_more_column") > 0.2)
-      assert(reason(dry).contains("GETS WORSE") && reason(dry).contains("t (files 0.06"))
+      assert(reason(dry).contains("GETS WORSE") && reason(dry).contains("look-ups by t read 6."))
     }
   }
 

@@ -140,6 +140,10 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
           "id % 2 part").write.partitionBy("part").parquet(path.toString)
       }
       index(path)
+      val at = spark.sql(s"ZORDER DESCRIBE INDEX '$path'").where("column = 'at'").head()
+      assert(
+        at.getAs[String]("note") === "unknown in 4 of 4 files: timestamps that are stored as INT96 have no bounds; " +
+          "ZORDER TABLE WITH (timestampType = 'micros') writes some")
       withTable("explained") {
         spark.sql(
           "CREATE TABLE explained (id BIGINT, i BIGINT, at TIMESTAMP, part BIGINT) USING parquet " +
@@ -151,7 +155,8 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
         def why(where: String, filter: String): String =
           reason(explain(s"SELECT * FROM explained WHERE $where"), filter)
         assert(why("at = timestamp_seconds(86400)", "(at = TIMESTAMP '1970-01-02 00:00:00')")
-          === "no statistics: INT96 (at in 4 files)")
+          === "no statistics: INT96, which has none; ZORDER TABLE WITH (timestampType = 'micros') writes some " +
+          "(at in 4 files)")
         assert(why("i = 3", "(i = 3L)") === "type differs: i is BIGINT here, INT in the index")
         assert(why("x = 5", "(x = 5L)") === "column is not in the index: x")
         val udf = explain("SELECT * FROM explained WHERE twice(id) = 4").map(_.getAs[String]("reason"))

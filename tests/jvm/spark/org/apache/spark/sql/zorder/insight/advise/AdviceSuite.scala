@@ -148,6 +148,54 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("without a log a layout stays: columns are ranked, and no statement undoes it") {
+    withData(data.selectExpr("a", "b", "id")) { path =>
+      done(one(s"ZORDER TABLE '$path' BY (a, b)"))
+      val found = advice(path, None)
+      assert(verdict(found.head) === "LEAVE IT", found)
+      assert(found.head.getAs[String]("reason").startsWith("The table is clustered by a, b, and without a query log"))
+      assert(found.tail.map(verdict).toSet === Set("COLUMN") && found.tail.map(columns(_).head).head === "id")
+      assert(found.forall(r => r.isNullAt(r.fieldIndex("statement"))), found)
+      // with a log that asks for another column, there is one
+      assert(advice(path, Some(log("id" -> 1, "a" -> 1))).head.getAs[String]("statement") !== null)
+    }
+  }
+
+  test("without a log nobody is told to cluster by free text; with one that asks for it, it is a column") {
+    val texts = data.selectExpr(
+      "a",
+      "concat('deposits ', hex(xxhash64(id)), ' sleep ', hex(id)) AS comment",
+      "concat('Clerk#', a) AS clerk")
+    withData(texts.repartition(4)) { path =>
+      val found = advice(path, None)
+      assert(!found.flatMap(columns).contains("comment"), found)
+      assert(found.head.getAs[String]("reason").contains("comment is free text"), found)
+      assert(advice(path, Some(log("comment, a" -> 1, "a" -> 1))).flatMap(columns).contains("comment"))
+    }
+  }
+
+  test("an order that a layout gives up is told, also of a column that no query asks for") {
+    withData(data.repartitionByRange(16, col("id")).sortWithinPartitions("id")) { path =>
+      val found = advice(path, Some(log("a" -> 1, "b" -> 1)))
+      assert(
+        found.head.getAs[String]("reason").contains("the files lie in the order of id now, which this gives up"),
+        found)
+    }
+  }
+
+  test("a view that passes is named in no statement: who wants these figures is told how to get them") {
+    withData(data) { path =>
+      spark.table(log("a" -> 1, "b" -> 1)).createOrReplaceTempView("zorder_queries_1")
+      val found = advice(path, Some("zorder_queries_1"))
+      val best = found.head
+      assert(verdict(best) === "CLUSTER" && best.isNullAt(best.fieldIndex("statement")), found)
+      assert(best.getAs[String]("reason").contains("optimize().queries(queries).executeZOrderBy("), best)
+      // a sort is the same whatever is asked
+      val alone = found.filter(r => columns(r).size == 1).head
+      assert(alone.getAs[String]("statement") === s"ZORDER TABLE '$path' BY (${columns(alone).head})")
+    }
+  }
+
   test("few values, asked by most queries: partitions; of a partitioned table they are kept") {
     val regions = data.selectExpr("a", "b", "a % 4 AS region")
     withData(regions) { path =>

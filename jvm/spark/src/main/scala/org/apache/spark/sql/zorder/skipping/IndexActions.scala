@@ -193,9 +193,18 @@ object IndexActions {
             blooms.fold(0L)(_.stored.filters.toLong),
             blooms.fold(0L)(_.stored.bytes),
             if (column.values) ranges.fold(0L)(_.filesOfValues) else 0L,
-            expressions.unused(column).orNull)
+            expressions.unused(column).orElse(withoutBounds(column, index.files.count.toLong, ranges)).orNull)
         }
     }
+  }
+
+  /** Files have no bounds of a timestamp, nearly always because it is INT96, as Spark writes it. */
+  private def withoutBounds(column: IndexedColumn, files: Long, ranges: Option[ColumnRanges]): Option[String] = {
+    val unknown = ranges.fold(files)(_.states.count(_ == ColumnRanges.Unknown).toLong)
+    if (unknown == 0 || column.expression.isDefined || column.dataType != TimestampType) None
+    else Some(
+      s"unknown in $unknown of $files files: timestamps that are stored as INT96 have no bounds; ZORDER TABLE WITH " +
+        "(timestampType = 'micros') writes some")
   }
 
   /** Deletes the index; NOTHING_TO_DO if there is none. */

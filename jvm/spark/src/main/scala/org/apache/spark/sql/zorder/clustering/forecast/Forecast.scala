@@ -146,14 +146,14 @@ final private[clustering] case class Forecast(
   /** What the reason of a run adds if columns get worse. */
   def warning: String = {
     val worse = others.filter(_.getsWorse)
-    rises + (if (worse.isEmpty) "" else s" GETS WORSE: look-ups by ${worse.map(_.text).mkString(", ")}.")
+    rises + (if (worse.isEmpty) "" else s" GETS WORSE: look-ups by ${worse.map(_.text).mkString("; by ")}.")
   }
 
   /** The mean may fall though a single column rises, for example one that the files were sorted by. */
   private def rises: String = {
     val more = columns.filter(_.files.rises)
     if (more.isEmpty) ""
-    else s" READS RISE: look-ups by ${more.map(c => s"${c.name} (files ${c.files.text})").mkString(", ")}."
+    else s" READS RISE: look-ups by ${more.map(c => s"${c.name} ${c.files.sentence}").mkString("; by ")}."
   }
 
   private def change(level: ReadShares => Double): String =

@@ -61,16 +61,21 @@ object FilePlan {
   def tooSmall(partitions: Seq[PinnedPartition], partitioned: Boolean, target: Long): String = {
     val bytes = HumanReadable.bytes(partitions.map(_.bytes).sum)
     val what = if (partitioned) "Every partition" else s"The table ($bytes)"
+    val each = if (partitions.length > 1) ", which is per partition," else ""
     s"$what is smaller than ${FileCount.TooSmall} files of ${HumanReadable.bytes(target)}: there is next to nothing to " +
-      "skip. FULL, WITH (fileCount = 16) or WITH (force = true) does it anyway."
+      s"skip. FULL, WITH (fileCount = ${proposed(partitions.length)})$each or WITH (force = true) does it anyway."
   }
+
+  /** A `fileCount` to propose: about sixteen files in all, but enough of each partition to be cut by two columns. */
+  def proposed(partitions: Int): Int =
+    math.max(FileCount.TooSmall, FileCount.WantedFiles / math.max(1, partitions))
 }
 
 /** How many files a table (or one partition of it) becomes (SPEC 2). */
 object FileCount {
   private val DefaultTarget = 256L << 20
   private val SmallestTarget = 8L << 20
-  private val WantedFiles = 16
+  private[plan] val WantedFiles = 16
 
   /** About as many as the option `fileCount` takes. */
   private val Most = 1L << 20

@@ -17,6 +17,9 @@ object Recommendation {
   case object BloomFilter extends Recommendation("BLOOM FILTER")
   case object Partition extends Recommendation("PARTITION")
   case object KeepPartitioning extends Recommendation("KEEP PARTITIONING")
+
+  /** No proposal: what one column is worth, where nothing says which columns are asked for. */
+  case object Column extends Recommendation("COLUMN")
 }
 
 /**
@@ -27,13 +30,22 @@ object Recommendation {
  * @param expected
  *   of the files that the proposal makes
  * @param sorted
- *   of the files that the best plain sort would make
+ *   of the files that the best plain sort would make; None where no proposal was fitted
  * @param bound
  *   the least that any layout of this many files could read if the columns were independent
  * @param gain
- *   the part of what is read now that need not be read any more, files and pages alike, as `minGain` counts it
+ *   the part of what is read now that need not be read any more, files and pages alike, as `minGain` counts it: the
+ *   proposals are ranked by it
+ * @param pages
+ *   what is read of the pages, now and as expected; None where a file is a page
  */
-final case class AdviceShares(now: Double, expected: Double, sorted: Double, bound: Double, gain: Double) {
+final case class AdviceShares(
+    now: Double,
+    expected: Double,
+    sorted: Option[Double],
+    bound: Double,
+    gain: Double,
+    pages: Option[(Double, Double)] = None) {
 
   /** How often the bound goes into what is expected. */
   def timesBound: Option[Double] = if (bound > 0.0) Some(expected / bound) else None
@@ -49,9 +61,10 @@ final case class AdviceShares(now: Double, expected: Double, sorted: Double, bou
  * @param files
  *   number of files of the table afterwards
  * @param lossByLast
- *   by how much the queries that ask nothing of the last column read a larger share than without it
+ *   by how much the queries that ask nothing of the last column read a larger share than without it; None if the
+ *   statement names another one last
  * @param statement
- *   what to run
+ *   what to run to get these figures; None if no statement does
  */
 final case class Advice(
     recommendation: Recommendation,
@@ -74,7 +87,7 @@ final case class Advice(
     files.map(Int.box).orNull,
     shares.map(s => Double.box(s.now)).orNull,
     shares.map(s => Double.box(s.expected)).orNull,
-    shares.map(s => Double.box(s.sorted)).orNull,
+    shares.flatMap(_.sorted).map(Double.box).orNull,
     shares.map(s => Double.box(s.bound)).orNull,
     shares.flatMap(_.timesBound).map(Double.box).orNull,
     shares.map(s => Double.box(s.gain)).orNull,
@@ -116,8 +129,8 @@ private[advise] object Reasons {
     val loss =
       if (columns.size < 2 || lossByLast < Worthwhile) ""
       else s"; ${columns.last} costs the queries that do not filter by it ${HumanReadable.share(lossByLast)}"
-    s"Clustered by ${columns.mkString(", ")}, a query reads ${read(shares)}, and ${HumanReadable.share(shares.sorted)} after " +
-      s"the best plain sort$loss$basis."
+    val sorted = shares.sorted.fold("")(s => s", and ${HumanReadable.share(s)} of the files after the best plain sort")
+    s"Clustered by ${columns.mkString(", ")}, a query reads ${read(shares)}$sorted$loss$basis."
   }
 
   def sort(columns: Seq[String], shares: AdviceShares, basis: String): String =
@@ -132,6 +145,31 @@ private[advise] object Reasons {
   def inLayout(now: Double, bound: Double, files: Int): String =
     s"A query reads ${HumanReadable.share(now)} of the files as they are, and the bound for ${HumanReadable.count(files.toLong, "file")} " +
       s"is ${HumanReadable.share(bound)}."
+
+  def laidOut(by: Seq[String], target: TableRef): String =
+    s"The table is clustered by ${by.mkString(", ")}, and without a query log nothing says that other columns are asked " +
+      "for more. ZORDER LOG START collects one; advice with it compares layouts. Until then " +
+      s"ZORDER TABLE ${target.sql} takes in the files that came later."
+
+  /** @param sorted after a sort by this column alone */
+  def column(name: String, now: Double, sorted: Double): String =
+    s"Look-ups and short ranges of $name read ${HumanReadable.share(now)} of the files now, and " +
+      s"${HumanReadable.share(sorted)} if the table were sorted by $name alone."
+
+  /** @param inOrder columns in whose order the files lie now */
+  def losesOrder(inOrder: Seq[String]): Option[String] =
+    if (inOrder.isEmpty) None
+    else Some(
+      s"the files lie in the order of ${inOrder.take(Named).mkString(", ")} now, which this gives up: joins by " +
+        (if (inOrder.size == 1) "it" else "them") + " find less together")
+
+  /** How to run what was fitted to queries that no statement can name. */
+  def withTheSameQueries(columns: Seq[String], options: (String, String)*): String = {
+    val set = options.map { case (name, value) => s".option(\"$name\", \"$value\")" }.mkString
+    " Only a run with the same queries gives this: " +
+      s"optimize()$set.queries(queries).executeZOrderBy(${columns.map(c => s"\"$c\"").mkString(", ")}), or save " +
+      "them as a table, and name it to the advice and in the statement."
+  }
 
   val nothingToClusterBy: String =
     "No column that is asked for has statistics and more than one value: there is nothing to cluster by."
@@ -151,12 +189,16 @@ private[advise] object Reasons {
   def basis(
       partition: Option[String],
       hasLog: Boolean,
+      unused: Seq[String],
       withoutBits: Seq[String],
+      freeText: Seq[String],
       passedOver: Seq[String]): String =
     Seq(
       partition.map(p => s"judged by the largest partition, $p"),
       if (hasLog) None else Some("without a query log each column counts the same"),
-      listed(withoutBits, "gains nothing beside them", "gain nothing beside them"),
+      listed(unused, "gains nothing beside them", "gain nothing beside them"),
+      listed(withoutBits, "would not cut files beside them", "would not cut files beside them"),
+      listed(freeText, "is free text", "are free text"),
       listed(passedOver, "has one value or no statistics", "have one value or no statistics")
     ).flatten.map("; " + _).mkString
 
@@ -172,15 +214,18 @@ private[advise] object Reasons {
 
   private def read(s: AdviceShares): String = {
     val times = s.timesBound.fold("")(x => String.format(Locale.ROOT, " (%.2f x the bound)", Double.box(x)))
-    s"${HumanReadable.share(s.expected)}$times of the files instead of ${HumanReadable.share(s.now)}"
+    val pages = s.pages.fold("") { case (now, expected) =>
+      s" and ${HumanReadable.share(expected)} of the pages instead of ${HumanReadable.share(now)}"
+    }
+    s"${HumanReadable.share(s.expected)}$times of the files instead of ${HumanReadable.share(s.now)}$pages"
   }
 }
 
 /** The statements that carry an advice out. */
 private[advise] object Statements {
 
-  /** Views that the Python package makes for one call, and drops. */
-  private val PassingViews = "zorder_queries_"
+  /** Whether a log is a view that the Python package makes for one call, and drops. */
+  def isPassing(log: String): Boolean = log.startsWith("zorder_queries_")
 
   /**
    * @param log
@@ -195,7 +240,7 @@ private[advise] object Statements {
       log: Option[String],
       options: (String, String)*): String = {
     val curve = if (lexical) " USING CURVE lexical" else ""
-    val all = log.filterNot(_.startsWith(PassingViews)).map("queryLog" -> _).toSeq ++ options
+    val all = log.filterNot(isPassing).map("queryLog" -> _).toSeq ++ options
     val pairs = all.map { case (name, value) => s"$name = ${literal(value)}" }
     val settings = if (pairs.isEmpty) "" else pairs.mkString(" WITH (", ", ", ")")
     s"ZORDER TABLE ${target.sql} BY ${columns.mkString("(", ", ", ")")}$curve$settings"

@@ -5,7 +5,7 @@ import scala.util.Try
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
-import org.apache.spark.sql.zorder.clustering.fit.{LongSample, Sample}
+import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LongSample, Sample, SampleColumn}
 import org.apache.spark.sql.zorder.clustering.forecast.Sampling
 import org.apache.spark.sql.zorder.clustering.inspect.Inspection
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, SizedPartition}
@@ -19,6 +19,7 @@ import org.apache.spark.sql.zorder.clustering.request.{
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages, Footers, PageIndex, StatColumn}
+import org.apache.spark.sql.zorder.stats.measure.{ColumnReads, RankedColumn}
 import org.apache.spark.sql.zorder.table.ClusterTable
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.clustering.draw.DrawnQueries
@@ -39,6 +40,8 @@ import sparkzorder.curve.cost.Query
  *   share of the partition's rows
  * @param queries
  *   of the log, over these columns; empty without one
+ * @param freeText
+ *   names of columns that are left out, since nobody looks them up
  */
 final private[advise] case class AdviceInput(
     judged: SizedPartition,
@@ -47,6 +50,7 @@ final private[advise] case class AdviceInput(
     sample: Sample,
     sampledShare: Double,
     queries: Seq[Query],
+    freeText: Seq[String],
     private val footers: Seq[FileFooter],
     private val pages: Seq[FilePages]) {
 
@@ -103,17 +107,40 @@ private[advise] object AdviceInput {
       sample,
       sampled.share,
       log.fold(Seq.empty[Query])(DrawnQueries.of(user, table.schema, _, names, sample).queries),
+      freeText = Nil,
       input.footersOf(one),
       pages)
     val varying = names.indices.filter { c =>
       val counts = ValueCounts.of(sample.columns(c))
       counts.distinct > 1 || counts.distinct == 1 && counts.values < sample.rows
     }
-    all.of(if (log.isDefined) varying else mostDistinct(sample, varying), _ => true)
+    if (log.isDefined) all.of(varying, _ => true)
+    else {
+      val (texts, others) = varying.partition(c => FreeText.is(sample.columns(c)))
+      all.of(mostDistinct(sample, others), _ => true).copy(freeText = texts.map(names(_)))
+    }
   }
 
   private def mostDistinct(sample: Sample, columns: IndexedSeq[Int]): IndexedSeq[Int] =
     columns.sortBy(c => -ValueCounts.of(sample.columns(c)).distinct).take(CandidateColumns.MostAsked).sorted
+}
+
+/**
+ * Comments, descriptions, documents: texts that tell nearly every row from the others, of several words or long. A log
+ * may ask for them, but nobody guesses that it does.
+ */
+private[advise] object FreeText {
+  private val Half = 0.5
+  private val Spaces = 2
+  private val Long = 64
+
+  def is(column: SampleColumn): Boolean = column match {
+    case BytesSample(normalized, isNull) =>
+      val values = normalized.indices.filterNot(isNull(_)).map(normalized(_))
+      val wordy = values.count(v => v.length >= Long || v.count(_ == ' '.toByte) >= Spaces)
+      values.nonEmpty && wordy > Half * values.size && ValueCounts.of(column).distinct > Half * values.size
+    case _ => false
+  }
 }
 
 /**
@@ -160,7 +187,8 @@ private[advise] object CandidateColumns {
   private def column(session: ClassicSession, table: ClusterTable, name: String): Option[ClusterColumn] =
     Try(ColumnResolver.resolve(session, table, table.schema, Seq(name)).head).toOption.filter(_.path.nonEmpty)
 
-  private def ordered(session: ClassicSession, table: ClusterTable): Seq[ClusterColumn] = {
+  /** The first columns that have an order. */
+  def ordered(session: ClassicSession, table: ClusterTable): Seq[ClusterColumn] = {
     val data = table.schema.filterNot(f => table.constantColumns.contains(f.name))
     val names = ColumnResolver.orderedPaths(data).map(ColumnPath.sql)
     names.take(MostScreened).flatMap(column(session, table, _))
@@ -177,18 +205,23 @@ private[advise] object CandidateColumns {
  *   its statistics are those of the kept columns
  * @param passedOver
  *   columns without statistics or with a single value
+ * @param inOrder
+ *   columns in whose order the files of the largest partition lie, candidates or not
  */
 final private[advise] case class ScreenedCandidates(
     input: Inspection,
     columns: Seq[ClusterColumn],
     statColumns: Seq[StatColumn],
-    passedOver: Seq[String])
+    passedOver: Seq[String],
+    inOrder: Seq[String])
 
 private[advise] object ScreenedCandidates {
 
   /**
    * @param session
    *   the pinned one
+   * @param others
+   *   columns whose order a layout would give up
    * @throws org.apache.spark.sql.zorder.errors.ZOrderException
    *   the sentence with which a run would refuse these files
    */
@@ -197,8 +230,10 @@ private[advise] object ScreenedCandidates {
       table: ClusterTable,
       files: Seq[DataFile],
       candidates: Seq[ClusterColumn],
+      others: Seq[ClusterColumn],
       options: RunOptions): ScreenedCandidates = {
-    val stats = RunStatistics.ofClustering(table.schema, candidates).columns
+    val watched = candidates ++ others.filterNot(o => candidates.exists(_.sql == o.sql))
+    val stats = RunStatistics.ofClustering(table.schema, watched).columns
     val footers = Footers.read(session, files, stats)
     val useful = candidates.indices.filter(c => tellsApart(footers.map(_.zone(c))))
     val columns = useful.map(candidates(_))
@@ -211,8 +246,27 @@ private[advise] object ScreenedCandidates {
         RunStatistics.ofClustering(table.schema, columns),
         options)
     if (input.isEmpty) refuse("ZORDER_CANNOT_ADVISE.NO_ROWS", "table" -> table.name)
-    ScreenedCandidates(input, columns, useful.map(stats(_)), candidates.diff(columns).map(_.sql))
+    val largest = footers.groupBy(_.file.partition).values.maxBy(_.map(_.rows).sum)
+    val inOrder = watched.indices.filter(c => isInOrder(largest, c)).map(watched(_).sql)
+    ScreenedCandidates(
+      input,
+      columns,
+      useful.map(stats(_)),
+      candidates.diff(columns).map(_.sql),
+      inOrder)
   }
+
+  /** A look-up of this column opens about one file. */
+  private def isInOrder(footers: Seq[FileFooter], column: Int): Boolean = {
+    val ranked = RankedColumn.of(footers.map(_.zone(column)).toIndexedSeq)
+    val rows = footers.map(_.rows).toArray
+    footers.length >= FewestInOrder && ranked.scale.size > 1 &&
+    new ColumnReads(ranked, rows, ranked, rows).lookUpShare.exists(_ * footers.length <= OneFile)
+  }
+
+  /** Fewer files are in some order by chance. */
+  private val FewestInOrder = 4
+  private val OneFile = 1.5
 
   /** Some file is known to hold other values than another, or more than one itself. */
   private def tellsApart(zones: Seq[Zone]): Boolean = {

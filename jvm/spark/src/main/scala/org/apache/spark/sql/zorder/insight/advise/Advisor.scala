@@ -9,7 +9,7 @@ import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.clustering.plan.FilePlan
 import org.apache.spark.sql.zorder.clustering.request.{PinnedSession, Progress, TableOptions}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
+import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.querylog.QueryLog
 
@@ -46,7 +46,8 @@ final class Advisor private (
     if (files.isEmpty) refuse("ZORDER_CANNOT_ADVISE.NO_FILES", "table" -> table.name)
     val candidates = CandidateColumns.of(user, table, log)
     val considered = progress.step("footers") {
-      ScreenedCandidates(pinned, table, files, candidates.columns, options)
+      val others = CandidateColumns.ordered(user, table)
+      ScreenedCandidates(pinned, table, files, candidates.columns, others, options)
     }(_.input.summary)
     val partitions = considered.input.partitions
     val plan = FilePlan(
@@ -65,7 +66,8 @@ final class Advisor private (
       Advice(Recommendation.LeaveIt, Reasons.nothingToClusterBy, files = Some(files.length)) +: kept
     else {
       val found = AdviceInput(pinned, user, table, considered, plan, log, progress)
-      new Proposals(target, candidates, considered, plan, found, log, options).all(progress) ++ kept
+      val laidOut = ClusteredBy.lastRun(table)
+      new Proposals(target, candidates, considered, plan, found, log, laidOut, options).all(progress) ++ kept
     }
   }
 }

@@ -10,7 +10,6 @@ import org.apache.spark.sql.zorder.querylog.QueryLog
 import sparkzorder.curve.Block
 import sparkzorder.curve.advise.{ColumnSearch, ColumnSet}
 import sparkzorder.curve.build.{
-  CurveRegistry,
   DefaultWorkload,
   HeldOut,
   QueryHalves,
@@ -20,7 +19,12 @@ import sparkzorder.curve.build.{
 import sparkzorder.curve.cost.{Conjunction, Condition, Query, RankBlocks, RankQueries, ReadCost}
 import sparkzorder.curve.layout.Scale
 
-/** All proposals for one table, the best first. */
+/**
+ * All proposals for one table, the best first.
+ *
+ * @param laidOut
+ *   the columns that the table was last clustered by
+ */
 final private[advise] class Proposals(
     target: TableRef,
     candidates: CandidateColumns,
@@ -28,6 +32,7 @@ final private[advise] class Proposals(
     plan: FilePlan,
     found: AdviceInput,
     log: Option[QueryLog],
+    laidOut: Option[Seq[String]],
     options: RunOptions) {
   import Proposals._
 
@@ -50,59 +55,107 @@ final private[advise] class Proposals(
     else {
       val files = LayoutEvaluator.files(found.judged.files, open.sample.rows / 2)
       val pages = math.max(1.0, found.rows.toDouble / files / options.pageRowLimit)
-      val bench = new LayoutEvaluator(open.sample, open.queries, files, pages)
-      val now = bench.now(open.files, open.pageBlocks)
-      val most = if (log.isDefined) CandidateColumns.MostAsked else Tried
-      val sets = progress.step("search")(bench.search.sets(Tried, most)) { s =>
-        s.map(_.shares.ofFiles).map(HumanReadable.share).mkString("by one column and more: files ", ", ", "")
+      laidOut.filter(_ => log.isEmpty) match {
+        case Some(by) =>
+          val bench = new LayoutEvaluator(open.sample, Nil, files, pages)
+          val now = bench.now(open.files, open.pageBlocks).ofFiles
+          val left = leaveIt(Reasons.laidOut(by, target), Some(AdviceShares(now, now, None, bench.bound, 0.0)))
+          left +: progress.step("columns")(columns(files, pages))(_.flatMap(_.columns).mkString(", "))
+        case None =>
+          proposals(new LayoutEvaluator(open.sample, open.queries, files, pages), pages > 1.0, progress)
       }
-      val proposed = clustered(sets, bench, now)
-      val best = proposed.head
-      // the bound of independent columns is not that of these: what a layout was seen to gain comes first
-      val why = best.shares.filter(_.gain < options.minGain).map { shares =>
-        if (now.cost <= InLayout * bench.boundCost) Reasons.inLayout(now.ofFiles, bench.bound, files)
-        else Reasons.noGain(shares, options.minGain)
-      }
-      val left = why.map(leaveIt(_, best.shares)).toSeq
-      left ++ proposed ++ partitions ++ blooms(best.columns, force = why.isDefined)
     }
 
-  private def clustered(
-      sets: IndexedSeq[ColumnSet],
-      bench: LayoutEvaluator,
-      now: QueryShares): IndexedSeq[Advice] = {
-    val sorted = sets.map(_.sorted).minBy(_.cost).ofFiles
-    val ranked = worthwhile(sets).sortBy(cost)
-    ranked.indices.map { i =>
-      val set = ranked(i)
-      val chosen = if (set.isSort) set.sorted else set.shares
-      val shares = AdviceShares(now.ofFiles, chosen.ofFiles, sorted, bench.bound, gain(now, chosen))
-      proposal(set, shares, if (i == 0) basis(bench, set) else "")
+  private def proposals(bench: LayoutEvaluator, hasPages: Boolean, progress: Progress): Seq[Advice] = {
+    val now = bench.now(open.files, open.pageBlocks)
+    val most = if (log.isDefined) CandidateColumns.MostAsked else Tried
+    val searched = progress.step("search")(bench.search.sets(Tried, most)) {
+      _.sets.map(_.shares.ofFiles).map(HumanReadable.share).mkString("by one column and more: files ", ", ", "")
     }
+    import searched.sets
+    val ranked = sets.sortBy(_.shares.cost)
+    val sorted = sets.map(_.sorted).minBy(_.cost).ofFiles
+    val proposed = ranked.indices.map { i =>
+      val its = ranked(i).shares
+      val pages = if (hasPages) Some((now.ofPages, its.ofPages)) else None
+      val shares = AdviceShares(now.ofFiles, its.ofFiles, Some(sorted), bench.bound, gain(now, its), pages)
+      proposal(ranked(i), shares, if (i == 0) basis(bench.search.unused, searched.withoutBits) else "")
+    }
+    val best = proposed.head
+    // the bound of independent columns is not that of these: what a layout was seen to gain comes first
+    val why = best.shares.filter(_.gain < options.minGain).map { shares =>
+      if (now.cost <= InLayout * bench.boundCost) Reasons.inLayout(now.ofFiles, bench.bound, bench.files)
+      else Reasons.noGain(shares, options.minGain)
+    }
+    val left = why.map(leaveIt(_, best.shares)).toSeq
+    left ++ proposed ++ partitions ++ blooms(ranked.head, force = why.isDefined)
+  }
+
+  /** What each column is worth by itself, the one that a sort would help most first. */
+  private def columns(files: Int, pages: Double): Seq[Advice] = {
+    val each = open.columns.indices.map { c =>
+      val alone = open.of(IndexedSeq(c), _ => true)
+      val bench = new LayoutEvaluator(alone.sample, Nil, files, pages)
+      val (now, sorted) = (bench.now(alone.files, alone.pageBlocks), bench.search.sets(1, 1).sets.head.shares)
+      val shares =
+        AdviceShares(now.ofFiles, sorted.ofFiles, Some(sorted.ofFiles), bench.bound, gain(now, sorted))
+      val name = openName(c)
+      Advice(
+        Recommendation.Column,
+        Reasons.column(name, now.ofFiles, sorted.ofFiles),
+        Seq(name),
+        files = Some(plan.outputFiles),
+        shares = Some(shares))
+    }
+    each.sortBy(a => -a.shares.fold(0.0)(_.gain))
   }
 
   private def proposal(set: ColumnSet, shares: AdviceShares, basis: String): Advice = {
-    val order = if (set.isSort) set.sortedBy else set.columns
-    val by = order.map(openName)
+    val by = set.order.map(openName)
+    val order = Reasons.losesOrder(considered.inOrder.filterNot(by.contains)).fold("")("; " + _) + basis
+    val (statement, how) = run(set)
+    val lastIsLast = set.columns.size > 1 && set.order.last == set.columns.last
+    val reason =
+      if (set.isSort) Reasons.sort(by, shares, order) else Reasons.cluster(by, shares, set.lossByLast, order)
     Advice(
       if (set.isSort) Recommendation.Sort else Recommendation.Cluster,
-      if (set.isSort) Reasons.sort(by, shares, basis) else Reasons.cluster(by, shares, set.lossByLast, basis),
+      reason + how,
       by,
-      Some(if (set.isSort) CurveRegistry.Sort.name else set.layout),
-      order.map(c => set.bits(set.columns.indexOf(c))),
+      Some(set.layout),
+      set.bits,
       Some(plan.outputFiles),
       Some(shares),
-      if (set.columns.size == 1) None else Some(set.lossByLast),
-      Some(Statements.zorder(target, by, set.isSort && by.size > 1, log.map(_.name)))
+      if (lastIsLast) Some(set.lossByLast) else None,
+      statement
     )
   }
 
-  private def basis(bench: LayoutEvaluator, set: ColumnSet): String = {
-    val withoutBits = bench.search.unused.filterNot(set.columns.contains).map(openName)
+  /** The statement that makes this layout, or a sentence where no statement does. */
+  private def run(set: ColumnSet, more: (String, String)*): (Option[String], String) = {
+    val by = set.order.map(openName)
+    val name = log.map(_.name)
+    // a sort is the same whatever is asked
+    if (!set.isSort && name.exists(Statements.isPassing)) (None, Reasons.withTheSameQueries(by, more: _*))
+    else (Some(Statements.zorder(target, by, set.isSort && by.size > 1, name, more: _*)), "")
+  }
+
+  /**
+   * @param unused
+   *   numbers of columns that gain nothing
+   * @param withoutBits
+   *   of those by which files would not be cut
+   */
+  private def basis(unused: IndexedSeq[Int], withoutBits: IndexedSeq[Int]): String = {
     // without a log, columns are also left out because there are many
     val constant = if (log.isDefined) considered.columns.map(_.sql).filterNot(names.contains) else Nil
     val partition = Some(found.judged.partition.directory).filter(_.nonEmpty)
-    Reasons.basis(partition, log.isDefined, withoutBits, considered.passedOver ++ constant)
+    Reasons.basis(
+      partition,
+      log.isDefined,
+      unused.map(openName),
+      withoutBits.map(openName),
+      found.freeText,
+      considered.passedOver ++ constant)
   }
 
   private def leaveIt(reason: String, best: Option[AdviceShares]): Advice =
@@ -113,13 +166,14 @@ final private[advise] class Proposals(
       shares = best.map(s => s.copy(expected = s.now, gain = 0.0)))
 
   /** @param force write the filters even though clustering alone would not gain enough */
-  private def blooms(best: Seq[String], force: Boolean): Seq[Advice] = filtered.map { c =>
-    val options = Seq("bloom" -> names(c)) ++ (if (force) Seq("force" -> "true") else Nil)
+  private def blooms(best: ColumnSet, force: Boolean): Seq[Advice] = filtered.map { c =>
+    val more = Seq("bloom" -> names(c)) ++ (if (force) Seq("force" -> "true") else Nil)
+    val (statement, how) = run(best, more: _*)
     Advice(
       Recommendation.BloomFilter,
-      Reasons.bloom(names(c), asked(c)),
+      Reasons.bloom(names(c), asked(c)) + how,
       Seq(names(c)),
-      statement = Some(Statements.zorder(target, best, lexical = false, log.map(_.name), options: _*)))
+      statement = statement)
   }
 
   private def partitions: Seq[Advice] =
@@ -146,20 +200,6 @@ private[advise] object Proposals {
 
   /** If queries read at most this many times the bound, there is nothing to gain. */
   private val InLayout = 1.1
-
-  /** A column that the layout hardly cuts must make queries read this much less. */
-  private val NoBits = 0.05
-  private val NoDifference = 0.995
-
-  private def cost(set: ColumnSet): Double = if (set.isSort) set.sorted.cost else set.shares.cost
-
-  /** The sets up to the first one whose last column does nothing. */
-  private[advise] def worthwhile(sets: IndexedSeq[ColumnSet]): IndexedSeq[ColumnSet] = {
-    val idle = sets.indices.drop(1).find { i =>
-      sets(i).bits.last < NoBits && cost(sets(i)) > cost(sets(i - 1)) * NoDifference
-    }
-    sets.take(idle.getOrElse(sets.length))
-  }
 
   private def gain(now: QueryShares, after: QueryShares): Double =
     if (now.cost <= 0.0) 0.0 else 1.0 - after.cost / now.cost

@@ -96,8 +96,8 @@ private[zorder] object AuditRow {
       map(d),
       share(r.lookUp),
       share(r.range),
-      share(r.lookUpBound),
-      share(r.rangeBound),
+      if (r.rows == 0.0) null else rounded(r.leastLookUp),
+      if (r.rows == 0.0) null else rounded(r.leastRange),
       rounded(r.efficiency),
       Rounded(d.error),
       numbers.sampled)

@@ -1,9 +1,11 @@
 package org.apache.spark.sql.zorder.insight.audit
 
 import org.apache.spark.sql.types.TimestampType
-import org.apache.spark.sql.zorder.stats.measure.{AvoidableReads, Rounded}
+import org.apache.spark.sql.zorder.stats.measure.{AvoidableReads, Reads, Rounded}
 import org.apache.spark.sql.zorder.insight.audit.read.{AuditedColumns, AuditedFile}
+import org.apache.spark.sql.zorder.clustering.plan.{FileCount, FilePlan}
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable.{bytes, count, percent}
+import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.stats.ParquetZones
 
 /**
@@ -16,8 +18,8 @@ import org.apache.spark.sql.zorder.stats.ParquetZones
  *   whether a run has laid a partition out by the same columns, and no run by others followed
  * @param unchanged
  *   whether a partition has no files that came after the last run
- * @param small
- *   whether a run would leave these files of a partition alone, as too small to gain by
+ * @param runs
+ *   how many files a run makes of a partition
  * @param mayIndex
  *   whether an index would spare queries the footers
  */
@@ -26,7 +28,7 @@ final private[audit] class AuditRules(
     asked: Option[LoggedColumnShares],
     laidOut: Scope => Boolean,
     unchanged: Scope => Boolean,
-    small: IndexedSeq[AuditedFile] => Boolean,
+    runs: FilesOfRun,
     mayIndex: Boolean) {
   private val names = columns.names
   private val all = names.mkString(", ")
@@ -34,7 +36,7 @@ final private[audit] class AuditRules(
   private def settled(scope: Scope): Boolean = laidOut(scope) && unchanged(scope)
 
   def of(scope: Scope): Finding =
-    if (scope.files.length < 2)
+    if (scope.files.length < 2 && runs.of(scope.files).forall(_ < 2))
       Finding(FindingKind.Ok, s"${count(scope.files.length.toLong, "file")}: nothing to skip.", None)
     else asked(scope, wrongColumns.orElse(noStatistics(scope)).getOrElse(byReads(scope)))
 
@@ -42,11 +44,14 @@ final private[audit] class AuditRules(
   private def asked(scope: Scope, j: Finding): Finding = j.fix match {
     case Some(c: Fix.Cluster) =>
       val taken = if (c.worst) scope.avoidable else scope.files
-      if (small(taken)) {
-        val size = bytes(taken.map(_.file.length).sum)
+      if (runs.of(taken).isEmpty) {
+        val note = s" It is small (${size(taken)}): a run leaves it alone without fileCount."
+        // a run makes so many files of those that it takes
+        val beside = scope.files.length - taken.length
         j.copy(
-          reason = s"${j.reason} It is small ($size): a run leaves it alone without fileCount.",
-          fix = Some(c.copy(options = c.options :+ ("fileCount" -> taken.length.toString))))
+          reason = j.reason + note,
+          fix = Some(c.copy(fileCount = Some(taken.length))),
+          withFiles = n => j.withFiles(beside + n) + note)
       } else j
     case _ => j
   }
@@ -99,53 +104,111 @@ final private[audit] class AuditRules(
       case IndexedSeq() => Finding(FindingKind.Ok, s"All files have the same single value of $all.", None)
       case IndexedSeq(only) =>
         val now = scope.fileLevel.columns(only).reads.lookUp
-        val least = scope.boundOfSort(only)
-        if (AuditRules.needs(now, least)) {
-          val why = if (names.length == 1) "" else " The other columns have one value and cannot help."
-          Finding(
-            FindingKind.UseSort,
-            reads(now, least, s"a sort by ${names(only)}") + why + (if (worst(scope)) avoidable(scope)
-                                                                    else ""),
-            Some(cluster(scope, Seq(names(only)), Some("lexical"))))
-        } else well(scope, now, least)
+        val sorted = cluster(scope, Seq(names(only)), Some("lexical"))
+        def least(files: Int): Double = scope.boundOfSort(only, files)
+        if (AuditRules.needs(now, least(scope.files.length))) {
+          val others = if (names.length == 1) "" else " The other columns have one value and cannot help."
+          val more = others + (if (worst(scope)) avoidable(scope) else "")
+          needing(FindingKind.UseSort, scope, sorted, now, least)(n =>
+            reads(now, least(n), s"a sort by ${names(only)}") + more)
+        } else well(scope, now, least, sorted)
       case _ =>
-        val found = scope.fileLevel.joint.reads
-        if (AuditRules.needs(found.lookUp, found.lookUpBound)) Finding(
-          FindingKind.Recluster,
-          reads(found.lookUp, found.lookUpBound, s"a layout by $all") + avoidable(scope),
-          Some(cluster(scope, names)))
-        else well(scope, found.lookUp, found.lookUpBound)
+        val now = scope.fileLevel.joint.reads.lookUp
+        if (AuditRules.needs(now, scope.boundOfLayout(scope.files.length)))
+          needing(FindingKind.Recluster, scope, cluster(scope, names), now, scope.boundOfLayout)(n =>
+            reads(now, scope.boundOfLayout(n), s"a layout by $all") + avoidable(scope))
+        else well(scope, now, scope.boundOfLayout, cluster(scope, names))
     }
   }
 
+  /**
+   * The reason has the figure of as many files as the statement makes. It names a number of files where those that a
+   * run would make of itself are too few to gain much.
+   *
+   * @param said
+   *   the reason, by the number of files that there will be
+   */
+  private def needing(kind: FindingKind, scope: Scope, fix: Fix.Cluster, now: Double, least: Int => Double)(
+      said: Int => String): Finding = {
+    val has = scope.files.length
+    val taken = if (fix.worst) scope.avoidable else scope.files
+    val made = runs.of(taken).map(has - taken.length + _)
+    made match {
+      case Some(n) if !AuditRules.needs(now, least(n)) =>
+        Finding(kind, said(has), Some(fix.copy(fileCount = Some(taken.length))), said)
+      case _ => Finding(kind, said(made.getOrElse(has)), Some(fix), said)
+    }
+  }
+
+  private def reading(now: Double): String = AuditRules.reading(names, now)
+
   private def reads(now: Double, least: Double, layout: String): String =
-    s"Looking up one value of $all reads ${percent(now)} of the rows on average, and $layout can bring it to ${percent(least)}."
+    s"${reading(now)}, and $layout can bring it to ${percent(least)}."
+
+  private def size(files: IndexedSeq[AuditedFile]): String = bytes(files.map(_.file.length).sum)
 
   private def avoidable(scope: Scope): String = {
     val some = count(scope.avoidable.length.toLong, "file")
     val these =
       if (!worst(scope)) ""
-      else {
-        val size = bytes(scope.avoidable.map(_.file.length).sum)
-        s" The statement takes just these, $size of ${bytes(scope.bytes)}."
-      }
+      else s" The statement takes just these, ${size(scope.avoidable)} of ${bytes(scope.bytes)}."
     s" $some of ${scope.files.length} cause four fifths of the unnecessary reads.$these"
   }
 
-  private def well(scope: Scope, now: Double, least: Double): Finding = {
-    val good =
-      s"Looking up one value of $all reads ${percent(now)} of the rows on average; the least possible is about ${percent(least)}."
-    if (mayIndex && scope.files.length >= AuditRules.FilesForIndex) Finding(
-      FindingKind.Ok,
-      s"$good An index spares each query the footers of the ${scope.files.length} files.",
-      Some(Fix.Index))
-    else Finding(FindingKind.Ok, good, None)
+  /**
+   * What is said of files that are as good as so many files can be.
+   *
+   * @param least
+   *   the least that look-ups read, by the number of files
+   * @param order
+   *   what makes more files of them
+   */
+  private def well(scope: Scope, now: Double, least: Int => Double, order: Fix.Cluster): Finding =
+    tooFew(scope, now, least, order).getOrElse {
+      val good = AuditRules.good(names, now, least(scope.files.length))
+      if (mayIndex && scope.files.length >= AuditRules.FilesForIndex) Finding(
+        FindingKind.Ok,
+        s"$good An index spares each query the footers of the ${scope.files.length} files.",
+        Some(Fix.Index))
+      else Finding(FindingKind.Ok, good, None)
+    }
+
+  /** Most of the rows are read whatever their order, and more files would change that. */
+  private def tooFew(
+      scope: Scope,
+      now: Double,
+      least: Int => Double,
+      order: Fix.Cluster): Option[Finding] = {
+    val has = scope.files.length
+    val few = s"${reading(now)}: ${count(has.toLong, "file")} ${if (has == 1) "is" else "are"} too few."
+    def pays(files: Int): Boolean = files > has && AuditRules.needs(now, least(files))
+    if (now <= AuditRules.Most) None
+    else runs.of(scope.files) match {
+      case Some(n) if pays(n) =>
+        val fix = order.copy(options = Nil, full = laidOut(scope), worst = false, fileCount = Some(n))
+        Some(Finding(
+          FindingKind.TooFewFiles,
+          s"$few With $n files it can be about ${percent(least(n))}.",
+          Some(fix)))
+      case None if pays(runs.small(scope.rows)) =>
+        val n = runs.small(scope.rows)
+        val each = if (runs.partitions > 1) ", which is per partition," else ""
+        Some(Finding(
+          FindingKind.TooSmall,
+          s"$few It is small (${size(scope.files)}), so a run leaves it alone: WITH (fileCount = $n)$each could " +
+            s"bring it to about ${percent(least(n))}.",
+          None))
+      case _ => None
+    }
   }
 }
 
 private[audit] object AuditRules {
   private[audit] val Half = 0.5
   private val FilesForIndex = 100
+
+  /** Files that are read more have no use for look-ups; four files by two columns are read less. */
+  private val Most = 0.6
 
   /** Fewer files than these cannot be cut by two columns. */
   private val FewestWorst = 4
@@ -154,9 +217,41 @@ private[audit] object AuditRules {
   private val Times = 1.5
   private val Step = 0.05
 
+  private[audit] def reading(names: Seq[String], now: Double): String =
+    s"Looking up one value of ${names.mkString(", ")} reads ${percent(now)} of the rows on average"
+
+  /** Of files that need nothing. What is read is never above less than the bound: then that is none. */
+  private[audit] def good(names: Seq[String], now: Double, least: Double): String = {
+    val jointly = if (names.length == 1) "" else " for them together"
+    reading(names, now) + Reads.unlessBeaten(least, now).fold(
+      ", less than any layout could if the columns did not go together.") { bound =>
+      if (percent(bound) == percent(now)) s", about the least possible$jointly."
+      else s"; the least possible$jointly is about ${percent(bound)}."
+    }
+  }
+
   /** Whether a share is worth bringing down to the least. */
   def needs(now: Double, least: Double): Boolean =
     Rounded(now) > Times * Rounded(least) && Rounded(now) - Rounded(least) >= Step
+}
+
+/**
+ * How many files a run makes, if no option of a statement says it.
+ *
+ * @param bytes
+ *   of all partitions
+ */
+final private[audit] class FilesOfRun(bytes: Long, val partitions: Int, options: RunOptions) {
+
+  /** Of these files of one partition; None if they are too small for a run. */
+  def of(files: IndexedSeq[AuditedFile]): Option[Int] = {
+    val (size, rows) = (files.map(_.file.length).sum, files.map(_.whole.rows).sum)
+    if (FilePlan.leavesAlone(size, bytes, rows, options)) None
+    else Some(FileCount.of(size, FileCount.target(bytes, options.targetFileSize), options, rows))
+  }
+
+  /** To propose for a partition that is too small. */
+  def small(rows: Long): Int = math.min(FilePlan.proposed(partitions).toLong, rows).toInt
 }
 
 /** What is said of the whole table, from what is said of its partitions. */
@@ -166,28 +261,59 @@ private[audit] object TableFinding {
   private val MostNamed = 20
 
   /** @return the finding, and the partitions that its statement is about; none for all */
-  def of(name: String, findings: IndexedSeq[(Scope, Finding)]): (Finding, Seq[String]) = findings match {
+  def of(
+      name: String,
+      columns: Seq[String],
+      findings: IndexedSeq[(Scope, Finding)]): (Finding, Seq[String]) = findings match {
     case IndexedSeq() => (Finding(FindingKind.Ok, s"$name has no rows.", None), Nil)
     case IndexedSeq((_, only)) => (only, Nil)
     case _ =>
-      val worst = findings.map(_._2.kind).minBy(_.severity)
-      val same = findings.filter(_._2.kind == worst)
-      if (worst == FindingKind.Ok) {
-        val index = findings.map(_._2).find(_.fix.isDefined)
-        (
-          Finding(
-            FindingKind.Ok,
-            s"All of its ${findings.length} partitions are well.",
-            index.flatMap(_.fix)),
-          Nil)
-      } else {
+      val kinds = findings.map(_._2.kind).distinct.sortBy(_.severity)
+      val worst = kinds.find(k => k != FindingKind.TooSmall || mostRows(findings)).getOrElse(FindingKind.Ok)
+      if (worst == FindingKind.Ok) (well(columns, findings), Nil)
+      else {
+        val same = findings.filter(_._2.kind == worst)
         val (scope, finding) = same.maxBy { case (s, _) => (s.totalExcess, s.rows) }
         val most = findings.count(_._1.files.length > 1)
         val all = same.length >= most || same.length > MostNamed
+        val (said, fix) = together(finding, same.map(_._2))
         val reason = s"${count(same.length.toLong, "partition")} of ${findings.length}: the worst is " +
-          s"${scope.partition}. ${finding.reason}"
-        (finding.copy(reason = reason), if (all) Nil else same.map(_._1.partition))
+          s"${scope.partition}. $said"
+        (finding.copy(reason = reason, fix = fix), if (all) Nil else same.map(_._1.partition))
       }
+  }
+
+  /** Partitions that are too small hold more than half of the rows. */
+  private def mostRows(findings: IndexedSeq[(Scope, Finding)]): Boolean = {
+    val small = findings.filter(_._2.kind == FindingKind.TooSmall).map(_._1.rows).sum
+    2 * small > findings.map(_._1.rows).sum
+  }
+
+  /**
+   * The reason and the statement of the worst partition, for all of them: fileCount is that of each partition, so
+   * they get their mean; and none if a run would begin with some of them without it.
+   */
+  private def together(worst: Finding, same: IndexedSeq[Finding]): (String, Option[Fix]) = worst.fix match {
+    case Some(c: Fix.Cluster) if same.length > 1 =>
+      val counts = same.flatMap(_.fix).collect { case f: Fix.Cluster => f.fileCount }.flatten
+      if (counts.length < same.length) (worst.reason, Some(c.copy(fileCount = None)))
+      else {
+        val n = math.ceil(counts.sum.toDouble / counts.length).toInt
+        (worst.withFiles(n) + " fileCount is that of each partition.", Some(c.copy(fileCount = Some(n))))
+      }
+    case fix => (worst.reason, fix)
+  }
+
+  private def well(columns: Seq[String], findings: IndexedSeq[(Scope, Finding)]): Finding = {
+    val index = findings.map(_._2).flatMap(_.fix).find(_ == Fix.Index)
+    val several = findings.map(_._1).filter(_.files.length > 1)
+    val reads =
+      several.map(_.fileLevel.joint.reads).reduceOption(_ ++ _).filter(_ => several.exists(s =>
+        columns.indices.exists(s.counts)))
+    val reason = reads.fold(s"None of its ${findings.length} partitions has anything to skip.") { r =>
+      s"Its ${findings.length} partitions are in order. ${AuditRules.good(columns, r.lookUp, r.lookUpBound)}"
+    }
+    Finding(FindingKind.Ok, reason, index)
   }
 }
 
@@ -196,6 +322,10 @@ sealed abstract private[audit] class FindingKind(val text: String) {
 
   /** The rank of the kind: if partitions differ, the table has the kind of the lowest rank. */
   def severity: Int = FindingKind.bySeverity.indexOf(this)
+
+  /** Whether another order of the rows mends it. */
+  def isMendedByOrder: Boolean =
+    this != FindingKind.Ok && this != FindingKind.TooFewFiles && this != FindingKind.TooSmall
 }
 
 private[audit] object FindingKind {
@@ -203,13 +333,29 @@ private[audit] object FindingKind {
   case object NoStatistics extends FindingKind("NO STATISTICS")
   case object UseSort extends FindingKind("USE SORT")
   case object Recluster extends FindingKind("RECLUSTER")
+  case object TooFewFiles extends FindingKind("TOO FEW FILES")
+  case object TooSmall extends FindingKind("TOO SMALL")
   case object Ok extends FindingKind("OK")
 
-  private val bySeverity = IndexedSeq(WrongColumns, NoStatistics, UseSort, Recluster, Ok)
+  private val bySeverity =
+    IndexedSeq(WrongColumns, NoStatistics, UseSort, Recluster, TooFewFiles, TooSmall, Ok)
 }
 
-/** @param fix what to run, if anything helps */
-final private[audit] case class Finding(kind: FindingKind, reason: String, fix: Option[Fix])
+/**
+ * @param fix
+ *   what to run, if anything helps
+ * @param withFiles
+ *   the reason if the statement has another number of files
+ */
+final private[audit] case class Finding(
+    kind: FindingKind,
+    reason: String,
+    fix: Option[Fix],
+    withFiles: Int => String)
+
+private[audit] object Finding {
+  def apply(kind: FindingKind, reason: String, fix: Option[Fix]): Finding = Finding(kind, reason, fix, _ => reason)
+}
 
 /** A statement without its condition. */
 sealed private[audit] trait Fix
@@ -225,12 +371,15 @@ private[audit] object Fix {
    *   whether files are in their places already, and are taken all the same
    * @param worst
    *   whether an option takes the avoidable files alone
+   * @param fileCount
+   *   files to make of each partition, where a run would not choose these
    */
   final case class Cluster(
       columns: Seq[String],
       curve: Option[String] = None,
       options: Seq[(String, String)] = Nil,
       full: Boolean = false,
-      worst: Boolean = false) extends Fix
+      worst: Boolean = false,
+      fileCount: Option[Int] = None) extends Fix
   case object Index extends Fix
 }

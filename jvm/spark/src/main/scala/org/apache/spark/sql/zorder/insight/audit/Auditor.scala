@@ -12,7 +12,6 @@ import org.apache.spark.sql.zorder.insight.audit.read.{AuditedColumns, AuditedFi
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
-import org.apache.spark.sql.zorder.clustering.plan.FilePlan
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.{Progress, TableOptions}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -67,8 +66,7 @@ final class Auditor private (
       log.map(LoggedColumnShares.of(session, table, columns, _)),
       scope => sameColumns && laidOut(scope.partition),
       scope => since(scope.files).exists(_.isEmpty),
-      files =>
-        FilePlan.leavesAlone(files.map(_.file.length).sum, bytes, files.map(_.whole.rows).sum, options),
+      new FilesOfRun(bytes, scopes.length, options),
       table.isInstanceOf[ParquetTable] && !found.indexed)
     val findings = scopes.map(s => s -> rules.of(s))
     val parts =
@@ -89,20 +87,24 @@ final class Auditor private (
     j.fix.map(statements.of(_, Seq(s.partition))),
     s.levels,
     s.files,
-    s.avoidable,
+    avoidable(s, j),
     s.totalExcess,
     since(s.files))
 
+  /** A scope that is as it should be has none, though its files are not all alike. */
+  private def avoidable(s: Scope, j: Finding): IndexedSeq[AuditedFile] =
+    if (j.kind.isMendedByOrder) s.avoidable else IndexedSeq.empty
+
   private def whole(files: IndexedSeq[AuditedFile], findings: IndexedSeq[(Scope, Finding)]): AuditResult = {
     val scopes = findings.map(_._1)
-    val (finding, partitions) = TableFinding.of(table.name, findings)
+    val (finding, partitions) = TableFinding.of(table.name, columns.names, findings)
     AuditResult(
       None,
       finding,
       finding.fix.map(statements.of(_, partitions)),
       AuditResult.levels(scopes),
       files,
-      scopes.flatMap(_.avoidable),
+      findings.flatMap { case (s, j) => avoidable(s, j) },
       scopes.map(_.totalExcess).sum,
       since(files))
   }
@@ -182,7 +184,8 @@ final private class AuditStatements(session: ClassicSession, target: TableRef, t
   /** @param partitions to restrict it to; empty for the whole table */
   def of(fix: Fix, partitions: Seq[String]): String = fix match {
     case Fix.Index => s"ZORDER INDEX ${target.sql}"
-    case Fix.Cluster(columns, curve, options, full, _) =>
+    case Fix.Cluster(columns, curve, named, full, _, fileCount) =>
+      val options = named ++ fileCount.map(n => "fileCount" -> n.toString)
       val conditions = partitions.map(condition)
       val using = curve.fold("")(c => s" USING CURVE $c")
       val settings =

@@ -46,8 +46,14 @@ final private[audit] class Scope(
   }
 
   /** The least that look-ups read, if the files are sorted by that column alone. */
-  def boundOfSort(column: Int): Double =
-    math.max(1.0 / math.max(1, files.length), ofFiles.largestMass(column))
+  def boundOfSort(column: Int): Double = boundOfSort(column, files.length)
+
+  /** The same if there were so many files. */
+  def boundOfSort(column: Int, count: Int): Double =
+    math.max(1.0 / math.max(1, count), ofFiles.largestMass(column))
+
+  /** The least that look-ups read on average over the columns, with so many files. */
+  def boundOfLayout(count: Int): Double = ofFiles.boundOf(count.toLong)
 
   private def rowGroups: Option[LevelBlocks] = {
     val known = files.flatMap(_.rowGroups)

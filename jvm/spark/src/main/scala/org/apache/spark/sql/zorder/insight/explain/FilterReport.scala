@@ -394,7 +394,8 @@ final private[explain] class MissingInIndex(session: ClassicSession) extends Mis
         leaf match {
           case None if column.absentIsNull => "the file has no such column"
           case None => "column has a default"
-          case Some(l) if l.physical == "INT96" => "INT96"
+          case Some(l) if l.physical == "INT96" =>
+            "INT96, which has none; ZORDER TABLE WITH (timestampType = 'micros') writes some"
           case Some(l) =>
             s"${l.typeText}, and a row group without bounds (a NaN, a string of over 4 KB, a writer that gives none)"
         }

@@ -16,6 +16,7 @@ import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.skipping.{IndexActions, IndexUpkeep}
+import org.apache.spark.sql.zorder.insight.brief.{BriefAudit, BriefHistory}
 import org.apache.spark.sql.zorder.insight.explain.{ExplainLog, ExplainQuery}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
@@ -157,6 +158,24 @@ final case class DescribeIndexCommand(table: TableRef)
 final case class DropIndexCommand(table: TableRef)
     extends IndexCommand("ZOrderDropIndex", IndexActions.droppedSchema) {
   override protected def rows(session: ClassicSession): Seq[Row] = Seq(IndexActions.drop(session, table))
+}
+
+/** `ZORDER AUDIT`: short rows of the table, its columns and its partitions. */
+final case class AuditCommand(table: TableRef, columns: Seq[String])
+    extends ZOrderCommand("ZOrderAudit", BriefAudit.schema) {
+  override protected def detail: String =
+    show(table) + (if (columns.isEmpty) "" else columns.mkString(" by (", ", ", ")"))
+
+  override def run(session: SparkSession): Seq[Row] =
+    BriefAudit.rows(Shims.classic(session), table, Some(columns.mkString(", ")).filter(_.nonEmpty))
+}
+
+/** `ZORDER HISTORY`: short rows of the runs. */
+final case class HistoryCommand(table: TableRef)
+    extends ZOrderCommand("ZOrderHistory", BriefHistory.schema) {
+  override protected def detail: String = show(table)
+
+  override def run(session: SparkSession): Seq[Row] = BriefHistory.rows(Shims.classic(session), table)
 }
 
 /** `ZORDER EXPLAIN query`: rows for each scan of a query that is not run. */

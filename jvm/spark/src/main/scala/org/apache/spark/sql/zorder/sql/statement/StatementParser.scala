@@ -44,6 +44,9 @@ final class StatementParser(delegate: ParserInterface) {
     kind match {
       case StatementKind.Vacuum => VacuumStatement.vacuum(text, table, clauses)
       case StatementKind.Rollback => RollbackCommand(table)
+      case StatementKind.Audit =>
+        AuditCommand(table, clauses.headOption.fold(Seq.empty[String])(ClusterStatement.list(text, _)))
+      case StatementKind.History => HistoryCommand(table)
       case StatementKind.Remove => VacuumStatement.remove(text, table, clauses)
       case StatementKind.CreateIndex => IndexStatement.create(text, table, clauses)
       case StatementKind.RefreshIndex => RefreshIndexCommand(table, ifExists)
@@ -348,6 +351,10 @@ private[statement] object StatementKind {
   case object Remove
       extends StatementKind("ZORDER REMOVE", Seq(MoveHome, Stay), " [MOVE HOME | STAY]")
 
+  case object Audit extends StatementKind("ZORDER AUDIT", Seq(By), " [BY (a, b)]")
+
+  case object History extends StatementKind("ZORDER HISTORY", Nil, "")
+
   case object CreateIndex extends StatementKind(
         "ZORDER INDEX",
         Seq(Columns, With),
@@ -376,6 +383,8 @@ private[statement] object StatementKind {
     Vacuum,
     Rollback,
     Remove,
+    Audit,
+    History,
     CreateIndex,
     RefreshIndex,
     DescribeIndex,

@@ -50,12 +50,19 @@ final private[zorder] class LevelMeasure(blocks: LevelBlocks) {
   /** The mean over the columns of the part of the values for which a block is read. */
   def reach(block: Int): Double = joint.map(_._2.reach(block)).sum / joint.length
 
+  private lazy val measured = new MeasuredBlocks(ranked)
+
+  private def bounds(count: Long): IndexedSeq[Double] =
+    MetadataBound.of(measured, ranked, joint.map(_._2), count)
+
+  /** The joint bound of look-ups if there were so many blocks. */
+  def boundOf(count: Long): Double = bounds(count).sum / joint.length
+
   lazy val numbers: LevelNumbers = {
-    val measured = new MeasuredBlocks(ranked)
-    val bounds = MetadataBound.of(measured, ranked, joint.map(_._2), blocks.estimated)
+    val least = bounds(blocks.estimated)
     val own = single.indices.map { c =>
       val (column, reads) = single(c)
-      Numbers(ColumnDepth.of(column), LevelMeasure.reads(reads, bounds(c)))
+      Numbers(ColumnDepth.of(column), LevelMeasure.reads(reads, least(c)))
     }
     val depths = if (own.length == 1 && alike) own.head.depths else measured.depths
     LevelNumbers(
@@ -158,15 +165,30 @@ final private[zorder] case class Reads(
     Reads(all, mean(_.lookUp), mean(_.range), mean(_.lookUpBound), mean(_.rangeBound))
   }
 
-  /** None where nothing is read, or nothing is there. */
+  /** The bound of look-ups; None where less is read. */
+  def leastLookUp: Option[Double] = Reads.unlessBeaten(lookUpBound, lookUp)
+
+  /** The bound of ranges; None where less is read. */
+  def leastRange: Option[Double] = Reads.unlessBeaten(rangeBound, range)
+
+  /** None where nothing is read, nothing is there, or no bound is known. */
   def efficiency: Option[Double] = {
     val share = Rounded(lookUp)
-    if (rows == 0.0 || share == 0.0) None else Some(Rounded(lookUpBound) / share)
+    if (rows == 0.0 || share == 0.0) None else leastLookUp.map(Rounded(_) / share)
   }
 }
 
 private[zorder] object Reads {
   val none: Reads = Reads(0.0, 0.0, 0.0, 0.0, 0.0)
+
+  /**
+   * The bound, unless less than it is read: then the columns depend on each other, and there is none. Less by no
+   * more than what metadata is off by, what is read is the bound itself.
+   */
+  def unlessBeaten(bound: Double, read: Double): Option[Double] =
+    if (Rounded(read) < Noise * Rounded(bound)) None else Some(math.min(bound, read))
+
+  private val Noise = 0.97
 }
 
 /** One level, jointly or of one column. */
