@@ -143,7 +143,23 @@ def _classic(spark: SparkSession) -> list[Fact]:
         scala,
         Fact("jar on the class path", f"{info.artifact()}-{version}", stale),
         Fact("jar built for", f"Spark {info.spark()}, Scala {info.scala()}", str(problem or "")),
+        *([] if stale or problem else [_internals(spark)]),
     ]
+
+
+def _internals(spark: SparkSession) -> Fact:
+    """Whether this Spark has each method and field that the jar refers to. A vendor may have changed some."""
+    check: Any = _session.jvm_class(spark, "build.LinkCheck")
+    found = check.ofThisJar()
+    missing = list(found.missing())
+    value = f"{found.count() - len(missing):,} of {found.count():,} that the jar uses are there"
+    advice = (
+        f"this Spark differs from the release {spark.version}, and what needs {missing[0]} fails: use the "
+        f"vendor's release that has it, and report all {len(missing)} ({', '.join(missing[:20])})"
+        if missing
+        else ""
+    )
+    return Fact("Spark internals", value, advice)
 
 
 def _functions(spark: SparkSession, connect: bool) -> Fact:

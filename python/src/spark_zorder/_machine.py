@@ -80,6 +80,8 @@ def java_trouble(ended: bool = False) -> str | None:
         what = f"{found.command} is Java {found.version}"
     else:
         return None
+    if home and found.version is None and shutil.which("java"):
+        return f"{needed}, and {what}: type unset JAVA_HOME, then the same again: another java is on PATH."
     then = ", let JAVA_HOME point to it" if home or found.version is not None else ""
     return f"{needed}, and {what}: type {_install_java()}{then}, then the same again."
 
