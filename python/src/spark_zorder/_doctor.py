@@ -150,8 +150,12 @@ def _classic(spark: SparkSession) -> list[Fact]:
 def _internals(spark: SparkSession) -> Fact:
     """Whether this Spark has each method and field that the jar refers to. A vendor may have changed some."""
     check: Any = _session.jvm_class(spark, "build.LinkCheck")
-    found = check.ofThisJar()
-    missing = list(found.missing())
+    try:
+        found = check.ofThisJar()
+        missing = list(found.missing())
+    except Exception as error:
+        # such as a class loader that does not say where a class comes from
+        return Fact("Spark internals", f"not looked up ({sentence(error).splitlines()[0]})")
     value = f"{found.count() - len(missing):,} of {found.count():,} that the jar uses are there"
     advice = (
         f"this Spark differs from the release {spark.version}, and what needs {missing[0]} fails: use the "
