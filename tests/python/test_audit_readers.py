@@ -206,7 +206,7 @@ def test_the_shell_with_a_session(spark, table, monkeypatch, capsys):
     monkeypatch.setattr(cli, "_session", lambda arguments: spark)
     queries = [f"SELECT * FROM parquet.`{table}` WHERE a = {n}" for n in range(3)]
     spark_zorder.query_log.of_sql(spark, queries).createOrReplaceTempView("audit_log")
-    words = ["audit", table, "--columns", "a,b", "--queries", "audit_log", "--price-per-tib", "5", "--json"]
+    words = ["audit", table, "--by", "a,b", "--queries", "audit_log", "--price-per-tib", "5", "--json"]
     assert cli.main(words) == 3
     out, err = capsys.readouterr()
     rows = [json.loads(line) for line in out.splitlines()]
@@ -214,5 +214,5 @@ def test_the_shell_with_a_session(spark, table, monkeypatch, capsys):
     assert rows[0]["verdict"] == "RECLUSTER" and rows[0]["look_up_price"] > 0
     assert {e["level"] for e in rows[0]["levels"]} == {"file", "row group", "page"}
     assert all(row["share"] == 1.0 and row["alert"] and row["price"] > 0 for row in rows[1:])
-    assert cli.main(["audit", table, "--columns", "a,b", "--spark"]) == 3
+    assert cli.main(["audit", table, "--by", "a,b", "--spark"]) == 3
     assert capsys.readouterr().out.startswith("RECLUSTER")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 from pyarrow import parquet
 from spark_zorder import __main__ as cli
+from spark_zorder import _doctor, _machine
 from spark_zorder.audit import plain
 
 pytestmark = pytest.mark.same_on_all_lines
@@ -46,9 +48,10 @@ def main(monkeypatch):
 @pytest.mark.parametrize(
     ("more", "what"),
     [
-        (["--columns", "nope"], "no column nope"),
-        (["--where", "a = 1", "--columns", "a"], "leave out --columns"),
-        (["--columns", "a", "--time-zone", "UTC"], "is for the timestamps of --where"),
+        (["--by", "nope"], "no column nope. Its columns are a, b."),
+        (["--by", "A1"], "no column A1. Did you mean a? Its columns are a, b."),
+        (["--where", "a = 1", "--by", "a"], "leave out --by"),
+        (["--by", "a", "--time-zone", "UTC"], "is for the timestamps of --where"),
         (["--price-per-tib", "-1"], "0 or more"),
     ],
 )
@@ -59,9 +62,9 @@ def test_wrong_usage_is_exit_code_2_and_one_sentence(main, folder, capsys, more,
 
 
 def test_a_path_that_is_not_there_is_exit_code_1(main, tmp_path, capsys):
-    assert main(["audit", str(tmp_path / "none"), "--columns", "a"]) == 1
+    assert main(["audit", str(tmp_path / "none"), "--by", "a"]) == 1
     assert "is not there" in capsys.readouterr().err
-    assert main(["audit", str(tmp_path) + "/", "--columns", "a"]) == 1
+    assert main(["audit", str(tmp_path) + "/", "--by", "a"]) == 1
     assert "holds no Parquet files" in capsys.readouterr().err
 
 
@@ -71,7 +74,7 @@ def test_a_path_that_is_not_there_is_exit_code_1(main, tmp_path, capsys):
         (["--spark"], ""),
         (["--where", "a = 1"], "A filter needs Spark"),
         (["--queries", "db.log"], "A query log needs Spark"),
-        (["--columns", "a"], "This is a table of another format (Delta)"),
+        (["--by", "a"], "This is a table of another format (Delta)"),
     ],
 )
 def test_what_asks_for_a_session(main, folder, capsys, monkeypatch, words, said):
@@ -106,17 +109,17 @@ def test_spark_is_not_imported(folder):
 
 def test_an_audit_as_text_has_a_verdict_prices_and_exit_code_3(main, folder, capsys):
     pytest.importorskip("spark_zorder.view")
-    assert main(["audit", folder, "--columns", "a,b", "--price-per-tib", "5"]) == 3
+    assert main(["audit", folder, "--by", "a,b", "--price-per-tib", "5"]) == 3
     out = capsys.readouterr().out
     assert out.startswith("RECLUSTER") and f"ZORDER TABLE '{folder}' BY (a, b) WITH (fileCount = 10)" in out
     assert "Reading everything costs" in out and "a look-up costs" in out
-    assert main(["audit", folder, "--columns", "a"]) == 0
+    assert main(["audit", folder, "--by", "a"]) == 0
     assert capsys.readouterr().out.startswith("OK")
 
 
 def test_an_audit_as_json_is_one_row_a_line(main, folder, capsys):
     pytest.importorskip("spark_zorder.view")
-    assert main(["audit", folder, "--columns", "b", "--json"]) == 3
+    assert main(["audit", folder, "--by", "b", "--json"]) == 3
     row = json.loads(capsys.readouterr().out)
     assert row["verdict"] == "USE SORT" and row["total_file_count"] == 10
     assert [(e["level"], e["name"], e["total_count"]) for e in row["levels"]] == [
@@ -141,18 +144,65 @@ def test_the_columns_of_the_last_run_are_the_default(main, folder, capsys):
     assert (row["cluster_by_keys"], row["curve"], row["files_since_last_run"]) == ("(a)", "lexical", 9)
 
 
+def test_a_relative_path_is_absolute_in_the_statement(main, folder, capsys, monkeypatch):
+    monkeypatch.chdir(Path(folder).parent)
+    assert main(["audit", "./t", "--by", "a,b"]) == 3
+    assert f"ZORDER TABLE '{folder}' BY" in capsys.readouterr().out
+
+
+def test_another_spelling_of_by_that_help_does_not_name(main, folder, capsys):
+    assert main(["audit", folder, "--columns", "a"]) == 0
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(["audit", "--help"])
+    assert "--by A,B" in capsys.readouterr().out
+
+
+def test_a_small_price_has_no_exponent(main, folder, capsys):
+    assert main(["audit", folder, "--by", "a,b", "--price-per-tib", "5"]) == 3
+    prices = capsys.readouterr().out.splitlines()[-1]
+    assert re.search(r"costs 0\.0000\d+", prices) and not re.search(r"\de-", prices)
+
+
+class Unfit:
+    """A finder in whose world pyarrow refuses the numpy beside it, as its `__init__` does."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "pyarrow":
+            raise ImportError("pyarrow requires NumPy 2.0 or newer, found 1.26.4")
+        return
+
+
+def test_a_pyarrow_that_does_not_fit(main, folder, capsys, monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "pyarrow"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [Unfit, *sys.meta_path])
+    said = (
+        "pyarrow does not fit (pyarrow requires NumPy 2.0 or newer, found 1.26.4): "
+        "type pip install 'spark-zorder[audit]'"
+    )
+    assert main(["audit", folder, "--by", "a"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith(f"{said}. Until then a Spark session is started.")
+    monkeypatch.setattr(_machine, "has_pyspark", lambda: False)
+    assert main(["audit", folder, "--by", "a"]) == 2
+    assert capsys.readouterr().err == f"{said}, then the same again.\n"
+    assert {f.name: f for f in _doctor.doctor(show=None).facts}["pyarrow"].advice == said
+
+
 def test_a_report_is_written(main, folder, tmp_path, capsys):
     report = pytest.importorskip("spark_zorder.report")
     if not report.available():
         pytest.skip("the extra report is not installed")
     target = tmp_path / "r.html"
-    assert main(["audit", folder, "--columns", "a,b", "--report", str(target), "--json"]) == 3
+    assert main(["audit", folder, "--by", "a,b", "--report", str(target), "--json"]) == 3
     assert target.read_text().lstrip().lower().startswith("<!doctype html")
     assert f"report: {target}" in capsys.readouterr().err
 
 
 def test_files_by_uri_and_schemes_that_are_none(main, folder, capsys):
-    assert main(["audit", f"file://{folder}", "--columns", "a"]) == 0
+    assert main(["audit", f"file://{folder}", "--by", "a"]) == 0
     assert capsys.readouterr().out.startswith("OK")
-    assert main(["audit", "nosuch://x/y", "--columns", "a"]) == 1
+    assert main(["audit", "nosuch://x/y", "--by", "a"]) == 1
     assert "cannot be opened" in capsys.readouterr().err

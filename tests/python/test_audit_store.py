@@ -73,9 +73,9 @@ def test_two_requests_a_file(store, capsys):
     bucket, at, log = store
     write(bucket / "t")
     uri = f"s3a://tab/t?scheme=http&endpoint_override={at}"
-    assert cli.main(["audit", uri, "--columns", "a", "--json"]) == 0
+    assert cli.main(["audit", uri, "--by", "a", "--json"]) == 0
     out = capsys.readouterr().out
-    assert cli.main(["audit", str(bucket / "t"), "--columns", "a", "--json"]) == 0
+    assert cli.main(["audit", str(bucket / "t"), "--by", "a", "--json"]) == 0
     assert capsys.readouterr().out == out
     made = Counter(re.findall(r" s3_(\w+) ", log.read_text()))
     # one more for the file that has the schema, and a HEAD before each: pyarrow reads bytes only after it has

@@ -26,6 +26,12 @@ def test_optimize_as_json_then_history_and_the_rest(main, table, capsys):
     assert row["status"] == "DONE" and row["columns"][0]["name"] == "a"
     assert main(["history", table, "--json"]) == 0
     assert len(capsys.readouterr().out.strip().splitlines()) == 1
+    assert main(["history", table]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:3] == ["run", "what", "finished"] and "OPTIMIZE" in lines[2]
+    assert max(map(len, lines)) <= 140
+    assert main(["vacuum", table, "--retain-hours", "0", "--dry-run"]) == 0
+    assert "DRY_RUN" in capsys.readouterr().out
     assert main(["vacuum", table, "--retain-hours", "1"]) == 0
     assert main(["rollback", table]) == 0
     assert main(["remove", table]) == 0
@@ -54,6 +60,34 @@ def test_a_failure_is_one_sentence_and_exit_code_1(main, table, capsys):
     assert main(["optimize", table, "--by", "nosuch"]) == 1
     err = capsys.readouterr().err
     assert "nosuch" in err and "Traceback" not in err and "\n\tat " not in err
+
+
+def test_a_name_that_is_not_found_may_be_in_a_hive_metastore(main, spark, capsys):
+    for words in (["optimize", "air.flights", "--by", "a"], ["audit", "nosuch", "--by", "a"]):
+        assert main(words) == 1
+        err = capsys.readouterr().err
+        assert "There is no" in err and err.endswith("Hive metastore or of Glue, add --hive.\n"), err
+    assert main(["optimize", "/nosuch", "--by", "a"]) == 1
+    assert "--hive" not in capsys.readouterr().err
+
+
+def test_hive_is_a_setting_of_the_session(monkeypatch):
+    made = {}
+    monkeypatch.setattr(
+        "spark_zorder._install.configure", lambda builder: made.update(builder._options) or Made()
+    )
+    monkeypatch.setattr("spark_zorder._install.attach", lambda session: session)
+    arguments = cli._parser().parse_args(["history", "t", "--hive", "--conf", "a.b=c"])
+    cli._session(arguments)
+    assert (made["spark.sql.catalogImplementation"], made["a.b"]) == ("hive", "c")
+
+
+class Made:
+    """A builder whose session is not asked anything."""
+
+    @staticmethod
+    def getOrCreate():  # noqa: N802
+        return None
 
 
 def test_a_path_that_is_not_there(main, tmp_path):

@@ -38,6 +38,18 @@ def test_the_jar_of_this_machine_and_of_a_server(monkeypatch):
         _jars.jar(Remote("9.1.0"))
 
 
+def test_the_jar_for_a_spark_that_is_not_here(monkeypatch):
+    monkeypatch.setattr(_jars, "packaged", lambda: HELD)
+    assert Path(_jars.jar_for("3.5.4", "2.12.18")).name == HELD[0].name
+    assert Path(_jars.jar_for("4.1", None)).name == HELD[2].name
+    with pytest.raises(SetupError, match=r"more than one Scala: add --scala 2\.12 or --scala 2\.13\."):
+        _jars.jar_for("3.5", None)
+    with pytest.raises(
+        SetupError, match=r"no spark-zorder jar for Spark 3\.4 with Scala any .*holds jars for"
+    ):
+        _jars.jar_for("3.4", None)
+
+
 def folder(tmp_path, *names):
     for name in names:
         (tmp_path / name).touch()

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from pyspark.sql.functions import call_function, col, lit
@@ -70,6 +71,13 @@ def test_the_table_that_gains_most_is_first_and_a_failure_stops_nobody(main, spa
     listed = tmp_path / "tables"
     listed.write_text(f"{table}\n{tmp_path}/none\n{small}\n")
     # tables so small are left alone unless a number of files is wanted
+    before = sorted(Path(table).iterdir())
+    planned = ["--dry-run", "--vacuum", "--option", "fileCount=4"]
+    assert main(["maintain", "--tables", str(listed), *planned]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["FAILED", "DRY_RUN", "DRY_RUN"]
+    assert "would be deleted" in lines[3] and lines[-1] == "3 tables: 1 FAILED, 2 DRY_RUN, 2 VACUUM"
+    assert sorted(Path(table).iterdir()) == before
     spark.conf.set("spark.zorder.fileCount", "4")
     try:
         code = main(["maintain", "--tables", str(listed), "--max-duration", "1h", "--json"])
@@ -82,6 +90,11 @@ def test_the_table_that_gains_most_is_first_and_a_failure_stops_nobody(main, spa
     assert {row["status"] for row in rows[1:]} <= {"DONE", "NO_GAIN"}
     gains = [row["gain"] for row in rows[1:]]
     assert gains == sorted(gains, reverse=True)
+    assert main(["maintain", "--tables", str(listed), "--option", "fileCount=4", "--vacuum"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    vacuumed = [line for line in lines if line.startswith("VACUUM")]
+    assert len(vacuumed) == 2 and all("kept until the retention is over" in line for line in vacuumed)
+    assert lines[-1].startswith("3 tables: 1 FAILED, ") and lines[-1].endswith("2 VACUUM")
 
 
 @pytest.mark.long

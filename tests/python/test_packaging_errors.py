@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -85,17 +86,126 @@ def test_the_import_needs_no_pyspark(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("command", ["doctor", "demo", "jar"])
-def test_a_command_without_pyspark_says_what_to_type(command, tmp_path):
-    program = (
-        "import sys; sys.modules['pyspark'] = None; from spark_zorder.__main__ import main; "
-        f"sys.exit(main(['{command}']))"
+WITHOUT_PYSPARK = """
+import importlib.util, sys
+sys.modules['pyspark'] = None
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name == 'pyspark' else found(name, package)
+from spark_zorder.__main__ import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def shell(folder, *words, **environment):
+    """The shell in a process of its own, without pyspark unless there is another environment."""
+    start = ["-m", "spark_zorder"] if environment else ["-c", WITHOUT_PYSPARK]
+    known = {**os.environ, **environment}
+    return subprocess.run(
+        [sys.executable, *start, *words],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={name: value for name, value in known.items() if value is not None},
+        timeout=200,
+        check=False,
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
+
+
+@pytest.mark.parametrize("words", [["demo"], ["optimize", "t"], ["maintain", "--tables", "t"]])
+def test_a_command_without_pyspark_says_what_to_type(words, tmp_path):
+    (tmp_path / "t").write_text("a")
+    done = shell(tmp_path, *words)
     wanted = "This needs Spark, and pyspark is not installed: type pip install 'spark-zorder[spark]'"
     assert done.returncode == 1 and done.stderr.startswith(wanted), done.stderr
+
+
+def test_the_doctor_without_pyspark(tmp_path):
+    done = shell(tmp_path, "doctor")
+    assert done.returncode == 1 and done.stderr == "", done.stderr
+    assert "- pyspark: type pip install 'spark-zorder[spark]'" in done.stdout
+    assert "reads and writes our tables as ordinary ones" in done.stdout and "4.3_2.13" in done.stdout
+
+
+def test_the_jar_without_pyspark(tmp_path):
+    done = shell(tmp_path, "jar", "--spark", "3.5", "--scala", "2.12")
+    assert done.returncode == 0 and "spark-zorder-spark3.5_2.12-" in done.stdout, done.stderr
+    done = shell(tmp_path, "jar")
+    assert done.returncode == 1 and "name the Spark, as in jar --spark 3.5 --scala 2.12" in done.stderr
+    assert shell(tmp_path, "jar", "--scala", "2.12").returncode == 2
+
+
+def test_without_java_each_command_says_what_to_type(tmp_path):
+    nowhere = {"JAVA_HOME": str(tmp_path / "jdk"), "JDK_JAVA_OPTIONS": None}
+    done = shell(tmp_path, "doctor", **nowhere)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    todo = done.stdout.partition("To do:\n")[2]
+    wanted = r"^- Java: Spark \S+ needs Java .*17.* where JAVA_HOME points to: type unset JAVA_HOME"
+    assert re.search(wanted, todo), todo
+    assert todo.count("\n") == 1, todo
+    done = shell(tmp_path, "history", "/t", **nowhere)
+    assert done.returncode == 1 and "type unset JAVA_HOME, then" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "spark", "ended", "trouble"),
+    [
+        ('openjdk version "17.0.15" 2025', "4.3.0", False, False),
+        ('java version "1.8.0_402"', "4.3.0", False, True),
+        ('java version "1.8.0_402"', "3.5.9", False, False),
+        ('openjdk version "25" 2025', "3.5.9", False, False),
+        ('openjdk version "25" 2025', "3.5.9", True, True),
+    ],
+)
+def test_a_java_that_does_not_fit(monkeypatch, said, spark, ended, trouble):
+    import pyspark
+    from spark_zorder import _machine
+
+    done = subprocess.CompletedProcess([], 0, "", f"NOTE: Picked up something\n{said}\n")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: done)
+    monkeypatch.setattr(pyspark, "__version__", spark)
+    found = _machine.java_trouble(ended)
+    assert (found is not None) == trouble
+    assert found is None or re.search(r"is Java (8|25): type .*17.*, let JAVA_HOME point to it", found)
+
+
+@pytest.mark.parametrize("start", [[sys.executable], ["spark-submit", "--master", "local[1]"]])
+def test_the_shell_is_started_by_its_path(start, tmp_path):
+    """As spark-submit starts it: a file, and no package."""
+    import pyspark
+    import spark_zorder
+
+    file = Path(spark_zorder.__file__).parent / "__main__.py"
+    if start[0] == "spark-submit":
+        start = [str(Path(pyspark.__file__).parent / "bin" / start[0]), *start[1:]]
+    command = [*start, str(file), "jar", "--spark", "3.5", "--scala", "2.12"]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=200, check=False
+    )
+    assert done.returncode == 0 and "spark-zorder-spark3.5_2.12-" in done.stdout, done.stderr
+
+
+@pytest.mark.long
+def test_maintain_by_spark_submit_as_in_the_guide(tmp_path):
+    import pyspark
+    import spark_zorder
+
+    (tmp_path / "tables").write_text(f"{tmp_path}/none\n")
+    submit = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--master", "local[1]"]
+    submit += ["--driver-memory", "1g", "--conf", "spark.ui.enabled=false"]
+    file = str(Path(spark_zorder.__file__).parent / "__main__.py")
+    done = subprocess.run(
+        [*submit, file, "maintain", "--tables", "tables", "--dry-run"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1 and "1 table: 1 FAILED" in done.stdout, done.stderr[-3000:]
+    assert "There is no Parquet table" in done.stdout or "none" in done.stdout
 
 
 @pytest.mark.parametrize("name", ["", "a..b"])

@@ -64,7 +64,7 @@ def test_the_numbers_of_the_pictures_stand_in_tables(page):
         "reads 24 of 24 files",
         "reads 8 of 64 files",
         "12.3 %",
-        "100 %",
+        "100.0 %",
     ):
         assert text in page
     assert page.index("OK") < page.index("Where the files lie") < page.index("What a look-up reads")

@@ -14,15 +14,15 @@ from spark_zorder.view.parts import Said, Statement, Table, as_html, as_text
 @pytest.mark.parametrize(
     ("share", "text"),
     [
-        (0.0, "0 %"),
-        (1.0, "100 %"),
+        (0.0, "0.0 %"),
+        (1.0, "100.0 %"),
         (0.00001, "< 0.01 %"),
         (0.0001, "0.01 %"),
         (0.00994, "0.99 %"),
         (0.00995, "1.0 %"),
         (0.125, "12.5 %"),
         (0.9994, "99.9 %"),
-        (0.9996, "100.0 %"),
+        (0.9996, "> 99.9 %"),
         (None, "-"),
     ],
 )
@@ -46,6 +46,7 @@ def test_numbers_have_three_digits_and_units():
         "-",
     ]
     assert [units.times(n) for n in (1.048, 13.51, 210.4)] == ["1.05 x", "13.5 x", "210 x"]
+    assert [units.figure(n) for n in (5, 0.000007298, 12340.4, 0)] == ["5", "0.000007298", "12,340", "0"]
     assert units.things(1, "file") == "1 file"
 
 
@@ -112,9 +113,9 @@ def test_advice_is_a_table_and_sentences_with_their_statements():
     leave = {**dict.fromkeys(proposal), "rank": 2, "verdict": "LEAVE IT", "columns": [], "reason": "Small."}
     assert as_text(notebook.parts([proposal, leave])).splitlines() == [
         "Share of the table that a query reads",
-        "rank  proposal      bits        now  expected  sorted   bound  x bound    gain    loss",
-        "----  ------------  --------  -----  --------  ------  ------  -------  ------  ------",
-        "   1  CLUSTER a, b  2.0, 2.0  100 %    25.0 %  45.3 %  24.7 %   1.02 x  81.5 %  18.8 %",
+        "rank  proposal      bits          now  expected  sorted   bound  x bound    gain    loss",
+        "----  ------------  --------  -------  --------  ------  ------  -------  ------  ------",
+        "   1  CLUSTER a, b  2.0, 2.0  100.0 %    25.0 %  45.3 %  24.7 %   1.02 x  81.5 %  18.8 %",
         "",
         "1. CLUSTER a, b: Fewer reads.",
         "",

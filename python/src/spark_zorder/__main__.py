@@ -6,13 +6,27 @@ under the run (CONFLICT).
 
 from __future__ import annotations
 
+import sys
+
+if not __package__:
+    # spark-submit starts a file by its path, so that it knows no package
+    import runpy
+    from pathlib import Path
+
+    here = Path(__file__).resolve().parent
+    # our modules must not be found without their package
+    sys.path = [place for place in sys.path if place != str(here)]
+    # in cluster mode this file is sent alone, and the package comes with --py-files
+    if (here / "_sql.py").is_file() and str(here.parent) not in sys.path:
+        sys.path.append(str(here.parent))
+    runpy.run_module("spark_zorder", run_name="__main__", alter_sys=True)
+
 import argparse
 import json
-import sys
 from typing import TYPE_CHECKING, Any, Callable
 
-from . import _sql, _text
-from ._errors import is_conflict, sentence
+from . import _machine, _sql, _text
+from ._errors import SetupError, UsageError, is_conflict, sentence
 from ._version import __version__
 from .audit import shell
 from .view import notebook
@@ -39,9 +53,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("Interrupted: the table is as it was, or as last committed.", file=sys.stderr)
         return FAILED
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return USAGE
     except Exception as error:
-        print(sentence(error), file=sys.stderr)
+        print(_said(error), file=sys.stderr)
         return CONFLICT if is_conflict(error) else FAILED
+
+
+def _said(error: Exception) -> str:
+    """The sentence of an error, and of a name that is not found also where else it may be."""
+    said = sentence(error)
+    unknown = any(f"ZORDER_TABLE_NOT_FOUND.{what}]" in said for what in ("DATABASE", "TABLE"))
+    return f"{said} {_HIVE}" if unknown and _in_memory() else said
+
+
+_HIVE = "If it is a table of a Hive metastore or of Glue, add --hive."
+
+
+def _in_memory() -> bool:
+    """Whether the session knows no catalog but its own, which is empty when it starts."""
+    from pyspark.sql import SparkSession
+
+    spark = SparkSession.getActiveSession()
+    return spark is None or spark.conf.get("spark.sql.catalogImplementation", "hive") == "in-memory"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -50,17 +85,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     optimize = _add(commands, "optimize", _optimize, "cluster a table, or forecast it with --dry-run")
-    optimize.add_argument("--by", metavar="A,B", help="clustering columns; default: those of the table")
+    _columns(optimize, "clustering columns; default: those of the table")
     optimize.add_argument("--where", metavar="PREDICATE", help="only files inside this SQL predicate")
     optimize.add_argument("--curve", help=f"one of {', '.join(_sql.CURVES)}")
-    optimize.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        type=_pair,
-        metavar="NAME=VALUE",
-        help="as in WITH (...)",
-    )
+    _options(optimize)
     optimize.add_argument("--into", metavar="PATH", help="write a clustered copy there instead")
     optimize.add_argument("--full", action="store_true", help="also files that are in their place")
     optimize.add_argument("--dry-run", action="store_true", help="forecast only, write nothing")
@@ -68,16 +96,22 @@ def _parser() -> argparse.ArgumentParser:
     advise = _add(commands, "advise", _advise, "by which columns to cluster a table, and whether to")
     advise.add_argument("--queries", metavar="LOG", help="a query log: a table, or a path with a slash")
 
-    shell.arguments(_add(commands, "audit", _audit, "is it clustered, what do look-ups and queries read"))
+    audit = _add(commands, "audit", _audit, "is it clustered, what do look-ups and queries read")
+    _columns(audit, "audit these columns; default: those that the table is clustered by")
+    shell.arguments(audit)
 
-    maintain = _add(commands, "maintain", _maintain, "cluster many tables, worst first", table=False)
+    text = "cluster many tables by their own columns, those that gain most first"
+    maintain = _add(commands, "maintain", _maintain, text, table=False)
     maintain.add_argument("--tables", required=True, metavar="FILE", help="a name or path on each line")
     maintain.add_argument("--max-duration", metavar="3h", help="begin no table after this time")
+    _options(maintain)
+    maintain.add_argument("--vacuum", action="store_true", help="then delete old files of each table")
+    maintain.add_argument("--dry-run", action="store_true", help="forecast only, write and delete nothing")
     maintain.add_argument("--json", action="store_true", help="rows as JSON, one a line")
 
     _add(commands, "history", _rows(lambda table, _: table.history()), "the runs of a table")
     index = _add(commands, "index", _rows(_index), "make or refresh the statistics index of a table")
-    index.add_argument("--columns", metavar="a,b", help="index these columns; default: all that have bounds")
+    _columns(index, "index these columns; default: all that have bounds")
     index.add_argument(
         "--bloom", metavar="a,b", help="add Bloom filters for these columns, which find single values"
     )
@@ -95,6 +129,7 @@ def _parser() -> argparse.ArgumentParser:
         choices=_sql.LATE_FILES,
         help="what to do with files that a job wrote to a directory after its files had moved",
     )
+    vacuum.add_argument("--dry-run", action="store_true", help="say what it would delete, delete nothing")
     _add(commands, "rollback", _rows(lambda table, _: table.rollback()), "the state before the newest run")
     remove = _add(commands, "remove", _rows(_remove), "delete our state beside a table")
     remove.add_argument(
@@ -103,6 +138,8 @@ def _parser() -> argparse.ArgumentParser:
     _add(commands, "doctor", _doctor, "what is installed, what is missing", table=False)
     path = commands.add_parser("jar", help="the path of our jar for this Spark, for --jars")
     path.set_defaults(command=_jar)
+    path.add_argument("--spark", metavar="3.5", help="for this Spark, which need not be installed")
+    path.add_argument("--scala", metavar="2.12", help="for this Scala; goes with --spark")
     _add(commands, "demo", _demo, "a small demonstration on generated data, about a minute", table=False)
     return parser
 
@@ -114,10 +151,22 @@ def _add(commands: Any, name: str, run: _Command, text: str, table: bool = True)
     session.add_argument("--master", metavar="URL", help="as in spark-submit; default: local[*]")
     session.add_argument("--jars", metavar="A,B", help="more jars, such as those of a table format")
     session.add_argument("--conf", action="append", default=[], type=_pair, metavar="NAME=VALUE")
+    session.add_argument("--hive", action="store_true", help="use the catalog of a Hive metastore or of Glue")
     if table:
         made.add_argument("table", metavar="PATH|TABLE", help="a directory (with a slash), or a catalog name")
         made.add_argument("--json", action="store_true", help="rows as JSON, one a line")
     return made
+
+
+def _columns(parser: argparse.ArgumentParser, text: str) -> None:
+    """Adds ``--by``, and ``--columns`` as another spelling that the help does not name."""
+    parser.add_argument("--by", metavar="A,B", help=text)
+    parser.add_argument("--columns", dest="by", metavar="A,B", help=argparse.SUPPRESS)
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    more: Any = {"action": "append", "default": [], "type": _pair, "metavar": "NAME=VALUE"}
+    parser.add_argument("--option", help="as in WITH (...)", **more)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -142,7 +191,7 @@ def _optimize(arguments: argparse.Namespace) -> int:
 
 def _advise(arguments: argparse.Namespace) -> int:
     rows = _table(arguments).advise(arguments.queries).collect()
-    print("\n".join(_text.as_json(row) for row in rows) if arguments.json else notebook.text(rows))
+    print("\n".join(map(_text.as_json, rows)) if arguments.json else notebook.text(rows))
     return DONE
 
 
@@ -154,7 +203,7 @@ def _maintain(arguments: argparse.Namespace) -> int:
     from . import _maintain as many
 
     try:
-        names = many.tables_in(arguments.tables)
+        tables = many.tables_in(arguments.tables)
         limit = many.seconds(arguments.max_duration) if arguments.max_duration else None
     except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
@@ -164,18 +213,18 @@ def _maintain(arguments: argparse.Namespace) -> int:
         line = json.dumps(row) if arguments.json else f"{row['status']:<13} {row['table']}: {row['reason']}"
         print(line, flush=True)
 
-    statuses = {outcome.status for outcome in many.maintain(_session(arguments), names, limit, report)}
+    wish = many.Wish(dict(arguments.option), arguments.vacuum, arguments.dry_run)
+    outcomes = many.maintain(_session(arguments), tables, wish, limit, report, _said)
+    if not arguments.json:
+        print(many.summary(outcomes))
+    statuses = {outcome.status for outcome in outcomes}
     return FAILED if "FAILED" in statuses else CONFLICT if "CONFLICT" in statuses else DONE
 
 
 def _rows(call: _Call) -> _Command:
     def run(arguments: argparse.Namespace) -> int:
         rows: list[Row] = call(_table(arguments), arguments).collect()
-        if arguments.json:
-            for row in rows:
-                print(_text.as_json(row))
-        else:
-            print(_text.grid([_text.flat(row.asDict(recursive=True)) for row in rows]))
+        print("\n".join(map(_text.as_json, rows)) if arguments.json else notebook.text(rows))
         return DONE
 
     return run
@@ -189,7 +238,7 @@ def _index(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
     if arguments.drop:
         return table.dropIndex()
     return table.index(
-        *_names(arguments.columns),
+        *_names(arguments.by),
         bloom=_names(arguments.bloom),
         bloomBudget=arguments.bloom_budget,
         values=_names(arguments.values),
@@ -201,7 +250,7 @@ def _names(text: str | None) -> list[str]:
 
 
 def _vacuum(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
-    return table.vacuum(arguments.retain_hours, arguments.late_files)
+    return table.vacuum(arguments.retain_hours, arguments.late_files, arguments.dry_run)
 
 
 def _remove(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
@@ -209,15 +258,27 @@ def _remove(table: ZOrderTable, arguments: argparse.Namespace) -> DataFrame:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
-    from ._doctor import doctor
+    from . import _doctor
 
-    return DONE if doctor(_session(arguments)).ok else FAILED
+    try:
+        spark = _session(arguments)
+    except Exception as error:
+        _doctor.without_session(error)
+        return FAILED
+    return DONE if _doctor.doctor(spark).ok else FAILED
 
 
-def _jar(_: argparse.Namespace) -> int:
-    from ._jars import jar
+def _jar(arguments: argparse.Namespace) -> int:
+    from . import _jars
 
-    print(jar())
+    if arguments.spark is not None:
+        print(_jars.jar_for(arguments.spark, arguments.scala))
+    elif arguments.scala is not None:
+        raise UsageError("--scala goes with --spark, as in --spark 3.5 --scala 2.12.")
+    elif not _machine.has_pyspark():
+        raise SetupError("pyspark is not installed, so name the Spark, as in jar --spark 3.5 --scala 2.12.")
+    else:
+        print(_jars.jar())
     return DONE
 
 
@@ -244,9 +305,14 @@ def _session(arguments: argparse.Namespace) -> SparkSession:
         builder = builder.master(arguments.master)
     if arguments.jars:
         builder = builder.config("spark.jars", arguments.jars)
+    if arguments.hive:
+        builder = builder.config("spark.sql.catalogImplementation", "hive")
     for name, value in arguments.conf:
         builder = builder.config(name, value)
-    return attach(configure(builder).getOrCreate())
+    try:
+        return attach(configure(builder).getOrCreate())
+    except Exception as error:
+        raise _machine.without_session(error) from error
 
 
 if __name__ == "__main__":

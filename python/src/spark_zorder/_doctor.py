@@ -1,12 +1,12 @@
-"""Shows what is installed and what is missing, and what to do about it."""
+"""Shows what is installed and what is missing, and what to do about it, also where a session cannot start."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable
 
-from . import _jars, _session, _text
-from ._errors import SetupError, sentence
+from . import _jars, _machine, _session, _text
+from ._errors import NO_PYSPARK, SetupError, sentence
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -46,28 +46,71 @@ class Report:
         return f"<spark_zorder doctor: {len(self.facts)} facts, {missing} to do>"
 
 
-def doctor(spark: SparkSession, show: Callable[[str], Any] | None = print) -> Report:
-    """Prints the facts about spark-zorder in this session, and returns them. Changes nothing."""
-    report = Report(_facts(spark))
+_ELSEWHERE = "reads and writes our tables as ordinary ones, and skips less"
+
+
+def doctor(spark: SparkSession | None = None, show: Callable[[str], Any] | None = print) -> Report:
+    """Prints the facts about spark-zorder in this session, and returns them. Changes nothing.
+
+    Without a session, the facts are those of this machine.
+    """
+    return _shown(Report(_facts(spark, None)), show)
+
+
+def without_session(failure: Exception) -> Report:
+    """Prints the facts about this machine, on which a session has failed to start, and returns them."""
+    return _shown(Report(_facts(None, failure)), print)
+
+
+def _shown(report: Report, show: Callable[[str], Any] | None) -> Report:
     if show is not None:
         show(str(report))
     return report
 
 
-def _facts(spark: SparkSession) -> list[Fact]:
+def _facts(spark: SparkSession | None, failure: Exception | None) -> list[Fact]:
+    connect = spark is not None and _session.is_connect(spark)
+    facts = [Fact("spark-zorder (Python)", __version__), _pyspark()]
+    if spark is None:
+        facts += [_java(), _pyarrow(), _wheel(connect), _no_session(failure)]
+    else:
+        kind = "Spark Connect" if connect else "classic"
+        facts += [Fact("Spark", spark.version), Fact("session", kind), _pyarrow(), _wheel(connect)]
+        facts += [_jar(spark), *([] if connect else _classic(spark))]
+        facts += [_functions(spark, connect), _statements(spark, connect)]
+    return [*facts, Fact("a cluster without the jar", _ELSEWHERE)]
+
+
+def _pyspark() -> Fact:
+    if not _machine.has_pyspark():
+        return Fact("pyspark", "not installed", NO_PYSPARK.partition(": ")[2])
     import pyspark
 
-    connect = _session.is_connect(spark)
-    facts = [
-        Fact("spark-zorder (Python)", __version__),
-        Fact("pyspark", pyspark.__version__),
-        Fact("Spark", spark.version),
-        Fact("session", "Spark Connect" if connect else "classic"),
-        _wheel(connect),
-        _jar(spark),
-    ]
-    ours = [_functions(spark, connect), _statements(spark, connect)]
-    return [*facts, *([] if connect else _classic(spark)), *ours]
+    return Fact("pyspark", pyspark.__version__)
+
+
+def _java() -> Fact:
+    found = _machine.java()
+    return Fact("Java", str(found.version or "none"), _machine.java_trouble() or "")
+
+
+def _pyarrow() -> Fact:
+    """Only audits without Spark need it. So it may be missing, but not unfit."""
+    trouble = _machine.pyarrow_trouble()
+    if trouble is not None and "not there" in trouble:
+        return Fact("pyarrow", f"not installed (for audits without Spark: {_machine.AUDIT_EXTRA})")
+    if trouble is not None:
+        return Fact("pyarrow", "unfit", trouble)
+    import pyarrow
+
+    return Fact("pyarrow", str(pyarrow.__version__))
+
+
+def _no_session(failure: Exception | None) -> Fact:
+    if failure is None:
+        return Fact("session", "none: doctor(spark) says more")
+    known = isinstance(failure, ModuleNotFoundError) or _machine.java_trouble() is not None
+    return Fact("session", "does not start", "" if known else sentence(failure))
 
 
 def _wheel(connect: bool) -> Fact:
@@ -86,19 +129,41 @@ def _jar(spark: SparkSession) -> Fact:
 
 def _classic(spark: SparkSession) -> list[Fact]:
     session: Any = spark
+    java = Fact("Java", str(session._jvm.System.getProperty("java.version")))
     scala = Fact("Scala", str(session._jvm.scala.util.Properties.versionNumberString()))
     info = _session.jvm_class(spark, "build.BuildInfo")
     if info is None:
-        return [scala, Fact("jar on the class path", "none", "call spark_zorder.attach(spark)")]
+        return [java, scala, Fact("jar on the class path", "none", "call spark_zorder.attach(spark)")]
     problem = _session.jvm_class(spark, "build.StartCheck")
     problem = None if problem is None else problem.problem()
     version = str(info.version())
     stale = "" if version == __version__ else f"use the jar of version {__version__}, and only one of them"
     return [
+        java,
         scala,
         Fact("jar on the class path", f"{info.artifact()}-{version}", stale),
         Fact("jar built for", f"Spark {info.spark()}, Scala {info.scala()}", str(problem or "")),
+        *([] if stale or problem else [_internals(spark)]),
     ]
+
+
+def _internals(spark: SparkSession) -> Fact:
+    """Whether this Spark has each method and field that the jar refers to. A vendor may have changed some."""
+    check: Any = _session.jvm_class(spark, "build.LinkCheck")
+    try:
+        found = check.ofThisJar()
+        missing = list(found.missing())
+    except Exception as error:
+        # such as a class loader that does not say where a class comes from
+        return Fact("Spark internals", f"not looked up ({sentence(error).splitlines()[0]})")
+    value = f"{found.count() - len(missing):,} of {found.count():,} that the jar uses are there"
+    advice = (
+        f"this Spark differs from the release {spark.version}, and what needs {missing[0]} fails: use the "
+        f"vendor's release that has it, and report all {len(missing)} ({', '.join(missing[:20])})"
+        if missing
+        else ""
+    )
+    return Fact("Spark internals", value, advice)
 
 
 def _functions(spark: SparkSession, connect: bool) -> Fact:

@@ -127,6 +127,17 @@ def jar_path() -> str:
     return path_of(choose(here, packaged()))
 
 
+def jar_for(spark: str, scala: str | None) -> str:
+    """The path of the jar for a Spark that need not be here, such as 3.5 with Scala 2.12."""
+    line = line_of(spark)
+    fitting = [jar for jar in packaged() if jar.spark == line]
+    if scala is None and len(fitting) > 1:
+        known = " or ".join(f"--scala {jar.scala}" for jar in fitting)
+        raise SetupError(f"Spark {line} is built with more than one Scala: add {known}.")
+    wanted = line_of(scala) if scala is not None else fitting[0].scala if fitting else "any"
+    return path_of(choose(Installed(spark, wanted, "the options"), packaged()))
+
+
 def jar(spark: SparkSession | None = None) -> str:
     """The path of our jar for the Spark of this machine, to use in ``--jars`` or ``spark.jars``.
 

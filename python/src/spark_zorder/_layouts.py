@@ -18,6 +18,10 @@ class Layout:
 
     json: str
 
+    def __repr__(self) -> str:
+        """Without the boundaries, which are many, and values of the data."""
+        return f"<Layout: {len(self.json):,} characters of JSON>"
+
     def file(self, *cols: functions.ColumnOrName) -> Column:
         """The number of the file that a row belongs to (INT). Give the columns in the layout's order."""
         return functions.zorder_file(self.json, *cols)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
 from ._errors import is_conflict, needs_consent, sentence
-from ._table import ZOrderTable
+from ._table import OptimizeBuilder, ZOrderTable
+from .view.units import size, things
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,6 +26,15 @@ _TIMES = re.compile(rf"(?:{_TIME.pattern})+")
 _LONGEST = 2**63 / 1000
 # a path may contain the sign
 _COMMENT = re.compile(r"(?:^|\s)#.*")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is done with every table. ``options`` are those of its run."""
+
+    options: dict[str, str] = field(default_factory=dict)
+    vacuum: bool = False
+    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,13 +70,19 @@ def seconds(text: str) -> float:
 
 
 def maintain(
-    spark: SparkSession, tables: Sequence[str], max_seconds: float | None, report: Report
+    spark: SparkSession,
+    tables: Sequence[str],
+    wish: Wish,
+    max_seconds: float | None,
+    report: Report,
+    said: Callable[[Exception], str] = sentence,
 ) -> list[Outcome]:
     """Clusters every table by its own columns, and reports each outcome as soon as it is known.
 
-    Every table has a dry run first. The tables with the largest gain are rewritten first. A table that fails
-    does not stop the others. No table is begun after the time is up. Run it again to continue: finished
-    tables are skipped.
+    Every table has a dry run first. The tables with the largest gain are rewritten first. Tables that are not
+    in trouble are vacuumed at the end, if that is wished. A table that fails does not stop the others. No
+    table is begun after the time is up. Run it again to continue: finished tables are skipped. ``said`` makes
+    a sentence of an error.
     """
     end = float("inf") if max_seconds is None else time.monotonic() + max_seconds
     outcomes: list[Outcome] = []
@@ -74,35 +91,67 @@ def maintain(
         outcomes.append(outcome)
         report(outcome.row())
 
+    def begin(name: str, job: Callable[[str, ZOrderTable, Wish], Outcome]) -> Outcome:
+        if time.monotonic() >= end:
+            return Outcome(name, "NOT_STARTED", "The time was up. Run it again to continue.")
+        try:
+            return job(name, ZOrderTable._named(spark, name), wish)
+        except Exception as error:
+            status = (
+                "CONFLICT" if is_conflict(error) else "NEEDS_CONSENT" if needs_consent(error) else "FAILED"
+            )
+            return Outcome(name, status, said(error))
+
     worth: list[Outcome] = []
     for name in tables:
-        if time.monotonic() >= end:
-            tell(_late(name))
-            continue
-        outcome = _run(spark, name, dry_run=True)
+        outcome = begin(name, _forecast)
         if outcome.status == "DRY_RUN":
             worth.append(outcome)
         else:
             tell(outcome)
     for planned in sorted(worth, key=lambda o: o.gain or 0.0, reverse=True):
-        tell(_late(planned.table) if time.monotonic() >= end else _run(spark, planned.table, dry_run=False))
+        tell(planned if wish.dry_run else begin(planned.table, _run))
+    if wish.vacuum:
+        for name in [o.table for o in outcomes if o.status not in _TROUBLE]:
+            tell(begin(name, _vacuum))
     return outcomes
 
 
-def _late(table: str) -> Outcome:
-    return Outcome(table, "NOT_STARTED", "The time was up. Run it again to continue.")
+_TROUBLE = ("FAILED", "CONFLICT", "NEEDS_CONSENT", "NOT_STARTED")
 
 
-def _run(spark: SparkSession, name: str, dry_run: bool) -> Outcome:
-    try:
-        builder = ZOrderTable._named(spark, name).optimize()
-        # a table that another scheduler is working on is skipped
-        chosen = builder.dryRun() if dry_run else builder.option("skipIfRunning", True)
-        row = chosen.execute().collect()[0]
-        return Outcome(name, row["status"], row["reason"], _gain(row["columns"] or []))
-    except Exception as error:
-        status = "CONFLICT" if is_conflict(error) else "NEEDS_CONSENT" if needs_consent(error) else "FAILED"
-        return Outcome(name, status, sentence(error))
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """One line that counts the outcomes, those that need somebody first."""
+    counts = Counter(outcome.status for outcome in outcomes)
+    order = sorted(counts, key=lambda status: (status not in _TROUBLE, status))
+    tables = len({outcome.table for outcome in outcomes})
+    return f"{things(tables, 'table')}: " + (", ".join(f"{counts[s]} {s}" for s in order) or "none listed")
+
+
+def _forecast(name: str, table: ZOrderTable, wish: Wish) -> Outcome:
+    return _result(name, table.optimize().options(**wish.options).dryRun())
+
+
+def _run(name: str, table: ZOrderTable, wish: Wish) -> Outcome:
+    # a table that another scheduler is working on is skipped
+    return _result(name, table.optimize().option("skipIfRunning", True).options(**wish.options))
+
+
+def _result(name: str, run: OptimizeBuilder) -> Outcome:
+    row = run.execute().collect()[0]
+    return Outcome(name, row["status"], row["reason"], _gain(row["columns"] or []))
+
+
+def _vacuum(name: str, table: ZOrderTable, wish: Wish) -> Outcome:
+    rows = table.vacuum(dry_run=wish.dry_run).collect()
+    deleted = sum(row["files_deleted"] or 0 for row in rows)
+    amount = size(sum(row["bytes_deleted"] or 0 for row in rows))
+    kept = sum(1 for row in rows if row["status"] == "KEPT")
+    would = "would be deleted" if wish.dry_run else "deleted"
+    more = f"; {things(kept, 'directory', 'directories')} of old files kept until the retention is over"
+    return Outcome(
+        name, "VACUUM", f"{things(deleted, 'old file')} of {amount} {would}{more if kept else ''}."
+    )
 
 
 def _gain(columns: Iterable[Row]) -> float | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _session, _sql
 from ._errors import SetupError
+from .view.notebook import shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -18,13 +19,13 @@ def explain_skipping(df: DataFrame) -> DataFrame:
     ``scan``, ``table``, ``filter``, ``considered``, ``pruned``, ``pruned_further``, ``kept``, ``pruned_by``,
     ``reason``.
     """
-    return explained(df, None)
+    return shown(explained(df, None))
 
 
 def skipping_usage(spark: SparkSession) -> DataFrame:
     """Counts what the scans of this application have skipped since it began, by table and column."""
     _session.require_functions(spark)
-    return spark.sql(_sql.skipping_usage())
+    return shown(spark.sql(_sql.skipping_usage()))
 
 
 def explained(df: DataFrame, target: _sql.Target | None) -> DataFrame:

@@ -152,9 +152,14 @@ def _pair(name: str, value: Value) -> str:
     return f"{name} = {literal(text)}"
 
 
-def history(target: Target) -> str:
-    """The query for all runs of a table, oldest first."""
-    return f"SELECT * FROM zorder_history({target.argument})"
+def history(target: Target, limit: int | None = None) -> str:
+    """The query for the runs of a table, or for the newest ones, oldest first."""
+    runs = f"SELECT * FROM zorder_history({target.argument})"
+    if limit is None:
+        return runs
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise ValueError("history takes a number of runs, 1 or more.")
+    return f"SELECT * FROM ({runs} ORDER BY run DESC LIMIT {limit}) ORDER BY run"
 
 
 def advice(target: Target, log: str | None) -> str:
@@ -217,7 +222,9 @@ LATE_FILES = ("append", "replace", "ignore")
 HOME = ("move", "stay")
 
 
-def vacuum(target: Target, retention_hours: float | None, late_files: str | None = None) -> str:
+def vacuum(
+    target: Target, retention_hours: float | None, late_files: str | None = None, dry_run: bool = False
+) -> str:
     """The statement that removes the files that runs have replaced."""
     statement = f"ZORDER VACUUM {target.sql}"
     if retention_hours is not None:
@@ -229,7 +236,7 @@ def vacuum(target: Target, retention_hours: float | None, late_files: str | None
         if late_files not in LATE_FILES:
             raise ValueError(f"late_files is one of {', '.join(LATE_FILES)}, not {late_files!r}.")
         statement += f" LATE FILES {late_files.upper()}"
-    return statement
+    return f"{statement} DRY RUN" if dry_run else statement
 
 
 def log_start(path: str | None, literals: str) -> str:

@@ -48,6 +48,51 @@ class ZOrderTable:
         """A table by a path, if the text has a slash, or else by its name."""
         return cls.forPath(spark, text) if _sql.is_path(text) else cls.forName(spark, text)
 
+    @classmethod
+    def isZOrderTable(cls, spark: SparkSession, identifier: str) -> bool:
+        """Whether the table, by its path or name, has a clustering run in its history."""
+        from pyspark.errors import AnalysisException
+
+        try:
+            return not cls._named(spark, identifier).history(1).isEmpty()
+        except AnalysisException as error:
+            if "ZORDER_TABLE_NOT_FOUND" in str(error):
+                return False
+            raise
+
+    def __repr__(self) -> str:
+        """How to make the object."""
+        return f"ZOrderTable.{'forPath' if self._target.is_path else 'forName'}(spark, {self._target.text!r})"
+
+    def toDF(self, format: str = "parquet") -> DataFrame:
+        """The rows of the table. ``format`` is that of a table by path."""
+        if self._target.is_path:
+            return self._spark.read.format(format).load(self._target.text)
+        return self._spark.table(self._target.sql)
+
+    def detail(self, format: str = "parquet") -> DataFrame:
+        """One row about the table: how it is clustered, since when, its files and their bytes.
+
+        ``clusteringColumns`` and ``curve`` are those of the newest run in force; NULL if there is none.
+        ``format`` is that of a table by path.
+        """
+        from .audit import with_spark
+
+        runs = self.history().collect()
+        newest = _newest(runs, self._target.last)
+        files, size = with_spark.files_and_bytes(self._spark, self._target, self.toDF(format))
+        schema = "name STRING, clusteringColumns ARRAY<STRING>, curve STRING, runs INT, lastRun TIMESTAMP, "
+        row = (
+            self._target.text,
+            list(newest["columns"]) if newest else None,
+            newest["curve"] if newest else None,
+            len(runs),
+            newest["finished"] if newest else None,
+            files,
+            size,
+        )
+        return shown(self._spark.createDataFrame([row], f"{schema}numFiles BIGINT, sizeInBytes BIGINT"))
+
     def optimize(self) -> OptimizeBuilder:
         """A clustering run. Its methods describe it; ``executeZOrderBy`` or ``execute`` starts it."""
         return OptimizeBuilder(self._spark, _sql.Clustering(self._target))
@@ -83,10 +128,10 @@ class ZOrderTable:
         found = self._spark.sql(statement)
         return shown(self._spark.createDataFrame(found.collect(), found.schema))
 
-    def history(self) -> DataFrame:
-        """The clustering runs of the table, oldest first."""
+    def history(self, limit: int | None = None) -> DataFrame:
+        """The clustering runs of the table, or the newest ``limit`` of them, oldest first."""
         _session.require_functions(self._spark)
-        return shown(self._spark.sql(_sql.history(self._target)))
+        return shown(self._spark.sql(_sql.history(self._target, limit)))
 
     def index(
         self,
@@ -129,15 +174,22 @@ class ZOrderTable:
         """
         return shown(_skipping.explained(df, self._target))
 
-    def vacuum(self, retention_hours: float | None = None, late_files: str | None = None) -> DataFrame:
+    def vacuum(
+        self,
+        retention_hours: float | None = None,
+        late_files: str | None = None,
+        dry_run: bool = False,
+    ) -> DataFrame:
         """Deletes old files that runs have replaced, once they are older than the retention time.
+
+        With ``dry_run`` it says what it would delete, and deletes nothing.
 
         A job may have written files of plain Parquet to a directory after a run had moved the table's files
         away from it. ``late_files`` says what to do: ``"append"`` adds their rows, ``"replace"`` puts them in
         place of the table's rows there, and ``"ignore"`` leaves them out. Without it, such files stop the
         vacuum, and nothing is changed.
         """
-        return self._run(_sql.vacuum(self._target, retention_hours, late_files))
+        return self._run(_sql.vacuum(self._target, retention_hours, late_files, dry_run))
 
     def rollback(self) -> DataFrame:
         """Brings back the state before the newest run, as long as its files are kept."""
@@ -158,7 +210,8 @@ class ZOrderTable:
         The boundaries are stored, so nothing is fitted. Spark samples the key to cut it into ranges. Raises
         ValueError if no run in force has stored a layout, or if the DataFrame lacks a column of it.
         """
-        names = _newest_columns(self.history().collect(), self._target.last)
+        newest = _newest(self.history().collect(), self._target.last)
+        names = list(newest["columns"]) if newest else []
         if not names:
             raise ValueError(f"{self._target.text} has no layout yet: cluster it first, with optimize().")
         key = functions.zorder_key(self._target.layout, *_found_in(df, self._target.text, names))
@@ -198,6 +251,10 @@ class OptimizeBuilder:
         self._spark = spark
         self._clustering = clustering
         self._log = log
+
+    def __repr__(self) -> str:
+        """The statement so far."""
+        return f"<{self._clustering.sql}: not run yet, call execute() or executeZOrderBy(...)>"
 
     def where(self, predicate: str) -> OptimizeBuilder:
         """Takes only the files that lie wholly inside a SQL predicate. Several calls are joined by AND."""
@@ -275,8 +332,8 @@ def _log_of(spark: SparkSession, queries: Queries) -> DataFrame | str:
     return queries
 
 
-def _newest_columns(runs: Sequence[Row], name: str) -> list[str]:
-    """The columns, as SQL, of the newest run in force; an empty list if there is none.
+def _newest(runs: Sequence[Row], name: str) -> Row | None:
+    """The newest run in force. Its columns are SQL.
 
     A run is in force if no rollback has undone it. A rollback has the id and columns of the run that it
     undid, and stores no layout. ``name`` is the last part of the table's name. Iceberg names a branch
@@ -285,8 +342,7 @@ def _newest_columns(runs: Sequence[Row], name: str) -> list[str]:
     undone = {r["run_id"] for r in runs if r["operation"] == "ROLLBACK"}
     standing = [r for r in runs if r["operation"] == "OPTIMIZE" and r["run_id"] not in undone]
     own = [r for r in standing if r["branch"] is not None and name == f"branch_{r['branch']}"]
-    newest = own or [r for r in standing if r["branch"] is None]
-    return list(newest[-1]["columns"]) if newest else []
+    return next(reversed(own or [r for r in standing if r["branch"] is None]), None)
 
 
 def _found_in(df: DataFrame, table: str, names: Sequence[str]) -> list[Column]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..view.units import figure, percent
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -41,7 +43,7 @@ def price_text(levels: Sequence[Opened], bytes_in_all: int, price_per_tib: float
     """A sentence about what reading costs at this price."""
     everything = bytes_in_all / _TIB * price_per_tib
     read = levels[-1].share * everything
-    return f"Reading every column of that costs {read:.4g}; of the whole table, {everything:.4g}."
+    return f"Reading every column of that costs {figure(read)}; of the whole table, {figure(everything)}."
 
 
 def pages_text(row: Opened) -> str:
@@ -50,4 +52,4 @@ def pages_text(row: Opened) -> str:
 
 
 def _share(row: Opened) -> str:
-    return f" ({100 * row.share:.1f} % of the rows)"
+    return f" ({percent(row.share)} of the rows)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 
 # pyarrow shows no page index
 PAGES = "Pages are not counted: their bounds need Spark (--spark)."
-
-
-def available() -> bool:
-    """Whether pyarrow is installed, which reads footers."""
-    return importlib.util.find_spec("pyarrow") is not None
 
 
 def listed(path: str) -> Listing:
@@ -46,7 +40,7 @@ def audit(found: Listing, columns: str | None, report: Callable[[int], None] | N
         if last is None:
             raise UsageError(
                 f"{found.place.text} was never clustered, so the audit does not know which columns to look "
-                "at: name them, as in --columns a,b."
+                "at: name them, as in --by a,b."
             )
         chosen = last
     return Audit(read, chosen, left, (PAGES,), report)
@@ -64,7 +58,7 @@ def _asked(columns: Columns, text: str) -> Audited:
     """The columns of a list such as ``a, s.b``. Raises UsageError at the first that cannot be audited."""
     named = [item.strip() for item in re.findall(r"(?:`(?:[^`]|``)*`|[^,`])+", text) if item.strip()]
     if not named:
-        raise UsageError("The list of columns to audit is empty: name some, as in --columns a,b.")
+        raise UsageError("The list of columns to audit is empty: name some, as in --by a,b.")
     numbers = [_number(columns, item) for item in named]
     twice = next((item for i, item in enumerate(named) if numbers[i] in numbers[:i]), None)
     if twice is not None:
@@ -91,7 +85,7 @@ def _number(columns: Columns, item: str) -> int:
     try:
         number = columns.number(_sql.parts(item))
     except ValueError:
-        raise UsageError(f"Files keep no bounds of {item}: name columns, as in --columns a,s.b.") from None
+        raise UsageError(f"Files keep no bounds of {item}: name columns, as in --by a,s.b.") from None
     if columns.all[number].partition:
         raise UsageError(
             f"{item} is a partition column: its values are in separate directories already, so audit others."

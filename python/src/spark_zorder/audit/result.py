@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..view.units import figure
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -50,18 +52,18 @@ class Result(NamedTuple):
         if "look_up_price" not in row:
             return ""
         parts = [
-            f"{name} costs {row[key]:.4g}{_least(row[f'{key}_bound'])}"
+            f"{name} costs {figure(row[key])}{_least(row[f'{key}_bound'])}"
             for name, key in (("a look-up", "look_up_price"), ("a range of 1 %", "range_price"))
             if row[key] is not None
         ]
         asked = sum(q["price"] * q["weight"] for q in self.queries)
         if self.queries:
-            parts.append(f"a query of the log costs {asked:.4g} in the mean")
-        return f"Reading everything costs {row['price']:.4g}; " + ", ".join(parts) + "."
+            parts.append(f"a query of the log costs {figure(asked)} in the mean")
+        return f"Reading everything costs {figure(row['price'])}; " + ", ".join(parts) + "."
 
 
 def _least(price: float | None) -> str:
-    return "" if price is None else f" (the least possible: {price:.4g})"
+    return "" if price is None else f" (the least possible: {figure(price)})"
 
 
 def _joint(row: dict[str, Any]) -> dict[str, Any]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .. import _sql, _text
+from .. import _machine, _sql, _text
 from .._errors import NO_PYSPARK, AuditError, UsageError
 
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ _MANY = 200
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of the command. The table, ``--json`` and the options of a session exist already."""
-    parser.add_argument("--columns", metavar="a,b", help="audit these columns; default: those of the table")
+    """Adds the options of the command. Table, columns, ``--json`` and those of a session exist already."""
     parser.add_argument("--where", metavar="PREDICATE", help="what a query with this filter would open")
     parser.add_argument(
         "--time-zone", metavar="ZONE", help="of timestamps in PREDICATE; default: the session's"
@@ -52,7 +50,7 @@ def run(arguments: argparse.Namespace, session: Callable[[], SparkSession]) -> i
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    others = ("columns", "queries", "report")
+    others = ("by", "queries", "report")
     named = [f"--{name}" for name in others if getattr(arguments, name) is not None]
     if arguments.where is not None and named:
         raise UsageError(f"--where answers for one query; leave out {', '.join(named)}.")
@@ -70,8 +68,11 @@ def _without_spark(arguments: argparse.Namespace) -> Listing | None:
         return None
     from . import plain
 
-    if not plain.available():
-        _needs_spark("pyarrow is not there (pip install 'spark-zorder[audit]')", said=True)
+    trouble = _machine.pyarrow_trouble()
+    if trouble is not None:
+        if not _machine.has_pyspark():
+            raise UsageError(f"{trouble}, then the same again.")
+        _say(f"{trouble}. Until then a Spark session is started.")
         return None
     if arguments.queries is not None:
         _needs_spark("A query log needs Spark", said=True)
@@ -85,7 +86,7 @@ def _without_spark(arguments: argparse.Namespace) -> Listing | None:
 
 def _needs_spark(why: str, said: bool = False) -> None:
     """Raises UsageError, with the command to type, if Spark is not installed. `said` tells why on stderr."""
-    if importlib.util.find_spec("pyspark") is None:
+    if not _machine.has_pyspark():
         raise UsageError(f"{why}, and {NO_PYSPARK}")
     if said:
         _say(f"{why}, so a Spark session is started.")
@@ -164,13 +165,13 @@ def _audit(arguments: argparse.Namespace, found: Listing | None, session: Callab
     if found is None:
         from . import with_spark
 
-        columns, log = arguments.columns, arguments.queries
+        columns, log = arguments.by, arguments.queries
         result = with_spark.audit(session(), arguments.table, columns, log, pictures)
     else:
         from . import plain
 
         with _progress(len(found.files)) as report:
-            result = plain.audit(found, arguments.columns, report).result(pictures)
+            result = plain.audit(found, arguments.by, report).result(pictures)
     result = result.priced(arguments.price_per_tib)
     if pictures:
         _report(arguments, result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .. import _errors, _session, _sql
+from .. import _errors, _machine, _session, _sql
 from .._errors import AuditError
 from . import plain
 from .files import sparktype
@@ -76,17 +76,30 @@ def _opened(row: Row) -> Opened:
 
 
 def total_bytes(spark: SparkSession, table: str) -> int:
-    """The bytes of all files, which are in the rows of ``clustering_boxes`` for any column."""
-    relation = spark.table(_relation(table))
-    folders = _partitioned_by(relation)
-    types = sparktype.of_schema(relation.schema.json())
+    """The bytes of all files. Raises AuditError if they are not known."""
+    target = _sql.Target(table, _sql.is_path(table))
+    found = files_and_bytes(spark, target, spark.table(_relation(table)))[1]
+    if found is None:
+        raise AuditError(f"The price is not known: {table} has no column of which files keep bounds.")
+    return found
+
+
+def files_and_bytes(
+    spark: SparkSession, target: _sql.Target, rows: DataFrame
+) -> tuple[int | None, int | None]:
+    """The number of files and their bytes, which are in the rows of ``clustering_boxes`` for any column.
+
+    ``rows`` are those of the table. The numbers are None if files keep bounds of no column.
+    """
+    folders = _partitioned_by(rows)
+    types = sparktype.of_schema(rows.schema.json())
     columns = [path for path, kind in types.items() if kind is not None and path[0] not in folders]
     if not columns:
-        raise AuditError(f"The price is not known: {table} has no column of which files keep bounds.")
-    name = ".".join(_sql.name(part) for part in columns[0])
-    argument = _sql.Target(table, _sql.is_path(table)).argument
-    rows = spark.sql(f"SELECT sum(bytes) FROM clustering_boxes({argument}, {_sql.literal(name)})").collect()
-    return rows[0][0] or 0
+        return None, None
+    name = _sql.literal(".".join(_sql.name(part) for part in columns[0]))
+    boxes = f"clustering_boxes({target.argument}, {name}) WHERE row_group IS NULL"
+    counted = spark.sql(f"SELECT count(*), coalesce(sum(bytes), 0) FROM {boxes}").collect()[0]
+    return counted[0], counted[1]
 
 
 def _partitioned_by(relation: DataFrame) -> list[str]:
@@ -100,7 +113,7 @@ def _relation(table: str) -> str:
     if not _sql.is_path(table):
         return _sql.identifier(table)
     kind = "parquet"
-    if plain.available():
+    if _machine.pyarrow_trouble() is None:
         try:
             kind = (plain.listed(table).format or kind).lower()
         except AuditError:

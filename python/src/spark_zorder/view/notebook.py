@@ -1,10 +1,11 @@
-"""Shows results in a notebook as tables: of a run, a dry run, advice, an audit, and all others of ours.
+"""Shows results as tables, in a notebook and a REPL: of a run, a dry run, advice, an audit, and others.
 
-The results are still DataFrames of the session's own class.
+The results are still DataFrames: of a class of their own, made from that of the session.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from . import audited, results
@@ -16,23 +17,42 @@ if TYPE_CHECKING:
 
     from .readings import Rows
 
-# a notebook shows at most so many rows
+# a notebook shows at most so many rows, and a REPL so many
 _MOST = 100
+_MOST_IN_TEXT = 20
 
 
 def shown(df: DataFrame) -> DataFrame:
-    """Makes a DataFrame show itself as a table if it is the last value in a cell of a notebook.
+    """Makes a DataFrame show itself as a table if it is the last value in a cell of a notebook, or in a REPL.
 
-    Jupyter asks an object for ``_repr_html_``, and an attribute of the object takes precedence over its
-    class. Nothing else changes: type, methods and plan are those of the DataFrame. Frames that are made from
-    it are shown in Spark's way.
+    Python asks the class of an object for ``__repr__``, so the DataFrame gets a subclass of its own class.
+    Nothing else changes: name and module of the class, methods and plan are those of the DataFrame. Frames
+    that are made from it are shown in Spark's way.
     """
     frame: Any = df
-    frame._repr_html_ = lambda: html(frame.limit(_MOST + 1))
-    # A DataFrame of Spark Connect has a column for every name. Jupyter recognises such objects by this name
-    # and does not ask them, so the name gets a value here.
-    frame._ipython_canary_method_should_not_exist_ = None
+    frame.__class__ = _shown_as(frame.__class__)
     return df
+
+
+@cache
+def _shown_as(kind: Any) -> Any:
+    def represented(self: Any) -> str:
+        try:
+            return text(self.limit(_MOST_IN_TEXT + 1).collect(), _MOST_IN_TEXT)
+        except Exception:
+            # the session may have ended: whoever prints a value wants no error
+            return str(kind.__repr__(self))
+
+    methods = {
+        "__module__": kind.__module__,
+        "__doc__": kind.__doc__,
+        "__repr__": represented,
+        "_repr_html_": lambda self: html(self.limit(_MOST + 1)),
+        # A DataFrame of Spark Connect has a column for every name. Jupyter recognises such objects by this
+        # name and does not ask them, so the name gets a value here.
+        "_ipython_canary_method_should_not_exist_": None,
+    }
+    return type(kind.__name__, (kind,), methods)
 
 
 def show(result: Rows) -> None:
@@ -44,9 +64,9 @@ def show(result: Rows) -> None:
     print(text(result))
 
 
-def text(result: Rows) -> str:
+def text(result: Rows, most: int = _MOST) -> str:
     """What ``show`` prints."""
-    return as_text(parts(result))
+    return as_text(parts(result, most))
 
 
 def html(result: Rows) -> str:
@@ -54,8 +74,8 @@ def html(result: Rows) -> str:
     return as_html(parts(result))
 
 
-def parts(result: Rows) -> list[Part]:
-    """The parts of a result. The names of its fields tell what it is."""
+def parts(result: Rows, most: int = _MOST) -> list[Part]:
+    """The parts of a result, of at most so many rows. The names of its fields tell what it is."""
     rows = dicts(result)
     names = set(rows[0]) if rows else set()
     if {"status", "metrics", "alternatives"} <= names:
@@ -67,9 +87,6 @@ def parts(result: Rows) -> list[Part]:
     if {"run", "operation", "report", "statement"} <= names:
         return results.history(rows)
     if {"query", "share", "bound", "alert"} <= names:
-        return [audited.asked(rows, _MOST)]
-    return results.plain(rows[:_MOST]) + _rest(rows)
-
-
-def _rest(rows: list[dict[str, Any]]) -> list[Part]:
-    return [Said("", f"These are the first {_MOST} rows.")] if len(rows) > _MOST else []
+        return [audited.asked(rows, most)]
+    rest: list[Part] = [Said("", f"These are the first {most} rows.")] if len(rows) > most else []
+    return results.plain(rows[:most]) + rest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._text import flat
 from .parts import Part, Said, Statement, Table
-from .units import UNKNOWN, count, percent, size, times
+from .units import UNKNOWN, count, figure, percent, size, times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,7 +183,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return figure(value)
     if isinstance(value, int):
         return str(value)
     if isinstance(value, (list, tuple)):

@@ -8,12 +8,14 @@ UNKNOWN = "-"
 
 
 def percent(share: float | None) -> str:
-    """A share in percent: 12.5 %, 0.04 %. A small share is never 0 %, and 100 % is exactly all."""
+    """A share in percent: 12.5 %, 0.04 %. A small share is never 0.0 %, and 100.0 % is exactly all."""
     if share is None:
         return UNKNOWN
     if 0 < share < 0.00005:
         return "< 0.01 %"
-    digits = "1" if share in (0, 1) else "0.1" if share >= 0.00995 else "0.01"
+    if 0.9995 <= share < 1:
+        return "> 99.9 %"
+    digits = "0.1" if share == 0 or share >= 0.00995 else "0.01"
     # a half is rounded up, as in the JVM's sentences
     return f"{Decimal(repr(share * 100)).quantize(Decimal(digits), ROUND_HALF_UP)} %"
 
@@ -44,6 +46,11 @@ def size(number: float | None) -> str:
         amount, units = amount / 1024, units[1:]
     whole = units[0] == "B" or abs(amount) >= 99.95
     return f"{amount:,.{0 if whole else 1}f} {units[0]}"
+
+
+def figure(number: float) -> str:
+    """A number with four digits and no exponent: 5, 0.000007298, 12,340."""
+    return f"{Decimal(f'{number:.4g}'):,f}"
 
 
 def things(number: int, name: str, names: str | None = None) -> str:

@@ -68,7 +68,9 @@ def place(text: str) -> Place:
         if not Path(root).is_dir():
             what = "is a file" if Path(root).exists() else "is not there"
             raise AuditError(f"{text} {what}; give the directory of a table.")
-        return Place(text, os.path.abspath(root))  # noqa: PTH100 (links stay as they are)
+        full = os.path.abspath(root)  # noqa: PTH100 (links stay as they are)
+        # a statement is run somewhere else, where a relative path is another one
+        return Place(text if scheme or os.path.isabs(root) else full, full)  # noqa: PTH117
     from pyarrow import fs
 
     uri = _SCHEMES.get(scheme[1].lower(), scheme[1].lower()) + text[len(scheme[1]) :]

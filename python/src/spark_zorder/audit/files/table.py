@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote
 
@@ -149,8 +150,12 @@ class Columns:
         if found is None:
             if any(known[: len(wanted)] == wanted for known in self._numbers):
                 raise ValueError(f"{'.'.join(path)} is a struct or a list: it has no bounds of its own")
+            names = [c.name for c in self.all]
+            near = get_close_matches(".".join(path).lower(), [name.lower() for name in names], 1)
+            meant = [name for name in names if [name.lower()] == near][:1]
+            hint = f" Did you mean {meant[0]}?" if meant else ""
             tops = ", ".join(dict.fromkeys(c.path[0] for c in self.all))
-            raise UsageError(f"The table has no column {'.'.join(path)}: name one of {tops}.")
+            raise UsageError(f"The table has no column {'.'.join(path)}.{hint} Its columns are {tops}.")
         return found
 
 
