@@ -1,0 +1,85 @@
+"""What the documentation site has beside the pages of docs/: a hook of mkdocs, named in mkdocs.yml.
+
+Pages of the repository that docs/ links to (results of benchmarks, the changelog) become pages of the site, and
+the decisions and results get their places in the navigation. Links that lead to a source file become its name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mkdocs.structure.files import File
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+TOP = Path(__file__).resolve().parent.parent
+DOCS = TOP / "docs"
+RESULTS = "benchmarks/results"
+LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+# text between back quotes, in a line or in a block, is no link
+CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
+
+
+def extra() -> dict[str, Path]:
+    """Pages beside docs/: their place in the site, and their file."""
+    found = {f"{RESULTS}/{page.name}": page for page in sorted((TOP / RESULTS).glob("*.md"))}
+    return {**found, "CHANGELOG.md": TOP / "CHANGELOG.md"}
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Puts the decisions, the results and the changelog into the navigation."""
+    nav: list[dict[str, Any]] = config["nav"]
+    by_name = {name: pages for section in nav for name, pages in section.items()}
+    by_name["Decisions"] += [f"adr/{page.name}" for page in sorted((DOCS / "adr").glob("[0-9]*.md"))]
+    newest_first = sorted((name for name in extra() if name.startswith(RESULTS)), reverse=True)
+    by_name["Benchmarks"] += [{_dated(name): name} for name in newest_first]
+    by_name["Contributing"].append({"Changelog": "CHANGELOG.md"})
+    return config
+
+
+def _dated(name: str) -> str:
+    """Results of one name come again: the date tells them apart."""
+    file = TOP / name
+    title = file.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+    return f"{file.name[:10]} {title}"
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages that are not below docs/."""
+    for name, file in extra().items():
+        files.append(File.generated(config, name, abs_src_path=str(file)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turns links between files of the repository into links between pages of the site."""
+    source = page.file.src_uri
+    place = extra().get(source, DOCS / source).parent
+    parts = CODE.split(markdown)
+    return "".join(part if i % 2 else LINK.sub(_to_site(source, place), part) for i, part in enumerate(parts))
+
+
+def _to_site(source: str, place: Path) -> Any:
+    def replace(link: re.Match[str]) -> str:
+        text, target, anchor = link.group(1), link.group(2), link.group(3) or ""
+        if re.match(r"[a-z]+:|/", target):
+            return link.group(0)
+        name = site_name((place / target).resolve())
+        if name is None:
+            return text
+        return f"[{text}]({os.path.relpath(name, os.path.dirname(source) or '.')}{anchor})"
+
+    return replace
+
+
+def site_name(file: Path) -> str | None:
+    """Where the site has this file of the repository, or None if it has not."""
+    if file.is_relative_to(DOCS):
+        return file.relative_to(DOCS).as_posix()
+    return next((name for name, page in extra().items() if page == file), None)
