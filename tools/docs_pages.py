@@ -1,7 +1,8 @@
 """What the documentation site has beside the pages of docs/: a hook of mkdocs, named in mkdocs.yml.
 
-Pages of the repository that docs/ links to (results of benchmarks, the changelog) become pages of the site, and
-the decisions and results get their places in the navigation. Links that lead to a source file become its name.
+Pages of the repository that docs/ links to (results of benchmarks, the changelog) become pages of the site,
+and the decisions and results get their places in the navigation. Links that lead to a source file become its
+name.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ TOP = Path(__file__).resolve().parent.parent
 DOCS = TOP / "docs"
 RESULTS = "benchmarks/results"
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
+# what the theme would ask a host for, so that its search works from a disk
+SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"></script>')
 # text between back quotes, in a line or in a block, is no link
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
@@ -65,6 +68,17 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return "".join(part if i % 2 else LINK.sub(_to_site(source, place), part) for i, part in enumerate(parts))
 
 
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Takes a script of our own in place of one from a host."""
+    script = _relative("assets/search-from-disk.js", page.file.dest_uri)
+    return SHIM.sub(f'<script src="{script}"></script>', output)
+
+
+def on_post_template(output_content: str, template_name: str, config: MkDocsConfig) -> str:
+    """The same in the page of what is not found."""
+    return SHIM.sub("", output_content)
+
+
 def _to_site(source: str, place: Path) -> Any:
     def replace(link: re.Match[str]) -> str:
         text, target, anchor = link.group(1), link.group(2), link.group(3) or ""
@@ -73,9 +87,13 @@ def _to_site(source: str, place: Path) -> Any:
         name = site_name((place / target).resolve())
         if name is None:
             return text
-        return f"[{text}]({os.path.relpath(name, os.path.dirname(source) or '.')}{anchor})"
+        return f"[{text}]({_relative(name, source)}{anchor})"
 
     return replace
+
+
+def _relative(name: str, page: str) -> str:
+    return os.path.relpath(name, Path(page).parent)
 
 
 def site_name(file: Path) -> str | None:

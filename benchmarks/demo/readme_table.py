@@ -66,7 +66,10 @@ class Gain:
 
     def table(self, layouts: list[Layout]) -> str:
         """The rows of a page in Markdown."""
-        lines = ["| layout | files read | x bound | pages read | x bound |", "| --- | --- | --- | --- | --- |"]
+        lines = [
+            "| layout | files read | x bound | pages read | x bound |",
+            "| --- | --- | --- | --- | --- |",
+        ]
         return "\n".join([*lines, *(self._line(layout) for layout in layouts)])
 
     def _line(self, layout: Layout) -> str:
@@ -91,10 +94,10 @@ def readme(gain: Gain, result: dict[str, Any], peers: dict[str, Any]) -> str:
         gain.table(layouts),
         "",
         f"The bound: look-ups on two independent columns cannot both read less than 1/{_root(gain.asked)} of",
-        f"{gain.asked} files, whatever the layout. The peer is the one of {len(gain.peers)} layouts of Delta,",
-        "Iceberg and Hudi (open-source releases, measured by us) that reads the fewest files beside its bound:",
-        f"[all of them](docs/benchmarks.md). Made by `make readme-table`, {result['date']}, and `make bench-peers`,",
-        f"{peers['date']}: counts, not times.",
+        f"{gain.asked} files, whatever the layout. The peer is the one of {len(gain.peers)} layouts of",
+        "Delta, Iceberg and Hudi (open-source releases, measured by us) that reads the fewest files",
+        "beside its bound: [all of them](docs/benchmarks.md). Made by `make readme-table`,",
+        f"{result['date']}, and `make bench-peers`, {peers['date']}: counts, not times.",
     ]
     return "\n".join(lines)
 
@@ -118,12 +121,12 @@ def page(gain: Gain, result: dict[str, Any], peers: dict[str, Any]) -> str:
         "",
         f"- Ours and the plain sort: `make readme-table`, {result['date']}, spark-zorder "
         f"{versions['spark-zorder']} on Spark {versions['spark']}.",
-        f"- Delta, Iceberg and Hudi: `make bench-peers`, {peers['date']}, on Spark {peers['spark']}: the same table and",
-        "  columns, asked for as many files; the share of the blocks whose min and max hold one of 200 values. The",
-        "  result page also has spark-zorder on Delta, Iceberg and Hudi.",
+        f"- Delta, Iceberg and Hudi: `make bench-peers`, {peers['date']}, on Spark {peers['spark']}: the",
+        "  same table and columns, asked for as many files; the share of the blocks whose min and max hold",
+        "  one of 200 values. The result page also has spark-zorder on Delta, Iceberg and Hudi.",
         "- The bound is the least mean of both columns that any layout of so many files or pages can reach",
-        "  (independent columns, rows without NULL). For a layout with another number of files, it is the bound of so",
-        "  many files.",
+        "  (independent columns, rows without NULL). For a layout with another number of files, it is the",
+        "  bound of so many files.",
     ]
     return "\n".join(lines)
 
@@ -142,7 +145,7 @@ def main() -> int:
 
 
 def _put(file: Path, text: str, check: bool) -> bool:
-    """Puts the text between the marks of a page, unless it is only to be checked. Returns whether it was another."""
+    """Puts the text between the marks of a page, or only looks. Returns whether the page had another one."""
     old = file.read_text()
     head, found, rest = old.partition(BEGIN)
     tail = rest.partition(END)[2]

@@ -1,7 +1,7 @@
-"""The blocks of code in README.md and docs/, each with its kind, its place, and why it is not run, if it is not.
+"""The blocks of code in README.md and docs/, each with its kind, its place, and why it is not run.
 
-A block is fenced, or indented by four spaces after an empty line. The first word tells its kind: `sql`, `python`,
-`shell`, or None for output, settings and pictures. A comment on the line before a block keeps it from being run:
+A block is fenced, or indented by four spaces behind an empty line. The first word tells its kind: `sql`,
+`python`, `shell`, or None for output, settings and pictures. A comment before a block keeps it from running:
 
     <!-- not run: needs a server -->
 """
@@ -14,14 +14,16 @@ from textwrap import dedent
 
 from support import TOP
 
-FENCES = {"sql": "sql", "python": "python", "shell": "shell", "bash": "shell", "sh": "shell"}
-SQL = re.compile(
-    r"(?:ZORDER|OPTIMIZE|SELECT|SET|ALTER|CREATE|DROP|INSERT|CALL|DESCRIBE|REFRESH|MSCK|WITH)\b", re.ASCII
+FENCES = {"sql": "sql", "python": "python", "shell": "shell"}
+WORDS = "ZORDER|OPTIMIZE|SELECT|SET|ALTER|CREATE|DROP|INSERT|CALL|DESCRIBE|REFRESH"
+SQL = re.compile(rf"(?:{WORDS})\b")
+SHELL = re.compile(r"(?:\$ )?(?:python3? -m |pip |make |spark-\w+ |tools/|target/)")
+PYTHON = re.compile(
+    r"(?:import \w+$|from \w+ import |(?:spark_zorder|spark|table|t|df)\.\w+\()", re.MULTILINE
 )
-SHELL = re.compile(r"(?:\$ )?(?:python3? |pip |make |spark-\w+ |tools/|git |cp |[A-Z_]+=\S+ )")
-PYTHON = re.compile(r"(?:import |from \w+ import |spark_zorder\.|spark\.|t\.|table\.|df\.)")
-NOT_RUN = re.compile(r"<!-- not run: (.+?) -->", re.DOTALL)
-HIDDEN = ("docs/adr/", "docs/contributing/before-and-after.md", "docs/spec.md")
+NOT_RUN = re.compile(r"<!-- not run: (.+?) -->\s*\Z", re.DOTALL)
+# decisions and old code are of another time; the specification shows grammars; tests make this page
+LEFT_OUT = ("docs/adr/", "docs/contributing/before-and-after.md", "docs/spec.md")
 
 
 @dataclass(frozen=True)
@@ -38,17 +40,28 @@ class Block:
     def where(self):
         return f"{self.page}:{self.line}"
 
+    def parts(self):
+        """The statements and commands of the block with their kinds: it may show one thing in three ways."""
+        if self.kind == "python":
+            return [("python", self.text)]
+        if self.kind == "shell":
+            return [("shell", command) for command in commands(self.text)]
+        other = [line for line in self.text.splitlines() if SHELL.match(line) or PYTHON.match(line)]
+        rest = "\n".join(line for line in self.text.splitlines() if line not in other)
+        lines = [("shell" if SHELL.match(line) else "python", without_comment(line)) for line in other]
+        return [("sql", statement) for statement in statements(rest)] + lines
+
 
 def pages():
-    """README.md and the pages below docs/, but for those whose code is of another time: decisions, old code."""
+    """README.md, the package's own, and the pages below docs/ whose code is of today."""
     found = [TOP / "README.md", TOP / "python/README.md", *sorted((TOP / "docs").rglob("*.md"))]
     names = [page.relative_to(TOP).as_posix() for page in found]
-    return [name for name in names if not name.startswith(HIDDEN)]
+    return [name for name in names if not name.startswith(LEFT_OUT)]
 
 
-def blocks():
-    """The blocks of all pages."""
-    return [block for page in pages() for block in of_page(page)]
+def blocks(kind):
+    """The blocks of one kind, of all pages."""
+    return [block for page in pages() for block in of_page(page) if block.kind == kind]
 
 
 def of_page(page):
@@ -57,54 +70,61 @@ def of_page(page):
     found, at, indent = [], 0, 0
     while at < len(lines):
         line = lines[at]
-        fence = re.match(r"( *)```(\w*)", line)
+        fence = re.match(r" *```(\w*)", line)
         if fence:
             end = next(i for i in range(at + 1, len(lines)) if lines[i].strip() == "```")
-            kind = FENCES.get(fence.group(2))
-            found.append(_block(page, lines, at, at + 1, end, kind))
+            text = dedent("\n".join(lines[at + 1 : end]))
+            found.append(Block(page, at + 1, FENCES.get(fence.group(1)), text, _excuse(lines, at)))
             at = end + 1
             continue
-        item = re.match(r"( *)(?:[-*]|\d+\.) +", line)
-        if item:
-            indent = item.end()
-        elif line.strip() and not line.startswith(" "):
+        item = re.match(r" *(?:[-*]|\d+\.) +", line)
+        if line.strip() and not item and not line.startswith(" "):
             indent = 0
-        needed = indent + 4
-        blank_before = at == 0 or not lines[at - 1].strip() or lines[at - 1].lstrip().startswith("<!--")
-        if line.startswith(" " * needed) and line.strip() and blank_before and not item:
+        room = " " * (indent + 4)
+        if line.startswith(room) and not (item and item.end() <= indent + 4) and _begins(lines, at):
             end = at
-            while end < len(lines) and (not lines[end].strip() or lines[end].startswith(" " * needed)):
+            while end < len(lines) and (not lines[end].strip() or lines[end].startswith(room)):
                 end += 1
-            found.append(_block(page, lines, at, at, end, None))
+            text = dedent("\n".join(lines[at:end])).strip("\n")
+            found.append(Block(page, at + 1, _kind(text), text, _excuse(lines, at)))
             at = end
             continue
+        if item:
+            indent = item.end()
         at += 1
     return found
 
 
-def _block(page, lines, first, start, end, kind):
-    text = dedent("\n".join(lines[start:end])).strip("\n")
-    before = [line for line in lines[max(0, first - 6) : first] if line.strip()]
-    comment = NOT_RUN.search("\n".join(before)) if before and before[-1].rstrip().endswith("-->") else None
-    return Block(page, first + 1, kind or _guess(text), text, comment.group(1) if comment else None)
+def _begins(lines, at):
+    return at == 0 or not lines[at - 1].strip() or lines[at - 1].rstrip().endswith("-->")
 
 
-def _guess(text):
-    for kind, begins in (("sql", SQL), ("shell", SHELL), ("python", PYTHON)):
-        if begins.match(text):
-            return kind
-    return None
+def _excuse(lines, at):
+    found = NOT_RUN.search("\n".join(lines[max(0, at - 4) : at]))
+    return " ".join(found.group(1).split()) if found else None
+
+
+def _kind(text):
+    found = (
+        kind for kind, begin in (("sql", SQL), ("shell", SHELL), ("python", PYTHON)) if begin.match(text)
+    )
+    return next(found, None)
+
+
+def without_comment(line):
+    """A line of Python or of a shell without the comment behind it."""
+    return re.sub(r"\s+# .*$", "", line).strip()
 
 
 def statements(text):
-    """The statements of a block of SQL: they end at a semicolon, at an empty line, or where a new one begins."""
-    without = "\n".join(re.sub(r"\s+-- .*$|^-- .*$", "", line) for line in text.splitlines())
+    """The statements of a block of SQL: they end at a semicolon or at an empty line."""
+    without = "\n".join(re.sub(r"(?:^|\s+)-- .*$", "", line) for line in text.splitlines())
     parts = re.split(r";\s*(?:\n|$)|\n\s*\n", without)
     return [" ".join(part.split()) for part in parts if part.strip()]
 
 
 def commands(text):
-    """The commands of a block of shell, with continued lines joined and comments off."""
+    """The commands of a block of shell, with continued lines joined; what they print may stand below them."""
     joined = re.sub(r"\\\n\s*", " ", text)
-    lines = [re.sub(r"\s{2,}# .*$", "", line).strip().removeprefix("$ ") for line in joined.splitlines()]
-    return [line for line in lines if line and not line.startswith("#")]
+    lines = [without_comment(line).removeprefix("$ ") for line in joined.splitlines() if SHELL.match(line)]
+    return [part for line in lines for part in line.split(" && ")]
