@@ -24,6 +24,7 @@ DOCS = TOP / "docs"
 RESULTS = "benchmarks/results"
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 # what the theme would ask a host for, so that its search works from a disk
+ITEM = re.compile(r"( *)([-*]|\d+\.)( +)\S")
 SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"></script>')
 # text between back quotes, in a line or in a block, is no link
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
@@ -61,11 +62,36 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turns links between files of the repository into links between pages of the site."""
+    """Turns links between files of the repository into links between pages of the site, and indents lists."""
     source = page.file.src_uri
     place = extra().get(source, DOCS / source).parent
-    parts = CODE.split(markdown)
+    parts = CODE.split(indented(markdown))
     return "".join(part if i % 2 else LINK.sub(_to_site(source, place), part) for i, part in enumerate(parts))
+
+
+def indented(markdown: str) -> str:
+    """What belongs to an item of a list, indented by four spaces a level, as the site's Markdown wants it.
+
+    GitHub wants it to begin where the text of the item begins, and the pages are written so.
+    """
+    made: list[str] = []
+    begins: list[int] = []
+    fenced = False
+    for line in markdown.splitlines():
+        indent = len(line) - len(line.lstrip())
+        item = None if fenced else ITEM.match(line)
+        if line.strip() and not fenced:
+            while begins and indent < begins[-1]:
+                begins.pop()
+        level = len(begins)
+        moved = 4 * level - (begins[-1] if begins else 0)
+        made.append(" " * (indent + moved) + line.lstrip() if line.strip() else "")
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        # four spaces more than the text of an item are code
+        if item and indent < (begins[-1] if begins else 0) + 4:
+            begins.append(item.end() - 1)
+    return "\n".join(made) + "\n"
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
