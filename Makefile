@@ -98,7 +98,7 @@ store-test: prerequisites ## tables on an S3 server on loopback: all tests, and 
 	cp target/store-requests.md benchmarks/results/$$(date +%F)-store.md
 
 clean: ## removes all that was built, but not the virtual environments and tools
-	rm -rf target/jars target/sbt target/wheel target/dev-wheel target/test-reports target/mypy target/class-archive-* \
+	rm -rf target/jars target/site target/sbt target/wheel target/dev-wheel target/test-reports target/mypy target/class-archive-* \
 	  target/spark-lines.json python/dist
 
 venv-3.5 venv-4.1 venv-4.3 venv-tools venv-docs: venv-%: prerequisites

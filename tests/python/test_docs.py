@@ -287,3 +287,6 @@ def test_pages_of_the_site_ask_no_host_for_anything():
     pages = list((TOP / "target/site").rglob("*.html"))
     assert len(pages) > 50
     assert [page.name for page in pages if asked.search(page.read_text())] == []
+    # an item that is not understood as one ends up inside a paragraph
+    item = re.compile(r"<p>(?:(?!</p>).)*\n *(?:[-*]|\d+\.) (?:(?!</p>).)*</p>", re.DOTALL)
+    assert [page.name for page in pages if item.search(page.read_text())] == []
