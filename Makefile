@@ -18,8 +18,8 @@ DEV_WHEEL := target/dev-wheel/spark_zorder-$(VERSION)-py3-none-any.whl
 TOOLS := target/venv/tools/bin
 LINTED := python tests tools $(wildcard benchmarks)
 
-.PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt cluster-test fault-test \
-  store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 venv-4.3 venv-tools
+.PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt docs cluster-test fault-test \
+  store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 venv-4.3 venv-tools venv-docs
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -69,6 +69,10 @@ fmt: venv-4.3 venv-tools ## formats Scala and Python sources
 	$(TOOLS)/ruff format --config python/pyproject.toml $(LINTED)
 	tools/sbt.sh fmt
 
+docs: venv-docs ## the documentation as a site in target/site, to be opened in a browser; asks no host for anything
+	NO_MKDOCS_2_WARNING=1 target/venv/docs/bin/mkdocs build --strict --quiet
+	@echo 'the site: target/site/index.html'
+
 include benchmarks/Makefile
 
 cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two workers, spark-submit
@@ -98,10 +102,10 @@ store-test: prerequisites ## tables on an S3 server on loopback: all tests, and 
 	cp target/store-requests.md benchmarks/results/$$(date +%F)-store.md
 
 clean: ## removes all that was built, but not the virtual environments and tools
-	rm -rf target/jars target/sbt target/wheel target/dev-wheel target/test-reports target/mypy target/class-archive-* \
+	rm -rf target/jars target/site target/sbt target/wheel target/dev-wheel target/test-reports target/mypy target/class-archive-* \
 	  target/spark-lines.json python/dist
 
-venv-3.5 venv-4.1 venv-4.3 venv-tools: venv-%: prerequisites
+venv-3.5 venv-4.1 venv-4.3 venv-tools venv-docs: venv-%: prerequisites
 	@tools/venv.sh $(PYTHON) $*
 
 # stamps: the folder holds what these sources give

@@ -91,6 +91,7 @@ def builds() -> list[Stage]:
     """What the two other lists build on."""
     return [
         Stage("lint-python", ["make", "--no-print-directory", "lint-python"]),
+        Stage("docs", ["make", "--no-print-directory", "docs"]),
         *([Stage("s3-server", ["tools/s3_server.sh"])] if STORE else []),
         Stage("jars", ["tools/sbt.sh", "exportSparkLines", "jars"]),
     ]

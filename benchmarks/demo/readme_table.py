@@ -1,7 +1,7 @@
-"""Writes the table of the gain into README.md, from the checked-in result files.
+"""Writes the tables of the gain, from the checked-in result files: four rows into README.md, all into a page.
 
-python readme_table.py            writes it
-python readme_table.py --check    ends with 1 if README.md has another one
+python readme_table.py            writes them
+python readme_table.py --check    ends with 1 if README.md or docs/benchmarks.md has another one
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,80 +23,138 @@ NAMES = {
 }
 
 
-def table(result: dict[str, Any], peers: dict[str, Any]) -> str:
-    """One row a layout: shares of files and pages per column, and their mean against the bound."""
-    columns = list(result["data"]["by"])
-    found = {(f["layout"], f["level"], f["column"]): f for f in result["figures"]}
+@dataclass(frozen=True)
+class Layout:
+    """One row: shares of files and pages per column, and how many files the layout has."""
 
-    def shares(layout: str, level: str, field: str = "share") -> list[float]:
-        return [found[layout, level, column][field] for column in columns]
+    name: str
+    files: list[float]
+    pages: list[float]
+    count: int
 
-    bounds = {level: shares("spark-zorder", level, "bound") for level in ("files", "pages")}
 
-    asked = result["data"]["files"]
+class Gain:
+    """The layouts of both result files, and the bound that each is compared with."""
 
-    def line(name: str, files: list[float], pages: list[float], count: int = asked) -> str:
+    def __init__(self, result: dict[str, Any], peers: dict[str, Any]) -> None:
+        """Of ours, figures are by layout, level and column."""
+        columns = list(result["data"]["by"])
+        found = {(f["layout"], f["level"], f["column"]): f for f in result["figures"]}
+
+        def shares(layout: str, level: str, field: str = "share") -> list[float]:
+            return [found[layout, level, column][field] for column in columns]
+
+        self.asked: int = result["data"]["files"]
+        self.ours = {
+            layout: Layout(name, shares(layout, "files"), shares(layout, "pages"), self.asked)
+            for layout, name in NAMES.items()
+        }
+        self.peers = [Layout(r["layout"], r["files"], r["pages"], r["count"]) for r in peers["rows"]]
+        ours = "spark-zorder"
+        bounds = shares(ours, "files", "bound"), shares(ours, "pages", "bound")
+        self.bound = Layout("bound for any layout", *bounds, self.asked)
+
+    def times(self, layout: Layout) -> tuple[float, float]:
+        """How many times the bound is read, of files and of pages."""
         # of two columns, the least mean share falls as one over the root of the number of files
-        least = sum(bounds["files"]) * math.sqrt(asked / count)
-        mean = sum(files) / least, sum(pages) / sum(bounds["pages"])
-        cells = [" / ".join(f"{s:.3f}" for s in files), f"{mean[0]:.2f}"]
-        cells += [" / ".join(f"{s:.3f}" for s in pages), f"{mean[1]:.2f}"]
-        return f"| {name} | {' | '.join(cells)} |"
+        least = sum(self.bound.files) * math.sqrt(self.asked / layout.count)
+        return sum(layout.files) / least, sum(layout.pages) / sum(self.bound.pages)
 
-    def made(row: dict[str, Any]) -> str:
-        return "" if row["count"] == asked else f" ({row['count']} files)"
+    def best_peer(self) -> Layout:
+        """The peer that reads the least files beside the bound."""
+        return min(self.peers, key=lambda layout: self.times(layout)[0])
 
+    def table(self, layouts: list[Layout]) -> str:
+        """The rows of a page in Markdown."""
+        lines = [
+            "| layout | files read | x bound | pages read | x bound |",
+            "| --- | --- | --- | --- | --- |",
+        ]
+        return "\n".join([*lines, *(self._line(layout) for layout in layouts)])
+
+    def _line(self, layout: Layout) -> str:
+        files, pages = self.times(layout)
+        made = "" if layout.count == self.asked else f" ({layout.count} files)"
+        cells = [layout.name + made, _pair(layout.files), f"{files:.2f}", _pair(layout.pages), f"{pages:.2f}"]
+        return f"| {' | '.join(cells)} |"
+
+
+def _pair(shares: list[float]) -> str:
+    return " / ".join(f"{share:.3f}" for share in shares)
+
+
+def readme(gain: Gain, result: dict[str, Any], peers: dict[str, Any]) -> str:
+    """Four rows, and what the bound is."""
+    about = result["data"]
+    layouts = [gain.ours["as it came"], gain.ours["spark-zorder"], gain.best_peer(), gain.bound]
     lines = [
-        "| layout | files read | x bound | pages read | x bound |",
-        "| --- | --- | --- | --- | --- |",
-        *(line(name, shares(layout, "files"), shares(layout, "pages")) for layout, name in NAMES.items()),
-        *(line(f"{r['layout']} †{made(r)}", r["files"], r["pages"], r["count"]) for r in peers["rows"]),
-        line("bound for any layout", bounds["files"], bounds["pages"]),
+        f"Share of the table that a look-up by `{about['by'][0]}` / by `{about['by'][1]}` reads; TPC-DS",
+        f"`store_sales` at scale {about['scale']} ({about['rows']:,} rows) in {about['files']} files:",
+        "",
+        gain.table(layouts),
+        "",
+        f"The bound: look-ups on two independent columns cannot both read less than 1/{_root(gain.asked)} of",
+        f"{gain.asked} files, whatever the layout. The peer is the one of {len(gain.peers)} layouts of",
+        "Delta, Iceberg and Hudi (open-source releases, measured by us) that reads the fewest files",
+        "beside its bound: [all of them](docs/benchmarks.md). Made by `make readme-table`,",
+        f"{result['date']}, and `make bench-peers`, {peers['date']}: counts, not times.",
     ]
     return "\n".join(lines)
 
 
-def text() -> str:
-    """The table with what it shows and where it comes from."""
-    result = json.loads((RESULTS / "layout-store_sales.json").read_text())
-    peers = json.loads((RESULTS / "layouts-peers.json").read_text())
+def _root(files: int) -> int:
+    root = math.isqrt(files)
+    if root * root != files:
+        raise ValueError(f"README says 1/root of the files, and {files} is no square")
+    return root
+
+
+def page(gain: Gain, result: dict[str, Any], peers: dict[str, Any]) -> str:
+    """All layouts, with what the table shows and where it comes from."""
     versions, about = result["versions"], result["data"]
     lines = [
-        BEGIN,
         "Share of the table that a look-up of one value reads, mean over its rows,",
         f"by `{about['by'][0]}` / by `{about['by'][1]}`; TPC-DS `store_sales` at scale {about['scale']}",
         f"({about['rows']:,} rows), {about['files']} files, pages of at most 20,000 rows:",
         "",
-        table(result, peers),
+        gain.table([*gain.ours.values(), *gain.peers, gain.bound]),
         "",
-        f"Made by `make readme-table`, {result['date']}, spark-zorder {versions['spark-zorder']} on Spark "
-        f"{versions['spark']}: counts,",
-        "not times. The bound is the least mean of both columns that any layout of so many",
-        "files or pages can reach (independent columns, rows without NULL); of a row with another number of",
-        "files, that for so many files.",
-        f"† Made by `make bench-peers`, {peers['date']}, on Spark {peers['spark']}: the same table",
-        "and columns, asked for as many files; the share of the blocks whose min and max hold one of 200",
-        "values. The result page also has spark-zorder on Delta, Iceberg and Hudi.",
-        END,
+        f"- Ours and the plain sort: `make readme-table`, {result['date']}, spark-zorder "
+        f"{versions['spark-zorder']} on Spark {versions['spark']}.",
+        f"- Delta, Iceberg and Hudi: `make bench-peers`, {peers['date']}, on Spark {peers['spark']}: the",
+        "  same table and columns, asked for as many files; the share of the blocks whose min and max hold",
+        "  one of 200 values. The result page also has spark-zorder on Delta, Iceberg and Hudi.",
+        "- The bound is the least mean of both columns that any layout of so many files or pages can reach",
+        "  (independent columns, rows without NULL). For a layout with another number of files, it is the",
+        "  bound of so many files.",
     ]
     return "\n".join(lines)
 
 
 def main() -> int:
     """Writes or checks."""
-    readme = TOP / "README.md"
-    old = readme.read_text()
+    result = json.loads((RESULTS / "layout-store_sales.json").read_text())
+    peers = json.loads((RESULTS / "layouts-peers.json").read_text())
+    gain = Gain(result, peers)
+    wanted = {"README.md": readme(gain, result, peers), "docs/benchmarks.md": page(gain, result, peers)}
+    stale = [name for name, text in wanted.items() if _put(TOP / name, text, "--check" in sys.argv[1:])]
+    if stale and "--check" in sys.argv[1:]:
+        print(f"{' and '.join(stale)} do not fit benchmarks/results: make readme-table.", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _put(file: Path, text: str, check: bool) -> bool:
+    """Puts the text between the marks of a page, or only looks. Returns whether the page had another one."""
+    old = file.read_text()
     head, found, rest = old.partition(BEGIN)
     tail = rest.partition(END)[2]
     if not found or not rest.count(END):
-        sys.exit(f"README.md has no place for the table: {BEGIN} ... {END}")
-    new = head + text() + tail
-    if "--check" in sys.argv[1:]:
-        if new != old:
-            print("README.md does not fit benchmarks/results: make readme-table.", file=sys.stderr)
-        return int(new != old)
-    readme.write_text(new)
-    return 0
+        sys.exit(f"{file.name} has no place for the table: {BEGIN} ... {END}")
+    new = f"{head}{BEGIN}\n{text}\n{END}{tail}"
+    if new != old and not check:
+        file.write_text(new)
+    return new != old
 
 
 if __name__ == "__main__":
