@@ -65,7 +65,9 @@ class CounterSuite extends AnyFunSuite with StoreFixture {
       val seen = queries.map { case (name, query) =>
         (name, logged(query(s3).collect()), counted(query(local).collect()))
       }
-      seen.foreach { case (name, log, count) => info(s"$name: ${kinds.zip(log).mkString(", ")}; counted $count") }
+      seen.foreach { case (name, log, count) =>
+        info(s"$name: ${kinds.zip(log).mkString(", ")}; counted $count")
+      }
       assert(seen.map(s => s._1 -> s._2) === seen.map(s => s._1 -> s._3))
       // with the listing of the directory and a schema from a footer
       assert(logged(spark.read.parquet(now)) === counted(spark.read.options(onDisk).parquet(s"$copy")))

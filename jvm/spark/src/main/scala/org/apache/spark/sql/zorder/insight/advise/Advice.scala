@@ -129,7 +129,8 @@ private[advise] object Reasons {
     val loss =
       if (columns.size < 2 || lossByLast < Worthwhile) ""
       else s"; ${columns.last} costs the queries that do not filter by it ${HumanReadable.share(lossByLast)}"
-    val sorted = shares.sorted.fold("")(s => s", and ${HumanReadable.share(s)} of the files after the best plain sort")
+    val sorted =
+      shares.sorted.fold("")(s => s", and ${HumanReadable.share(s)} of the files after the best plain sort")
     s"Clustered by ${columns.mkString(", ")}, a query reads ${read(shares)}$sorted$loss$basis."
   }
 
@@ -165,11 +166,13 @@ private[advise] object Reasons {
 
   /** How to run what was fitted to queries that no statement can name. */
   def withTheSameQueries(columns: Seq[String], options: (String, String)*): String = {
-    val set = options.map { case (name, value) => s".option(\"$name\", \"$value\")" }.mkString
+    val set = options.map { case (name, value) => ".option(" + quoted(name) + ", " + quoted(value) + ")" }.mkString
     " Only a run with the same queries gives this: " +
-      s"optimize()$set.queries(queries).executeZOrderBy(${columns.map(c => s"\"$c\"").mkString(", ")}), or save " +
+      s"optimize()$set.queries(queries).executeZOrderBy(${columns.map(quoted).mkString(", ")}), or save " +
       "them as a table, and name it to the advice and in the statement."
   }
+
+  private def quoted(text: String): String = "\"" + text + "\""
 
   val nothingToClusterBy: String =
     "No column that is asked for has statistics and more than one value: there is nothing to cluster by."
