@@ -76,7 +76,7 @@ def _in_memory() -> bool:
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()
-    return spark is None or spark.conf.get("spark.sql.catalogImplementation", "hive") == "in-memory"
+    return spark is None or spark.conf.get("spark.sql.catalogImplementation", "in-memory") == "in-memory"
 
 
 def _parser() -> argparse.ArgumentParser:
