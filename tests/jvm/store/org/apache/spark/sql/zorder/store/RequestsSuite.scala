@@ -75,7 +75,10 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
     // a footer and page indexes at once; this Hadoop asks for a file that it is told the length of
     assert(back.map(_.action).groupBy(identity).map { case (a, all) => a -> all.size } ===
       Map("HeadObject" -> written, "GetObject" -> written))
-    parts += Seq(what, files, read.size, written, commit.size, back.size, rest.size).mkString("| ", " | ", " |")
+    parts += Seq(what, files, read.size, written, commit.size, back.size, rest.size).mkString(
+      "| ",
+      " | ",
+      " |")
     ()
   }
 
@@ -143,18 +146,22 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
     sql(s"DESCRIBE FORMATTED $table").where("col_name = 'Location'").head().getString(1)
 
   private def whoAsks: String = {
-    val head = "| statement | files read | requests of them | files written | of S3A's committer | to check what was " +
-      "written | the rest |"
+    val head =
+      "| statement | files read | requests of them | files written | of S3A's committer | to check what was " +
+        "written | the rest |"
     s"""
-       |## Who asks
-       |
-       |What must be asked of a file that a run reads: its footer and page indexes, a sample, its rows; of one that it
-       |writes: an upload, and the footer to check it. Ours is one request for each look at a footer or at page indexes, and
-       |a HEAD before it, which Hadoop from 3.3.5 on leaves out. Spark 3.5's reader asks for a file four times before it
-       |reads a sample of it, and again before it reads its rows. S3A's committer asks 23 times for a file. The rest are
-       |listings and small files: the journal, the claim, the record.
-       |
-       |""".stripMargin + (head +: "| --- | ---: | ---: | ---: | ---: | ---: | ---: |" +: parts).mkString("", "\n", "\n")
+      |## Who asks
+      |
+      |What must be asked of a file that a run reads: its footer and page indexes, a sample, its rows; of one that it
+      |writes: an upload, and the footer to check it. Ours is one request for each look at a footer or at page indexes, and
+      |a HEAD before it, which Hadoop from 3.3.5 on leaves out. Spark 3.5's reader asks for a file four times before it
+      |reads a sample of it, and again before it reads its rows. S3A's committer asks 23 times for a file. The rest are
+      |listings and small files: the journal, the claim, the record.
+      |
+      |""".stripMargin + (head +: "| --- | ---: | ---: | ---: | ---: | ---: | ---: |" +: parts).mkString(
+      "",
+      "\n",
+      "\n")
   }
 
   private def write(): Unit = {

@@ -60,7 +60,9 @@ private[stats] object RawFooter {
       in.readFully(tail)
       val length = ByteBuffer.wrap(tail).order(ByteOrder.LITTLE_ENDIAN).getInt
       // of a file that is no Parquet, any number: an array of that size may be more than the heap
-      require(length >= 0 && length <= file.length - Tail && tail.endsWith(Magic), s"${file.path} has no footer")
+      require(
+        length >= 0 && length <= file.length - Tail && tail.endsWith(Magic),
+        s"${file.path} has no footer")
       val bytes = new Array[Byte](length)
       in.seek(file.length - Tail - length)
       in.readFully(bytes)
