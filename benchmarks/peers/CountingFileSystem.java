@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSInputStream;
 import org.apache.hadoop.fs.FileStatus;
@@ -21,8 +22,8 @@ import org.apache.hadoop.util.VersionInfo;
  * The local file system, which counts what Hadoop's S3A would ask a store for if this were one, and, if it is told so,
  * is as slow. CounterSuite of the store tests compares it with the log of an S3 server.
  *
- * Only what reads is counted. A status is a HEAD, and a LIST too if there is no such file. An open is a HEAD, unless
- * it comes with a status. A GET runs to the end of the file until a reader goes back in it; from then on as far as
+ * Only what reads is counted. A status is a HEAD, and a LIST too if there is no such file; whether something is a
+ * file is a HEAD, and whether it is a directory a LIST. An open is a HEAD, unless it comes with a status. A GET runs to the end of the file until a reader goes back in it; from then on as far as
  * the reader asks, and at least 64 KiB. A reader that goes on within such an answer, or skips less than that, asks for
  * nothing. Data files are those of Parquet that no table format keeps for itself.
  */
@@ -124,6 +125,29 @@ public final class CountingFileSystem extends RawLocalFileSystem {
     } catch (FileNotFoundException e) {
       request(lists);
       throw e;
+    }
+  }
+
+  @Override
+  @SuppressWarnings("deprecation")
+  public boolean isDirectory(Path path) throws IOException {
+    return is(path, lists, FileStatus::isDirectory);
+  }
+
+  @Override
+  @SuppressWarnings("deprecation")
+  public boolean isFile(Path path) throws IOException {
+    return is(path, heads, FileStatus::isFile);
+  }
+
+  private boolean is(Path path, AtomicLong kind, Predicate<FileStatus> what) throws IOException {
+    if (!inside.get()) {
+      request(kind);
+    }
+    try {
+      return what.test(uncounted(() -> super.getFileStatus(path)));
+    } catch (FileNotFoundException e) {
+      return false;
     }
   }
 

@@ -36,9 +36,12 @@ class CounterSuite extends AnyFunSuite with StoreFixture {
   }
 
   private def counted(query: => Any): Seq[Long] = {
-    CountingFileSystem.reset()
-    query
-    CountingFileSystem.kinds().toList
+    onDisk.foreach { case (key, value) => spark.conf.set(key, value) }
+    try {
+      CountingFileSystem.reset()
+      query
+      CountingFileSystem.kinds().toList
+    } finally onDisk.keys.foreach(spark.conf.unset)
   }
 
   private val queries = Seq[(String, DataFrame => DataFrame)](
@@ -60,8 +63,7 @@ class CounterSuite extends AnyFunSuite with StoreFixture {
       val copy = disk.resolve("t")
       fs.copyToLocalFile(false, new Path(now), new Path(copy.toUri), true)
       val schema = spark.table("counted").schema
-      val (s3, local) =
-        (spark.read.schema(schema).parquet(now), spark.read.options(onDisk).schema(schema).parquet(s"$copy"))
+      val (s3, local) = (spark.read.schema(schema).parquet(now), spark.read.schema(schema).parquet(s"$copy"))
       val seen = queries.map { case (name, query) =>
         (name, logged(query(s3).collect()), counted(query(local).collect()))
       }
@@ -70,7 +72,7 @@ class CounterSuite extends AnyFunSuite with StoreFixture {
       }
       assert(seen.map(s => s._1 -> s._2) === seen.map(s => s._1 -> s._3))
       // with the listing of the directory and a schema from a footer
-      assert(logged(spark.read.parquet(now)) === counted(spark.read.options(onDisk).parquet(s"$copy")))
+      assert(logged(spark.read.parquet(now)) === counted(spark.read.parquet(s"$copy")))
     } finally {
       sql("DROP TABLE counted")
       Utils.deleteRecursively(disk.toFile)
