@@ -57,8 +57,7 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =
     try {
       numbers(n).repartition(6).write.format("delta").save(path.toString)
       clusterBy.foreach(columns => spark.sql(s"ALTER TABLE delta.`$path` CLUSTER BY ($columns)"))
-    }
-    finally properties.foreach { case (key, _) =>
+    } finally properties.foreach { case (key, _) =>
         spark.conf.unset(s"spark.databricks.delta.properties.defaults.$key")
       }
   }

@@ -68,7 +68,8 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
     (of("nullCount").asLong == rows || (of("minValues").isValueNode && of("maxValues").isValueNode))
   }
 
-  test("a run has the table's columns; OPTIMIZE rewrites none of its bytes, new files only; OPTIMIZE FULL all") {
+  test(
+    "a run has the table's columns; OPTIMIZE rewrites none of its bytes, new files only; OPTIMIZE FULL all") {
     withTempDir { dir =>
       val path = dir.resolve("t")
       liquid(path, "a, b", 12000)
@@ -119,7 +120,9 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
         val row = zorder(path, eight)
         assert(status(row) === "NOTHING_TO_DO", reason(row))
         assert(reason(row).contains("1 file clustered by liquid is left alone: FULL takes it."), reason(row))
-        assert(metric[Long](row, "totalConsideredFiles") === 9 && metric[Long](row, "totalFilesSkipped") === 9)
+        assert(metric[Long](row, "totalConsideredFiles") === 9 && metric[Long](
+          row,
+          "totalFilesSkipped") === 9)
       }
       step("an increment grows in the layout and leaves them, too") {
         more(path, 12600, 600)
@@ -140,7 +143,9 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
         val row = zorder(path, eight)
         assert(status(row) === "NOTHING_TO_DO" && reason(row).startsWith("No file is left to cluster."))
         val where = zorder(path, s"WHERE a < 500 BY (a, b) $eight")
-        assert(status(where) === "NOTHING_TO_DO" && reason(where).contains("clustered by liquid"), reason(where))
+        assert(
+          status(where) === "NOTHING_TO_DO" && reason(where).contains("clustered by liquid"),
+          reason(where))
         done(keeps(path)(zorder(path, s"FULL WHERE a < 2000 BY (b, a) $eight")))
         unchanged()
       }
@@ -234,8 +239,9 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
       assert(names(row, "columns") === Seq("` a b,c`", "st.x"))
       for (c <- 0 to 1) assert(share(row, c, "files", "measured") < 0.6)
       assert(ids() === before && snapshot(path).protocol === protocol)
-      val physical = snapshot(path).schema.map(f => f.name -> f.metadata.getString("delta.columnMapping.physicalName"))
-        .toMap
+      val physical =
+        snapshot(path).schema.map(f => f.name -> f.metadata.getString("delta.columnMapping.physicalName"))
+          .toMap
       assert(adds(path).forall(knows(_, physical(" a b,c"))))
       assert(providers(path) === Map(Ours -> 8) && optimize(path) === 0 && ids() === before)
       alter(path, "RENAME COLUMN ` a b,c` TO a2")
@@ -252,8 +258,9 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
       def merge(from: Long): Unit = {
         numbers(from + 400).where(s"id >= ${from - 400}").selectExpr("id", "a + 1 a", "b", "s", "d")
           .createOrReplaceTempView("merged")
-        spark.sql(s"MERGE INTO delta.`$path` t USING merged u ON t.id = u.id WHEN MATCHED THEN UPDATE SET * " +
-          "WHEN NOT MATCHED THEN INSERT *")
+        spark.sql(
+          s"MERGE INTO delta.`$path` t USING merged u ON t.id = u.id WHEN MATCHED THEN UPDATE SET * " +
+            "WHEN NOT MATCHED THEN INSERT *")
         ()
       }
       for (round <- 0 to 2) {
@@ -262,7 +269,8 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
         done(keeps(path)(zorder(path, if (round == 1) s"FULL $eight" else eight)))
         assert(optimize(path) === 0)
       }
-      assert(read(path).count() === 9200 && read(path).selectExpr("count(distinct id)").head().getLong(0) === 9200)
+      assert(
+        read(path).count() === 9200 && read(path).selectExpr("count(distinct id)").head().getLong(0) === 9200)
       step("a rollback brings the files before it back, with whose they were") {
         more(path, 9200, 300)
         val before = adds(path).map(f => f.path -> f.clusteringProvider).toSet
@@ -344,7 +352,8 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
       liquid(path, "a, b", 8000)
       done(zorder(path, eight))
       spark.sql(s"ZORDER INDEX '$path' WITH (bloom = 's', bloomBudget = '500%')").collect()
-      assert(read(path).where("s = 'customer/00000017'").count() === numbers(8000).where("s = 'customer/00000017'").count())
+      assert(read(path).where("s = 'customer/00000017'").count() === numbers(
+        8000).where("s = 'customer/00000017'").count())
       val fix = s"ALTER TABLE delta.`$path` CLUSTER BY"
       def statements(function: String): Seq[String] =
         spark.sql(s"SELECT statement FROM $function").collect().toSeq.flatMap(r => Option(r.getString(0)))
