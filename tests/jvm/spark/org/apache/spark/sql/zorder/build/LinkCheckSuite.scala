@@ -6,8 +6,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 /** References to Spark that are resolved before anybody runs into them. */
 class LinkCheckSuite extends AnyFunSuite {
-  private val parser = "org.apache.spark.sql.catalyst.parser.ParserInterface"
-  private val own = "org/apache/spark/sql/zorder/sql/ZOrderParser.class"
+  private val removed = "org.apache.spark.sql.ExperimentalMethods"
+  private val own = "org/apache/spark/sql/zorder/sql/PythonBridge$.class"
 
   private def check(loader: ClassLoader): LinkCheck = {
     val found = new LinkCheck(loader)
@@ -25,10 +25,10 @@ class LinkCheckSuite extends AnyFunSuite {
   test("a class that a vendor has removed is named, with what was called") {
     val without = new ClassLoader(getClass.getClassLoader) {
       override def loadClass(name: String, resolve: Boolean): Class[_] =
-        if (name == parser) throw new ClassNotFoundException(name) else super.loadClass(name, resolve)
+        if (name == removed) throw new ClassNotFoundException(name) else super.loadClass(name, resolve)
     }
     val missing = check(without).missing()
-    assert(missing.nonEmpty && missing.forall(_.startsWith(s"$parser.")))
+    assert(missing.nonEmpty && missing.forall(_.startsWith(s"$removed.")))
   }
 
   test("without Spark everything is missing") {
