@@ -22,10 +22,11 @@ import org.apache.hadoop.util.VersionInfo;
  * The local file system, which counts what Hadoop's S3A would ask a store for if this were one, and, if it is told so,
  * is as slow. CounterSuite of the store tests compares it with the log of an S3 server.
  *
- * Only what reads is counted. A status is a HEAD, and a LIST too if there is no such file; whether something is a
- * file is a HEAD, and whether it is a directory a LIST. An open is a HEAD, unless it comes with a status. A GET runs to the end of the file until a reader goes back in it; from then on as far as
- * the reader asks, and at least 64 KiB. A reader that goes on within such an answer, or skips less than that, asks for
- * nothing. Data files are those of Parquet that no table format keeps for itself.
+ * Only what reads is counted. A status is a HEAD, and a LIST too if there is no such file; whether something is a file
+ * is a HEAD, and whether it is a directory a LIST. An open is a HEAD, unless it comes with a status. A GET runs to the
+ * end of the file until a reader goes back in it; from then on as far as the reader asks, and at least 64 KiB. A reader
+ * that goes on within such an answer, or skips less than that, asks for nothing. Data files are those of Parquet that no
+ * table format keeps for itself.
  */
 public final class CountingFileSystem extends RawLocalFileSystem {
   private static volatile long millis = 0;
