@@ -4,6 +4,7 @@ import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{BaseTable, BatchScan, FileContent, FileScanTask, Snapshot, SnapshotSummary, Table}
+import org.apache.iceberg.spark.SparkSQLProperties
 import org.apache.iceberg.spark.source.SparkTable
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression, IsNotNull}
@@ -74,9 +75,11 @@ final private class UnplannedFiles(table: Table) extends PrunedFiles {
     summary.flatMap(s => Option(s.get(SnapshotSummary.TOTAL_FILE_SIZE_PROP))).fold(0L)(_.toLong)
   }
 
-  /** What a filter leaves, Iceberg says only when it plans. */
-  override def leastBytes(filters: Seq[Expression]): Long =
-    if (filters.forall(_.isInstanceOf[IsNotNull])) sizeInBytes else 0L
+  /** What a filter leaves, Iceberg says only when it plans; and whether a join by groups needs no shuffle. */
+  override def leastBytes(filters: Seq[Expression]): Long = {
+    val mayBeGrouped = SQLConf.get.getConfString(SparkSQLProperties.PRESERVE_DATA_GROUPING, "false").toBoolean
+    if (filters.forall(_.isInstanceOf[IsNotNull]) && !mayBeGrouped) sizeInBytes else 0L
+  }
 }
 
 /** The files of a scan. They are equal where Iceberg takes the scans for equal, which may share an exchange then. */
