@@ -82,7 +82,9 @@ class ColumnSearchSuite extends AnyFunSuite {
     val search = new ColumnSearch(sample.take(even), known, logged = true, heldOut, 4, 8.0)
     val found = search.sets(4, 8)
     assert(found.sets.forall(s => s.bits.length == s.order.length && s.bits.forall(_ >= 0.05)), found)
-    assert(found.sets.exists(_.columns.toSet == Set(0, 2)) && search.unused ++ found.withoutBits == IndexedSeq(1), found)
+    assert(
+      found.sets.exists(_.columns.toSet == Set(0, 2)) && search.unused ++ found.withoutBits == IndexedSeq(1),
+      found)
   }
 
   test("bits and loss of a proposed sort are those of the sort") {

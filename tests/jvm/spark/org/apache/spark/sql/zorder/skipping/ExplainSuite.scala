@@ -142,7 +142,8 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
       index(path)
       val at = spark.sql(s"ZORDER DESCRIBE INDEX '$path'").where("column = 'at'").head()
       assert(
-        at.getAs[String]("note") === "unknown in 4 of 4 files: timestamps that are stored as INT96 have no bounds; " +
+        at.getAs[String](
+          "note") === "unknown in 4 of 4 files: timestamps that are stored as INT96 have no bounds; " +
           "ZORDER TABLE WITH (timestampType = 'micros') writes some")
       withTable("explained") {
         spark.sql(

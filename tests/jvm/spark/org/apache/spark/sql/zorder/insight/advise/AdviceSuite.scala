@@ -153,7 +153,8 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
       done(one(s"ZORDER TABLE '$path' BY (a, b)"))
       val found = advice(path, None)
       assert(verdict(found.head) === "LEAVE IT", found)
-      assert(found.head.getAs[String]("reason").startsWith("The table is clustered by a, b, and without a query log"))
+      assert(found.head.getAs[String](
+        "reason").startsWith("The table is clustered by a, b, and without a query log"))
       assert(found.tail.map(verdict).toSet === Set("COLUMN") && found.tail.map(columns(_).head).head === "id")
       assert(found.forall(r => r.isNullAt(r.fieldIndex("statement"))), found)
       // with a log that asks for another column, there is one
@@ -178,7 +179,8 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     withData(data.repartitionByRange(16, col("id")).sortWithinPartitions("id")) { path =>
       val found = advice(path, Some(log("a" -> 1, "b" -> 1)))
       assert(
-        found.head.getAs[String]("reason").contains("the files lie in the order of id now, which this gives up"),
+        found.head.getAs[String](
+          "reason").contains("the files lie in the order of id now, which this gives up"),
         found)
     }
   }

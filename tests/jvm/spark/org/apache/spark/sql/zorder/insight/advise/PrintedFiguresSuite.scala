@@ -66,14 +66,16 @@ class PrintedFiguresSuite extends AnyFunSuite with RunFixture {
         val forced = if (statement.contains("WITH (")) statement.replace("WITH (", "WITH (force = true, ")
         else s"$statement WITH (force = true)"
         done(one(forced.replace("ZORDER TABLE '" + path + "'", "ZORDER TABLE '" + path + "' FULL")))
-        val now = number(advice(path, asked).find(r => !r.isNullAt(r.fieldIndex("share_now"))).get, "share_now")
+        val now =
+          number(advice(path, asked).find(r => !r.isNullAt(r.fieldIndex("share_now"))).get, "share_now")
         info(f"seed $seed: $statement expected $expected%.3f, measured $now%.3f")
         assert(math.abs(now - expected) <= 0.02 + 0.15 * expected, s"seed $seed: $row")
       }
     }
   }
 
-  test("advice: the statements of three generated tables, with and without a log")((0 until 3).foreach(figures))
+  test("advice: the statements of three generated tables, with and without a log")(
+    (0 until 3).foreach(figures))
 
   test("advice: the statements of many generated tables", LongTest)((3 until 24).foreach(figures))
 

@@ -26,7 +26,8 @@ class BriefRowsSuite extends AnyFunSuite with RunFixture with Steps {
         val long = spark.sql(s"SELECT * FROM clustering_information('$path', 'a, b')").head()
         assert(found.map(_.getAs[String]("column")) === Seq(null, "a", "b") && found.forall(flat))
         val whole = found.head
-        assert(Seq("verdict", "reason", "statement").forall(n => whole.getAs[String](n) == long.getAs[String](n)))
+        assert(Seq("verdict", "reason", "statement").forall(n =>
+          whole.getAs[String](n) == long.getAs[String](n)))
         val levels = list(long, "levels").filter(_.getAs[String]("level") == "file")
         Seq("now" -> "look_up_share", "bound" -> "look_up_bound", "depth" -> "average_depth").foreach {
           case (short, full) => assert(found.map(_.getAs[Any](short)) === levels.map(_.getAs[Any](full)))

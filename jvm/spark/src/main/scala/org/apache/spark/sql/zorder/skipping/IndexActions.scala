@@ -199,7 +199,10 @@ object IndexActions {
   }
 
   /** Files have no bounds of a timestamp, nearly always because it is INT96, as Spark writes it. */
-  private def withoutBounds(column: IndexedColumn, files: Long, ranges: Option[ColumnRanges]): Option[String] = {
+  private def withoutBounds(
+      column: IndexedColumn,
+      files: Long,
+      ranges: Option[ColumnRanges]): Option[String] = {
     val unknown = ranges.fold(files)(_.states.count(_ == ColumnRanges.Unknown).toLong)
     if (unknown == 0 || column.expression.isDefined || column.dataType != TimestampType) None
     else Some(

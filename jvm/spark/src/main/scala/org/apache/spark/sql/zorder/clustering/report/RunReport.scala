@@ -277,7 +277,8 @@ final case class OtherReport(name: String, files: Shares, asOneMoreColumn: Optio
 
   /** What the reason of a run says about a column that gets worse. */
   def text: String = s"$name ${files.sentence}" +
-    asOneMoreColumn.fold("")(share => s" (${HumanReadable.percent(share)} if they were clustered by $name, too)")
+    asOneMoreColumn.fold("")(share =>
+      s" (${HumanReadable.percent(share)} if they were clustered by $name, too)")
 }
 
 object OtherReport {
@@ -322,7 +323,8 @@ final case class Shares(
   def text: String = s"${Shares.text(now)} -> ${Shares.text(forecast)}"
 
   /** The same for people, of files. */
-  def sentence: String = s"read ${Shares.percent(now)} of the files now and ${Shares.percent(forecast)} afterwards"
+  def sentence: String =
+    s"read ${Shares.percent(now)} of the files now and ${Shares.percent(forecast)} afterwards"
 
   /** Whether more is read than now, by more than the error of a forecast. */
   def rises: Boolean = now.exists(n => forecast.exists(f => f - n > math.max(Shares.Noise, Shares.Tenth * n)))

@@ -129,7 +129,8 @@ private[advise] object Reasons {
     val loss =
       if (columns.size < 2 || lossByLast < Worthwhile) ""
       else s"; ${columns.last} costs the queries that do not filter by it ${HumanReadable.share(lossByLast)}"
-    val sorted = shares.sorted.fold("")(s => s", and ${HumanReadable.share(s)} of the files after the best plain sort")
+    val sorted =
+      shares.sorted.fold("")(s => s", and ${HumanReadable.share(s)} of the files after the best plain sort")
     s"Clustered by ${columns.mkString(", ")}, a query reads ${read(shares)}$sorted$loss$basis."
   }
 

@@ -59,7 +59,8 @@ final private[advise] class Proposals(
         case Some(by) =>
           val bench = new LayoutEvaluator(open.sample, Nil, files, pages)
           val now = bench.now(open.files, open.pageBlocks).ofFiles
-          val left = leaveIt(Reasons.laidOut(by, target), Some(AdviceShares(now, now, None, bench.bound, 0.0)))
+          val left =
+            leaveIt(Reasons.laidOut(by, target), Some(AdviceShares(now, now, None, bench.bound, 0.0)))
           left +: progress.step("columns")(columns(files, pages))(_.flatMap(_.columns).mkString(", "))
         case None =>
           proposals(new LayoutEvaluator(open.sample, open.queries, files, pages), pages > 1.0, progress)
@@ -70,7 +71,10 @@ final private[advise] class Proposals(
     val now = bench.now(open.files, open.pageBlocks)
     val most = if (log.isDefined) CandidateColumns.MostAsked else Tried
     val searched = progress.step("search")(bench.search.sets(Tried, most)) {
-      _.sets.map(_.shares.ofFiles).map(HumanReadable.share).mkString("by one column and more: files ", ", ", "")
+      _.sets.map(_.shares.ofFiles).map(HumanReadable.share).mkString(
+        "by one column and more: files ",
+        ", ",
+        "")
     }
     import searched.sets
     val ranked = sets.sortBy(_.shares.cost)

@@ -308,8 +308,9 @@ private[audit] object TableFinding {
     val index = findings.map(_._2).flatMap(_.fix).find(_ == Fix.Index)
     val several = findings.map(_._1).filter(_.files.length > 1)
     val reads =
-      several.map(_.fileLevel.joint.reads).reduceOption(_ ++ _).filter(_ => several.exists(s =>
-        columns.indices.exists(s.counts)))
+      several.map(_.fileLevel.joint.reads).reduceOption(_ ++ _).filter(_ =>
+        several.exists(s =>
+          columns.indices.exists(s.counts)))
     val reason = reads.fold(s"None of its ${findings.length} partitions has anything to skip.") { r =>
       s"Its ${findings.length} partitions are in order. ${AuditRules.good(columns, r.lookUp, r.lookUpBound)}"
     }
@@ -354,7 +355,8 @@ final private[audit] case class Finding(
     withFiles: Int => String)
 
 private[audit] object Finding {
-  def apply(kind: FindingKind, reason: String, fix: Option[Fix]): Finding = Finding(kind, reason, fix, _ => reason)
+  def apply(kind: FindingKind, reason: String, fix: Option[Fix]): Finding =
+    Finding(kind, reason, fix, _ => reason)
 }
 
 /** A statement without its condition. */
