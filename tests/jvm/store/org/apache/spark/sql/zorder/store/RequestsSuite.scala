@@ -149,7 +149,7 @@ class RequestsSuite extends AnyFunSuite with StoreFixture {
     val head =
       "| statement | files read | requests of them | files written | of S3A's committer | to check what was " +
         "written | the rest |"
-    s"""
+    """
       |## Who asks
       |
       |What must be asked of a file that a run reads: its footer and page indexes, a sample, its rows; of one that it
