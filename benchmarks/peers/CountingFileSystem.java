@@ -130,6 +130,16 @@ public final class CountingFileSystem extends RawLocalFileSystem {
   }
 
   @Override
+  public boolean exists(Path path) throws IOException {
+    try {
+      getFileStatus(path);
+      return true;
+    } catch (FileNotFoundException e) {
+      return false;
+    }
+  }
+
+  @Override
   @SuppressWarnings("deprecation")
   public boolean isDirectory(Path path) throws IOException {
     return is(path, lists, FileStatus::isDirectory);
