@@ -151,7 +151,8 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
         val column = pick(random, Seq("id", "i"))
         val join = pick(random, Seq("JOIN", "JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "LEFT JOIN"))
         val chain =
-          if (join == "JOIN" && random.nextBoolean()) s" JOIN few_keys l ON k.i = l.i AND l.id > ${random.nextInt(30)}"
+          if (join == "JOIN" && random.nextBoolean())
+            s" JOIN few_keys l ON k.i = l.i AND l.id > ${random.nextInt(30)}"
           else ""
         s"SELECT t.id, t.i FROM <t> t $join few_keys k ON t.$column = k.$column$chain WHERE true"
     }

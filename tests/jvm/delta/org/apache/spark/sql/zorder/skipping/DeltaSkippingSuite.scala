@@ -319,7 +319,8 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
       quick(shuffled {
         assert(of("SELECT t.* FROM <t> t JOIN shops s ON t.id = s.id WHERE region = 2") === 2)
         assert(of(s"SELECT t.* FROM <t> t JOIN $other s ON t.id = s.id WHERE region = 2") === 2)
-        assert(of(s"SELECT t.* FROM $other s JOIN <t> t ON t.id = s.id WHERE region = 2 AND t.id < 30000") === 2)
+        assert(
+          of(s"SELECT t.* FROM $other s JOIN <t> t ON t.id = s.id WHERE region = 2 AND t.id < 30000") === 2)
         Seq(
           "SELECT t.* FROM <t> t LEFT JOIN (SELECT * FROM shops WHERE region = 2) s ON t.id = s.id",
           "SELECT t.* FROM <t> t LEFT ANTI JOIN (SELECT * FROM shops WHERE region = 2) s ON t.id = s.id",

@@ -6,7 +6,12 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.zorder.build.StartCheck
 import org.apache.spark.sql.zorder.conf.{SessionKeys, Setting}
 import org.apache.spark.sql.zorder.skipping.SkippingRule
-import org.apache.spark.sql.zorder.skipping.join.{AfterKeysStrategy, JoinKeysRule, KeysFirstEnds, KeysFirstRule}
+import org.apache.spark.sql.zorder.skipping.join.{
+  AfterKeysStrategy,
+  JoinKeysRule,
+  KeysFirstEnds,
+  KeysFirstRule
+}
 import org.apache.spark.sql.zorder.skipping.planned.PlannedScanStrategy
 import org.apache.spark.sql.zorder.clustering.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser

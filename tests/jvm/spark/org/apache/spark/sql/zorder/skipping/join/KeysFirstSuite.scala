@@ -149,20 +149,23 @@ class KeysFirstSuite extends AnyFunSuite with SkippedScans {
     tables(dir)
     quick(shuffled((0 until queries).foreach { _ =>
       def other(name: String): String = {
-        val filter = pick("kind = 'x'", "kind = 'y'", "kind <> 'z'", "g > 35", "id % 3 = 1", "true", "id IS NULL")
+        val filter =
+          pick("kind = 'x'", "kind = 'y'", "kind <> 'z'", "g > 35", "id % 3 = 1", "true", "id IS NULL")
         s"(SELECT * FROM $name WHERE $filter) $name"
       }
       def on(name: String): String = pick("id", "id", "i", "s", "g") match {
         case "id" => s"t.${pick("id", "n")} = $name.id"
         case key => s"t.$key = $name.$key"
       }
-      def kind: String = pick("JOIN", "JOIN", "JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "LEFT JOIN", "FULL JOIN")
+      def kind: String =
+        pick("JOIN", "JOIN", "JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "LEFT JOIN", "FULL JOIN")
       val join = kind
       val first = if (random.nextInt(4) == 0) s"${other("d")} JOIN t" else s"t $join ${other("d")}"
       // of the large table, or a dimension of the dimension
       val second = random.nextInt(3) match {
         case 0 => ""
-        case 1 if join == "JOIN" => s" $kind ${other("e")} ON ${pick("d.g = e.g", "d.id = e.id", "d.s = e.s")}"
+        case 1 if join == "JOIN" =>
+          s" $kind ${other("e")} ON ${pick("d.g = e.g", "d.id = e.id", "d.s = e.s")}"
         case _ => s" $kind ${other("e")} ON ${on("e")}"
       }
       val query = s"SELECT t.id, t.g, t.h FROM $first ON ${on("d")}$second" +

@@ -63,7 +63,9 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
     // what another scan waits for stands in the plan a second time, and is read once
     val waitedFor = collectWithSubqueries(plan) { case a: AfterKeysExec => collectLeaves(a.right) }.flatten
     val explain = explained(files)
-    collectWithSubqueries(plan) { case p if explain.isDefinedAt(p) && !waitedFor.exists(_ eq p) => explain(p) }
+    collectWithSubqueries(plan) {
+      case p if explain.isDefinedAt(p) && !waitedFor.exists(_ eq p) => explain(p)
+    }
   }
 
   private def explained(files: FileScans): PartialFunction[SparkPlan, ExplainedScan] = {

@@ -28,7 +28,8 @@ final case class AfterKeys(left: LogicalPlan, right: LogicalPlan, keys: Seq[Attr
 }
 
 /** See [[AfterKeys]]. Spark puts the exchange above `right`; it is never asked for its rows. */
-final case class AfterKeysExec(left: SparkPlan, right: SparkPlan, keys: Seq[Expression]) extends BinaryExecNode {
+final case class AfterKeysExec(left: SparkPlan, right: SparkPlan, keys: Seq[Expression])
+    extends BinaryExecNode {
   override def output: Seq[Attribute] = left.output
   override def outputPartitioning: Partitioning = left.outputPartitioning
   override def outputOrdering: Seq[SortOrder] = left.outputOrdering

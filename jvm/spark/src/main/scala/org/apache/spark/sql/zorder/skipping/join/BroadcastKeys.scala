@@ -107,7 +107,8 @@ final private[join] class BroadcastKeys private (
     if (RelationKeys.of(relation).take(BroadcastKeys.MostRows + 1).size > BroadcastKeys.MostRows) None
     else {
       val copy = RelationKeys.copy(relation)
-      Some(RelationKeys.of(relation).flatMap(key => Option(RelationKeys.rows(copy, key)).getOrElse(Iterator.empty)))
+      Some(RelationKeys.of(relation).flatMap(key =>
+        Option(RelationKeys.rows(copy, key)).getOrElse(Iterator.empty)))
     }
 }
 

@@ -40,7 +40,8 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
     }
 
   private def isPossible: Boolean =
-    SessionKeys.SkippingEnabled.orDefault(conf) && conf.adaptiveExecutionEnabled && conf.exchangeReuseEnabled &&
+    SessionKeys.SkippingEnabled.orDefault(
+      conf) && conf.adaptiveExecutionEnabled && conf.exchangeReuseEnabled &&
       KeysFirstRule.mostBroadcast(conf) > 0
 
   /** What the cluster reads at once, in bytes. */
@@ -120,7 +121,9 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
       def width(columns: Iterable[Attribute]): Double = columns.map(_.dataType.defaultSize.toDouble).sum
       val all = scan.relation.output
       if (!plan.exists(_.isInstanceOf[Project])) 1.0
-      else width(all.filter(AttributeSet(plan.collect { case p: UnaryNode => p.references }.flatten).contains)) / width(all)
+      else width(all.filter(AttributeSet(plan.collect { case p: UnaryNode =>
+        p.references
+      }.flatten).contains)) / width(all)
     }
 
     /** Whether a join with something else than `other` may leave out files of a scan. */
@@ -149,10 +152,12 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
     /** The bytes of a table behind a filter; None for one that Spark broadcasts, and for all other plans. */
     private def filtered(plan: LogicalPlan, selective: Boolean = false): Option[Long] = plan match {
       case Filter(condition, child) if PlanParts.settled(condition) =>
-        filtered(child, selective || splitConjunctivePredicates(condition).exists {
-          case _: IsNotNull | _: AlwaysTrue => false
-          case _ => true
-        }).filter(_ => !isBroadcast(plan))
+        filtered(
+          child,
+          selective || splitConjunctivePredicates(condition).exists {
+            case _: IsNotNull | _: AlwaysTrue => false
+            case _ => true
+          }).filter(_ => !isBroadcast(plan))
       case Project(columns, child) if columns.forall(_.isInstanceOf[AttributeReference]) =>
         filtered(child, selective).filter(_ => !isBroadcast(plan))
       case leaf: LeafNode if selective && isShuffled(leaf) && isOnce(leaf) =>

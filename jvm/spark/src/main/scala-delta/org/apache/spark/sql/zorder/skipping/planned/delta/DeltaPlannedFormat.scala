@@ -80,7 +80,7 @@ final private[zorder] class NarrowedDeltaIndex(session: SparkSession, prepared: 
 
   override def leavesOut(filter: Expression): Boolean = list.leavesOut(filter)
 
-  override def leastBytes(filters: Seq[Expression]): Long = 
+  override def leastBytes(filters: Seq[Expression]): Long =
     // Delta has counted the files that its own planning leaves, or says that it has not
     if (sizeInBytes == Long.MaxValue) 0L else math.min(sizeInBytes, list.bytes(filters))
 
