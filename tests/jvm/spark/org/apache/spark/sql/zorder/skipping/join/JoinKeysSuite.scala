@@ -76,7 +76,8 @@ class JoinKeysSuite extends AnyFunSuite with SkippedScans {
       -1L,
     "SELECT t.* FROM t LEFT SEMI JOIN small s ON t.id = s.id JOIN groups ON t.g = groups.g WHERE name = 'three'" ->
       (1 + two),
-    "SELECT t.* FROM groups JOIN small s ON s.g = groups.g JOIN t ON t.id = s.id WHERE name = 'three'" -> (1 + two),
+    // Spark takes the first two for larger than the large table, and broadcasts that
+    "SELECT t.* FROM groups JOIN small s ON s.g = groups.g JOIN t ON t.id = s.id WHERE name = 'three'" -> -1L,
     // no group has a row of the small table
     "SELECT t.* FROM t JOIN small s ON t.id = s.id JOIN groups ON s.g = groups.g WHERE name = 'four'" -> -1L,
     "SELECT t.* FROM t JOIN small s ON t.id = s.id JOIN groups ON s.g <=> groups.g WHERE name = 'three'" ->
