@@ -67,7 +67,7 @@ final class ColumnSearch(
     if (columns.length == 1 || bits >= NoBits) all
     else {
       val without = useful(columns.filter(_ != least), before)
-      if (without.shares.ofFiles * NoDifference <= all.shares.ofFiles) without else all
+      if (bits < NoBit || without.shares.ofFiles * NoDifference <= all.shares.ofFiles) without else all
     }
   }
 
@@ -121,6 +121,9 @@ object ColumnSearch {
 
   /** A column by which files are hardly cut, such as a rare flag, must make queries read this much less of them. */
   private val NoBits = 0.05
+
+  /** Files are not cut at all. */
+  private val NoBit = 0.005
   private val NoDifference = 0.995
 
   private val RowsToSearch = 8000

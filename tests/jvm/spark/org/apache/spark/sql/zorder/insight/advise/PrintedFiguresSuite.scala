@@ -58,7 +58,7 @@ class PrintedFiguresSuite extends AnyFunSuite with RunFixture {
       data.write.option("parquet.page.row.count.limit", 1000).parquet(path.toString)
       val asked = if (seed % 3 == 0) None else Some(log(random, columns))
       val found = advice(path, asked)
-      assert(found.forall(r => r.getSeq[Double](r.fieldIndex("bits")).forall(_ >= 0.05)), found)
+      assert(found.forall(r => r.getSeq[Double](r.fieldIndex("bits")).forall(_ >= 0.005)), found)
       found.filterNot(r => r.isNullAt(r.fieldIndex("statement"))).filterNot(r =>
         r.isNullAt(r.fieldIndex("share_expected"))).take(2).foreach { row =>
         val statement = row.getAs[String]("statement")

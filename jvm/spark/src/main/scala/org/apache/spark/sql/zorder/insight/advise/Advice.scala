@@ -166,15 +166,12 @@ private[advise] object Reasons {
 
   /** How to run what was fitted to queries that no statement can name. */
   def withTheSameQueries(columns: Seq[String], options: (String, String)*): String = {
-    val set = options.map { case (name, value) =>
-      ".option(" + quoted(name) + ", " + quoted(value) + ")"
-    }.mkString
+    def quoted(text: String): String = "\"" + text + "\""
+    val set = options.map { case (name, value) => s".option(${quoted(name)}, ${quoted(value)})" }.mkString
     " Only a run with the same queries gives this: " +
       s"optimize()$set.queries(queries).executeZOrderBy(${columns.map(quoted).mkString(", ")}), or save " +
       "them as a table, and name it to the advice and in the statement."
   }
-
-  private def quoted(text: String): String = "\"" + text + "\""
 
   val nothingToClusterBy: String =
     "No column that is asked for has statistics and more than one value: there is nothing to cluster by."
