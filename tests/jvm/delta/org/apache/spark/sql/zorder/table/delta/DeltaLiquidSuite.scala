@@ -239,7 +239,7 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
         spark.sql(s"DELETE FROM delta.`$path` WHERE id % 10 = 3")
         def ids() = read(path).selectExpr("id", "_metadata.row_id").collect().map(_.toString).sorted.toSeq
         val (before, protocol) = (ids(), snapshot(path).protocol)
-        val row = done(keeps(path)(zorder(path, s"WITH (fileCount = 8, verify = 'checksum')")))
+        val row = done(keeps(path)(zorder(path, "WITH (fileCount = 8, verify = 'checksum')")))
         assert(names(row, "columns") === Seq("` a b,c`", "st.x"))
         for (c <- 0 to 1) assert(share(row, c, "files", "measured") < 0.6)
         assert(ids() === before && snapshot(path).protocol === protocol)
