@@ -30,7 +30,7 @@ def test_what_to_do_stands_first():
 def test_shares_by_column_and_level_with_bound_and_depth():
     text = terminal.text([GOOD], before=[BAD], table="db.sales")
     line = next(line for line in text.splitlines() if line.startswith("customer  files")).split()
-    assert line[:9] == ["customer", "files", "16", "100", "%", "24.6", "%", "25.0", "%"]
+    assert line[:9] == ["customer", "files", "16", "100.0", "%", "24.6", "%", "25.0", "%"]
     assert "db.sales by (customer, product), 16 files, 312 KiB\n" in text
     assert "Depth of files: 24 in the mean" not in text
     assert "Depth of files: 20 in the mean, at most 20 (20 at 17-32)." in terminal.text([BAD])
@@ -66,7 +66,7 @@ def test_notes_say_what_figures_do_not():
 def test_queries_of_a_log_the_worst_first():
     text = terminal.text([GOOD], queries=audit_rows.asked())
     line = next(line for line in text.splitlines() if "price > ?" in line)
-    assert line.split()[4:] == ["30.0", "%", "100", "%", "12.5", "%", "8.00", "x", "ALERT"]
+    assert line.split()[4:] == ["30.0", "%", "100.0", "%", "12.5", "%", "8.00", "x", "ALERT"]
 
 
 def test_what_the_reader_without_spark_leaves_out_is_left_out():
