@@ -302,7 +302,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("a large table that is shuffled waits for few keys, and opens their files") {
+  test("a large table that is shuffled waits for few keys, and opens their files", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       saved(ids(0, 40), path, "enableDeletionVectors" -> "true")

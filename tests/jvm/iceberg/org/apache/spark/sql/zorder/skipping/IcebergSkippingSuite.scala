@@ -281,7 +281,7 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
     ))
   }
 
-  test("a large table that is shuffled waits for few keys, and opens their files") {
+  test("a large table that is shuffled waits for few keys, and opens their files", LongTest) {
     val shops = create("shops_of_many", "id BIGINT, region INT")
     sql(
       s"INSERT INTO $shops SELECT /*+ COALESCE(1) */ * FROM VALUES (2001, 1), (5005, 2), (7006, 2), (null, 2)")

@@ -152,7 +152,7 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
     }
   }
 
-  test("deletion vectors: OPTIMIZE and REORG purge none of our files, a run does") {
+  test("deletion vectors: OPTIMIZE and REORG purge none of our files, a run does", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       liquid(path, "a, b", 8000, "delta.enableDeletionVectors" -> "true")
@@ -172,7 +172,7 @@ class DeltaLiquidSuite extends AnyFunSuite with DeltaFixture with Steps {
     }
   }
 
-  test("other columns: refused until the table is altered, then a new layout") {
+  test("other columns: refused until the table is altered, then a new layout", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       liquid(path, "a, b", 8000)
