@@ -6,12 +6,14 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 import sparkzorder.LongTest
+import sparkzorder.mark.SameOnAllLines
 
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
 import org.apache.spark.sql.execution.joins.{BroadcastHashJoinExec, SortMergeJoinExec}
 import org.apache.spark.sql.zorder.skipping.SkippedScans
 
 /** Joins by a shuffle: a large table waits for the keys of a filtered one, and opens the files that have them. */
+@SameOnAllLines
 class KeysFirstSuite extends AnyFunSuite with SkippedScans {
 
   private val files = 40L
