@@ -20,9 +20,7 @@ pytestmark = pytest.mark.same_on_all_lines
 # these show the first steps; `make test-all` runs the others, too
 FIRST = (
     "README.md",
-    "docs/guide/cheat-sheet.md",
     "docs/guide/getting-started.md",
-    "docs/guide/skip-files.md",
 )
 # commands that a test does not start, and why
 ELSEWHERE = {

@@ -93,7 +93,7 @@ class DeltaIndexSuite extends AnyFunSuite with NarrowedTables {
     df
   }
 
-  test("an expression is found in the files of its range, and listed values in the files that have them") {
+  test("an expression is found in the files of its range, and listed values in the files that have them", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       saved(addresses(0, 40), path)
@@ -223,7 +223,7 @@ class DeltaIndexSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("ranges are the format's own") {
+  test("ranges are the format's own", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       saved(scattered(0, 2), path)

@@ -87,7 +87,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("the number of NULLs of a file counts no more once rows of it are deleted") {
+  test("the number of NULLs of a file counts no more once rows of it are deleted", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path, "enableDeletionVectors" -> "true")
@@ -259,7 +259,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     "SELECT * FROM <t> t FULL JOIN small ON t.id = small.id" -> (10 + small),
     "SELECT * FROM <t> t JOIN small ON t.d = small.d" -> (10 + small))
 
-  test("a broadcast join opens the files that have its keys, and no outer join leaves out any") {
+  test("a broadcast join opens the files that have its keys, and no outer join leaves out any", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path, "enableDeletionVectors" -> "true")
@@ -281,7 +281,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     spark.read.parquet(dir.resolve(name).toString).createOrReplaceTempView(name)
   }
 
-  test("a dimension of a dimension and EXISTS decide which files are opened") {
+  test("a dimension of a dimension and EXISTS decide which files are opened", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path, "enableDeletionVectors" -> "true")
@@ -352,7 +352,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     }
   }
 
-  test("an earlier version is narrowed by its own files") {
+  test("an earlier version is narrowed by its own files", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path)

@@ -66,7 +66,7 @@ class IcebergIndexSuite extends AnyFunSuite with NarrowedIcebergTables {
     }
   }
 
-  test("an expression is found in the files of its range") {
+  test("an expression is found in the files of its range", SameOnAllLines) {
     val t = addresses("addresses", 40)
     quick {
       check(t, "SELECT * FROM <t> WHERE lower(email) = 'u000777@b.c'" -> 40)

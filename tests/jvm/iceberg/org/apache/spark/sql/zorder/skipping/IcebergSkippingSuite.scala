@@ -77,7 +77,7 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
     s"TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = 'merge-on-read', " +
       s"'write.delete.granularity' = '$granularity')"
 
-  test("the first rows of an order are in few files") {
+  test("the first rows of an order are in few files", SameOnAllLines) {
     quick(check(
       t,
       "SELECT * FROM <t> ORDER BY id LIMIT 10" -> 1,
@@ -263,7 +263,7 @@ class IcebergSkippingSuite extends AnyFunSuite with NarrowedIcebergTables {
     }
   }
 
-  test("a dimension of a dimension and EXISTS decide which files are opened") {
+  test("a dimension of a dimension and EXISTS decide which files are opened", SameOnAllLines) {
     val shops = create("shops", "id BIGINT, region INT")
     sql(s"INSERT INTO $shops VALUES (2001, 1), (5005, 2), (5006, 2), (7007, 3), (null, 2)")
     val regions = create("regions", "region INT, name STRING")

@@ -285,7 +285,7 @@ class ExpressionIndexSuite extends AnyFunSuite with SkippedScans with Steps {
   }
 
   test("values at random: the same rows with skipping and without")(
-    atRandom(0 until 2, values = 1, every = 2))
+    atRandom(0 until 1, values = 1, every = 2))
 
   test("more values at random: the same rows with skipping and without", LongTest)(
     atRandom(0 until 12, values = 2, every = 1))

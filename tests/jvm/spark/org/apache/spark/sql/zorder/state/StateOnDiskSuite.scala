@@ -19,12 +19,13 @@ import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderExcept
 import org.apache.spark.sql.zorder.clustering.fit.LayoutJson
 import org.apache.spark.sql.zorder.table.{CatalogImage, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
-import sparkzorder.Steps
+import sparkzorder.{SameOnAllLines, Steps}
 
 /**
  * State that the code of an earlier version has left on disk (`tests/state`) is read as it was meant: a rename in the
  * code must not rename a field in a file.
  */
+@SameOnAllLines
 class StateOnDiskSuite extends AnyFunSuite with ZOrderSession with Steps {
   import StateFixture.{here, lines, of, text, unpack}
 

@@ -29,7 +29,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     assert(metric[Long](row, "numFilesRemoved") === 6 && files(clustered) === 16)
   }
 
-  test("the layout is that of plain Parquet") {
+  test("the layout is that of plain Parquet", SameOnAllLines) {
     withTempDir { dir =>
       val plain = dir.resolve("p")
       numbers(40000).repartition(6).write.parquet(plain.toString)
@@ -39,7 +39,7 @@ class DeltaRunSuite extends AnyFunSuite with DeltaFixture with SharedTables with
     }
   }
 
-  test("shares of files are what an independent query finds") {
+  test("shares of files are what an independent query finds", SameOnAllLines) {
     for ((c, i) <- Seq("a", "b").zipWithIndex)
       assert(math.abs(share(row, i, "files", "measured") - shareRead(read(clustered), c)) < 0.005)
   }

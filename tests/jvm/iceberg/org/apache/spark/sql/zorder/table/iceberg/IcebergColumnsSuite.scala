@@ -9,7 +9,7 @@ import sparkzorder.{SameOnAllLines, Steps}
 /** Every type that Iceberg and Spark share, and columns that were changed since the files were written. */
 class IcebergColumnsSuite extends AnyFunSuite with IcebergFixture with Steps {
 
-  test("rows of all types, NULLs among them, come back as they were") {
+  test("rows of all types, NULLs among them, come back as they were", SameOnAllLines) {
     val t = create(
       "types",
       "id BIGINT, bo BOOLEAN, i INT, f FLOAT, d DOUBLE, d9 DECIMAL(9,2), d18 DECIMAL(18,4), d38 DECIMAL(38,10), " +

@@ -74,10 +74,10 @@ class PrintedFiguresSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("advice: the statements of three generated tables, with and without a log")(
-    (0 until 3).foreach(figures))
+  test("advice: the statements of two generated tables, with and without a log")(
+    (0 until 2).foreach(figures))
 
-  test("advice: the statements of many generated tables", LongTest)((3 until 24).foreach(figures))
+  test("advice: the statements of many generated tables", LongTest)((2 until 24).foreach(figures))
 
   private def audited(seed: Int): Unit = withTempDir { dir =>
     val random = new Random(seed)

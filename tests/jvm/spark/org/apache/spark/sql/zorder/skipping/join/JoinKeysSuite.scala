@@ -134,7 +134,7 @@ class JoinKeysSuite extends AnyFunSuite with SkippedScans {
     }
   }
 
-  test("a dimension of a dimension, IN and EXISTS decide which files are opened") {
+  test("a dimension of a dimension, IN and EXISTS decide which files are opened", SameOnAllLines) {
     withTempDir { dir =>
       tables(dir)
       quick(check(chains))

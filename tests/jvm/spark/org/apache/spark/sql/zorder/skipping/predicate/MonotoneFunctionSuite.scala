@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.unsafe.types.UTF8String
-import sparkzorder.LongTest
+import sparkzorder.{LongTest, SameOnAllLines}
 import sparkzorder.curve.NormalizedLong
 import sparkzorder.curve.cost.Condition
 
@@ -122,7 +122,7 @@ class MonotoneFunctionSuite extends AnyFunSuite {
   private def farFromOverlaps(zone: ZoneId)(v: Any): Boolean =
     ClockChanges(zone, exact = true).disorder(v.asInstanceOf[Long]) == 0
 
-  test("functions of timestamps, where clocks go back over midnight and where days are left out") {
+  test("functions of timestamps, where clocks go back over midnight and where days are left out", SameOnAllLines) {
     ofTimestamps(Seq("+05:30", "Pacific/Apia", "America/St_Johns"))
   }
 
@@ -164,7 +164,7 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     (near ++ ends.flatMap(b => Seq(-3600000000L, -1L, 0L, 1L, 1800000000L).map(b + _))).distinct
   }
 
-  test("functions of local times, where clocks go forward") {
+  test("functions of local times, where clocks go forward", SameOnAllLines) {
     ofLocalTimes(Seq("+05:30", "Pacific/Apia", "Europe/Berlin"))
   }
 
@@ -274,7 +274,7 @@ class MonotoneFunctionSuite extends AnyFunSuite {
     check(TruncTimestamp(Literal("DAY"), leaf, Some(zone)), leaf, summer, _ => true)
   }
 
-  test("functions of dates") {
+  test("functions of dates", SameOnAllLines) {
     val leaf = BoundReference(0, DateType, nullable = true)
     val values = days.flatMap(d => Seq(-400L, -31L, -1L, 0L, 1L, 31L).map(n => (d.toEpochDay + n).toInt)) ++
       Seq(Int.MinValue, Int.MaxValue, 0)
