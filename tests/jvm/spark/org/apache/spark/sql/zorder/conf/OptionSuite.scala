@@ -79,7 +79,8 @@ class OptionSuite extends AnyFunSuite with ZOrderSession {
   test("limits of a statement, and none") {
     val limits = merged("maxInputBytes" -> "1g", "maxDuration" -> "90m", "maxBytesInFlight" -> "none")
     assert(limits.maxInputBytes == Some(1L << 30) && limits.maxDurationMs == 5400000L)
-    assert(limits.maxBytesInFlight.isEmpty)
+    assert(limits.maxBytesInFlight == Some(Long.MaxValue))
+    assert(merged("maxBytesInFlight" -> "auto").maxBytesInFlight.isEmpty)
   }
 
   test("sizes") {

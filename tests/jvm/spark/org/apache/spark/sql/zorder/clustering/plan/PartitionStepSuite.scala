@@ -111,4 +111,25 @@ class PartitionStepSuite extends AnyFunSuite {
     assert(batches(RunOptions()).step(1000 * gib, 4096) === None)
     assert(batches(RunOptions(maxBytesInFlight = Some(gib))).step(1000 * gib, 4096) === Some(gib))
   }
+
+  test("by default a batch has a quarter of the bytes that are free on the disks of executors") {
+    val gib = 1L << 30
+    var asked = 0
+    def batches(free: Option[Long], options: RunOptions = RunOptions()) =
+      new Batches(options, 0L, { asked += 1; free })
+    val partitions = (0 until 30).map(i => f"p=$i%02d" -> 5 * gib)
+    assert(batches(Some(100 * gib)).next(partitions).finished.size === 5)
+    assert(batches(Some(100 * gib)).step(150 * gib, 600) === Some(25 * gib))
+    assert(batches(Some(100 * gib)).diskLimit(150 * gib) === Some(100 * gib))
+    assert(batches(Some(100 * gib)).step(25 * gib, 100) === None)
+    // a full disk: steps do not become so small that there is no end of them
+    assert(batches(Some(gib)).step(150 * gib, 600) === Some(gib))
+    // shuffle files that are elsewhere, a small table, and whoever says what a batch is
+    assert(batches(None).step(150 * gib, 600) === None && batches(None).diskLimit(150 * gib) === None)
+    asked = 0
+    assert(batches(Some(0)).step(gib, 4) === None)
+    val none = RunOptions(maxBytesInFlight = Some(Long.MaxValue))
+    assert(batches(Some(gib), none).step(150 * gib, 600) === None && asked === 0)
+    assert(batches(Some(gib), RunOptions(maxBytesInFlight = Some(50 * gib))).diskLimit(150 * gib) === None)
+  }
 }

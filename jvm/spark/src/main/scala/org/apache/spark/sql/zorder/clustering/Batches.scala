@@ -16,6 +16,8 @@ import org.apache.spark.sql.zorder.table.file.DataFile
  * The commits of one statement. A batch is some whole partitions of the table, or a step of one that is too
  * large for a batch; a statement that dies loses the batch in flight, and the next one finds the others in place.
  *
+ * @param freeDisk
+ *   bytes that are free where executors keep shuffle files; None if they are kept elsewhere
  * @param done
  *   partitions of earlier batches
  * @param underway
@@ -26,6 +28,7 @@ import org.apache.spark.sql.zorder.table.file.DataFile
 final private[clustering] class Batches(
     options: RunOptions,
     startedMs: Long,
+    freeDisk: => Option[Long] = None,
     done: Set[String] = Set.empty,
     val underway: Option[StepsUnderway] = None,
     override val deletesRewritten: Set[String] = Set.empty)
@@ -44,7 +47,8 @@ final private[clustering] class Batches(
     val waiting = partitions.filterNot(p => done(p._1))
     val bytes = waiting.scanLeft(0L)(_ + _._2).tail
     val files = waiting.scanLeft(0)((n, p) => n + FileCount.of(p._2, target, options)).tail
-    val fit = bytes.zip(files).count { case (b, f) => b <= mostBytes && f <= Batches.MostFiles }
+    val most = mostBytes(partitions.map(_._2).sum)
+    val fit = bytes.zip(files).count { case (b, f) => b <= most && f <= Batches.MostFiles }
     // a partition that does not fit is cut by its own steps, where its format can
     val taken = math.max(1, fit)
     Batch(waiting.take(taken).map(_._1).toSet, waiting.drop(taken).map(_._1))
@@ -53,8 +57,12 @@ final private[clustering] class Batches(
   /** Bytes of a step of a partition that has `bytes` and becomes `files`; None if it is one batch. */
   def step(bytes: Long, files: Int): Option[Long] = {
     val steps = math.max(1, (files + Batches.MostFiles - 1) / Batches.MostFiles)
-    Some(math.min(mostBytes, (bytes + steps - 1) / steps)).filter(_ < bytes)
+    Some(math.min(mostBytes(bytes), (bytes + steps - 1) / steps)).filter(_ < bytes)
   }
+
+  /** The free bytes that make batches of so many bytes smaller, if it is the disks that do. */
+  def diskLimit(bytes: Long): Option[Long] =
+    if (options.maxBytesInFlight.isEmpty && mostBytes(bytes) < bytes) freeDisk else None
 
   /**
    * Which limit would end a statement before its last batch.
@@ -82,12 +90,17 @@ final private[clustering] class Batches(
     if (batch.finished.isEmpty) before else after(batch).ahead(partitions, before :+ batch)
   }
 
-  private def mostBytes: Long = options.maxBytesInFlight.getOrElse(Long.MaxValue)
+  /** Bytes of the files of a batch, for a statement or a partition of so many. */
+  private def mostBytes(bytes: Long): Long = options.maxBytesInFlight.getOrElse {
+    if (bytes <= Batches.FitAnywhere) Long.MaxValue
+    else freeDisk.fold(Long.MaxValue)(free => math.max(Batches.FitAnywhere, free / Batches.DiskPerByte))
+  }
 
   def after(batch: Batch): Batches =
     new Batches(
       options,
       startedMs,
+      freeDisk,
       done ++ batch.finished,
       batch.underway,
       deletesRewritten ++ batch.deletesRewritten)
@@ -103,6 +116,12 @@ private[clustering] object Batches {
 
   /** Files that one commit writes; a larger statement is several batches whatever its options say. */
   val MostFiles = 10000
+
+  /** Bytes of files for which nobody asks how much disk executors have. */
+  private val FitAnywhere = 1L << 30
+
+  /** Local disk for a byte of a file: about two of rows in the shuffle, and as much for spills. */
+  private val DiskPerByte = 4
 
   private val InputIsRead = "maxInputBytes is reached"
   private val TimeIsOver = "maxDuration is over"

@@ -64,7 +64,8 @@ object ClusteringRun {
     withClaim(user, table, progress.runId, options, request.changes)(UnreadableFiles.explained(table.name) {
       if (request.into.isEmpty) table.checkBeforeRun()
       val index = if (request.changes) IndexUpkeep.before(user, table) else None
-      val batches = new Batches(options, System.currentTimeMillis())
+      val disks = new LocalDisks(user)
+      val batches = new Batches(options, System.currentTimeMillis(), disks.free)
       // once for all batches, and for those that stand when one fails
       try runBatches(table, RunContext.of(user, request, options, progress), batches, () => open(), index)
       finally index.foreach(_.afterCommits(request.target))

@@ -124,7 +124,9 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
         s"${HumanReadable.files(s.moving)} are clustered in steps of at most ${HumanReadable.bytes(sizes.stepBytes(s))}."
       }
       val asked = if (request.full) noGain.fold("")(why => s" $why.") else ""
-      val remarks = asked + forecast.warning + rewrite.rowGroupNote(options) + notes
+      val disk = sizes.diskWarning(files, rewrite.cost)
+      if (disk.nonEmpty) progress.announce(disk.trim)
+      val remarks = asked + forecast.warning + rewrite.rowGroupNote(options) + disk + notes
       Right(BatchPlan(
         rewrite,
         batch,

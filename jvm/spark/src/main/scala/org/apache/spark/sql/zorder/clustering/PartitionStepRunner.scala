@@ -231,8 +231,19 @@ final private[clustering] class StepSizes(context: RunContext, batches: Batches)
     else {
       val bytes = HumanReadable.bytes(all.map(_.partition.bytes).sum)
       val most = HumanReadable.bytes(all.flatMap(stepBytes(_)).max)
-      s" In batches of at most $most: $bytes are read and written once more, to bring the regions of the layout " +
+      val why = batches.diskLimit(all.map(_.partition.bytes).max).fold("")(free =>
+        s", since the executors' disks have ${HumanReadable.bytes(free)} free")
+      s" In batches of at most $most$why: $bytes are read and written once more, to bring the regions of the layout " +
         "together."
     }
+  }
+
+  /** A warning where rows of more than the disks may hold are shuffled at once, because no steps are possible. */
+  def diskWarning(plan: FilePlan, cost: RunCost): String = {
+    val largest = plan.partitions.map(_.partition.bytes).max
+    val needed = math.round(cost.localDiskBytes * (largest.toDouble / math.max(1L, plan.files.map(_.length).sum)))
+    batches.diskLimit(largest).filter(free => !possible && needed > free).fold("")(free =>
+      s" The shuffle may take ${HumanReadable.bytes(needed)} of the executors' disks, which have " +
+        s"${HumanReadable.bytes(free)} free, and files of this kind are not clustered in steps.")
   }
 }

@@ -205,12 +205,13 @@ object ZOrderOption {
       "After this time a statement begins no further batch and ends as PARTIAL.",
       (o, v) => o.copy(maxDurationMs = v)
     ),
-    option(OptionValue.bytesOrNone)(
+    option(OptionValue.bytesOrAuto)(
       "maxBytesInFlight",
-      "bytes, or with k, m, g",
-      "none",
+      "bytes, or with k, m, g; auto, none",
+      "auto",
       "Bytes of the files of one batch, which has a commit of its own: some whole partitions, or on Delta, Iceberg " +
-        "and Hudi a step of one that is larger. Without it a batch is 10,000 files.",
+        "and Hudi a step of one that is larger. auto is a quarter of what is free on the disks of the executors; " +
+        "none sets no limit. A batch is 10,000 files at most.",
       (o, v) => o.copy(maxBytesInFlight = v)
     ),
     option((_, text) => Some(text.trim).filterNot(l => l.isEmpty || l.equalsIgnoreCase("none")))(
@@ -407,6 +408,10 @@ object OptionValue {
   /** A size of at least one byte, where `none` sets no limit. */
   def bytesOrNone(name: String, value: String): Option[Long] =
     if (tidy(value) == "none") None else Some(bytes(name, value))
+
+  /** As `bytesOrNone`, where `auto` leaves the size to the run and `none` sets no limit. */
+  def bytesOrAuto(name: String, value: String): Option[Long] =
+    if (tidy(value) == "auto") None else bytesOrNone(name, value).orElse(Some(Long.MaxValue))
 
   /** A time in milliseconds, zero or more: `90s`, `30m`, `1h30m`, `7d`. A number without a unit is refused. */
   def millis(name: String, value: String): Long = {
