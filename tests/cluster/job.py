@@ -30,6 +30,8 @@ def main(path: str) -> int:
     check(f"OPTIMIZE is {row['status']}", row["status"] == "DONE")
     check("the rows are the same", totals(spark, path) == before)
     check("one run in the history", table.history().count() == 1)
+    disks = spark._jvm.org.apache.spark.sql.zorder.clustering.LocalDisks(spark._jsparkSession).free()
+    check("the free bytes on the executors' disks are known", disks.isDefined() and disks.get() > 0)
     spark.stop()
     return 0
 

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.clustering
 
-import java.net.InetAddress
 import java.nio.file.Files
 
 import org.apache.spark.SparkEnv
@@ -39,10 +38,10 @@ private[clustering] object LocalDisks {
 
   /** Host and file store, and the bytes that are free there. */
   private def ofThisJvm(): Seq[((String, String), Long)] = {
-    val host = InetAddress.getLocalHost.getHostName
-    SparkEnv.get.blockManager.diskBlockManager.localDirs.toSeq.map { dir =>
+    val blocks = SparkEnv.get.blockManager
+    blocks.diskBlockManager.localDirs.toSeq.map { dir =>
       val store = Files.getFileStore(dir.toPath)
-      (host, store.toString) -> store.getUsableSpace
+      (blocks.blockManagerId.host, store.toString) -> store.getUsableSpace
     }
   }
 }
