@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import types
+
 import audit_rows
 import pytest
 import spark_zorder
@@ -74,6 +77,58 @@ def test_parts_as_html_hold_no_markup_of_the_data():
 @pytest.mark.same_on_all_lines
 def test_a_notebook_shows_results_of_a_classic_session(spark, table):
     check_frames(spark, table)
+
+
+class ZMQInteractiveShell:
+    """The name by which a notebook's shell is known."""
+
+
+class Output:
+    """What a cell shows: each text replaces the one before."""
+
+    def __init__(self):
+        self.texts = []
+
+    def display(self, data, raw, display_id):
+        assert raw and display_id
+        self.update(data, raw)
+        return self
+
+    def update(self, data, raw):
+        assert data["text/html"].startswith("<pre>")
+        self.texts.append(data["text/plain"])
+
+
+@pytest.fixture
+def notebook_output(monkeypatch):
+    output = Output()
+    ipython = types.ModuleType("IPython")
+    ipython.get_ipython = ZMQInteractiveShell
+    displays = types.ModuleType("IPython.display")
+    displays.display = output.display
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", displays)
+    return output
+
+
+def test_a_notebook_shows_the_steps_of_a_run(spark, table, notebook_output):
+    dry = ZOrderTable.forPath(spark, table).optimize().options(**OPTIONS).dryRun()
+    dry.executeZOrderBy("a")
+    first = notebook_output.texts[-1].splitlines()
+    assert first[0].startswith("select ") and any(line.startswith("forecast ") for line in first)
+    # the steps of one run are not those of the next
+    dry.executeZOrderBy("b")
+    second = notebook_output.texts[-1].splitlines()
+    assert len(second) == len(first) and second[0].startswith("select ")
+
+
+def test_a_notebook_shows_no_steps_if_they_are_switched_off(spark, table, notebook_output):
+    spark.conf.set("spark.zorder.progress.show", "false")
+    try:
+        ZOrderTable.forPath(spark, table).optimize().options(**OPTIONS).dryRun().executeZOrderBy("a")
+    finally:
+        spark.conf.unset("spark.zorder.progress.show")
+    assert notebook_output.texts == []
 
 
 def test_show_prints_status_and_tables(spark, table, capsys):

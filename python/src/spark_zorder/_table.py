@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Union
 from . import _session, _skipping, _sql, functions, query_log
 from ._layouts import Layout, stored
 from .view.notebook import shown
+from .view.steps import followed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -311,11 +312,12 @@ class OptimizeBuilder:
 
     def execute(self) -> DataFrame:
         """Clusters by the table's own columns (``zorder.by``, stored layout, CLUSTER BY)."""
-        if self._log is None:
-            return shown(_session.run(self._spark, self._clustering.sql))
-        with _session.viewed(self._spark, self._log) as view:
-            options = {**self._clustering.options, "queryLog": view}
-            return shown(_session.run(self._spark, replace(self._clustering, options=options).sql))
+        with followed(self._spark):
+            if self._log is None:
+                return shown(_session.run(self._spark, self._clustering.sql))
+            with _session.viewed(self._spark, self._log) as view:
+                options = {**self._clustering.options, "queryLog": view}
+                return shown(_session.run(self._spark, replace(self._clustering, options=options).sql))
 
     def _with(self, clustering: _sql.Clustering) -> OptimizeBuilder:
         return OptimizeBuilder(self._spark, clustering, self._log)

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.SparkEnv
 import org.apache.spark.sql.zorder.clustering.RunFixture
-import org.apache.spark.sql.zorder.clustering.request.{Progress, Terminal}
+import org.apache.spark.sql.zorder.clustering.request.{Progress, RowsDone, Terminal}
 import sparkzorder.mark.SameOnAllLines
 
 /** What collectors of metrics and of logs see of runs. */
@@ -52,6 +52,26 @@ class RunSourceSuite extends AnyFunSuite with RunFixture {
     val node = new ObjectMapper().readTree(line)
     assert(!line.contains('\n') && node.get("zorder").asText === "a1b2c3d4")
     assert(node.get("table").asText === "db.\"t\"" && node.get("ms").asLong === 12)
+  }
+
+  test("rows that are shuffled and written are counted while tasks end, those of other jobs are not") {
+    withTempDir { dir =>
+      var said = Seq.empty[String]
+      val listener = new RowsDone("run-1", 4000, s => said :+= s, everyNanos = 0)
+      val context = spark.sparkContext
+      context.addSparkListener(listener)
+      try {
+        numbers(100).write.parquet(dir.resolve("other").toString)
+        context.setJobGroup("run-1", "rewrite")
+        numbers(4000).repartition(3).write.parquet(dir.resolve("t").toString)
+        context.listenerBus.waitUntilEmpty()
+      } finally {
+        context.clearJobGroup()
+        context.removeSparkListener(listener)
+      }
+      assert(said.head.contains(" of 4,000 rows shuffled, 0 written ("), said.head)
+      assert(said.last.startsWith("4,000 of 4,000 rows shuffled, 4,000 written ("), said.last)
+    }
   }
 
   test("a terminal by the name that Linux has for it") {

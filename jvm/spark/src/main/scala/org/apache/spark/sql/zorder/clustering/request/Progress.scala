@@ -1,14 +1,17 @@
 package org.apache.spark.sql.zorder.clustering.request
 
 import java.nio.file.{Files, Paths}
-import java.util.Locale
+import java.util.{Collections, Locale, WeakHashMap}
 
 import scala.collection.mutable
 import scala.util.Try
 
 import com.fasterxml.jackson.databind.ObjectMapper
 
+import org.apache.spark.Success
 import org.apache.spark.internal.Logging
+import org.apache.spark.scheduler.{SparkListener, SparkListenerJobStart, SparkListenerTaskEnd}
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 
@@ -18,6 +21,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
  */
 final class Progress(session: ClassicSession, val runId: String, table: String) extends Logging {
   private val millis = mutable.LinkedHashMap.empty[String, Long]
+  Progress.forget(session)
 
   def stepMs: Map[String, Long] = millis.toMap
 
@@ -43,7 +47,18 @@ final class Progress(session: ClassicSession, val runId: String, table: String) 
     show(line)
   }
 
-  private def show(line: String): Unit = if (shown) System.err.println(s"zorder $runId  $line")
+  /** As `step`, for one that shuffles and writes so many rows: says every ten seconds how many are done. */
+  def stepOfRows[A](name: String, rows: Long)(body: => A)(summary: A => String): A = {
+    val listener = new RowsDone(runId, rows, done => announce(s"$name: $done"))
+    session.sparkContext.addSparkListener(listener)
+    try step(name)(body)(summary)
+    finally session.sparkContext.removeSparkListener(listener)
+  }
+
+  private def show(line: String): Unit = {
+    Progress.keep(session, line)
+    if (shown) System.err.println(s"zorder $runId  $line")
+  }
 
   private def shown: Boolean =
     SessionKeys.ShowProgress.orDefault(session.sessionState.conf) match {
@@ -66,7 +81,67 @@ object Progress {
       mapper.createObjectNode().put("zorder", runId).put("table", table).put("step", step).put("ms", ms)
         .put("outcome", outcome))
 
+  private val kept = Collections.synchronizedMap(new WeakHashMap[SparkSession, Vector[String]])
+
+  /** The lines so far of the latest run of a session: a notebook, which has no terminal, asks for them. */
+  def lines(session: SparkSession): Array[String] = kept.getOrDefault(session, Vector.empty).toArray
+
+  /** The lines of the run before are not those of the next one. */
+  def forget(session: SparkSession): Unit = { kept.remove(session); () }
+
+  private def keep(session: SparkSession, line: String): Unit = {
+    kept.put(session, kept.getOrDefault(session, Vector.empty) :+ line)
+    ()
+  }
+
   private val JobProperties = Seq("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+}
+
+/**
+ * Counts the rows that the tasks of a run have sent to the tasks that write, and those that these have written.
+ *
+ * @param say
+ *   gets a text at most so often
+ */
+final private[clustering] class RowsDone(
+    runId: String,
+    rows: Long,
+    say: String => Unit,
+    everyNanos: Long = RowsDone.TenSeconds)
+    extends SparkListener {
+  private val stages = mutable.Set.empty[Int]
+  private var shuffled, written = 0L
+  private val start = System.nanoTime()
+  private var said = start
+
+  // a listener is called by one thread
+  override def onJobStart(job: SparkListenerJobStart): Unit =
+    if (Option(job.properties).exists(_.getProperty("spark.jobGroup.id") == runId)) stages ++= job.stageIds
+
+  override def onTaskEnd(task: SparkListenerTaskEnd): Unit =
+    if (stages(task.stageId) && task.reason == Success && task.taskMetrics != null) {
+      shuffled += task.taskMetrics.shuffleWriteMetrics.recordsWritten
+      written += task.taskMetrics.outputMetrics.recordsWritten
+      val now = System.nanoTime()
+      if (now - said >= everyNanos) {
+        said = now
+        say(RowsDone.text(shuffled, written, rows, (now - start) / 1000000000L))
+      }
+    }
+}
+
+private[clustering] object RowsDone {
+  private val TenSeconds = 10L * 1000 * 1000 * 1000
+
+  /** The rows of both halves of the work, beside all. */
+  def text(shuffled: Long, written: Long, rows: Long, seconds: Long): String =
+    String.format(
+      Locale.ROOT,
+      "%,d of %,d rows shuffled, %,d written (%d s)",
+      Long.box(shuffled),
+      Long.box(rows),
+      Long.box(written),
+      Long.box(seconds))
 }
 
 /**

@@ -109,7 +109,9 @@ final private[clustering] class Rewriter(context: RunContext) {
     val write = begin()
     try {
       val written =
-        progress.step("rewrite")(rewrite(plan, write))(f => s"${HumanReadable.files(f.map(_.file))} written")
+        progress.stepOfRows("rewrite", plan.input.rows(plan.files))(rewrite(plan, write)) { f =>
+          s"${HumanReadable.files(f.map(_.file))} written"
+        }
       val files = written.map(_.file)
       val (footers, pages) = progress.step("verify")(verify(plan, written, write)) { case (f, _) =>
         s"${HumanReadable.count(f.map(_.rows).sum, "row")}, every column's type and NULLs as before"
