@@ -1,0 +1,326 @@
+"""Tables that grow: what rounds of writing and clustering cost, and what look-ups read after each of them.
+
+    python benchmarks/peers/growing.py                200 rounds, all systems: hours; goes on where it ended
+    python benchmarks/peers/growing.py --rounds 32 --only full     a part; a result is kept from 32 rounds on
+
+A table of five columns is clustered by two of them, `day` and `category`. Each round writes 50,000 rows,
+clusters the table as its system does, and looks three values up. `time` appends in the order of days, with
+a new category every five rounds. `merge` is the same by MERGE, in which every tenth row updates an older
+one, and every 30th round brings rows of another year. `full` appends rows of all days and categories. Files
+have 1 MB.
+
+Counted by Spark's own reader, without our rules: each file's rows and its least and greatest day and
+category. Bytes written are those of the files that clustering adds, by the log of the format.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "demo"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import machine
+import peers
+import result_file
+import session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS = 50_000
+FILE_BYTES = 1_000_000
+DAYS = 730
+CATEGORIES = 40
+FRESH_EVERY = 8
+BY = "day, category"
+SIZE = f"targetFileSize = '{FILE_BYTES}'"
+COLUMNS = "id BIGINT, category INT, x DOUBLE, y DOUBLE, day DATE"
+WAYS = ("time", "merge", "full")
+# name of the system, and the ways of writing that it is measured with
+SYSTEMS = {
+    "ours, Delta": WAYS,
+    "ours, liquid Delta": WAYS,
+    "ours, Iceberg": WAYS,
+    "Delta liquid": WAYS,
+    "Delta ZORDER BY": ("full",),
+    "Iceberg zorder": ("full",),
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of one system, written in one way."""
+
+    spark: SparkSession
+    system: str
+    way: str
+    folder: Path
+
+    @property
+    def iceberg(self) -> bool:
+        return "Iceberg" in self.system
+
+    @property
+    def ident(self) -> str:
+        return f"{self.system} {self.way}".replace(",", "").replace(" ", "_")
+
+    @property
+    def sql(self) -> str:
+        return f"ice.db.{self.ident}" if self.iceberg else f"delta.`{self.folder / self.ident}`"
+
+    def create(self) -> None:
+        if self.iceberg:
+            self.spark.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
+            self.spark.sql(f"CREATE TABLE {self.sql} ({COLUMNS}) USING iceberg")
+        else:
+            liquid = f"CLUSTER BY ({BY})" if "liquid" in self.system else ""
+            self.spark.sql(f"CREATE TABLE {self.sql} ({COLUMNS}) USING delta {liquid}")
+
+    def write(self, number: int) -> None:
+        rows = rows_of(self.spark, self.way, number)
+        if self.way == "merge" and number > 1:
+            rows.createOrReplaceTempView("rows_of_round")
+            self.spark.sql(
+                f"MERGE INTO {self.sql} t USING rows_of_round s ON t.id = s.id "
+                "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+            )
+        else:
+            rows.createOrReplaceTempView("rows_of_round")
+            self.spark.sql(f"INSERT INTO {self.sql} SELECT * FROM rows_of_round")
+
+    def cluster(self) -> None:
+        if self.system.startswith("ours"):
+            self.spark.sql(
+                f"ZORDER TABLE {self.sql} BY ({BY}) WITH (targetFileSize = '{FILE_BYTES}')"
+            ).collect()
+        elif self.iceberg:
+            options = f"map('rewrite-all', 'true', 'target-file-size-bytes', '{FILE_BYTES}')"
+            self.spark.sql(
+                f"CALL ice.system.rewrite_data_files(table => 'db.{self.ident}', strategy => 'sort', "
+                f"sort_order => 'zorder({BY})', options => {options})"
+            ).collect()
+        else:
+            order = "" if "liquid" in self.system else f" ZORDER BY ({BY})"
+            self.spark.sql(f"OPTIMIZE {self.sql}{order}").collect()
+
+    def commits(self) -> int:
+        if self.iceberg:
+            return self.spark.table(f"{self.sql}.snapshots").count()
+        return len(list((self.folder / self.ident / "_delta_log").glob("*.json")))
+
+    def bytes_added(self, since: int) -> int:
+        """Bytes of the files that were added after so many commits."""
+        if self.iceberg:
+            found = self.spark.sql(
+                f"SELECT summary['added-files-size'] FROM {self.sql}.snapshots ORDER BY committed_at"
+            ).collect()
+            return sum(int(row[0] or 0) for row in found[since:])
+        added = 0
+        for log in sorted((self.folder / self.ident / "_delta_log").glob("*.json"))[since:]:
+            actions = map(json.loads, log.read_text().splitlines())
+            added += sum(action["add"]["size"] for action in actions if "add" in action)
+        return added
+
+
+def rows_of(spark: SparkSession, way: str, number: int) -> DataFrame:
+    """The rows of a round; the same in every run."""
+    first = (number - 1) * ROWS
+    ids = spark.range(first, first + ROWS, 1, 2)
+    year = -365 if way == "merge" and number % 30 == 0 else 0
+    if way == "full":
+        day, category = f"pmod(xxhash64(id, 1), {DAYS})", f"pmod(xxhash64(id, 2), {CATEGORIES})"
+    else:
+        # a round brings the days of one week, and the categories that are there by now
+        day = f"{365 + year} + {number} * 2 + pmod(xxhash64(id, 1), 7)"
+        category = f"pmod(xxhash64(id, 2), {8 + number // 5})"
+    known = f"IF(id % 10 = 0, pmod(xxhash64(id, 5), {max(1, first)}), id)" if way == "merge" else "id"
+    return ids.selectExpr(
+        f"CAST({known} AS BIGINT) id",
+        f"CAST({category} AS INT) category",
+        "xxhash64(id, 3) / 1e18 x",
+        "xxhash64(id, 4) / 1e18 y",
+        f"date_add(date'2024-01-01', CAST({day} AS INT)) day",
+    ).dropDuplicates(["id"])
+
+
+def shares(table: DataFrame) -> tuple[int, dict[str, float]]:
+    """Files, and the shares of all rows in files that may have a row's day, category, both: means over rows."""
+    numbered = table.selectExpr("datediff(day, date'2022-01-01') d", "category c", "input_file_name() f")
+    numbered.createOrReplaceTempView("rows_of_table")
+    sql = table.sparkSession.sql
+    files = sql("SELECT min(d), max(d), min(c), max(c), count(*) FROM rows_of_table GROUP BY f").collect()
+    cells = sql("SELECT d, c, count(*) FROM rows_of_table GROUP BY d, c").collect()
+    size = (max(r[0] for r in cells) + 1, max(r[1] for r in cells) + 1)
+    rows = numpy.zeros(size)
+    for d, c, n in cells:
+        rows[d, c] = n
+
+    def read(box: Any) -> Any:
+        """Rows of the files whose box has a cell, for each cell."""
+        corners = numpy.zeros((size[0] + 1, size[1] + 1))
+        for row in files:
+            d0, d1, c0, c1 = box(row)
+            corners[d0, c0] += row[4]
+            corners[d1 + 1, c0] -= row[4]
+            corners[d0, c1 + 1] -= row[4]
+            corners[d1 + 1, c1 + 1] += row[4]
+        return corners.cumsum(0).cumsum(1)[:-1, :-1]
+
+    def mean(box: Any) -> float:
+        return float((rows * read(box)).sum() / rows.sum() ** 2)
+
+    return len(files), {
+        "day": mean(lambda r: (r[0], r[1], 0, size[1] - 1)),
+        "category": mean(lambda r: (0, size[0] - 1, r[2], r[3])),
+        "both": mean(lambda r: (r[0], r[1], r[2], r[3])),
+    }
+
+
+def seconds(work: Any) -> float:
+    start = time.monotonic()
+    work()
+    return time.monotonic() - start
+
+
+def looked_up(table: Table, number: int) -> float:
+    """Milliseconds of three look-ups: a day, a category, and both."""
+    row = rows_of(table.spark, table.way, number).select("day", "category").head()
+    assert row is not None
+    filters = (f"day = '{row[0]}'", f"category = {row[1]}", f"day = '{row[0]}' AND category = {row[1]}")
+    ask = [f"SELECT count(*), sum(x) FROM {table.sql} WHERE {condition}" for condition in filters]
+    return 1000 * seconds(lambda: [table.spark.sql(query).collect() for query in ask])
+
+
+def one_round(table: Table, number: int) -> dict[str, Any]:
+    """Writes, clusters, looks up, and counts."""
+    before = table.commits()
+    table.write(number)
+    written = table.commits()
+    came = table.bytes_added(before)
+    took = seconds(table.cluster)
+    moved = table.bytes_added(written)
+    ms = looked_up(table, number)
+    table.spark.conf.set("spark.zorder.skipping.enabled", "false")
+    # Spark answers from footers where it can: the rows are to be read
+    files, read = shares(table.spark.table(table.sql))
+    table.spark.conf.unset("spark.zorder.skipping.enabled")
+    return {"round": number, "came": came, "moved": moved, "s": took, "ms": ms, "files": files, **read}
+
+
+def fresh(table: Table) -> dict[str, float]:
+    """What look-ups read of a copy of the table as it is now, clustered by us at once."""
+    copy = table.folder / f"fresh_{table.ident}_{time.time_ns()}"
+    table.spark.table(table.sql).write.parquet(str(copy))
+    table.spark.sql(f"ZORDER TABLE '{copy}' BY ({BY}) WITH ({SIZE}, force = true)").collect()
+    found = shares(table.spark.read.parquet(str(copy)))[1]
+    table.spark.sql(f"ZORDER VACUUM '{copy}' RETAIN 0 HOURS").collect()
+    return found
+
+
+def measured(table: Table, rounds: int) -> list[dict[str, Any]]:
+    """The figures of all rounds; those of an earlier run are read, and the next ones are added."""
+    kept = table.folder / f"{table.ident}.jsonl"
+    found = [json.loads(line) for line in kept.read_text().splitlines()] if kept.is_file() else []
+    if not found:
+        table.create()
+    for number in range(len(found) + 1, rounds + 1):
+        figures = one_round(table, number)
+        if number % FRESH_EVERY == 0 or number == rounds:
+            figures["fresh"] = fresh(table)
+        with kept.open("a") as out:
+            out.write(json.dumps(figures) + "\n")
+        found.append(figures)
+        if number % FRESH_EVERY == 0:
+            print(f"{table.system}, {table.way}: round {number}, {figures['s']:.1f} s", flush=True)
+    return found[:rounds]
+
+
+def line(system: str, found: list[dict[str, Any]]) -> str:
+    """A row of the result: sums over all rounds, shares as means over those after the eighth."""
+    settled = found[FRESH_EVERY:] or found
+    compared = [f for f in found if "fresh" in f]
+    worse = [f["both"] / f["fresh"]["both"] for f in compared]
+    written = sum(f["moved"] for f in found) / sum(f["came"] for f in found)
+
+    def at(number: int) -> float:
+        """The median of the five rounds up to one."""
+        return statistics.median(f["s"] for f in found[max(0, number - 5) : number])
+
+    cells = [f"{written:.1f}", f"{sum(f['s'] for f in found):.0f}", f"{at(20):.1f}", f"{at(len(found)):.1f}"]
+    cells += [f"{statistics.mean(f[key] for f in settled):.3f}" for key in ("day", "category", "both")]
+    cells += [f"{statistics.mean(worse):.2f}, {max(worse):.2f}"]
+    cells += [str(found[-1]["files"]), f"{statistics.median(f['ms'] for f in settled):.0f}"]
+    return f"| {system} | " + " | ".join(cells) + " |"
+
+
+def page(results: dict[str, list[tuple[str, list[dict[str, Any]]]]], rounds: int, foot: str) -> Iterator[str]:
+    """The result file."""
+    yield "# Tables that grow: rounds of writing and clustering"
+    yield ""
+    yield f"`benchmarks/peers/growing.py --rounds {rounds}`, {time.strftime('%Y-%m-%d')}. {rounds} rounds of"
+    yield f"{ROWS:,} rows, files of {FILE_BYTES // 1_000_000} MB, clustered by {BY}."
+    yield "Bytes: written by clustering for each byte that came. Times: of clustering alone. Shares of rows in"
+    yield "files whose range has the value, means over the rows and over the rounds after the eighth. *Beside*"
+    yield "*fresh*: by both columns, beside a copy that we cluster at once, every"
+    yield f"{FRESH_EVERY}th round: mean, worst. Look-ups: three, as a user asks them, medians."
+    for way, lines in results.items():
+        yield ""
+        yield f"## {way}"
+        yield ""
+        yield (
+            f"| system | bytes a byte | clustering, s | round 20, s | round {rounds}, s | day | category "
+            "| both | beside fresh | files | look-ups, ms |"
+        )
+        yield "| --- " * 11 + "|"
+        for system, found in lines:
+            yield line(system, found)
+    yield ""
+    yield foot
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--only", choices=WAYS, action="append", help="a way of writing")
+    parser.add_argument("--systems", help="some of them, by parts of their names with commas between")
+    parser.add_argument("--folder", type=Path, default=session.TOP / "target/rounds")
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    spark = session.session(
+        arguments.folder,
+        memory="3g",
+        spark__databricks__delta__optimize__maxFileSize=str(FILE_BYTES),
+        spark__databricks__delta__optimize__minFileSize=str(FILE_BYTES),
+        spark__sql__shuffle__partitions="4",
+        spark__zorder__progress__show="false",
+    )
+    wanted = arguments.systems.split(",") if arguments.systems else [""]
+    results: dict[str, list[tuple[str, list[dict[str, Any]]]]] = defaultdict(list)
+    for system, ways in SYSTEMS.items():
+        for way in ways:
+            if way in (arguments.only or WAYS) and any(part in system for part in wanted):
+                found = measured(Table(spark, system, way, arguments.folder), arguments.rounds)
+                results[way].append((system, found))
+    java = spark.sparkContext._jvm.System.getProperty("java.version")
+    versions = f"Spark {spark.version}, Delta {peers.DELTA}, Iceberg {peers.ICEBERG}, "
+    versions += f"spark-zorder {session.VERSION}. "
+    text = "\n".join(page(results, arguments.rounds, versions + machine.line(java))) + "\n"
+    result_file.show(text, "rounds", keep=arguments.rounds >= 32)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
