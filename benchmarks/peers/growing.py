@@ -157,7 +157,7 @@ def rows_of(spark: SparkSession, way: str, number: int) -> DataFrame:
 
 
 def shares(table: DataFrame) -> tuple[int, dict[str, float]]:
-    """Files, and the shares of all rows in files that may have a row's day, category, both: means over rows."""
+    """Files, and the shares of rows in files that may have a row's day, category, both."""
     numbered = table.selectExpr("datediff(day, date'2022-01-01') d", "category c", "input_file_name() f")
     numbered.createOrReplaceTempView("rows_of_table")
     sql = table.sparkSession.sql
@@ -272,9 +272,9 @@ def page(results: dict[str, list[tuple[str, list[dict[str, Any]]]]], rounds: int
     yield ""
     yield f"`benchmarks/peers/growing.py --rounds {rounds}`, {time.strftime('%Y-%m-%d')}. {rounds} rounds of"
     yield f"{ROWS:,} rows, files of {FILE_BYTES // 1_000_000} MB, clustered by {BY}."
-    yield "Bytes: written by clustering for each byte that came. Times: of clustering alone. Shares of rows in"
-    yield "files whose range has the value, means over the rows and over the rounds after the eighth. *Beside*"
-    yield "*fresh*: by both columns, beside a copy that we cluster at once, every"
+    yield "Bytes: written by clustering for each byte that came. Times: of clustering alone. Shares of rows"
+    yield "in files whose range has the value, means over the rows and over the rounds after the eighth."
+    yield "*Beside fresh*: by both columns, beside a copy that we cluster at once, every"
     yield f"{FRESH_EVERY}th round: mean, worst. Look-ups: three, as a user asks them, medians."
     for way, lines in results.items():
         yield ""

@@ -93,7 +93,9 @@ class DeltaIndexSuite extends AnyFunSuite with NarrowedTables {
     df
   }
 
-  test("an expression is found in the files of its range, and listed values in the files that have them", SameOnAllLines) {
+  test(
+    "an expression is found in the files of its range, and listed values in the files that have them",
+    SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       saved(addresses(0, 40), path)

@@ -19,7 +19,9 @@ class DeltaSkippingAtRandomSuite extends AnyFunSuite with NarrowedTables {
 
   private val kinds = Seq("ORDER BY ... LIMIT", "list", "function", "join", "index")
 
-  test("queries at random: first rows, lists, functions and joins", SameOnAllLines)(atRandom(seeds = 0 until 1, queries = 30))
+  test(
+    "queries at random: first rows, lists, functions and joins",
+    SameOnAllLines)(atRandom(seeds = 0 until 1, queries = 30))
 
   test(s"${RandomQueries.count} queries at random: first rows, lists, functions and joins", LongTest)(
     atRandom(seeds = 1 to RandomQueries.count / 60, queries = 60))

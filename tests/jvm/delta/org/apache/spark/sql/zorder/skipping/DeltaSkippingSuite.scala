@@ -259,7 +259,9 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     "SELECT * FROM <t> t FULL JOIN small ON t.id = small.id" -> (10 + small),
     "SELECT * FROM <t> t JOIN small ON t.d = small.d" -> (10 + small))
 
-  test("a broadcast join opens the files that have its keys, and no outer join leaves out any", SameOnAllLines) {
+  test(
+    "a broadcast join opens the files that have its keys, and no outer join leaves out any",
+    SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path, "enableDeletionVectors" -> "true")

@@ -60,7 +60,9 @@ class ColumnNamesSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("files that disagree, since Spark appends by the catalog's names, get the catalog's names", SameOnAllLines) {
+  test(
+    "files that disagree, since Spark appends by the catalog's names, get the catalog's names",
+    SameOnAllLines) {
     cased() { _ =>
       run(s"ZORDER TABLE cased BY (custid, NAME) $eight")
       spark.sql("INSERT INTO cased SELECT CUSTID + 1000, NAME, INNER FROM cased LIMIT 2000")

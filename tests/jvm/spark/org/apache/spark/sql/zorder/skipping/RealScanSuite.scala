@@ -24,7 +24,9 @@ class RealScanSuite extends AnyFunSuite with SkippedScans {
   // six seeds have all kinds of tables and of indexes
   test("48 filters at random give the same rows with skipping and without")(scans(0 until 6, each = 8))
 
-  test("2,850 filters at random give the same rows with skipping and without", LongTest)(scans(6 until 120, each = 25))
+  test(
+    "2,850 filters at random give the same rows with skipping and without",
+    LongTest)(scans(6 until 120, each = 25))
 
   private def scans(seeds: Seq[Int], each: Int): Unit = {
     val before = pruned()

@@ -19,7 +19,8 @@ import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderExcept
 import org.apache.spark.sql.zorder.clustering.fit.LayoutJson
 import org.apache.spark.sql.zorder.table.{CatalogImage, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
-import sparkzorder.{SameOnAllLines, Steps}
+import sparkzorder.Steps
+import sparkzorder.mark.SameOnAllLines
 
 /**
  * State that the code of an earlier version has left on disk (`tests/state`) is read as it was meant: a rename in the

@@ -122,7 +122,9 @@ class MonotoneFunctionSuite extends AnyFunSuite {
   private def farFromOverlaps(zone: ZoneId)(v: Any): Boolean =
     ClockChanges(zone, exact = true).disorder(v.asInstanceOf[Long]) == 0
 
-  test("functions of timestamps, where clocks go back over midnight and where days are left out", SameOnAllLines) {
+  test(
+    "functions of timestamps, where clocks go back over midnight and where days are left out",
+    SameOnAllLines) {
     ofTimestamps(Seq("+05:30", "Pacific/Apia", "America/St_Johns"))
   }
 

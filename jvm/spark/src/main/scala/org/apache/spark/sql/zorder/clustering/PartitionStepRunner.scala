@@ -241,7 +241,8 @@ final private[clustering] class StepSizes(context: RunContext, batches: Batches)
   /** A warning where rows of more than the disks may hold are shuffled at once, because no steps are possible. */
   def diskWarning(plan: FilePlan, cost: RunCost): String = {
     val largest = plan.partitions.map(_.partition.bytes).max
-    val needed = math.round(cost.localDiskBytes * (largest.toDouble / math.max(1L, plan.files.map(_.length).sum)))
+    val needed =
+      math.round(cost.localDiskBytes * (largest.toDouble / math.max(1L, plan.files.map(_.length).sum)))
     batches.diskLimit(largest).filter(free => !possible && needed > free).fold("")(free =>
       s" The shuffle may take ${HumanReadable.bytes(needed)} of the executors' disks, which have " +
         s"${HumanReadable.bytes(free)} free, and files of this kind are not clustered in steps.")
