@@ -24,7 +24,7 @@ _SECONDS = 1.0
 def followed(spark: SparkSession) -> Iterator[None]:
     """Shows the lines of the run that the body starts, if this is a notebook.
 
-    Elsewhere it does nothing: a terminal gets the lines from the JVM, and a client of Spark Connect has no JVM.
+    Elsewhere it does nothing: a terminal gets the lines from the JVM, and a client of Connect has no JVM.
     ``spark.zorder.progress.show`` = ``false`` switches it off.
     """
     lines = None
