@@ -227,6 +227,31 @@ def test_links_lead_to_pages_and_headings():
     assert broken == [] and count > 200
 
 
+def _numbers(text):
+    """With their decimals, as texts without commas."""
+    return [n.replace(",", "") for n in re.findall(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?(?![\w-]*\w)", text)]
+
+
+def _is_in(figure, values):
+    """Whether one of the values is the figure when it is rounded as this is; seconds may be milliseconds there."""
+    close = 0.5000001 * 10.0 ** -len(figure.partition(".")[2])
+    return any(abs(v / unit - float(figure)) <= close for v in values for unit in (1, 1000))
+
+
+def test_figures_that_link_to_a_result_are_in_it():
+    """In the sentence or the row of a table that has the link."""
+    wrong, count = [], 0
+    for page in ["README.md", *(p.relative_to(TOP).as_posix() for p in (TOP / "docs/guide").glob("*.md"))]:
+        for unit in re.split(r"\n\s*\n|(?<=\|)\n|(?<=[.:])\s", _text(page)):
+            links = re.findall(r"\]\(([^)\s]*benchmarks/results/[^)\s]*\.md)\)", unit)
+            results = "".join(((TOP / page).parent / link).read_text() for link in links)
+            values = [float(n) for n in _numbers(results)]
+            figures = _numbers(re.sub(r"\]\([^)]*\)|`[^`]*`", "", unit)) if links else []
+            count += len(figures)
+            wrong += [f"{page}: {f} in {unit!r}" for f in figures if not _is_in(f, values)]
+    assert wrong == [] and count > 15
+
+
 def test_every_guarantee_names_a_test_that_exists():
     suites = {path.stem: path for path in (TOP / "tests/jvm").rglob("*Suite.scala")}
     rows = [
