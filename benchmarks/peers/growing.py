@@ -253,11 +253,13 @@ def line(system: str, found: list[dict[str, Any]]) -> str:
     settled = found[FRESH_EVERY:] or found
     compared = [f for f in found if "fresh" in f]
     worse = [f["both"] / f["fresh"]["both"] for f in compared]
-    written = sum(f["moved"] for f in found) / sum(f["came"] for f in found)
+    # a MERGE writes files of older rows again: what came are the bytes of a round's rows
+    written = sum(f["moved"] for f in found) / (found[0]["came"] * len(found))
 
     def at(number: int) -> float:
         """The median of the five rounds up to one."""
-        return statistics.median(f["s"] for f in found[max(0, number - 5) : number])
+        upto = min(number, len(found))
+        return statistics.median(f["s"] for f in found[max(0, upto - 5) : upto])
 
     cells = [f"{written:.1f}", f"{sum(f['s'] for f in found):.0f}", f"{at(20):.1f}", f"{at(len(found)):.1f}"]
     cells += [f"{statistics.mean(f[key] for f in settled):.3f}" for key in ("day", "category", "both")]
@@ -295,7 +297,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--only", choices=WAYS, action="append", help="a way of writing")
-    parser.add_argument("--systems", help="some of them, by parts of their names with commas between")
+    parser.add_argument("--system", choices=SYSTEMS, action="append")
     parser.add_argument("--folder", type=Path, default=session.TOP / "target/rounds")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
@@ -307,11 +309,10 @@ def main() -> int:
         spark__sql__shuffle__partitions="4",
         spark__zorder__progress__show="false",
     )
-    wanted = arguments.systems.split(",") if arguments.systems else [""]
     results: dict[str, list[tuple[str, list[dict[str, Any]]]]] = defaultdict(list)
     for system, ways in SYSTEMS.items():
         for way in ways:
-            if way in (arguments.only or WAYS) and any(part in system for part in wanted):
+            if way in (arguments.only or WAYS) and system in (arguments.system or SYSTEMS):
                 found = measured(Table(spark, system, way, arguments.folder), arguments.rounds)
                 results[way].append((system, found))
     java = spark.sparkContext._jvm.System.getProperty("java.version")
