@@ -10,8 +10,10 @@ import json
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import venv
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -75,6 +77,20 @@ def metadata(release: Path) -> Iterator[str]:
         yield f"twine: {done.stdout.strip()} {done.stderr.strip()}"
 
 
+def licences(release: Path) -> Iterator[str]:
+    """LICENSE and NOTICE in wheel and source distribution (ADR 62); those of jars belong to the bundle."""
+    for archive in _archives(release):
+        if archive.suffix == ".whl":
+            with zipfile.ZipFile(archive) as opened:
+                names = opened.namelist()
+        else:
+            with tarfile.open(archive) as opened:
+                names = opened.getnames()
+        for name in ("LICENSE", "NOTICE"):
+            if not any(found.endswith(f"/{name}") for found in names):
+                yield f"{archive.name} has no {name}."
+
+
 def installed(release: Path) -> Iterator[str]:
     """Wheel and source distribution, each in an environment that has nothing else."""
     for archive in _archives(release):
@@ -127,6 +143,7 @@ def _said(command: list[str], folder: Path) -> str:
 CHECKS: dict[str, Callable[[Path], Iterator[str]]] = {
     "Maven bundle": bundle,
     "PyPI metadata": metadata,
+    "LICENSE and NOTICE": licences,
     "installed in an empty environment": installed,
     "SBOM": bill,
 }
