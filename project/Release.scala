@@ -4,8 +4,8 @@ import sbt.Keys._
 import scala.xml.{Elem, Node, NodeSeq}
 
 /**
- * What a Spark line's module is on Maven Central: jar, sources, documentation and POM, written with their checksums to
- * `target/release/maven`, which is laid out as a Maven repository. Nothing is sent to anybody.
+ * What a Spark line's module is on Maven Central: jar, sources, documentation and POM, written with their
+ * checksums to `target/release/maven`, which is laid out as a Maven repository. Nothing is sent to anybody.
  */
 object Release {
 
@@ -26,6 +26,8 @@ object Release {
     publishMavenStyle := true,
     publishTo := Some(MavenCache("release", file("target/release/maven").getAbsoluteFile)),
     pomIncludeRepository := (_ => false),
+    // a second build of the same version takes the place of the first
+    publishConfiguration := publishConfiguration.value.withOverwrite(true),
     pomPostProcess := withDependencies(line),
     Compile / doc / sources := (Compile / sources).value.filter(f => documented(f.getName)),
     // the classes of the sources that are left out

@@ -24,18 +24,17 @@ NAMED = re.compile(
     r"(spark_zorder-|spark-zorder-spark\d\.\d+_2\.\d+[-:]|io\.github\.spark-zorder:\S+_2\.\d+:)\d+\.\d+\.\d+"
 )
 FORMATS = {"delta": "Delta Lake", "iceberg": "Iceberg", "hudi": "Hudi"}
-TESTS = {"full": "all suites", "smoke": "smoke suites"}
+TESTS = {"full": "all", "smoke": "smoke"}
 
 
 def table(lines: list[dict[str, Any]]) -> str:
     """One row for each jar."""
-    heads = ["jar", "Spark", "built with", "Scala", "Java", *FORMATS.values(), "tests"]
+    heads = ["spark-zorder-", "built with Spark", "Java", *FORMATS.values(), "tests"]
     rows = [heads, ["---"] * len(heads)]
     for line in lines:
         formats = [_versions(line["formats"].get(name)) for name in FORMATS]
-        java = f"{line['java']} or newer"
-        row = [f"`{line['artifact']}`", line["line"], line["spark"], line["scala"], java, *formats]
-        rows.append([*row, TESTS[line["tests"]]])
+        name = line["artifact"].removeprefix("spark-zorder-")
+        rows.append([f"`{name}`", line["spark"], f"{line['java']}+", *formats, TESTS[line["tests"]]])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
