@@ -60,7 +60,7 @@ release: prerequisites venv-4.3 venv-tools ## all that would be published, in ta
 	$(TOOLS)/python tools/build_wheel.py --sdist --out target/release/pypi
 	$(TOOLS)/python tools/release/sbom.py
 
-release-check: prerequisites venv-4.3 venv-tools venv-release ## the same from a clean clone of HEAD, and looks at all of it: about 10 minutes
+release-check: prerequisites venv-4.3 venv-tools venv-release ## the same from a clean clone of HEAD, and looks at all of it: minutes
 	target/venv/release/bin/python tools/release/check.py
 
 build-facts: ## version and table of Spark lines into the docs, from VERSION and project/SparkLines.scala

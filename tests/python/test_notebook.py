@@ -50,8 +50,8 @@ def test_it_names_no_place_of_a_machine():
 
 def test_fewer_files_are_opened_afterwards():
     opened = files_opened(texts(code_cells(json.loads(NOTEBOOK.read_text()))))
-    assert opened[:2] == ["a customer: 32 of 32 files", "a product: 32 of 32 files"]
-    assert len(opened) == 4 and all(int(re.search(r"\d+", line)[0]) <= 8 for line in opened[2:])
+    assert opened[:2] == ["a customer: 64 of 64 files", "a product: 64 of 64 files"]
+    assert len(opened) == 4 and all(int(re.search(r"\d+", line)[0]) <= 16 for line in opened[2:])
 
 
 @pytest.mark.long
