@@ -11,15 +11,16 @@ PYTHON ?= python3
 unexport SPARK_HOME PYTHONPATH
 
 VERSION := $(shell cat VERSION)
-SOURCES := VERSION build.sbt $(shell find project jvm -type f -not -path '*/target/*' -not -path 'project/project/*')
-PACKAGE := LICENSE python/pyproject.toml $(shell find python/src -type f -not -name '*.pyc')
+SOURCES := VERSION LICENSE NOTICE build.sbt $(shell find project jvm -type f -not -path '*/target/*' -not -path 'project/project/*')
+PACKAGE := LICENSE NOTICE python/pyproject.toml $(shell find python/src -type f -not -name '*.pyc')
 WHEEL := python/dist/spark_zorder-$(VERSION)-py3-none-any.whl
 DEV_WHEEL := target/dev-wheel/spark_zorder-$(VERSION)-py3-none-any.whl
 TOOLS := target/venv/tools/bin
-LINTED := python tests tools $(wildcard benchmarks)
+LINTED := python tests tools examples $(wildcard benchmarks)
 
-.PHONY: help prerequisites demo test test-all suite jars wheel lint lint-python lint-jvm fmt docs cluster-test fault-test \
-  store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 venv-4.3 venv-tools venv-docs
+.PHONY: help prerequisites demo test test-all suite jars wheel release release-check build-facts public-api notebook lint \
+  lint-python lint-jvm fmt docs cluster-test fault-test store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 \
+  venv-4.3 venv-tools venv-docs venv-release venv-dbt
 
 help: ## shows this list
 	@sed -n 's/^\([a-z][a-z0-9.-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
@@ -35,7 +36,7 @@ demo: $(DEV_WHEEL) ## the main job on real data, from nothing: look-ups before a
 test: prerequisites venv-3.5 venv-4.3 venv-tools ## everything that CI runs: about 20 minutes on two cores
 	@$(PYTHON) tools/run_tests.py
 
-test-all: prerequisites venv-3.5 venv-4.3 venv-tools ## all tests, before a release: more than an hour
+test-all: prerequisites venv-3.5 venv-4.3 venv-tools venv-dbt ## all tests, before a release: more than an hour
 	@$(PYTHON) tools/run_tests.py --all
 
 suite: prerequisites ## one suite of the JVM: make suite SUITE=LexerSuite [LINE=spark41_213]
@@ -52,6 +53,27 @@ suite: prerequisites ## one suite of the JVM: make suite SUITE=LexerSuite [LINE=
 jars: target/jars/.built ## one small jar for each Spark line, in target/jars
 
 wheel: $(WHEEL) ## the wheel with all jars, in python/dist
+
+release: prerequisites venv-4.3 venv-tools ## all that would be published, in target/release: a Maven repository, wheel and sdist, SBOM
+	rm -rf target/release
+	tools/sbt.sh exportSparkLines release
+	$(TOOLS)/python tools/build_wheel.py --sdist --out target/release/pypi
+	$(TOOLS)/python tools/release/sbom.py
+
+release-check: prerequisites venv-4.3 venv-tools venv-release ## the same from a clean clone of HEAD, and looks at all of it: minutes
+	target/venv/release/bin/python tools/release/check.py
+
+build-facts: ## version and table of Spark lines into the docs, from VERSION and project/SparkLines.scala
+	tools/sbt.sh exportSparkLines
+	$(PYTHON) tools/build_facts.py
+
+public-api: $(WHEEL) venv-4.3 ## docs/reference/public-api.txt as it is now, after a change that is meant
+	tools/install_wheel.sh 4.3 python/dist
+	target/venv/4.3/bin/python tools/public_api.py
+
+notebook: $(DEV_WHEEL) ## runs examples/slow_to_fast.ipynb and keeps what it shows
+	tools/install_wheel.sh 4.3 target/dev-wheel
+	target/venv/4.3/bin/python tools/notebook.py
 
 lint: lint-python lint-jvm ## scalafmt, scalafix, ruff and mypy; changes nothing
 
@@ -102,10 +124,10 @@ store-test: prerequisites ## tables on an S3 server on loopback: all tests, and 
 	cp target/store-requests.md benchmarks/results/$$(date +%F)-store.md
 
 clean: ## removes all that was built, but not the virtual environments and tools
-	rm -rf target/jars target/site target/sbt target/wheel target/dev-wheel target/test-reports target/mypy target/class-archive-* \
+	rm -rf target/jars target/release target/release-clone target/site target/sbt target/wheel target/dev-wheel target/test-reports target/mypy target/class-archive-* \
 	  target/spark-lines.json python/dist
 
-venv-3.5 venv-4.1 venv-4.3 venv-tools venv-docs: venv-%: prerequisites
+venv-3.5 venv-4.1 venv-4.3 venv-tools venv-docs venv-release venv-dbt: venv-%: prerequisites
 	@tools/venv.sh $(PYTHON) $*
 
 # stamps: the folder holds what these sources give

@@ -8,6 +8,10 @@ ThisBuild / organization := "io.github.spark-zorder"
 ThisBuild / version := IO.read(file("VERSION")).trim
 ThisBuild / versionScheme := Some("early-semver")
 ThisBuild / licenses := Seq("Apache-2.0" -> url("https://www.apache.org/licenses/LICENSE-2.0"))
+ThisBuild / homepage := Some(url(Release.home))
+ThisBuild / scmInfo := Some(ScmInfo(url(Release.home), s"scm:git:${Release.home}.git"))
+ThisBuild / developers :=
+  List(Developer("spark-zorder", "the spark-zorder developers", "", url(Release.home)))
 // more JVMs with tests at once than cores: one of Spark's local sessions leaves a core idle much of the time
 val testJvms = ManagementFactory.getOperatingSystemMXBean match {
   case machine: OperatingSystemMXBean if machine.getTotalMemorySize >= (16L << 30) => 3
@@ -233,7 +237,9 @@ def sparkProject(line: SparkLine): Project = {
       // one small jar a line: ours and the curve's classes, nothing of anybody else
       Compile / packageBin / mappings ++= (curve / Compile / packageBin / mappings).value
         .filterNot(_._2.startsWith("META-INF")),
+      Compile / packageBin / mappings ++= Release.notices,
       Compile / packageBin / artifactPath := repo(s"target/jars/${line.artifact}-${version.value}.jar"),
+      Compile / packageSrc / mappings ++= (curve / Compile / packageSrc / mappings).value ++ Release.notices,
       libraryDependencies ++= scalatest,
       libraryDependencies ++= (line.source match {
         case Maven => Seq("org.apache.spark" %% "spark-sql" % line.spark % Provided)
@@ -255,6 +261,7 @@ def sparkProject(line: SparkLine): Project = {
         case Maven => Nil
         case PySpark => Attributed.blankSeq(pysparkJars(line))
       }))
+    .settings(Release.settings(line))
     .settings(if (full) Seq[Setting[_]](inSeveralJvms(line)) else Seq.empty[Setting[_]])
     .settings(selected(line.id, longTest +: (if (line == firstFull) Nil else Seq(sameOnAllLines)): _*))
 }
@@ -346,6 +353,7 @@ val lintTasks = "scalafmtSbtCheck" +: linted.flatMap { id =>
 }
 
 addCommandAlias("jars", ("all" +: jarTasks).mkString(" "))
+addCommandAlias("release", ("all" +: inAll(sparkLines.map(_.id), "publish")).mkString(" "))
 addCommandAlias("lint", ("all" +: lintTasks).mkString(" "))
 addCommandAlias("fmt", ("scalafmtSbt" +: inAll(linted, "scalafmtAll")).mkString("; "))
 
@@ -367,8 +375,10 @@ lazy val root = (project in file(".")).settings(
   Test / unmanagedSourceDirectories := Nil,
   commands += Command.command("exportSparkLines") { state =>
     val rows = sparkLines.map { l =>
+      val modules = l.formats.map(f => s""""${f.name}": ["${f.modules.mkString("\", \"")}"]""")
       s"""  {"line": "${l.line}", "spark": "${l.spark}", "scala": "${l.scalaBinary}", "id": "${l.id}", """ +
-        s""""artifact": "${l.artifact}", "tests": "${l.tests}"}"""
+        s""""artifact": "${l.artifact}", "tests": "${l.tests}", "java": ${l.release}, """ +
+        s""""formats": {${modules.mkString(", ")}}}"""
     }
     IO.write(file("target/spark-lines.json"), rows.mkString("[\n", ",\n", "\n]\n"))
     state

@@ -1,8 +1,8 @@
 """What the documentation site has beside the pages of docs/: a hook of mkdocs, named in mkdocs.yml.
 
-Pages of the repository that docs/ links to (results of benchmarks, the changelog) become pages of the site,
-and the decisions and results get their places in the navigation. Links that lead to a source file become its
-name.
+Pages of the repository that docs/ links to (results of benchmarks, the changelog, the notebook) become pages
+of the site, and the decisions and results get their places in the navigation. Links that lead to a source
+file become its name.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import notebook_page
 from mkdocs.structure.files import File
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 def extra() -> dict[str, Path]:
     """Pages beside docs/: their place in the site, and their file."""
     found = {f"{RESULTS}/{page.name}": page for page in sorted((TOP / RESULTS).glob("*.md"))}
-    return {**found, "CHANGELOG.md": TOP / "CHANGELOG.md"}
+    notebook = TOP / "examples/slow_to_fast.ipynb"
+    return {**found, "CHANGELOG.md": TOP / "CHANGELOG.md", "guide/notebook.md": notebook}
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -57,7 +59,11 @@ def _dated(name: str) -> str:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the pages that are not below docs/."""
     for name, file in extra().items():
-        files.append(File.generated(config, name, abs_src_path=str(file)))
+        if file.suffix == ".ipynb":
+            content = notebook_page.page(file.read_text(encoding="utf-8"))
+            files.append(File.generated(config, name, content=content))
+        else:
+            files.append(File.generated(config, name, abs_src_path=str(file)))
     return files
 
 

@@ -1,7 +1,7 @@
 """Everything that CI runs, each stage to its end, then one line `N passed, N failed` and the exit code.
 
     run_tests.py          # `make test`: without the tests that are marked as long
-    run_tests.py --all    # `make test-all`: all tests, and a cluster on this machine
+    run_tests.py --all    # `make test-all`: all tests, a release to test, and a cluster on this machine
 
 A failure in one stage does not hide the others: only stages that need its result are left out. The Python
 tests run beside those of the JVM, where there is memory for both.
@@ -87,13 +87,13 @@ def pytest(marks: str, line: str, name: str, *where: str) -> Stage:
     return Stage(name, command, (report,), (f"install-{line}",), {"JDK_JAVA_OPTIONS": quick})
 
 
-def builds() -> list[Stage]:
-    """What the two other lists build on."""
+def builds(every: bool) -> list[Stage]:
+    """What the two other lists build on. All tests also take our jars from a release's Maven repository."""
     return [
         Stage("lint-python", ["make", "--no-print-directory", "lint-python"]),
         Stage("docs", ["make", "--no-print-directory", "docs"]),
         *([Stage("s3-server", ["tools/s3_server.sh"])] if STORE else []),
-        Stage("jars", ["tools/sbt.sh", "exportSparkLines", "jars"]),
+        Stage("jars", ["tools/sbt.sh", "exportSparkLines", *(["release"] if every else []), "jars"]),
     ]
 
 
@@ -183,7 +183,7 @@ def main() -> int:
     shutil.rmtree(REPORTS, ignore_errors=True)
     REPORTS.mkdir(parents=True)
     run = Run(every)
-    run.all_of(builds())
+    run.all_of(builds(every))
     if memory() < MEMORY_FOR_BOTH:
         run.all_of(jvm(every))
         run.all_of(python(every))

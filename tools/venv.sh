@@ -8,5 +8,6 @@ folder=target/venv/$name wanted=tools/requirements/$name.txt
 if [ -x "$folder/bin/python" ] && cmp -s "$wanted" "$folder/installed.txt"; then exit 0; fi
 echo "preparing $folder"
 [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
-"$folder/bin/pip" install --quiet --disable-pip-version-check -r "$wanted"
+# the module, not the script pip, which names the place where the environment was made
+"$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted"
 cp "$wanted" "$folder/installed.txt"

@@ -1,6 +1,6 @@
 """A standalone cluster on this machine: one master, two workers, spark-submit with our jar and wheel.
 
-    run.py --jar target/jars/spark-zorder-spark4.3_2.13-0.1.0.jar --wheel python/dist/spark_zorder-...whl
+    run.py --jar target/jars/spark-zorder-spark4.3_2.13-VERSION.jar --wheel python/dist/spark_zorder-...whl
 
 Everything listens on the loopback address. Only the processes started here are ended.
 """

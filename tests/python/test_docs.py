@@ -210,7 +210,7 @@ def _anchors(page):
 
 def test_links_lead_to_pages_and_headings():
     pages = [p.relative_to(TOP).as_posix() for p in (TOP / "docs").rglob("*.md")]
-    pages += ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "python/README.md"]
+    pages += ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "python/README.md", "examples/README.md"]
     broken, count = [], 0
     for page in pages:
         text = re.sub(r"^```.*?^```|`[^`\n]*`", "", _text(page), flags=re.DOTALL | re.MULTILINE)

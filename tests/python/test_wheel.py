@@ -49,7 +49,7 @@ def test_a_jar_for_each_line_and_no_other(names, lines):
 
 def test_typed_and_licensed_and_without_tests(names):
     assert "spark_zorder/py.typed" in names
-    assert any(n.endswith("licenses/LICENSE") for n in names)
+    assert {n.rpartition("/")[2] for n in names if "/licenses/" in n} == {"LICENSE", "NOTICE"}
     assert not [n for n in names if "test" in n.lower() or "__pycache__" in n]
     tops = {n.split("/")[0] for n in names}
     assert tops == {"spark_zorder", f"spark_zorder-{VERSION}.dist-info"}
@@ -61,6 +61,11 @@ def test_it_needs_nothing_but_a_pyspark_of_the_users_choice(names):
     required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
     assert required and all(re.search(r"extra == ['\"](spark|audit|report)['\"]", line) for line in required)
     assert "Requires-Python: >=3.9" in metadata
+    # one address everywhere: the build writes it into the POMs
+    home = re.search(r'val home = "(.+)"', (TOP / "project/Release.scala").read_text()).group(1)
+    addresses = re.findall(r"^Project-URL: (\w+), (\S+)", metadata, re.MULTILINE)
+    assert {name for name, _ in addresses} >= {"Homepage", "Documentation", "Changelog", "Issues", "Source"}
+    assert all(address.startswith(home) for _, address in addresses)
 
 
 def classes(content, folder):
@@ -70,6 +75,15 @@ def classes(content, folder):
         for name in jar.namelist():
             if name.endswith(".class"):
                 yield name, struct.unpack(">H", jar.read(name)[6:8])[0]
+
+
+def test_the_licence_goes_with_every_jar(tmp_path):
+    for name, content in jars().items():
+        target = tmp_path / "z.jar"
+        target.write_bytes(content)
+        with zipfile.ZipFile(target) as jar:
+            for file in ("LICENSE", "NOTICE"):
+                assert jar.read(f"META-INF/{file}") == (TOP / file).read_bytes(), name
 
 
 def test_class_files_are_as_old_as_the_sparks_that_run_them(tmp_path):
