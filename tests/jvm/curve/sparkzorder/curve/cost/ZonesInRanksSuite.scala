@@ -5,7 +5,7 @@ import java.util.SplittableRandom
 import org.scalatest.funsuite.AnyFunSuite
 
 import sparkzorder.curve.{Block, NormalizedLong, Zone}
-import sparkzorder.curve.layout.ScaleBuilder
+import sparkzorder.curve.layout.{Scale, ScaleBuilder}
 
 /** Blocks of a table as it is, in ranks: what queries read is what it is in values. */
 class ZonesInRanksSuite extends AnyFunSuite {
@@ -40,5 +40,31 @@ class ZonesInRanksSuite extends AnyFunSuite {
     val shares = ranked.shares(RankQueries.of(queries, IndexedSeq(scale, scale)))
     queries.indices.foreach(q =>
       assert(math.abs(shares(q) - QueryCost.share(blocks, queries(q))) < 1e-9, queries(q)))
+  }
+
+  test("blocks of a sample, widened, meet a value at an end of a column as those of all rows do; sorted ones stay") {
+    val random = new SplittableRandom(12)
+    val (files, perFile) = (16, 10000)
+    val mixed = Array.fill(files * perFile)(1 + random.nextInt(Scale.One - 1))
+    val sorted = mixed.sorted
+    def blocks(column: Array[Int], each: Int): RankBlocks = {
+      val taken = column.indices.filter(_ % each == 0)
+      val starts = (0 to files).map(f => taken.indexWhere(_ >= f * perFile) match {
+        case -1 => taken.length
+        case at => at
+      })
+      RankBlocks.of(Array(taken.map(column(_)).toArray), taken.indices.toArray, starts.toArray)
+    }
+    def share(of: RankBlocks, rank: Int): Double = of.share(new RankQueries(
+      Array(Array(new RankRanges(Array(0), Array(Array(rank)), Array(Array(rank)), Array(false)))),
+      Array(1.0)))
+    for (end <- Seq(Scale.One / 1000, Scale.One - Scale.One / 1000)) {
+      assert(share(blocks(mixed, 1), end) === 1.0)
+      assert(share(blocks(mixed, 100), end) < 0.5, "or there is nothing to mend")
+      assert(share(blocks(mixed, 100).widened(4.0), end) > 0.9)
+      assert(share(blocks(sorted, 100).widened(4.0), end) <= 2.0 / files)
+    }
+    val one = RankBlocks.of(Array(Array(7, 7, 7)), Array(0, 1, 2), Array(0, 3)).widened(4.0)
+    assert(share(one, 6) === 0.0 && share(one, 7) === 1.0 && share(one, 8) === 0.0)
   }
 }

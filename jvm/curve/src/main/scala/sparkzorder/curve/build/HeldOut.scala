@@ -13,8 +13,18 @@ import sparkzorder.curve.page.PageTree
  *   number of files of the layouts
  * @param pagesPerFile
  *   mean number of pages in a file
+ * @param missing
+ *   share of the table's rows that are not among these, whose values widen files and pages; 0.0 where layouts are only
+ *   compared with each other
  */
-final class HeldOut(rows: RankedSample, queries: RankQueries, files: Int, pagesPerFile: Double) {
+final class HeldOut(
+    rows: RankedSample,
+    queries: RankQueries,
+    files: Int,
+    pagesPerFile: Double,
+    missing: Double = 0.0) {
+  import HeldOut._
+
   private[this] val pageRows = PlacedRows.pageRows(rows.rows, files, pagesPerFile)
 
   /**
@@ -23,7 +33,10 @@ final class HeldOut(rows: RankedSample, queries: RankQueries, files: Int, pagesP
    */
   def read(columns: IndexedSeq[Int], tree: CutTree, inFile: InFileOrder): QueryShares = {
     val placed = PlacedRows.of(rows.only(columns), tree, inFile).withColumnsOf(rows)
-    new QueryShares(placed.files.shares(queries), placed.pages(pageRows).shares(queries), queries)
+    new QueryShares(
+      placed.files.widened(FileDistances * missing).shares(queries),
+      placed.pages(pageRows).widened(PageDistances * missing).shares(queries),
+      queries)
   }
 
   /** The shares read of blocks that exist already. */
@@ -42,6 +55,15 @@ final class HeldOut(rows: RankedSample, queries: RankQueries, files: Int, pagesP
       each.sum / math.max(1, rows.rows)
     }
   }
+}
+
+private object HeldOut {
+
+  /** A bound falls short by more than so many mean distances in 2 % of the files; each is a small part of a file. */
+  private val FileDistances = 4.0
+
+  /** Fewer, since few rows are sampled of a page: more would make pages of a sorted column wider than they are. */
+  private val PageDistances = 2.0
 }
 
 /**

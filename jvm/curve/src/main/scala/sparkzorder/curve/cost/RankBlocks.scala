@@ -63,6 +63,25 @@ final class RankBlocks private (
     out
   }
 
+  /**
+   * The blocks of all rows of which these are a sample. The bounds of some rows fall short of those of all by about the
+   * mean distance between two ranks at each end, and often by more.
+   *
+   * @param distances
+   *   how many such distances each bound is moved, as far as there are ranks
+   */
+  def widened(distances: Double): RankBlocks = {
+    def moved(c: Int, b: Int): Int =
+      if (rows(b) < 2 || high(c)(b) <= low(c)(b)) 0
+      else math.round(distances * (high(c)(b) - low(c)(b)) / (rows(b) - 1)).toInt
+    def each(f: (Int, Int) => Int): Array[Array[Int]] = Array.tabulate(low.length, size)(f)
+    new RankBlocks(
+      rows,
+      each((c, b) => if (high(c)(b) < 0) low(c)(b) else math.max(1, low(c)(b) - moved(c, b))),
+      each((c, b) => if (high(c)(b) < 0) -1 else math.min(Scale.One - 1, high(c)(b) + moved(c, b))),
+      nullFree)
+  }
+
   private def miss(conjunction: RankRanges, out: Array[Int], column: Array[Int]): Unit = {
     var i = 0
     while (i < conjunction.columns.length) {

@@ -185,6 +185,21 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
+  test("a value at an end of its column is not taken for one that files leave out: few rows are sampled of each") {
+    val independent = spark.range(0, rows, 1, 4)
+      .selectExpr("id", "pmod(xxhash64(id, 1), 20000) a", "pmod(xxhash64(id, 2), 2400) d")
+    withData(independent) { path =>
+      def asked(condition: String) = s"SELECT * FROM parquet.`$path` WHERE $condition"
+      val texts = (Seq.fill(3)(asked("a = 1")) :+ asked("d = 1200")).map(t => s"'$t'").mkString(", ")
+      spark.sql(s"SELECT * FROM zorder_query_log(array($texts))").createOrReplaceTempView("edge_log")
+      val found = advice(path, Some("edge_log"))
+      // by a and d, a look-up of a reads 1 of 16 files or 2; by d alone it would read all of them
+      assert(columns(found.head).head === "a", found)
+      assert(number(found.head, "share_expected") < 0.4, found)
+      found.filter(r => columns(r) == Seq("d")).foreach(r => assert(number(r, "share_expected") > 0.6, r))
+    }
+  }
+
   test("a view that passes is named in no statement: who wants these figures is told how to get them") {
     withData(data) { path =>
       spark.table(log("a" -> 1, "b" -> 1)).createOrReplaceTempView("zorder_queries_1")

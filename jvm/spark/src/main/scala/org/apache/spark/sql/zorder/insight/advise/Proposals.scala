@@ -57,13 +57,16 @@ final private[advise] class Proposals(
       val pages = math.max(1.0, found.rows.toDouble / files / options.pageRowLimit)
       laidOut.filter(_ => log.isEmpty) match {
         case Some(by) =>
-          val bench = new LayoutEvaluator(open.sample, Nil, files, pages)
+          val bench = new LayoutEvaluator(open.sample, Nil, files, pages, found.sampledShare)
           val now = bench.now(open.files, open.pageBlocks).ofFiles
           val left =
             leaveIt(Reasons.laidOut(by, target), Some(AdviceShares(now, now, None, bench.bound, 0.0)))
           left +: progress.step("columns")(columns(files, pages))(_.flatMap(_.columns).mkString(", "))
         case None =>
-          proposals(new LayoutEvaluator(open.sample, open.queries, files, pages), pages > 1.0, progress)
+          proposals(
+            new LayoutEvaluator(open.sample, open.queries, files, pages, found.sampledShare),
+            pages > 1.0,
+            progress)
       }
     }
 
@@ -99,7 +102,7 @@ final private[advise] class Proposals(
   private def columns(files: Int, pages: Double): Seq[Advice] = {
     val each = open.columns.indices.map { c =>
       val alone = open.of(IndexedSeq(c), _ => true)
-      val bench = new LayoutEvaluator(alone.sample, Nil, files, pages)
+      val bench = new LayoutEvaluator(alone.sample, Nil, files, pages, found.sampledShare)
       val (now, sorted) = (bench.now(alone.files, alone.pageBlocks), bench.search.sets(1, 1).sets.head.shares)
       val shares =
         AdviceShares(now.ofFiles, sorted.ofFiles, Some(sorted.ofFiles), bench.bound, gain(now, sorted))
@@ -308,18 +311,21 @@ private[advise] object ValueCounts {
  *   of the layouts
  * @param pagesPerFile
  *   mean number of pages in a file
+ * @param sampledShare
+ *   share of the table's rows that are in the sample
  */
 final private class LayoutEvaluator(
     sample: Sample,
     queries: Seq[Query],
     val files: Int,
-    pagesPerFile: Double) {
+    pagesPerFile: Double,
+    sampledShare: Double) {
   private val (toFit, toJudge) = sample.halves
   private val scales: IndexedSeq[Scale] = toFit.scales
   private val rows = toFit.ranked(scales)
   private val (known, unseen) =
     QueryHalves.of(if (queries.isEmpty) DefaultWorkload.of(rows) else RankQueries.of(queries, scales))
-  private val heldOut = new HeldOut(toJudge.ranked(scales), unseen, files, pagesPerFile)
+  private val heldOut = new HeldOut(toJudge.ranked(scales), unseen, files, pagesPerFile, 1.0 - sampledShare / 2)
 
   val search: ColumnSearch =
     new ColumnSearch(rows, known, queries.nonEmpty, heldOut, files, pagesPerFile)
