@@ -54,6 +54,8 @@ SYSTEMS = {
     "ours, Delta": WAYS,
     "ours, liquid Delta": WAYS,
     "ours, Iceberg": WAYS,
+    "ours, Iceberg, writeBudget 8": ("full",),
+    "ours, Iceberg, writeBudget 14": ("full",),
     "Delta liquid": WAYS,
     "Delta ZORDER BY": ("full",),
     "Iceberg zorder": ("full",),
@@ -103,9 +105,9 @@ class Table:
 
     def cluster(self) -> None:
         if self.system.startswith("ours"):
-            self.spark.sql(
-                f"ZORDER TABLE {self.sql} BY ({BY}) WITH (targetFileSize = '{FILE_BYTES}')"
-            ).collect()
+            budget = self.system.partition("writeBudget ")[2]
+            more = f", writeBudget = {budget}" if budget else ""
+            self.spark.sql(f"ZORDER TABLE {self.sql} BY ({BY}) WITH ({SIZE}{more})").collect()
         elif self.iceberg:
             options = f"map('rewrite-all', 'true', 'target-file-size-bytes', '{FILE_BYTES}')"
             self.spark.sql(
