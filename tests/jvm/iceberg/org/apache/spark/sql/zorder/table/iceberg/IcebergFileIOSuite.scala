@@ -10,10 +10,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.{CrashPoints, TableRef}
+import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
-import sparkzorder.Steps
+import org.apache.spark.util.Utils
+import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 
 /**
@@ -98,8 +101,8 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
       assert(told.head.getAs[Int]("files_added") == 4)
     }
     step("the audit knows the last run, row groups and pages") {
-      val row = sql(s"SELECT * FROM clustering_information('$t', 'a, b')").collect().head
-      assert(row.toString.contains("a") && row.length > 3)
+      val read = sql(s"SELECT * FROM clustering_information('$t', 'a, b')").collect()
+      assert(read.exists(_.toSeq.contains(live(t).size.toLong)), read.mkString("\n"))
     }
     step("WHERE takes files by their footers") {
       val row = sql(s"ZORDER TABLE $t FULL WHERE a >= 0 BY (a, b) WITH (force = true, overlap = 'include')")
@@ -125,7 +128,7 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     }
   }
 
-  test("records outlive the snapshots that name them") {
+  test("records outlive the snapshots that name them", LongTest) {
     val t = filled("own.db.expired")
     assert(status(cluster(t, "a, b")) == "DONE")
     sql(s"INSERT INTO $t SELECT id + 2000, 1, 1 FROM range(10)")
@@ -138,7 +141,7 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(row.toString.contains("1 new") || status(row) == "DRY_RUN", row)
   }
 
-  test("branches have runs of their own") {
+  test("branches have runs of their own", LongTest) {
     val t = filled("own.db.branched")
     val side = s"$t.branch_side"
     assert(status(cluster(t, "a, b")) == "DONE")
@@ -150,7 +153,7 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(runs(t).length == 1 && runs(side).length == 2)
   }
 
-  test("more files than the driver reads alone, partitions, deletes, batches") {
+  test("more files than the driver reads alone, partitions, deletes, batches", LongTest) {
     val t = filled(
       "own.db.large",
       "PARTITIONED BY (bucket(3, id)) TBLPROPERTIES ('write.delete.mode' = 'merge-on-read')")
@@ -165,8 +168,33 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(content(t) == before)
   }
 
+  test("a task reads by a copy of the FileIO, and closes the copy") {
+    val t = filled("own.db.copied")
+    def table = TableResolver.locate(Shims.classic(spark), TableRef.Name(t.split('.').toSeq))
+    val files = table.files().take(2)
+    val bytes = Utils.serialize(files.toArray)
+    def copy() = Utils.deserialize[Array[DataFile]](bytes, getClass.getClassLoader).toSeq
+    val closed = OwnFileIO.closed.get
+    step("where the table is open, it is the original") {
+      copy().head.own.get.release()
+      assert(copy() == files && (copy().head.own.get eq files.head.own.get))
+    }
+    step("elsewhere it is another one that reads the same") {
+      IcebergFiles.original.clear()
+      val copied = copy()
+      assert(copied == files && (copied.head.own.get eq copied(1).own.get))
+      assert(copied.head.own.get ne files.head.own.get)
+      val session = Shims.classic(spark)
+      assert(Footers.read(session, copied).map(_.rows) == Footers.read(session, files).map(_.rows))
+      copied.head.own.get.release()
+      assert(OwnFileIO.closed.get == closed + 1)
+    }
+  }
+
   for (point <- CrashPoints.iceberg :+ "iceberg-listed")
-    test(s"a run that dies at $point leaves the rows as they were, and the next run knows") {
+    test(
+      s"a run that dies at $point leaves the rows as they were, and the next run knows",
+      LongTest.unless(point == "iceberg-committed"): _*) {
       val t = filled(s"listing.db.${point.replace('-', '_')}")
       val before = content(t)
       System.setProperty(CrashPoint.Property, point)
@@ -187,7 +215,7 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
       assert(below(t, "_zorder").isEmpty)
     }
 
-  test("a conflict deletes what was written, by the same means") {
+  test("a conflict deletes what was written, by the same means", LongTest) {
     val t = filled("own.db.conflict")
     var done = false
     CrashPoint.meanwhile = (at: String) =>
@@ -205,7 +233,7 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(status(cluster(t, "a, b")) == "DONE" && spark.table(t).count() == 1980)
   }
 
-  test("two runs at once: one wins, and the other run's record is not listed") {
+  test("two runs at once: one wins, and the other run's record is not listed", LongTest) {
     val t = filled("own.db.two")
     val before = content(t)
     var done = false
@@ -260,7 +288,7 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(index.condition == "ZORDER_INDEX_REFUSED.OTHER_FORMAT")
   }
 
-  test("a table that Hadoop reaches, of a catalog with another FileIO, keeps its state where it was") {
+  test("a table that Hadoop reaches, of a catalog with another FileIO, keeps its state where it was", LongTest) {
     spark.conf.set("spark.sql.catalog.res", "org.apache.iceberg.spark.SparkCatalog")
     spark.conf.set("spark.sql.catalog.res.catalog-impl", "org.apache.iceberg.jdbc.JdbcCatalog")
     spark.conf.set("spark.sql.catalog.res.uri", "jdbc:derby:memory:res;create=true")

@@ -34,6 +34,10 @@ class OwnFileIO extends FileIO {
     val _ = at(path).delete()
   }
 
+  override def close(): Unit = {
+    val _ = OwnFileIO.closed.incrementAndGet()
+  }
+
   protected def at(path: String): File = {
     OwnFileIO.asked(path)
     new File(root, path.stripPrefix(OwnFileIO.Scheme))
@@ -62,6 +66,9 @@ private object OwnFileIO {
 
   /** Streams that are open; tasks run in this JVM. */
   val open = new AtomicInteger()
+
+  /** How often a `FileIO` was closed. */
+  val closed = new AtomicInteger()
 }
 
 final private class OwnInput(path: String, file: File) extends InputFile {
@@ -78,8 +85,10 @@ final private class OwnInput(path: String, file: File) extends InputFile {
       override def seek(to: Long): Unit = in.seek(to)
       override def read(): Int = in.read()
       override def read(into: Array[Byte], offset: Int, most: Int): Int = in.read(into, offset, most)
+      private var isOpen = true
       override def close(): Unit = {
-        OwnFileIO.open.decrementAndGet()
+        if (isOpen) OwnFileIO.open.decrementAndGet()
+        isOpen = false
         in.close()
       }
     }
@@ -90,7 +99,11 @@ final private class OwnOutput(path: String, file: File) extends OutputFile {
   override def location: String = path
   override def toInputFile: InputFile = new OwnInput(path, file)
 
-  override def create(): PositionOutputStream = Files.localOutput(file).create()
+  override def create(): PositionOutputStream = {
+    // Iceberg's local files fail where two tasks make a directory at once
+    java.nio.file.Files.createDirectories(file.getParentFile.toPath)
+    Files.localOutput(file).create()
+  }
 
   override def createOrOverwrite(): PositionOutputStream = {
     if (file.exists && !file.delete()) throw new IOException(s"$file stays")

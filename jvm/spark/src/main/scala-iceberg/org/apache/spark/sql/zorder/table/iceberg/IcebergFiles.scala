@@ -72,7 +72,9 @@ final private[iceberg] class IcebergFiles private (private val id: String, priva
 }
 
 private[iceberg] object IcebergFiles {
-  private val original = new ConcurrentHashMap[String, WeakReference[IcebergFiles]]()
+
+  /** Those of tables that are open in this JVM, by their ids. */
+  private[iceberg] val original = new ConcurrentHashMap[String, WeakReference[IcebergFiles]]()
 
   def of(table: Table): IcebergFiles = {
     // the copy of a table that Iceberg sends to tasks, with what a FileIO needs to be sent

@@ -183,6 +183,7 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
   private def logged[A](failed: A)(body: => A): A =
     try body
     catch {
+      case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) =>
         logWarning(s"A run's record could not be written under ${files.at("")}", e)
         failed
