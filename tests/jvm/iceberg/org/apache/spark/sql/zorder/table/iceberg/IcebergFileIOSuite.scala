@@ -1,6 +1,6 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
-import java.io.File
+import java.io.{File, IOException, UncheckedIOException}
 
 import scala.collection.JavaConverters._
 
@@ -126,6 +126,16 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
       assert(runs(t).isEmpty && status(one(s"ZORDER REMOVE $t")) == "NOTHING_TO_DO")
       assert(status(cluster(t, "a, b")) == "DONE" && runs(t).length == 1)
     }
+  }
+
+  test("a copy as plain Parquet, advice, OPTIMIZE", LongTest) {
+    val t = filled("own.db.advised")
+    val copy = temp.resolve("copy").toUri.toString
+    assert(status(cluster(t, "a, b", s"INTO '$copy' WITH (fileCount = 4, force = true)")) == "DONE")
+    assert(spark.read.parquet(copy).except(spark.table(t)).isEmpty && spark.read.parquet(copy).count() == 2000)
+    assert(sql(s"SELECT * FROM clustering_advice('$t')").count() > 0)
+    assert(status(one(s"OPTIMIZE $t ZORDER BY (a, b) WITH (fileCount = 4, force = true)")) == "DONE")
+    assert(sql(s"SELECT count(DISTINCT zorder_file('table:$t', a, b)) FROM $t").head().getLong(0) == 4)
   }
 
   test("records outlive the snapshots that name them", LongTest) {
@@ -262,6 +272,19 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
       OwnFileIO.asked = (_: String) => ()
       sql(s"REFRESH TABLE $t")
       assert(runs(t).length == 2, "the snapshot names the record")
+    }
+    step("for the commit: a sentence that names what nobody finds") {
+      val files = live(t)
+      CrashPoint.meanwhile = (at: String) =>
+        if (at == "iceberg-commit") OwnFileIO.asked = path =>
+          if (path.endsWith(".avro")) throw new UncheckedIOException(new IOException("no room"))
+      val e = intercept[ZOrderException](sql(full(t)).head())
+      CrashPoint.meanwhile = (_: String) => ()
+      OwnFileIO.asked = (_: String) => ()
+      sql(s"REFRESH TABLE $t")
+      assert(live(t) == files && content(t) == before)
+      assert(e.condition == "ZORDER_COMMIT_FAILED.ICEBERG_NOT_LISTED", e.getMessage)
+      assert(e.getMessage.contains("4 files such as own://own/db/failing/data/"), e.getMessage)
     }
     step("for footers: a sentence, and nothing changed") {
       val files = live(t)

@@ -15,6 +15,7 @@ import org.apache.iceberg.{
   Table,
   TableProperties
 }
+import org.apache.iceberg.io.SupportsPrefixOperations
 import org.apache.iceberg.mapping.{NameMapping, NameMappingParser}
 import org.apache.iceberg.spark.SparkSchemaUtil
 import org.apache.iceberg.transforms.Transform
@@ -52,6 +53,10 @@ final private[iceberg] class IcebergClusterTable(
   /** How footers are read where Hadoop's file systems do not reach them. */
   private[iceberg] val ownFiles: Option[IcebergFiles] =
     if (hadoop.isEmpty) Some(IcebergFiles.of(table)) else None
+
+  /** Whether files that no snapshot has can be found. */
+  private[iceberg] def listsFiles: Boolean =
+    ownFiles.isEmpty || table.io.isInstanceOf[SupportsPrefixOperations]
 
   private val staged = new StagedTasks
 

@@ -4,7 +4,6 @@ import java.io.{EOFException, FileNotFoundException, IOException}
 import java.lang.ref.WeakReference
 import java.util.concurrent.ConcurrentHashMap
 
-import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.{FileSystem, Path}
@@ -28,10 +27,15 @@ private[iceberg] object IcebergReach {
    */
   def hadoop(session: ClassicSession, table: Table): Option[FileSystem] = {
     val conf = session.sessionState.newHadoopConf()
-    def system = Try(new Path(table.location).getFileSystem(conf)).toOption
+    def system =
+      try Some(new Path(table.location).getFileSystem(conf))
+      catch { case NonFatal(_) | _: LinkageError => None }
+    def sees(fs: FileSystem, file: String) =
+      try fs.exists(new Path(file))
+      catch { case NonFatal(_) | _: LinkageError => false }
     table.io match {
       case _: HadoopFileIO => system
-      case _ => system.filter(fs => metadata(table).exists(file => Try(fs.exists(new Path(file))).getOrElse(false)))
+      case _ => system.filter(fs => metadata(table).exists(sees(fs, _)))
     }
   }
 

@@ -94,7 +94,7 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
   }
 
   override def committed(request: CommitRequest, snapshot: => Option[Long]): Unit = logged(()) {
-    if (begun.isDefined && snapshot.isDefined) publish(strictly())
+    if (begun.isDefined && snapshot.isDefined) publish()
     begun = None
   }
 
@@ -105,9 +105,7 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
 
   /** A snapshot tells that its run was committed, so the table's files are not looked at. */
   override def recover(live: => Set[String]): Unit = logged(()) {
-    val head = pointer.flatMap(readStrictly)
-    val all = strictly()
-    if (all.length > head.fold(0)(_.entries.length)) publish(all)
+    if (strictly().exists(!_.isListed)) publish()
   }
 
   /** What a dead run has left is known when it was committed, and then it counts already. */
@@ -115,8 +113,7 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
 
   override def writeRollback(run: RunRecord, statement: String): Unit = {
     CrashPoint.hit("rolled-back")
-    val name = write(RunRecord.rolledBack(run.runId, Some(run), 0, statement))
-    publish(strictly() :+ Entry(name, None))
+    publish(Some(write(RunRecord.rolledBack(run.runId, Some(run), 0, statement))))
   }
 
   override def delete(): Unit = table.io match {
@@ -154,15 +151,18 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
   /**
    * Writes a list and makes it the table's newest. The one before stays for who reads it now. Where two runs do that at
    * once, one of the lists lacks a record; its snapshot still names it, for the next list.
+   *
+   * @param record
+   *   that no snapshot names
    */
-  private def publish(entries: Seq[Entry]): Unit = {
+  private def publish(record: Option[String] = None): Unit = {
     table.refresh()
     val before = pointer
     val oldest = before.flatMap(readStrictly).flatMap(_.previous)
     val name = UUID.randomUUID.toString
-    files.write(headFile(name), Head(entries, before).json)
+    files.write(headFile(name), Head(strictly() ++ record.map(Entry(_, None)), before).json)
     CrashPoint.hit("iceberg-listed")
-    table.updateProperties().set(Property, name).commit()
+    table.updateProperties().set(StateDir.RecordsProperty, name).commit()
     oldest.filterNot(before.contains).foreach(old => logged(())(files.delete(headFile(old))))
   }
 
@@ -178,7 +178,7 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
     records.get(name)
   }
 
-  private def pointer: Option[String] = Option(table.properties.get(Property)).filter(isName)
+  private def pointer: Option[String] = Option(table.properties.get(StateDir.RecordsProperty)).filter(isName)
 
   private def logged[A](failed: A)(body: => A): A =
     try body
@@ -194,9 +194,6 @@ private[iceberg] object FileIOState {
 
   /** In the summary of a run's snapshot. */
   val Record = "zorder.record"
-
-  /** The property of a table. */
-  val Property = "zorder.records"
 
   private val mapper = new ObjectMapper()
 

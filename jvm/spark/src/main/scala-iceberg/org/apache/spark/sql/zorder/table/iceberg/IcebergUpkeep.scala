@@ -6,7 +6,6 @@ import scala.collection.JavaConverters._
 
 import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{Snapshot, SnapshotSummary, Table, TableProperties}
-import org.apache.iceberg.io.SupportsPrefixOperations
 import org.apache.iceberg.spark.actions.SparkActions
 import org.apache.iceberg.util.{PropertyUtil, SnapshotUtil}
 import org.apache.spark.internal.Logging
@@ -110,14 +109,14 @@ private[iceberg] object IcebergVacuum extends Logging {
       dryRun: Boolean): Long = {
     def action = SparkActions.get(session).deleteOrphanFiles(opened.table).olderThan(before)
       .location(new Path(opened.table.location, "data").toString)
-    val listed = (opened.ownFiles, opened.table.io) match {
-      case (None, _) => Some(action)
-      case (_, _: SupportsPrefixOperations) => Some(action.usePrefixListing(true))
-      case (_, io) =>
-        logWarning(s"${io.getClass.getName} cannot list files: what dead runs have left in ${opened.name} stays")
-        None
+    if (opened.listsFiles) {
+      val listed = if (opened.ownFiles.isEmpty) action else action.usePrefixListing(true)
+      val chosen = if (dryRun) listed.deleteWith(_ => ()) else listed
+      chosen.execute().orphanFileLocations.asScala.size.toLong
+    } else {
+      val io = opened.table.io.getClass.getName
+      logWarning(s"$io cannot list files: what dead runs have left in ${opened.name} stays")
+      0L
     }
-    listed.map(all => if (dryRun) all.deleteWith(_ => ()) else all)
-      .fold(0L)(_.execute().orphanFileLocations.asScala.size.toLong)
   }
 }

@@ -152,12 +152,18 @@ final private[iceberg] class IcebergWrite(
           "table" -> opened.name,
           "cause" -> ZOrderException.firstLine(e))
       case _ =>
-        throw ZOrderException.over(
-          e,
-          "ZORDER_COMMIT_FAILED.ICEBERG",
-          "run" -> runId,
-          "table" -> opened.name,
-          "cause" -> ZOrderException.firstLine(causes.last))
+        val said =
+          Seq("run" -> runId, "table" -> opened.name, "cause" -> ZOrderException.firstLine(causes.last))
+        if (opened.listsFiles || written.isEmpty)
+          throw ZOrderException.over(e, "ZORDER_COMMIT_FAILED.ICEBERG", said: _*)
+        else {
+          logWarning(s"No snapshot has these files: ${written.keys.toSeq.sorted.mkString(", ")}")
+          val left = Seq(
+            "io" -> table.io.getClass.getSimpleName,
+            "count" -> written.size,
+            "file" -> written.keys.min)
+          throw ZOrderException.over(e, "ZORDER_COMMIT_FAILED.ICEBERG_NOT_LISTED", said ++ left: _*)
+        }
     }
   }
 
