@@ -299,7 +299,7 @@ lazy val store_212 = Project("store_212", file("target/sbt/store_212"))
       ("org.apache.iceberg" % "iceberg-core" % "1.11.0" classifier "tests").intransitive(),
       "org.apache.iceberg" % "iceberg-core" % "1.11.0",
       "org.apache.iceberg" % "iceberg-aws" % "1.11.0",
-      ("org.apache.iceberg" % "iceberg-aws-bundle" % "1.12.0").intransitive(),
+      ("org.apache.iceberg" % "iceberg-aws-bundle" % "1.11.0").intransitive(),
       "org.apache.hadoop" % "hadoop-client-runtime" % "3.3.4",
       "org.eclipse.jetty.ee10" % "jetty-ee10-servlet" % "12.1.5",
       "org.eclipse.jetty.compression" % "jetty-compression-server" % "12.1.5",

@@ -71,7 +71,7 @@ class FileIOOnStoreSuite extends AnyFunSuite with StoreFixture with Steps {
       assert(ids(t) === (0L until 5000))
     }
     step("crashes") {
-      for (point <- CrashPoints.iceberg :+ "iceberg-listed") {
+      for (point <- "iceberg-listed" +: CrashPoints.iceberg) {
         crashAt(point)(one(full(t)))
         assert(ids(t) === (0L until 5000), point)
       }
