@@ -132,7 +132,7 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
   test("a copy as plain Parquet, advice, OPTIMIZE", LongTest) {
     val t = filled("own.db.advised")
     val copy = temp.resolve("copy").toUri.toString
-    assert(status(cluster(t, "a, b", s"INTO '$copy' WITH (fileCount = 4, force = true)")) == "DONE")
+    assert(status(cluster(t, "a, b", s"WITH (fileCount = 4, force = true) INTO '$copy'")) == "DONE")
     assert(spark.read.parquet(copy).except(spark.table(t)).isEmpty && spark.read.parquet(copy).count() == 2000)
     assert(sql(s"SELECT * FROM clustering_advice('$t')").count() > 0)
     assert(status(one(s"OPTIMIZE $t ZORDER BY (a, b) WITH (fileCount = 4, force = true)")) == "DONE")
