@@ -62,7 +62,8 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
   private def runs(table: String): Seq[Row] =
     sql(s"SELECT * FROM zorder_history('$table')").collect().toSeq
 
-  private def full(table: String): String = s"ZORDER TABLE $table FULL BY (a, b) WITH (fileCount = 4, force = true)"
+  private def full(table: String): String =
+    s"ZORDER TABLE $table FULL BY (a, b) WITH (fileCount = 4, force = true)"
 
   test("Hadoop has no file system for these tables") {
     val t = filled("own.db.unreachable")
@@ -133,7 +134,8 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     val t = filled("own.db.advised")
     val copy = temp.resolve("copy").toUri.toString
     assert(status(cluster(t, "a, b", s"WITH (fileCount = 4, force = true) INTO '$copy'")) == "DONE")
-    assert(spark.read.parquet(copy).except(spark.table(t)).isEmpty && spark.read.parquet(copy).count() == 2000)
+    assert(
+      spark.read.parquet(copy).except(spark.table(t)).isEmpty && spark.read.parquet(copy).count() == 2000)
     assert(sql(s"SELECT * FROM clustering_advice('$t')").count() > 0)
     assert(status(one(s"OPTIMIZE $t ZORDER BY (a, b) WITH (fileCount = 4, force = true)")) == "DONE")
     assert(sql(s"SELECT count(DISTINCT zorder_file('table:$t', a, b)) FROM $t").head().getLong(0) == 4)
@@ -315,7 +317,9 @@ class IcebergFileIOSuite extends AnyFunSuite with IcebergFixture with Steps {
     assert(index.condition == "ZORDER_INDEX_REFUSED.OTHER_FORMAT")
   }
 
-  test("a table that Hadoop reaches, of a catalog with another FileIO, keeps its state where it was", LongTest) {
+  test(
+    "a table that Hadoop reaches, of a catalog with another FileIO, keeps its state where it was",
+    LongTest) {
     spark.conf.set("spark.sql.catalog.res", "org.apache.iceberg.spark.SparkCatalog")
     spark.conf.set("spark.sql.catalog.res.catalog-impl", "org.apache.iceberg.jdbc.JdbcCatalog")
     spark.conf.set("spark.sql.catalog.res.uri", "jdbc:derby:memory:res;create=true")

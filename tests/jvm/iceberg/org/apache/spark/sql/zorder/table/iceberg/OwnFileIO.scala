@@ -47,7 +47,8 @@ class OwnFileIO extends FileIO {
 /** The same, with lists. */
 class ListingFileIO extends OwnFileIO with SupportsPrefixOperations {
   override def listPrefix(prefix: String): JIterable[FileInfo] = {
-    def below(file: File): Seq[File] = if (file.isDirectory) file.listFiles.toSeq.flatMap(below) else Seq(file)
+    def below(file: File): Seq[File] =
+      if (file.isDirectory) file.listFiles.toSeq.flatMap(below) else Seq(file)
     below(at(prefix)).filter(_.exists).map { f =>
       val path = OwnFileIO.Scheme + f.getPath.stripPrefix(root).stripPrefix("/")
       new FileInfo(path, f.length, f.lastModified)

@@ -132,7 +132,8 @@ final private[iceberg] class IcebergClusterTable(
 
   /** Of the main branch: a run on another would forget the files that it does not have. */
   override def indexing: Option[FormatIndexing] =
-    if (branch.isEmpty && hadoop.isDefined && IcebergIndexing.isPossible(table)) Some(new IcebergIndexing(table, staged, tasks))
+    if (branch.isEmpty && hadoop.isDefined && IcebergIndexing.isPossible(table))
+      Some(new IcebergIndexing(table, staged, tasks))
     else None
 
   override def check(files: Seq[DataFile]): Unit =

@@ -40,7 +40,8 @@ private[iceberg] object IcebergReach {
   }
 
   private def metadata(table: Table): Option[String] = table match {
-    case known: HasTableOperations => Option(known.operations.current).flatMap(m => Option(m.metadataFileLocation))
+    case known: HasTableOperations =>
+      Option(known.operations.current).flatMap(m => Option(m.metadataFileLocation))
     case _ => None
   }
 }

@@ -132,8 +132,9 @@ final private[iceberg] class FileIOState(table: Table, override val branch: Opti
   private def list(read: String => Option[Head]): Seq[Entry] = {
     val kept = pointer.flatMap(name => read(headFile(name))).fold(Seq.empty[Entry])(_.entries)
     val known = kept.map(_.name).toSet
-    val named = table.snapshots.asScala.toSeq.sortBy(s => (s.sequenceNumber, s.timestampMillis)).flatMap { s =>
-      Option(s.summary).flatMap(m => Option(m.get(Record))).filter(isName).map(Entry(_, Some(s.snapshotId)))
+    val named = table.snapshots.asScala.toSeq.sortBy(s => (s.sequenceNumber, s.timestampMillis)).flatMap {
+      s =>
+        Option(s.summary).flatMap(m => Option(m.get(Record))).filter(isName).map(Entry(_, Some(s.snapshotId)))
     }
     kept ++ named.filterNot(e => known(e.name))
   }

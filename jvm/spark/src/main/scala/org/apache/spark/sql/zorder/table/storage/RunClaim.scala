@@ -78,22 +78,13 @@ object RunClaim {
   private val StaleMs = 60000L
 
   /**
-   * Claims the table at `root`. If nothing can be written beside it, there is no claim, which does no harm.
+   * Claims a table by this file. If it cannot be written, there is no claim, which does no harm.
    *
    * @param skipIfRunning
    *   whether to give up if another run has claimed it
    * @throws org.apache.spark.sql.zorder.errors.ZOrderConflictException
    *   then
    */
-  def take(
-      fs: FileSystem,
-      root: Path,
-      name: String,
-      runId: String,
-      skipIfRunning: Boolean): Option[RunClaim] =
-    ClaimFile.beside(fs, root).flatMap(take(_, name, runId, skipIfRunning))
-
-  /** Claims a table by this file. */
   private[zorder] def take(
       file: ClaimFile,
       name: String,
