@@ -270,6 +270,9 @@ lazy val lines: CompositeProject = new CompositeProject {
   override def componentProjects: Seq[Project] = sparkLines.map(sparkProject)
 }
 
+/** Iceberg's own REST catalog of tests, a process of its own: its jars are those that Iceberg's Spark runtime shades. */
+lazy val RestCatalog = config("restcatalog").hide
+
 /** Tests on an S3 server (`make store-test`): the tests of Spark 3.5 and Hadoop's S3A of that Spark's Hadoop. */
 lazy val store_212 = Project("store_212", file("target/sbt/store_212"))
   .dependsOn(LocalProject("spark35_212") % "test->test", curve_212)
@@ -286,11 +289,29 @@ lazy val store_212 = Project("store_212", file("target/sbt/store_212"))
     Test / javaOptions ++= sparkJavaOptions ++ testJavaOptions,
     // a client on another machine of a cloud asks for its credentials first: here nobody answers
     Test / envVars := Map("AWS_EC2_METADATA_DISABLED" -> "true"),
+    Test / javaOptions += {
+      val jars = update.value.select(configurationFilter(RestCatalog.name))
+      s"-Dsparkzorder.tests.restCatalog=${jars.mkString(java.io.File.pathSeparator)}"
+    },
     scalafixChecked,
     libraryDependencies ++= (LocalProject("spark35_212") / libraryDependencies).value,
     libraryDependencies ++= Seq(
       "org.apache.hadoop" % "hadoop-aws" % "3.3.4",
-      "com.amazonaws" % "aws-java-sdk-bundle" % "1.12.262").map(m => (m % Test).intransitive()))
+      "com.amazonaws" % "aws-java-sdk-bundle" % "1.12.262",
+      // S3FileIO's
+      "org.apache.iceberg" % "iceberg-aws-bundle" % "1.12.0").map(m => (m % Test).intransitive()),
+    ivyConfigurations += RestCatalog,
+    libraryDependencies ++= Seq(
+      ("org.apache.iceberg" % "iceberg-open-api" % "1.11.0" classifier "test-fixtures").intransitive(),
+      ("org.apache.iceberg" % "iceberg-core" % "1.11.0" classifier "tests").intransitive(),
+      "org.apache.iceberg" % "iceberg-core" % "1.11.0",
+      "org.apache.iceberg" % "iceberg-aws" % "1.11.0",
+      ("org.apache.iceberg" % "iceberg-aws-bundle" % "1.11.0").intransitive(),
+      "org.apache.hadoop" % "hadoop-client-runtime" % "3.3.4",
+      "org.eclipse.jetty.ee10" % "jetty-ee10-servlet" % "12.1.5",
+      "org.eclipse.jetty.compression" % "jetty-compression-server" % "12.1.5",
+      "org.eclipse.jetty.compression" % "jetty-compression-gzip" % "12.1.5",
+      "org.xerial" % "sqlite-jdbc" % "3.50.3.0").map(_ % RestCatalog))
   .settings(selected("store_212", longTest))
 
 /** Tests on an HDFS of one node, in the JVM of the tests: those of Spark 3.5, and Hadoop's small cluster of its version. */

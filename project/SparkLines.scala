@@ -27,9 +27,11 @@ object Format {
     Format("delta", modules.map(m => s"io.delta:$m:$version"))
   }
 
-  /** One jar holds all that Iceberg needs in Spark. */
-  def iceberg(line: String, scala: String, version: String): Format =
-    Format("iceberg", Seq(s"org.apache.iceberg:iceberg-spark-runtime-${line}_$scala:$version"))
+  /** One jar holds all that Iceberg needs in Spark; a catalog of its tests is a Derby in memory. */
+  def iceberg(line: String, scala: String, version: String): Format = Format(
+    "iceberg",
+    Seq(s"org.apache.iceberg:iceberg-spark-runtime-${line}_$scala:$version"),
+    tests = Seq("org.apache.derby:derby:10.14.2.0"))
 
   /** So does one jar of Hudi's, but for the classes of Hive by which its SQL knows tables. */
   def hudi(line: String, scala: String, spark: String, version: String): Format = Format(

@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.clustering.report.RunStatus
 import org.apache.spark.sql.zorder.table.ClusteredBy
 import org.apache.spark.sql.zorder.insight.explain.PruneCause
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}
-import org.apache.spark.sql.zorder.table.Operation
+import org.apache.spark.sql.zorder.table.{Operation, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice}
 import org.apache.spark.sql.zorder.table.parquet.commit.{CatalogCommit, ExchangeMark}
 import org.apache.spark.sql.zorder.querylog.ConditionKind
@@ -139,7 +139,8 @@ class FrozenNamesSuite extends AnyFunSuite with ZOrderSession {
         ClusteredBy.Property,
         ExchangeMark.Property,
         CatalogCommit.TxnProperty,
-        CatalogCommit.BaseProperty)))
+        CatalogCommit.BaseProperty,
+        StateDir.RecordsProperty)))
 
   /** The fields of JSON texts, with those of the texts within them. */
   private def fieldsOf(texts: Seq[String]): Seq[String] = {

@@ -16,7 +16,7 @@ import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.clustering.fit.{BytesSample, LayoutJson, LongSample, SampleColumn}
 import org.apache.spark.sql.zorder.table.{CatalogImage, CommitRequest, StateDir}
 import org.apache.spark.sql.zorder.table.parquet.journal.JournalStore
-import org.apache.spark.sql.zorder.table.storage.{CrashPoint, RunClaim}
+import org.apache.spark.sql.zorder.table.storage.{ClaimFile, CrashPoint, RunClaim}
 import sparkzorder.curve.{NormalizedBytes, NormalizedLong}
 import sparkzorder.curve.build._
 import sparkzorder.curve.build.cut.RankedSample
@@ -226,7 +226,8 @@ object StateWriter {
         dir,
         "history.expected",
         spark.sql(s"SELECT * FROM zorder_history('$path')").toJSON.collect().toSeq)
-      val claim = RunClaim.take(fs, new HPath(path.toString), "t", "run-of-the-claim", skipIfRunning = false)
+      val claim = ClaimFile.beside(fs, new HPath(path.toString))
+        .flatMap(RunClaim.take(_, "t", "run-of-the-claim", skipIfRunning = false))
       Files.copy(dir.resolve(".t.claim-zorder"), dir.resolve("claim"))
       claim.get.close()
       Files.move(dir.resolve("claim"), dir.resolve(".t.claim-zorder"))

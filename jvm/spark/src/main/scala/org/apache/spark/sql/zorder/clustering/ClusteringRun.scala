@@ -79,9 +79,8 @@ object ClusteringRun {
       runId: String,
       options: RunOptions,
       changes: Boolean)(body: => A): A = {
-    def fs = table.root.getFileSystem(user.sessionState.newHadoopConf())
-    val claim =
-      if (changes) RunClaim.take(fs, table.root, table.name, runId, options.skipIfRunning) else None
+    val files = if (changes) table.claims(user, Seq(table.root)).headOption else None
+    val claim = files.flatMap(RunClaim.take(_, table.name, runId, options.skipIfRunning))
     try body
     finally claim.foreach(_.close())
   }

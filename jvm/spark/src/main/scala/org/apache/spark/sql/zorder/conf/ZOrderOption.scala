@@ -289,7 +289,7 @@ final case class RunOptions(
 object RunOptions {
 
   /** Our table properties that are no options: what to cluster by, and what a commit records. */
-  private val ownProperties = Seq("by", "curve", "txn", "base", "layout", "exchanging")
+  private val ownProperties = Seq("by", "curve", "txn", "base", "layout", "exchanging", "records")
 
   /** Options under the keys that a session has for them, to be defaults behind the session's own values. */
   def inSession(options: Map[String, String]): Map[String, String] =

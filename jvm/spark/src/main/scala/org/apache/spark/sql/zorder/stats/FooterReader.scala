@@ -9,7 +9,7 @@ import scala.util.control.NonFatal
 
 import org.apache.commons.lang3.exception.ExceptionUtils
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{ChecksumException, FileStatus, Path}
+import org.apache.hadoop.fs.{ChecksumException, Path}
 import org.apache.parquet.HadoopReadOptions
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.column.statistics.Statistics
@@ -215,7 +215,7 @@ private[stats] object FooterReader {
       try opened(conf, file, new ListedParquetFile(conf, file))(body)
       catch {
         case NonFatal(e) =>
-          opened(conf, file, HadoopInputFile.fromStatus(changed(conf, file).getOrElse(throw e), conf))(body)
+          opened(conf, file, changed(conf, file).getOrElse(throw e))(body)
       }
     catch {
       case NonFatal(e) if isDamage(e) =>
@@ -231,11 +231,17 @@ private[stats] object FooterReader {
     finally reader.close()
   }
 
-  /** The file as it is, if it has not the length that was told of it: it may be another one since. */
-  private def changed(conf: Configuration, file: DataFile): Option[FileStatus] = {
-    val path = new Path(file.path)
-    Try(path.getFileSystem(conf).getFileStatus(path)).toOption.filter(_.getLen != file.length)
-  }
+  /**
+   * The file as it is, if it has not the length that was told of it: it may be another one since. Files that only their
+   * format reaches are never written over.
+   */
+  private def changed(conf: Configuration, file: DataFile): Option[InputFile] =
+    if (file.own.isDefined) None
+    else {
+      val path = new Path(file.path)
+      Try(path.getFileSystem(conf).getFileStatus(path)).toOption.filter(_.getLen != file.length)
+        .map(HadoopInputFile.fromStatus(_, conf))
+    }
 
   /** Bytes that make no sense. Others say better what is no Parquet file, is encrypted, or was not got from a storage. */
   private def isDamage(e: Throwable): Boolean = {

@@ -100,7 +100,8 @@ private[stats] object FooterJob {
       described(sc, s"spark-zorder: $what of ${files.size} files")(refused {
         sc.parallelize(tasks, tasks.size).map { bytes =>
           val slice = Utils.deserialize[Array[DataFile]](bytes, classOf[DataFile].getClassLoader)
-          Utils.serialize(body(shipped.value, slice.toSeq).toArray[Any])
+          try Utils.serialize(body(shipped.value, slice.toSeq).toArray[Any])
+          finally slice.flatMap(_.own).distinct.foreach(_.release())
         }.collect()
       }).toSeq.flatMap { bytes =>
         Utils.deserialize[Array[Any]](bytes, classOf[DataFile].getClassLoader).toSeq.asInstanceOf[Seq[T]]

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.{FileStatus, FSDataInputStream, Path}
 import org.apache.hadoop.util.functional.FutureIO
 import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, SeekableInputStream}
 
-import org.apache.spark.sql.zorder.table.file.DataFile
+import org.apache.spark.sql.zorder.table.file.{DataFile, FileBytes}
 
 /**
  * A file whose length a listing, or its table format, has told. An object store is then not asked for it, and
@@ -20,12 +20,7 @@ final private[stats] class ListedParquetFile(conf: Configuration, file: DataFile
   override def getLength: Long = file.length
 
   override def newStream(): SeekableInputStream = {
-    val fs = path.getFileSystem(conf)
-    val status = new FileStatus(file.length, false, 1, 0L, file.modified, path)
-    val in =
-      try FutureIO.awaitFuture(fs.openFile(path).withFileStatus(status).build())
-      // one that stands for another may hand on a status that is not of the path there
-      catch { case _: RuntimeException => fs.open(path) }
+    val in = file.own.fold[FileBytes](new HadoopBytes(opened()))(_.open(file.path, file.length))
     val bytes = new TailFirst(in, file.length)
     new DelegatingSeekableInputStream(bytes) {
       override def getPos: Long = bytes.position
@@ -33,11 +28,30 @@ final private[stats] class ListedParquetFile(conf: Configuration, file: DataFile
     }
   }
 
+  private def opened(): FSDataInputStream = {
+    val fs = path.getFileSystem(conf)
+    val status = new FileStatus(file.length, false, 1, 0L, file.modified, path)
+    try FutureIO.awaitFuture(fs.openFile(path).withFileStatus(status).build())
+    // one that stands for another may hand on a status that is not of the path there
+    catch { case _: RuntimeException => fs.open(path) }
+  }
+
   override def toString: String = path.toString
 }
 
+final private class HadoopBytes(in: FSDataInputStream) extends FileBytes {
+  override def readFully(at: Long, into: Array[Byte]): Unit = in.readFully(at, into)
+
+  override def read(at: Long, into: Array[Byte], offset: Int, most: Int): Int = {
+    if (in.getPos != at) in.seek(at)
+    in.read(into, offset, most)
+  }
+
+  override def close(): Unit = in.close()
+}
+
 /** The bytes of a file; the last of them are read at once when the first of these is asked for. */
-private class TailFirst(in: FSDataInputStream, length: Long) extends InputStream {
+private class TailFirst(in: FileBytes, length: Long) extends InputStream {
   private val start = math.max(0L, length - TailFirst.Bytes)
   private lazy val tail: Array[Byte] = {
     val bytes = new Array[Byte]((length - start).toInt)
@@ -60,10 +74,7 @@ private class TailFirst(in: FSDataInputStream, length: Long) extends InputStream
         val n = math.min(most.toLong, length - position).toInt
         System.arraycopy(tail, (position - start).toInt, into, offset, n)
         n
-      } else {
-        if (in.getPos != position) in.seek(position)
-        in.read(into, offset, most)
-      }
+      } else in.read(position, into, offset, most)
     position += math.max(0, got)
     got
   }

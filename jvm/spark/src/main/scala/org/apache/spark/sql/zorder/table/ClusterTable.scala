@@ -11,6 +11,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.LeafColumn
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition, RowGroupLimit}
+import org.apache.spark.sql.zorder.table.storage.ClaimFile
 
 /** How a statement names its table. */
 sealed trait TableRef {
@@ -145,6 +146,21 @@ trait ClusterTable {
 
   /** The table's own state under `_zorder/`. */
   def state: TableState
+
+  /** Whether there is such state. */
+  def hasState(session: ClassicSession): Boolean =
+    root.getFileSystem(session.sessionState.newHadoopConf()).exists(new Path(root, StateDir.Name))
+
+  /**
+   * The files by which runs claim the table.
+   *
+   * @param at
+   *   where the table is, or was before
+   */
+  private[zorder] def claims(session: ClassicSession, at: Seq[Path]): Seq[ClaimFile] = {
+    val fs = at.head.getFileSystem(session.sessionState.newHadoopConf())
+    at.distinct.flatMap(ClaimFile.beside(fs, _))
+  }
 
   /** Before a run: records what a dead run has committed, for formats that have a commit of their own. */
   def recover(): Unit = ()

@@ -3,7 +3,7 @@ package org.apache.spark.sql.zorder.table
 import scala.util.Try
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{Path, UnsupportedFileSystemException}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
@@ -26,8 +26,16 @@ private[zorder] object SessionRefresh extends Logging {
       // the session may have read the table by any name that the catalog has for it
       case TableRef.Location(_) => session.sessionState.catalog.invalidateAllCachedTables()
     })
-    roots.distinct.foreach(root => tried(session.catalog.refreshByPath(root.toString)))
+    roots.distinct.filter(isReachable(session, _))
+      .foreach(root => tried(session.catalog.refreshByPath(root.toString)))
   }
+
+  /** Nothing that Spark reads by a path lies where Hadoop has no file system. */
+  private def isReachable(session: ClassicSession, root: Path): Boolean =
+    try {
+      root.getFileSystem(session.sessionState.newHadoopConf())
+      true
+    } catch { case _: UnsupportedFileSystemException => false }
 
   /**
    * A DataSource V2 table (Iceberg's) knows its snapshot itself, and DataFrames share the table with its catalog. If

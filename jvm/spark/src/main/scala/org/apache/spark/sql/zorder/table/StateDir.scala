@@ -79,6 +79,10 @@ final class StateDir(fs: FileSystem, root: Path, override val branch: Option[Str
 
 object StateDir {
   val Name = "_zorder"
+
+  /** The property of a table that names the list of its runs' records, where nothing else can list them. */
+  val RecordsProperty = "zorder.records"
+
   private val mapper = new ObjectMapper()
 
   private def json(pairs: Map[String, String]): String = {

@@ -15,6 +15,7 @@ import org.apache.iceberg.{
   Table,
   TableProperties
 }
+import org.apache.iceberg.io.SupportsPrefixOperations
 import org.apache.iceberg.mapping.{NameMapping, NameMappingParser}
 import org.apache.iceberg.spark.SparkSchemaUtil
 import org.apache.iceberg.transforms.Transform
@@ -34,6 +35,7 @@ import org.apache.spark.sql.zorder.table.{
   VacuumResult
 }
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.storage.ClaimFile
 
 /**
  * One snapshot of an Iceberg table or of one of its branches. Its files are replaced by a `replace` commit, as
@@ -46,7 +48,16 @@ final private[iceberg] class IcebergClusterTable(
     private[iceberg] val branch: Option[String])
     extends ClusterTable {
 
-  private val fs: FileSystem = new Path(table.location).getFileSystem(session.sessionState.newHadoopConf())
+  private val hadoop: Option[FileSystem] = IcebergReach.hadoop(session, table)
+
+  /** How footers are read where Hadoop's file systems do not reach them. */
+  private[iceberg] val ownFiles: Option[IcebergFiles] =
+    if (hadoop.isEmpty) Some(IcebergFiles.of(table)) else None
+
+  /** Whether files that no snapshot has can be found. */
+  private[iceberg] def listsFiles: Boolean =
+    ownFiles.isEmpty || table.io.isInstanceOf[SupportsPrefixOperations]
+
   private val staged = new StagedTasks
 
   /** None for a table that was never written to. */
@@ -64,7 +75,11 @@ final private[iceberg] class IcebergClusterTable(
 
   private lazy val deletes = new IcebergDeletes(tasks.values)
 
-  override def root: Path = fs.makeQualified(new Path(table.location))
+  override def root: Path = {
+    val location = new Path(table.location)
+    hadoop.fold(location)(_.makeQualified(location))
+  }
+
   override lazy val schema: StructType = IcebergColumns.of(table.schema)
   override def declared: Option[StructType] = Some(schema)
   override def managed: Option[ManagedColumns] = Some(IcebergColumns.managed(table))
@@ -78,11 +93,22 @@ final private[iceberg] class IcebergClusterTable(
   /** Iceberg's writer has no INT96, and its manifests have bounds. */
   override def boundsBesideFiles: Boolean = true
 
-  override def state: StateDir = new StateDir(fs, root, branch)
+  private lazy val ownState = new FileIOState(table, branch)
 
-  override def recover(): Unit = state.pending.recover(files().map(DataFile.below(root, _)).toSet)
+  override def state: IcebergState = hadoop.fold[IcebergState](ownState) { fs =>
+    val dir = new StateDir(fs, root, branch)
+    new HadoopState(dir, () => { val _ = fs.delete(dir.dir, true) })
+  }
 
-  override def unfinished: Option[String] = state.pending.notice(name)
+  override def hasState(session: ClassicSession): Boolean =
+    if (hadoop.isDefined) super.hasState(session) else ownState.runs().nonEmpty
+
+  override private[zorder] def claims(session: ClassicSession, at: Seq[Path]): Seq[ClaimFile] =
+    if (hadoop.isDefined) super.claims(session, at) else Seq(ownState.claim)
+
+  override def recover(): Unit = state.recover(files().map(DataFile.below(root, _)).toSet)
+
+  override def unfinished: Option[String] = state.notice(name)
 
   /** Partition values are computed from columns that are in the files like any other. */
   override def partitionSchema: StructType = new StructType()
@@ -100,12 +126,14 @@ final private[iceberg] class IcebergClusterTable(
       0L,
       IcebergPartitions.text(table, file),
       IcebergDeletes.rows(task),
-      deletes.share(task))
+      deletes.share(task),
+      own = ownFiles)
   }.toSeq.sortBy(_.path)
 
   /** Of the main branch: a run on another would forget the files that it does not have. */
   override def indexing: Option[FormatIndexing] =
-    if (branch.isEmpty && IcebergIndexing.isPossible(table)) Some(new IcebergIndexing(table, staged, tasks))
+    if (branch.isEmpty && hadoop.isDefined && IcebergIndexing.isPossible(table))
+      Some(new IcebergIndexing(table, staged, tasks))
     else None
 
   override def check(files: Seq[DataFile]): Unit =
@@ -132,7 +160,7 @@ final private[iceberg] class IcebergClusterTable(
 
   override def rollback(statement: String): String = IcebergUpkeep.rollback(this, statement)
 
-  override def remove(): Unit = IcebergUpkeep.remove(this, fs)
+  override def remove(): Unit = IcebergUpkeep.remove(this)
 
   override def close(): Unit = staged.clear(table)
 }

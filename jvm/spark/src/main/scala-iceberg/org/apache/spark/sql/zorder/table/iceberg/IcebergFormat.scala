@@ -1,6 +1,5 @@
 package org.apache.spark.sql.zorder.table.iceberg
 
-import java.io.IOException
 import java.util.Locale
 
 import scala.util.control.NonFatal
@@ -12,7 +11,6 @@ import org.apache.iceberg.spark.SparkCatalog
 import org.apache.iceberg.spark.source.SparkTable
 import org.apache.spark.sql.catalyst.analysis.{NoSuchNamespaceException, NoSuchTableException}
 import org.apache.spark.sql.connector.catalog.{CatalogPlugin, Identifier, ViewCatalog}
-import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -72,7 +70,7 @@ final class IcebergFormat extends TableFormat {
       name: String,
       table: Table,
       branch: Option[String]): ClusterTable = {
-    IcebergRefusals.table(session, name, table)
+    IcebergRefusals.table(name, table)
     table.refresh()
     new IcebergClusterTable(session, name, table, branch)
   }
@@ -101,20 +99,9 @@ private[iceberg] object IcebergFormat {
 private[iceberg] object IcebergRefusals {
 
   /** Checks the table's metadata. */
-  def table(session: ClassicSession, name: String, table: Table): Unit = {
+  def table(name: String, table: Table): Unit =
     if (table.isInstanceOf[BaseMetadataTable] || !table.isInstanceOf[HasTableOperations])
       refuse("ZORDER_TABLE_REFUSED.ICEBERG_METADATA", "table" -> name)
-    try new Path(table.location).getFileSystem(session.sessionState.newHadoopConf())
-    catch {
-      case e: IOException =>
-        refuse(
-          "ZORDER_SESSION_REFUSED.ICEBERG_FILE_SYSTEM",
-          "table" -> name,
-          "path" -> table.location,
-          "cause" -> ZOrderException.firstLine(e))
-    }
-    ()
-  }
 
   /** Checks all files of a snapshot, even those that WHERE leaves out: these cannot be read. */
   def files(name: String, tasks: Iterable[FileScanTask]): Unit = {

@@ -4,10 +4,11 @@ import java.util.Locale
 
 import scala.collection.JavaConverters._
 
-import org.apache.hadoop.fs.{FileSystem, Path}
+import org.apache.hadoop.fs.Path
 import org.apache.iceberg.{Snapshot, SnapshotSummary, Table, TableProperties}
 import org.apache.iceberg.spark.actions.SparkActions
 import org.apache.iceberg.util.{PropertyUtil, SnapshotUtil}
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.ActiveSession
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
@@ -47,8 +48,8 @@ private[iceberg] object IcebergUpkeep {
   }
 
   /** The table's files stay, and so do its snapshots, whose summaries cannot be changed. */
-  def remove(opened: IcebergClusterTable, fs: FileSystem): Unit = {
-    fs.delete(opened.state.dir, true)
+  def remove(opened: IcebergClusterTable): Unit = {
+    opened.state.delete()
     val ours = opened.properties.keys.filter(_.toLowerCase(Locale.ROOT).startsWith("zorder."))
     if (ours.nonEmpty) {
       val update = opened.table.updateProperties()
@@ -59,7 +60,7 @@ private[iceberg] object IcebergUpkeep {
 }
 
 /** Iceberg's expiry of snapshots, and its removal of files that dead runs have left. */
-private[iceberg] object IcebergVacuum {
+private[iceberg] object IcebergVacuum extends Logging {
 
   def run(
       session: ClassicSession,
@@ -106,9 +107,16 @@ private[iceberg] object IcebergVacuum {
       opened: IcebergClusterTable,
       before: Long,
       dryRun: Boolean): Long = {
-    val action = SparkActions.get(session).deleteOrphanFiles(opened.table).olderThan(before)
+    def action = SparkActions.get(session).deleteOrphanFiles(opened.table).olderThan(before)
       .location(new Path(opened.table.location, "data").toString)
-    val chosen = if (dryRun) action.deleteWith(_ => ()) else action
-    chosen.execute().orphanFileLocations.asScala.size.toLong
+    if (opened.listsFiles) {
+      val listed = if (opened.ownFiles.isEmpty) action else action.usePrefixListing(true)
+      val chosen = if (dryRun) listed.deleteWith(_ => ()) else listed
+      chosen.execute().orphanFileLocations.asScala.size.toLong
+    } else {
+      val io = opened.table.io.getClass.getName
+      logWarning(s"$io cannot list files: what dead runs have left in ${opened.name} stays")
+      0L
+    }
   }
 }

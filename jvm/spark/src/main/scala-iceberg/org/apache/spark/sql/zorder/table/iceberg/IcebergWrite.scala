@@ -66,7 +66,12 @@ final private[iceberg] class IcebergWrite(
     CrashPoint.hit("iceberg-written")
     val now = System.currentTimeMillis
     written.toSeq.sortBy(_._1).map { case (path, file) =>
-      val found = DataFile(path, file.fileSizeInBytes, now, IcebergPartitions.text(table, file))
+      val found = DataFile(
+        path,
+        file.fileSizeInBytes,
+        now,
+        IcebergPartitions.text(table, file),
+        own = opened.ownFiles)
       WrittenFile(found, DataFile.below(root, found), IcebergWrite.number(path))
     }
   }
@@ -80,22 +85,31 @@ final private[iceberg] class IcebergWrite(
   }
 
   override def commit(request: CommitRequest): Unit = {
-    opened.state.pending.begin(request)
+    val named = opened.state.begin(request)
     submitted = true
     try {
       CrashPoint.hit("iceberg-commit")
-      replace(request)
+      replace(request, named)
     } catch {
       case crash: CrashPoint.Crash => throw crash
       case NonFatal(e) => afterAll(e)
     }
     CrashPoint.hit("iceberg-committed")
-    opened.state.pending.committed(request, committed())
+    opened.state.committed(request, committed())
   }
 
-  /** Deletes that Iceberg would drop, though they apply to the rewritten rows, are written to the table once more. */
+  /**
+   * Deletes that Iceberg would drop, though they apply to the rewritten rows, are written to the table once more.
+   *
+   * @param named
+   *   what the summary of the snapshot says besides
+   */
   @tailrec
-  private def replace(request: CommitRequest, later: Seq[DeleteFile] = Nil, left: Int = 10): Unit = {
+  private def replace(
+      request: CommitRequest,
+      named: Map[String, String],
+      later: Seq[DeleteFile] = Nil,
+      left: Int = 10): Unit = {
     val rewrite = LaterDeletes.guarded(table, start, opened.branch).newRewrite()
       .validateFromSnapshot(start.snapshotId)
       // deletes that are committed after the rows were read apply to the rewritten rows too
@@ -105,7 +119,7 @@ final private[iceberg] class IcebergWrite(
     inputs.flatMap(_.deletes.asScala).filter(ContentFileUtil.isDV).foreach(dv => rewrite.deleteFile(dv))
     later.foreach(d => rewrite.deleteFile(d).addFile(d, d.dataSequenceNumber))
     written.values.foreach(rewrite.addFile(_))
-    IcebergWrite.summary(request.record).foreach { case (key, value) => rewrite.set(key, value) }
+    (IcebergWrite.summary(request.record) ++ named).foreach { case (key, value) => rewrite.set(key, value) }
     opened.branch.foreach(rewrite.toBranch)
     val dropped =
       try {
@@ -114,7 +128,7 @@ final private[iceberg] class IcebergWrite(
       } catch { case lost: LaterDeletes.Dropped if left > 0 => lost.files }
     if (dropped.nonEmpty) {
       CrashPoint.hit("iceberg-later-deletes")
-      replace(request, later ++ dropped, left - 1)
+      replace(request, named, later ++ dropped, left - 1)
     }
   }
 
@@ -132,18 +146,24 @@ final private[iceberg] class IcebergWrite(
       case _: ValidationException | _: CommitFailedException
           if !causes.exists(_.isInstanceOf[java.io.IOException]) =>
         submitted = false
-        opened.state.pending.abandon(runId)
+        opened.state.abandon(runId)
         throw new ZOrderConflictException(
           "ZORDER_CONFLICT.COMMIT_REFUSED",
           "table" -> opened.name,
           "cause" -> ZOrderException.firstLine(e))
       case _ =>
-        throw ZOrderException.over(
-          e,
-          "ZORDER_COMMIT_FAILED.ICEBERG",
-          "run" -> runId,
-          "table" -> opened.name,
-          "cause" -> ZOrderException.firstLine(causes.last))
+        val said =
+          Seq("run" -> runId, "table" -> opened.name, "cause" -> ZOrderException.firstLine(causes.last))
+        if (opened.listsFiles || written.isEmpty)
+          throw ZOrderException.over(e, "ZORDER_COMMIT_FAILED.ICEBERG", said: _*)
+        else {
+          logWarning(s"No snapshot has these files: ${written.keys.toSeq.sorted.mkString(", ")}")
+          val left = Seq(
+            "io" -> table.io.getClass.getSimpleName,
+            "count" -> written.size,
+            "file" -> written.keys.min)
+          throw ZOrderException.over(e, "ZORDER_COMMIT_FAILED.ICEBERG_NOT_LISTED", said ++ left: _*)
+        }
     }
   }
 

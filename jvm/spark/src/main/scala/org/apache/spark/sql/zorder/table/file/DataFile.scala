@@ -25,6 +25,8 @@ import org.apache.spark.unsafe.types.UTF8String
  * @param timestamps
  *   min and max, in microseconds, of timestamps that have none in the file (INT96), by their names in the file, where
  *   the format keeps them
+ * @param own
+ *   how the format itself reads the file, if Hadoop's file systems do not reach it
  */
 final case class DataFile(
     path: String,
@@ -33,7 +35,8 @@ final case class DataFile(
     partition: String,
     deleted: Option[Long] = Some(0L),
     deletedShare: Double = 0.0,
-    timestamps: Map[Seq[String], (Long, Long)] = Map.empty)
+    timestamps: Map[Seq[String], (Long, Long)] = Map.empty,
+    own: Option[FormatFiles] = None)
 
 object DataFile {
 

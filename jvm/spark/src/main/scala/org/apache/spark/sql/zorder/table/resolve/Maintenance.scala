@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, StateDir, TableRef, VacuumResult}
+import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef, VacuumResult}
 import org.apache.spark.sql.zorder.table.parquet.{HomeChoice, LateChoice, ParquetTable}
 import org.apache.spark.sql.zorder.table.storage.RunClaim
 
@@ -65,7 +65,7 @@ object Maintenance {
       Row(r.path.toString, r.files, r.bytes, r.carried, status)
     }
     if (!dryRun) {
-      unclaimed(session, roots)
+      unclaimed(session, table, roots)
       SessionRefresh(session, ref, Seq(before, table.root))
     }
     if (rows.isEmpty) Seq(Row(table.root.toString, 0L, 0L, 0L, "NOTHING_TO_DO")) else rows
@@ -101,18 +101,17 @@ object Maintenance {
       case (_, Some(h)) =>
         refuse("ZORDER_TABLE_REFUSED.NO_MOVED_FILES", "statement" -> h.words, "table" -> table.name)
     }
-    unclaimed(session, roots)
+    unclaimed(session, table, roots)
     SessionRefresh(session, ref, Seq(before, table.root))
     Row(table.root.toString, if (left) "REMOVED" else "NOTHING_TO_DO")
   }
 
   private def hasTraces(session: ClassicSession, table: ClusterTable): Boolean = {
-    val fs = table.root.getFileSystem(session.sessionState.newHadoopConf())
     def beside = table match {
       case plain: ParquetTable => plain.store.hasTraces
       case _ => false
     }
-    fs.exists(new Path(table.root, StateDir.Name)) || beside ||
+    table.hasState(session) || beside ||
     table.properties.keys.exists(_.toLowerCase(Locale.ROOT).startsWith("zorder."))
   }
 
@@ -135,6 +134,7 @@ object Maintenance {
         r.location.orNull)
     }
 
-  private def unclaimed(session: ClassicSession, roots: Seq[Path]): Unit =
-    RunClaim.clear(roots.head.getFileSystem(session.sessionState.newHadoopConf()), roots)
+  /** Deletes the claims of dead runs, beside the table and where it was before. */
+  private def unclaimed(session: ClassicSession, table: ClusterTable, roots: Seq[Path]): Unit =
+    RunClaim.clear(table.claims(session, roots))
 }

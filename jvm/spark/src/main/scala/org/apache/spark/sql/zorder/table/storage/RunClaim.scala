@@ -13,25 +13,61 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.util.ThreadUtils
 
+/** The file of a claim. */
+private[zorder] trait ClaimFile {
+  def exists: Boolean
+
+  /** When it was written for the last time. */
+  def modified: Long
+
+  /** None if it does not exist or cannot be read. */
+  def read: Option[String]
+
+  /** Writes the file, in place of an earlier one. */
+  def write(text: String): Unit
+
+  /** Writes the file unless it exists; false if it does. */
+  def claim(text: String): Boolean
+
+  def delete(): Unit
+}
+
+private[zorder] object ClaimFile {
+
+  /** `.<name>.claim-zorder` beside a directory; None for a root, which has nothing beside it. */
+  def beside(fs: FileSystem, root: Path): Option[ClaimFile] = Option(root.getParent).map { parent =>
+    val path = new Path(parent, s".${root.getName}.claim-zorder")
+    new ClaimFile {
+      override def exists: Boolean = fs.exists(path)
+      override def modified: Long = fs.getFileStatus(path).getModificationTime
+      override def read: Option[String] = TextFiles.read(fs, path)
+      override def write(text: String): Unit = TextFiles.replace(fs, path, text)
+      override def claim(text: String): Boolean = TextFiles.claim(fs, path, text)
+      override def delete(): Unit = {
+        fs.delete(path, false)
+        ()
+      }
+    }
+  }
+}
+
 /**
  * A small file beside a table, `.<name>.claim-zorder`, which says that a run is at work on the table. The run writes
  * it again every few seconds. It forbids nothing, as commits are safe without it. It lets a second scheduler notice
  * in time that the work is already being done.
  */
-final class RunClaim private (fs: FileSystem, path: Path, runId: String) extends AutoCloseable {
+final class RunClaim private (file: ClaimFile, runId: String) extends AutoCloseable {
   private val beat = ThreadUtils.newDaemonSingleThreadScheduledExecutor("zorder-claim")
   beat.scheduleWithFixedDelay(
-    () => RunClaim.quietly(write()),
+    () => RunClaim.quietly(file.write(RunClaim.text(runId))),
     RunClaim.BeatSeconds,
     RunClaim.BeatSeconds,
     SECONDS)
 
-  private def write(): Unit = TextFiles.replace(fs, path, RunClaim.text(runId))
-
   override def close(): Unit = {
     beat.shutdownNow()
     beat.awaitTermination(RunClaim.BeatSeconds, SECONDS)
-    RunClaim.quietly(if (RunClaim.runOf(fs, path).contains(runId)) fs.delete(path, false))
+    RunClaim.quietly(if (RunClaim.runOf(file).contains(runId)) file.delete())
   }
 }
 
@@ -42,61 +78,52 @@ object RunClaim {
   private val StaleMs = 60000L
 
   /**
-   * Claims the table at `root`. If nothing can be written beside it, there is no claim, which does no harm.
+   * Claims a table by this file. If it cannot be written, there is no claim, which does no harm.
    *
    * @param skipIfRunning
    *   whether to give up if another run has claimed it
    * @throws org.apache.spark.sql.zorder.errors.ZOrderConflictException
    *   then
    */
-  def take(
-      fs: FileSystem,
-      root: Path,
+  private[zorder] def take(
+      file: ClaimFile,
       name: String,
       runId: String,
-      skipIfRunning: Boolean): Option[RunClaim] =
-    beside(root).flatMap { path =>
-      if (skipIfRunning) holder(fs, path).foreach { other =>
-        throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_RUN", "run" -> other, "table" -> name)
-      }
-      try {
-        val taken =
-          if (skipIfRunning && !exists(fs, path)) TextFiles.claim(fs, path, text(runId))
-          else {
-            TextFiles.replace(fs, path, text(runId))
-            true
-          }
-        if (taken) Some(new RunClaim(fs, path, runId)) else take(fs, root, name, runId, skipIfRunning)
-      } catch { case _: IOException => None }
+      skipIfRunning: Boolean): Option[RunClaim] = {
+    if (skipIfRunning) holder(file).foreach { other =>
+      throw new ZOrderConflictException("ZORDER_CONFLICT.OTHER_RUN", "run" -> other, "table" -> name)
     }
+    try {
+      val taken =
+        if (skipIfRunning && !exists(file)) file.claim(text(runId))
+        else {
+          file.write(text(runId))
+          true
+        }
+      if (taken) Some(new RunClaim(file, runId)) else take(file, name, runId, skipIfRunning)
+    } catch { case _: IOException => None }
+  }
 
-  /** Deletes the claims of dead runs, beside the table and where it was before. */
-  def clear(fs: FileSystem, roots: Seq[Path]): Unit =
-    roots.distinct.flatMap(beside).foreach { path =>
-      quietly(if (holder(fs, path).isEmpty) fs.delete(path, false))
-    }
-
-  private def beside(root: Path): Option[Path] =
-    Option(root.getParent).map(new Path(_, s".${root.getName}.claim-zorder"))
+  /** Deletes the claims of dead runs. */
+  private[zorder] def clear(files: Seq[ClaimFile]): Unit =
+    files.foreach(file => quietly(if (holder(file).isEmpty) file.delete()))
 
   private def text(runId: String): String = s"$runId\n${LocalProcesses.own}"
 
-  private def lines(fs: FileSystem, path: Path): Seq[String] =
-    TextFiles.read(fs, path).toSeq.flatMap(_.split('\n'))
+  private def lines(file: ClaimFile): Seq[String] = file.read.toSeq.flatMap(_.split('\n'))
 
-  private def runOf(fs: FileSystem, path: Path): Option[String] = lines(fs, path).headOption
+  private def runOf(file: ClaimFile): Option[String] = lines(file).headOption
 
   /** The live run that has claimed it. */
-  private def holder(fs: FileSystem, path: Path): Option[String] =
-    if (!exists(fs, path) || System.currentTimeMillis - fs.getFileStatus(path).getModificationTime > StaleMs)
-      None
+  private def holder(file: ClaimFile): Option[String] =
+    if (!exists(file) || System.currentTimeMillis - file.modified > StaleMs) None
     else {
-      val said = lines(fs, path)
+      val said = lines(file)
       said.headOption.filterNot(_ => said.drop(1).exists(LocalProcesses.isDead))
     }
 
-  private def exists(fs: FileSystem, path: Path): Boolean =
-    try fs.exists(path)
+  private def exists(file: ClaimFile): Boolean =
+    try file.exists
     catch { case _: IOException => false }
 
   private def quietly(body: => Any): Unit =
