@@ -1,0 +1,220 @@
+package org.apache.spark.sql.zorder.clustering.rewrite
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Sort, Union}
+import org.apache.spark.sql.functions.{col, count, lit, max}
+import org.apache.spark.sql.types.{DataType, MapType}
+import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.clustering.request.RunContext
+import org.apache.spark.sql.zorder.expr.layout.StaysWithout
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.stats.{FileFooter, Footers}
+import org.apache.spark.sql.zorder.table.{ChangedInputs, TableWrite, WrittenFile}
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
+
+/**
+ * The rows of some files, and what is done with them where all rows of a file are together, before they are ordered.
+ *
+ * @param output
+ *   the columns to write
+ * @param columns
+ *   the clustering columns
+ */
+final private[rewrite] case class RowsToWrite(
+    plan: LogicalPlan,
+    output: Seq[Attribute],
+    columns: Seq[Expression],
+    route: Attribute,
+    together: LogicalPlan => LogicalPlan = identity)
+
+/** What others removed while a run was at work, and what that has cost. */
+final private[clustering] case class Rebased(rows: Long, files: Int) {
+  def and(later: Rebased): Rebased = Rebased(rows + later.rows, files + later.files)
+
+  /** Ends the reason of a result. */
+  def note: String =
+    if (rows == 0) ""
+    else
+      s" Others removed ${HumanReadable.count(rows, "row")} during the run, which were taken out of " +
+        s"${HumanReadable.count(files.toLong, "new file")}."
+}
+
+/**
+ * Puts a rewrite whose commit was refused on the table as it is now (ADR 60): each row that others removed from the
+ * inputs is taken out of the new files, once for each time that it was removed, and the new files that had such rows
+ * are written again. The layout tells which these are, since equal rows have equal file numbers.
+ *
+ * It gives up, and the run ends as a conflict, where the format cannot tell what was removed, where rows cannot be
+ * compared, where too many were removed, and where one of them is not found.
+ *
+ * @param rewrite
+ *   writes these rows to these files, as those of the plan were written
+ */
+final private[rewrite] class Rebase(
+    context: RunContext,
+    write: TableWrite,
+    rewrite: (RewritePlan, RowsToWrite, OutputPlan) => Seq[WrittenFile]) {
+  private val session = context.pinned
+
+  /**
+   * @param written
+   *   the files that were not committed
+   * @param footers
+   *   theirs
+   * @return
+   *   what is committed instead
+   */
+  def apply(
+      plan: RewritePlan,
+      written: Seq[WrittenFile],
+      footers: Seq[FileFooter]): Option[(RewritePlan, Seq[WrittenFile])] =
+    write.rebase(session, plan.files.partitions.map(_.partition)).flatMap { changed =>
+      CrashPoint.hit("rebase-found")
+      val rows = footers.map(f => f.file.path -> f.rows).toMap
+      if (changed.present.isEmpty || !isWorthIt(goneRows(plan, changed), rows.values.sum)) None
+      else
+        changed.removed match {
+          case None => Some((onto(plan, changed, Rebased(0, 0)), written))
+          case Some(removed) => without(plan, changed, removed, written, rows)
+        }
+    }
+
+  /** The rows of inputs that are the table's no more, by footers alone. */
+  private def goneRows(plan: RewritePlan, changed: ChangedInputs): Long = {
+    val present = changed.present.map(_.path).toSet
+    plan.input.rows(plan.files.files.filterNot(f => present(f.path)))
+  }
+
+  private def isWorthIt(removed: Long, staged: Long): Boolean = removed <= Rebase.MostRemoved * staged
+
+  private def without(
+      plan: RewritePlan,
+      changed: ChangedInputs,
+      removed: InputRelation,
+      written: Seq[WrittenFile],
+      rows: Map[String, Long]): Option[(RewritePlan, Seq[WrittenFile])] = {
+    val RemovedRows(byFile, allNumbered) = RemovedRows.of(context, plan, removed)
+    val total = byFile.values.sum
+    val (touched, others) = written.partition(w => byFile.contains(w.number))
+    val comparable = removed.output.filter(a => Rebase.isComparable(a.dataType))
+    val canBeFound = touched.map(_.number).toSet == byFile.keySet &&
+      // a row id tells rows apart whose other columns cannot
+      (comparable.length == removed.output.length || allNumbered)
+    if (!canBeFound || !isWorthIt(total, rows.values.sum)) None
+    else if (touched.isEmpty) Some((onto(plan, changed, Rebased(0, 0)), written))
+    else
+      writtenAgain(plan, removed, touched, comparable.map(_.name).toSet).flatMap { again =>
+        val left = Footers.read(session, again.map(_.file), Nil).map(_.rows).sum
+        CrashPoint.hit("rebase-written")
+        if (left + total != touched.map(w => rows(w.file.path)).sum) None
+        else {
+          write.withdraw(touched)
+          Some((onto(plan, changed, Rebased(total, touched.length)), others ++ again))
+        }
+      }
+  }
+
+  /** The files of these numbers once more; None if the rows to take out do not have their columns. */
+  private def writtenAgain(
+      plan: RewritePlan,
+      removed: InputRelation,
+      touched: Seq[WrittenFile],
+      comparable: Set[String]): Option[Seq[WrittenFile]] = {
+    val staged = write.relation(session, partitionsOf(plan, touched), plan.input.dataSchema)
+    def columns(r: InputRelation) = r.output.map(a => (a.name, a.dataType.asNullable))
+    if (columns(staged) != columns(removed)) None
+    else {
+      val all = Union(Seq(marked(staged, taken = false), marked(removed, taken = true)))
+      val output = all.output.take(staged.output.length)
+      val Seq(route, taken) = all.output.drop(staged.output.length)
+      val stays = StaysWithout(taken, output.filter(a => comparable(a.name)))
+      val numbers = touched.map(_.number).distinct.sorted.toIndexedSeq
+      val rows = RowsToWrite(
+        all,
+        output,
+        context.columnsOf(all).map(_.expression),
+        route,
+        together => Filter(stays, Sort(Seq(SortOrder(taken, Descending)), global = false, together)))
+      val again = rewrite(plan, rows, plan.outputs.only(numbers))
+      Some(again.map(w => w.copy(number = numbers(w.number))))
+    }
+  }
+
+  /** New files in the order of the plan's partitions, which relations number. */
+  private def partitionsOf(plan: RewritePlan, files: Seq[WrittenFile]): IndexedSeq[PinnedPartition] = {
+    val inside = files.groupBy(w => plan.outputs.each(w.number).directory)
+    plan.files.partitions.map { p =>
+      val directory = p.partition.directory
+      PinnedPartition(directory, inside.getOrElse(directory, Nil).map(_.file))
+    }
+  }
+
+  private def marked(rows: InputRelation, taken: Boolean): LogicalPlan =
+    Project(rows.output :+ rows.route :+ Alias(Literal(taken), Rebase.TakenColumn)(), rows.plan)
+
+  /** The plan with the inputs as they are now. */
+  private def onto(plan: RewritePlan, changed: ChangedInputs, rebased: Rebased): RewritePlan = {
+    val now = changed.present.map(f => f.path -> f).toMap
+    val partitions = plan.files.partitions.map { sized =>
+      val files = sized.partition.files.flatMap(f => now.get(f.path))
+      sized.copy(partition = sized.partition.copy(files = files))
+    }
+    plan.copy(
+      input = plan.input.changed(now),
+      files = FilePlan(partitions, plan.files.target, plan.files.count),
+      left = Some(changed.left),
+      rebased = Some(plan.rebased.fold(rebased)(_.and(rebased))))
+  }
+}
+
+private[rewrite] object Rebase {
+
+  /** How often a run is put on the table anew before it ends as a conflict. */
+  val Attempts = 3
+
+  /** Of the rows written: if others removed more, the new files are few and most of the work is lost anyway. */
+  private val MostRemoved = 0.5
+
+  private val TakenColumn = "_zorder_taken"
+
+  /** Equal maps may be stored in unlike order, and equal variants in unlike ways. */
+  private def isComparable(t: DataType): Boolean = !t.existsRecursively {
+    case _: MapType => true
+    case other => other.typeName.startsWith("variant")
+  }
+}
+
+/**
+ * Rows that others removed.
+ *
+ * @param byFile
+ *   how many, by the number of the new file that each is in
+ * @param allNumbered
+ *   whether each of them has an id of the format's own that no other row has
+ */
+final private case class RemovedRows(byFile: Map[Int, Long], allNumbered: Boolean)
+
+private object RemovedRows {
+
+  /** One job. */
+  def of(context: RunContext, plan: RewritePlan, removed: InputRelation): RemovedRows = {
+    val file = RewriteQuery.toPartition(
+      removed.output,
+      context.columnsOf(removed.plan).map(_.expression),
+      if (plan.files.partitions.length == 1) None else Some(removed.route),
+      plan.layouts,
+      plan.outputs)
+    val own = removed.output.diff(removed.copied)
+    val unnumbered = own.map(IsNull(_): Expression).reduceOption(Or(_, _)).getOrElse(Literal(true))
+    val found = Shims
+      .ofRows(
+        context.pinned,
+        Project(Seq(Alias(file, "file")(), Alias(unnumbered, "unnumbered")()), removed.plan))
+      .groupBy(col("file")).agg(count(lit(1)), max(col("unnumbered"))).collect()
+    RemovedRows(
+      found.map(r => plan.outputs.preImages.partition(r.getInt(0)) -> r.getLong(1)).toMap,
+      found.forall(!_.getBoolean(2)))
+  }
+}
