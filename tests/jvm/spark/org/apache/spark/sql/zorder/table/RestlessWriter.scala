@@ -74,10 +74,10 @@ private[zorder] class RestlessWriter(user: SparkSession, table: String, seed: Lo
     }
   }
 
-  private def commit(statement: String)(then: => Any): Unit =
+  private def commit(statement: String)(remember: => Any): Unit =
     try {
       session.sql(statement).collect()
-      then
+      remember
       committed += 1
     } catch {
       case e if RestlessWriter.isConflict(e) => failed += 1

@@ -133,7 +133,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
 
   /** A row of each file is removed by a vector of our own, so that only one of equal rows goes. */
   private def firstOfEach(path: Path, some: Int): Unit = {
-    val txn = DeltaLog.forTable(spark, path.toString).startTransaction()
+    val txn = DeltaLog.forTable(spark, path.toString).startTransaction(None)
     val first = RoaringBitmapArray(0L).serializeAsByteArray(RoaringBitmapArrayFormat.Portable)
     val vector = DeletionVectorDescriptor.inlineInLog(first, 1)
     val changed: Seq[Action] = txn.snapshot.allFiles.collect().toSeq.sortBy(_.path).take(some).flatMap { add =>

@@ -5,7 +5,7 @@ import java.lang.Double.longBitsToDouble
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.Row
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Descending, SortOrder}
+import org.apache.spark.sql.catalyst.expressions.{Descending, SortOrder}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Sort}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.ZOrderSession
@@ -20,7 +20,7 @@ class StaysWithoutSuite extends AnyFunSuite with ZOrderSession {
     val session = Shims.classic(spark)
     val marked = StructType(StructField("taken", BooleanType, nullable = false) +: schema)
     val plan = session.createDataFrame(spark.sparkContext.parallelize(all, 1), marked).queryExecution.analyzed
-    val flag +: columns = plan.output: Seq[Attribute]
+    val (flag, columns) = (plan.output.head, plan.output.tail)
     val first = Sort(Seq(SortOrder(flag, Descending)), global = false, plan)
     Shims.ofRows(session, Filter(StaysWithout(flag, columns), first)).collect().toSeq
       .map(r => Row.fromSeq(r.toSeq.tail))

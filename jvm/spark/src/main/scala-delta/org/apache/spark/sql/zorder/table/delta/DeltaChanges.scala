@@ -44,8 +44,11 @@ final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog)
   /** The file with a deletion vector that leaves these of its `n` rows. */
   private def only(add: AddFile, rows: RoaringBitmapArray, n: Long): AddFile = {
     val others = new RoaringBitmapArray()
-    others.addRange(0L until n)
-    others.andNot(rows)
+    var row = 0L
+    while (row < n) {
+      if (!rows.contains(row)) others.add(row)
+      row += 1
+    }
     others.runOptimize()
     val size = others.cardinality
     val vector =

@@ -19,6 +19,9 @@ final private[iceberg] class IcebergChanges(table: Table, branch: Option[String]
   private val operations = table.asInstanceOf[HasTableOperations].operations
   private val shapeBefore = shape()
 
+  /** Whether rows have ids that they keep when they are moved. */
+  def hasRowIds: Boolean = operations.current.formatVersion >= IcebergChanges.WithRowIds
+
   /** The newest snapshot, if nothing but rows has changed since `before`. */
   def since(before: Snapshot): Option[Snapshot] = {
     table.refresh()
@@ -100,6 +103,9 @@ final private[iceberg] class IcebergChanges(table: Table, branch: Option[String]
 }
 
 private[iceberg] object IcebergChanges {
+
+  /** The first format version that tracks rows. */
+  private val WithRowIds = 3
 
   def isPositional(delete: DeleteFile): Boolean = delete.content == FileContent.POSITION_DELETES
 

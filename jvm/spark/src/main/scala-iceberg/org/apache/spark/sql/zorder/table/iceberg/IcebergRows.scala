@@ -183,6 +183,20 @@ private[iceberg] object UncommittedFile {
     SchemaParser.toJson(table.schema),
     PartitionSpecParser.toJson(table.specs.get(file.specId)),
     ResidualEvaluator.unpartitioned(Expressions.alwaysTrue))
+
+  /**
+   * A copy of a file of no snapshot that looks as if it were in one, to be read and never to be committed: without such
+   * numbers, Iceberg shows none of the row ids that are in the file. The class that has the setters is not public.
+   */
+  def asCommitted(file: DataFile): DataFile = {
+    val copy = file.copy()
+    Seq("setFirstRowId", "setDataSequenceNumber", "setFileSequenceNumber").foreach { name =>
+      val setter = copy.getClass.getMethod(name, classOf[java.lang.Long])
+      setter.setAccessible(true)
+      setter.invoke(copy, Long.box(0L))
+    }
+    copy
+  }
 }
 
 /**

@@ -82,7 +82,9 @@ final private[iceberg] class IcebergWrite(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation = {
-    val unseen = written.map { case (path, file) => path -> UncommittedFile.task(table, file) }
+    val unseen = written.map { case (path, file) =>
+      path -> UncommittedFile.task(table, if (changes.hasRowIds) UncommittedFile.asCommitted(file) else file)
+    }
     IcebergRows(session, table, staged, partitions, unseen)
   }
 

@@ -127,8 +127,8 @@ final private[rewrite] class Rebase(
     if (columns(staged) != columns(removed)) None
     else {
       val all = Union(Seq(marked(staged, taken = false), marked(removed, taken = true)))
-      val output = all.output.take(staged.output.length)
-      val Seq(route, taken) = all.output.drop(staged.output.length)
+      val (output, added) = all.output.splitAt(staged.output.length)
+      val (route, taken) = (added.head, added.last)
       val stays = StaysWithout(taken, output.filter(a => comparable(a.name)))
       val numbers = touched.map(_.number).distinct.sorted.toIndexedSeq
       val rows = RowsToWrite(
