@@ -10,8 +10,11 @@ import org.apache.spark.sql.zorder.shims.Shims
 /**
  * Another session that never stops to delete, update and merge a few rows of a table `(id BIGINT, a INT, b INT)`, and
  * knows what the table must hold. It is its only other writer.
+ *
+ * @param restMs
+ *   between two statements
  */
-private[zorder] class RestlessWriter(user: SparkSession, table: String, seed: Long) {
+private[zorder] class RestlessWriter(user: SparkSession, table: String, seed: Long, restMs: Long) {
   private val session = Shims.cloneSession(Shims.classic(user))
   private val random = new Random(seed)
   private val rows: mutable.Map[Long, (Int, Int)] = mutable.HashMap(read(): _*)
@@ -23,7 +26,13 @@ private[zorder] class RestlessWriter(user: SparkSession, table: String, seed: Lo
   @volatile var committed = 0
   @volatile var failed = 0
 
-  private val thread = new Thread(() => while (!stopped && broken.isEmpty) step(), "restless writer")
+  private val thread = new Thread(
+    () =>
+      while (!stopped && broken.isEmpty) {
+        step()
+        Thread.sleep(restMs)
+      },
+    "restless writer")
 
   def start(): Unit = thread.start()
 

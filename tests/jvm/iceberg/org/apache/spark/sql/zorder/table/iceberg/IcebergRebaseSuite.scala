@@ -90,7 +90,8 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     val row = rebased(t, if (version == 3) lineage else "*", statement)
     val text = row.getAs[String]("reason")
     assert(text.contains(s"Others removed $removed rows during the run"), text)
-    assert(row.getAs[Row]("metrics").getAs[Long]("rows") == 4000 - removed)
+    // position deletes do not tell how many rows are left
+    if (version == 3) assert(row.getAs[Row]("metrics").getAs[Long]("rows") == 4000 - removed)
     val before = content(t)
     assert(status(sql(s"ZORDER TABLE $t FULL BY (b, a) WITH (fileCount = 4, force = true)").head()) == "DONE")
     assert(content(t) == before)
@@ -99,7 +100,7 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
   test("DELETE, copy-on-write: all rows of the old file are gone, and its successor is a new file", SameOnAllLines) {
     val t = filled("copied", 2, "copy-on-write")
     val row = rebased(t, "*", "DELETE FROM <t> WHERE id = 17")
-    assert(row.getAs[String]("reason").contains("Others removed 1000 rows"), row.getAs[String]("reason"))
+    assert(row.getAs[String]("reason").contains("Others removed 1,000 rows"), row.getAs[String]("reason"))
     assert(tasks(t).length == 5 && spark.table(t).count() == 3999)
   }
 
@@ -181,11 +182,17 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     assert(status(cluster(t, "a, b")) == "DONE" && spark.table(t).count() == 3990)
   }
 
-  for ((version, mode) <- Seq(2 -> "merge-on-read", 3 -> "merge-on-read", 2 -> "copy-on-write"))
-    test(s"runs beside a writer that never stops, version $version, $mode", LongTest) {
-      val t = create(s"race_${version}_${mode.take(4)}", "id BIGINT, a INT, b INT", properties(version, mode))
+  for (
+    (version, mode, rest) <- Seq(
+      (3, "merge-on-read", 0L),
+      (3, "merge-on-read", 1000L),
+      (2, "merge-on-read", 1000L),
+      (2, "copy-on-write", 1000L))
+  )
+    test(s"runs beside a writer that never stops, version $version, $mode, rests $rest ms", LongTest) {
+      val t = create(s"race_${version}_${mode.take(4)}_$rest", "id BIGINT, a INT, b INT", properties(version, mode))
       fill(t, 20000, 6, "id", "int(pmod(hash(id), 1000)) AS a", "int(id % 97) AS b")
-      val writer = new RestlessWriter(spark, t, 17)
+      val writer = new RestlessWriter(spark, t, 17, rest)
       writer.start()
       val outcomes =
         try (1 to 10).map { _ =>

@@ -2,14 +2,13 @@ package org.apache.spark.sql.zorder.clustering.rewrite
 
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Sort, Union}
-import org.apache.spark.sql.functions.{col, count, lit, max}
 import org.apache.spark.sql.types.{DataType, MapType}
 import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
 import org.apache.spark.sql.zorder.clustering.report.HumanReadable
 import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.expr.layout.StaysWithout
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.stats.{FileFooter, Footers}
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages}
 import org.apache.spark.sql.zorder.table.{ChangedInputs, TableWrite, WrittenFile}
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -28,6 +27,20 @@ final private[rewrite] case class RowsToWrite(
     columns: Seq[Expression],
     route: Attribute,
     together: LogicalPlan => LogicalPlan = identity)
+
+/** What was read back of a file that a run has written. */
+final private[rewrite] case class ReadBack(footer: FileFooter, pages: FilePages)
+
+/**
+ * What is committed after a conflict.
+ *
+ * @param known
+ *   what was read back of the files, by their paths
+ */
+final private[rewrite] case class RebasedRewrite(
+    plan: RewritePlan,
+    files: Seq[WrittenFile],
+    known: Map[String, ReadBack])
 
 /** What others removed while a run was at work, and what that has cost. */
 final private[clustering] case class Rebased(rows: Long, files: Int) {
@@ -55,63 +68,53 @@ final private[clustering] case class Rebased(rows: Long, files: Int) {
 final private[rewrite] class Rebase(
     context: RunContext,
     write: TableWrite,
-    rewrite: (RewritePlan, RowsToWrite, OutputPlan) => Seq[WrittenFile]) {
+    rewrite: (RewritePlan, RowsToWrite, OutputPlan) => Seq[WrittenFile],
+    read: Seq[WrittenFile] => Seq[ReadBack]) {
   private val session = context.pinned
 
-  /**
-   * @param written
-   *   the files that were not committed
-   * @param footers
-   *   theirs
-   * @return
-   *   what is committed instead
-   */
-  def apply(
-      plan: RewritePlan,
-      written: Seq[WrittenFile],
-      footers: Seq[FileFooter]): Option[(RewritePlan, Seq[WrittenFile])] =
+  /** @param written the files that were not committed; what is committed instead, if anything */
+  def apply(plan: RewritePlan, written: Seq[(WrittenFile, ReadBack)]): Option[RebasedRewrite] =
     write.rebase(session, plan.files.partitions.map(_.partition)).flatMap { changed =>
       CrashPoint.hit("rebase-found")
-      val rows = footers.map(f => f.file.path -> f.rows).toMap
-      if (changed.present.isEmpty || !isWorthIt(goneRows(plan, changed), rows.values.sum)) None
+      val present = changed.present.map(_.path).toSet
+      // the rows of inputs that are the table's no more, by footers alone
+      val gone = plan.input.rows(plan.files.files.filterNot(f => present(f.path)))
+      if (present.isEmpty || !isWorthIt(gone, written)) None
       else
         changed.removed match {
-          case None => Some((onto(plan, changed, Rebased(0, 0)), written))
-          case Some(removed) => without(plan, changed, removed, written, rows)
+          case None => Some(onto(plan, changed, Rebased(0, 0), written))
+          case Some(removed) => without(plan, changed, removed, written)
         }
     }
 
-  /** The rows of inputs that are the table's no more, by footers alone. */
-  private def goneRows(plan: RewritePlan, changed: ChangedInputs): Long = {
-    val present = changed.present.map(_.path).toSet
-    plan.input.rows(plan.files.files.filterNot(f => present(f.path)))
-  }
+  private def isWorthIt(removed: Long, written: Seq[(WrittenFile, ReadBack)]): Boolean =
+    removed <= Rebase.MostRemoved * rows(written)
 
-  private def isWorthIt(removed: Long, staged: Long): Boolean = removed <= Rebase.MostRemoved * staged
+  private def rows(written: Seq[(WrittenFile, ReadBack)]): Long = written.map(_._2.footer.rows).sum
 
   private def without(
       plan: RewritePlan,
       changed: ChangedInputs,
       removed: InputRelation,
-      written: Seq[WrittenFile],
-      rows: Map[String, Long]): Option[(RewritePlan, Seq[WrittenFile])] = {
+      written: Seq[(WrittenFile, ReadBack)]): Option[RebasedRewrite] = {
     val RemovedRows(byFile, allNumbered) = RemovedRows.of(context, plan, removed)
     val total = byFile.values.sum
-    val (touched, others) = written.partition(w => byFile.contains(w.number))
+    val (touched, others) = written.partition { case (w, _) => byFile.contains(w.number) }
     val comparable = removed.output.filter(a => Rebase.isComparable(a.dataType))
-    val canBeFound = touched.map(_.number).toSet == byFile.keySet &&
+    val canBeFound = touched.map(_._1.number).toSet == byFile.keySet &&
       // a row id tells rows apart whose other columns cannot
       (comparable.length == removed.output.length || allNumbered)
-    if (!canBeFound || !isWorthIt(total, rows.values.sum)) None
-    else if (touched.isEmpty) Some((onto(plan, changed, Rebased(0, 0)), written))
+    val again = plan.rebased.fold(0)(_.files) + touched.length
+    if (!canBeFound || !isWorthIt(total, written) || again > Rebase.MostAgain * written.length) None
+    else if (touched.isEmpty) Some(onto(plan, changed, Rebased(0, 0), written))
     else
-      writtenAgain(plan, removed, touched, comparable.map(_.name).toSet).flatMap { again =>
-        val left = Footers.read(session, again.map(_.file), Nil).map(_.rows).sum
+      writtenAgain(plan, removed, touched.map(_._1), comparable.map(_.name).toSet).flatMap { files =>
+        val again = files.zip(read(files))
         CrashPoint.hit("rebase-written")
-        if (left + total != touched.map(w => rows(w.file.path)).sum) None
+        if (rows(again) + total != rows(touched)) None
         else {
-          write.withdraw(touched)
-          Some((onto(plan, changed, Rebased(total, touched.length)), others ++ again))
+          write.withdraw(touched.map(_._1))
+          Some(onto(plan, changed, Rebased(total, touched.length), others ++ again))
         }
       }
   }
@@ -154,25 +157,34 @@ final private[rewrite] class Rebase(
   private def marked(rows: InputRelation, taken: Boolean): LogicalPlan =
     Project(rows.output :+ rows.route :+ Alias(Literal(taken), Rebase.TakenColumn)(), rows.plan)
 
-  /** The plan with the inputs as they are now. */
-  private def onto(plan: RewritePlan, changed: ChangedInputs, rebased: Rebased): RewritePlan = {
+  /** These files, with the inputs as they are now. */
+  private def onto(
+      plan: RewritePlan,
+      changed: ChangedInputs,
+      rebased: Rebased,
+      files: Seq[(WrittenFile, ReadBack)]): RebasedRewrite = {
     val now = changed.present.map(f => f.path -> f).toMap
     val partitions = plan.files.partitions.map { sized =>
-      val files = sized.partition.files.flatMap(f => now.get(f.path))
-      sized.copy(partition = sized.partition.copy(files = files))
+      sized.copy(partition = sized.partition.copy(files = sized.partition.files.flatMap(f => now.get(f.path))))
     }
-    plan.copy(
-      input = plan.input.changed(now),
-      files = FilePlan(partitions, plan.files.target, plan.files.count),
-      left = Some(changed.left),
-      rebased = Some(plan.rebased.fold(rebased)(_.and(rebased))))
+    RebasedRewrite(
+      plan.copy(
+        input = plan.input.changed(now),
+        files = FilePlan(partitions, plan.files.target, plan.files.count),
+        left = Some(changed.left),
+        rebased = Some(plan.rebased.fold(rebased)(_.and(rebased)))),
+      files.map(_._1),
+      files.map { case (w, r) => w.file.path -> r }.toMap)
   }
 }
 
 private[rewrite] object Rebase {
 
   /** How often a run is put on the table anew before it ends as a conflict. */
-  val Attempts = 3
+  val Attempts = 10
+
+  /** Files written again in all these attempts, for each file of the run. */
+  private val MostAgain = 3
 
   /** Of the rows written: if others removed more, the new files are few and most of the work is lost anyway. */
   private val MostRemoved = 0.5
@@ -208,13 +220,20 @@ private object RemovedRows {
       plan.outputs)
     val own = removed.output.diff(removed.copied)
     val unnumbered = own.map(IsNull(_): Expression).reduceOption(Or(_, _)).getOrElse(Literal(true))
-    val found = Shims
-      .ofRows(
-        context.pinned,
-        Project(Seq(Alias(file, "file")(), Alias(unnumbered, "unnumbered")()), removed.plan))
-      .groupBy(col("file")).agg(count(lit(1)), max(col("unnumbered"))).collect()
+    val counted = Project(Seq(Alias(file, "file")(), Alias(unnumbered, "unnumbered")()), removed.plan)
+    val preImages = plan.outputs.preImages
+    // per task the rows of each file, and last those without an id
+    val counts = Shims.ofRows(context.pinned, counted).queryExecution.toRdd.mapPartitions { rows =>
+      val found = new Array[Long](preImages.partitions + 1)
+      rows.foreach { r =>
+        found(preImages.partition(r.getInt(0))) += 1
+        if (r.getBoolean(1)) found(preImages.partitions) += 1
+      }
+      Iterator(found)
+    }.collect()
+    def of(n: Int): Long = counts.map(_(n)).sum
     RemovedRows(
-      found.map(r => plan.outputs.preImages.partition(r.getInt(0)) -> r.getLong(1)).toMap,
-      found.forall(!_.getBoolean(2)))
+      (0 until preImages.partitions).map(n => n -> of(n)).filter(_._2 > 0).toMap,
+      of(preImages.partitions) == 0)
   }
 }

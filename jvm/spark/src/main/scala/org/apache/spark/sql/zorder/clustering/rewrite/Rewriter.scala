@@ -5,6 +5,7 @@ import java.util.Locale
 import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
 import org.apache.spark.sql.types.{DataType, MapType}
@@ -42,6 +43,7 @@ import org.apache.spark.sql.zorder.table.{
 }
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartitionValues, RowGroupLimit}
 import org.apache.spark.sql.zorder.table.resolve.IntoTarget
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.curve.page.PageCut
 
 /**
@@ -108,7 +110,7 @@ private[clustering] object RewritePlan {
 }
 
 /** Carries a plan out: rewrite, verify, measure, commit. After a failure before the commit nothing is left behind. */
-final private[clustering] class Rewriter(context: RunContext) {
+final private[clustering] class Rewriter(context: RunContext) extends Logging {
   import context.{options, progress, request, table}
   private val session = context.pinned
 
@@ -118,7 +120,7 @@ final private[clustering] class Rewriter(context: RunContext) {
     try {
       val written =
         progress.step("rewrite")(rewrite(plan, write))(f => s"${HumanReadable.files(f.map(_.file))} written")
-      commit(plan, written, write, Rebase.Attempts)
+      commit(plan, written, Map.empty, write, Rebase.Attempts)
     } catch {
       case e: Throwable =>
         try write.discard()
@@ -127,17 +129,24 @@ final private[clustering] class Rewriter(context: RunContext) {
     }
   }
 
-  /** Verifies, measures and commits the files written, after a conflict without the rows that others removed. */
+  /**
+   * Verifies, measures and commits the files written, after a conflict without the rows that others removed.
+   *
+   * @param known
+   *   what was read back of some of them
+   */
   @tailrec
   private def commit(
       plan: RewritePlan,
       written: Seq[WrittenFile],
+      known: Map[String, ReadBack],
       write: TableWrite,
       attempts: Int): RunReport = {
     val files = written.map(_.file)
-    val (footers, pages) = progress.step("verify")(verify(plan, written, write)) { case (f, _) =>
-      s"${HumanReadable.count(f.map(_.rows).sum, "row")}, every column's type and NULLs as before"
+    val readBack = progress.step("verify")(verify(plan, written, known, write)) { all =>
+      s"${HumanReadable.count(all.map(_.footer.rows).sum, "row")}, every column's type and NULLs as before"
     }
+    val (footers, pages) = (readBack.map(_.footer), readBack.map(_.pages))
     val measured = progress.step("measure") {
       val tracked = plan.forecast.tracked
       val levels = tracked.levels(footers, tracked.statColumns, pages)
@@ -163,10 +172,10 @@ final private[clustering] class Rewriter(context: RunContext) {
       // a commit may move the table
       case None => report.copy(path = write.root.toString)
       case Some(conflict) =>
-        val (now, again) = progress.step("rebase")(rebase(plan, written, footers, write, conflict)) {
-          case (based, _) => based.rebased.fold("")(_.note.trim)
+        val now = progress.step("rebase")(rebase(plan, written.zip(readBack), write, conflict)) {
+          _.plan.rebased.fold("")(_.note.trim)
         }
-        commit(now, again, write, attempts - 1)
+        commit(now.plan, now.files, now.known, write, attempts - 1)
     }
   }
 
@@ -179,14 +188,15 @@ final private[clustering] class Rewriter(context: RunContext) {
   /** Ends the run with the conflict if it cannot be put on the table as it is now. */
   private def rebase(
       plan: RewritePlan,
-      written: Seq[WrittenFile],
-      footers: Seq[FileFooter],
+      written: Seq[(WrittenFile, ReadBack)],
       write: TableWrite,
-      conflict: ZOrderConflictException): (RewritePlan, Seq[WrittenFile]) = {
+      conflict: ZOrderConflictException): RebasedRewrite = {
     val based =
-      try new Rebase(context, write, writeRows(_, write, _, _))(plan, written, footers)
+      try new Rebase(context, write, writeRows(_, write, _, _), readBack(plan, _))(plan, written)
       catch {
+        case crash: CrashPoint.Crash => throw crash
         case NonFatal(e) =>
+          logWarning("A run could not be put on what others have written since", e)
           conflict.addSuppressed(e)
           None
       }
@@ -262,12 +272,21 @@ final private[clustering] class Rewriter(context: RunContext) {
   private def bloom(plan: RewritePlan): Map[String, String] =
     WrittenBloomFilters.writeOptions(plan.input.blooms, plan.input.rows(plan.files) / plan.outputs.count)
 
+  private def readBack(plan: RewritePlan, written: Seq[WrittenFile]): Seq[ReadBack] = {
+    val (footers, pages) =
+      Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
+    footers.zip(pages).map { case (footer, inside) => ReadBack(footer, inside) }
+  }
+
   private def verify(
       plan: RewritePlan,
       written: Seq[WrittenFile],
-      target: TableWrite): (Seq[FileFooter], Seq[FilePages]) = {
-    val (footers, pages) =
-      Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
+      known: Map[String, ReadBack],
+      target: TableWrite): Seq[ReadBack] = {
+    val others = readBack(plan, written.filterNot(w => known.contains(w.file.path)))
+    val all = known ++ others.map(r => r.footer.file.path -> r)
+    val found = written.map(w => all(w.file.path))
+    val footers = found.map(_.footer)
     val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) =>
       Some(if (table.caseSensitive) leaf.column else leaf.column.map(_.toLowerCase(Locale.ROOT))))
     verifyCount(plan, footers.map(_.rows).sum)
@@ -286,13 +305,16 @@ final private[clustering] class Rewriter(context: RunContext) {
           "read" -> before,
           "run" -> progress.runId)
     }
-    (footers, pages)
+    found
   }
 
-  /** If the footers do not show how many input rows are deleted, one job counts those that are left. */
+  /**
+   * If the footers do not show how many input rows are deleted, one job counts those that are left; but after a conflict
+   * the rows that others removed were counted.
+   */
   private def verifyCount(plan: RewritePlan, written: Long): Unit =
-    if (!plan.files.files.forall(_.deleted.isDefined)) {
-      val left = Shims.ofRows(session, plan.left.getOrElse(plan.source).plan).count()
+    if (plan.rebased.isEmpty && !plan.files.files.forall(_.deleted.isDefined)) {
+      val left = Shims.ofRows(session, plan.source.plan).count()
       if (left != written)
         refuse(
           "ZORDER_VERIFICATION_FAILED.ROWS",

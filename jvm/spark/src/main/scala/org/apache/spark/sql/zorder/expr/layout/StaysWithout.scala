@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.{BooleanType, DataType}
  * do not stay themselves; each of them takes one row that is equal to it in all columns, whichever comes next. A row
  * that is not found takes none: who asks counts the rows that stay.
  *
- * Equal are values of the same bytes: NULL is NULL, -0.0 is not 0.0, and a collation makes nothing equal. Rows are known
+ * Equal are values of the same bytes: NULL is NULL, NaN is NaN, -0.0 is not 0.0, and a collation makes nothing equal. Rows are known
  * by 128 bits of their SHA-256. Maps and variants have no such bytes, and must not be among the columns.
  *
  * @param taken
