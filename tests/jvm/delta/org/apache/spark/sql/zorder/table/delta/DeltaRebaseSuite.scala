@@ -223,7 +223,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  for ((vectors, rest) <- Seq("true" -> 0L, "true" -> 1000L, "false" -> 1000L))
+  for ((vectors, rest) <- Seq("true" -> 0L, "true" -> 500L, "false" -> 500L))
     test(s"runs beside a writer that never stops, deletion vectors = $vectors, rests $rest ms", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
@@ -235,6 +235,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
       writer.start()
       val outcomes =
         try (1 to 10).map { _ =>
+            Thread.sleep(1500)
             try {
               val text = reason(done(zorder(path, "FULL BY (a, b) WITH (fileCount = 8)")))
               if (text.contains("Others removed")) "REBASED" else "DONE"

@@ -185,9 +185,9 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
   for (
     (version, mode, rest) <- Seq(
       (3, "merge-on-read", 0L),
-      (3, "merge-on-read", 1000L),
-      (2, "merge-on-read", 1000L),
-      (2, "copy-on-write", 1000L))
+      (3, "merge-on-read", 500L),
+      (2, "merge-on-read", 500L),
+      (2, "copy-on-write", 500L))
   )
     test(s"runs beside a writer that never stops, version $version, $mode, rests $rest ms", LongTest) {
       val t = create(s"race_${version}_${mode.take(4)}_$rest", "id BIGINT, a INT, b INT", properties(version, mode))
@@ -196,6 +196,7 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
       writer.start()
       val outcomes =
         try (1 to 10).map { _ =>
+            Thread.sleep(1500)
             try {
               val row = sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 8, force = true)").head()
               assert(status(row) == "DONE")
