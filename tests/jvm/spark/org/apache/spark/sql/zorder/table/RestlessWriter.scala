@@ -99,5 +99,6 @@ private[zorder] object RestlessWriter {
   /** Delta's and Iceberg's own exceptions, by name: this file knows neither. */
   private def isConflict(e: Throwable): Boolean =
     Iterator.iterate(e)(_.getCause).takeWhile(_ != null).take(10).map(_.getClass.getName)
-      .exists(n => n.contains("Concurrent") || n.contains("ValidationException") || n.contains("CommitFailed"))
+      .exists(n =>
+        n.contains("Concurrent") || n.contains("ValidationException") || n.contains("CommitFailed"))
 }

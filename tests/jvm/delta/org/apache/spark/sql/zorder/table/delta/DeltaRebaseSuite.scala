@@ -54,8 +54,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
 
   private val delete = "DELETE FROM <t> WHERE id IN (17, 1700, 3000)"
 
-  for (
-    (name, statement, removed) <- Seq(
+  for ((name, statement, removed) <- Seq(
       ("DELETE", delete, 3),
       ("UPDATE", "UPDATE <t> SET a = -5 WHERE id < 4", 4),
       (
@@ -63,8 +62,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
         "MERGE INTO <t> t USING (SELECT id, id % 2 AS odd FROM range(3990, 4010)) u ON t.id = u.id " +
           "WHEN MATCHED AND odd = 1 THEN DELETE WHEN MATCHED THEN UPDATE SET t.s = 'merged' " +
           "WHEN NOT MATCHED THEN INSERT (id, a, b, s, d) VALUES (u.id, 1, 1, 'new', NULL)",
-        10))
-  ) test(
+        10))) test(
     s"$name with deletion vectors",
     SameOnAllLines +: LongTest.unless(name == "DELETE"): _*) {
     withTempDir { dir =>
@@ -78,7 +76,9 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  test("DELETE, copy-on-write: all rows of the old file are gone, and its successor is a new file", SameOnAllLines) {
+  test(
+    "DELETE, copy-on-write: all rows of the old file are gone, and its successor is a new file",
+    SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 4000, Map("enableDeletionVectors" -> "false"))
@@ -117,7 +117,8 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       delta(path, 4000, Map("enableDeletionVectors" -> "true"))
-      val others = (1 to 4).map(i => () => spark.sql(s"DELETE FROM delta.`$path` WHERE id % 40 = $i").collect())
+      val others =
+        (1 to 4).map(i => () => spark.sql(s"DELETE FROM delta.`$path` WHERE id % 40 = $i").collect())
       intercept[ZOrderConflictException](beside(others: _*)(zorder(path, run)))
       assert(read(path).count() === 3600 && unknown(path) === Set.empty)
     }
@@ -136,10 +137,11 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     val txn = DeltaLog.forTable(spark, path.toString).startTransaction(None)
     val first = RoaringBitmapArray(0L).serializeAsByteArray(RoaringBitmapArrayFormat.Portable)
     val vector = DeletionVectorDescriptor.inlineInLog(first, 1)
-    val changed: Seq[Action] = txn.snapshot.allFiles.collect().toSeq.sortBy(_.path).take(some).flatMap { add =>
-      val (now, before) = add.removeRows(vector, updateStats = false)
-      Seq(now, before)
-    }
+    val changed: Seq[Action] =
+      txn.snapshot.allFiles.collect().toSeq.sortBy(_.path).take(some).flatMap { add =>
+        val (now, before) = add.removeRows(vector, updateStats = false)
+        Seq(now, before)
+      }
     txn.commit(changed, DeltaOperations.ManualUpdate)
     ()
   }
@@ -174,7 +176,9 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
   test("a map cannot be compared: a conflict", SameOnAllLines) {
     withTempDir { dir =>
       val path = dir.resolve("t")
-      saved(spark.range(0, 2000, 1, 4).selectExpr("id % 100 AS a", "int(id / 7) AS b", "map('k', id % 3) AS m"), path)
+      saved(
+        spark.range(0, 2000, 1, 4).selectExpr("id % 100 AS a", "int(id / 7) AS b", "map('k', id % 3) AS m"),
+        path)
       conflicts(path, "BY (a, b) WITH (fileCount = 4)", "DELETE FROM <t> WHERE a = 17 AND b < 100")
     }
   }
@@ -183,7 +187,10 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       saved(
-        spark.range(0, 2000, 1, 4).selectExpr("int(id % 100) AS a", "int(id % 10) AS b", "map('k', id % 2) AS m"),
+        spark.range(0, 2000, 1, 4).selectExpr(
+          "int(id % 100) AS a",
+          "int(id % 10) AS b",
+          "map('k', id % 2) AS m"),
         path,
         "enableRowTracking" -> "true")
       def ids(): Seq[String] =
@@ -202,7 +209,9 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     withTempDir { dir =>
       val path = dir.resolve("t")
       withConf("spark.databricks.delta.properties.defaults.enableDeletionVectors" -> "true") {
-        numbers(4000).selectExpr("*", "if(id % 3 = 0, null, id % 3) AS p").repartition(3).write.format("delta")
+        numbers(4000).selectExpr(
+          "*",
+          "if(id % 3 = 0, null, id % 3) AS p").repartition(3).write.format("delta")
           .partitionBy("p").save(path.toString)
       }
       val row = rebased(path, "BY (a, b) WITH (fileCount = 4)", "DELETE FROM <t> WHERE p = 2 AND id < 50")
@@ -210,41 +219,42 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
     }
   }
 
-  for (place <- CrashPoints.rebase) test(s"a run that dies at $place leaves the table as the others made it", LongTest) {
-    withTempDir { dir =>
-      val path = dir.resolve("t")
-      delta(path, 2000, Map("enableDeletionVectors" -> "true"))
-      System.setProperty(CrashPoint.Property, place)
-      try intercept[CrashPoint.Crash](
-          beside(() => spark.sql(s"DELETE FROM delta.`$path` WHERE id < 10").collect())(zorder(path, run)))
-      finally System.clearProperty(CrashPoint.Property)
-      assert(read(path).count() === 1990 && files(path) === 6)
-      done(keeps(path)(zorder(path, run)))
+  for (place <- CrashPoints.rebase)
+    test(s"a run that dies at $place leaves the table as the others made it", LongTest) {
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        delta(path, 2000, Map("enableDeletionVectors" -> "true"))
+        System.setProperty(CrashPoint.Property, place)
+        try intercept[CrashPoint.Crash](
+            beside(() => spark.sql(s"DELETE FROM delta.`$path` WHERE id < 10").collect())(zorder(path, run)))
+        finally System.clearProperty(CrashPoint.Property)
+        assert(read(path).count() === 1990 && files(path) === 6)
+        done(keeps(path)(zorder(path, run)))
+      }
     }
-  }
 
   for ((vectors, rest) <- Seq("true" -> 0L, "true" -> 500L, "false" -> 500L))
     test(s"runs beside a writer that never stops, deletion vectors = $vectors, rests $rest ms", LongTest) {
-    withTempDir { dir =>
-      val path = dir.resolve("t")
-      withConf("spark.databricks.delta.properties.defaults.enableDeletionVectors" -> vectors) {
-        spark.range(0, 20000, 1, 6).selectExpr("id", "int(pmod(hash(id), 1000)) AS a", "int(id % 97) AS b")
-          .write.format("delta").save(path.toString)
+      withTempDir { dir =>
+        val path = dir.resolve("t")
+        withConf("spark.databricks.delta.properties.defaults.enableDeletionVectors" -> vectors) {
+          spark.range(0, 20000, 1, 6).selectExpr("id", "int(pmod(hash(id), 1000)) AS a", "int(id % 97) AS b")
+            .write.format("delta").save(path.toString)
+        }
+        val writer = new RestlessWriter(spark, s"delta.`$path`", 17, rest)
+        writer.start()
+        val outcomes =
+          try (1 to 10).map { _ =>
+              Thread.sleep(1500)
+              try {
+                val text = reason(done(zorder(path, "FULL BY (a, b) WITH (fileCount = 8)")))
+                if (text.contains("Others removed")) "REBASED" else "DONE"
+              } catch { case _: ZOrderConflictException => "CONFLICT" }
+            }
+          finally writer.stop()
+        val counts = outcomes.groupBy(identity).map { case (o, all) => s"$o ${all.length}" }.mkString(", ")
+        info(s"$counts; the writer committed ${writer.committed} and failed ${writer.failed} times")
+        assert(writer.difference() === ((Nil, Nil)))
       }
-      val writer = new RestlessWriter(spark, s"delta.`$path`", 17, rest)
-      writer.start()
-      val outcomes =
-        try (1 to 10).map { _ =>
-            Thread.sleep(1500)
-            try {
-              val text = reason(done(zorder(path, "FULL BY (a, b) WITH (fileCount = 8)")))
-              if (text.contains("Others removed")) "REBASED" else "DONE"
-            } catch { case _: ZOrderConflictException => "CONFLICT" }
-          }
-        finally writer.stop()
-      val counts = outcomes.groupBy(identity).map { case (o, all) => s"$o ${all.length}" }.mkString(", ")
-      info(s"$counts; the writer committed ${writer.committed} and failed ${writer.failed} times")
-      assert(writer.difference() === ((Nil, Nil)))
     }
-  }
 }

@@ -74,8 +74,7 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
   private val delete = "DELETE FROM <t> WHERE id IN (17, 1700, 3000)"
   private val lineage = "struct(id, a, b, _row_id, _last_updated_sequence_number) AS r"
 
-  for (
-    version <- 2 to 3;
+  for (version <- 2 to 3;
     (name, statement, removed) <- Seq(
       ("DELETE", delete, 3),
       ("UPDATE", "UPDATE <t> SET a = -5 WHERE id < 4", 4),
@@ -84,8 +83,7 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
         "MERGE INTO <t> t USING (SELECT id, id % 2 AS odd FROM range(3990, 4010)) u ON t.id = u.id " +
           "WHEN MATCHED AND odd = 1 THEN DELETE WHEN MATCHED THEN UPDATE SET t.b = -1 " +
           "WHEN NOT MATCHED THEN INSERT (id, a, b) VALUES (u.id, 1, NULL)",
-        10))
-  ) test(s"$name, merge-on-read, version $version", LongTest.unless(name == "DELETE"): _*) {
+        10))) test(s"$name, merge-on-read, version $version", LongTest.unless(name == "DELETE"): _*) {
     val t = filled(s"${name}_$version", version)
     val row = rebased(t, if (version == 3) lineage else "*", statement)
     val text = row.getAs[String]("reason")
@@ -97,7 +95,9 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     assert(content(t) == before)
   }
 
-  test("DELETE, copy-on-write: all rows of the old file are gone, and its successor is a new file", SameOnAllLines) {
+  test(
+    "DELETE, copy-on-write: all rows of the old file are gone, and its successor is a new file",
+    SameOnAllLines) {
     val t = filled("copied", 2, "copy-on-write")
     val row = rebased(t, "*", "DELETE FROM <t> WHERE id = 17")
     assert(row.getAs[String]("reason").contains("Others removed 1,000 rows"), row.getAs[String]("reason"))
@@ -128,7 +128,10 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
   }
 
   test("one of three equal rows: two stay", SameOnAllLines) {
-    val t = create("equal", "a INT, b INT, x DOUBLE, n STRUCT<l: ARRAY<FLOAT>, s: STRING>", properties(2, "merge-on-read"))
+    val t = create(
+      "equal",
+      "a INT, b INT, x DOUBLE, n STRUCT<l: ARRAY<FLOAT>, s: STRING>",
+      properties(2, "merge-on-read"))
     val columns = Seq(
       "int(if(id % 7 = 0, null, id % 50)) AS a",
       "int(id % 11) AS b",
@@ -147,16 +150,18 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     noneLeft(t)
   }
 
-  for (version <- 2 to 3) test(s"a map, version $version: rows are told apart by their ids, or there is a conflict") {
-    val t = create(s"mapped_$version", "a INT, b INT, m MAP<STRING, INT>", properties(version, "merge-on-read"))
-    fill(t, 2000, 4, "int(id % 100) AS a", "int(id % 10) AS b", "map('k', int(id % 2)) AS m")
-    val statement = "DELETE FROM <t> WHERE a = 17"
-    if (version == 2) conflicts(t, sql(statement.replace("<t>", t)))
-    else {
-      rebased(t, "struct(a, b, m, _row_id) AS r", statement)
-      assert(spark.table(t).count() == 1980)
+  for (version <- 2 to 3)
+    test(s"a map, version $version: rows are told apart by their ids, or there is a conflict") {
+      val t =
+        create(s"mapped_$version", "a INT, b INT, m MAP<STRING, INT>", properties(version, "merge-on-read"))
+      fill(t, 2000, 4, "int(id % 100) AS a", "int(id % 10) AS b", "map('k', int(id % 2)) AS m")
+      val statement = "DELETE FROM <t> WHERE a = 17"
+      if (version == 2) conflicts(t, sql(statement.replace("<t>", t)))
+      else {
+        rebased(t, "struct(a, b, m, _row_id) AS r", statement)
+        assert(spark.table(t).count() == 1980)
+      }
     }
-  }
 
   test("another schema, another partitioning: conflicts", SameOnAllLines) {
     for (change <- Seq("ADD COLUMN more INT", "ADD PARTITION FIELD bucket(4, id)")) {
@@ -166,31 +171,34 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
   }
 
   test("partitions: files of partitions without removed rows stay", LongTest) {
-    val t = create("parted", "id BIGINT, a INT, b INT", s"PARTITIONED BY (bucket(3, id)) ${properties(3, "merge-on-read")}")
+    val t = create(
+      "parted",
+      "id BIGINT, a INT, b INT",
+      s"PARTITIONED BY (bucket(3, id)) ${properties(3, "merge-on-read")}")
     spark.range(0, 4000).selectExpr("id", "int(hash(id)) AS a", "int(id % 97) AS b").writeTo(t).append()
     val row = rebased(t, lineage, delete)
     assert(row.getAs[String]("reason").contains("Others removed 3 rows"), row.getAs[String]("reason"))
   }
 
-  for (place <- CrashPoints.rebase) test(s"a run that dies at $place leaves the table as the others made it", LongTest) {
-    val t = filled(place.replace('-', '_'), 2)
-    beside(() => sql(s"DELETE FROM $t WHERE id < 10"))
-    System.setProperty(CrashPoint.Property, place)
-    intercept[Throwable](cluster(t, "a, b"))
-    System.clearProperty(CrashPoint.Property)
-    assert(spark.table(t).count() == 3990 && load(t).currentSnapshot.operation != "replace")
-    assert(status(cluster(t, "a, b")) == "DONE" && spark.table(t).count() == 3990)
-  }
+  for (place <- CrashPoints.rebase)
+    test(s"a run that dies at $place leaves the table as the others made it", LongTest) {
+      val t = filled(place.replace('-', '_'), 2)
+      beside(() => sql(s"DELETE FROM $t WHERE id < 10"))
+      System.setProperty(CrashPoint.Property, place)
+      intercept[Throwable](cluster(t, "a, b"))
+      System.clearProperty(CrashPoint.Property)
+      assert(spark.table(t).count() == 3990 && load(t).currentSnapshot.operation != "replace")
+      assert(status(cluster(t, "a, b")) == "DONE" && spark.table(t).count() == 3990)
+    }
 
-  for (
-    (version, mode, rest) <- Seq(
+  for ((version, mode, rest) <- Seq(
       (3, "merge-on-read", 0L),
       (3, "merge-on-read", 500L),
       (2, "merge-on-read", 500L),
-      (2, "copy-on-write", 500L))
-  )
+      (2, "copy-on-write", 500L)))
     test(s"runs beside a writer that never stops, version $version, $mode, rests $rest ms", LongTest) {
-      val t = create(s"race_${version}_${mode.take(4)}_$rest", "id BIGINT, a INT, b INT", properties(version, mode))
+      val t =
+        create(s"race_${version}_${mode.take(4)}_$rest", "id BIGINT, a INT, b INT", properties(version, mode))
       fill(t, 20000, 6, "id", "int(pmod(hash(id), 1000)) AS a", "int(id % 97) AS b")
       val writer = new RestlessWriter(spark, t, 17, rest)
       writer.start()

@@ -54,10 +54,14 @@ class StaysWithoutSuite extends AnyFunSuite with ZOrderSession {
       assert(without(schema, rows, Seq(taken)).map(bits) === left.map(i => bits(rows(i))))
     check(Seq(row(0.0), row(-0.0)), row(-0.0), 0)
     check(Seq(row(Double.NaN), row(1.0), row(Double.NaN)), row(Double.NaN), 1, 2)
-    val nested = Seq(row(1.0, Row(0.0, Seq(0f, -0f))), row(1.0, Row(0.0, Seq(-0f, 0f))), row(1.0, Row(null, null)))
+    val nested =
+      Seq(row(1.0, Row(0.0, Seq(0f, -0f))), row(1.0, Row(0.0, Seq(-0f, 0f))), row(1.0, Row(null, null)))
     check(nested, row(1.0, Row(0.0, Seq(-0f, 0f))), 0, 2)
     check(nested :+ row(1.0), row(1.0, Row(null, null)), 0, 1, 3)
-    check(Seq(row(1.0, b = Array[Byte](1)), row(1.0, b = Array[Byte](1, 0))), row(1.0, b = Array[Byte](1, 0)), 0)
+    check(
+      Seq(row(1.0, b = Array[Byte](1)), row(1.0, b = Array[Byte](1, 0))),
+      row(1.0, b = Array[Byte](1, 0)),
+      0)
     check(Seq(row(1.0, x = "1.00"), row(1.0, x = "-12345678901234567890.25")), row(1.0, x = "1.0"), 1)
   }
 }

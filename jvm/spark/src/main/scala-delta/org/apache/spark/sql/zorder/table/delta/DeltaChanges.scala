@@ -12,7 +12,10 @@ final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog)
   /** Whether files that were made for one snapshot belong into the other: nothing but rows has changed. */
   def sameTable(before: Snapshot, now: Snapshot): Boolean =
     before.protocol == now.protocol && before.metadata == now.metadata &&
-      new LiquidClustering(table.name, "", now).columns == new LiquidClustering(table.name, "", before).columns
+      new LiquidClustering(table.name, "", now).columns == new LiquidClustering(
+        table.name,
+        "",
+        before).columns
 
   /**
    * The file with only the rows that it has lost; None if it has lost none.
@@ -24,7 +27,8 @@ final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog)
    */
   def lost(before: AddFile, now: Option[AddFile]): Either[Unit, Option[AddFile]] = now match {
     case None => Right(Some(before))
-    case Some(add) if add.size != before.size || add.baseRowId != before.baseRowId ||
+    case Some(add)
+        if add.size != before.size || add.baseRowId != before.baseRowId ||
           add.partitionValues != before.partitionValues => Left(())
     case Some(add) if add.deletionVector == before.deletionVector => Right(None)
     case Some(add) =>
@@ -39,7 +43,9 @@ final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog)
   }
 
   private def bitmap(add: AddFile): RoaringBitmapArray =
-    Option(add.deletionVector).fold(new RoaringBitmapArray())(StoredBitmap.create(_, log.dataPath).load(store))
+    Option(add.deletionVector).fold(new RoaringBitmapArray())(StoredBitmap.create(
+      _,
+      log.dataPath).load(store))
 
   /** The file with a deletion vector that leaves these of its `n` rows. */
   private def only(add: AddFile, rows: RoaringBitmapArray, n: Long): AddFile = {

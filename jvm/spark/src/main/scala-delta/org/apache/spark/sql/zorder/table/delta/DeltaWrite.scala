@@ -93,7 +93,8 @@ final private[delta] class DeltaWrite(
   }
 
   /** An input of each partition. */
-  private lazy val inputs: Map[String, AddFile] = startFiles.values.map(add => table.directory(add) -> add).toMap
+  private lazy val inputs: Map[String, AddFile] =
+    startFiles.values.map(add => table.directory(add) -> add).toMap
 
   override protected def read(
       session: ClassicSession,
@@ -162,7 +163,8 @@ final private[delta] class DeltaWrite(
         some(f => present.get(f.path).map(add => f.copy(deleted = Some(add.numDeletedRecords))))
       val removed =
         if (gone.isEmpty) None
-        else Some(DeltaRows(session, log, snapshot, some(f => Some(f).filter(f => gone.contains(f.path))), gone))
+        else
+          Some(DeltaRows(session, log, snapshot, some(f => Some(f).filter(f => gone.contains(f.path))), gone))
       snapshot = now
       adds = present
       txn = log.startTransaction(catalogTable, Some(now))

@@ -2,13 +2,22 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import scala.collection.JavaConverters._
 
-import org.apache.iceberg.{DeleteFile, FileContent, FileScanTask, HasTableOperations, Snapshot, Table, TableProperties}
+import org.apache.iceberg.{
+  DeleteFile,
+  FileContent,
+  FileScanTask,
+  HasTableOperations,
+  Snapshot,
+  Table,
+  TableProperties
+}
 import org.apache.iceberg.data.BaseDeleteLoader
 import org.apache.iceberg.deletes.PositionDeleteIndex
 import org.apache.iceberg.util.SnapshotUtil
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression}
-import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
 import org.apache.spark.sql.types.{BooleanType, DataType}
 
 /**
@@ -154,14 +163,24 @@ private[iceberg] object Removed {
  *   the position of the row in it, a LONG
  */
 final private[iceberg] case class WasRemoved(left: Expression, right: Expression, files: IndexedSeq[Removed])
-    extends BinaryExpression
-    with CodegenFallback {
+    extends BinaryExpression {
   override def dataType: DataType = BooleanType
   override def nullable: Boolean = false
   override def prettyName: String = "was_removed"
 
   override def eval(row: InternalRow): Any =
     files(left.eval(row).asInstanceOf[Int]).has(right.eval(row).asInstanceOf[Long])
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val all = ctx.addReferenceObj("removed", files.toArray, s"${classOf[Removed].getName}[]")
+    val (file, position) = (left.genCode(ctx), right.genCode(ctx))
+    ev.copy(
+      code = code"""
+        |${file.code}
+        |${position.code}
+        |boolean ${ev.value} = $all[${file.value}].has(${position.value});""".stripMargin,
+      isNull = FalseLiteral)
+  }
 
   override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): Expression =
     copy(left = newLeft, right = newRight)

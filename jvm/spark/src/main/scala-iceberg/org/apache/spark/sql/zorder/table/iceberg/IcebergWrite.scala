@@ -137,7 +137,8 @@ final private[iceberg] class IcebergWrite(
     else {
       val known = found.collect { case (path, Some(change)) => path -> change }.toMap
       val left = known.collect { case (path, FileChange(Some(task), _)) => path -> task }
-      val lost = known.collect { case (path, FileChange(_, removed)) if removed != Removed.None => path -> removed }
+      val lost =
+        known.collect { case (path, FileChange(_, removed)) if removed != Removed.None => path -> removed }
       def some(chosen: DataFile => Option[DataFile]) =
         partitions.map(p => p.copy(files = p.files.flatMap(f => chosen(f))))
       val staying = some(f => left.get(f.path).map(task => f.copy(deleted = IcebergDeletes.rows(task))))

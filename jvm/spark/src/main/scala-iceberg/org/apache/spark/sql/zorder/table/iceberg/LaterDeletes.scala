@@ -70,7 +70,8 @@ private[iceberg] object LaterDeletes {
       .flatMap(ref =>
         SnapshotUtil.ancestorsBetween(ref.snapshotId, validated.snapshotId, base.snapshot(_)).asScala)
       .find(s =>
-        s.operation == DataOperations.REPLACE && s.summary.containsKey(SnapshotSummary.ADDED_DELETE_FILES_PROP))
+        s.operation == DataOperations.REPLACE && s.summary.containsKey(
+          SnapshotSummary.ADDED_DELETE_FILES_PROP))
 
     private def manifests(metadata: TableMetadata): Seq[ManifestFile] =
       Option(metadata.ref(branch)).toSeq

@@ -129,7 +129,7 @@ final private[rewrite] class Rebase(
     def columns(r: InputRelation) = r.output.map(a => (a.name, a.dataType.asNullable))
     if (columns(staged) != columns(removed)) None
     else {
-      val all = Union(Seq(marked(staged, taken = false), marked(removed, taken = true)))
+      val all = Union(Seq(marked(staged, isTaken = false), marked(removed, isTaken = true)))
       val (output, added) = all.output.splitAt(staged.output.length)
       val (route, taken) = (added.head, added.last)
       val stays = StaysWithout(taken, output.filter(a => comparable(a.name)))
@@ -154,8 +154,8 @@ final private[rewrite] class Rebase(
     }
   }
 
-  private def marked(rows: InputRelation, taken: Boolean): LogicalPlan =
-    Project(rows.output :+ rows.route :+ Alias(Literal(taken), Rebase.TakenColumn)(), rows.plan)
+  private def marked(rows: InputRelation, isTaken: Boolean): LogicalPlan =
+    Project(rows.output :+ rows.route :+ Alias(Literal(isTaken), Rebase.TakenColumn)(), rows.plan)
 
   /** These files, with the inputs as they are now. */
   private def onto(
@@ -165,7 +165,8 @@ final private[rewrite] class Rebase(
       files: Seq[(WrittenFile, ReadBack)]): RebasedRewrite = {
     val now = changed.present.map(f => f.path -> f).toMap
     val partitions = plan.files.partitions.map { sized =>
-      sized.copy(partition = sized.partition.copy(files = sized.partition.files.flatMap(f => now.get(f.path))))
+      sized.copy(partition =
+        sized.partition.copy(files = sized.partition.files.flatMap(f => now.get(f.path))))
     }
     RebasedRewrite(
       plan.copy(
