@@ -5,6 +5,7 @@ import scala.util.{Random, Try}
 import scala.util.control.NonFatal
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.shims.Shims
 
 /**
@@ -23,8 +24,8 @@ private[zorder] class RestlessWriter(user: SparkSession, table: String, seed: Lo
   @volatile private var broken: Option[Throwable] = None
 
   /** Statements that were committed, and that failed. */
-  @volatile var committed = 0
-  @volatile var failed = 0
+  @volatile private var committed = 0
+  @volatile private var failed = 0
 
   private val thread = new Thread(
     () =>
@@ -34,12 +35,34 @@ private[zorder] class RestlessWriter(user: SparkSession, table: String, seed: Lo
       },
     "restless writer")
 
-  def start(): Unit = thread.start()
+  private def start(): Unit = thread.start()
 
-  def stop(): Unit = {
+  private def stop(): Unit = {
     stopped = true
     thread.join()
     broken.foreach(e => throw e)
+  }
+
+  /**
+   * Ten runs beside the writer, with pauses between them.
+   *
+   * @param run
+   *   gives the reason of the result
+   * @return
+   *   how they ended, and how the writer's statements did
+   */
+  def besideRuns(run: => String): String = {
+    start()
+    val outcomes =
+      try {
+        (1 to 10).map { _ =>
+          Thread.sleep(1500)
+          try if (run.contains("Others removed")) "REBASED" else "DONE"
+          catch { case _: ZOrderConflictException => "CONFLICT" }
+        }
+      } finally stop()
+    val counts = outcomes.groupBy(identity).map { case (o, all) => s"$o ${all.length}" }.mkString(", ")
+    s"$counts; the writer committed $committed and failed $failed times"
   }
 
   /** What is in the table and not among the rows that were committed, and the other way round. */

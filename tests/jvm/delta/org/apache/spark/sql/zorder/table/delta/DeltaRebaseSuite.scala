@@ -242,18 +242,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
             .write.format("delta").save(path.toString)
         }
         val writer = new RestlessWriter(spark, s"delta.`$path`", 17, rest)
-        writer.start()
-        val outcomes =
-          try (1 to 10).map { _ =>
-              Thread.sleep(1500)
-              try {
-                val text = reason(done(zorder(path, "FULL BY (a, b) WITH (fileCount = 8)")))
-                if (text.contains("Others removed")) "REBASED" else "DONE"
-              } catch { case _: ZOrderConflictException => "CONFLICT" }
-            }
-          finally writer.stop()
-        val counts = outcomes.groupBy(identity).map { case (o, all) => s"$o ${all.length}" }.mkString(", ")
-        info(s"$counts; the writer committed ${writer.committed} and failed ${writer.failed} times")
+        info(writer.besideRuns(reason(done(zorder(path, "FULL BY (a, b) WITH (fileCount = 8)")))))
         assert(writer.difference() === ((Nil, Nil)))
       }
     }

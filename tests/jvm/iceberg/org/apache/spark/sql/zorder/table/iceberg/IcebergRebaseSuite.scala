@@ -201,19 +201,11 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
         create(s"race_${version}_${mode.take(4)}_$rest", "id BIGINT, a INT, b INT", properties(version, mode))
       fill(t, 20000, 6, "id", "int(pmod(hash(id), 1000)) AS a", "int(id % 97) AS b")
       val writer = new RestlessWriter(spark, t, 17, rest)
-      writer.start()
-      val outcomes =
-        try (1 to 10).map { _ =>
-            Thread.sleep(1500)
-            try {
-              val row = sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 8, force = true)").head()
-              assert(status(row) == "DONE")
-              if (row.getAs[String]("reason").contains("Others removed")) "REBASED" else "DONE"
-            } catch { case _: ZOrderConflictException => "CONFLICT" }
-          }
-        finally writer.stop()
-      val counts = outcomes.groupBy(identity).map { case (o, all) => s"$o ${all.length}" }.mkString(", ")
-      info(s"$counts; the writer committed ${writer.committed} and failed ${writer.failed} times")
+      info(writer.besideRuns {
+        val row = sql(s"ZORDER TABLE $t FULL BY (a, b) WITH (fileCount = 8, force = true)").head()
+        assert(status(row) == "DONE")
+        row.getAs[String]("reason")
+      })
       sql(s"REFRESH TABLE $t")
       assert(writer.difference() == ((Nil, Nil)))
     }

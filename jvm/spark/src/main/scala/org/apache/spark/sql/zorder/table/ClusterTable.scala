@@ -11,6 +11,7 @@ import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.LeafColumn
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition, RowGroupLimit}
+import org.apache.spark.util.ThreadUtils
 
 /** How a statement names its table. */
 sealed trait TableRef {
@@ -252,6 +253,16 @@ final case class CommitRequest(record: RunRecord, layouts: Map[String, String]) 
  *   the rows of `present` that the files of the run have to hold
  */
 final case class ChangedInputs(present: Seq[DataFile], removed: Option[InputRelation], left: InputRelation)
+
+object ChangedInputs {
+  private val MostThreads = 16
+
+  /** Asks of each file what others have deleted of it: the driver reads small files, at several places at once. */
+  private[table] def ofEach[A](files: Seq[DataFile])(change: DataFile => A): Map[DataFile, A] =
+    if (files.isEmpty) Map.empty
+    else
+      ThreadUtils.parmap(files, "zorder-rebase", math.min(MostThreads, files.length))(f => f -> change(f)).toMap
+}
 
 /** One rewrite in progress. Nobody sees what it writes before the commit. */
 trait TableWrite {

@@ -153,10 +153,10 @@ final private[delta] class DeltaWrite(
       val wanted = inputs.map(_.path).toSet
       now.allFiles.collect().map(a => table.fullPath(a) -> a).filter(f => wanted(f._1)).toMap
     }
-    lazy val lost = inputs.map(f => f.path -> changes.lost(adds(f.path), present.get(f.path)))
+    lazy val lost = ChangedInputs.ofEach(inputs)(f => changes.lost(adds(f.path), present.get(f.path)))
     if (!changes.sameTable(start, now) || present.isEmpty || lost.exists(_._2.isLeft)) None
     else {
-      val gone = lost.collect { case (path, Right(Some(add))) => path -> add }.toMap
+      val gone = lost.collect { case (file, Right(Some(add))) => file.path -> add }
       def some(chosen: DataFile => Option[DataFile]) =
         partitions.map(p => p.copy(files = p.files.flatMap(f => chosen(f))))
       val staying =

@@ -132,10 +132,10 @@ final private[iceberg] class IcebergWrite(
       partitions: IndexedSeq[PinnedPartition]): Option[ChangedInputs] = changes.since(base).flatMap { now =>
     val inputs = partitions.flatMap(_.files)
     val present = changes.tasks(now, inputs.map(_.path).toSet)
-    val found = inputs.map(f => f.path -> changes.of(tasks(f.path), present.get(f.path)))
+    val found = ChangedInputs.ofEach(inputs)(f => changes.of(tasks(f.path), present.get(f.path)))
     if (present.isEmpty || found.exists(_._2.isEmpty)) None
     else {
-      val known = found.collect { case (path, Some(change)) => path -> change }.toMap
+      val known = found.collect { case (file, Some(change)) => file.path -> change }
       val left = known.collect { case (path, FileChange(Some(task), _)) => path -> task }
       val lost =
         known.collect { case (path, FileChange(_, removed)) if removed != Removed.None => path -> removed }
