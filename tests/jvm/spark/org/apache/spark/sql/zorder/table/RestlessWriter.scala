@@ -28,11 +28,14 @@ private[zorder] class RestlessWriter(user: SparkSession, table: String, seed: Lo
   @volatile private var failed = 0
 
   private val thread = new Thread(
-    () =>
+    () => {
+      // its share of the cores, where the session has a fair scheduler
+      session.sparkContext.setLocalProperty("spark.scheduler.pool", "writer")
       while (!stopped && broken.isEmpty) {
         step()
         Thread.sleep(restMs)
-      },
+      }
+    },
     "restless writer")
 
   private def start(): Unit = thread.start()

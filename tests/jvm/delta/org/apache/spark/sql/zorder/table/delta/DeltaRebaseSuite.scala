@@ -4,7 +4,7 @@ import java.nio.file.Path
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.{DataFrame, Row, SparkSession}
 import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations}
 import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor}
 import org.apache.spark.sql.delta.deletionvectors.{RoaringBitmapArray, RoaringBitmapArrayFormat}
@@ -16,6 +16,10 @@ import sparkzorder.SameOnAllLines
 
 /** Rows that others remove during a run are taken out of its files, and the run goes on. */
 class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
+
+  /** As if the writer were another application. */
+  override protected def builder: SparkSession.Builder = super.builder.config("spark.scheduler.mode", "FAIR")
+
   private val run = "BY (a, b) WITH (fileCount = 8)"
 
   private def rows(path: Path): Seq[String] = read(path).collect().map(_.toString).sorted.toSeq
@@ -110,17 +114,6 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
         "DELETE FROM <t> WHERE id % 100 = 1",
         "INSERT INTO <t> SELECT id + 6000, 1, 2, 'new', NULL FROM range(100)")
       assert(files(path) > 8, reason(row))
-    }
-  }
-
-  test("conflicts that never end, end the run", LongTest) {
-    withTempDir { dir =>
-      val path = dir.resolve("t")
-      delta(path, 4000, Map("enableDeletionVectors" -> "true"))
-      val others =
-        (1 to 4).map(i => () => spark.sql(s"DELETE FROM delta.`$path` WHERE id % 40 = $i").collect())
-      intercept[ZOrderConflictException](beside(others: _*)(zorder(path, run)))
-      assert(read(path).count() === 3600 && unknown(path) === Set.empty)
     }
   }
 

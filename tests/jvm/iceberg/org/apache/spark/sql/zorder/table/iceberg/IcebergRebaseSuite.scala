@@ -2,7 +2,7 @@ package org.apache.spark.sql.zorder.table.iceberg
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.Row
+import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.{CrashPoints, RestlessWriter}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -11,6 +11,10 @@ import sparkzorder.SameOnAllLines
 
 /** Rows that others remove during a run are taken out of its files, and the run goes on. */
 class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
+
+  /** As if the writer were another application. */
+  override protected def builder: SparkSession.Builder = super.builder.config("spark.scheduler.mode", "FAIR")
+
 
   private def properties(version: Int, mode: String): String =
     s"TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = '$mode', " +
@@ -125,6 +129,14 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     noneLeft(t)
     assert(status(sql(s"ZORDER TABLE $t FULL BY (b, a) WITH (fileCount = 4, force = true)").head()) == "DONE")
     assert(content(t) == after)
+  }
+
+  test("conflicts that never end, end the run", LongTest) {
+    val t = filled("never", 2)
+    beside((1 to 11).map(i => () => sql(s"DELETE FROM $t WHERE id = $i")): _*)
+    intercept[ZOrderConflictException](cluster(t, "a, b"))
+    assert(spark.table(t).count() == 3989)
+    noneLeft(t)
   }
 
   test("one of three equal rows: two stay", SameOnAllLines) {

@@ -42,9 +42,9 @@ final private[rewrite] case class RebasedRewrite(
     files: Seq[WrittenFile],
     known: Map[String, ReadBack])
 
-/** What others removed while a run was at work, and what that has cost. */
-final private[clustering] case class Rebased(rows: Long, files: Int) {
-  def and(later: Rebased): Rebased = Rebased(rows + later.rows, files + later.files)
+/** What others removed while a run was at work, and what was written again. */
+final private[clustering] case class Rebased(rows: Long = 0, files: Int = 0, bytes: Long = 0) {
+  def and(later: Rebased): Rebased = Rebased(rows + later.rows, files + later.files, bytes + later.bytes)
 
   /** Ends the reason of a result. */
   def note: String =
@@ -82,13 +82,18 @@ final private[rewrite] class Rebase(
       if (present.isEmpty || !isWorthIt(gone, written)) None
       else
         changed.removed match {
-          case None => Some(onto(plan, changed, Rebased(0, 0), written))
+          case None => Some(onto(plan, changed, Rebased(), written))
           case Some(removed) => without(plan, changed, removed, written)
         }
     }
 
   private def isWorthIt(removed: Long, written: Seq[(WrittenFile, ReadBack)]): Boolean =
     removed <= Rebase.MostRemoved * rows(written)
+
+  private def isTooMuch(again: Rebased, written: Seq[(WrittenFile, ReadBack)]): Boolean =
+    again.bytes > math.max(Rebase.BytesAgain, Rebase.MostAgain * bytes(written))
+
+  private def bytes(written: Seq[(WrittenFile, ReadBack)]): Long = written.map(_._1.file.length).sum
 
   private def rows(written: Seq[(WrittenFile, ReadBack)]): Long = written.map(_._2.footer.rows).sum
 
@@ -104,17 +109,18 @@ final private[rewrite] class Rebase(
     val canBeFound = touched.map(_._1.number).toSet == byFile.keySet &&
       // a row id tells rows apart whose other columns cannot
       (comparable.length == removed.output.length || allNumbered)
-    val again = plan.rebased.fold(0)(_.files) + touched.length
-    if (!canBeFound || !isWorthIt(total, written) || again > Rebase.MostAgain * written.length) None
-    else if (touched.isEmpty) Some(onto(plan, changed, Rebased(0, 0), written))
+    val again = Rebased(total, touched.length, bytes(touched))
+    if (!canBeFound || !isWorthIt(total, written) || isTooMuch(plan.rebased.fold(again)(_.and(again)), written))
+      None
+    else if (touched.isEmpty) Some(onto(plan, changed, Rebased(), written))
     else
       writtenAgain(plan, removed, touched.map(_._1), comparable.map(_.name).toSet).flatMap { files =>
-        val again = files.zip(read(files))
+        val less = files.zip(read(files))
         CrashPoint.hit("rebase-written")
-        if (rows(again) + total != rows(touched)) None
+        if (rows(less) + total != rows(touched)) None
         else {
           write.withdraw(touched.map(_._1))
-          Some(onto(plan, changed, Rebased(total, touched.length), others ++ again))
+          Some(onto(plan, changed, again, others ++ less))
         }
       }
   }
@@ -184,8 +190,11 @@ private[rewrite] object Rebase {
   /** How often a run is put on the table anew before it ends as a conflict. */
   val Attempts = 10
 
-  /** Files written again in all these attempts, for each file of the run. */
+  /** Bytes written again in all these attempts, for each byte of the run. */
   private val MostAgain = 3
+
+  /** Bytes that may be written again however small the run is. */
+  private val BytesAgain = 64L << 20
 
   /** Of the rows written: if others removed more, the new files are few and most of the work is lost anyway. */
   private val MostRemoved = 0.5
