@@ -15,7 +15,6 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
   /** As if the writer were another application. */
   override protected def builder: SparkSession.Builder = super.builder.config("spark.scheduler.mode", "FAIR")
 
-
   private def properties(version: Int, mode: String): String =
     s"TBLPROPERTIES ('format-version' = '$version', 'write.delete.mode' = '$mode', " +
       s"'write.update.mode' = '$mode', 'write.merge.mode' = '$mode')"

@@ -261,7 +261,8 @@ object ChangedInputs {
   private[table] def ofEach[A](files: Seq[DataFile])(change: DataFile => A): Map[DataFile, A] =
     if (files.isEmpty) Map.empty
     else
-      ThreadUtils.parmap(files, "zorder-rebase", math.min(MostThreads, files.length))(f => f -> change(f)).toMap
+      ThreadUtils.parmap(files, "zorder-rebase", math.min(MostThreads, files.length))(f =>
+        f -> change(f)).toMap
 }
 
 /** One rewrite in progress. Nobody sees what it writes before the commit. */

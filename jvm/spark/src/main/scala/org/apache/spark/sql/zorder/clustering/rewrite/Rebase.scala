@@ -110,7 +110,9 @@ final private[rewrite] class Rebase(
       // a row id tells rows apart whose other columns cannot
       (comparable.length == removed.output.length || allNumbered)
     val again = Rebased(total, touched.length, bytes(touched))
-    if (!canBeFound || !isWorthIt(total, written) || isTooMuch(plan.rebased.fold(again)(_.and(again)), written))
+    if (!canBeFound || !isWorthIt(total, written) || isTooMuch(
+        plan.rebased.fold(again)(_.and(again)),
+        written))
       None
     else if (touched.isEmpty) Some(onto(plan, changed, Rebased(), written))
     else
