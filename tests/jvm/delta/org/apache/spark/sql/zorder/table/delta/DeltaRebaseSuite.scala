@@ -75,8 +75,7 @@ class DeltaRebaseSuite extends AnyFunSuite with DeltaFixture {
       val row = rebased(path, "BY (a, b) WITH (fileCount = 8, verify = 'checksum')", statement)
       assert(reason(row).contains(s"Others removed $removed rows during the run"), reason(row))
       assert(metric[Long](row, "rows") === 4000 - removed)
-      // what was not touched is in its place
-      done(keeps(path)(zorder(path, "FULL " + run)))
+      if (name != "DELETE") done(keeps(path)(zorder(path, "FULL " + run)))
     }
   }
 
