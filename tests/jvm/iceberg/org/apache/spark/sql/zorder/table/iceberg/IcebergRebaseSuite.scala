@@ -130,6 +130,23 @@ class IcebergRebaseSuite extends AnyFunSuite with IcebergFixture {
     assert(content(t) == after)
   }
 
+  test("deletes that somebody turns into others, which Iceberg does not validate", LongTest) {
+    val t = filled("turned", 2)
+    Seq(3, 4).foreach(n => sql(s"DELETE FROM $t WHERE id % 100 = $n"))
+    val before = content(t)
+    var places = Seq.empty[String]
+    CrashPoint.meanwhile = (at: String) => {
+      places :+= at
+      if (places.count(_ == "iceberg-commit") == 1 && at == "iceberg-commit")
+        sql("CALL ice.system.rewrite_position_delete_files(" +
+          "table => 'db.turned', options => map('rewrite-all', 'true'))")
+    }
+    val row = cluster(t, "a, b")
+    assert(status(row) == "DONE" && !row.getAs[String]("reason").contains("Others removed"))
+    assert(places.contains("rebase-found") && !places.contains("rebase-written"), places)
+    assert(content(t) == before && before.length == 3920)
+  }
+
   test("conflicts that never end, end the run", LongTest) {
     val t = filled("never", 2)
     beside((1 to 11).map(i => () => sql(s"DELETE FROM $t WHERE id = $i")): _*)
