@@ -35,6 +35,9 @@ private[zorder] object CrashPoints {
   /** `HomeCommit`: the files go back to the directory in which the table began. */
   val homeCommit: Seq[String] = Seq("home-moving", "home-moved", "home-altered")
 
+  /** Between a commit that was refused and the next one. */
+  val rebase: Seq[String] = Seq("rebase-found", "rebase-written")
+
   val delta: Seq[String] = Seq("delta-written", "delta-commit", "delta-committed")
   val iceberg: Seq[String] = Seq("iceberg-written", "iceberg-commit", "iceberg-committed")
   val hudi: Seq[String] = Seq("hudi-written", "hudi-commit", "hudi-committed")

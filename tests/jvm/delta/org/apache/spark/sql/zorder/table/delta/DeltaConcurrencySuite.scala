@@ -1,10 +1,9 @@
 package org.apache.spark.sql.zorder.table.delta
 
-import java.nio.file.{Files, Path}
+import java.nio.file.Files
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.table.CrashPoints
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
@@ -28,45 +27,6 @@ class DeltaConcurrencySuite extends AnyFunSuite with DeltaFixture {
         assert(read(path).count() === 20500 && files(path) > 8)
       }
     }
-
-  private val others = Seq(
-    "DELETE FROM delta.`<path>` WHERE id = 17",
-    "UPDATE delta.`<path>` SET a = 0 WHERE id = 18",
-    "MERGE INTO delta.`<path>` t USING (SELECT 19L AS id) u ON t.id = u.id WHEN MATCHED THEN DELETE")
-
-  for ((statement, vectors) <- others.flatMap(s => Seq(s -> "false", s -> "true")))
-    test(
-      s"${statement.takeWhile(_ != ' ')} of rewritten rows ends the run, deletion vectors = $vectors: nothing is " +
-        "changed or left behind",
-      SameOnAllLines +: LongTest.unless(statement.startsWith("DELETE") && vectors == "true"): _*) {
-      withTempDir { dir =>
-        val path = dir.resolve("t")
-        delta(path, 4000, Map("enableDeletionVectors" -> vectors))
-        var after = Seq.empty[String]
-        val e = intercept[ZOrderConflictException] {
-          meanwhile("delta-commit") {
-            spark.sql(statement.replace("<path>", path.toString)).collect()
-            after = read(path).collect().map(_.toString).sorted.toSeq
-          }(zorder(path, run))
-        }
-        assert(e.getMessage.contains("nothing was changed"), e.getMessage)
-        assert(e.condition === "ZORDER_CONFLICT.COMMIT_REFUSED" && e.getSqlState === "40001")
-        assert(e.getMessageParameters.get("table") === path.toString)
-        assert(read(path).collect().map(_.toString).sorted.toSeq === after)
-        assert(unknown(path) === Set.empty)
-      }
-    }
-
-  /** Data files with rows that no version of the table knows; a MERGE may leave an empty one. */
-  private def unknown(path: Path): Set[String] = {
-    val log = DeltaLog.forTable(spark, path.toString)
-    val named = (0L to log.update().version).flatMap { v =>
-      log.getSnapshotAt(v).allFiles.collect().map(f => new java.net.URI(f.path).getPath)
-    }.toSet
-    val names = named.map(_.split('/').last)
-    dataFiles(path).keySet.filterNot(f => names(f.split('/').last)).filter(f =>
-      spark.read.parquet(path.resolve(f).toString).count() > 0)
-  }
 
   test("two runs at once: one wins, the other says so", SameOnAllLines) {
     withTempDir { dir =>

@@ -66,6 +66,17 @@ trait DeltaFixture extends RunFixture with BeforeAndAfterAll { this: TestSuite =
 
   def files(path: Path): Long = DeltaLog.forTable(spark, path.toString).update().numOfFiles
 
+  /** Data files with rows that no version of the table knows; a MERGE may leave an empty one. */
+  def unknown(path: Path): Set[String] = {
+    val log = DeltaLog.forTable(spark, path.toString)
+    val named = (0L to log.update().version).flatMap { v =>
+      log.getSnapshotAt(v).allFiles.collect().map(f => new java.net.URI(f.path).getPath)
+    }.toSet
+    val names = named.map(_.split('/').last)
+    dataFiles(path).keySet.filterNot(f => names(f.split('/').last)).filter(f =>
+      spark.read.parquet(path.resolve(f).toString).count() > 0)
+  }
+
   /** Runs `body` and checks that the table's rows stay what they were. */
   def keeps[A](path: Path)(body: => A): A = {
     val before = read(path).collect().map(_.toString).sorted.toSeq

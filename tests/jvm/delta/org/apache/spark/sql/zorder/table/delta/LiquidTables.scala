@@ -14,6 +14,11 @@ trait LiquidTables extends DeltaFixture { this: TestSuite =>
 @SameOnAllLines
 class LiquidConcurrencySuite extends DeltaConcurrencySuite with LiquidTables
 
+/** Others that remove rows of a liquid table during a run. */
+@LongTest
+@SameOnAllLines
+class LiquidRebaseSuite extends DeltaRebaseSuite with LiquidTables
+
 /** Runs on liquid tables whose tasks, writes or commits fail. */
 @LongTest
 @SameOnAllLines

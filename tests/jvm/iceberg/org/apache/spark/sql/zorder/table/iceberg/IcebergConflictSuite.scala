@@ -13,11 +13,8 @@ import sparkzorder.mark.SameOnAllLines
 @SameOnAllLines
 class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
 
-  private def filled(name: String, mode: String = "copy-on-write"): String = {
-    val t = create(
-      name,
-      "id BIGINT, a INT, b INT",
-      s"TBLPROPERTIES ('format-version' = '2', 'write.delete.mode' = '$mode')")
+  private def filled(name: String): String = {
+    val t = create(name, "id BIGINT, a INT, b INT", "TBLPROPERTIES ('format-version' = '2')")
     fill(t, 2000, 4, "id", "int(hash(id)) AS a", "int(id % 97) AS b")
     t
   }
@@ -42,20 +39,18 @@ class IcebergConflictSuite extends AnyFunSuite with IcebergFixture {
       assert(tasks(t).length > 4)
     }
 
-    for (mode <- Seq("copy-on-write", "merge-on-read")) {
-      test(
-        s"rows that somebody deletes at $place stay deleted: the run gives up ($mode)",
-        LongTest.unless(place == "iceberg-commit"): _*) {
-        val t = filled(s"${place}_$mode".replace('-', '_'), mode)
-        meanwhile(place)(sql(s"DELETE FROM $t WHERE id % 100 = 7"))
-        val why = intercept[ZOrderConflictException](cluster(t, "a, b"))
-        assert(why.condition == "ZORDER_CONFLICT.COMMIT_REFUSED", why.getMessage)
-        assert(spark.table(t).count() == 1980)
-        assert(load(t).currentSnapshot.operation != "replace")
-        // what the run had written is gone
-        assert(filesOf(t).map(_.split('/').last).subsetOf(filesOnDisk(t)))
-        assert(status(cluster(t, "a, b")) == "DONE" && spark.table(t).count() == 1980)
-      }
+    test(
+      s"rows of all files that somebody deletes at $place, copy-on-write, stay deleted: the run gives up",
+      LongTest.unless(place == "iceberg-commit"): _*) {
+      val t = filled(s"${place}_copied".replace('-', '_'))
+      meanwhile(place)(sql(s"DELETE FROM $t WHERE id % 100 = 7"))
+      val why = intercept[ZOrderConflictException](cluster(t, "a, b"))
+      assert(why.condition == "ZORDER_CONFLICT.COMMIT_REFUSED", why.getMessage)
+      assert(spark.table(t).count() == 1980)
+      assert(load(t).currentSnapshot.operation != "replace")
+      // what the run had written is gone
+      assert(filesOf(t).map(_.split('/').last).subsetOf(filesOnDisk(t)))
+      assert(status(cluster(t, "a, b")) == "DONE" && spark.table(t).count() == 1980)
     }
   }
 

@@ -12,6 +12,7 @@ import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.LeafColumn
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PinnedPartition, RowGroupLimit}
 import org.apache.spark.sql.zorder.table.storage.ClaimFile
+import org.apache.spark.util.ThreadUtils
 
 /** How a statement names its table. */
 sealed trait TableRef {
@@ -257,6 +258,29 @@ final case class CommitRequest(record: RunRecord, layouts: Map[String, String]) 
   def inputs: Seq[DataFile] = record.rewritten
 }
 
+/**
+ * What others have made of the inputs of a run.
+ *
+ * @param present
+ *   those that are still the table's, as they are now
+ * @param removed
+ *   the rows that are gone, as they were read: none of them will be in the files of the run; None if there are none
+ * @param left
+ *   the rows of `present` that the files of the run have to hold
+ */
+final case class ChangedInputs(present: Seq[DataFile], removed: Option[InputRelation], left: InputRelation)
+
+object ChangedInputs {
+  private val MostThreads = 16
+
+  /** Asks of each file what others have deleted of it: the driver reads small files, at several places at once. */
+  private[table] def ofEach[A](files: Seq[DataFile])(change: DataFile => A): Map[DataFile, A] =
+    if (files.isEmpty) Map.empty
+    else
+      ThreadUtils.parmap(files, "zorder-rebase", math.min(MostThreads, files.length))(f =>
+        f -> change(f)).toMap
+}
+
 /** One rewrite in progress. Nobody sees what it writes before the commit. */
 trait TableWrite {
 
@@ -292,8 +316,27 @@ trait TableWrite {
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation
 
+  /** The rows of some of the files written, with all columns that were written. */
+  final def relation(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition],
+      dataSchema: StructType): InputRelation = read(session, partitions, dataSchema)
+
   /** Puts the files in place, or throws and changes nothing. */
   def commit(request: CommitRequest): Unit
+
+  /**
+   * After a commit that was refused as a conflict: what others have removed of the inputs since they were read, or since
+   * the last answer. From then on, commits are made against the table as it is now, and refused if anybody changes
+   * one of the inputs once more. None if a new run has to read the table anew, as always where a format cannot tell.
+   *
+   * @param partitions
+   *   the inputs as they were committed last, in the order in which relations number them
+   */
+  def rebase(session: ClassicSession, partitions: IndexedSeq[PinnedPartition]): Option[ChangedInputs] = None
+
+  /** Deletes some of the files written, which no commit shall have. */
+  def withdraw(files: Seq[WrittenFile]): Unit = ()
 
   /** Deletes what was written by a run that failed before its commit. It has no effect after a commit. */
   def discard(): Unit

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.{StructType, TimestampType}
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{CommitRequest, TableWrite, WrittenFile}
+import org.apache.spark.sql.zorder.table.{ChangedInputs, CommitRequest, TableWrite, WrittenFile}
 import org.apache.spark.sql.zorder.table.file.{
   DataFile,
   InputRelation,
@@ -27,18 +27,23 @@ import org.apache.spark.sql.zorder.table.storage.CrashPoint
 /**
  * A rewrite in Delta's own transaction. Delta writes the files, with its statistics, and they replace the old ones
  * without a change of data. What others append meanwhile stays. If somebody changed one of the rewritten files, Delta
- * refuses the commit.
+ * refuses the commit, and the next one is a transaction of its own.
  */
 final private[delta] class DeltaWrite(
     table: DeltaClusterTable,
     log: DeltaLog,
     catalogTable: Option[CatalogTable],
-    snapshot: Snapshot,
-    adds: Map[String, AddFile])
+    start: Snapshot,
+    startFiles: Map[String, AddFile])
     extends TableWrite
     with Logging {
 
-  private val txn: OptimisticTransaction = log.startTransaction(catalogTable, Some(snapshot))
+  private val changes = new DeltaChanges(table, log)
+
+  // what the next commit is made against: the snapshot that was read, until somebody changes a file of it
+  private var snapshot: Snapshot = start
+  private var adds: Map[String, AddFile] = startFiles
+  private var txn: OptimisticTransaction = log.startTransaction(catalogTable, Some(start))
   private var written: Map[String, AddFile] = Map.empty
   private var submitted = false
 
@@ -54,14 +59,15 @@ final private[delta] class DeltaWrite(
     val actions: Seq[FileAction] =
       txn.writeFiles(Shims.ofRows(session, plan), None, isOptimize = true, additionalConstraints = Nil)
     val zone = session.sessionState.conf.sessionLocalTimeZone
-    written = actions.collect { case add: AddFile =>
+    val made = actions.collect { case add: AddFile =>
       val path = table.fullPath(add)
       val values = storedValues(add, partitionOf(DeltaWrite.number(path)), zone)
       val provider = table.liquid.provider
       path -> add.copy(partitionValues = values, dataChange = false, clusteringProvider = provider)
     }.toMap
+    written ++= made
     CrashPoint.hit("delta-written")
-    written.toSeq.sortBy(_._1).map { case (path, add) =>
+    made.toSeq.sortBy(_._1).map { case (path, add) =>
       val file = DataFile(
         path,
         add.size,
@@ -87,7 +93,8 @@ final private[delta] class DeltaWrite(
   }
 
   /** An input of each partition. */
-  private lazy val inputs: Map[String, AddFile] = adds.values.map(add => table.directory(add) -> add).toMap
+  private lazy val inputs: Map[String, AddFile] =
+    startFiles.values.map(add => table.directory(add) -> add).toMap
 
   override protected def read(
       session: ClassicSession,
@@ -117,10 +124,13 @@ final private[delta] class DeltaWrite(
         txn.commit(written.values.toSeq ++ removes, operation, KeptRowIds.tags(snapshot))
       } catch {
         case e: org.apache.spark.sql.delta.DeltaConcurrentModificationException =>
-          table.state.pending.abandon(request.record.runId)
-          conflict(e)
+          // a commit whose answer was lost conflicts with itself when it is tried again
+          versionOf(e).getOrElse {
+            table.state.pending.abandon(request.record.runId)
+            conflict(e)
+          }
         case crash: CrashPoint.Crash => throw crash
-        case NonFatal(e) => versionOf(e)
+        case NonFatal(e) => versionOf(e).getOrElse(failed(e))
       }
     CrashPoint.hit("delta-committed")
     table.state.pending.committed(request, Some(version))
@@ -134,11 +144,48 @@ final private[delta] class DeltaWrite(
       "cause" -> ZOrderException.firstLine(e))
   }
 
+  override def rebase(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition]): Option[ChangedInputs] = ActiveSession.during(session) {
+    val now = log.update()
+    val inputs = partitions.flatMap(_.files)
+    lazy val present = {
+      val wanted = inputs.map(_.path).toSet
+      now.allFiles.collect().map(a => table.fullPath(a) -> a).filter(f => wanted(f._1)).toMap
+    }
+    lazy val lost = ChangedInputs.ofEach(inputs)(f => changes.lost(adds(f.path), present.get(f.path)))
+    if (!changes.sameTable(start, now) || present.isEmpty || lost.exists(_._2.isLeft)) None
+    else {
+      val gone = lost.collect { case (file, Right(Some(add))) => file.path -> add }
+      def some(chosen: DataFile => Option[DataFile]) =
+        partitions.map(p => p.copy(files = p.files.flatMap(f => chosen(f))))
+      val staying =
+        some(f => present.get(f.path).map(add => f.copy(deleted = Some(add.numDeletedRecords))))
+      val removed =
+        if (gone.isEmpty) None
+        else
+          Some(DeltaRows(session, log, snapshot, some(f => Some(f).filter(f => gone.contains(f.path))), gone))
+      snapshot = now
+      adds = present
+      txn = log.startTransaction(catalogTable, Some(now))
+      Some(ChangedInputs(
+        staying.flatMap(_.files),
+        removed,
+        DeltaRows(session, log, now, staying, present)))
+    }
+  }
+
+  override def withdraw(files: Seq[WrittenFile]): Unit = {
+    val paths = files.map(_.file.path)
+    written --= paths
+    delete(paths)
+  }
+
   /** The commit failed, or only its answer was lost: Delta's log tells. */
-  private def versionOf(e: Throwable): Long = {
+  private def versionOf(e: Throwable): Option[Long] = {
     val paths = written.values.map(_.path).toSet
     val found =
-      try log.getChanges(snapshot.version + 1).collectFirst {
+      try log.getChanges(start.version + 1).collectFirst {
           case (version, actions) if actions.exists { case a: AddFile => paths(a.path); case _ => false } =>
             version
         }
@@ -152,20 +199,23 @@ final private[delta] class DeltaWrite(
             "cause" -> ZOrderException.firstLine(e))
       }
     found.foreach(v => logWarning(s"Delta's log has the run as version $v, whatever its commit said", e))
-    found.getOrElse(
-      throw ZOrderException.over(
-        e,
-        "ZORDER_COMMIT_FAILED.DELTA",
-        "table" -> table.name,
-        "cause" -> ZOrderException.firstLine(e)))
+    found
   }
+
+  private def failed(e: Throwable): Nothing = throw ZOrderException.over(
+    e,
+    "ZORDER_COMMIT_FAILED.DELTA",
+    "table" -> table.name,
+    "cause" -> ZOrderException.firstLine(e))
 
   /** Once a commit was tried, only Delta knows whether the files belong to the table. */
   override def discard(): Unit =
-    if (!submitted) {
-      val fs = root.getFileSystem(log.newDeltaHadoopConf())
-      written.keys.foreach(path => fs.delete(new Path(path), false))
-    }
+    if (!submitted) delete(written.keys)
+
+  private def delete(paths: Iterable[String]): Unit = {
+    val fs = root.getFileSystem(log.newDeltaHadoopConf())
+    paths.foreach(path => fs.delete(new Path(path), false))
+  }
 }
 
 private[delta] object DeltaWrite {

@@ -25,8 +25,8 @@ import org.apache.iceberg.spark.{
   SparkTableCache
 }
 import org.apache.iceberg.util.{ContentFileUtil, PropertyUtil}
-import org.apache.spark.sql.catalyst.expressions.{Alias, AttributeReference, Literal}
-import org.apache.spark.sql.catalyst.plans.logical.Project
+import org.apache.spark.sql.catalyst.expressions.{Alias, Attribute, AttributeReference, Expression, Literal}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.types.{LongType, StringType}
 import org.apache.spark.sql.zorder.expr.layout.{FileNumbers, NumberOfFile}
@@ -47,7 +47,36 @@ private[iceberg] object IcebergRows {
       table: Table,
       staged: StagedTasks,
       partitions: IndexedSeq[PinnedPartition],
-      tasks: Map[String, FileScanTask]): InputRelation = ActiveSession.during(session) {
+      tasks: Map[String, FileScanTask]): InputRelation =
+    chosen(session, table, staged, partitions, tasks, (_, _) => None)
+
+  /** Of the rows, those that others have removed; none of a file that is not listed. */
+  def removed(
+      session: ClassicSession,
+      table: Table,
+      staged: StagedTasks,
+      partitions: IndexedSeq[PinnedPartition],
+      tasks: Map[String, FileScanTask],
+      changes: Map[String, Removed]): InputRelation = {
+    val files = changes.toIndexedSeq
+    val numbers = FileNumbers(files.zipWithIndex.map { case ((path, _), i) => path -> i }.toMap)
+    chosen(
+      session,
+      table,
+      staged,
+      partitions,
+      tasks,
+      (file, position) => Some(WasRemoved(NumberOfFile(file, numbers), position, files.map(_._2))))
+  }
+
+  /** @param which by the path of the file and the position of the row */
+  private def chosen(
+      session: ClassicSession,
+      table: Table,
+      staged: StagedTasks,
+      partitions: IndexedSeq[PinnedPartition],
+      tasks: Map[String, FileScanTask],
+      which: (Attribute, Attribute) => Option[Expression]): InputRelation = ActiveSession.during(session) {
     val chosen = partitions.flatMap(_.files).map(f => tasks(f.path))
     val name = staged.forRead(table, chosen.asJava)
     val splitBytes = ReadSplits.bytes(table, chosen, session.sparkContext.defaultParallelism)
@@ -68,7 +97,8 @@ private[iceberg] object IcebergRows {
       Alias(NumberOfFile(file, FileNumbers(seeds(partitions))), InputRelation.SeedColumn)(),
       Alias(position, InputRelation.PositionColumn)(),
       Alias(route, InputRelation.RouteColumn)())
-    val plan = Shims.ofRows(session, Project(relation.output ++ added, located)).queryExecution.analyzed
+    val rows = which(file, position).fold[LogicalPlan](located)(Filter(_, located))
+    val plan = Shims.ofRows(session, Project(relation.output ++ added, rows)).queryExecution.analyzed
     // format version 3: the ids that rows keep when they are moved
     val own = relation.output.map(_.name).toSet -- table.schema.columns.asScala.map(_.name)
     new InputRelation(plan, relation.output, Place, own)
@@ -146,13 +176,27 @@ private[iceberg] object ReadSplits {
 /** A file for itself, in a snapshot or not yet in one. */
 private[iceberg] object UncommittedFile {
 
-  /** A task that reads all rows of the file, whatever a snapshot deletes of it. */
-  def task(table: Table, file: DataFile): FileScanTask = new BaseFileScanTask(
+  /** A task that reads all rows of the file but those that are deleted here, whatever a snapshot deletes of it. */
+  def task(table: Table, file: DataFile, deletes: Seq[DeleteFile] = Nil): FileScanTask = new BaseFileScanTask(
     file,
-    Array.empty[DeleteFile],
+    deletes.toArray,
     SchemaParser.toJson(table.schema),
     PartitionSpecParser.toJson(table.specs.get(file.specId)),
     ResidualEvaluator.unpartitioned(Expressions.alwaysTrue))
+
+  /**
+   * A copy of a file of no snapshot that looks as if it were in one, to be read and never to be committed: without such
+   * numbers, Iceberg shows none of the row ids that are in the file. The class that has the setters is not public.
+   */
+  def asCommitted(file: DataFile): DataFile = {
+    val copy = file.copy()
+    Seq("setFirstRowId", "setDataSequenceNumber", "setFileSequenceNumber").foreach { name =>
+      val setter = copy.getClass.getMethod(name, classOf[java.lang.Long])
+      setter.setAccessible(true)
+      setter.invoke(copy, Long.box(0L))
+    }
+    copy
+  }
 }
 
 /**

@@ -27,24 +27,30 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.errors.{ZOrderConflictException, ZOrderException}
 import org.apache.spark.sql.zorder.shims.{ActiveSession, Shims}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.table.{CommitRequest, RunRecord, TableWrite, WrittenFile}
+import org.apache.spark.sql.zorder.table.{ChangedInputs, CommitRequest, RunRecord, TableWrite, WrittenFile}
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartNumber, PinnedPartition}
 import org.apache.spark.sql.zorder.table.storage.CrashPoint
 
 /**
  * A rewrite that ends in a `replace` commit. Rows that others append meanwhile stay, and so do their equality deletes.
- * If somebody otherwise deleted rows of the rewritten files or replaced these files, Iceberg refuses the commit.
+ * If somebody otherwise deleted rows of the rewritten files or replaced these files, Iceberg refuses the commit, and
+ * the next one is validated from the snapshot that had these changes.
  */
 final private[iceberg] class IcebergWrite(
     opened: IcebergClusterTable,
     start: Snapshot,
-    tasks: Map[String, FileScanTask],
+    startTasks: Map[String, FileScanTask],
     staged: StagedTasks,
     runId: String)
     extends TableWrite
     with Logging {
 
   private val table: Table = opened.table
+  private val changes = new IcebergChanges(table, opened.branch)
+
+  // what the next commit is made against: the snapshot that was read, until somebody changes a file of it
+  private var base: Snapshot = start
+  private var tasks: Map[String, FileScanTask] = startTasks
   private var written: Map[String, IcebergFile] = Map.empty
   private var submitted = false
 
@@ -61,11 +67,12 @@ final private[iceberg] class IcebergWrite(
     session.conf.set("spark.sql.storeAssignmentPolicy", "ANSI")
     Shims.ofRows(session, plan).write.format("iceberg").mode("append")
       .options(IcebergWrite.options(name, options)).save(name)
-    written = FileRewriteCoordinator.get.fetchNewFiles(target, name).asScala.toSeq
+    val made = FileRewriteCoordinator.get.fetchNewFiles(target, name).asScala.toSeq
       .map { case file: IcebergFile => file.location -> file }.toMap
+    written ++= made
     CrashPoint.hit("iceberg-written")
     val now = System.currentTimeMillis
-    written.toSeq.sortBy(_._1).map { case (path, file) =>
+    made.toSeq.sortBy(_._1).map { case (path, file) =>
       val found = DataFile(
         path,
         file.fileSizeInBytes,
@@ -80,7 +87,9 @@ final private[iceberg] class IcebergWrite(
       session: ClassicSession,
       partitions: IndexedSeq[PinnedPartition],
       dataSchema: StructType): InputRelation = {
-    val unseen = written.map { case (path, file) => path -> UncommittedFile.task(table, file) }
+    val unseen = written.map { case (path, file) =>
+      path -> UncommittedFile.task(table, if (changes.hasRowIds) UncommittedFile.asCommitted(file) else file)
+    }
     IcebergRows(session, table, staged, partitions, unseen)
   }
 
@@ -110,8 +119,8 @@ final private[iceberg] class IcebergWrite(
       named: Map[String, String],
       later: Seq[DeleteFile] = Nil,
       left: Int = 10): Unit = {
-    val rewrite = LaterDeletes.guarded(table, start, opened.branch).newRewrite()
-      .validateFromSnapshot(start.snapshotId)
+    val rewrite = LaterDeletes.guarded(table, start, base, opened.branch).newRewrite()
+      .validateFromSnapshot(base.snapshotId)
       // deletes that are committed after the rows were read apply to the rewritten rows too
       .dataSequenceNumber(start.sequenceNumber)
     val inputs = request.inputs.map(f => tasks(f.path))
@@ -130,6 +139,40 @@ final private[iceberg] class IcebergWrite(
       CrashPoint.hit("iceberg-later-deletes")
       replace(request, named, later ++ dropped, left - 1)
     }
+  }
+
+  override def rebase(
+      session: ClassicSession,
+      partitions: IndexedSeq[PinnedPartition]): Option[ChangedInputs] = changes.since(base).flatMap { now =>
+    val inputs = partitions.flatMap(_.files)
+    val present = changes.tasks(now, inputs.map(_.path).toSet)
+    val found = ChangedInputs.ofEach(inputs)(f => changes.of(tasks(f.path), present.get(f.path)))
+    if (present.isEmpty || found.exists(_._2.isEmpty)) None
+    else {
+      val known = found.collect { case (file, Some(change)) => file.path -> change }
+      val left = known.collect { case (path, FileChange(Some(task), _)) => path -> task }
+      val lost =
+        known.collect { case (path, FileChange(_, removed)) if removed != Removed.None => path -> removed }
+      def some(chosen: DataFile => Option[DataFile]) =
+        partitions.map(p => p.copy(files = p.files.flatMap(f => chosen(f))))
+      val staying = some(f => left.get(f.path).map(task => f.copy(deleted = IcebergDeletes.rows(task))))
+      val touched = some(f => Some(f).filter(f => lost.contains(f.path)))
+      val removed =
+        if (lost.isEmpty) None
+        else Some(IcebergRows.removed(session, table, staged, touched, tasks, lost))
+      base = now
+      tasks = left
+      Some(ChangedInputs(
+        staying.flatMap(_.files),
+        removed,
+        IcebergRows(session, table, staged, staying, left)))
+    }
+  }
+
+  override def withdraw(files: Seq[WrittenFile]): Unit = {
+    val paths = files.map(_.file.path)
+    written --= paths
+    delete(paths)
   }
 
   /** The commit failed, or only its answer was lost: the snapshots tell. */
@@ -184,7 +227,9 @@ final private[iceberg] class IcebergWrite(
   }
 
   /** Once a commit was tried, only Iceberg knows whether the files belong to the table. */
-  override def discard(): Unit = if (!submitted) written.keys.foreach { path =>
+  override def discard(): Unit = if (!submitted) delete(written.keys)
+
+  private def delete(paths: Iterable[String]): Unit = paths.foreach { path =>
     try table.io.deleteFile(path)
     catch { case NonFatal(e) => logWarning(s"$path, which no table reads, could not be deleted", e) }
   }

@@ -4,12 +4,14 @@ import scala.collection.JavaConverters._
 
 import org.apache.iceberg.{
   BaseTable,
+  DataOperations,
   DeleteFile,
   HasTableOperations,
   ManifestFile,
   ManifestFiles,
   Snapshot,
   SnapshotRef,
+  SnapshotSummary,
   Table,
   TableMetadata,
   TableOperations
@@ -17,9 +19,10 @@ import org.apache.iceberg.{
 import org.apache.iceberg.encryption.EncryptionManager
 import org.apache.iceberg.exceptions.ValidationException
 import org.apache.iceberg.io.{FileIO, LocationProvider}
+import org.apache.iceberg.util.SnapshotUtil
 
 /**
- * The delete files that others committed after the snapshot `start`, from which a run read its rows.
+ * The equality deletes that others committed after the snapshot `start`, from which a run read its rows.
  *
  * Rewritten files keep the sequence number of `start`, so that such deletes apply to them, too. But a commit of Iceberg
  * drops each delete file that is older than all data files of the snapshot before it, and does not look at the files
@@ -32,13 +35,17 @@ private[iceberg] object LaterDeletes {
   final class Dropped(val files: Seq[DeleteFile])
       extends ValidationException("The commit drops later deletes: %s", files.map(_.location).mkString(", "))
 
-  /** The table, whose commits fail with [[Dropped]] instead of dropping a later delete. */
-  def guarded(table: Table, start: Snapshot, branch: Option[String]): Table = {
+  /**
+   * The table, whose commits fail with [[Dropped]] instead of dropping a later delete, and as a conflict if deletes were
+   * turned into others since the snapshot `base`, which Iceberg does not validate.
+   */
+  def guarded(table: Table, start: Snapshot, base: Snapshot, branch: Option[String]): Table = {
     val own = table.asInstanceOf[HasTableOperations].operations
-    new BaseTable(new Guarded(own, start, branch.getOrElse(SnapshotRef.MAIN_BRANCH)), table.name)
+    new BaseTable(new Guarded(own, start, base, branch.getOrElse(SnapshotRef.MAIN_BRANCH)), table.name)
   }
 
-  final private class Guarded(own: TableOperations, start: Snapshot, branch: String) extends TableOperations {
+  final private class Guarded(own: TableOperations, start: Snapshot, validated: Snapshot, branch: String)
+      extends TableOperations {
     override def current(): TableMetadata = own.current()
     override def refresh(): TableMetadata = own.refresh()
     override def io(): FileIO = own.io()
@@ -50,10 +57,21 @@ private[iceberg] object LaterDeletes {
     override def requireStrictCleanup(): Boolean = own.requireStrictCleanup()
 
     override def commit(base: TableMetadata, next: TableMetadata): Unit = {
+      turned(base).foreach { s =>
+        throw new ValidationException("The snapshot %s turned deletes into others", Long.box(s.snapshotId))
+      }
       val dropped = lost(base, manifests(base), manifests(next))
       if (dropped.nonEmpty) throw new Dropped(dropped)
       own.commit(base, next)
     }
+
+    /** A commit that is said to change no row, and has new deletes: they may stand for those that our files wait for. */
+    private def turned(base: TableMetadata): Option[Snapshot] = Option(base.ref(branch)).toSeq
+      .flatMap(ref =>
+        SnapshotUtil.ancestorsBetween(ref.snapshotId, validated.snapshotId, base.snapshot(_)).asScala)
+      .find(s =>
+        s.operation == DataOperations.REPLACE && s.summary.containsKey(
+          SnapshotSummary.ADDED_DELETE_FILES_PROP))
 
     private def manifests(metadata: TableMetadata): Seq[ManifestFile] =
       Option(metadata.ref(branch)).toSeq
@@ -68,11 +86,12 @@ private[iceberg] object LaterDeletes {
         manifests.filterNot(m => same(m.path)).flatMap(live(base, _))
       // a manifest is never older than its files
       val later = changed(before.filter(_.sequenceNumber > start.sequenceNumber))
-        .filter(_.dataSequenceNumber > start.sequenceNumber)
+        // deletes of positions name their data files, and so none that this commit adds
+        .filter(d => d.dataSequenceNumber > start.sequenceNumber && !IcebergChanges.isPositional(d))
       if (later.isEmpty) later
       else {
-        val kept = changed(after).map(place).toSet
-        later.filterNot(d => kept(place(d)))
+        val kept = changed(after).map(IcebergChanges.place).toSet
+        later.filterNot(d => kept(IcebergChanges.place(d)))
       }
     }
 
@@ -81,9 +100,5 @@ private[iceberg] object LaterDeletes {
       try reader.asScala.map(_.copy()).toList
       finally reader.close()
     }
-
-    /** Deletion vectors share files. */
-    private def place(file: DeleteFile): (String, Option[Long]) =
-      (file.location, Option(file.contentOffset).map(o => o: Long))
   }
 }

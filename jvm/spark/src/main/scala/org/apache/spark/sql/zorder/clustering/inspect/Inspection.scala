@@ -94,6 +94,16 @@ final class Inspection private (
   private lazy val rowsByPath: Map[String, Long] =
     footers.map(f => f.file.path -> (f.rows - f.file.deleted.getOrElse(0L))).toMap
 
+  /** The same footers, of files that others have deleted rows of since. */
+  def changed(now: Map[String, DataFile]): Inspection = new Inspection(
+    session,
+    table,
+    footers.map(f => now.get(f.file.path).fold(f)(file => f.copy(file = file))),
+    statistics,
+    union,
+    inputProperties,
+    blooms)
+
   def rows(plan: FilePlan): Long = plan.files.map(f => rowsByPath(f.path)).sum
 
   def rows(partition: PinnedPartition): Long = partition.files.map(f => rowsByPath(f.path)).sum

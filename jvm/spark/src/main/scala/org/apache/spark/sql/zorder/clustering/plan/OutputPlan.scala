@@ -27,6 +27,13 @@ final private[clustering] class OutputPlan(
     val preImages: PreImages,
     val spread: Boolean) {
   def count: Int = preImages.partitions
+
+  /** Some of the files alone, numbered anew, for rows that belong to no other. */
+  def only(some: IndexedSeq[Int]): OutputPlan = {
+    val place = some.zipWithIndex.toMap
+    val outputOf = preImages.targets.getOrElse(0 until count).map(place.getOrElse(_, 0))
+    OutputPlan.some(some.map(each), outputOf, spread)
+  }
 }
 
 private[clustering] object OutputPlan {

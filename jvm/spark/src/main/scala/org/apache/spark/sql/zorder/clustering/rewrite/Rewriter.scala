@@ -2,12 +2,15 @@ package org.apache.spark.sql.zorder.clustering.rewrite
 
 import java.util.Locale
 
+import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, RepartitionByExpression, Sort}
 import org.apache.spark.sql.types.{DataType, MapType}
 import org.apache.spark.sql.zorder.conf.RunOptions
+import org.apache.spark.sql.zorder.errors.ZOrderConflictException
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.layout.{
   PartitionLayouts,
@@ -40,6 +43,7 @@ import org.apache.spark.sql.zorder.table.{
 }
 import org.apache.spark.sql.zorder.table.file.{DataFile, InputRelation, PartitionValues, RowGroupLimit}
 import org.apache.spark.sql.zorder.table.resolve.IntoTarget
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
 import sparkzorder.curve.page.PageCut
 
 /**
@@ -57,6 +61,10 @@ import sparkzorder.curve.page.PageCut
  *   all files that the statement looked at
  * @param kept
  *   blocks that stay beside those that are written, if a run changes a part of a partition
+ * @param left
+ *   the rows of the files as others have left them, if these are no longer those of `source`
+ * @param rebased
+ *   what others removed meanwhile, if they did
  */
 final private[clustering] case class RewritePlan(
     input: Inspection,
@@ -72,7 +80,9 @@ final private[clustering] case class RewritePlan(
     filesConsidered: Int,
     sampledRows: Long = 0,
     cost: RunCost = RunCost(),
-    kept: Option[Levels] = None) {
+    kept: Option[Levels] = None,
+    left: Option[InputRelation] = None,
+    rebased: Option[Rebased] = None) {
 
   /** Whether the rows of its files are cut at the borders of these pages: where the mean file's are foreseen. */
   private[rewrite] def cutsPages: Boolean = input.ordersPages && pages.foresees(rowsPerFile)
@@ -100,7 +110,7 @@ private[clustering] object RewritePlan {
 }
 
 /** Carries a plan out: rewrite, verify, measure, commit. After a failure before the commit nothing is left behind. */
-final private[clustering] class Rewriter(context: RunContext) {
+final private[clustering] class Rewriter(context: RunContext) extends Logging {
   import context.{options, progress, request, table}
   private val session = context.pinned
 
@@ -112,38 +122,87 @@ final private[clustering] class Rewriter(context: RunContext) {
         progress.stepOfRows("rewrite", plan.input.rows(plan.files))(rewrite(plan, write)) { f =>
           s"${HumanReadable.files(f.map(_.file))} written"
         }
-      val files = written.map(_.file)
-      val (footers, pages) = progress.step("verify")(verify(plan, written, write)) { case (f, _) =>
-        s"${HumanReadable.count(f.map(_.rows).sum, "row")}, every column's type and NULLs as before"
-      }
-      val measured = progress.step("measure") {
-        val tracked = plan.forecast.tracked
-        val levels = tracked.levels(footers, tracked.statColumns, pages)
-        plan.forecast.measuredOn(plan.kept.fold(levels)(_ ++ levels))
-      }(_.columns.map(r => s"${r.name} ${r.files.measured.fold("?")(HumanReadable.share)}").mkString(
-        "files read by ",
-        ", ",
-        ""))
-      val metrics = BatchMetrics.written(context, plan, files, footers, pages)
-      val report = RunReport(
-        table.root.toString,
-        RunStatus.Done,
-        summary(plan, files),
-        progress.runId,
-        plan.layout,
-        BatchMetrics.ended(metrics, progress),
-        Some(measured.report))
-      progress.step("commit")(write.commit(commitRequest(plan, written, report))) { _ =>
-        "the new files are the table's"
-      }
-      // a commit may move the table
-      report.copy(path = write.root.toString)
+      commit(plan, written, Map.empty, write, Rebase.Attempts)
     } catch {
       case e: Throwable =>
         try write.discard()
         catch { case NonFatal(again) => e.addSuppressed(again) }
         throw e
     }
+  }
+
+  /**
+   * Verifies, measures and commits the files written, after a conflict without the rows that others removed.
+   *
+   * @param known
+   *   what was read back of some of them
+   */
+  @tailrec
+  private def commit(
+      plan: RewritePlan,
+      written: Seq[WrittenFile],
+      known: Map[String, ReadBack],
+      write: TableWrite,
+      attempts: Int): RunReport = {
+    val files = written.map(_.file)
+    val readBack = progress.step("verify")(verify(plan, written, known, write)) { all =>
+      s"${HumanReadable.count(all.map(_.footer.rows).sum, "row")}, every column's type and NULLs as before"
+    }
+    val (footers, pages) = (readBack.map(_.footer), readBack.map(_.pages))
+    val measured = progress.step("measure") {
+      val tracked = plan.forecast.tracked
+      val levels = tracked.levels(footers, tracked.statColumns, pages)
+      plan.forecast.measuredOn(plan.kept.fold(levels)(_ ++ levels))
+    }(_.columns.map(r => s"${r.name} ${r.files.measured.fold("?")(HumanReadable.share)}").mkString(
+      "files read by ",
+      ", ",
+      ""))
+    val metrics = BatchMetrics.written(context, plan, files, footers, pages)
+    val report = RunReport(
+      table.root.toString,
+      RunStatus.Done,
+      summary(plan, files),
+      progress.runId,
+      plan.layout,
+      BatchMetrics.ended(metrics, progress),
+      Some(measured.report))
+    val request = commitRequest(plan, written, report)
+    val refused = progress.step("commit")(conflictOf(write.commit(request), attempts)) { conflict =>
+      if (conflict.isEmpty) "the new files are the table's" else "refused: others have changed files since"
+    }
+    refused match {
+      // a commit may move the table
+      case None => report.copy(path = write.root.toString)
+      case Some(conflict) =>
+        val now = progress.step("rebase")(rebase(plan, written.zip(readBack), write, conflict)) {
+          _.plan.rebased.fold("")(_.note.trim)
+        }
+        commit(now.plan, now.files, now.known, write, attempts - 1)
+    }
+  }
+
+  private def conflictOf(commit: => Unit, attempts: Int): Option[ZOrderConflictException] =
+    try {
+      commit
+      None
+    } catch { case conflict: ZOrderConflictException if attempts > 0 => Some(conflict) }
+
+  /** Ends the run with the conflict if it cannot be put on the table as it is now. */
+  private def rebase(
+      plan: RewritePlan,
+      written: Seq[(WrittenFile, ReadBack)],
+      write: TableWrite,
+      conflict: ZOrderConflictException): RebasedRewrite = {
+    val based =
+      try new Rebase(context, write, writeRows(_, write, _, _), readBack(plan, _))(plan, written)
+      catch {
+        case crash: CrashPoint.Crash => throw crash
+        case NonFatal(e) =>
+          logWarning("A run could not be put on what others have written since", e)
+          conflict.addSuppressed(e)
+          None
+      }
+    based.getOrElse(throw conflict)
   }
 
   /** Files go into the table itself, or with `INTO` into a copy beside it, which is plain Parquet. */
@@ -154,7 +213,8 @@ final private[clustering] class Rewriter(context: RunContext) {
   }
 
   private def summary(plan: RewritePlan, files: Seq[DataFile]): String =
-    s"${HumanReadable.files(plan.files.files)} became ${HumanReadable.files(files)}." + entriesNotKept(plan) +
+    s"${HumanReadable.files(plan.files.files)} became ${HumanReadable.files(files)}." +
+      plan.rebased.fold("")(_.note) + entriesNotKept(plan) +
       (if (request.into.isDefined) "" else table.afterword.fold("")(" " + _))
 
   /** Spark's writer cannot keep the footer entries of other writers, so the result lists them. */
@@ -163,22 +223,37 @@ final private[clustering] class Rewriter(context: RunContext) {
     if (keys.isEmpty) "" else s" Footer entries that are not kept: ${keys.mkString(", ")}."
   }
 
-  private def rewrite(plan: RewritePlan, target: TableWrite): Seq[WrittenFile] = {
+  private def rewrite(plan: RewritePlan, target: TableWrite): Seq[WrittenFile] =
+    writeRows(
+      plan,
+      target,
+      RowsToWrite(
+        plan.source.plan,
+        outputOf(plan.source),
+        plan.columns.map(_.expression),
+        plan.source.route),
+      plan.outputs)
+
+  private def writeRows(
+      plan: RewritePlan,
+      target: TableWrite,
+      rows: RowsToWrite,
+      outputs: OutputPlan): Seq[WrittenFile] = {
     val partitionNames = table.partitionSchema.fieldNames.toSeq
-    val output = outputOf(plan.source)
-    val partitionColumns = partitionNames.map(n => output.find(_.name == n).get)
-    val route = if (plan.files.partitions.length == 1) None else Some(plan.source.route)
+    val partitionColumns = partitionNames.map(n => rows.output.find(_.name == n).get)
+    val route = if (plan.files.partitions.length == 1) None else Some(rows.route)
     val pages = plan.pages
     val rowGroup = options.rowGroupSize.getOrElse(plan.input.rowGroupBytes)
     val query = RewriteQuery.plan(
-      plan.source.plan,
-      output,
+      rows.plan,
+      rows.output,
       partitionColumns,
-      plan.columns.map(_.expression),
+      rows.columns,
       route,
       plan.layouts,
-      plan.outputs,
-      if (plan.cutsPages) Some(pages) else None)
+      outputs,
+      if (plan.cutsPages) Some(pages) else None,
+      rows.together)
     val writeOptions = Map(
       "parquet.block.size" -> (if (pages.counted) (PageCut.ByteSlack * rowGroup).toLong
                                else rowGroup).toString,
@@ -189,7 +264,7 @@ final private[clustering] class Rewriter(context: RunContext) {
       (if (pages.counted) Map(RowGroupLimit.Key -> pages.rowGroupRows.toInt.toString) else Nil) ++
       options.codec.orElse(plan.input.codec).map("compression" -> _) ++ bloom(plan)
     ActiveSession.during(session)(
-      target.write(session, query, partitionNames, writeOptions, plan.outputs.each(_).directory))
+      target.write(session, query, partitionNames, writeOptions, outputs.each(_).directory))
   }
 
   private def outputOf(source: InputRelation): Seq[Attribute] =
@@ -199,12 +274,21 @@ final private[clustering] class Rewriter(context: RunContext) {
   private def bloom(plan: RewritePlan): Map[String, String] =
     WrittenBloomFilters.writeOptions(plan.input.blooms, plan.input.rows(plan.files) / plan.outputs.count)
 
+  private def readBack(plan: RewritePlan, written: Seq[WrittenFile]): Seq[ReadBack] = {
+    val (footers, pages) =
+      Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
+    footers.zip(pages).map { case (footer, inside) => ReadBack(footer, inside) }
+  }
+
   private def verify(
       plan: RewritePlan,
       written: Seq[WrittenFile],
-      target: TableWrite): (Seq[FileFooter], Seq[FilePages]) = {
-    val (footers, pages) =
-      Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
+      known: Map[String, ReadBack],
+      target: TableWrite): Seq[ReadBack] = {
+    val others = readBack(plan, written.filterNot(w => known.contains(w.file.path)))
+    val all = known ++ others.map(r => r.footer.file.path -> r)
+    val found = written.map(w => all(w.file.path))
+    val footers = found.map(_.footer)
     val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) =>
       Some(if (table.caseSensitive) leaf.column else leaf.column.map(_.toLowerCase(Locale.ROOT))))
     verifyCount(plan, footers.map(_.rows).sum)
@@ -213,7 +297,8 @@ final private[clustering] class Rewriter(context: RunContext) {
       .foreach(problem =>
         refuse("ZORDER_VERIFICATION_FAILED.FOOTERS", "problem" -> problem, "run" -> progress.runId))
     if (options.verify == "checksum") {
-      val before = Checksum.of(Shims.ofRows(session, Project(plan.source.copied, plan.source.plan)))
+      val source = plan.left.getOrElse(plan.source)
+      val before = Checksum.of(Shims.ofRows(session, Project(source.copied, source.plan)))
       val after = Checksum.of(target.rows(session, plan.input.dataSchema, written))
       if (before != after)
         refuse(
@@ -222,12 +307,15 @@ final private[clustering] class Rewriter(context: RunContext) {
           "read" -> before,
           "run" -> progress.runId)
     }
-    (footers, pages)
+    found
   }
 
-  /** If the footers do not show how many input rows are deleted, one job counts those that are left. */
+  /**
+   * If the footers do not show how many input rows are deleted, one job counts those that are left; but after a conflict
+   * the rows that others removed were counted.
+   */
   private def verifyCount(plan: RewritePlan, written: Long): Unit =
-    if (!plan.files.files.forall(_.deleted.isDefined)) {
+    if (plan.rebased.isEmpty && !plan.files.files.forall(_.deleted.isDefined)) {
       val left = Shims.ofRows(session, plan.source.plan).count()
       if (left != written)
         refuse(
@@ -300,6 +388,8 @@ object RewriteQuery {
    *   those of `output` that become directories; the write would sort by them, so the order starts with them
    * @param pages
    *   where the writer will end pages, for the rows of a file to be cut there too
+   * @param together
+   *   what is done where all rows of a file are together, before they are ordered
    */
   def plan(
       child: LogicalPlan,
@@ -309,15 +399,25 @@ object RewriteQuery {
       route: Option[Expression],
       layouts: PartitionLayouts,
       outputs: OutputPlan,
-      pages: Option[PageCut] = None): LogicalPlan = {
-    val spread =
-      if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
-    val file = ZOrderFile(layouts, route, columns, spread)
-    val shuffled =
-      RepartitionByExpression(Seq(ToPartition(file, outputs.preImages)), child, outputs.count)
+      pages: Option[PageCut] = None,
+      together: LogicalPlan => LogicalPlan = identity): LogicalPlan = {
+    val to = toPartition(output, columns, route, layouts, outputs)
+    val shuffled = RepartitionByExpression(Seq(to), child, outputs.count)
     val key = ZOrderKey(layouts, route, columns)
     val order = partitionColumns :+ pages.fold[Expression](key)(ZOrderPages(key, _))
-    Project(output, Sort(order.map(SortOrder(_, Ascending)), global = false, shuffled))
+    Project(output, Sort(order.map(SortOrder(_, Ascending)), global = false, together(shuffled)))
+  }
+
+  /** What a row is shuffled by: equal rows go to one shuffle partition, and into one file. */
+  def toPartition(
+      output: Seq[Attribute],
+      columns: Seq[Expression],
+      route: Option[Expression],
+      layouts: PartitionLayouts,
+      outputs: OutputPlan): ToPartition = {
+    val spread =
+      if (outputs.spread) ZOrderFile.spreadBy(output.filter(a => canBeHashed(a.dataType))) else None
+    ToPartition(ZOrderFile(layouts, route, columns, spread), outputs.preImages)
   }
 
   /** Spark's hash refuses maps, because equal maps may be stored in unlike order. */

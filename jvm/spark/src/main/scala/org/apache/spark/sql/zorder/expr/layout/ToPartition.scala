@@ -43,7 +43,7 @@ final class PreImages(val partitions: Int, val targets: Option[IndexedSeq[Int]] 
     var missing = partitions
     var candidate = 0
     while (missing > 0) {
-      val p = Math.floorMod(Murmur3_x86_32.hashInt(candidate, HashPartitioningSeed), partitions)
+      val p = partition(candidate)
       if (found(p) < 0) {
         found(p) = candidate
         missing -= 1
@@ -52,6 +52,10 @@ final class PreImages(val partitions: Int, val targets: Option[IndexedSeq[Int]] 
     }
     found
   }
+
+  /** The shuffle partition of a row for which `ToPartition` gives this. */
+  def partition(preImage: Int): Int =
+    Math.floorMod(Murmur3_x86_32.hashInt(preImage, HashPartitioningSeed), partitions)
 
   override def toString: String = partitions.toString
 

@@ -1,0 +1,68 @@
+package org.apache.spark.sql.zorder.table.delta
+
+import org.apache.spark.sql.delta.{DeltaLog, Snapshot}
+import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor}
+import org.apache.spark.sql.delta.deletionvectors.{RoaringBitmapArray, RoaringBitmapArrayFormat, StoredBitmap}
+import org.apache.spark.sql.delta.storage.dv.HadoopFileSystemDVStore
+
+/** What others have removed of files since a snapshot: whole files, or rows by deletion vectors. */
+final private[delta] class DeltaChanges(table: DeltaClusterTable, log: DeltaLog) {
+  private lazy val store = new HadoopFileSystemDVStore(log.newDeltaHadoopConf())
+
+  /** Whether files that were made for one snapshot belong into the other: nothing but rows has changed. */
+  def sameTable(before: Snapshot, now: Snapshot): Boolean =
+    before.protocol == now.protocol && before.metadata == now.metadata &&
+      new LiquidClustering(table.name, "", now).columns == new LiquidClustering(
+        table.name,
+        "",
+        before).columns
+
+  /**
+   * The file with only the rows that it has lost; None if it has lost none.
+   *
+   * @param now
+   *   the same file in the later snapshot, if that has it
+   * @return
+   *   Left if this cannot be told, or if rows came back
+   */
+  def lost(before: AddFile, now: Option[AddFile]): Either[Unit, Option[AddFile]] = now match {
+    case None => Right(Some(before))
+    case Some(add)
+        if add.size != before.size || add.baseRowId != before.baseRowId ||
+          add.partitionValues != before.partitionValues => Left(())
+    case Some(add) if add.deletionVector == before.deletionVector => Right(None)
+    case Some(add) =>
+      val deleted = bitmap(add)
+      val deletedBefore = bitmap(before)
+      val back = deletedBefore.copy()
+      back.andNot(deleted)
+      deleted.andNot(deletedBefore)
+      if (back.cardinality > 0) Left(())
+      else if (deleted.cardinality == 0) Right(None)
+      else before.numPhysicalRecords.map(n => Some(only(before, deleted, n))).toRight(())
+  }
+
+  private def bitmap(add: AddFile): RoaringBitmapArray =
+    Option(add.deletionVector).fold(new RoaringBitmapArray())(StoredBitmap.create(
+      _,
+      log.dataPath).load(store))
+
+  /** The file with a deletion vector that leaves these of its `n` rows. */
+  private def only(add: AddFile, rows: RoaringBitmapArray, n: Long): AddFile = {
+    val others = new RoaringBitmapArray()
+    var row = 0L
+    while (row < n) {
+      if (!rows.contains(row)) others.add(row)
+      row += 1
+    }
+    others.runOptimize()
+    val size = others.cardinality
+    val vector =
+      if (size == 0) null
+      else
+        DeletionVectorDescriptor.inlineInLog(
+          others.serializeAsByteArray(RoaringBitmapArrayFormat.Portable),
+          size)
+    add.copy(deletionVector = vector)
+  }
+}

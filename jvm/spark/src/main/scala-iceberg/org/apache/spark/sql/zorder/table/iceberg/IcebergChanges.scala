@@ -1,0 +1,187 @@
+package org.apache.spark.sql.zorder.table.iceberg
+
+import scala.collection.JavaConverters._
+
+import org.apache.iceberg.{
+  DeleteFile,
+  FileContent,
+  FileScanTask,
+  HasTableOperations,
+  Snapshot,
+  Table,
+  TableProperties
+}
+import org.apache.iceberg.data.BaseDeleteLoader
+import org.apache.iceberg.deletes.PositionDeleteIndex
+import org.apache.iceberg.util.SnapshotUtil
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{BinaryExpression, Expression}
+import org.apache.spark.sql.catalyst.expressions.codegen.{CodegenContext, ExprCode, FalseLiteral}
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.types.{BooleanType, DataType}
+
+/**
+ * What others have removed of files since they were read: whole files, or rows by their positions. Equality deletes
+ * that came later need nothing, since they apply to the rewritten rows too; they are left out of all tasks here.
+ */
+final private[iceberg] class IcebergChanges(table: Table, branch: Option[String]) {
+  private val operations = table.asInstanceOf[HasTableOperations].operations
+  private val shapeBefore = shape()
+
+  /** Whether rows have ids that they keep when they are moved. */
+  def hasRowIds: Boolean = operations.current.formatVersion >= IcebergChanges.WithRowIds
+
+  /** The newest snapshot, if nothing but rows has changed since `before`. */
+  def since(before: Snapshot): Option[Snapshot] = {
+    table.refresh()
+    Option(branch.fold(table.currentSnapshot)(table.snapshot(_))).filter { now =>
+      shape() == shapeBefore &&
+      SnapshotUtil.isAncestorOf(now.snapshotId, before.snapshotId, table.snapshot(_))
+    }
+  }
+
+  /** All that says how files are read, written and placed. */
+  private def shape(): Seq[Any] = {
+    val now = operations.current
+    Seq(
+      now.uuid,
+      now.location,
+      now.formatVersion,
+      now.schema.schemaId,
+      now.schema.asStruct,
+      now.spec.specId,
+      now.sortOrder.orderId,
+      now.properties.get(TableProperties.DEFAULT_NAME_MAPPING))
+  }
+
+  /** The tasks of those of these files that the snapshot has. */
+  def tasks(snapshot: Snapshot, wanted: Set[String]): Map[String, FileScanTask] = {
+    val files = table.newScan().useSnapshot(snapshot.snapshotId).ignoreResiduals().planFiles()
+    try files.asScala.filter(t => wanted(t.file.location)).map(t => t.file.location -> t).toMap
+    finally files.close()
+  }
+
+  /**
+   * What has become of a file; None if that cannot be told, or if rows came back.
+   *
+   * @param before
+   *   as it was read
+   * @param now
+   *   as the snapshot has it
+   */
+  def of(before: FileScanTask, now: Option[FileScanTask]): Option[FileChange] = now match {
+    case None => Some(FileChange(None, Removed.All))
+    case Some(task) if !isSame(before, task) => None
+    case Some(task) =>
+      val positional = task.deletes.asScala.filter(IcebergChanges.isPositional).toSeq
+      val others = before.deletes.asScala.filterNot(IcebergChanges.isPositional).toSeq
+      val left = Some(UncommittedFile.task(table, task.file, positional ++ others))
+      val positionalBefore = before.deletes.asScala.filter(IcebergChanges.isPositional).toSeq
+      if (positional.map(IcebergChanges.place).toSet == positionalBefore.map(IcebergChanges.place).toSet)
+        Some(FileChange(left, Removed.None))
+      else {
+        val deleted = index(positional, task)
+        val deletedBefore = index(positionalBefore, task)
+        if (!positions(deletedBefore).forall(deleted.isDeleted)) None
+        else Some(FileChange(left, Removed.at(positions(deleted).filterNot(deletedBefore.isDeleted))))
+      }
+  }
+
+  /** Nothing but deletes of positions has come to the file; equality deletes may have come, but none has gone. */
+  private def isSame(before: FileScanTask, now: FileScanTask): Boolean = {
+    def equality(task: FileScanTask) =
+      task.deletes.asScala.filterNot(IcebergChanges.isPositional).map(IcebergChanges.place).toSet
+    before.file.fileSizeInBytes == now.file.fileSizeInBytes &&
+    before.file.dataSequenceNumber == now.file.dataSequenceNumber &&
+    before.file.firstRowId == now.file.firstRowId &&
+    before.file.specId == now.file.specId &&
+    equality(before).subsetOf(equality(now))
+  }
+
+  private def index(deletes: Seq[DeleteFile], task: FileScanTask): PositionDeleteIndex =
+    if (deletes.isEmpty) PositionDeleteIndex.empty()
+    else
+      new BaseDeleteLoader((d: DeleteFile) => table.io.newInputFile(d))
+        .loadPositionDeletes(deletes.asJava, task.file.location)
+
+  private def positions(index: PositionDeleteIndex): Array[Long] = {
+    val found = Array.newBuilder[Long]
+    if (index.isNotEmpty) index.forEach((p: Long) => { found += p; () })
+    found.result()
+  }
+}
+
+private[iceberg] object IcebergChanges {
+
+  /** The first format version that tracks rows. */
+  private val WithRowIds = 3
+
+  def isPositional(delete: DeleteFile): Boolean = delete.content == FileContent.POSITION_DELETES
+
+  /** Deletion vectors share files. */
+  private[iceberg] def place(delete: DeleteFile): (String, Option[Long]) =
+    (delete.location, Option(delete.contentOffset).map(o => o: Long))
+}
+
+/**
+ * What has become of a file.
+ *
+ * @param left
+ *   the rows of it that the table still has, but for later equality deletes; None without the file
+ */
+final private[iceberg] case class FileChange(left: Option[FileScanTask], removed: Removed)
+
+/** Which rows of a file were removed. */
+sealed private[iceberg] trait Removed extends Serializable {
+  def has(position: Long): Boolean
+}
+
+private[iceberg] object Removed {
+
+  case object All extends Removed {
+    override def has(position: Long): Boolean = true
+  }
+
+  case object None extends Removed {
+    override def has(position: Long): Boolean = false
+  }
+
+  final private case class At(sorted: Array[Long]) extends Removed {
+    override def has(position: Long): Boolean = java.util.Arrays.binarySearch(sorted, position) >= 0
+    override def toString: String = s"${sorted.length} rows"
+  }
+
+  def at(positions: Array[Long]): Removed = if (positions.isEmpty) None else At(positions.sorted)
+}
+
+/**
+ * Whether a row was removed from its file: BOOLEAN, never NULL.
+ *
+ * @param left
+ *   the number of the file, an INT
+ * @param right
+ *   the position of the row in it, a LONG
+ */
+final private[iceberg] case class WasRemoved(left: Expression, right: Expression, files: IndexedSeq[Removed])
+    extends BinaryExpression {
+  override def dataType: DataType = BooleanType
+  override def nullable: Boolean = false
+  override def prettyName: String = "was_removed"
+
+  override def eval(row: InternalRow): Any =
+    files(left.eval(row).asInstanceOf[Int]).has(right.eval(row).asInstanceOf[Long])
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val all = ctx.addReferenceObj("removed", files.toArray, s"${classOf[Removed].getName}[]")
+    val (file, position) = (left.genCode(ctx), right.genCode(ctx))
+    ev.copy(
+      code = code"""
+        |${file.code}
+        |${position.code}
+        |boolean ${ev.value} = $all[${file.value}].has(${position.value});""".stripMargin,
+      isNull = FalseLiteral)
+  }
+
+  override protected def withNewChildrenInternal(newLeft: Expression, newRight: Expression): Expression =
+    copy(left = newLeft, right = newRight)
+}

@@ -1,0 +1,251 @@
+package org.apache.spark.sql.zorder.clustering.rewrite
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project, Sort, Union}
+import org.apache.spark.sql.types.{DataType, MapType}
+import org.apache.spark.sql.zorder.clustering.plan.{FilePlan, OutputPlan}
+import org.apache.spark.sql.zorder.clustering.report.HumanReadable
+import org.apache.spark.sql.zorder.clustering.request.RunContext
+import org.apache.spark.sql.zorder.expr.layout.StaysWithout
+import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.stats.{FileFooter, FilePages}
+import org.apache.spark.sql.zorder.table.{ChangedInputs, TableWrite, WrittenFile}
+import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
+import org.apache.spark.sql.zorder.table.storage.CrashPoint
+
+/**
+ * The rows of some files, and what is done with them where all rows of a file are together, before they are ordered.
+ *
+ * @param output
+ *   the columns to write
+ * @param columns
+ *   the clustering columns
+ */
+final private[rewrite] case class RowsToWrite(
+    plan: LogicalPlan,
+    output: Seq[Attribute],
+    columns: Seq[Expression],
+    route: Attribute,
+    together: LogicalPlan => LogicalPlan = identity)
+
+/** What was read back of a file that a run has written. */
+final private[rewrite] case class ReadBack(footer: FileFooter, pages: FilePages)
+
+/**
+ * What is committed after a conflict.
+ *
+ * @param known
+ *   what was read back of the files, by their paths
+ */
+final private[rewrite] case class RebasedRewrite(
+    plan: RewritePlan,
+    files: Seq[WrittenFile],
+    known: Map[String, ReadBack])
+
+/** What others removed while a run was at work, and what was written again. */
+final private[clustering] case class Rebased(rows: Long = 0, files: Int = 0, bytes: Long = 0) {
+  def and(later: Rebased): Rebased = Rebased(rows + later.rows, files + later.files, bytes + later.bytes)
+
+  /** Ends the reason of a result. */
+  def note: String =
+    if (rows == 0) ""
+    else
+      s" Others removed ${HumanReadable.count(rows, "row")} during the run, which were taken out of " +
+        s"${HumanReadable.count(files.toLong, "new file")}."
+}
+
+/**
+ * Puts a rewrite whose commit was refused on the table as it is now (ADR 60): each row that others removed from the
+ * inputs is taken out of the new files, once for each time that it was removed, and the new files that had such rows
+ * are written again. The layout tells which these are, since equal rows have equal file numbers.
+ *
+ * It gives up, and the run ends as a conflict, where the format cannot tell what was removed, where rows cannot be
+ * compared, where too many were removed, and where one of them is not found.
+ *
+ * @param rewrite
+ *   writes these rows to these files, as those of the plan were written
+ */
+final private[rewrite] class Rebase(
+    context: RunContext,
+    write: TableWrite,
+    rewrite: (RewritePlan, RowsToWrite, OutputPlan) => Seq[WrittenFile],
+    read: Seq[WrittenFile] => Seq[ReadBack]) {
+  private val session = context.pinned
+
+  /** @param written the files that were not committed; what is committed instead, if anything */
+  def apply(plan: RewritePlan, written: Seq[(WrittenFile, ReadBack)]): Option[RebasedRewrite] =
+    write.rebase(session, plan.files.partitions.map(_.partition)).flatMap { changed =>
+      CrashPoint.hit("rebase-found")
+      val present = changed.present.map(_.path).toSet
+      // the rows of inputs that are the table's no more, by footers alone
+      val gone = plan.input.rows(plan.files.files.filterNot(f => present(f.path)))
+      if (present.isEmpty || !isWorthIt(gone, written)) None
+      else
+        changed.removed match {
+          case None => Some(onto(plan, changed, Rebased(), written))
+          case Some(removed) => without(plan, changed, removed, written)
+        }
+    }
+
+  private def isWorthIt(removed: Long, written: Seq[(WrittenFile, ReadBack)]): Boolean =
+    removed <= Rebase.MostRemoved * rows(written)
+
+  private def isTooMuch(again: Rebased, written: Seq[(WrittenFile, ReadBack)]): Boolean =
+    again.bytes > math.max(Rebase.BytesAgain, Rebase.MostAgain * bytes(written))
+
+  private def bytes(written: Seq[(WrittenFile, ReadBack)]): Long = written.map(_._1.file.length).sum
+
+  private def rows(written: Seq[(WrittenFile, ReadBack)]): Long = written.map(_._2.footer.rows).sum
+
+  private def without(
+      plan: RewritePlan,
+      changed: ChangedInputs,
+      removed: InputRelation,
+      written: Seq[(WrittenFile, ReadBack)]): Option[RebasedRewrite] = {
+    val RemovedRows(byFile, allNumbered) = RemovedRows.of(context, plan, removed)
+    val total = byFile.values.sum
+    val (touched, others) = written.partition { case (w, _) => byFile.contains(w.number) }
+    val comparable = removed.output.filter(a => Rebase.isComparable(a.dataType))
+    val canBeFound = touched.map(_._1.number).toSet == byFile.keySet &&
+      // a row id tells rows apart whose other columns cannot
+      (comparable.length == removed.output.length || allNumbered)
+    val again = Rebased(total, touched.length, bytes(touched))
+    if (!canBeFound || !isWorthIt(total, written) || isTooMuch(
+        plan.rebased.fold(again)(_.and(again)),
+        written))
+      None
+    else if (touched.isEmpty) Some(onto(plan, changed, Rebased(), written))
+    else
+      writtenAgain(plan, removed, touched.map(_._1), comparable.map(_.name).toSet).flatMap { files =>
+        val less = files.zip(read(files))
+        CrashPoint.hit("rebase-written")
+        if (rows(less) + total != rows(touched)) None
+        else {
+          write.withdraw(touched.map(_._1))
+          Some(onto(plan, changed, again, others ++ less))
+        }
+      }
+  }
+
+  /** The files of these numbers once more; None if the rows to take out do not have their columns. */
+  private def writtenAgain(
+      plan: RewritePlan,
+      removed: InputRelation,
+      touched: Seq[WrittenFile],
+      comparable: Set[String]): Option[Seq[WrittenFile]] = {
+    val staged = write.relation(session, partitionsOf(plan, touched), plan.input.dataSchema)
+    def columns(r: InputRelation) = r.output.map(a => (a.name, a.dataType.asNullable))
+    if (columns(staged) != columns(removed)) None
+    else {
+      val all = Union(Seq(marked(staged, isTaken = false), marked(removed, isTaken = true)))
+      val (output, added) = all.output.splitAt(staged.output.length)
+      val (route, taken) = (added.head, added.last)
+      val stays = StaysWithout(taken, output.filter(a => comparable(a.name)))
+      val numbers = touched.map(_.number).distinct.sorted.toIndexedSeq
+      val rows = RowsToWrite(
+        all,
+        output,
+        context.columnsOf(all).map(_.expression),
+        route,
+        together => Filter(stays, Sort(Seq(SortOrder(taken, Descending)), global = false, together)))
+      val again = rewrite(plan, rows, plan.outputs.only(numbers))
+      Some(again.map(w => w.copy(number = numbers(w.number))))
+    }
+  }
+
+  /** New files in the order of the plan's partitions, which relations number. */
+  private def partitionsOf(plan: RewritePlan, files: Seq[WrittenFile]): IndexedSeq[PinnedPartition] = {
+    val inside = files.groupBy(w => plan.outputs.each(w.number).directory)
+    plan.files.partitions.map { p =>
+      val directory = p.partition.directory
+      PinnedPartition(directory, inside.getOrElse(directory, Nil).map(_.file))
+    }
+  }
+
+  private def marked(rows: InputRelation, isTaken: Boolean): LogicalPlan =
+    Project(rows.output :+ rows.route :+ Alias(Literal(isTaken), Rebase.TakenColumn)(), rows.plan)
+
+  /** These files, with the inputs as they are now. */
+  private def onto(
+      plan: RewritePlan,
+      changed: ChangedInputs,
+      rebased: Rebased,
+      files: Seq[(WrittenFile, ReadBack)]): RebasedRewrite = {
+    val now = changed.present.map(f => f.path -> f).toMap
+    val partitions = plan.files.partitions.map { sized =>
+      sized.copy(partition =
+        sized.partition.copy(files = sized.partition.files.flatMap(f => now.get(f.path))))
+    }
+    RebasedRewrite(
+      plan.copy(
+        input = plan.input.changed(now),
+        files = FilePlan(partitions, plan.files.target, plan.files.count),
+        left = Some(changed.left),
+        rebased = Some(plan.rebased.fold(rebased)(_.and(rebased)))),
+      files.map(_._1),
+      files.map { case (w, r) => w.file.path -> r }.toMap)
+  }
+}
+
+private[rewrite] object Rebase {
+
+  /** How often a run is put on the table anew before it ends as a conflict. */
+  val Attempts = 10
+
+  /** Bytes written again in all these attempts, for each byte of the run. */
+  private val MostAgain = 3
+
+  /** Bytes that may be written again however small the run is. */
+  private val BytesAgain = 64L << 20
+
+  /** Of the rows written: if others removed more, the new files are few and most of the work is lost anyway. */
+  private val MostRemoved = 0.5
+
+  private val TakenColumn = "_zorder_taken"
+
+  /** Equal maps may be stored in unlike order, and equal variants in unlike ways. */
+  private def isComparable(t: DataType): Boolean = !t.existsRecursively {
+    case _: MapType => true
+    case other => other.typeName.startsWith("variant")
+  }
+}
+
+/**
+ * Rows that others removed.
+ *
+ * @param byFile
+ *   how many, by the number of the new file that each is in
+ * @param allNumbered
+ *   whether each of them has an id of the format's own that no other row has
+ */
+final private case class RemovedRows(byFile: Map[Int, Long], allNumbered: Boolean)
+
+private object RemovedRows {
+
+  /** One job. */
+  def of(context: RunContext, plan: RewritePlan, removed: InputRelation): RemovedRows = {
+    val file = RewriteQuery.toPartition(
+      removed.output,
+      context.columnsOf(removed.plan).map(_.expression),
+      if (plan.files.partitions.length == 1) None else Some(removed.route),
+      plan.layouts,
+      plan.outputs)
+    val own = removed.output.diff(removed.copied)
+    val unnumbered = own.map(IsNull(_): Expression).reduceOption(Or(_, _)).getOrElse(Literal(true))
+    val counted = Project(Seq(Alias(file, "file")(), Alias(unnumbered, "unnumbered")()), removed.plan)
+    val preImages = plan.outputs.preImages
+    // per task the rows of each file, and last those without an id
+    val counts = Shims.ofRows(context.pinned, counted).queryExecution.toRdd.mapPartitions { rows =>
+      val found = new Array[Long](preImages.partitions + 1)
+      rows.foreach { r =>
+        found(preImages.partition(r.getInt(0))) += 1
+        if (r.getBoolean(1)) found(preImages.partitions) += 1
+      }
+      Iterator(found)
+    }.collect()
+    def of(n: Int): Long = counts.map(_(n)).sum
+    RemovedRows(
+      (0 until preImages.partitions).map(n => n -> of(n)).filter(_._2 > 0).toMap,
+      of(preImages.partitions) == 0)
+  }
+}

@@ -1,0 +1,89 @@
+package org.apache.spark.sql.zorder.expr.layout
+
+import java.nio.ByteBuffer
+import java.security.MessageDigest
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.{Expression, Nondeterministic, UnsafeProjection, UnsafeRow}
+import org.apache.spark.sql.catalyst.expressions.codegen.{
+  CodegenContext,
+  ExprCode,
+  FalseLiteral,
+  GenerateUnsafeProjection
+}
+import org.apache.spark.sql.catalyst.expressions.codegen.Block._
+import org.apache.spark.sql.types.{BooleanType, DataType}
+
+/**
+ * Whether a row stays when others are taken out of its task: BOOLEAN, never NULL. The rows to take out come first, and
+ * do not stay themselves; each of them takes one row that is equal to it in all columns, whichever comes next. A row
+ * that is not found takes none: who asks counts the rows that stay.
+ *
+ * Equal are values of the same bytes: NULL is NULL, NaN is NaN, -0.0 is not 0.0, and a collation makes nothing equal.
+ * Rows are known by 128 bits of their SHA-256. Maps and variants have no such bytes, and must not be among the columns.
+ *
+ * @param taken
+ *   BOOLEAN: whether it is a row to take out
+ */
+final case class StaysWithout(taken: Expression, columns: Seq[Expression])
+    extends Expression
+    with Nondeterministic {
+  override def children: Seq[Expression] = taken +: columns
+  override def dataType: DataType = BooleanType
+  override def nullable: Boolean = false
+  override def prettyName: String = "stays_without"
+
+  @transient private[this] var bytes: UnsafeProjection = _
+  @transient private[this] var waiting: WaitingRows = _
+
+  override protected def initializeInternal(partitionIndex: Int): Unit = {
+    bytes = UnsafeProjection.create(columns)
+    waiting = new WaitingRows
+  }
+
+  override protected def evalInternal(row: InternalRow): Any = {
+    val isTaken = taken.eval(row).asInstanceOf[Boolean]
+    if (!isTaken && waiting.isEmpty) true else waiting.stays(isTaken, bytes(row))
+  }
+
+  override protected def doGenCode(ctx: CodegenContext, ev: ExprCode): ExprCode = {
+    val name = classOf[WaitingRows].getName
+    val waiting = ctx.addMutableState(name, "waiting")
+    ctx.addPartitionInitializationStatement(s"$waiting = new $name();")
+    val isTaken = taken.genCode(ctx)
+    val row = GenerateUnsafeProjection.createCode(ctx, columns)
+    ev.copy(
+      code = code"""
+        |${isTaken.code}
+        |boolean ${ev.value} = true;
+        |if (${isTaken.value} || !$waiting.isEmpty()) {
+        |  ${row.code}
+        |  ${ev.value} = $waiting.stays(${isTaken.value}, ${row.value});
+        |}""".stripMargin,
+      isNull = FalseLiteral)
+  }
+
+  override protected def withNewChildrenInternal(newChildren: IndexedSeq[Expression]): Expression =
+    copy(taken = newChildren.head, columns = newChildren.tail)
+}
+
+/** The rows that wait for an equal one to take it out, in one task. */
+final class WaitingRows {
+  private[this] val sha = MessageDigest.getInstance("SHA-256")
+  private[this] val counts = mutable.HashMap.empty[(Long, Long), Long]
+
+  def isEmpty: Boolean = counts.isEmpty
+
+  /** Whether the row stays; a row to take out waits from now on. */
+  def stays(isTaken: Boolean, row: UnsafeRow): Boolean = {
+    val hash = ByteBuffer.wrap(sha.digest(row.getBytes))
+    val key = (hash.getLong, hash.getLong)
+    val count = counts.getOrElse(key, 0L)
+    if (isTaken) counts(key) = count + 1
+    else if (count > 1) counts(key) = count - 1
+    else counts -= key
+    !isTaken && count == 0
+  }
+}
