@@ -49,10 +49,11 @@ class ZonesInRanksSuite extends AnyFunSuite {
     val sorted = mixed.sorted
     def blocks(column: Array[Int], each: Int): RankBlocks = {
       val taken = column.indices.filter(_ % each == 0)
-      val starts = (0 to files).map(f => taken.indexWhere(_ >= f * perFile) match {
-        case -1 => taken.length
-        case at => at
-      })
+      val starts = (0 to files).map(f =>
+        taken.indexWhere(_ >= f * perFile) match {
+          case -1 => taken.length
+          case at => at
+        })
       RankBlocks.of(Array(taken.map(column(_)).toArray), taken.indices.toArray, starts.toArray)
     }
     def share(of: RankBlocks, rank: Int): Double = of.share(new RankQueries(

@@ -185,7 +185,8 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
     }
   }
 
-  test("a value at an end of its column is not taken for one that files leave out: few rows are sampled of each") {
+  test(
+    "a value at an end of its column is not taken for one that files leave out: few rows are sampled of each") {
     val independent = spark.range(0, rows, 1, 4)
       .selectExpr("id", "pmod(xxhash64(id, 1), 20000) a", "pmod(xxhash64(id, 2), 2400) d")
     withData(independent) { path =>

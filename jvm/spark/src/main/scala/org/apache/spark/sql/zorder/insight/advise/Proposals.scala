@@ -325,7 +325,8 @@ final private class LayoutEvaluator(
   private val rows = toFit.ranked(scales)
   private val (known, unseen) =
     QueryHalves.of(if (queries.isEmpty) DefaultWorkload.of(rows) else RankQueries.of(queries, scales))
-  private val heldOut = new HeldOut(toJudge.ranked(scales), unseen, files, pagesPerFile, 1.0 - sampledShare / 2)
+  private val heldOut =
+    new HeldOut(toJudge.ranked(scales), unseen, files, pagesPerFile, 1.0 - sampledShare / 2)
 
   val search: ColumnSearch =
     new ColumnSearch(rows, known, queries.nonEmpty, heldOut, files, pagesPerFile)
