@@ -233,7 +233,7 @@ def _numbers(text):
 
 
 def _is_in(figure, values):
-    """Whether one of the values is the figure when it is rounded like this; seconds may be milliseconds there."""
+    """Whether a value is the figure when it is rounded like this; seconds may be milliseconds there."""
     close = 0.5000001 * 10.0 ** -len(figure.partition(".")[2])
     return any(abs(v / unit - float(figure)) <= close for v in values for unit in (1, 1000))
 
