@@ -42,6 +42,16 @@ class GrowthSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(growth(all, newBytes = 1).decide(5.0).asInstanceOf[GrowthPlan.Append].files === 1)
   }
 
+  test("a layout whose files should be twice as many is fitted anew where a merge would write as much") {
+    val all = (0 until 100).map(_ -> 10L).toMap
+    def decided(newBytes: Long, files: Int, budget: Double = 5.0, mayRefit: Boolean = true): GrowthPlan =
+      growth(all, newBytes).copy(newLayoutFiles = files).decide(budget, mayRefit)
+    val merged = GrowthPlan.Merge(all.keySet)
+    assert(decided(25000, files = 199) === merged && decided(25000, files = 200) === GrowthPlan.Refit)
+    assert(decided(25000, files = 200, mayRefit = false) === merged)
+    assert(decided(25000, files = 200, budget = 4.9).isInstanceOf[GrowthPlan.Append])
+  }
+
   test("everything is written anew when look-ups suffer and two thirds of the budget are enough for it") {
     val all = (0 until 100).map(_ -> 10L).toMap
     assert(growth(all, 1000, sortedRunBytes = 42000, hurts = true).decide(5.0) === GrowthPlan.Refit)

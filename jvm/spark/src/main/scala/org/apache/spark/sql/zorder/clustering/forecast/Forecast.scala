@@ -293,7 +293,11 @@ final private[clustering] class IncrementForecaster(
     rows,
     placed.newBytes,
     placed.sortedRuns,
-    hurts(placed))
+    hurts(placed),
+    newLayoutFiles(placed.all.map(_.length).sum))
+
+  private def newLayoutFiles(bytes: Long): Int =
+    FileCount.of(bytes, FileCount.target(bytes, options.targetFileSize), options)
 
   /** Whether look-ups read noticeably more because of the files across cells. */
   private def hurts(placed: PlacedPartition): Boolean = {

@@ -147,13 +147,16 @@ private[clustering] object GrowthPlan {
  *   what earlier runs appended and did not merge into the cells (level 1), the oldest first
  * @param hurts
  *   whether look-ups read noticeably more because of these and the new rows
+ * @param newLayoutFiles
+ *   files that a new layout of all rows would have
  */
 final private[clustering] case class Growth(
     cellBytes: Array[Long],
     rows: Array[Long],
     newBytes: Long,
     sortedRuns: Seq[SortedRun],
-    hurts: Boolean) {
+    hurts: Boolean,
+    newLayoutFiles: Int = 0) {
   private val tiers = sortedRuns.map(a => (a.bytes, a.spans.length))
   private val grownBytes = newBytes + tiers.map(_._1).sum
 
@@ -177,13 +180,20 @@ final private[clustering] case class Growth(
    *   whether the statement takes the whole partition
    */
   def decide(budget: Double, mayRefit: Boolean = true): GrowthPlan =
-    if (mayRefit && grownBytes > cellBytes.sum) GrowthPlan.Refit
+    if (mayRefit && (grownBytes > cellBytes.sum || outgrown(budget))) GrowthPlan.Refit
     else if (cellBytes.forall(_ == 0)) GrowthPlan.Merge(rows.indices.toSet) // nothing else lies there
     else if (rows.sum == 0) GrowthPlan.Merge(Set(cellBytes.indexOf(cellBytes.min)))
     else if (amplification <= budget) GrowthPlan.Merge(rows.indices.filter(rows(_) > 0).toSet)
     else if (mayRefit && refitAmplification <= Tiers.refitBudget(budget) && (hurts || crowded))
       GrowthPlan.Refit
     else append(if (mayRefit) budget else 0.0)
+
+  /**
+   * Whether files have become so large that a new layout has twice as many, where writing everything anew is within what
+   * a merge may write. Cells that new rows are merged into would grow without end.
+   */
+  private def outgrown(budget: Double): Boolean =
+    newLayoutFiles >= 2 * rows.length && totalBytes <= budget * newBytes
 
   /** Whether the files across cells are about as many as there may be. */
   private def crowded: Boolean =
