@@ -1,4 +1,4 @@
-"""Breaks the rules of skipping one by one in a copy of the sources: a suite must fail each time.
+"""Breaks rules of skipping and of runs one by one in a copy of the sources: a suite must fail each time.
 
 ``make mutants`` takes three quarters of an hour: each mutant is compiled and tested. Arguments: those to run
 alone. A mutant whose text is not found, or that does not compile, is an error of this list.
@@ -22,6 +22,8 @@ STATS = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/stats"
 PLANNED = "org/apache/spark/sql/zorder/skipping/planned"
 DELTA = f"jvm/spark/src/main/scala-delta/{PLANNED}/delta"
 ICEBERG = f"jvm/spark/src/main/scala-iceberg/{PLANNED}/iceberg"
+RUN = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/clustering"
+TABLE = "org/apache/spark/sql/zorder/table"
 
 
 @dataclass(frozen=True)
@@ -431,6 +433,59 @@ MUTANTS = [
         'filtered.map(_ => "few")',
         "IcebergSkippingSuite",
         "leaves few files",
+    ),
+    Mutant(
+        "a row that others removed takes all that are equal to it",
+        "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/expr/layout/StaysWithout.scala",
+        "else if (count > 1) counts(key) = count - 1",
+        "else if (count > 0) counts(key) = count",
+        "DeltaRebaseSuite",
+        "one of three equal rows",
+    ),
+    Mutant(
+        "Iceberg: a commit is validated from its beginning alone, whatever was taken out since",
+        f"jvm/spark/src/main/scala-iceberg/{TABLE}/iceberg/IcebergWrite.scala",
+        ".validateFromSnapshot(base.snapshotId)",
+        ".validateFromSnapshot(start.snapshotId)",
+        "IcebergRebaseSuite",
+        "DELETE, merge-on-read",
+    ),
+    Mutant(
+        "Iceberg: a run is put on a table of another shape",
+        f"jvm/spark/src/main/scala-iceberg/{TABLE}/iceberg/IcebergChanges.scala",
+        "shape() == shapeBefore &&",
+        "shape() != Nil &&",
+        "IcebergRebaseSuite",
+        "another schema",
+    ),
+    Mutant(
+        "Iceberg: the records of runs that died after their commit are forgotten",
+        f"jvm/spark/src/main/scala-iceberg/{TABLE}/iceberg/IcebergState.scala",
+        "kept ++ named.filterNot(e => known(e.name))",
+        "kept",
+        "IcebergFileIOSuite",
+    ),
+    Mutant(
+        "files of sampled rows are as wide as their samples",
+        "jvm/curve/src/main/scala/sparkzorder/curve/build/HeldOut.scala",
+        "private val FileDistances = 4.0",
+        "private val FileDistances = 0.0",
+        "AdviceSuite",
+        "an end of its column",
+    ),
+    Mutant(
+        "cells grow without end",
+        f"{RUN}/plan/Growth.scala",
+        "newLayoutFiles >= 2 * rows.length",
+        "newLayoutFiles >= 2000 * rows.length",
+        "GrowthSuite",
+    ),
+    Mutant(
+        "a batch takes all that is free on the disks",
+        f"{RUN}/Batches.scala",
+        "private val DiskPerByte = 4",
+        "private val DiskPerByte = 1",
+        "PartitionStepSuite",
     ),
 ]
 
