@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import sparkzorder.SameOnAllLines
+import sparkzorder.{LongTest, SameOnAllLines}
 
 /** Delta tables with an index of ours: it finds single values and expressions in few files of every version. */
 class DeltaIndexSuite extends AnyFunSuite with NarrowedTables {
@@ -40,7 +40,7 @@ class DeltaIndexSuite extends AnyFunSuite with NarrowedTables {
 
   private def numOfFiles(path: Path): Long = files(path)
 
-  test("a single id of forty files is found in few of them, and the index is dropped", SameOnAllLines) {
+  test("a single id of forty files is found in few of them, and the index is dropped", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       saved(scattered(0, 40), path)

@@ -11,8 +11,7 @@ import org.apache.spark.sql.functions.desc
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.zorder.skipping.planned.NarrowedFileIndex
 import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
-import sparkzorder.LongTest
-import sparkzorder.SameOnAllLines
+import sparkzorder.{LongTest, SameOnAllLines}
 
 /** Queries of Delta tables open fewer files than Delta plans, by the bounds in its log, and without an index. */
 class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
@@ -283,7 +282,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
     spark.read.parquet(dir.resolve(name).toString).createOrReplaceTempView(name)
   }
 
-  test("a dimension of a dimension and EXISTS decide which files are opened", SameOnAllLines) {
+  test("a dimension of a dimension and EXISTS decide which files are opened", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path, "enableDeletionVectors" -> "true")
@@ -467,7 +466,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
 
   private def wholes(rows: Seq[Row]): Seq[Row] = rows.filter(r => r.isNullAt(r.fieldIndex("filter")))
 
-  test("EXPLAIN has the files that Delta has planned, and those that the scan opens", SameOnAllLines) {
+  test("EXPLAIN has the files that Delta has planned, and those that the scan opens", LongTest) {
     withTempDir { dir =>
       val path = dir.resolve("t")
       table(path)
