@@ -187,11 +187,11 @@ class AdviceSuite extends AnyFunSuite with RunFixture {
 
   test(
     "a value at an end of its column is not taken for one that files leave out: few rows are sampled of each") {
-    val independent = spark.range(0, rows, 1, 4)
-      .selectExpr("id", "pmod(xxhash64(id, 1), 20000) a", "pmod(xxhash64(id, 2), 2400) d")
+    val independent = spark.range(0, 10 * rows, 1, 4)
+      .selectExpr("id", "pmod(xxhash64(id, 1), 100000) a", "pmod(xxhash64(id, 2), 2400) d")
     withData(independent) { path =>
       def asked(condition: String) = s"SELECT * FROM parquet.`$path` WHERE $condition"
-      val texts = (Seq.fill(3)(asked("a = 1")) :+ asked("d = 1200")).map(t => s"'$t'").mkString(", ")
+      val texts = (Seq.fill(3)(asked("a = 17")) :+ asked("d = 1200")).map(t => s"'$t'").mkString(", ")
       spark.sql(s"SELECT * FROM zorder_query_log(array($texts))").createOrReplaceTempView("edge_log")
       val found = advice(path, Some("edge_log"))
       // by a and d, a look-up of a reads 1 of 16 files or 2; by d alone it would read all of them
