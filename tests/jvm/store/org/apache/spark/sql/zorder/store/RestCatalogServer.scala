@@ -1,7 +1,6 @@
 package org.apache.spark.sql.zorder.store
 
 import java.io.File
-import java.net.{InetAddress, ServerSocket, Socket}
 import java.nio.file.{Files, Path, Paths}
 import java.util.UUID
 import java.util.concurrent.TimeUnit.SECONDS
@@ -30,7 +29,7 @@ private[store] object RestCatalogServer {
     Map("s3.access-key-id" -> S3Server.AccessKey, "s3.secret-access-key" -> S3Server.SecretKey)
 
   private def start(): String = {
-    val port = free()
+    val port = S3Server.free()
     val jars = System.getProperty("sparkzorder.tests.restCatalog")
     require(jars != null, "The build names the jars of the catalog.")
     val java = Paths.get(System.getProperty("java.home"), "bin", "java").toString
@@ -53,20 +52,8 @@ private[store] object RestCatalogServer {
       if (!process.waitFor(5, SECONDS)) process.destroyForcibly()
       Utils.deleteRecursively(new File(folder.toString))
     }
-    while (process.isAlive && !answers(port)) Thread.sleep(50)
+    while (process.isAlive && !S3Server.answers(port)) Thread.sleep(50)
     require(process.isAlive, s"The catalog ended: ${new String(Files.readAllBytes(log))}")
     s"http://127.0.0.1:$port"
   }
-
-  private def free(): Int = {
-    val socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress)
-    try socket.getLocalPort
-    finally socket.close()
-  }
-
-  private def answers(port: Int): Boolean =
-    try {
-      new Socket(InetAddress.getLoopbackAddress, port).close()
-      true
-    } catch { case _: java.net.ConnectException => false }
 }

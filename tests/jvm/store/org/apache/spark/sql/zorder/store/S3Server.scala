@@ -79,13 +79,15 @@ private[store] object S3Server {
     builder.start()
   }
 
-  private def free(): Int = {
+  /** A port that nobody listens on. */
+  private[store] def free(): Int = {
     val socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress)
     try socket.getLocalPort
     finally socket.close()
   }
 
-  private def answers(port: Int): Boolean =
+  /** Whether somebody listens on a port of this machine. */
+  private[store] def answers(port: Int): Boolean =
     try {
       new Socket(InetAddress.getLoopbackAddress, port).close()
       true

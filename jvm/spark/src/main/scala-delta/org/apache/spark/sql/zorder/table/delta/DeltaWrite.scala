@@ -157,14 +157,10 @@ final private[delta] class DeltaWrite(
     if (!changes.sameTable(start, now) || present.isEmpty || lost.exists(_._2.isLeft)) None
     else {
       val gone = lost.collect { case (file, Right(Some(add))) => file.path -> add }
-      def some(chosen: DataFile => Option[DataFile]) =
-        partitions.map(p => p.copy(files = p.files.flatMap(f => chosen(f))))
-      val staying =
-        some(f => present.get(f.path).map(add => f.copy(deleted = Some(add.numDeletedRecords))))
-      val removed =
-        if (gone.isEmpty) None
-        else
-          Some(DeltaRows(session, log, snapshot, some(f => Some(f).filter(f => gone.contains(f.path))), gone))
+      val staying = partitions.map(
+        _.only(f => present.get(f.path).map(add => f.copy(deleted = Some(add.numDeletedRecords)))))
+      val touched = partitions.map(_.only(f => Some(f).filter(f => gone.contains(f.path))))
+      val removed = if (gone.isEmpty) None else Some(DeltaRows(session, log, snapshot, touched, gone))
       snapshot = now
       adds = present
       txn = log.startTransaction(catalogTable, Some(now))

@@ -153,10 +153,9 @@ final private[iceberg] class IcebergWrite(
       val left = known.collect { case (path, FileChange(Some(task), _)) => path -> task }
       val lost =
         known.collect { case (path, FileChange(_, removed)) if removed != Removed.None => path -> removed }
-      def some(chosen: DataFile => Option[DataFile]) =
-        partitions.map(p => p.copy(files = p.files.flatMap(f => chosen(f))))
-      val staying = some(f => left.get(f.path).map(task => f.copy(deleted = IcebergDeletes.rows(task))))
-      val touched = some(f => Some(f).filter(f => lost.contains(f.path)))
+      val staying = partitions.map(
+        _.only(f => left.get(f.path).map(task => f.copy(deleted = IcebergDeletes.rows(task)))))
+      val touched = partitions.map(_.only(f => Some(f).filter(f => lost.contains(f.path))))
       val removed =
         if (lost.isEmpty) None
         else Some(IcebergRows.removed(session, table, staged, touched, tasks, lost))

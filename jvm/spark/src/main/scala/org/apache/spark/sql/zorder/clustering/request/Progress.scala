@@ -89,8 +89,9 @@ object Progress {
   /** The lines of the run before are not those of the next one. */
   def forget(session: SparkSession): Unit = { kept.remove(session); () }
 
+  // the run and a listener of its tasks say lines
   private def keep(session: SparkSession, line: String): Unit = {
-    kept.put(session, kept.getOrDefault(session, Vector.empty) :+ line)
+    kept.merge(session, Vector(line), (before: Vector[String], one: Vector[String]) => before ++ one)
     ()
   }
 

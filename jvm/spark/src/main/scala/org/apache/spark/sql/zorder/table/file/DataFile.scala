@@ -51,6 +51,10 @@ object DataFile {
 /** The files of one partition directory (empty name when unpartitioned), as a run listed them at its start. */
 final case class PinnedPartition(directory: String, files: Seq[DataFile]) {
   def bytes: Long = files.map(_.length).sum
+
+  /** With some of its files, as they are now. */
+  def only(chosen: DataFile => Option[DataFile]): PinnedPartition =
+    copy(files = files.flatMap(f => chosen(f)))
 }
 
 object PinnedPartition {
