@@ -173,8 +173,7 @@ final private[rewrite] class Rebase(
       files: Seq[(WrittenFile, ReadBack)]): RebasedRewrite = {
     val now = changed.present.map(f => f.path -> f).toMap
     val partitions = plan.files.partitions.map { sized =>
-      sized.copy(partition =
-        sized.partition.copy(files = sized.partition.files.flatMap(f => now.get(f.path))))
+      sized.copy(partition = sized.partition.only(f => now.get(f.path)))
     }
     RebasedRewrite(
       plan.copy(
