@@ -19,7 +19,7 @@ TOOLS := target/venv/tools/bin
 LINTED := python tests tools examples $(wildcard benchmarks)
 
 .PHONY: help prerequisites demo test test-all suite jars wheel release release-check build-facts public-api notebook lint \
-  lint-python lint-jvm fmt docs cluster-test fault-test store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 \
+  lint-python lint-jvm fmt docs cluster-test comet-test fault-test store-test hostile-test random-test mutants clean venv-3.5 venv-4.1 \
   venv-4.3 venv-tools venv-docs venv-release venv-dbt
 
 help: ## shows this list
@@ -36,7 +36,7 @@ demo: $(DEV_WHEEL) ## the main job on real data, from nothing: look-ups before a
 test: prerequisites venv-3.5 venv-4.3 venv-tools ## everything that CI runs: about 20 minutes on two cores
 	@$(PYTHON) tools/run_tests.py
 
-test-all: prerequisites venv-3.5 venv-4.3 venv-tools venv-dbt ## all tests, before a release: more than an hour
+test-all: prerequisites venv-3.5 venv-4.1 venv-4.3 venv-tools venv-dbt ## all tests, before a release: more than an hour
 	@$(PYTHON) tools/run_tests.py --all
 
 suite: prerequisites ## one suite of the JVM: make suite SUITE=LexerSuite [LINE=spark41_213]
@@ -101,6 +101,10 @@ cluster-test: $(WHEEL) ## a standalone cluster on this machine: master, two work
 	tools/install_wheel.sh 4.3 python/dist
 	target/venv/4.3/bin/python tests/cluster/run.py --wheel $(WHEEL) \
 	  --jar target/jars/spark-zorder-spark4.3_2.13-$(VERSION).jar
+
+comet-test: venv-4.1 $(WHEEL) ## queries on Spark 4.1 with DataFusion Comet: the same rows and the same files
+	tools/install_wheel.sh 4.1 python/dist
+	target/venv/4.1/bin/python tests/comet/run.py
 
 fault-test: venv-3.5 target/jars/.built-3.5 ## appends during runs, then 500 kills of drivers on every format, and 200 during exchanges, on the local disk and on HDFS: hours
 	target/venv/3.5/bin/python tests/fault/crowd.py --runs 20 --result benchmarks/results/$$(date +%F)-crowd.md

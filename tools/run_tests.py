@@ -1,7 +1,7 @@
 """Everything that CI runs, each stage to its end, then one line `N passed, N failed` and the exit code.
 
     run_tests.py          # `make test`: without the tests that are marked as long
-    run_tests.py --all    # `make test-all`: all tests, a release to test, and a cluster on this machine
+    run_tests.py --all    # `make test-all`: all tests, a release to test, a cluster here, and Comet
 
 A failure in one stage does not hide the others: only stages that need its result are left out. The Python
 tests run beside those of the JVM, where there is memory for both.
@@ -120,7 +120,7 @@ def python(every: bool) -> list[Stage]:
         pytest(first, "3.5", "pytest-3.5", *folders),
         pytest(short, "4.3", "pytest-4.3-connect", "tests/python/connect"),
         pytest(short, "3.5", "pytest-3.5-hostile", "tests/hostile"),
-        *([cluster()] if every else []),
+        *([cluster(), install("4.1"), comet()] if every else []),
     ]
 
 
@@ -131,6 +131,11 @@ def cluster() -> Stage:
     command += ["--wheel", f"python/dist/spark_zorder-{version}-py3-none-any.whl"]
     command += ["--jar", f"target/jars/spark-zorder-spark4.3_2.13-{version}.jar"]
     return Stage("cluster", command, (), ("install-4.3",))
+
+
+def comet() -> Stage:
+    """Queries with DataFusion Comet, as `make comet-test` runs them."""
+    return Stage("comet", [str(VENVS / "4.1/bin/python"), "tests/comet/run.py"], (), ("install-4.1",))
 
 
 @dataclass
@@ -209,7 +214,7 @@ def summary(run: Run, every: bool) -> int:
         print("left out: the report in a browser, since Chromium is not on PATH")
     left = test_summary.left(REPORTS)
     if not every:
-        print(f"left for `make test-all`: {left} tests, and the cluster on this machine")
+        print(f"left for `make test-all`: {left} tests, the cluster on this machine, and Comet")
     # after a compile error there are no reports, and that is said already
     stopped = any(stage.name == "jvm" for stage in run.failed)
     wrong = [] if stopped else [f"no report of {name}" for name in unreported()]

@@ -46,6 +46,7 @@ class Report:
         return f"<spark_zorder doctor: {len(self.facts)} facts, {missing} to do>"
 
 
+_COMET_BROADCAST = "spark.comet.exec.broadcastExchange.enabled"
 _ELSEWHERE = "reads and writes our tables as ordinary ones, and skips less"
 
 
@@ -77,7 +78,7 @@ def _facts(spark: SparkSession | None, failure: Exception | None) -> list[Fact]:
         kind = "Spark Connect" if connect else "classic"
         facts += [Fact("Spark", spark.version), Fact("session", kind), _pyarrow(), _wheel(connect)]
         facts += [_jar(spark), *([] if connect else _classic(spark))]
-        facts += [_functions(spark, connect), _statements(spark, connect)]
+        facts += [_functions(spark, connect), _statements(spark, connect), *_comet(spark)]
     return [*facts, Fact("a cluster without the jar", _ELSEWHERE)]
 
 
@@ -177,6 +178,16 @@ def _functions(spark: SparkSession, connect: bool) -> Fact:
         else "call spark_zorder.attach(spark)"
     )
     return Fact("functions", "missing", advice)
+
+
+def _comet(spark: SparkSession) -> list[Fact]:
+    """What an accelerator changes; nothing where there is none."""
+    if "CometPlugin" not in str(spark.conf.get("spark.plugins", "")):
+        return []
+    if str(spark.conf.get(_COMET_BROADCAST, "true")).lower() == "false":
+        return [Fact("DataFusion Comet", "reads the files that are left")]
+    keys = f"joins leave out files only with {_COMET_BROADCAST} = false"
+    return [Fact("DataFusion Comet", f"reads the files that are left; {keys}")]
 
 
 def _statements(spark: SparkSession, connect: bool) -> Fact:

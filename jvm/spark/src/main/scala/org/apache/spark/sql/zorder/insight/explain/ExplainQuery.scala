@@ -33,6 +33,8 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
     .add("considered", LongType).add("pruned", LongType).add("pruned_further", LongType)
     .add("kept", LongType).add("pruned_by", StringType).add("reason", StringType)
 
+  private val SparksNodes = "org.apache.spark.sql.execution."
+
   /** One row for each scan, filter NULL, and one behind it for each of its filters. */
   def ofText(session: ClassicSession, text: String): Seq[Row] =
     of(session, session.sessionState.sqlParser.parsePlan(text))
@@ -63,10 +65,13 @@ object ExplainQuery extends AdaptiveSparkPlanHelper {
     // what another scan waits for stands in the plan a second time, and is read once
     val waitedFor = collectWithSubqueries(plan) { case a: AfterKeysExec => collectLeaves(a.right) }.flatten
     val explain = explained(files)
-    collectWithSubqueries(plan) {
-      case p if explain.isDefinedAt(p) && !waitedFor.exists(_ eq p) => explain(p)
-    }
+    collectWithSubqueries(plan) { case p if !waitedFor.exists(_ eq p) => sparksOwn(p) }.collect(explain)
   }
+
+  /** A scan as Spark planned it: an accelerator's node, such as Comet's, keeps the one that it stands for as a field. */
+  private def sparksOwn(p: SparkPlan): SparkPlan =
+    if (p.children.nonEmpty || p.getClass.getName.startsWith(SparksNodes)) p
+    else p.productIterator.collectFirst { case original: SparkPlan => sparksOwn(original) }.getOrElse(p)
 
   private def explained(files: FileScans): PartialFunction[SparkPlan, ExplainedScan] = {
     case s: FileSourceScanExec if files.wanted(s) => files.explained(s)
