@@ -33,9 +33,7 @@ def arguments(doc: str, scale: float) -> tuple[argparse.Namespace, bool]:
     parser.add_argument("--slow-pairs", type=int, default=6, help="rounds on the slow store")
     parser.add_argument("--queries", help="q1,q3: only these")
     parser.add_argument("--lines", help=f"only these beside the unclustered tables: {','.join(lines.LINES)}")
-    parser.add_argument(
-        "--keep", action="store_true", help="keep the result, which names its settings"
-    )
+    parser.add_argument("--keep", action="store_true", help="keep the result, which names its settings")
     given = parser.parse_args()
     whole = given.keep or given == parser.parse_args([])
     given.slow_pairs = min(given.slow_pairs, given.pairs)
