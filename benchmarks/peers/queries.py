@@ -233,7 +233,7 @@ def main() -> int:
             f"Medians of {arguments.repeats} queries of each kind, after one to warm up. The slow store",
             f"adds {SLOW_MS} ms to each request; queries that count there: {arguments.slow_repeats}.",
             "Files opened, requests (the HEADs, LISTs and GETs of Hadoop's S3A) and MiB are means.",
-            f"Plain Parquet with index is ahead of all peers in {kinds_ahead(quick)} of {len(queries)} kinds,",
+            f"Plain Parquet with index: ahead of all peers in {kinds_ahead(quick)} of {len(queries)} kinds,",
             f"on the slow store {kinds_ahead(slow)} (wanted: {KINDS_AHEAD}).",
             *(part for kind in queries for part in section(kind, quick[kind], slow[kind])),
             "",
