@@ -141,7 +141,7 @@ def wrong(runs: list[Run]) -> list[str]:
     for kind in FORMATS:
         own = [r for r in runs if r.kind == kind]
         said += [
-            f"{kind}: {later.rate:,.0f} of {later.rows:,} rows a second, {before.rate:,.0f} of {before.rows:,}"
+            f"{kind}: {later.rate:,.0f} rows a second of {later.rows:,}, {before.rate:,.0f} before"
             for before, later in zip(own, own[1:])
             if later.rate * SLOWER < before.rate
         ]
@@ -160,9 +160,9 @@ def text(spark: SparkSession, runs: list[Run], failed: list[str]) -> str:
             [
                 "# A large table on a small cluster",
                 "",
-                f"`make bench-large`, {time.strftime('%Y-%m-%d')}. Four columns, clustered by two; one executor",
-                f"with two cores and {MEMORY_MB} MiB, a driver with 2 GiB. Heap: the most that the driver's held",
-                "during the run, garbage included.",
+                f"`make bench-large`, {time.strftime('%Y-%m-%d')}. Four columns, clustered by two; one",
+                f"executor with two cores and {MEMORY_MB} MiB, a driver with 2 GiB. Heap: the most that the",
+                "driver's held during the run, garbage included.",
                 "",
                 "| format | rows | files | seconds | rows a second | driver's heap, MiB | failed tasks |",
                 "| --- " * 7 + "|",
