@@ -19,7 +19,7 @@ COPY = TOP / "target" / "mutants"
 SKIP = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/skipping"
 PREDICATE = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/skipping/predicate"
 STATS = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/stats"
-PLANNED = "org/apache/spark/sql/zorder/skipping/planned"
+PLANNED = "org/apache/spark/sql/zorder/skipping/scan"
 DELTA = f"jvm/spark/src/main/scala-delta/{PLANNED}/delta"
 ICEBERG = f"jvm/spark/src/main/scala-iceberg/{PLANNED}/iceberg"
 RUN = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/clustering"
@@ -244,7 +244,7 @@ MUTANTS = [
     ),
     Mutant(
         "what the session listed is believed",
-        f"{SKIP}/aggregate/AggregateRule.scala",
+        f"{SKIP}/AggregateRule.scala",
         "if (same) f else",
         "if (same || status != null) f else",
         "AggregateSuite",
@@ -289,35 +289,35 @@ MUTANTS = [
     ),
     Mutant(
         "an index of a format answers a column that has taken another's name",
-        f"{SKIP}/planned/FormatIndex.scala",
+        f"{SKIP}/scan/FormatIndex.scala",
         "!index.identities.get(a.name).exists(identities.get(a.name).contains(_))",
         "!index.identities.contains(a.name) && !identities.contains(a.name)",
         "FormatIndexSuite",
     ),
     Mutant(
         "an index of a format is asked for the first rows",
-        f"{SKIP}/planned/FormatIndex.scala",
+        f"{SKIP}/scan/FormatIndex.scala",
         "case _: TopRows => Nil",
         "case t: TopRows if !t.holds => Nil",
         "FormatIndexSuite",
     ),
     Mutant(
         "an index of a format goes by the name of a file alone",
-        f"{SKIP}/planned/FormatIndex.scala",
+        f"{SKIP}/scan/FormatIndex.scala",
         "index.files.find(key(path), length, 0L)",
         "index.files.find(key(path), math.min(length, 7L), 0L)",
         "FormatIndexSuite",
     ),
     Mutant(
         "files that a snapshot does not have are left out of a list",
-        f"{SKIP}/planned/NarrowedList.scala",
+        f"{SKIP}/scan/NarrowedList.scala",
         "entries(file).forall(needed.get(_))",
         "entries(file).exists(needed.get(_))",
         "NarrowedListSuite",
     ),
     Mutant(
         "files that a scan does not list hold rows of its order",
-        f"{SKIP}/planned/NarrowedList.scala",
+        f"{SKIP}/scan/NarrowedList.scala",
         "entries.foreach(_.foreach(n => set.set(n)))",
         "set.set(0, index.files.count)",
         "NarrowedListSuite",
@@ -404,7 +404,7 @@ MUTANTS = [
     ),
     Mutant(
         "Iceberg: texts that may be cut are believed",
-        f"{SKIP}/planned/SnapshotStatistics.scala",
+        f"{SKIP}/scan/SnapshotStatistics.scala",
         "bound.numChars >= longest",
         "bound.numChars > longest",
         "IcebergSkippingSuite",

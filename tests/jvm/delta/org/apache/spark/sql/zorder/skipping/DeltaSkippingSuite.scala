@@ -9,8 +9,7 @@ import org.apache.spark.sql.delta.{DeltaLog, OptimisticTransaction}
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.functions.desc
 import org.apache.spark.sql.streaming.Trigger
-import org.apache.spark.sql.zorder.skipping.planned.NarrowedFileIndex
-import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
+import org.apache.spark.sql.zorder.skipping.scan.{NarrowedFileIndex, SkippingUsage}
 import sparkzorder.{LongTest, SameOnAllLines}
 
 /** Queries of Delta tables open fewer files than Delta plans, by the bounds in its log, and without an index. */

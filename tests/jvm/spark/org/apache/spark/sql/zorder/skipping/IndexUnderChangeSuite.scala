@@ -9,7 +9,8 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.skipping.scan.{LoadedIndexes, SkippingUsage}
+import org.apache.spark.sql.zorder.skipping.index.LoadedIndexes
+import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
 import sparkzorder.mark.SameOnAllLines
 
 /** Whatever becomes of the files and of the index between two queries, no query misses a row. */

@@ -21,11 +21,8 @@ import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, Pa
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.skipping.aggregate.AggregateRule
-import org.apache.spark.sql.zorder.skipping.index.StatisticsIndex
-import org.apache.spark.sql.zorder.skipping.planned.{ScanBelow, ScansOfFormats}
-import org.apache.spark.sql.zorder.skipping.scan.{LoadedIndexes, SkippingFileIndex}
-import org.apache.spark.sql.zorder.skipping.topk.TopRowsRule
+import org.apache.spark.sql.zorder.skipping.index.{LoadedIndexes, StatisticsIndex}
+import org.apache.spark.sql.zorder.skipping.scan.{ScanBelow, ScansOfFormats, SkippingFileIndex}
 
 /**
  * Puts a file index that skips into every scan of plain Parquet whose table has a statistics index, and into scans of

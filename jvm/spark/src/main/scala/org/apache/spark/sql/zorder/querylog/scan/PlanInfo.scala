@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.skipping.predicate.{FilterRanges, Predicates, PushedFilters}
+import org.apache.spark.sql.zorder.skipping.predicate.{FilterRanges, Predicates}
 
 /** The file scans in the plan that an event log keeps of a query (`sparkPlanInfo`). */
 private[querylog] object PlanInfo {

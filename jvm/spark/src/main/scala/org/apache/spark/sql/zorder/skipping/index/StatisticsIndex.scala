@@ -6,7 +6,6 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.zorder.skipping.bloom.{ColumnBlooms, IndexBlooms}
 
 /**
  * The statistics of a table's files, by which a query that is being planned leaves files out.

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, Logical
 import org.apache.spark.sql.execution.joins.{HashJoin, HashedRelationBroadcastMode}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.Normalization
-import org.apache.spark.sql.zorder.skipping.marker.{KeyRange, KeySet, KeyValues}
+import org.apache.spark.sql.zorder.skipping.predicate.{KeyRange, KeySet, KeyValues}
 import org.apache.spark.sql.zorder.skipping.scan.PrunedFiles
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.NormalizedValue

@@ -7,10 +7,9 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.skipping.marker.{AlwaysTrue, JoinKeys, KeySet}
-import org.apache.spark.sql.zorder.skipping.planned.ScanBelow
+import org.apache.spark.sql.zorder.skipping.predicate.{AlwaysTrue, JoinKeys, KeySet}
+import org.apache.spark.sql.zorder.skipping.scan.{PrunedFiles, ScanBelow}
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
-import org.apache.spark.sql.zorder.skipping.scan.PrunedFiles
 
 /**
  * Tells the scan on one side of a join which keys the other side has, once adaptive execution has broadcast it.

@@ -12,9 +12,8 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.skipping.marker.AlwaysTrue
-import org.apache.spark.sql.zorder.skipping.planned.ScanBelow
-import org.apache.spark.sql.zorder.skipping.scan.{PlanParts, PruningScan}
+import org.apache.spark.sql.zorder.skipping.predicate.AlwaysTrue
+import org.apache.spark.sql.zorder.skipping.scan.{PlanParts, PruningScan, ScanBelow}
 
 /**
  * Lets a very large table wait for the filtered table that it is joined with by a shuffle ([[AfterKeys]]). Adaptive

@@ -7,7 +7,6 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
-import org.apache.spark.sql.zorder.skipping.marker.AlwaysTrue
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{NormalizedBytes, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}

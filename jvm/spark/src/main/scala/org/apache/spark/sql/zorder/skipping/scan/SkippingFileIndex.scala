@@ -22,7 +22,6 @@ import org.apache.spark.sql.execution.datasources.{
   PartitionDirectory
 }
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.skipping.filter.FilesToRead
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, NoEntry, StatisticsIndex}
 
 /**
