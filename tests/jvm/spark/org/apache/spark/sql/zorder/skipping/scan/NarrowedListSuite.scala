@@ -8,6 +8,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.zorder.expr.Normalization
+import org.apache.spark.sql.zorder.skipping.SkippedScans
 import org.apache.spark.sql.zorder.skipping.index.{FileColumn, IndexedColumn}
 import org.apache.spark.sql.zorder.skipping.predicate.TopRows
 import sparkzorder.curve.NormalizedValue
@@ -67,9 +68,9 @@ class NarrowedListSuite extends AnyFunSuite {
   test("filters that the format uses itself leave the list as it is, and are not counted") {
     val narrowing = list()
     assert(narrowing.narrow(Seq(EqualTo(a, Literal(3L))), all)(f => f) eq all)
-    assert(SkippingUsage.of(narrowing.root).isEmpty)
+    assert(SkippedScans.usage.find(_.table == narrowing.root.toString).isEmpty)
     narrowing.narrow(Seq(some), all :+ file("f9"))(f => f)
-    val usage = SkippingUsage.of(narrowing.root).get
+    val usage = SkippedScans.usage.find(_.table == narrowing.root.toString).get
     assert(usage.considered === 4 && usage.pruned === 1 && usage.unknown === 1)
   }
 }
