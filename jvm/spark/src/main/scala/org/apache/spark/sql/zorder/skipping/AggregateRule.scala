@@ -8,14 +8,24 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.catalyst.plans.logical._
-import org.apache.spark.sql.execution.datasources.{FileIndex, PartitionDirectory}
+import org.apache.spark.sql.execution.datasources.{
+  FileIndex,
+  HadoopFsRelation,
+  LogicalRelation,
+  PartitionDirectory
+}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, IndexedFiles, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, ValueText}
-import org.apache.spark.sql.zorder.skipping.scan.{IndexedScan, SkippedCounts, SkippingUsage}
-import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
+import org.apache.spark.sql.zorder.skipping.scan.{
+  PlanParts,
+  PruningScan,
+  SkippedCounts,
+  SkippingFileIndex,
+  SkippingUsage
+}
 import org.apache.spark.util.ThreadUtils
 import sparkzorder.curve.{NormalizedLong, NormalizedValue}
 
@@ -106,7 +116,7 @@ object AggregateRule extends PredicateHelper {
   /** The scan below renamings and filters, if a listing can apply every one of these filters. */
   private def scan(plan: LogicalPlan, filters: Seq[Expression]): Option[(IndexedScan, WholePartitions)] =
     plan match {
-      case p: Project => scan(p.child, filters.map(translated(_, p)))
+      case p: Project => scan(p.child, filters.map(PlanParts.inside(p, _)))
       case Filter(condition, child) => scan(child, filters ++ splitConjunctivePredicates(condition))
       case IndexedScan(scan) if scan.readsAllListed => WholePartitions.of(scan, filters).map(scan -> _)
       case _ => None
@@ -115,15 +125,10 @@ object AggregateRule extends PredicateHelper {
   /** The aggregate in terms of the scan's columns, and by their names. */
   private def inside(e: AggregateExpression, plan: LogicalPlan, scan: IndexedScan): AggregateExpression =
     plan match {
-      case p: Project => inside(translated(e, p).asInstanceOf[AggregateExpression], p.child, scan)
+      case p: Project => inside(PlanParts.inside(p, e).asInstanceOf[AggregateExpression], p.child, scan)
       case Filter(_, child) => inside(e, child, scan)
       case _ => scan.named(e).asInstanceOf[AggregateExpression]
     }
-
-  private def translated(e: Expression, p: Project): Expression = {
-    val meaning = meanings(p)
-    e.transform { case a: AttributeReference => meaning.getOrElse(a, a) }
-  }
 
   private def ranges(a: AttributeReference, scan: IndexedScan): Option[ColumnRanges] =
     if (!scan.relation.outputSet.contains(a) || scan.index.isUnanswered(a)) None
@@ -135,13 +140,33 @@ object AggregateRule extends PredicateHelper {
       files: Seq[PartitionDirectory]): LogicalPlan = plan.transformUp {
     case s if s eq scan.relation =>
       val location = new RemainingFiles(scan.index.wrapped, files)
-      scan.relation.copy(relation = scan.files.copy(location = location)(scan.files.sparkSession))
+      scan.relation.copy(relation = scan.source.copy(location = location)(scan.source.sparkSession))
   }
 
   /** A file whose types nobody could read has no rows in the index; one without rows has no values either. */
   private def rowsKnown(index: StatisticsIndex, file: Int): Boolean =
     index.files.rows(file) > 0 || index.columns.indices.headOption.flatMap(index.rangesAt)
       .exists(_.states(file) == ColumnRanges.OnlyNulls)
+}
+
+/** A scan of plain Parquet with its index, whose rows and values can be counted on beyond what a list of files needs. */
+final private class IndexedScan(
+    override val relation: LogicalRelation,
+    val source: HadoopFsRelation,
+    val index: SkippingFileIndex,
+    scan: PruningScan)
+    extends PruningScan(relation, index, scan.partitionColumns, scan.readsAllListed)
+
+private object IndexedScan {
+  def unapply(plan: LogicalPlan): Option[IndexedScan] = plan match {
+    case l: LogicalRelation => PruningScan.unapply(l).flatMap { scan =>
+        (l.relation, scan.files) match {
+          case (r: HadoopFsRelation, index: SkippingFileIndex) => Some(new IndexedScan(l, r, index, scan))
+          case _ => None
+        }
+      }
+    case _ => None
+  }
 }
 
 /** An aggregate that an index may answer, file by file. */
@@ -259,13 +284,14 @@ private object WholePartitions {
   def of(scan: IndexedScan, filters: Seq[Expression]): Option[WholePartitions] = {
     val same = scan.relation.conf.resolver
     val columns =
-      scan.files.partitionSchema.fieldNames.toSeq.flatMap(n =>
+      scan.source.partitionSchema.fieldNames.toSeq.flatMap(n =>
         scan.relation.output.find(a => same(a.name, n)))
     val named = filters.map(scan.named)
     val all = named.reduceOption(And(_, _)).getOrElse(Literal.TrueLiteral)
     val applied =
-      named.forall(f => settled(f) && f.references.nonEmpty && f.references.subsetOf(scan.partitionColumns))
-    if (!applied || columns.length != scan.files.partitionSchema.length) None
+      named.forall(f =>
+        PlanParts.settled(f) && f.references.nonEmpty && f.references.subsetOf(scan.partitionColumns))
+    if (!applied || columns.length != scan.source.partitionSchema.length) None
     else {
       val test = Predicate.createInterpreted(BindReferences.bindReference(all, columns))
       Some(new WholePartitions(named, test.eval))
@@ -289,7 +315,7 @@ private object FreshListing {
       val held = scan.index.wrapped.listFiles(whole.filters, Nil).filter(d => whole.holds(d.values))
       val directories = held.flatMap(_.files.map(_.getPath.getParent)).distinct
       val conf =
-        Shims.classic(scan.files.sparkSession).sessionState.newHadoopConfWithOptions(scan.files.options)
+        Shims.classic(scan.source.sparkSession).sessionState.newHadoopConfWithOptions(scan.source.options)
       val now = inParallel(directories)(listed(conf, _)).flatten.toMap
       val there = held.forall(_.files.forall(f => now.contains(f.getPath)))
       if (!there) None

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.zorder.skipping.predicate.{AlwaysTrue, TopRows}
-import org.apache.spark.sql.zorder.skipping.scan.ScanBelow
+import org.apache.spark.sql.zorder.skipping.scan.PruningScan
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
 
 /**
@@ -47,11 +47,8 @@ object TopRowsRule extends PredicateHelper {
       rows: Long,
       conditions: Seq[Expression]): Option[LogicalPlan] = plan match {
     case p: Project =>
-      val meaning = meanings(p)
-      meaning.getOrElse(column, column) match {
-        case a: AttributeReference =>
-          val inside = conditions.map(_.transform { case x: AttributeReference => meaning.getOrElse(x, x) })
-          below(p)(marked(_, order, a, rows, inside))
+      inside(p, column) match {
+        case a: AttributeReference => below(p)(marked(_, order, a, rows, conditions.map(inside(p, _))))
         case _ => None
       }
     case Filter(condition, _) =>
@@ -60,7 +57,7 @@ object TopRowsRule extends PredicateHelper {
       else
         below(plan)(marked(_, order, column, rows, conditions ++ parts.filterNot(_.isInstanceOf[AlwaysTrue])))
           .map(nextToScan)
-    case ScanBelow(scan) if scan.readsAllListed && conditions.forall(settled) =>
+    case PruningScan(scan) if scan.readsAllListed && conditions.forall(settled) =>
       val partitioning = scan.partitionColumns
       // a condition on partition columns alone is applied to the listing, in full
       val onRows = conditions.filterNot(c => c.references.nonEmpty && c.references.subsetOf(partitioning))

@@ -10,7 +10,7 @@ import org.apache.spark.sql.zorder.conf.{BloomBudget, SessionKeys}
 import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skipping.index.{ColumnRanges, IndexBuilder, IndexPlace, IndexStore, IndexedColumn, IndexedFiles, LoadedIndexes, StatisticsIndex}
+import org.apache.spark.sql.zorder.skipping.index._
 import org.apache.spark.sql.zorder.stats.StatColumn
 import org.apache.spark.sql.zorder.table.{ClusterTable, TableRef}
 import org.apache.spark.sql.zorder.table.parquet.ParquetTable
@@ -61,7 +61,7 @@ object IndexActions {
     val same = session.sessionState.conf.resolver
     val schema = table.dataSchema
     val filtered =
-      BloomColumns.of(table.name, schema, table.partitionSchema.fieldNames.toSeq, bloom, same)
+      IndexColumnResolver.filtered(table.name, schema, table.partitionSchema.fieldNames.toSeq, bloom, same)
     def named(columns: Seq[Seq[String]]) = IndexColumnResolver.of(table.name, schema, columns, same)
     val all = columns.isEmpty && expressions.isEmpty
     if (table.keepsRanges)
@@ -139,7 +139,7 @@ object IndexActions {
    * @param strict
    *   whether it is refused where Bloom filters exceed their budget; else new files have none
    */
-  private[skipping] def refreshed(
+  private[make] def refreshed(
       session: ClassicSession,
       table: IndexedTable,
       store: IndexStore,
@@ -278,7 +278,7 @@ object IndexActions {
     }
 
   /** Opens a table whose index a statement is about. */
-  private[skipping] def on[A](session: ClassicSession, ref: TableRef)(body: IndexedTable => A): A =
+  private[make] def on[A](session: ClassicSession, ref: TableRef)(body: IndexedTable => A): A =
     opened(TableResolver.locate(session, ref))(t => body(IndexedTable.of(t).getOrElse(refuseOther(t))))
 
   private def opened[A](table: ClusterTable)(body: ClusterTable => A): A =

@@ -14,15 +14,20 @@ import org.apache.spark.sql.zorder.errors.ZOrderException.refuse
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skipping.index.{ExpressionMeaning, ExpressionRanges, IndexableFunctions, IndexedColumn, IndexedExpression}
+import org.apache.spark.sql.zorder.skipping.index.{
+  ExpressionMeaning,
+  IndexableFunctions,
+  IndexedColumn,
+  IndexedExpression
+}
 import org.apache.spark.sql.zorder.skipping.predicate.FilterColumn
 import org.apache.spark.sql.zorder.stats.{ParquetZones, StatColumn}
 import org.apache.spark.sql.zorder.stats.bloom.BloomKey
-import org.apache.spark.sql.zorder.table.{ClusterTable, ClusteredBy}
+import org.apache.spark.sql.zorder.table.ClusteredBy
 import sparkzorder.curve.Zone
 
 /** Which columns of a table an index is of. */
-private[skipping] object IndexColumnResolver {
+private[make] object IndexColumnResolver {
 
   /** An index of all columns stops here: a wide table names those that it wants. */
   val Most = 64
@@ -41,27 +46,57 @@ private[skipping] object IndexColumnResolver {
       if (named.isEmpty) usable.take(Most)
       else
         named.map { path =>
-          val found = all.find { case (p, _) =>
-            p.length == path.length && p.zip(path).forall(x => same(x._1, x._2))
-          }
-          found match {
-            case None =>
-              val name = ColumnPath.sql(path)
-              refuse(
-                "ZORDER_COLUMN_NOT_FOUND.INDEX",
-                "table" -> table,
-                "column" -> name,
-                "hint" -> NearestName.hint(name, all.map(c => ColumnPath.sql(c._1))))
-            case Some((p, dataType)) if !skippable(dataType) =>
-              refuse(
-                "ZORDER_COLUMN_REFUSED.INDEX_WITHOUT_BOUNDS",
-                "column" -> ColumnPath.sql(p),
-                "type" -> dataType.sql)
-            case Some(column) => column
-          }
+          val (p, dataType) = found(table, all, path, same, "ZORDER_COLUMN_NOT_FOUND.INDEX")
+          if (!skippable(dataType))
+            refuse(
+              "ZORDER_COLUMN_REFUSED.INDEX_WITHOUT_BOUNDS",
+              "column" -> ColumnPath.sql(p),
+              "type" -> dataType.sql)
+          p -> dataType
         }.distinct
     chosen.map { case (path, dataType) => column(schema, path, dataType) }.toIndexedSeq
   }
+
+  /**
+   * The columns that are named for Bloom filters; refuses one that can have none.
+   *
+   * @param partitioning
+   *   names of the partition columns
+   */
+  def filtered(
+      table: String,
+      schema: StructType,
+      partitioning: Seq[String],
+      named: Seq[Seq[String]],
+      same: (String, String) => Boolean): IndexedSeq[(IndexedColumn, StatColumn)] = {
+    val all = leaves(schema, Nil)
+    named.map { path =>
+      if (partitioning.exists(same(_, path.head)))
+        refuse(
+          "ZORDER_COLUMN_REFUSED.BLOOM_OF_PARTITION_COLUMN",
+          "column" -> ColumnPath.sql(path),
+          "table" -> table)
+      val (p, dataType) = found(table, all, path, same, "ZORDER_COLUMN_NOT_FOUND.INDEX_BLOOM")
+      val (indexed, stats) = column(schema, p, dataType)
+      BloomKey.refusal(stats.dataType).foreach(
+        refuse(_, "column" -> ColumnPath.sql(p), "type" -> stats.dataType.sql))
+      indexed -> stats
+    }.distinct.toIndexedSeq
+  }
+
+  private def found(
+      table: String,
+      all: Seq[(Seq[String], DataType)],
+      path: Seq[String],
+      same: (String, String) => Boolean,
+      missing: String): (Seq[String], DataType) =
+    all.find { case (p, _) =>
+      p.length == path.length && p.zip(path).forall(x => same(x._1, x._2))
+    }.getOrElse {
+      val name = ColumnPath.sql(path)
+      val hint = NearestName.hint(name, all.map(c => ColumnPath.sql(c._1)))
+      refuse(missing, "table" -> table, "column" -> name, "hint" -> hint)
+    }
 
   /** The columns of an earlier index that the table still has with the same type. */
   def still(
@@ -82,7 +117,7 @@ private[skipping] object IndexColumnResolver {
     (columns ++ valued).distinct.map { case (c, stats) => (c.copy(values = wanted(c)), stats) }
   }
 
-  def column(
+  private def column(
       schema: StructType,
       path: Seq[String],
       dataType: DataType): (IndexedColumn, StatColumn) = {
@@ -91,7 +126,7 @@ private[skipping] object IndexColumnResolver {
   }
 
   /** Columns and fields that are no structs. */
-  def leaves(schema: StructType, above: Seq[String]): Seq[(Seq[String], DataType)] =
+  private def leaves(schema: StructType, above: Seq[String]): Seq[(Seq[String], DataType)] =
     schema.fields.toSeq.flatMap { f =>
       f.dataType match {
         case s: StructType => leaves(s, above :+ f.name)
@@ -99,64 +134,12 @@ private[skipping] object IndexColumnResolver {
       }
     }
 
-  /** The columns that files hold. */
-  def dataSchema(table: ClusterTable): StructType = {
-    val partitioning = table.partitionSchema.fieldNames.toSet
-    StructType(table.schema.filterNot(f => partitioning(f.name)))
-  }
-
-  /** Whether the column was added with a value for the rows that were there. */
-  def hasDefault(f: StructField): Boolean =
-    f.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY)
-
   private def skippable(dataType: DataType): Boolean =
     Normalization.of(dataType).isDefined && ParquetZones.bounds(dataType)
 }
 
-/** Which columns of a table get Bloom filters. */
-private[skipping] object BloomColumns {
-
-  /**
-   * The columns that are named; refuses one that can have no filters.
-   *
-   * @param schema
-   *   of the table, partition columns left out
-   * @param partitioning
-   *   names of the partition columns
-   */
-  def of(
-      table: String,
-      schema: StructType,
-      partitioning: Seq[String],
-      named: Seq[Seq[String]],
-      same: (String, String) => Boolean): IndexedSeq[(IndexedColumn, StatColumn)] = {
-    val all = IndexColumnResolver.leaves(schema, Nil)
-    named.map { path =>
-      val name = ColumnPath.sql(path)
-      if (partitioning.exists(same(_, path.head)))
-        refuse("ZORDER_COLUMN_REFUSED.BLOOM_OF_PARTITION_COLUMN", "column" -> name, "table" -> table)
-      val found = all.find { case (p, _) =>
-        p.length == path.length && p.zip(path).forall(x => same(x._1, x._2))
-      }
-      found match {
-        case None =>
-          refuse(
-            "ZORDER_COLUMN_NOT_FOUND.INDEX_BLOOM",
-            "table" -> table,
-            "column" -> name,
-            "hint" -> NearestName.hint(name, all.map(c => ColumnPath.sql(c._1))))
-        case Some((p, dataType)) =>
-          val column = IndexColumnResolver.column(schema, p, dataType)
-          BloomKey.refusal(column._2.dataType).foreach(
-            refuse(_, "column" -> ColumnPath.sql(p), "type" -> column._2.dataType.sql))
-          column
-      }
-    }.distinct.toIndexedSeq
-  }
-}
-
 /** Which expressions an index of a table can have ranges of. */
-final private[skipping] class IndexExpressionResolver(user: ClassicSession, table: IndexedTable) {
+final private[make] class IndexExpressionResolver(user: ClassicSession, table: IndexedTable) {
   import IndexExpressionResolver._
 
   private lazy val session = {
@@ -246,7 +229,7 @@ final private[skipping] class IndexExpressionResolver(user: ClassicSession, tabl
       Some("ZORDER_INDEX_REFUSED.EXPRESSION_NOT_DETERMINISTIC" -> Nil)
     else if (names.exists(partitioning))
       Some("ZORDER_INDEX_REFUSED.EXPRESSION_OF_PARTITION_COLUMN" -> Nil)
-    else if (dataSchema.exists(f => names.contains(f.name) && IndexColumnResolver.hasDefault(f)))
+    else if (dataSchema.exists(f => names.contains(f.name) && hasDefault(f)))
       Some("ZORDER_INDEX_REFUSED.EXPRESSION_OF_DEFAULT" -> Nil)
     else if (outermost(e).exists(x => holdsDates(x.dataType)))
       Some("ZORDER_INDEX_REFUSED.EXPRESSION_OF_NESTED_DATES" -> Nil)
@@ -285,6 +268,10 @@ private object IndexExpressionResolver {
     if (ColumnPath.of(e).isDefined) Seq(e) else e.children.flatMap(outermost)
 
   private def columnsOf(e: Expression): Seq[String] = ColumnPath.within(e).map(_.head).distinct
+
+  /** Whether the column was added with a value for the rows that were there. */
+  private def hasDefault(f: StructField): Boolean =
+    f.metadata.contains(ResolveDefaultColumns.EXISTS_DEFAULT_COLUMN_METADATA_KEY)
 
   private def isDated(t: DataType): Boolean = t match {
     case DateType | TimestampType | TimestampNTZType => true

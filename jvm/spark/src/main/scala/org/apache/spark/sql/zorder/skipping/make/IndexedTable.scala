@@ -13,7 +13,7 @@ import org.apache.spark.sql.zorder.table.parquet.read.ParquetRows
  * A table as its index sees it. Files of plain Parquet may be written over, and have columns by the names of the table.
  * Those of a format never change, and the table may call their columns otherwise.
  */
-final private[skipping] class IndexedTable private (val table: ClusterTable, format: Option[FormatIndexing]) {
+final private[make] class IndexedTable private (val table: ClusterTable, format: Option[FormatIndexing]) {
 
   def name: String = table.name
   def root: Path = table.root
@@ -22,7 +22,10 @@ final private[skipping] class IndexedTable private (val table: ClusterTable, for
   def keepsRanges: Boolean = format.isDefined
 
   /** The columns that files hold. */
-  lazy val dataSchema: StructType = format.fold(IndexColumnResolver.dataSchema(table))(_.schema)
+  lazy val dataSchema: StructType = format.fold {
+    val partitioning = table.partitionSchema.fieldNames.toSet
+    StructType(table.schema.filterNot(f => partitioning(f.name)))
+  }(_.schema)
 
   /** The other columns, whose values are those of a partition. */
   lazy val partitionSchema: StructType =
@@ -62,7 +65,7 @@ final private[skipping] class IndexedTable private (val table: ClusterTable, for
   }
 }
 
-private[skipping] object IndexedTable {
+private[make] object IndexedTable {
 
   /** None for a table that can have no index. */
   def of(table: ClusterTable): Option[IndexedTable] = table match {

@@ -7,11 +7,16 @@ import scala.util.control.NonFatal
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.planning.PhysicalOperation
 import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
+import org.apache.spark.sql.catalyst.trees.TreeNodeTag
 import org.apache.spark.sql.connector.read.Scan
+import org.apache.spark.sql.execution.{SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.{DataSourceV2Relation, DataSourceV2ScanRelation}
+import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.table.FormatDescriptor
+import org.apache.spark.sql.zorder.table.file.DataFile
 
 /**
  * What a table format with statistics of its own contributes to skipping. It plans a list of files for each scan; we
@@ -56,6 +61,33 @@ trait PlannedFormat {
    */
   def explained(scan: Scan): Option[NarrowedCounts] = None
 }
+
+/** The file index of a format of Spark's file source, with the list that we narrow. */
+trait NarrowedFileIndex extends PruningFileIndex {
+
+  /** What narrows the files that the format plans. */
+  def list: NarrowedList
+
+  /**
+   * The files that the format itself plans for these filters, before we leave out any.
+   *
+   * @return
+   *   path, length and modification time as in [[FileBounds]], by which [[list]] finds their bounds
+   */
+  def planned(partitionFilters: Seq[Expression], dataFilters: Seq[Expression]): Seq[DataFile]
+}
+
+/**
+ * What became of a scan of DataSource V2.
+ *
+ * @param planned
+ *   files that the format itself has planned
+ * @param kept
+ *   those that the scan reads
+ * @param by
+ *   the filters that the others were left out by, as text; empty if nothing was narrowed
+ */
+final case class NarrowedCounts(planned: Long, kept: Long, by: Seq[String])
 
 /**
  * The adapters, found by the class names of what a scan carries. The classes of a format are touched only when a query
@@ -125,4 +157,51 @@ object ScansOfFormats extends Logging {
         catch { case _: ClassNotFoundException => None }
       }
   )
+}
+
+/**
+ * Narrows scans of DataSource V2 when they are planned, and leaves the rest to Spark's own strategy. This is the first
+ * place where a scan has all of its filters, and the last before its tasks are asked for. Adaptive execution comes here
+ * again with the filters that it has added.
+ *
+ * The logical plan keeps the whole scan: adaptive execution finds the nodes of a running stage by identity, and plans
+ * the same scan with other filters later.
+ */
+object PlannedScanStrategy extends SparkStrategy {
+
+  /**
+   * What a scan's format has answered.
+   *
+   * @param filters
+   *   canonical: adaptive execution asks the same again after every stage
+   */
+  final private case class Answer(filters: Seq[Expression], scan: Option[Scan])
+
+  /** On the relation of the logical plan. */
+  private val Answered = TreeNodeTag[Answer]("spark_zorder_narrowed_scan")
+
+  /** On the relation that has the narrowed scan: Spark plans it, and we are not asked again. */
+  private val Done = TreeNodeTag[Boolean]("spark_zorder_narrowed")
+
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case PhysicalOperation(_, filters, r: DataSourceV2ScanRelation)
+        if r.getTagValue(Done).isEmpty && ScansOfFormats.carriedBy(r.scan).isDefined &&
+          SessionKeys.SkippingEnabled.orDefault(plan.conf) =>
+      narrowed(r, filters).toSeq.map { scan =>
+        val fewer = r.copy(scan = scan)
+        fewer.setTagValue(Done, true)
+        // filters and projections as they are: Spark puts them together again
+        planLater(plan.transform { case whole: DataSourceV2ScanRelation if whole eq r => fewer })
+      }
+    case _ => Nil
+  }
+
+  private def narrowed(r: DataSourceV2ScanRelation, filters: Seq[Expression]): Option[Scan] = {
+    val canonical = filters.map(_.canonicalized)
+    r.getTagValue(Answered).filter(_.filters == canonical).getOrElse {
+      val answer = Answer(canonical, ScansOfFormats.narrowed(r, filters))
+      r.setTagValue(Answered, answer)
+      answer
+    }.scan
+  }
 }
