@@ -111,7 +111,7 @@ def cold(spark: SparkSession, view: str, table: Path) -> float:
     for _ in range(5):
         plain, _ = planned(spark, view, rest)
         root = spark._jvm.org.apache.hadoop.fs.Path(f"file:{table}")
-        spark._jvm.org.apache.spark.sql.zorder.skipping.scan.LoadedIndexes.forget(root)
+        spark._jvm.org.apache.spark.sql.zorder.skipping.index.LoadedIndexes.forget(root)
         with_index, _ = planned(spark, view, rest, skipping=True)
         differences.append(with_index - plain)
     return statistics.median(differences)

@@ -19,7 +19,7 @@ COPY = TOP / "target" / "mutants"
 SKIP = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/skipping"
 PREDICATE = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/skipping/predicate"
 STATS = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/stats"
-PLANNED = "org/apache/spark/sql/zorder/skipping/planned"
+PLANNED = "org/apache/spark/sql/zorder/skipping/scan"
 DELTA = f"jvm/spark/src/main/scala-delta/{PLANNED}/delta"
 ICEBERG = f"jvm/spark/src/main/scala-iceberg/{PLANNED}/iceberg"
 RUN = "jvm/spark/src/main/scala/org/apache/spark/sql/zorder/clustering"
@@ -41,7 +41,7 @@ class Mutant:
 MUTANTS = [
     Mutant(
         "row groups without statistics are skipped",
-        f"{SKIP}/index/IndexBuilder.scala",
+        f"{SKIP}/index/FileColumn.scala",
         "else if (zones.contains(Zone.Unknown)) Unknown\n",
         "\n",
         "SkippingSuite",
@@ -204,7 +204,7 @@ MUTANTS = [
     ),
     Mutant(
         "values that cannot be all are believed",
-        f"{SKIP}/index/IndexBuilder.scala",
+        f"{SKIP}/index/FileColumn.scala",
         "inside.head == ranges.head._1 && inside.last == ranges.last._2",
         "inside.head == ranges.head._1 || inside.nonEmpty",
         "ValueSetSuite",
@@ -212,7 +212,7 @@ MUTANTS = [
     ),
     Mutant(
         "an expression of another time zone is the same",
-        f"{SKIP}/index/ExpressionRanges.scala",
+        f"{SKIP}/index/ExpressionMeaning.scala",
         "case _ => e.productIterator.filterNot(isExpression).map(text).toSeq",
         "case _ => e.productIterator.filterNot(isExpression).map(text).take(0).toSeq",
         "ExpressionIndexSuite",
@@ -220,7 +220,7 @@ MUTANTS = [
     ),
     Mutant(
         "dates that nobody knows the bounds of are believed in expressions",
-        f"{SKIP}/index/ExpressionRanges.scala",
+        f"{SKIP}/make/IndexBuilder.scala",
         "dated.forall(c => !file.footer.rowGroups.exists(_.zones(c) == Zone.Unknown))",
         "dated.forall(c => !file.footer.rowGroups.exists(_.zones(c) == Zone.Unknown) || c >= 0)",
         "ExpressionIndexSuite",
@@ -228,7 +228,7 @@ MUTANTS = [
     ),
     Mutant(
         "a file that was read in part is believed",
-        f"{SKIP}/index/IndexBuilder.scala",
+        f"{SKIP}/make/IndexBuilder.scala",
         "values.filter(_.rows == footer.rows)",
         "values",
         "ExpressionIndexSuite",
@@ -244,7 +244,7 @@ MUTANTS = [
     ),
     Mutant(
         "what the session listed is believed",
-        f"{SKIP}/aggregate/AggregateRule.scala",
+        f"{SKIP}/AggregateRule.scala",
         "if (same) f else",
         "if (same || status != null) f else",
         "AggregateSuite",
@@ -252,7 +252,7 @@ MUTANTS = [
     ),
     Mutant(
         "the types of an expression's parts do not count",
-        f"{SKIP}/index/ExpressionRanges.scala",
+        f"{SKIP}/index/ExpressionMeaning.scala",
         's"):${e.dataType.json}"',
         '")"',
         "ExpressionIndexSuite",
@@ -260,7 +260,7 @@ MUTANTS = [
     ),
     Mutant(
         "any function can be indexed",
-        f"{SKIP}/index/ExpressionRanges.scala",
+        f"{SKIP}/index/ExpressionMeaning.scala",
         "case _ if !isListed(e) => Some(e)",
         "case _ if !isListed(e) && e.children.isEmpty => Some(e)",
         "ExpressionIndexSuite",
@@ -289,37 +289,37 @@ MUTANTS = [
     ),
     Mutant(
         "an index of a format answers a column that has taken another's name",
-        f"{SKIP}/planned/FormatIndex.scala",
+        f"{SKIP}/scan/NarrowedList.scala",
         "!index.identities.get(a.name).exists(identities.get(a.name).contains(_))",
         "!index.identities.contains(a.name) && !identities.contains(a.name)",
         "FormatIndexSuite",
     ),
     Mutant(
         "an index of a format is asked for the first rows",
-        f"{SKIP}/planned/FormatIndex.scala",
+        f"{SKIP}/scan/NarrowedList.scala",
         "case _: TopRows => Nil",
         "case t: TopRows if !t.holds => Nil",
         "FormatIndexSuite",
     ),
     Mutant(
         "an index of a format goes by the name of a file alone",
-        f"{SKIP}/planned/FormatIndex.scala",
+        f"{SKIP}/scan/NarrowedList.scala",
         "index.files.find(key(path), length, 0L)",
         "index.files.find(key(path), math.min(length, 7L), 0L)",
         "FormatIndexSuite",
     ),
     Mutant(
         "files that a snapshot does not have are left out of a list",
-        f"{SKIP}/planned/NarrowedList.scala",
-        "entries(file).forall(needed.get(_))",
-        "entries(file).exists(needed.get(_))",
+        f"{SKIP}/scan/FilesToRead.scala",
+        "_.forall(needed.get(_))",
+        "_.exists(needed.get(_))",
         "NarrowedListSuite",
     ),
     Mutant(
         "files that a scan does not list hold rows of its order",
-        f"{SKIP}/planned/NarrowedList.scala",
-        "entries.foreach(_.foreach(n => set.set(n)))",
-        "set.set(0, index.files.count)",
+        f"{SKIP}/scan/FilesToRead.scala",
+        "listed.foreach(_.foreach(counted.set(_)))",
+        "counted.set(0, index.files.count + 0 * listed.length)",
         "NarrowedListSuite",
     ),
     Mutant(
@@ -404,7 +404,7 @@ MUTANTS = [
     ),
     Mutant(
         "Iceberg: texts that may be cut are believed",
-        f"{SKIP}/planned/SnapshotStatistics.scala",
+        f"{SKIP}/scan/SnapshotStatistics.scala",
         "bound.numChars >= longest",
         "bound.numChars > longest",
         "IcebergSkippingSuite",

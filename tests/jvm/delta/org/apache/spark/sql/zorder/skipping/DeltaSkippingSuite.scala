@@ -9,8 +9,7 @@ import org.apache.spark.sql.delta.{DeltaLog, OptimisticTransaction}
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.functions.desc
 import org.apache.spark.sql.streaming.Trigger
-import org.apache.spark.sql.zorder.skipping.planned.NarrowedFileIndex
-import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
+import org.apache.spark.sql.zorder.skipping.scan.NarrowedFileIndex
 import sparkzorder.{LongTest, SameOnAllLines}
 
 /** Queries of Delta tables open fewer files than Delta plans, by the bounds in its log, and without an index. */
@@ -511,7 +510,7 @@ class DeltaSkippingSuite extends AnyFunSuite with NarrowedTables {
       val df = on(path, "SELECT id FROM <t> ORDER BY ts DESC LIMIT 10")
       df.collect()
       // once for each time that the scan was planned
-      val usage = SkippingUsage.tables.find(_.table.endsWith(path.toString)).get
+      val usage = SkippedScans.usage.find(_.table.endsWith(path.toString)).get
       assert(usage.pruned > 0 && usage.pruned * 10 === usage.considered * 9)
       val indexes = collectWithSubqueries(df.queryExecution.executedPlan) { case s: FileSourceScanExec =>
         s.relation.location.isInstanceOf[NarrowedFileIndex]

@@ -5,7 +5,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.skipping.planned.ScansOfFormats
+import org.apache.spark.sql.zorder.skipping.scan.ScansOfFormats
 import sparkzorder.SameOnAllLines
 
 /** Iceberg tables with an index of ours: it finds single values and expressions in few files of every snapshot. */

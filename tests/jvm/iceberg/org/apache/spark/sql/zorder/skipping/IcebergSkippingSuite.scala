@@ -13,7 +13,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.execution.datasources.v2.BatchScanExec
 import org.apache.spark.sql.execution.exchange.ReusedExchangeExec
-import org.apache.spark.sql.zorder.skipping.planned.{NarrowedCounts, ScansOfFormats}
+import org.apache.spark.sql.zorder.skipping.scan.{NarrowedCounts, ScansOfFormats}
 import org.apache.spark.sql.zorder.table.iceberg.IcebergFixture
 import sparkzorder.LongTest
 import sparkzorder.SameOnAllLines

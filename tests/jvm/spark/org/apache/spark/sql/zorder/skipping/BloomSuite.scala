@@ -15,8 +15,8 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, EqualTo, I
 import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.skipping.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
+import org.apache.spark.sql.zorder.skipping.scan.FilesThatMayMatch
 import sparkzorder.{LongTest, Steps}
 import sparkzorder.mark.SameOnAllLines
 

@@ -7,7 +7,6 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.errors.ZOrderException
-import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
 import sparkzorder.mark.SameOnAllLines
 
 /** What a query skips and why not more, told without running it. */
@@ -44,9 +43,9 @@ class ExplainSuite extends AnyFunSuite with SkippedScans with SharedTables {
     s"SELECT * FROM parquet.`$table` WHERE id < 3000 AND n = 2500 AND upper(s) = 'K002500' AND s > 'k'")
 
   test("a query is explained without being run") {
-    val before = SkippingUsage.tables.map(_.scans).sum
+    val before = SkippedScans.usage.map(_.scans).sum
     explain(s"SELECT * FROM parquet.`$table` WHERE id < 3000")
-    assert(SkippingUsage.tables.map(_.scans).sum === before, "the query was run")
+    assert(SkippedScans.usage.map(_.scans).sum === before, "the query was run")
   }
 
   test("the first line is the whole scan: its table, and the files that are considered and kept") {

@@ -6,8 +6,17 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{BindReferences, Expression}
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.expr.Normalization
-import org.apache.spark.sql.zorder.skipping.filter.FilesThatMayMatch
-import org.apache.spark.sql.zorder.skipping.index._
+import org.apache.spark.sql.zorder.skipping.index.{
+  BytesRanges,
+  ColumnRanges,
+  IndexedColumn,
+  IndexedFiles,
+  LongRanges,
+  NoRanges,
+  RangeSet,
+  StatisticsIndex
+}
+import org.apache.spark.sql.zorder.skipping.scan.FilesThatMayMatch
 import sparkzorder.LongTest
 import sparkzorder.curve.{NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.mark.SameOnAllLines

@@ -9,7 +9,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
-import org.apache.spark.sql.zorder.skipping.scan.{LoadedIndexes, SkippingUsage}
+import org.apache.spark.sql.zorder.skipping.index.LoadedIndexes
 import sparkzorder.mark.SameOnAllLines
 
 /** Whatever becomes of the files and of the index between two queries, no query misses a row. */
@@ -62,7 +62,7 @@ class IndexUnderChangeSuite extends AnyFunSuite with ZOrderSession {
       val random = new Random(17)
       (0 until 8).foreach(i => put(file(i.toLong, i * 100L), path.resolve(s"f$i.parquet")))
       spark.sql(s"ZORDER INDEX '$path'")
-      val before = SkippingUsage.tables.map(_.pruned).sum
+      val before = SkippedScans.usage.map(_.pruned).sum
       (8 until 32).foreach { i =>
         random.nextInt(6) match {
           case 0 => put(file(i.toLong, i * 80L), path.resolve(s"f$i.parquet"))
@@ -78,7 +78,7 @@ class IndexUnderChangeSuite extends AnyFunSuite with ZOrderSession {
         }
         nothingIsMissed(path, random)
       }
-      assert(SkippingUsage.tables.map(_.pruned).sum > before)
+      assert(SkippedScans.usage.map(_.pruned).sum > before)
     }
   }
 

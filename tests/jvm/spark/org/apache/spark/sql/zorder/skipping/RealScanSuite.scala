@@ -9,7 +9,6 @@ import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Expression
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.skipping.scan.SkippingUsage
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 
@@ -80,7 +79,7 @@ class RealScanSuite extends AnyFunSuite with SkippedScans {
       }
     }
 
-  private def pruned(): Long = SkippingUsage.tables.map(_.pruned).sum
+  private def pruned(): Long = SkippedScans.usage.map(_.pruned).sum
 
   private def rows(random: RandomFilters, n: Int, times: Int): DataFrame = {
     val made = Seq.fill(n)(random.row())

@@ -8,6 +8,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.FileSourceScanExec
 import org.apache.spark.sql.execution.adaptive.AdaptiveSparkPlanHelper
 import org.apache.spark.sql.zorder.{UncompiledQueries, ZOrderSession}
+import org.apache.spark.sql.zorder.skipping.scan.{SkippingUsage, TableUsage}
 
 /** Queries of indexed tables, the files that they open, and the same queries without skipping. */
 trait SkippedScans extends UncompiledQueries with AdaptiveSparkPlanHelper { this: TestSuite =>
@@ -63,4 +64,10 @@ trait SkippedScans extends UncompiledQueries with AdaptiveSparkPlanHelper { this
     }
     opened(df)
   }
+}
+
+object SkippedScans {
+
+  /** What was skipped, one entry a table. */
+  def usage: Seq[TableUsage] = SkippingUsage.all.filter(_.column.isEmpty)
 }

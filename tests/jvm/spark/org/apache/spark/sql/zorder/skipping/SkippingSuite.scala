@@ -6,6 +6,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.SharedTables
 import org.apache.spark.sql.zorder.errors.ZOrderException
+import org.apache.spark.sql.zorder.skipping.index.LoadedIndexes
 import sparkzorder.{SameOnAllLines, Steps}
 
 /** Queries of plain Parquet tables that have a statistics index. */
@@ -156,8 +157,8 @@ class SkippingSuite extends AnyFunSuite with SkippedScans with SharedTables with
       def broken(bytes: Array[Byte]): Unit = {
         Files.write(folder.resolve("index-2"), bytes)
         Files.deleteIfExists(folder.resolve(".index-2.crc"))
-        scan.LoadedIndexes.forget(new org.apache.hadoop.fs.Path(path.toUri.toString.stripSuffix("/")))
-        scan.LoadedIndexes.forget(new org.apache.hadoop.fs.Path("file:" + path))
+        LoadedIndexes.forget(new org.apache.hadoop.fs.Path(path.toUri.toString.stripSuffix("/")))
+        LoadedIndexes.forget(new org.apache.hadoop.fs.Path("file:" + path))
       }
       Seq(
         Array.emptyByteArray,

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.functions.expr
-import org.apache.spark.sql.zorder.skipping.scan.LoadedIndexes
+import org.apache.spark.sql.zorder.skipping.index.LoadedIndexes
 import sparkzorder.LongTest
 
 /** What each statement asks of an object store; the table of `make store-test`. */

@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.skipping.join.{
   KeysFirstEnds,
   KeysFirstRule
 }
-import org.apache.spark.sql.zorder.skipping.planned.PlannedScanStrategy
+import org.apache.spark.sql.zorder.skipping.scan.PlannedScanStrategy
 import org.apache.spark.sql.zorder.clustering.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.ZOrderParser
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}

@@ -12,7 +12,7 @@ import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.expr.{Folding, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.querylog.{LoggedRanges, LoggedCondition}
-import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges, Predicates}
+import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges}
 import org.apache.spark.sql.zorder.querylog.scan.ColumnStatistics
 import sparkzorder.curve.cost.Condition
 
@@ -26,7 +26,7 @@ final class Filtered(schema: StructType, session: Shims.ClassicSession, where: S
       case other => throw new IllegalArgumentException(s"$where is no filter: $other")
     }
 
-  val ranges: FilterRanges = Predicates.ranges(condition)
+  val ranges: FilterRanges = FilterRanges.of(condition)
 
   /** Whether Spark finds the filter true. */
   def isTrue(row: Row): Boolean = eval(condition, row) == true

@@ -4,8 +4,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.zorder.ZOrderSession
 import org.apache.spark.sql.zorder.skipping.{RandomFilters, SyntheticIndex}
-import org.apache.spark.sql.zorder.skipping.filter.FilesThatMayMatch
 import org.apache.spark.sql.zorder.skipping.predicate.Predicates
+import org.apache.spark.sql.zorder.skipping.scan.FilesThatMayMatch
 import sparkzorder.LongTest
 import sparkzorder.mark.SameOnAllLines
 

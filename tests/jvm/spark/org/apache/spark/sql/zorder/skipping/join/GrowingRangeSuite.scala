@@ -7,7 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.types.LongType
 import org.apache.spark.sql.zorder.expr.Normalization
-import org.apache.spark.sql.zorder.skipping.marker.KeyRange
+import org.apache.spark.sql.zorder.skipping.predicate.KeyRange
 
 class GrowingRangeSuite extends AnyFunSuite {
   private val ranges = new GrowingRange(LongType, Normalization.of(LongType).get.normalize)

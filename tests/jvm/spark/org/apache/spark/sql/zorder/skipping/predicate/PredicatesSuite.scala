@@ -132,7 +132,7 @@ class PredicatesSuite extends AnyFunSuite with FilterFixture {
     val c = AttributeReference("c", LongType)()
     val list = InSet(c, (0L until 20000L).map(_ * 3).toSet)
     def intervals(filter: Expression): Int =
-      Predicates.ranges(filter).all.map(_.conditions.values.map(_.intervals.length).sum).sum
+      FilterRanges.of(filter).all.map(_.conditions.values.map(_.intervals.length).sum).sum
     // joined one by one, these would take a minute
     assert(intervals(list) === 20000)
     assert(intervals(Not(list)) === 20001)

@@ -23,7 +23,7 @@ import org.apache.spark.sql.zorder.clustering.request.{ClusterRequest, Progress,
 import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, Rewriter}
 import org.apache.spark.sql.zorder.clustering.select.{Selection, WorstFiles}
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.skipping.IndexUpkeep
+import org.apache.spark.sql.zorder.skipping.make.IndexUpkeep
 import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef}
 import org.apache.spark.sql.zorder.table.resolve.TableResolver
 import org.apache.spark.sql.zorder.table.storage.RunClaim

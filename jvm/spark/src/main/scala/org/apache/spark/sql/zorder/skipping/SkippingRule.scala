@@ -21,11 +21,8 @@ import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, Pa
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims
-import org.apache.spark.sql.zorder.skipping.aggregate.AggregateRule
-import org.apache.spark.sql.zorder.skipping.index.StatisticsIndex
-import org.apache.spark.sql.zorder.skipping.planned.{ScanBelow, ScansOfFormats}
-import org.apache.spark.sql.zorder.skipping.scan.{LoadedIndexes, SkippingFileIndex}
-import org.apache.spark.sql.zorder.skipping.topk.TopRowsRule
+import org.apache.spark.sql.zorder.skipping.index.{LoadedIndexes, StatisticsIndex}
+import org.apache.spark.sql.zorder.skipping.scan.{PruningScan, ScansOfFormats, SkippingFileIndex}
 
 /**
  * Puts a file index that skips into every scan of plain Parquet whose table has a statistics index, and into scans of
@@ -44,7 +41,7 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
       val narrowed = ofFormats(plan)
       val isNew = narrowed.exists { case l: LogicalRelation => indexes.of(l).isDefined; case _ => false }
       // it may come to a plan again, whose scans skip already
-      if (!isNew && ScanBelow.all(narrowed).isEmpty) narrowed
+      if (!isNew && PruningScan.all(narrowed).isEmpty) narrowed
       else {
         val pruned = if (isNew) PruneFileSourcePartitions(narrowed) else narrowed
         pruned.transformUp(indexes.intoScans.orElse(AggregateRule.fromIndex).orElse(TopRowsRule.marks))
@@ -59,7 +56,7 @@ final case class SkippingRule(session: SparkSession) extends Rule[LogicalPlan] {
     ScansOfFormats.planned(session, plan).fold(plan)(_.transformUpWithSubqueries {
       case NarrowedRelation(narrowed) => narrowed
     }.transformAllExpressions {
-      case s: SubqueryExpression if ScanBelow.all(s.plan).nonEmpty =>
+      case s: SubqueryExpression if PruningScan.all(s.plan).nonEmpty =>
         s.withNewPlan(s.plan.transformUpWithSubqueries(TopRowsRule.marks))
     })
 

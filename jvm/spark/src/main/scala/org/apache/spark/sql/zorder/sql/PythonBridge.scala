@@ -11,7 +11,7 @@ import org.apache.spark.sql.zorder.clustering.plan.DataFrameFiles
 import org.apache.spark.sql.zorder.clustering.request.ColumnResolver
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.SkippingRule
-import org.apache.spark.sql.zorder.skipping.planned.PlannedScanStrategy
+import org.apache.spark.sql.zorder.skipping.scan.PlannedScanStrategy
 import org.apache.spark.sql.zorder.insight.explain.ExplainQuery
 import org.apache.spark.sql.zorder.clustering.sort.ZOrderSortStrategy
 import org.apache.spark.sql.zorder.sql.function.{ScalarFunctions, TableFunctions}

@@ -15,11 +15,16 @@ import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.errors.ZOrderException
 import org.apache.spark.sql.zorder.expr.ColumnPath
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skipping.{IndexActions, ScanIndexes}
+import org.apache.spark.sql.zorder.skipping.ScanIndexes
 import org.apache.spark.sql.zorder.skipping.index.{IndexStore, StatisticsIndex}
 import org.apache.spark.sql.zorder.skipping.join.AfterKeysExec
-import org.apache.spark.sql.zorder.skipping.planned.{NarrowedFileIndex, ScansOfFormats}
-import org.apache.spark.sql.zorder.skipping.scan.{SkippingFileIndex, SkippingUsage}
+import org.apache.spark.sql.zorder.skipping.make.IndexActions
+import org.apache.spark.sql.zorder.skipping.scan.{
+  NarrowedFileIndex,
+  ScansOfFormats,
+  SkippingFileIndex,
+  SkippingUsage
+}
 import org.apache.spark.sql.zorder.table.TableRef
 import org.apache.spark.sql.zorder.table.file.DataFile
 import org.apache.spark.sql.zorder.clustering.draw.LoggedFilter

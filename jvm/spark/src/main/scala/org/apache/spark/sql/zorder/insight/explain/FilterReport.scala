@@ -15,20 +15,25 @@ import org.apache.spark.sql.catalyst.expressions.{
 import org.apache.spark.sql.types.BooleanType
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skipping.bloom.IndexBlooms
-import org.apache.spark.sql.zorder.skipping.filter.{FilesThatMayMatch, FilesThatReachTop}
 import org.apache.spark.sql.zorder.skipping.index.{
   ColumnRanges,
   FileKeys,
+  IndexBlooms,
   IndexedColumn,
   IndexedFiles,
   NoEntry,
   StatisticsIndex
 }
-import org.apache.spark.sql.zorder.skipping.marker.TopRows
+import org.apache.spark.sql.zorder.skipping.predicate.{
+  FilterColumn,
+  FilterSets,
+  MonotoneFunction,
+  Predicates,
+  TopRows
+}
+import org.apache.spark.sql.zorder.skipping.scan.{FilesThatMayMatch, FilesThatReachTop}
 import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.file.DataFile
-import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterSets, MonotoneFunction, Predicates}
 import sparkzorder.curve.cost.Condition
 
 /**

@@ -5,10 +5,10 @@ import scala.util.Try
 
 import com.fasterxml.jackson.databind.JsonNode
 
-import org.apache.spark.sql.catalyst.expressions.{And, Expression}
+import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
-import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.skipping.predicate.{FilterRanges, Predicates, PushedFilters}
+import org.apache.spark.sql.types._
+import org.apache.spark.sql.zorder.skipping.predicate.FilterRanges
 
 /** The file scans in the plan that an event log keeps of a query (`sparkPlanInfo`). */
 private[querylog] object PlanInfo {
@@ -20,7 +20,7 @@ private[querylog] object PlanInfo {
     val here = for {
       table <- tableOf(plan)
       filters <- filtersOf(plan, timeZone)
-      ranges = Predicates.ranges(filters)
+      ranges = FilterRanges.of(filters)
       if !ranges.free && ranges.all.nonEmpty
     } yield (table, ranges)
     here.toSeq ++ plan.path("children").elements.asScala.flatMap(scans(_, timeZone))
@@ -42,4 +42,108 @@ private[querylog] object PlanInfo {
 
   private def metadata(plan: JsonNode, key: String): Option[String] =
     Option(plan.path("metadata").path(key).textValue)
+}
+
+/**
+ * The text of the filters that Spark pushes into a scan, `[IsNotNull(a), EqualTo(a,5)]`, as expressions. Spark
+ * prints values without quotes: text that can be read in two ways, as a string with brackets, gives no filter.
+ *
+ * @param schema
+ *   the columns of the scan with their types
+ * @param timeZone
+ *   the zone of the JVM that printed timestamps
+ */
+final private class PushedFilters(schema: StructType, timeZone: String) {
+  import PushedFilters._
+
+  private val columns = schema.map(f => AttributeReference(f.name, f.dataType, f.nullable)())
+
+  /** The filters of a list that can be read. */
+  def of(list: String): Seq[Expression] =
+    list.stripPrefix("[").stripSuffix("]").split(Border).toSeq.flatMap(text => Try(filter(text)).toOption)
+
+  private def filter(text: String): Expression = text match {
+    case Call("AlwaysTrue", _) => Literal(true)
+    case Call("AlwaysFalse", _) => Literal(false)
+    case Call("Not", inner) => Not(filter(inner))
+    case Call("And", FilterPair(l, r)) => And(filter(l), filter(r))
+    case Call("Or", FilterPair(l, r)) => Or(filter(l), filter(r))
+    case Call("IsNull", name) => IsNull(column(name))
+    case Call("IsNotNull", name) => IsNotNull(column(name))
+    case Call(name, Named(attribute, value)) => test(name, column(attribute), value)
+    case _ => unreadable(text)
+  }
+
+  private def test(name: String, c: Expression, text: String): Expression = name match {
+    case "EqualTo" => EqualTo(c, value(text, c))
+    case "EqualNullSafe" => EqualNullSafe(c, value(text, c))
+    case "LessThan" => LessThan(c, value(text, c))
+    case "LessThanOrEqual" => LessThanOrEqual(c, value(text, c))
+    case "GreaterThan" => GreaterThan(c, value(text, c))
+    case "GreaterThanOrEqual" => GreaterThanOrEqual(c, value(text, c))
+    case "StringStartsWith" => StartsWith(c, value(text, c))
+    case "In" => In(c, text.trim.stripPrefix("[").stripSuffix("]").split(",", -1).toSeq.map(value(_, c)))
+    case _ => unreadable(name)
+  }
+
+  private def value(text: String, c: Expression): Literal = {
+    val read = c.dataType match {
+      case _ if text == "null" => null
+      case _: StringType => Literal(text).value
+      case BinaryType => unreadable("bytes")
+      case other =>
+        Option(Cast(Literal(text), other, Some(timeZone), EvalMode.TRY).eval())
+          .getOrElse(unreadable(text))
+    }
+    Literal.create(read, c.dataType)
+  }
+
+  private def column(name: String): Expression = {
+    val parts = CatalystSqlParser.parseMultipartIdentifier(name)
+    parts.tail.foldLeft[Expression](columns.find(_.name == parts.head).get) { (parent, field) =>
+      GetStructField(parent, parent.dataType.asInstanceOf[StructType].fieldIndex(field), Some(field))
+    }
+  }
+}
+
+private object PushedFilters {
+
+  /** Between two filters of the list; inside one there is no blank behind a comma. */
+  private val Border =
+    ", (?=(?:And|Or|Not|In|IsNull|IsNotNull|EqualTo|EqualNullSafe|LessThan|LessThanOrEqual|GreaterThan|" +
+      "GreaterThanOrEqual|StringStartsWith|StringEndsWith|StringContains|AlwaysTrue|AlwaysFalse)\\()"
+
+  private def unreadable(text: String): Nothing = throw new IllegalArgumentException(text)
+
+  /** `Name(arguments)`. */
+  private object Call {
+    def unapply(text: String): Option[(String, String)] = {
+      val open = text.indexOf('(')
+      if (open < 1 || !text.endsWith(")")) None
+      else Some((text.take(open), text.substring(open + 1, text.length - 1)))
+    }
+  }
+
+  /** Two filters, at the comma outside all brackets. */
+  private object FilterPair {
+    def unapply(text: String): Option[(String, String)] = {
+      var depth = 0
+      val commas = text.indices.filter { i =>
+        val c = text.charAt(i)
+        if (c == '(' || c == '[') depth += 1
+        if (c == ')' || c == ']') depth -= 1
+        c == ',' && depth == 0
+      }
+      if (depth != 0 || commas.size != 1) None
+      else Some((text.take(commas.head), text.drop(commas.head + 1)))
+    }
+  }
+
+  /** A column's name and the rest. */
+  private object Named {
+    def unapply(text: String): Option[(String, String)] = {
+      val comma = if (text.startsWith("`")) text.indexOf(",", text.lastIndexOf('`')) else text.indexOf(',')
+      if (comma < 1) None else Some((text.take(comma), text.drop(comma + 1)))
+    }
+  }
 }

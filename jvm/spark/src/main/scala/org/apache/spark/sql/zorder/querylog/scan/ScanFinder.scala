@@ -1,5 +1,7 @@
 package org.apache.spark.sql.zorder.querylog.scan
 
+import java.math.BigInteger
+
 import scala.util.Try
 
 import org.apache.hadoop.fs.Path
@@ -10,13 +12,13 @@ import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan}
 import org.apache.spark.sql.execution.datasources.{CatalogFileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
-import org.apache.spark.sql.types.DataType
+import org.apache.spark.sql.types.{DataType, DecimalType, DoubleType, FloatType}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
 import org.apache.spark.sql.zorder.stats.{Footers, StatColumn, ZoneAlgebra}
 import org.apache.spark.sql.zorder.table.file.{DataFile, OwnScan}
-import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges, Predicates, RangePosition}
-import sparkzorder.curve.{NormalizedValue, Zone}
+import org.apache.spark.sql.zorder.skipping.predicate.{FilterColumn, FilterRanges, ValueText}
+import sparkzorder.curve.{BelowBytes, NormalizedBytes, NormalizedLong, NormalizedValue, Zone}
 import sparkzorder.curve.cost.Interval
 
 /** One scan of a table in a query. */
@@ -45,7 +47,7 @@ private[querylog] object ScanFinder {
     for {
       table <- tableOf(leaf).toSeq
       filter <- filters
-      ranges = Predicates.ranges(filter)
+      ranges = FilterRanges.of(filter)
       if !ranges.free && ranges.all.nonEmpty
     } yield Scan(table, leaf, ranges)
 
@@ -185,4 +187,34 @@ private[zorder] object ColumnStatistics {
   /** Two significant digits, so that queries which look alike are counted as one. */
   def rounded(share: Double): Double =
     if (share <= 0.0) 0.0 else BigDecimal(share).round(new java.math.MathContext(2)).toDouble
+}
+
+/** The position of a value between the lowest and the highest one of its column, from 0 to 1. */
+final private class RangePosition(low: NormalizedValue, high: NormalizedValue, dataType: DataType) {
+  private val shared = (low, high) match {
+    case (NormalizedBytes(a), NormalizedBytes(b)) => a.zip(b).takeWhile { case (x, y) => x == y }.length
+    case _ => 0
+  }
+  private val from = number(low)
+  private val size = number(high) - from
+
+  /** Values outside are at the nearer end; in a column of one value everything above it is at 1. */
+  def of(normalized: NormalizedValue): Double =
+    if (normalized <= low) 0.0
+    else if (normalized >= high || !(size > 0.0)) 1.0
+    else math.max(0.0, math.min(1.0, (number(normalized) - from) / size))
+
+  private def number(normalized: NormalizedValue): Double = normalized match {
+    case NormalizedLong(v) => dataType match {
+        case FloatType | DoubleType =>
+          ValueText.value(normalized, dataType).map(_.toString.toDouble).filterNot(_.isNaN)
+            .map(d => math.max(-Double.MaxValue / 4, math.min(Double.MaxValue / 4, d)))
+            .getOrElse(Double.MaxValue / 4)
+        case _ => v.toDouble
+      }
+    case NormalizedBytes(b) if dataType.isInstanceOf[DecimalType] => ValueText.bigInteger(b).doubleValue
+    case BelowBytes(b) => number(NormalizedBytes(b))
+    case NormalizedBytes(b) =>
+      new BigInteger(1, java.util.Arrays.copyOfRange(b, math.min(shared, b.length), shared + 8)).doubleValue
+  }
 }

@@ -11,7 +11,6 @@ import org.apache.hadoop.fs.{FSDataInputStream, FileStatus, FileSystem, Path}
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.expr.Normalization
 import org.apache.spark.sql.zorder.expr.normalized.NormalizedLongType
-import org.apache.spark.sql.zorder.skipping.bloom.{BloomFiles, ColumnBlooms, IndexBlooms}
 
 /**
  * An index as one immutable file, column by column, so that a query loads the columns it filters on and no others:

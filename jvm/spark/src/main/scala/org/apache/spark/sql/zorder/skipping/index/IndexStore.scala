@@ -14,7 +14,6 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DataType
 import org.apache.spark.sql.zorder.conf.SessionKeys
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skipping.bloom.{BloomFiles, BloomWriter, ColumnBlooms, ColumnSegments}
 import org.apache.spark.sql.zorder.table.StateDir
 
 /**

@@ -6,15 +6,14 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.DataType
-import org.apache.spark.sql.zorder.skipping.bloom.{ColumnBlooms, IndexBlooms}
 
 /**
  * The statistics of a table's files, by which a query that is being planned leaves files out.
  *
  * @param caseSensitive
  *   how the columns of the files were matched with those of the table
- * @param ranges
- *   of each column, read when a filter first asks for it; None where they cannot be read
+ * @param rangesAt
+ *   of each column by its number, read when a filter first asks for it; None where they cannot be read
  * @param blooms
  *   Bloom filters of the columns that were named for them
  * @param identities
@@ -25,7 +24,7 @@ final class StatisticsIndex(
     val files: IndexedFiles,
     val columns: IndexedSeq[IndexedColumn],
     val caseSensitive: Boolean,
-    ranges: Int => Option[ColumnRanges],
+    val rangesAt: Int => Option[ColumnRanges],
     val blooms: IndexBlooms = IndexBlooms.None,
     val identities: Map[String, String] = Map.empty) {
 
@@ -40,7 +39,7 @@ final class StatisticsIndex(
 
   /** Ranges of the column that a filter names; None if the index has none for it. */
   def rangesOf(sql: String, dataType: DataType): Option[ColumnRanges] =
-    numberOf(sql, dataType).flatMap(ranges)
+    numberOf(sql, dataType).flatMap(rangesAt)
 
   /** Bloom filters of the column that a filter names; None if the index has none for it. */
   def bloomsOf(sql: String, dataType: DataType): Option[ColumnBlooms] =
@@ -60,11 +59,11 @@ final class StatisticsIndex(
 
   /** This index with these Bloom filters. */
   def withBlooms(filters: IndexBlooms): StatisticsIndex =
-    new StatisticsIndex(files, columns, caseSensitive, ranges, filters, identities)
+    new StatisticsIndex(files, columns, caseSensitive, rangesAt, filters, identities)
 
   /** This index with what files have under the names of its columns. */
   def withIdentities(known: Map[String, String]): StatisticsIndex =
-    new StatisticsIndex(files, columns, caseSensitive, ranges, blooms, known)
+    new StatisticsIndex(files, columns, caseSensitive, rangesAt, blooms, known)
 
   /** The top-level columns that it tells of, those of expressions included. */
   def topLevel: Set[String] =
@@ -77,15 +76,12 @@ final class StatisticsIndex(
         .exists(folded(_) == folded(column))
     }
 
-  /** Ranges of the column number `column`. */
-  def rangesAt(column: Int): Option[ColumnRanges] = ranges(column)
-
   /** The number of the column of that name, whatever its type. */
   def numberOf(sql: String): Option[Int] = bySql.get(folded(sql))
 
   /** This index with one range for each file and column. */
   def hulls: StatisticsIndex =
-    new StatisticsIndex(files, columns, caseSensitive, ranges(_).map(_.hulls), identities = identities)
+    new StatisticsIndex(files, columns, caseSensitive, rangesAt(_).map(_.hulls), identities = identities)
 
   private def folded(sql: String): String = if (caseSensitive) sql else sql.toLowerCase(Locale.ROOT)
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.adaptive.{BroadcastQueryStageExec, Logical
 import org.apache.spark.sql.execution.joins.{HashJoin, HashedRelationBroadcastMode}
 import org.apache.spark.sql.types._
 import org.apache.spark.sql.zorder.expr.Normalization
-import org.apache.spark.sql.zorder.skipping.marker.{KeyRange, KeySet, KeyValues}
+import org.apache.spark.sql.zorder.skipping.predicate.{KeyRange, KeySet, KeyValues}
 import org.apache.spark.sql.zorder.skipping.scan.PrunedFiles
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.NormalizedValue
@@ -51,11 +51,8 @@ final private[join] class BroadcastKeys private (
   }
 
   /** All values of key number `key`; None if they are too many. */
-  def listed(key: Int): Option[Set[Any]] = values(key).flatMap { all =>
-    val found = mutable.HashSet.empty[Any]
-    while (all.hasNext && found.size <= BroadcastKeys.Most) found += all.next()
-    if (found.size <= BroadcastKeys.Most) Some(found.toSet) else None
-  }
+  def listed(key: Int): Option[Set[Any]] =
+    values(key).map(BroadcastKeys.first).filter(_.size <= BroadcastKeys.Most)
 
   /**
    * The values of key number `key` for the scan of a column; None where they cannot be told, or are so many that only
@@ -74,9 +71,8 @@ final private[join] class BroadcastKeys private (
 
   private def read(key: Int, scanned: ScannedColumn): Option[KeySet] = values(key).flatMap { all =>
     val dataType = keys(key).dataType
-    val listed = mutable.HashSet.empty[Any]
-    while (all.hasNext && listed.size <= BroadcastKeys.Most) listed += all.next()
-    if (listed.size <= BroadcastKeys.Most) Some(KeyValues(listed.toSet))
+    val listed = BroadcastKeys.first(all)
+    if (listed.size <= BroadcastKeys.Most) Some(KeyValues(listed))
     else Normalization.of(dataType).flatMap { normalizedType =>
       new GrowingRange(
         dataType,
@@ -157,6 +153,13 @@ private[join] object BroadcastKeys {
   def usable(dataType: DataType): Boolean = dataType match {
     case BinaryType | FloatType | DoubleType => false
     case other => Normalization.of(other).isDefined
+  }
+
+  /** Values until there are more than can be listed. */
+  private def first(all: Iterator[Any]): Set[Any] = {
+    val found = mutable.HashSet.empty[Any]
+    while (all.hasNext && found.size <= Most) found += all.next()
+    found.toSet
   }
 
   private def copied(value: Any): Any = value match {

@@ -7,10 +7,9 @@ import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.adaptive.LogicalQueryStage
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.skipping.marker.{AlwaysTrue, JoinKeys, KeySet}
-import org.apache.spark.sql.zorder.skipping.planned.ScanBelow
+import org.apache.spark.sql.zorder.skipping.predicate.{AlwaysTrue, JoinKeys, KeySet}
+import org.apache.spark.sql.zorder.skipping.scan.{PrunedFiles, PruningScan}
 import org.apache.spark.sql.zorder.skipping.scan.PlanParts._
-import org.apache.spark.sql.zorder.skipping.scan.PrunedFiles
 
 /**
  * Tells the scan on one side of a join which keys the other side has, once adaptive execution has broadcast it.
@@ -27,7 +26,7 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
     if (!SessionKeys.SkippingEnabled.orDefault(conf)) plan
     else {
-      val scans = ScanBelow.all(plan).map(_.files)
+      val scans = PruningScan.all(plan).map(_.files)
       if (scans.isEmpty) plan else plan.transformUp { case j: Join => informed(j, scans) }
     }
 
@@ -110,7 +109,7 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
     step(plan, a) match {
       case Some((child, inside)) => scanned(child, inside, scans, direct && !plan.isInstanceOf[Join])
       case None => plan match {
-          case ScanBelow(scan)
+          case PruningScan(scan)
               if scan.relation.outputSet.contains(a) && !scan.partitionColumns.contains(a) &&
                 // another scan of that table may share an exchange with this one, above a join further down
                 (direct || scans.count(_ == scan.files) == 1) =>
@@ -143,8 +142,8 @@ object JoinKeysRule extends Rule[LogicalPlan] with PredicateHelper {
   /** The child that the column comes from, and its name there; None where the way ends. */
   private[join] def step(plan: LogicalPlan, a: Attribute): Option[(LogicalPlan, Attribute)] = plan match {
     case p: Project if p.projectList.forall(_.deterministic) =>
-      meanings(p).getOrElse(a, a) match {
-        case inside: Attribute => Some(p.child -> inside)
+      inside(p, a) match {
+        case c: Attribute => Some(p.child -> c)
         case _ => None
       }
     case Filter(condition, child) if condition.deterministic => Some(child -> a)

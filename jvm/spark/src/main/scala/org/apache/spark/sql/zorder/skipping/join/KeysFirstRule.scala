@@ -1,19 +1,22 @@
 package org.apache.spark.sql.zorder.skipping.join
 
+import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.analysis.MultiInstanceRelation
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftSemi}
 import org.apache.spark.sql.catalyst.plans.logical._
+import org.apache.spark.sql.catalyst.plans.physical._
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.execution.{BinaryExecNode, SparkPlan, SparkStrategy}
 import org.apache.spark.sql.execution.adaptive.{LogicalQueryStage, ShuffleQueryStageExec}
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.zorder.conf.SessionKeys
-import org.apache.spark.sql.zorder.skipping.marker.AlwaysTrue
-import org.apache.spark.sql.zorder.skipping.planned.ScanBelow
+import org.apache.spark.sql.zorder.skipping.predicate.AlwaysTrue
 import org.apache.spark.sql.zorder.skipping.scan.{PlanParts, PruningScan}
 
 /**
@@ -59,7 +62,7 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
   }
 
   private class OneQuery(plan: LogicalPlan) {
-    val scans: Seq[PruningScan] = ScanBelow.all(plan)
+    val scans: Seq[PruningScan] = PruningScan.all(plan)
     private lazy val leaves = plan.collectLeaves()
     private lazy val joins = plan.collect { case j: Join => j }
     private lazy val atOnce = round
@@ -144,7 +147,7 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
               (scan, c, filters ++ conjuncts)
           }
         case p: Project => JoinKeysRule.step(p, a).flatMap { case (child, inside) => scanOf(child, inside) }
-        case ScanBelow(scan) if scan.relation.outputSet.contains(a) && !scan.partitionColumns.contains(a) =>
+        case PruningScan(scan) if scan.relation.outputSet.contains(a) && !scan.partitionColumns.contains(a) =>
           Some((scan, a, Nil))
         case _ => None
       }
@@ -172,7 +175,7 @@ final case class KeysFirstRule(session: SparkSession) extends Rule[LogicalPlan] 
 
     private def bytesOf(leaf: LeafNode): Option[Long] = leaf match {
       case l: LogicalRelation => Some(l.relation.sizeInBytes)
-      case ScanBelow(scan) => Some(scan.files.sizeInBytes)
+      case PruningScan(scan) => Some(scan.files.sizeInBytes)
       case _ => None
     }
 
@@ -236,5 +239,47 @@ object KeysFirstEnds extends Rule[LogicalPlan] {
         }
       case _ => None
     }
+  }
+}
+
+/**
+ * The rows of `left`, which adaptive execution begins to read only when `right` has been shuffled: it runs what is below
+ * an exchange when all stages below have ended. It needs no row of `right`. Its shuffle is that of a join further up,
+ * which Spark runs once for both.
+ *
+ * @param keys
+ *   that `right` is shuffled by
+ * @param kept
+ *   the columns of `right`: all of them, or it would be another shuffle
+ */
+final case class AfterKeys(left: LogicalPlan, right: LogicalPlan, keys: Seq[Attribute], kept: Seq[Attribute])
+    extends BinaryNode {
+  override def output: Seq[Attribute] = left.output
+  override def maxRows: Option[Long] = left.maxRows
+  override def stats: Statistics = left.stats
+
+  override protected def withNewChildrenInternal(newLeft: LogicalPlan, newRight: LogicalPlan): AfterKeys =
+    copy(left = newLeft, right = newRight)
+}
+
+/** See [[AfterKeys]]. Spark puts the exchange above `right`; it is never asked for its rows. */
+final case class AfterKeysExec(left: SparkPlan, right: SparkPlan, keys: Seq[Expression])
+    extends BinaryExecNode {
+  override def output: Seq[Attribute] = left.output
+  override def outputPartitioning: Partitioning = left.outputPartitioning
+  override def outputOrdering: Seq[SortOrder] = left.outputOrdering
+  override def requiredChildDistribution: Seq[Distribution] =
+    Seq(UnspecifiedDistribution, ClusteredDistribution(keys))
+
+  override protected def doExecute(): RDD[InternalRow] = left.execute()
+
+  override protected def withNewChildrenInternal(newLeft: SparkPlan, newRight: SparkPlan): AfterKeysExec =
+    copy(left = newLeft, right = newRight)
+}
+
+object AfterKeysStrategy extends SparkStrategy {
+  override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
+    case AfterKeys(left, right, keys, _) => Seq(AfterKeysExec(planLater(left), planLater(right), keys))
+    case _ => Nil
   }
 }

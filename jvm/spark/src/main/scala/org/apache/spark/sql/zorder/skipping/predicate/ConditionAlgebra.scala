@@ -184,36 +184,6 @@ private[zorder] object AdjacentValues {
     Some(NormalizedBytes(OrderedBits.ofBigInteger(ValueText.bigInteger(bytes).add(BigInteger.valueOf(by)))))
 }
 
-/** The position of a value between the lowest and the highest one of its column, from 0 to 1. */
-final private[zorder] class RangePosition(low: NormalizedValue, high: NormalizedValue, dataType: DataType) {
-  private val shared = (low, high) match {
-    case (NormalizedBytes(a), NormalizedBytes(b)) => a.zip(b).takeWhile { case (x, y) => x == y }.length
-    case _ => 0
-  }
-  private val from = number(low)
-  private val size = number(high) - from
-
-  /** Values outside are at the nearer end; in a column of one value everything above it is at 1. */
-  def of(normalized: NormalizedValue): Double =
-    if (normalized <= low) 0.0
-    else if (normalized >= high || !(size > 0.0)) 1.0
-    else math.max(0.0, math.min(1.0, (number(normalized) - from) / size))
-
-  private def number(normalized: NormalizedValue): Double = normalized match {
-    case NormalizedLong(v) => dataType match {
-        case FloatType | DoubleType =>
-          ValueText.value(normalized, dataType).map(_.toString.toDouble).filterNot(_.isNaN)
-            .map(d => math.max(-Double.MaxValue / 4, math.min(Double.MaxValue / 4, d)))
-            .getOrElse(Double.MaxValue / 4)
-        case _ => v.toDouble
-      }
-    case NormalizedBytes(b) if dataType.isInstanceOf[DecimalType] => ValueText.bigInteger(b).doubleValue
-    case BelowBytes(b) => number(NormalizedBytes(b))
-    case NormalizedBytes(b) =>
-      new BigInteger(1, java.util.Arrays.copyOfRange(b, math.min(shared, b.length), shared + 8)).doubleValue
-  }
-}
-
 /**
  * Normalized values as text and back: what a cast to STRING in UTC gives; of BINARY, hexadecimal digits.
  * One whose text would not come back as the same value has none, as those of collated strings.

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.zorder.skipping.predicate
 
+import org.apache.spark.sql.catalyst.expressions.Expression
 import sparkzorder.curve.cost.Condition
 
 /** Conditions that hold together, by column; a column that is absent may be anything. */
@@ -34,19 +35,19 @@ final case class FilterRanges private (all: IndexedSeq[FilterConjunction]) {
   def and(that: FilterRanges): FilterRanges = {
     val (more, fewer) = if (all.size >= that.all.size) (this, that) else (that, this)
     val left = if (more.all.size * fewer.all.size <= FilterRanges.Most) more else more.cover
-    FilterRanges.of(for {
+    FilterRanges.union(for {
       a <- left.all
       b <- fewer.all
       both <- a.and(b)
     } yield both)
   }
 
-  def or(that: FilterRanges): FilterRanges = FilterRanges.of(all ++ that.all)
+  def or(that: FilterRanges): FilterRanges = FilterRanges.union(all ++ that.all)
 
   /** One conjunction around all of them. Columns that some of them leave open are open in it. */
   private def cover: FilterRanges = {
     val columns = all.map(_.conditions.keySet).reduceOption(_ intersect _).getOrElse(Set.empty[FilterColumn])
-    FilterRanges.of(Vector(FilterConjunction(columns.map { c =>
+    FilterRanges.union(Vector(FilterConjunction(columns.map { c =>
       c -> all.map(_.conditions(c)).reduce(ConditionAlgebra.or)
     }.toMap)))
   }
@@ -63,10 +64,22 @@ object FilterRanges {
   /** No row. */
   val Nothing: FilterRanges = new FilterRanges(Vector.empty)
 
-  def on(column: FilterColumn, condition: Condition): FilterRanges =
-    if (condition.impossible) Nothing else of(Vector(FilterConjunction(Map(column -> condition))))
+  /** The rows for which the filter is true, as ranges that hold all of these, and more of them rather than fewer. */
+  def of(filter: Expression): FilterRanges = Predicates.whereTrue(filter, Sets)
 
-  private def of(conjunctions: IndexedSeq[FilterConjunction]): FilterRanges = {
+  private object Sets extends FilterSets[FilterRanges] {
+    override def all: FilterRanges = Free
+    override def none: FilterRanges = Nothing
+    override def and(left: FilterRanges, right: => FilterRanges): FilterRanges = left.and(right)
+    override def or(left: FilterRanges, right: => FilterRanges): FilterRanges = left.or(right)
+    override def on(column: FilterColumn, condition: Condition): FilterRanges =
+      FilterRanges.on(column, condition)
+  }
+
+  def on(column: FilterColumn, condition: Condition): FilterRanges =
+    if (condition.impossible) Nothing else union(Vector(FilterConjunction(Map(column -> condition))))
+
+  private def union(conjunctions: IndexedSeq[FilterConjunction]): FilterRanges = {
     val said =
       conjunctions.map(b => FilterConjunction(b.conditions.filter(_._2 != ConditionAlgebra.Anything)))
     if (said.exists(_.conditions.isEmpty)) Free

@@ -7,19 +7,12 @@ import scala.util.control.NonFatal
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.types.{BooleanType, DoubleType, FloatType}
 import org.apache.spark.sql.zorder.expr.{ColumnPath, Normalization}
-import org.apache.spark.sql.zorder.skipping.marker.AlwaysTrue
 import org.apache.spark.unsafe.types.UTF8String
 import sparkzorder.curve.{NormalizedBytes, NormalizedValue}
 import sparkzorder.curve.cost.{Condition, Interval}
 
 /** What resolved filter expressions say of columns. What is not understood may be true anywhere. */
 private[zorder] object Predicates {
-
-  /**
-   * The rows for which the filter is true, as ranges that hold all of these, and more of them rather than
-   * fewer.
-   */
-  def ranges(filter: Expression): FilterRanges = whereTrue(filter, RangesOfFilter)
 
   /** The set for which the filter is true, or more. */
   def whereTrue[R](filter: Expression, sets: FilterSets[R]): R = where(filter, truth = true, sets)
@@ -151,15 +144,6 @@ private[zorder] object Predicates {
     // the text of a whole test, such as a long list, is made only where no operand is the column
     (test.children.iterator ++ Iterator(test)).find(FilterColumn.of(_).contains(column))
       .filter(ColumnPath.of(_).isEmpty)
-
-  private object RangesOfFilter extends FilterSets[FilterRanges] {
-    override def all: FilterRanges = FilterRanges.Free
-    override def none: FilterRanges = FilterRanges.Nothing
-    override def and(left: FilterRanges, right: => FilterRanges): FilterRanges = left.and(right)
-    override def or(left: FilterRanges, right: => FilterRanges): FilterRanges = left.or(right)
-    override def on(column: FilterColumn, condition: Condition): FilterRanges =
-      FilterRanges.on(column, condition)
-  }
 
   /** The expression with the constants directly below it evaluated. */
   private def constants(e: Expression): Expression = e.mapChildren {

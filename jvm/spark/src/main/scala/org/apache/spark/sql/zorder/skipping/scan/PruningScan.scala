@@ -2,8 +2,8 @@ package org.apache.spark.sql.zorder.skipping.scan
 
 import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.catalyst.FileSourceOptions
-import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeSet, Expression}
-import org.apache.spark.sql.catalyst.plans.logical.LeafNode
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{LeafNode, LogicalPlan, Project}
 import org.apache.spark.sql.execution.datasources.{FileIndex, HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.zorder.expr.ColumnPath
 
@@ -46,7 +46,7 @@ trait PruningFileIndex extends FileIndex with PrunedFiles
  * @param readsAllListed
  *   whether a file that is listed is also read, or the query fails: only then may rows be counted on
  */
-final class PruningScan(
+class PruningScan(
     val relation: LeafNode,
     val files: PrunedFiles,
     val partitionColumns: AttributeSet,
@@ -58,8 +58,17 @@ final class PruningScan(
 
 object PruningScan {
 
-  /** The scan of a relation of files, if its index leaves out files. */
-  def of(l: LogicalRelation): Option[PruningScan] = l.relation match {
+  /** A leaf of a plan that is such a scan. */
+  def unapply(plan: LogicalPlan): Option[PruningScan] = plan match {
+    case l: LogicalRelation => of(l)
+    case leaf: LeafNode => ScansOfFormats.scan(leaf)
+    case _ => None
+  }
+
+  /** All of a plan. */
+  def all(plan: LogicalPlan): Seq[PruningScan] = plan.collect { case PruningScan(scan) => scan }
+
+  private def of(l: LogicalRelation): Option[PruningScan] = l.relation match {
     case r: HadoopFsRelation => r.location match {
         case index: PruningFileIndex =>
           Some(new PruningScan(l, index, partitionColumns(l, r), readsAllListed(r)))
@@ -77,4 +86,24 @@ object PruningScan {
     val same = l.conf.resolver
     AttributeSet(l.output.filter(a => r.partitionSchema.fieldNames.exists(same(_, a.name))))
   }
+}
+
+/** What the rules that walk down to a scan have in common. */
+object PlanParts {
+
+  /** An expression over what a projection gives, in terms of what it takes. */
+  def inside(p: Project, e: Expression): Expression = {
+    val meaning = AttributeMap(p.projectList.collect { case a: Alias => a.toAttribute -> a.child })
+    e.transform { case a: AttributeReference => meaning.getOrElse(a, a) }
+  }
+
+  /** Whether a scan applies the condition as it stands. */
+  def settled(condition: Expression): Boolean = condition.deterministic && !condition.exists {
+    case _: SubqueryExpression | _: DynamicPruning => true
+    case _ => false
+  }
+
+  /** The plan with its only child changed. */
+  def below(plan: LogicalPlan)(change: LogicalPlan => Option[LogicalPlan]): Option[LogicalPlan] =
+    change(plan.children.head).map(c => plan.withNewChildren(Seq(c)))
 }

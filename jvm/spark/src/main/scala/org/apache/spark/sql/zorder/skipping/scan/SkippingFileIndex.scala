@@ -1,28 +1,9 @@
 package org.apache.spark.sql.zorder.skipping.scan
 
-import java.util.BitSet
-
 import org.apache.hadoop.fs.Path
-import org.apache.spark.sql.catalyst.expressions.{
-  Alias,
-  Attribute,
-  AttributeMap,
-  AttributeSet,
-  DynamicPruning,
-  Expression,
-  FileSourceMetadataAttribute,
-  SubqueryExpression
-}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.execution.datasources.{
-  FileIndex,
-  FileStatusWithMetadata,
-  HadoopFsRelation,
-  LogicalRelation,
-  PartitionDirectory
-}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, FileSourceMetadataAttribute}
+import org.apache.spark.sql.execution.datasources.{FileIndex, FileStatusWithMetadata, PartitionDirectory}
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.sql.zorder.skipping.filter.FilesToRead
 import org.apache.spark.sql.zorder.skipping.index.{FileKeys, NoEntry, StatisticsIndex}
 
 /**
@@ -56,10 +37,9 @@ final class SkippingFileIndex(
     else {
       val started = System.nanoTime()
       val entries = listed.map(_.files.map(entryOf))
-      val found = toRead(dataFilters, numbers(entries.flatten))
-      // a file without an entry of its own is always read
+      val isRead = toRead(dataFilters, entries.flatten)
       val kept = listed.zip(entries).map { case (d, of) =>
-        d.copy(files = d.files.zip(of).collect { case (file, entry) if entry.forall(found.get(_)) => file })
+        d.copy(files = d.files.zip(of).collect { case (file, entry) if isRead(entry) => file })
       }
       val considered = entries.map(_.length.toLong).sum
       SkippingUsage.scanned(
@@ -72,12 +52,6 @@ final class SkippingFileIndex(
           nanos = System.nanoTime() - started))
       kept.filter(_.files.nonEmpty)
     }
-  }
-
-  private def numbers(entries: Seq[Either[NoEntry, Int]]): BitSet = {
-    val set = new BitSet(index.files.count)
-    entries.foreach(_.foreach(n => set.set(n)))
-    set
   }
 
   /** The columns of the index that the expressions name. */
@@ -125,51 +99,4 @@ final class SkippingFileIndex(
   }
   override def hashCode(): Int = wrapped.hashCode()
   override def toString: String = s"$wrapped, files skipped by the statistics index of $root"
-}
-
-/** A scan of plain Parquet with its index, whose rows and values can be counted on beyond what a list of files needs. */
-final class IndexedScan private (
-    val relation: LogicalRelation,
-    val files: HadoopFsRelation,
-    val index: SkippingFileIndex,
-    scan: PruningScan) {
-
-  /** See [[PruningScan.named]]. */
-  def named(e: Expression): Expression = scan.named(e)
-
-  /** See [[PruningScan.readsAllListed]]. */
-  def readsAllListed: Boolean = scan.readsAllListed
-
-  /** See [[PruningScan.partitionColumns]]. */
-  def partitionColumns: AttributeSet = scan.partitionColumns
-}
-
-object IndexedScan {
-  def unapply(plan: LogicalPlan): Option[IndexedScan] = plan match {
-    case l: LogicalRelation => PruningScan.of(l).flatMap { scan =>
-        (l.relation, scan.files) match {
-          case (r: HadoopFsRelation, index: SkippingFileIndex) => Some(new IndexedScan(l, r, index, scan))
-          case _ => None
-        }
-      }
-    case _ => None
-  }
-}
-
-/** What the rules that walk down to a scan have in common. */
-object PlanParts {
-
-  /** What the columns that a projection computes or renames stand for. */
-  def meanings(p: Project): AttributeMap[Expression] =
-    AttributeMap(p.projectList.collect { case a: Alias => a.toAttribute -> a.child })
-
-  /** Whether a scan applies the condition as it stands. */
-  def settled(condition: Expression): Boolean = condition.deterministic && !condition.exists {
-    case _: SubqueryExpression | _: DynamicPruning => true
-    case _ => false
-  }
-
-  /** The plan with its only child changed. */
-  def below(plan: LogicalPlan)(change: LogicalPlan => Option[LogicalPlan]): Option[LogicalPlan] =
-    change(plan.children.head).map(c => plan.withNewChildren(Seq(c)))
 }

@@ -82,9 +82,4 @@ object SkippingUsage extends Logging {
   def all: Seq[TableUsage] =
     sums.asScala.toSeq.sortBy { case ((table, column), _) => (table, column.getOrElse("")) }
       .map { case ((table, column), s) => s.usage(table, column) }
-
-  /** One entry a table, by its path. */
-  def tables: Seq[TableUsage] = all.filter(_.column.isEmpty)
-
-  def of(root: Path): Option[TableUsage] = tables.find(_.table == root.toString)
 }

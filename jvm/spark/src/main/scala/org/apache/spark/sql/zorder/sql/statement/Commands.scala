@@ -15,7 +15,7 @@ import org.apache.spark.sql.zorder.clustering.inspect.UnreadableFiles
 import org.apache.spark.sql.zorder.clustering.request.ClusterRequest
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.shims.Shims.ClassicSession
-import org.apache.spark.sql.zorder.skipping.{IndexActions, IndexUpkeep}
+import org.apache.spark.sql.zorder.skipping.make.{IndexActions, IndexUpkeep}
 import org.apache.spark.sql.zorder.insight.brief.{BriefAudit, BriefHistory}
 import org.apache.spark.sql.zorder.insight.explain.{ExplainLog, ExplainQuery}
 import org.apache.spark.sql.zorder.table.TableRef

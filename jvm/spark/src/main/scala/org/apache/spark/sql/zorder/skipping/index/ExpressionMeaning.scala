@@ -1,0 +1,136 @@
+package org.apache.spark.sql.zorder.skipping.index
+
+import java.util.Locale
+
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import org.apache.spark.SPARK_VERSION_SHORT
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal, RuntimeReplaceable}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{AtomicType, DataType, NullType}
+import org.apache.spark.sql.zorder.expr.ColumnPath
+
+/**
+ * What an expression computes, as a text: equal texts compute equal values from equal rows, for expressions of
+ * [[IndexableFunctions]]. The SQL text does not do, since it says nothing of the time zone and of the type of each part:
+ * a product of decimals has another scale under another setting. The version of Spark and the settings that name old
+ * ways of functions are part of it, because what `lower` gives may change with them.
+ */
+private[skipping] object ExpressionMeaning {
+  private val Defaults = new SQLConf
+  private val Settings = Seq("spark.sql.legacy.", "spark.sql.icu.", "spark.sql.ansi.")
+
+  /** The SQL text of an optimized expression; None if it cannot be written. */
+  def of(e: Expression, conf: SQLConf): Option[String] =
+    try Some((Seq(Format, s"Spark $line") ++ settings(conf) :+ tree(
+        e,
+        conf.caseSensitiveAnalysis)).mkString(" "))
+    catch { case NonFatal(_) => None }
+
+  /** Whether a meaning was written down by this version of ours: those before it left out what matters. */
+  def isCurrent(meaning: String): Boolean = meaning.startsWith(Format + " ")
+
+  private val Format = "2"
+
+  private val line: String = SPARK_VERSION_SHORT.split('.').take(2).mkString(".")
+
+  /** The settings that are not at their defaults. */
+  private def settings(conf: SQLConf): Seq[String] =
+    conf.getAllConfs.filter { case (key, value) =>
+      Settings.exists(key.startsWith) && !Try(Defaults.getConfString(key)).toOption.contains(value)
+    }.toSeq.sorted.map { case (key, value) => s"$key=$value" }
+
+  private def tree(e: Expression, caseSensitive: Boolean): String = ColumnPath.of(e) match {
+    case Some(path) =>
+      val name = ColumnPath.sql(path)
+      s"${if (caseSensitive) name else name.toLowerCase(Locale.ROOT)}:${e.dataType.json}"
+    case None =>
+      val own = e match {
+        case l: Literal => Seq(l.dataType.json, l.sql)
+        case _ => e.productIterator.filterNot(isExpression).map(text).toSeq
+      }
+      val parts = own ++ e.children.map(tree(_, caseSensitive))
+      parts.mkString(s"${e.getClass.getName}(", ", ", s"):${e.dataType.json}")
+  }
+
+  private def isExpression(argument: Any): Boolean = argument match {
+    case _: Expression | Some(_: Expression) => true
+    case s: Seq[_] => s.nonEmpty && s.forall(_.isInstanceOf[Expression])
+    case _ => false
+  }
+
+  private def text(argument: Any): String = argument match {
+    case t: DataType => t.json
+    case Some(x) => s"Some(${text(x)})"
+    case other => String.valueOf(other)
+  }
+}
+
+/**
+ * The functions that an index can hold values of: what they give depends on their arguments, the session's time zone
+ * and ANSI mode, and on nothing else. A list of settings that change a function is never complete; so this is a list
+ * of functions, each of which a test computes under every setting of Spark.
+ *
+ * Left out, for example: functions of JSON, CSV and XML (options of generators and parsers), formats of dates and
+ * numbers (parser policies, locales), everything that makes arrays, maps or structs.
+ */
+object IndexableFunctions {
+
+  /** By the class of the optimized expression; some are of one Spark line only. */
+  private[skipping] val Names: Set[String] = Set(
+    // comparisons, logic and choice
+    "And CaseWhen Coalesce EqualNullSafe EqualTo GreaterThan GreaterThanOrEqual Greatest If In InSet",
+    "IsNaN IsNotNull IsNull Least LessThan LessThanOrEqual NaNvl Not Or",
+    // numbers
+    "Abs Add BRound BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Cbrt Ceil Divide Exp Floor",
+    "IntegralDivide Log Log10 Log2 Multiply Pmod Pow Remainder Round RoundCeil RoundFloor ShiftLeft ShiftRight",
+    "ShiftRightUnsigned Signum Sqrt Subtract UnaryMinus",
+    // text and bytes
+    "Ascii BitLength Chr Concat Contains Crc32 EndsWith Hex InitCap Length Like Lower Md5 Murmur3Hash OctetLength RLike",
+    "RegExpExtract RegExpReplace Reverse Sha1 Sha2 StartsWith StringInstr StringLPad StringLocate StringRPad",
+    "StringRepeat StringReplace StringTranslate StringTrim StringTrimLeft StringTrimRight Substring SubstringIndex",
+    "Unhex Upper XxHash64",
+    // dates and times
+    "AddMonths DateAdd DateAddYMInterval DateDiff DateFromUnixDate DateSub DayOfMonth DayOfWeek DayOfYear",
+    "FromUTCTimestamp Hour LastDay MakeDate MicrosToTimestamp MillisToTimestamp Minute Month MonthsBetween NextDay",
+    "Quarter Second SecondsToTimestamp SecondWithFraction TimeAdd TimestampAdd TimestampAddInterval",
+    "TimestampAddYMInterval TimestampDiff ToUTCTimestamp TruncDate TruncTimestamp UnixDate UnixMicros UnixMillis",
+    "UnixSeconds WeekDay WeekOfYear Year YearOfWeek",
+    // out of a column, which may be an array or a map
+    "GetArrayItem GetMapValue"
+  ).flatMap(_.split(' '))
+
+  private val Package = "org.apache.spark.sql.catalyst.expressions."
+  private val OfAnyColumn = Set("GetArrayItem", "GetMapValue", "IsNull", "IsNotNull")
+
+  /**
+   * The name of a function that no index can hold; None if all can be held.
+   *
+   * @param written
+   *   the expression as a statement has it, analyzed: it has the names that users know
+   */
+  def refused(optimized: Expression, written: Expression): Option[String] =
+    outside(optimized).map(found => outside(written).getOrElse(found).prettyName)
+
+  private def outside(e: Expression): Option[Expression] =
+    if (ColumnPath.of(e).isDefined || e.isInstanceOf[Literal]) None
+    else e match {
+      case r: RuntimeReplaceable => outside(r.replacement).map(_ => r)
+      case _ if !isListed(e) => Some(e)
+      case _ => e.children.flatMap(outside(_)).headOption
+    }
+
+  private def isListed(e: Expression): Boolean = {
+    val name = e.getClass.getName.stripPrefix(Package)
+    Names(name) && isPlain(e.dataType) &&
+    e.children.forall(c => isPlain(c.dataType) || (OfAnyColumn(name) && ColumnPath.of(c).isDefined))
+  }
+
+  /** Values of other types are shown, compared and hashed in ways that settings change. */
+  private def isPlain(dataType: DataType): Boolean = dataType match {
+    case NullType => true
+    case _: AtomicType => dataType.typeName != "variant"
+    case _ => false
+  }
+}

@@ -1,0 +1,171 @@
+package org.apache.spark.sql.zorder.skipping.index
+
+import java.lang.ref.SoftReference
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.zorder.conf.SessionKeys
+
+/**
+ * The indexes that this JVM has loaded. Whether there is a newer one is asked again after a few seconds; an older one
+ * does no harm meanwhile, since its entries are of files that have not changed. Memory that is short takes them away,
+ * and so does the limit that the session sets.
+ */
+object LoadedIndexes extends Logging {
+
+  /** So long a look at the store counts. */
+  private val FreshNanos = 5L * 1000 * 1000 * 1000
+
+  final private case class Key(root: Path, place: IndexPlace)
+
+  private val memory = new IndexMemory[Key](key => { val _ = loaded.remove(key) })
+
+  /**
+   * @param file
+   *   number and length of the newest index file, whole or not: while these are the same, so is the index
+   * @param refused
+   *   the limit that the index was too large for
+   */
+  final private class Loaded(
+      val file: Option[(Long, Long)],
+      val index: SoftReference[Option[StatisticsIndex]],
+      val account: memory.Account,
+      val refused: Option[Long],
+      val lookedAt: Long)
+  private lazy val loaded = new ConcurrentHashMap[Key, Loaded]()
+
+  /** Tables whose users were told that the limit does not suffice. */
+  private val told = ConcurrentHashMap.newKeySet[Key]()
+
+  /** The index of the table at `root`, where the session keeps it; None without a whole one. Never fails. */
+  def of(root: Path, session: SQLConf, conf: => Configuration): Option[StatisticsIndex] =
+    try {
+      val key = Key(root, IndexPlace.in(session))
+      val most = SessionKeys.SkippingMaxMemory.orDefault(session)
+      memory.asked(key, most)
+      val known = Option(loaded.get(key)).filter(_.refused.forall(_ == most))
+      val cached = known.flatMap(l => Option(l.index.get))
+      if (cached.isDefined && System.nanoTime() - known.get.lookedAt < FreshNanos) cached.get
+      else {
+        val store = IndexStore.of(root, key.place, conf)
+        val listed = store.listed()
+        val file = listed.headOption.map { case (n, status) => (n, status.getLen) }
+        val same = known.filter(l => cached.isDefined && l.refused.isEmpty && l.file == file)
+        val account = same.fold(memory.open(key))(_.account)
+        val found = if (same.isDefined) Some(cached.get) else read(key, store, listed, account)
+        val refused = if (found.isEmpty) Some(most) else None
+        val index = found.flatten
+        val now = new Loaded(file, new SoftReference(index), account, refused, System.nanoTime())
+        // of two threads that load the same index, one is the last with both
+        memory.hold(key, account)(loaded.put(key, now))
+        index
+      }
+    } catch {
+      case NonFatal(e) =>
+        logWarning(s"The statistics index of $root cannot be read: no files are skipped", e)
+        None
+    }
+
+  /** After a statement of this JVM has changed the index. */
+  def forget(root: Path): Unit = loaded.keySet.forEach { key =>
+    if (key.root == root) {
+      loaded.remove(key)
+      memory.close(key)
+      val _ = told.remove(key)
+    }
+  }
+
+  /** Bytes that loaded indexes take, as they are counted against the limit. */
+  private[skipping] def bytes: Long = memory.total
+
+  /** The index, if one of the listed files is whole; None if it is too large. */
+  private def read(
+      key: Key,
+      store: IndexStore,
+      listed: Seq[(Long, FileStatus)],
+      account: memory.Account): Option[Option[StatisticsIndex]] = {
+    def admit(bytes: Long): Boolean = {
+      val fits = account.admit(bytes)
+      if (!fits && told.add(key))
+        logWarning(
+          s"${SessionKeys.SkippingMaxMemory.key} does not suffice for the statistics index of ${key.root}: what does " +
+            "not fit is not loaded, and files are not skipped by it")
+      fits
+    }
+    try Some(store.newest(listed, admit).map(_._2))
+    catch { case _: IndexTooLarge => None }
+  }
+}
+
+/**
+ * The memory that loaded indexes take, under a limit for all of them together. Where one needs more, those that were
+ * asked for longest ago are forgotten; queries that still use these keep them until they are planned.
+ *
+ * @param forget
+ *   is told whose index must go
+ */
+final private[skipping] class IndexMemory[K](forget: K => Unit) {
+  // the one that was asked for longest ago comes first
+  private val held = new java.util.LinkedHashMap[K, Account](16, 0.75f, true)
+  private var limit = Long.MaxValue
+
+  /** What one index takes; counted for all from [[hold]] on. */
+  final class Account private[IndexMemory] (key: K) {
+    private[IndexMemory] var bytes = 0L
+
+    /** Takes so many bytes more, or says that this index alone would exceed the limit. */
+    def admit(more: Long): Boolean = IndexMemory.this.synchronized {
+      val fits = bytes + more <= limit
+      if (fits) {
+        bytes += more
+        // harmless if the entry was evicted meanwhile
+        if (held.get(key) eq this) shrink(Some(key))
+      }
+      fits
+    }
+  }
+
+  def open(key: K): Account = new Account(key)
+
+  /** The index of this account is the one that `key` has from now on; `keep` puts it where others find it. */
+  def hold(key: K, account: Account)(keep: => Unit): Unit = synchronized {
+    held.put(key, account)
+    keep
+    shrink(Some(key))
+  }
+
+  /** A query asks for the index of `key`, in a session whose limit is `most` bytes. */
+  def asked(key: K, most: Long): Unit = synchronized {
+    limit = most
+    held.get(key)
+    if (total > limit) shrink(None)
+  }
+
+  def close(key: K): Unit = synchronized {
+    val _ = held.remove(key)
+  }
+
+  def total: Long = synchronized {
+    var sum = 0L
+    held.values.forEach(a => sum += a.bytes)
+    sum
+  }
+
+  private def shrink(spared: Option[K]): Unit = {
+    var over = total - limit
+    val eldest = held.entrySet.iterator
+    while (over > 0 && eldest.hasNext) {
+      val entry = eldest.next()
+      if (!spared.contains(entry.getKey)) {
+        over -= entry.getValue.bytes
+        eldest.remove()
+        forget(entry.getKey)
+      }
+    }
+  }
+}

@@ -1,0 +1,207 @@
+package org.apache.spark.sql.zorder.skipping.scan
+
+import scala.util.Try
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.skipping.index.{FileKeys, LoadedIndexes, NoEntry, StatisticsIndex}
+import org.apache.spark.sql.zorder.skipping.predicate.{JoinKeys, TopRows}
+
+/**
+ * The files that a format has planned for one scan, narrowed by what its own planning does not use: the first rows that
+ * a query wants, the keys of a join, lists of values, functions of columns; and by an index of ours, where the table has
+ * one.
+ *
+ * @param isUnanswered
+ *   columns of the scan that the bounds say nothing of
+ * @param bounds
+ *   of the scan's snapshot, of at least the columns that some expressions name; see [[SnapshotStatistics.index]]
+ * @param indexed
+ *   looked for when a filter first may need it
+ */
+final class NarrowedList(
+    val root: Path,
+    asked: AskedOfFormat,
+    val isUnanswered: Expression => Boolean,
+    bounds: Seq[Expression] => Option[StatisticsIndex],
+    indexed: => Option[FormatIndex]) {
+  private lazy val ours = indexed
+
+  def mayAnswer(column: Attribute): Boolean =
+    !isUnanswered(column) && toRead(Seq(column)).exists(_.mayAnswer(column))
+
+  def leavesOut(filter: Expression): Boolean = toRead(Seq(filter)).exists(_.leavesOut(filter))
+
+  /** The bytes of the snapshot's files that the filters leave. */
+  def bytes(filters: Seq[Expression]): Long = toRead(filters).fold(Long.MaxValue)(_.bytes(filters))
+
+  private def toRead(expressions: Seq[Expression]): Option[FilesToRead] =
+    bounds(expressions).map(new FilesToRead(_, isUnanswered))
+
+  /** The filters that the format does not use, and the bounds that answer them; None if there are none. */
+  def index(filters: Seq[Expression]): Option[(Seq[Expression], StatisticsIndex)] = {
+    val worth = filters.filter(asked.isWorth)
+    if (worth.isEmpty) None else bounds(worth).map(worth -> _)
+  }
+
+  /** The filters on what an index of ours tells of, and the index; None if there are none. */
+  def own(filters: Seq[Expression]): Option[(Seq[Expression], FormatIndex)] =
+    if (filters.isEmpty) None
+    else ours.flatMap { index =>
+      val told = filters.filter(index.tells)
+      if (told.isEmpty) None else Some(told -> index)
+    }
+
+  /** The filters that may leave out files beyond those that the format leaves out. */
+  def asks(filters: Seq[Expression]): Seq[Expression] = {
+    val told = own(filters).fold(Seq.empty[Expression])(_._1)
+    filters.filter(f => asked.isWorth(f) || told.contains(f))
+  }
+
+  /** Whether Bloom filters are asked of a filter. */
+  def asksBlooms(filter: Expression): Boolean =
+    own(Seq(filter)).exists { case (_, index) => index.asksBlooms(filter) }
+
+  /**
+   * What is left of a list of files. A file that the snapshot does not have stays.
+   *
+   * @param filters
+   *   of the scan, those of the format included
+   * @param of
+   *   path, length and modification time of a file, as in [[FileBounds]]
+   */
+  def narrow[F](filters: Seq[Expression], planned: Seq[F])(of: F => (String, Long, Long)): Seq[F] = {
+    val byBounds = index(filters)
+    val byIndex = own(filters)
+    if (byBounds.isEmpty && byIndex.isEmpty) planned
+    else {
+      val started = System.nanoTime()
+      val files = planned.map(of).toIndexedSeq
+      val ofBounds = byBounds.toSeq.map { case (worth, bounds) =>
+        val entries = files.map { case (p, l, m) => bounds.files.find(p, l, m) }
+        new StatisticsOfList(bounds, isUnanswered, worth, entries)
+      }
+      // its numbers of rows are those of whole files, and the first rows are none of its filters
+      val ofIndex = byIndex.toSeq.map { case (told, i) =>
+        new StatisticsOfList(i.index, i.isUnanswered, told, files.map { case (p, l, _) => i.find(p, l) })
+      }
+      val both = ofBounds ++ ofIndex
+      val kept = planned.zipWithIndex.collect { case (f, n) if both.forall(_.keeps(n)) => f }
+      SkippingUsage.scanned(
+        root,
+        both.flatMap(_.columns).distinct,
+        SkippedCounts(
+          files.length.toLong,
+          pruned = (files.length - kept.length).toLong,
+          unknown = files.indices.count(n => both.exists(_.isUnknown(n))).toLong,
+          nanos = System.nanoTime() - started))
+      kept
+    }
+  }
+}
+
+/**
+ * What one set of statistics leaves of the planned files.
+ *
+ * @param entries
+ *   of these files, in their order
+ */
+final private class StatisticsOfList(
+    index: StatisticsIndex,
+    isUnanswered: Expression => Boolean,
+    filters: Seq[Expression],
+    entries: IndexedSeq[Either[NoEntry, Int]]) {
+  private val toRead = new FilesToRead(index, isUnanswered)
+  private val isRead = toRead(filters, entries)
+
+  def keeps(file: Int): Boolean = isRead(entries(file))
+
+  def isUnknown(file: Int): Boolean = entries(file).isLeft
+
+  /** The columns of the statistics that the filters name. */
+  def columns: Seq[String] = toRead.columns(filters)
+}
+
+/**
+ * Whether a filter is worth a look at statistics. It is not if it is what the format prunes itself: a plain comparison of
+ * a column.
+ *
+ * @param mostListed
+ *   the longest list of values that the format looks up value by value
+ */
+final class AskedOfFormat(mostListed: Int) {
+
+  def isWorth(filter: Expression): Boolean = filter match {
+    case t: TopRows => t.holds
+    case k: JoinKeys => k.holds
+    case other => other.exists {
+        case In(_, values) => values.length > mostListed
+        case InSet(_, values) => values.size > mostListed
+        case BinaryComparison(left, right) => !isPlain(left) || !isPlain(right)
+        case _ => false
+      }
+  }
+
+  private def isPlain(operand: Expression): Boolean = operand.foldable || ColumnPath.of(operand).isDefined
+}
+
+/**
+ * An index of ours (`ZORDER INDEX`) of a table whose format plans its files, as one scan may ask it. Entries are of files
+ * that never change: path and length tell a file. They tell of all rows of it, also of those that deletes have taken away.
+ *
+ * @param key
+ *   how the index names a file, from how the format does
+ * @param identities
+ *   what files have under the names of the scan's columns
+ */
+final class FormatIndex(
+    val index: StatisticsIndex,
+    val key: String => String,
+    identities: Map[String, String]) {
+  private val toRead = new FilesToRead(index, isUnanswered)
+
+  /** The number of the file's entry. */
+  def find(path: String, length: Long): Either[NoEntry, Int] = index.files.find(key(path), length, 0L)
+
+  /** Whether the filter names what the index tells of. Of the first rows it tells nothing: deletes are not counted. */
+  def tells(filter: Expression): Boolean = columns(filter).nonEmpty
+
+  def asksBlooms(filter: Expression): Boolean =
+    columns(filter).flatMap(c => index.numberOf(c)).exists(index.blooms.columns.contains)
+
+  private def columns(filter: Expression): Seq[String] = filter match {
+    case _: TopRows => Nil
+    case other => toRead.columns(Seq(FilesToRead.meant(other)))
+  }
+
+  /** Whether files have something else under the column's name than they had when the index was made. */
+  def isUnanswered(e: Expression): Boolean = e match {
+    case FileSourceMetadataAttribute(_) => true
+    case a: Attribute => !index.identities.get(a.name).exists(identities.get(a.name).contains(_))
+    case _ => false
+  }
+}
+
+object FormatIndex {
+
+  /**
+   * The index of the table at `root`; None without one that the session can use.
+   *
+   * @param located
+   *   the full path of a file, as the index was told it
+   */
+  def of(root: Path, session: SQLConf, conf: => Configuration, identities: => Map[String, String])(
+      located: String => Path): Option[FormatIndex] =
+    // a format may read from a storage that Hadoop does not know
+    Try(root.getFileSystem(conf).makeQualified(root)).toOption.flatMap { qualified =>
+      LoadedIndexes.of(qualified, session, conf)
+        .filter(i => i.identities.nonEmpty && i.caseSensitive == session.caseSensitiveAnalysis)
+        .map { index =>
+          val keys = new FileKeys(qualified)
+          new FormatIndex(index, path => keys.of(located(path)), identities)
+        }
+    }
+}

@@ -1,0 +1,137 @@
+package org.apache.spark.sql.zorder.skipping.scan
+
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.zorder.conf.SessionKeys
+import org.apache.spark.sql.zorder.expr.ColumnPath
+import org.apache.spark.sql.zorder.skipping.index._
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * A file of a snapshot with the bounds that its format keeps.
+ *
+ * @param path
+ *   as the format names the file; with `length` and `modified` it tells the file from all others of the table. A format
+ *   whose paths are never used twice gives 0 for both.
+ * @param rows
+ *   so many rows are surely read from the file: those that deletes take away, or may take away, do not count
+ * @param columns
+ *   in the order in which they were asked for; NULLs are those of the file, deleted rows included
+ */
+final case class FileBounds(
+    path: String,
+    length: Long,
+    modified: Long,
+    rows: Long,
+    columns: IndexedSeq[FileColumn])
+
+/** Where the bounds of a snapshot's files come from. */
+trait BoundsSource {
+
+  /** Columns whose bounds can be had and trusted. */
+  def columns: IndexedSeq[IndexedColumn]
+
+  /** The bounds of all files of the snapshot, in any order. */
+  def read(columns: IndexedSeq[IndexedColumn]): IndexedSeq[FileBounds]
+}
+
+object BoundsSource {
+
+  /** Formats write it for bytes that are no UTF-8, whose order is another. */
+  private val Replacement = UTF8String.fromString("\uFFFD")
+
+  /** Whether a bound may be another text than that of a row: it is as long as its format keeps any, or not all text. */
+  def mayBeCut(bound: UTF8String, longest: Int): Boolean =
+    bound.numChars >= longest || bound.contains(Replacement)
+}
+
+/**
+ * The bounds of a snapshot's files, in memory, column by column as they are first asked for. A snapshot never changes,
+ * so that nothing here grows old.
+ *
+ * @param columns
+ *   all that may be asked for
+ * @param admit
+ *   whether so many more bytes may be held; a column that does not fit tells nothing
+ */
+final class SnapshotStatistics(
+    columns: IndexedSeq[IndexedColumn],
+    caseSensitive: Boolean,
+    admit: Long => Boolean) {
+  private val loaded = mutable.HashMap.empty[Int, Option[ColumnRanges]]
+  private var files: Option[IndexedFiles] = None
+
+  /** Only for the names of columns. */
+  private val names = new StatisticsIndex(IndexedFiles.of(Nil), columns, caseSensitive, _ => None)
+
+  /**
+   * The bounds as an index of files. The columns that the expressions name are read together.
+   *
+   * @return
+   *   None where the expressions name no column that bounds are known of
+   */
+  def index(expressions: Seq[Expression], source: BoundsSource): Option[StatisticsIndex] = synchronized {
+    val asked =
+      expressions.flatMap(ColumnPath.within).distinct.flatMap(p => names.numberOf(ColumnPath.sql(p)))
+    if (asked.isEmpty) None
+    else {
+      load(asked, source)
+      files.map(new StatisticsIndex(_, columns, caseSensitive, ranges(_, source)))
+    }
+  }
+
+  private def ranges(column: Int, source: BoundsSource): Option[ColumnRanges] = synchronized {
+    load(Seq(column), source)
+    loaded(column)
+  }
+
+  private def load(asked: Seq[Int], source: BoundsSource): Unit = {
+    val missing = asked.distinct.filterNot(loaded.contains).toIndexedSeq
+    if (missing.nonEmpty) {
+      val read = source.read(missing.map(columns))
+      val known = files.getOrElse(IndexedFiles.of(read.map(f => (f.path, f.length, f.modified, f.rows))))
+      val entries = new Array[IndexedSeq[FileColumn]](known.count)
+      read.foreach(f => known.find(f.path, f.length, f.modified).foreach(entries(_) = f.columns))
+      files = Some(known)
+      missing.indices.foreach { at =>
+        val ofFiles = entries.toIndexedSeq.map(c => if (c == null) FileColumn.Unknown else c(at))
+        val ranges = FileColumn.ranges(columns(missing(at)).dataType, ofFiles)
+        loaded(missing(at)) = if (admit(ranges.bytes)) Some(ranges) else None
+      }
+    }
+  }
+}
+
+/**
+ * The statistics of snapshots that queries of this JVM have asked for, under `spark.zorder.skipping.maxMemory` for all of
+ * them together. Those that were asked for longest ago go first.
+ */
+object SnapshotStatistics {
+
+  /**
+   * @param table
+   *   tells the table from one that had its place before
+   * @param caseSensitive
+   *   of the session that asks
+   */
+  final case class Key(table: String, snapshot: String, caseSensitive: Boolean)
+
+  private val memory = new IndexMemory[Key](key => { val _ = held.remove(key) })
+  private lazy val held = new ConcurrentHashMap[Key, SnapshotStatistics]()
+
+  /** The statistics of a snapshot, which are filled as they are asked for. */
+  def of(key: Key, columns: => IndexedSeq[IndexedColumn], session: SQLConf): SnapshotStatistics = {
+    memory.asked(key, SessionKeys.SkippingMaxMemory.orDefault(session))
+    Option(held.get(key)).getOrElse {
+      val account = memory.open(key)
+      val statistics = new SnapshotStatistics(columns, key.caseSensitive, account.admit)
+      // of two threads that ask at once, one is the last with both
+      memory.hold(key, account)(held.put(key, statistics))
+      statistics
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package org.apache.spark.sql.zorder.skipping.scan
+
+import java.util.UUID
+
+import org.apache.hadoop.fs.Path
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.types.LongType
+import org.apache.spark.sql.zorder.expr.Normalization
+import org.apache.spark.sql.zorder.skipping.SkippedScans
+import org.apache.spark.sql.zorder.skipping.index.{FileColumn, IndexedColumn}
+import org.apache.spark.sql.zorder.skipping.predicate.TopRows
+import sparkzorder.curve.NormalizedValue
+import sparkzorder.mark.SameOnAllLines
+
+/** What is left of a list of files, where it is not the list of the snapshot. */
+@SameOnAllLines
+class NarrowedListSuite extends AnyFunSuite {
+  private val normalize: Any => NormalizedValue = Normalization.of(LongType).get.normalize
+  private val a = AttributeReference("a", LongType)()
+
+  /** Three files of a hundred rows: of a, file n has 10 n to 10 n + 9. */
+  private object Source extends BoundsSource {
+    override val columns: IndexedSeq[IndexedColumn] =
+      IndexedSeq(IndexedColumn("a", Seq("a"), LongType, absentIsNull = true))
+
+    override def read(asked: IndexedSeq[IndexedColumn]): IndexedSeq[FileBounds] = (0 until 3).map { f =>
+      val range = FileColumn.between(normalize(10L * f), normalize(10L * f + 9), 0L)
+      FileBounds(s"f$f", 7L, 0L, 100L, asked.map(_ => range))
+    }
+  }
+
+  private def list(): NarrowedList = {
+    val known = new SnapshotStatistics(Source.columns, caseSensitive = false, _ => true)
+    val root = new Path(s"file:/narrowed-list-${UUID.randomUUID()}")
+    new NarrowedList(root, new AskedOfFormat(mostListed = 1), _ => false, known.index(_, Source), None)
+  }
+
+  private def file(path: String, length: Long = 7L): (String, Long, Long) = (path, length, 0L)
+
+  private def narrowed(files: Seq[(String, Long, Long)], filters: Expression*): Seq[(String, Long, Long)] =
+    list().narrow(filters, files)(f => f)
+
+  private val some: Expression = In(a, Seq(Literal(3L), Literal(25L)))
+
+  private def last(rows: Long): Expression = TopRows(SortOrder(a, Descending), a, rows, Nil)
+
+  private val all = Seq("f0", "f1", "f2").map(file(_))
+
+  test("files whose bounds meet the filters are left, in the order of the list") {
+    assert(narrowed(all, some) === Seq(file("f0"), file("f2")))
+    assert(narrowed(all.reverse, some) === Seq(file("f2"), file("f0")))
+    assert(narrowed(all, some, last(100)) === Seq(file("f2")))
+  }
+
+  test("a file that the snapshot does not have, or has in another shape, is left") {
+    val others = Seq(file("f9"), file("f1", length = 8L))
+    assert(narrowed(all ++ others, some) === Seq(file("f0"), file("f2")) ++ others)
+    assert(narrowed(all ++ others, last(100)) === file("f2") +: others)
+  }
+
+  test("only files of the list hold rows of an order") {
+    assert(narrowed(all.take(2), last(100)) === Seq(file("f1")))
+    assert(narrowed(all.take(2) :+ file("f2", length = 8L), last(101)) === all.take(2) :+ file("f2", 8L))
+  }
+
+  test("filters that the format uses itself leave the list as it is, and are not counted") {
+    val narrowing = list()
+    assert(narrowing.narrow(Seq(EqualTo(a, Literal(3L))), all)(f => f) eq all)
+    assert(SkippedScans.usage.find(_.table == narrowing.root.toString).isEmpty)
+    narrowing.narrow(Seq(some), all :+ file("f9"))(f => f)
+    val usage = SkippedScans.usage.find(_.table == narrowing.root.toString).get
+    assert(usage.considered === 4 && usage.pruned === 1 && usage.unknown === 1)
+  }
+}
