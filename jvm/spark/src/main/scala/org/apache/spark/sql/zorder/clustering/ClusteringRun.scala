@@ -22,6 +22,7 @@ import org.apache.spark.sql.zorder.clustering.report.{
 import org.apache.spark.sql.zorder.clustering.request.{ClusterRequest, Progress, RunContext, TableOptions}
 import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, Rewriter}
 import org.apache.spark.sql.zorder.clustering.select.{Selection, WorstFiles}
+import org.apache.spark.sql.zorder.querylog.QueryLog
 import org.apache.spark.sql.zorder.shims.Shims
 import org.apache.spark.sql.zorder.skipping.IndexUpkeep
 import org.apache.spark.sql.zorder.table.{ClusterTable, SessionRefresh, TableRef}
@@ -66,8 +67,10 @@ object ClusteringRun {
       val index = if (request.changes) IndexUpkeep.before(user, table) else None
       val disks = new LocalDisks(user)
       val batches = new Batches(options, System.currentTimeMillis(), disks.free)
+      lazy val log = QueryLog.of(user, options).map(_.on(user, table))
+      def contextOn(now: ClusterTable) = RunContext.on(now, user, request, options, progress, log)
       // once for all batches, and for those that stand when one fails
-      try runBatches(table, RunContext.of(user, request, options, progress), batches, () => open(), index)
+      try runBatches(table, contextOn, batches, () => open(), index)
       finally index.foreach(_.afterCommits(request.target))
     })
   }
@@ -89,7 +92,7 @@ object ClusteringRun {
    * Runs batch after batch, each on the table as the one before has left it.
    *
    * @param contextOn
-   *   resolves the statement against the table of the next batch
+   *   resolves the statement against the table of a batch
    */
   @tailrec
   private def runBatches(
@@ -109,7 +112,7 @@ object ClusteringRun {
     else {
       // Spark deletes a batch's shuffle files only after the driver's garbage collector has freed their dependencies
       System.gc()
-      runBatches(reopen(), context.next, batches.after(result.batch), reopen, index, Some(report))
+      runBatches(reopen(), contextOn, batches.after(result.batch), reopen, index, Some(report))
     }
   }
 

@@ -84,12 +84,6 @@ final private[clustering] case class RunContext(
 
   lazy val pinned: ClassicSession = PinnedSession.of(user, table.settings)
 
-  /** Makes the context of the next batch from the table as this one leaves it. It keeps none of this one's files. */
-  def next: ClusterTable => RunContext = {
-    val read = log
-    RunContext.on(user, request, options, progress, _ => read)
-  }
-
   /**
    * The clustering columns, bound to the rows of some files. Where the files have a column by another name or of
    * another type than the table, they are analysed anew.
@@ -109,22 +103,16 @@ final private[clustering] case class RunContext(
 
 private[clustering] object RunContext {
 
-  /** Makes the context of a statement's first batch from the table as it was opened. */
-  def of(
-      user: ClassicSession,
-      request: ClusterRequest,
-      options: RunOptions,
-      progress: Progress): ClusterTable => RunContext =
-    on(user, request, options, progress, table => QueryLog.of(user, options).map(_.on(user, table)))
-
-  private def on(
+  /** Resolves the statement against the table as a batch finds it. */
+  def on(
+      table: ClusterTable,
       user: ClassicSession,
       request: ClusterRequest,
       options: RunOptions,
       progress: Progress,
-      log: ClusterTable => Option[QueryLog]): ClusterTable => RunContext = table => {
+      log: => Option[QueryLog]): RunContext = {
     val by = columnsNamed(request, table)
-    val queries = log(table)
+    val queries = log
     val startedMs = System.currentTimeMillis()
     val files = table.files()
     if (request.changes) table.recover()
