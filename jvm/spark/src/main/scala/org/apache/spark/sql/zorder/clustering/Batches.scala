@@ -6,7 +6,7 @@ import org.apache.spark.sql.zorder.conf.RunOptions
 import org.apache.spark.sql.zorder.expr.layout.LayoutRef
 import org.apache.spark.sql.zorder.clustering.forecast.Forecast
 import org.apache.spark.sql.zorder.clustering.inspect.Inspection
-import org.apache.spark.sql.zorder.clustering.plan.{EarlierBatches, FileCount, GrowthPlan, PlacedPartition}
+import org.apache.spark.sql.zorder.clustering.plan.{FileCount, GrowthPlan, PlacedPartition}
 import org.apache.spark.sql.zorder.clustering.report.{HumanReadable, RunMetrics, RunReport, RunStatus}
 import org.apache.spark.sql.zorder.clustering.request.RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.RewritePlan
@@ -31,10 +31,7 @@ final private[clustering] class Batches(
     freeDisk: => Option[Long] = None,
     done: Set[String] = Set.empty,
     val underway: Option[StepsUnderway] = None,
-    override val deletesRewritten: Set[String] = Set.empty)
-    extends EarlierBatches {
-
-  override def waiting: Set[String] = underway.fold(Set.empty[String])(_.waiting)
+    val deletesRewritten: Set[String] = Set.empty) {
 
   /**
    * The partitions of the next batch.

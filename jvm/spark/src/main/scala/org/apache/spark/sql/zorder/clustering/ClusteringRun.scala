@@ -219,7 +219,9 @@ final private class BatchRun(context: RunContext, batches: Batches) {
 
   /** Leaves partitions in place alone, continues a partition that is underway, and clusters the others. */
   private def byPlacement(selected: Selection): BatchResult = {
-    val placement = new Placement(table, columns, curve, options, batches).of(selected)
+    val toMove = batches.underway.fold(Set.empty[String])(_.waiting)
+    val placement =
+      new Placement(table, columns, curve, options, toMove, batches.deletesRewritten).of(selected)
     val waiting = placement.filterNot(_.nothingToDo).map(p => p.directory -> p.all.map(_.length).sum)
     val underway = placement.find(p =>
       if (batches.underway.isDefined) batches.underway.exists(_.directory == p.directory)
