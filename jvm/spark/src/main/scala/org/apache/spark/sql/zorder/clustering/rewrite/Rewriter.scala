@@ -122,7 +122,7 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
         progress.stepOfRows("rewrite", plan.input.rows(plan.files))(rewrite(plan, write)) { f =>
           s"${HumanReadable.files(f.map(_.file))} written"
         }
-      commit(plan, written, Map.empty, write, Rebase.Attempts)
+      commit(plan, readBack(plan, written), write, Rebase.Attempts)
     } catch {
       case e: Throwable =>
         try write.discard()
@@ -131,24 +131,19 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     }
   }
 
-  /**
-   * Verifies, measures and commits the files written, after a conflict without the rows that others removed.
-   *
-   * @param known
-   *   what was read back of some of them
-   */
+  /** Verifies, measures and commits the files written, after a conflict without the rows that others removed. */
   @tailrec
   private def commit(
       plan: RewritePlan,
-      written: Seq[WrittenFile],
-      known: Map[String, ReadBack],
+      found: => Seq[ReadBack],
       write: TableWrite,
       attempts: Int): RunReport = {
-    val files = written.map(_.file)
-    val readBack = progress.step("verify")(verify(plan, written, known, write)) { all =>
+    val verified = progress.step("verify")(verify(plan, found, write)) { all =>
       s"${HumanReadable.count(all.map(_.footer.rows).sum, "row")}, every column's type and NULLs as before"
     }
-    val (footers, pages) = (readBack.map(_.footer), readBack.map(_.pages))
+    val (footers, pages) = (verified.map(_.footer), verified.map(_.pages))
+    val written = verified.map(_.written)
+    val files = written.map(_.file)
     val measured = progress.step("measure") {
       val tracked = plan.forecast.tracked
       val levels = tracked.levels(footers, tracked.statColumns, pages)
@@ -174,10 +169,10 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
       // a commit may move the table
       case None => report.copy(path = write.root.toString)
       case Some(conflict) =>
-        val now = progress.step("rebase")(rebase(plan, written.zip(readBack), write, conflict)) {
-          _.plan.rebased.fold("")(_.note.trim)
+        val (now, again) = progress.step("rebase")(rebase(plan, verified, write, conflict)) {
+          _._1.rebased.fold("")(_.note.trim)
         }
-        commit(now.plan, now.files, now.known, write, attempts - 1)
+        commit(now, again, write, attempts - 1)
     }
   }
 
@@ -190,9 +185,9 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
   /** Ends the run with the conflict if it cannot be put on the table as it is now. */
   private def rebase(
       plan: RewritePlan,
-      written: Seq[(WrittenFile, ReadBack)],
+      written: Seq[ReadBack],
       write: TableWrite,
-      conflict: ZOrderConflictException): RebasedRewrite = {
+      conflict: ZOrderConflictException): (RewritePlan, Seq[ReadBack]) = {
     val based =
       try new Rebase(context, write, writeRows(_, write, _, _), readBack(plan, _))(plan, written)
       catch {
@@ -275,20 +270,12 @@ final private[clustering] class Rewriter(context: RunContext) extends Logging {
     WrittenBloomFilters.writeOptions(plan.input.blooms, plan.input.rows(plan.files) / plan.outputs.count)
 
   private def readBack(plan: RewritePlan, written: Seq[WrittenFile]): Seq[ReadBack] = {
-    val (footers, pages) =
-      Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
-    footers.zip(pages).map { case (footer, inside) => ReadBack(footer, inside) }
+    val read = Footers.readWithPages(session, written.map(_.file), plan.forecast.tracked.statColumns)
+    written.zip(read).map { case (w, (footer, pages)) => ReadBack(w, footer, pages) }
   }
 
-  private def verify(
-      plan: RewritePlan,
-      written: Seq[WrittenFile],
-      known: Map[String, ReadBack],
-      target: TableWrite): Seq[ReadBack] = {
-    val others = readBack(plan, written.filterNot(w => known.contains(w.file.path)))
-    val all = known ++ others.map(r => r.footer.file.path -> r)
-    val found = written.map(w => all(w.file.path))
-    val footers = found.map(_.footer)
+  private def verify(plan: RewritePlan, found: Seq[ReadBack], target: TableWrite): Seq[ReadBack] = {
+    val (written, footers) = (found.map(_.written), found.map(_.footer))
     val stored = table.managed.map(_.stored).getOrElse((leaf: LeafColumn) =>
       Some(if (table.caseSensitive) leaf.column else leaf.column.map(_.toLowerCase(Locale.ROOT))))
     verifyCount(plan, footers.map(_.rows).sum)
