@@ -28,7 +28,6 @@ import org.apache.spark.sql.zorder.clustering.report.{
   HumanReadable,
   OtherReport,
   QueryReport,
-  ReadAt,
   ReadReport,
   Shares
 }
@@ -75,27 +74,24 @@ final private[clustering] case class Forecast(
     ReadReport(columns, queries, others, alternatives.map(c => AlternativeReport(c.name, c.files, c.pages)))
 
   def columns: Seq[ColumnReport] = tracked.clustering.indices.map { c =>
-    val read = column(c)
     def at(level: ReadShares => Double): Shares = {
-      val shares = read.at(level)
+      val shares = column(c, level)
       shares.copy(bound = standing(level).flatMap(part => shares.bound.map(_ * part)))
     }
     ColumnReport(tracked.all(c).sql, at(_.files), at(_.rowGroups), at(_.pages))
   }
 
   def others: Seq[OtherReport] = tracked.watchedPlaces.map { c =>
-    OtherReport(tracked.all(c).sql, column(c).at(_.files), asOneMore.get(c))
+    OtherReport(tracked.all(c).sql, column(c, _.files), asOneMore.get(c))
   }
 
   def queries: Seq[QueryReport] =
     groups.indices.sortBy(g => -groups(g).weight).take(QueryReport.Most).map { g =>
-      val read = ReadAt(
-        Some(now.queries(g)),
-        Some(expected.queries(g)),
-        measured.map(_.queries(g)),
-        Some(bound.queries(g)))
-      def at(level: ReadShares => Double): Shares = read.at(level).copy(bound =
-        ReadLowerBound.unlessBeaten(level(bound.queries(g)), known.map(r => level(r.queries(g)))))
+      def at(level: ReadShares => Double): Shares = {
+        def share(of: Readings): Double = level(of.queries(g))
+        val least = ReadLowerBound.unlessBeaten(share(bound), known.map(share))
+        Shares(Some(share(now)), Some(share(expected)), measured.map(share), least)
+      }
       QueryReport(groups(g).text, groups(g).weight, at(_.files), at(_.rowGroups), at(_.pages))
     }
 
@@ -109,13 +105,10 @@ final private[clustering] case class Forecast(
   }
 
   /** Files have no statistics of an expression: only the forecast of where its values will be is known. */
-  private def column(c: Int): ReadAt = {
-    val stored = tracked.stored(c).isDefined
-    ReadAt(
-      Some(now.columns(c)).filter(_ => stored),
-      Some(expected.columns(c)),
-      measured.map(_.columns(c)).filter(_ => stored),
-      Some(bound.columns(c)))
+  private def column(c: Int, level: ReadShares => Double): Shares = {
+    def share(of: Readings): Double = level(of.columns(c))
+    val inFiles = tracked.stored(c).map(_ => now)
+    Shares(inFiles.map(share), Some(share(expected)), inFiles.flatMap(_ => measured).map(share), Some(share(bound)))
   }
 
   def logged: Boolean = groups.exists(_.weight > 0)

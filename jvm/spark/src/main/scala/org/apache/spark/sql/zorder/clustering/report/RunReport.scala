@@ -9,7 +9,6 @@ import org.apache.spark.metrics.source.Source
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.catalyst.expressions.GenericRowWithSchema
 import org.apache.spark.sql.types._
-import org.apache.spark.sql.zorder.clustering.fit.ReadShares
 import org.apache.spark.sql.zorder.table.file.DataFile
 
 /** The one result row of a run and of its dry run. */
@@ -343,16 +342,6 @@ object Shares {
   private def text(share: Option[Double]): String = share.fold("?")(HumanReadable.share)
 
   private def percent(share: Option[Double]): String = share.fold("an unknown part")(HumanReadable.percent)
-}
-
-/** Readings of one column or query at four times. */
-final private[clustering] case class ReadAt(
-    now: Option[ReadShares],
-    forecast: Option[ReadShares],
-    measured: Option[ReadShares],
-    bound: Option[ReadShares]) {
-  def at(level: ReadShares => Double): Shares =
-    Shares(now.map(level), forecast.map(level), measured.map(level), bound.map(level))
 }
 
 /**
