@@ -18,6 +18,7 @@ import org.apache.spark.sql.zorder.clustering.request.{ClusterColumn, RunContext
 import org.apache.spark.sql.zorder.clustering.rewrite.{BatchMetrics, RewritePlan}
 import org.apache.spark.sql.zorder.clustering.select.Selection
 import org.apache.spark.sql.zorder.shims.Shims
+import org.apache.spark.sql.zorder.stats.Footers
 import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
 
 /**
@@ -25,7 +26,7 @@ import org.apache.spark.sql.zorder.table.file.{InputRelation, PinnedPartition}
  * and then they are merged into their cells or appended in layout order, as the write budget allows.
  */
 final private[clustering] class IncrementPlanner(context: RunContext, batches: Batches) {
-  import context.{options, pinned, progress, request, table, user}
+  import context.{options, pinned, progress, request, statistics, table, user}
 
   /**
    * @param partitions
@@ -38,9 +39,9 @@ final private[clustering] class IncrementPlanner(context: RunContext, batches: B
   def apply(
       partitions: Seq[(PlacedPartition, LayoutRef)],
       selected: Selection): Option[Either[BatchResult, BatchPlan]] = {
-    val everything = Selection(partitions.flatMap(_._1.all), Nil)
     val input = progress.step("footers") {
-      Inspection(pinned, table, everything, context.statistics, options)
+      val footers = Footers.read(pinned, partitions.flatMap(_._1.all), statistics.columns)
+      Inspection(pinned, table, footers, statistics, options)
     }(_.summary)
     // files that have lost all their rows leave no file when they are written again
     val (waiting, idle) =

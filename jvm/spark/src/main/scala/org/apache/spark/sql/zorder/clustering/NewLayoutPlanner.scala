@@ -21,7 +21,7 @@ import sparkzorder.curve.cost.Query
 
 /** Plans to cluster files anew: samples rows, fits layouts, forecasts them, and decides whether they gain enough. */
 final private[clustering] class NewLayoutPlanner(context: RunContext, batches: Batches) {
-  import context.{curve, log, options, pinned, progress, request, table, user}
+  import context.{curve, log, options, pinned, progress, request, statistics, table, user}
   private val sizes = new StepSizes(context, batches)
 
   /**
@@ -32,7 +32,8 @@ final private[clustering] class NewLayoutPlanner(context: RunContext, batches: B
    */
   def apply(selected: Selection, batch: Batch): Either[BatchResult, BatchPlan] = {
     val input = progress.step("footers") {
-      Inspection(pinned, table, selected, context.statistics, options)
+      val footers = selected.footersIn(pinned, statistics.columns)
+      Inspection(pinned, table, footers, statistics, options)
     }(_.summary)
     val files = FilePlan(
       input.partitions,

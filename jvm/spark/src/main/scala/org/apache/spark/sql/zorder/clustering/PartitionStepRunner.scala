@@ -69,7 +69,7 @@ final private[clustering] class PartitionStepRunner(context: RunContext, batches
     val statistics = before.fold(context.statistics)(_.statistics)
     val known = before.fold(Seq.empty[FileFooter])(_.footers)
     val footers = Footers.readOthers(pinned, placed.all, statistics.columns, known)
-    Inspection(pinned, table, Selection(placed.all, Nil, Some(footers)), statistics, options)
+    Inspection(pinned, table, footers, statistics, options)
   }
 
   private def ofEarlierRun(placed: PlacedPartition, ref: LayoutRef, input: Inspection): StepsUnderway = {
